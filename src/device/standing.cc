@@ -26,6 +26,8 @@ Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading
   for (const GpuInstanceSeen& instance : reading.instances) {
     if (const auto profile = profile_of(model, instance)) {
       standing.slices.push_back({.gpu = gpu, .start = instance.start, .profile = *profile});
+      const bool has_whole = std::ranges::any_of(instance.compute_instances, &ComputeInstanceSeen::is_whole);
+      if (!has_whole) standing.remains.push_back(standing.slices.back());
     } else {
       standing.unknown.push_back(fmt::format("GPU instance {} of profile id {} at {}, length {}", instance.id,
                                              instance.profile_id, instance.start, instance.length));
@@ -35,6 +37,7 @@ Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading
     standing.slices.push_back({.gpu = gpu, .start = 0, .profile = ProfileId::full()});
   }
   std::ranges::sort(standing.slices);
+  std::ranges::sort(standing.remains);
   return standing;
 }
 

@@ -12,12 +12,14 @@ namespace berth::device {
 
 struct Standing {
   std::vector<Slice> slices;  ///< by slice
+  /// Those of them without a compute instance that covers them: nothing of ours can run there.
+  std::vector<Slice> remains = {};
   /// Instances for which the model has no profile at that place: something is there, and nobody can say how much.
   std::vector<std::string> unknown;
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
-/// With MIG on, each GPU instance is a slice, whether it has a compute instance or not. A whole GPU with a process on
+/// With MIG on, each GPU instance is a slice. A whole GPU with a process on
 /// it is the slice `full`.
 [[nodiscard]] Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading);
 

@@ -56,7 +56,7 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "ProposalWaits",   "SolveFinished",
                                                                                  "SolutionArrived", "Resumed",
                                                                                  "DeviceIntended",  "DeviceEnded",
-                                                                                 "DeviceNoted"};
+                                                                                 "DeviceNoted",     "MigModeIntended"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

@@ -157,9 +157,11 @@ template <>
 inline constexpr std::array kNames<live::DeviceEnded> = {
     "intent", "outcome", "message", "call", "error", "gpu_instance_us", "compute_instance_us"};
 template <>
+inline constexpr std::array kNames<live::MigModeIntended> = {"intent", "gpu", "boot"};
+template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
 template <>
-inline constexpr std::array kWords<live::DeviceNote> = {"seen", "differs", "xid", "recovery_action"};
+inline constexpr std::array kWords<live::DeviceNote> = {"seen", "differs", "xid", "recovery_action", "mig_mode"};
 template <>
 inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 

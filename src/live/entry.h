@@ -147,6 +147,7 @@ enum class DeviceNote : std::uint8_t {
   kDiffers,         ///< how it differs from what berth knows of it
   kXid,             ///< an error that its driver reported, by the number
   kRecoveryAction,  ///< what its driver asks for from now on: "none", "gpu_reset" ...
+  kMigMode,         ///< what became of an order to turn its MIG mode on
 };
 struct DeviceNoted {
   GpuId gpu;
@@ -155,11 +156,19 @@ struct DeviceNoted {
   friend bool operator==(const DeviceNoted&, const DeviceNoted&) = default;
 };
 
+/// A device of the local world was about to be told to turn its MIG mode on; a DeviceEnded says what became of it.
+struct MigModeIntended {
+  std::uint64_t intent = 0;  ///< as of DeviceIntended
+  GpuId gpu;
+  std::string boot = {};
+  friend bool operator==(const MigModeIntended&, const MigModeIntended&) = default;
+};
+
 struct Entry {
   Instant at;  ///< of the world, when the session got it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
-               DeviceIntended, DeviceEnded, DeviceNoted>
+               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended>
       what;
   friend bool operator==(const Entry&, const Entry&) = default;
 };

@@ -458,8 +458,8 @@ bool Session::set_no_changes(NoChanges windows) {
   return order({{.at = now(), .what = EventSeen{set}}});
 }
 
-void Session::see_gpu(GpuId gpu, const std::vector<Slice>& standing) {
-  loop_->see_gpu(gpu, standing);
+void Session::see_gpu(GpuId gpu, const sim::Sight& sight) {
+  loop_->see_gpu(gpu, sight);
   tell_world(false);
 }
 
@@ -476,7 +476,11 @@ void Session::return_gpu(GpuId gpu) {
 std::vector<DeviceIntent> Session::take_device_intents() {
   std::vector<DeviceIntent> intents;
   std::vector<Entry> entries;
-  for (const sim::DeviceAction& action : loop_->world().device_actions()) {
+  const std::vector<sim::DeviceAction> actions = loop_->world().device_actions();
+  if (actions.empty()) return intents;
+  const std::optional<std::string> boot = options_.boot();
+  if (!boot) return intents;
+  for (const sim::DeviceAction& action : actions) {
     intents.push_back({.number = options_.next_intent(), .action = action});
     entries.push_back({.at = now(),
                        .what = DeviceIntended{.intent = intents.back().number,
@@ -484,22 +488,24 @@ std::vector<DeviceIntent> Session::take_device_intents() {
                                               .slice = action.slice,
                                               .generation = action.generation,
                                               .was_ordered = action.was_ordered,
-                                              .boot = options_.boot}});
+                                              .boot = *boot}});
   }
-  if (intents.empty() || !record_order(entries)) return {};
+  if (!record_order(entries)) return {};
   loop_->give_out_device_actions();
   tell_world(false);  // that they were given out is remembered before anybody has them
   return intents;
 }
 
-void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended) {
+void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind) {
   tell({.at = now(), .what = ended});
   const sim::DeviceAction& action = intent.action;
   loop_->end_device_action({.kind = action.kind,
                             .slice = action.slice,
                             .generation = action.generation,
                             .is_done = ended.outcome == "done",
-                            .message = ended.message});
+                            .is_known = kind != EndKind::kUnknown,
+                            .message = ended.message,
+                            .is_late = kind == EndKind::kLate});
   tell_world(false);
 }
 

@@ -47,9 +47,11 @@ struct SessionOptions {
   /// there are none, as the devices are simulated.
   std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
   sim::Devices devices = sim::Devices::kSimulated;  ///< who creates and destroys slices
-  /// sim::Devices::kOutside: the number of the next intent, and the id of the machine's boot.
+  /// sim::Devices::kOutside: the number of the next intent.
   std::function<std::uint64_t()> next_intent;
-  std::string boot;
+  /// The id of the machine's boot, which is recorded: after another boot nothing that was created stands. Nothing: it
+  /// cannot be recorded now.
+  std::function<std::optional<std::string>()> boot;
   /// The first layout obeys approval, pause and windows without changes, and takes its time, as on devices that exist
   /// (EngineRules). A session that is restored or repeated must have the same value.
   bool first_layout_takes_time = false;
@@ -217,15 +219,25 @@ class Session {
   /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
   Result<std::uint64_t> inject(const sim::FaultOrder& order);
   // What the devices of a world of real GPUs show, now. Requires: not over, awaits no answer.
-  /// What stands on a GPU: what nobody here made is of others, and what is gone is reported.
-  void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
+  /// What stands on a GPU: what nobody here made is of others, what is gone is reported, and what a change that was cut
+  /// off has left is destroyed.
+  void see_gpu(GpuId gpu, const sim::Sight& sight);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// What devices outside are to do, each once (SessionOptions::devices), recorded before anybody has it. Empty:
   /// nothing, or it could not be recorded, and comes again.
   [[nodiscard]] std::vector<DeviceIntent> take_device_intents();
+  /// How much is known of an intent that ended.
+  enum class EndKind {
+    kKnown,
+    kUnknown,  ///< not done, and nobody knows what was
+    kLate,     ///< it had been given up, and told as unknown before
+  };
   /// One of them ended.
-  void end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended);
+  void end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind = EndKind::kKnown);
+  /// A GPU's MIG mode is to be turned on. Returns the number of the intent. Nothing: it could not be recorded.
+  [[nodiscard]] std::optional<std::uint64_t> intend_mig_mode(GpuId gpu);
+  void end_mig_mode_intent(GpuId gpu, const DeviceEnded& ended);
   /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
   /// What a device said is told, and becomes an event.

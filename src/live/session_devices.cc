@@ -14,6 +14,8 @@ EventKind event_of(DeviceNote note) {
       return EventKind::kGpuXid;
     case DeviceNote::kRecoveryAction:
       return EventKind::kGpuRecoveryAction;
+    case DeviceNote::kMigMode:
+      return EventKind::kGpuMigMode;
   }
   return EventKind::kGpuSeen;
 }
@@ -27,6 +29,24 @@ void Session::note_device(const DeviceNoted& noted) {
 
 void Session::log_device(const DeviceNoted& noted) {
   append(now(), event_of(noted.note), gpu_object(noted.gpu), noted.text);
+}
+
+std::optional<std::uint64_t> Session::intend_mig_mode(GpuId gpu) {
+  const std::optional<std::string> boot = options_.boot();
+  if (!boot) return std::nullopt;
+  const std::uint64_t intent = options_.next_intent();
+  if (!record_order({{.at = now(), .what = MigModeIntended{.intent = intent, .gpu = gpu, .boot = *boot}}})) {
+    return std::nullopt;
+  }
+  return intent;
+}
+
+void Session::end_mig_mode_intent(GpuId gpu, const DeviceEnded& ended) {
+  tell({.at = now(), .what = ended});
+  const bool is_done = ended.outcome == "done";
+  std::string text = is_done ? "turned on" : "not turned on";
+  if (!ended.message.empty()) text += ": " + ended.message;
+  note_device({.gpu = gpu, .note = DeviceNote::kMigMode, .text = std::move(text)});
 }
 
 std::optional<std::string> Session::last_note(GpuId gpu, DeviceNote note) const {

@@ -58,10 +58,10 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   std::vector<Entry> told;
   const auto session = session_with(options_of(&told));
   session->begin();
-  session->see_gpu(kGpu, {{.gpu = kGpu, .start = 4, .profile = {0}}});
+  session->see_gpu(kGpu, {.standing = {{.gpu = kGpu, .start = 4, .profile = {0}}}});
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
   session->note_device({.gpu = kGpu, .note = DeviceNote::kXid, .text = "XID 63"});
-  session->see_gpu(kGpu, {});
+  session->see_gpu(kGpu, sim::Sight());
   session->lose_gpu({0}, "it cannot be read");
   session->tell_all();
 

@@ -280,6 +280,7 @@ class Session::Repetition {
                    [&](const ProposalWaits& waits) { session_.wait_for_approval(waits); },
                    [](const DeviceIntended&) {},  // what came of it is among the events
                    [](const DeviceEnded&) {},
+                   [](const MigModeIntended&) {},
                    [&](const DeviceNoted& noted) { session_.log_device(noted); },
                },
                entry.what);

@@ -45,6 +45,7 @@ enum class DeviceOutcome : std::uint8_t {
 struct DeviceEnd {
   std::uint64_t intent = 0;
   DeviceOutcome outcome = DeviceOutcome::kFailed;
+  bool goes_on = false;      ///< it was given up, and its call has not returned: another end of it follows
   std::string message = {};  ///< why; of kDone what is worth telling ("it stood already"), or empty
   std::string call = {};     ///< the library's function that failed, and its code; empty: none did
   std::string error = {};

@@ -43,6 +43,12 @@ class DeviceActions : public ::testing::Test {
         now);
     settle(now);
   }
+  /// Nobody knows how the creation of slice_ ended.
+  void end_unknown(Instant now) {
+    table_.end_device_action(
+        {.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_known = false, .message = "no end"}, now);
+    settle(now);
+  }
   static std::vector<DeviceAction> given_out(SliceTable& table) {
     auto actions = table.device_actions();
     table.give_out_device_actions();
@@ -160,10 +166,86 @@ TEST_F(DeviceActions, TheNextProcessGivesOutWhatHasNotEnded) {
 TEST_F(DeviceActions, OnesThatWereGivenOutAreNotMissingWhileTheyStand) {
   create_owned(slice_, 1, at_ms(0));
   static_cast<void>(given_out(table_));
-  table_.see({0}, {}, at_ms(10));
-  table_.see({0}, {slice_}, at_ms(20));
+  table_.see({0}, Sight(), at_ms(10));
+  table_.see({0}, {.standing = {slice_}}, at_ms(20));
   settle(at_ms(20));
   EXPECT_THAT(take<GpuObserved>(), IsEmpty());
+}
+
+TEST_F(DeviceActions, ACreationOfWhichNobodyKnowsTheEndStandsUntilItIsSeenNotTo) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(given_out(table_));
+  end_unknown(at_ms(10));
+  EXPECT_EQ(take<ActionFailed>().size(), 1U);
+  ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);
+  EXPECT_THAT(table_.memory_of({0}).slices[0].services, IsEmpty());
+  table_.see({0}, {.standing = {slice_}}, at_ms(20));
+  ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);
+  EXPECT_FALSE(table_.memory_of({0}).slices[0].is_foreign);
+  table_.see({0}, Sight(), at_ms(30));
+  EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
+}
+
+TEST_F(DeviceActions, ACreationThatEndsLateIsOursWhetherItWasSeenOrNot) {
+  std::int64_t ms = 0;
+  for (const bool was_seen : {false, true}) {
+    create_owned(slice_, 1, at_ms(ms));
+    static_cast<void>(given_out(table_));
+    end_unknown(at_ms(ms));
+    table_.see({0}, Sight(), at_ms(ms + 10));
+    if (was_seen) table_.see({0}, {.standing = {slice_}}, at_ms(ms + 20));
+    table_.end_device_action(
+        {.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_done = true, .is_late = true},
+        at_ms(ms + 30));
+    settle(at_ms(ms + 30));
+    const auto seen = take<GpuObserved>();
+    ASSERT_FALSE(seen.empty());
+    EXPECT_THAT(seen.back().slices, ElementsAre(SeenSlice{.slice = slice_, .generation = 1}));
+    table_.see({0}, Sight(), at_ms(ms + 40));
+    ms += 100;
+  }
+}
+
+TEST_F(DeviceActions, RemainsAreTakenFromTheirHoldersAndDestroyed) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(given_out(table_));
+  end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
+  table_.see({0}, {.standing = {slice_}, .remains = {slice_}}, at_ms(20));
+  settle(at_ms(20));
+  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kDestruction, slice_, 1, false}));
+  const auto seen = take<GpuObserved>();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_THAT(seen[0].slices, ElementsAre(SeenSlice{.slice = slice_, .generation = 1, .is_leaving = true}));
+  table_.see({0}, {.standing = {slice_}, .remains = {slice_}}, at_ms(25));  // it is being destroyed already
+  EXPECT_THAT(given_out(table_), IsEmpty());
+  end(ActionKind::kDestruction, slice_, 1, true, at_ms(30));
+  EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
+}
+
+TEST_F(DeviceActions, RemainsOfOthersAreLeftAlone) {
+  table_.see({0}, {.standing = {slice_}, .remains = {slice_}}, at_ms(10));
+  EXPECT_THAT(given_out(table_), IsEmpty());
+}
+
+TEST_F(DeviceActions, WhatStandsOnALostGpuThatIsBackIsAsItWas) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(given_out(table_));
+  end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
+  const Slice others = slice_at(0, "1g.10gb", 3);
+  table_.lose({0}, at_ms(20));
+  settle(at_ms(20));
+  table_.forget_lost();
+  table_.see({0}, {.standing = {slice_, others}}, at_ms(30));
+  const auto slices = table_.memory_of({0}).slices;
+  ASSERT_EQ(slices.size(), 2U);
+  EXPECT_FALSE(slices[0].is_foreign);
+  EXPECT_EQ(slices[0].created_as, 1U);
+  EXPECT_TRUE(slices[1].is_foreign);
+  // Once it was seen without it, another one is of others.
+  table_.see({0}, Sight(), at_ms(40));
+  table_.see({0}, {.standing = {slice_}}, at_ms(50));
+  ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);
+  EXPECT_TRUE(table_.memory_of({0}).slices[0].is_foreign);
 }
 
 }  // namespace

@@ -242,8 +242,8 @@ void Loop::execute_late(Order& order) {
   execute(order);
 }
 
-void Loop::see_gpu(GpuId gpu, const std::vector<Slice>& standing) {
-  world_->see_gpu(gpu, standing, now_);
+void Loop::see_gpu(GpuId gpu, const Sight& sight) {
+  world_->see_gpu(gpu, sight, now_);
   see_world();
 }
 

@@ -169,7 +169,7 @@ class Loop {
   void inject(std::uint64_t id, const FaultOrder& order);
 
   /// What stands on a GPU, as its device shows it now, that it is lost, or back. The engine sees at once what is new.
-  void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
+  void see_gpu(GpuId gpu, const Sight& sight);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// World::give_out_device_actions; how one ended is seen at once.

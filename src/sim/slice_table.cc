@@ -23,6 +23,7 @@ SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, Bus
       busy_(busy),
       devices_(devices),
       by_gpu_(scenario.gpu_count()),
+      made_here_(scenario.gpu_count()),
       waiting_(scenario.gpu_count()),
       known_numbers_(scenario.gpu_count()),
       sums_(scenario),
@@ -315,7 +316,7 @@ void SliceTable::created(SliceIndex index, const End& end, Instant now) {
   SimSlice& slice = change(index);
   slice.was_ordered = false;
   if (end.how == ActionEnd::kDoneButReportedFailed) {
-    report_failed(ActionKind::kCreation, index, kReportedFailed, now);
+    report_failed(ActionKind::kCreation, index, end.why, now);
     stand_unowned(index);
   }
   journal(SliceEvent::kCreated, index, now);
@@ -378,7 +379,7 @@ void SliceTable::begin_destroy(SliceIndex index, Instant now) {
 void SliceTable::destroyed(SliceIndex index, const End& end, Instant now) {
   if (end.how == ActionEnd::kFailed) return fail_destruction(index, end.why, now);
   const bool is_reported_failed = end.how == ActionEnd::kDoneButReportedFailed;
-  if (is_reported_failed) report_failed(ActionKind::kDestruction, index, kReportedFailed, now);
+  if (is_reported_failed) report_failed(ActionKind::kDestruction, index, end.why, now);
   gone(index, now, is_reported_failed ? Report::kNone : Report::kGone);
 }
 
@@ -395,17 +396,18 @@ void SliceTable::gone(SliceIndex index, Instant now, Report report) {
 void SliceTable::lose(GpuId gpu, Instant now) {
   account(now);
   faults_.forget_foreign(gpu);
+  if (devices_ == Devices::kOutside) remember_made_here(gpu);
   for (const SliceIndex index : std::exchange(waiting_[gpu.index], {})) lost_.push_back(index);
-  for (const auto& [start, index] : std::exchange(by_gpu_[gpu.index], {})) lose_slice(index, now);
+  for (const auto& [start, index] : std::exchange(by_gpu_[gpu.index], {})) lose_slice(index, SliceEvent::kLost, now);
 }
 
-void SliceTable::lose_slice(SliceIndex index, Instant now) {
+void SliceTable::lose_slice(SliceIndex index, SliceEvent event, Instant now) {
   SimSlice& slice = change(index);
   const bool has_users = slice.phase == SimSlice::Phase::kUp || slice.phase == SimSlice::Phase::kDraining;
   if (has_users && !slice.holding.services.empty()) {
     effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = index});
   }
-  if (slice.phase != SimSlice::Phase::kCreating && !slice.is_foreign) journal(SliceEvent::kLost, index, now);
+  if (slice.phase != SimSlice::Phase::kCreating && !slice.is_foreign) journal(event, index, now);
   lost_.push_back(index);
 }
 
@@ -438,51 +440,9 @@ void SliceTable::begin_on_device(SliceIndex index, Micros usual, Instant now) {
 SliceTable::End SliceTable::end_on_device(SliceIndex index, ActionKind kind) {
   if (at(index).will_time_out) return {.how = ActionEnd::kFailed, .why = kTimedOut};
   const ActionEnd how = faults_.is_empty() ? ActionEnd::kDone : faults_.end_action(at(index).slice.gpu, kind);
+  if (how == ActionEnd::kDoneButReportedFailed) return {.how = how, .why = kReportedFailed};
   const char* why = kind == ActionKind::kCreation ? "the GPU did not create it" : "the GPU did not destroy it";
   return {.how = how, .why = why};
-}
-
-std::vector<DeviceAction> SliceTable::device_actions() const {
-  std::vector<DeviceAction> actions;
-  for (const auto& [index, generation] : to_order_) {
-    const SimSlice& slice = at(index);
-    if (slice.generation != generation) continue;  // its GPU was lost meanwhile
-    const bool is_creation = slice.phase == SimSlice::Phase::kCreating;
-    actions.push_back({.kind = is_creation ? ActionKind::kCreation : ActionKind::kDestruction,
-                       .slice = slice.slice,
-                       .generation = slice.created_as,
-                       .was_ordered = slice.was_ordered});
-  }
-  return actions;
-}
-
-void SliceTable::give_out_device_actions() {
-  for (const auto& [index, generation] : std::exchange(to_order_, {})) {
-    SimSlice& slice = slices_[index.value];
-    if (slice.generation != generation) continue;
-    slice.was_ordered = true;
-    note_change(slice.slice.gpu);
-  }
-}
-
-void SliceTable::end_device_action(const DeviceActionEnd& end, Instant now) {
-  account(now);
-  const auto& standing = by_gpu_[end.slice.gpu.index];
-  const auto it = standing.find(end.slice.start);
-  if (it == standing.end()) return;
-  const SliceIndex index = it->second;
-  const SimSlice& slice = at(index);
-  const bool is_creation = end.kind == ActionKind::kCreation;
-  const SimSlice::Phase phase = is_creation ? SimSlice::Phase::kCreating : SimSlice::Phase::kDestroying;
-  if (slice.slice != end.slice || slice.created_as != end.generation || slice.phase != phase) return;
-  const End how{.how = end.is_done ? ActionEnd::kDone : ActionEnd::kFailed, .why = end.message};
-  if (is_creation) {
-    created(index, how, now);
-  } else {
-    destroyed(index, how, now);
-  }
-  begin_waiting(now);
-  report_seen(now);
 }
 
 void SliceTable::fail_creation(SliceIndex index, const std::string& why, Instant now) {
@@ -535,84 +495,6 @@ bool SliceTable::clashes_with_staying(const Slice& slice) const {
     std::sort(both.begin(), both.end());
     return mig::find_clash(scenario_.model_of(slice.gpu), both).has_value();
   });
-}
-
-void SliceTable::add_foreign(const Slice& foreign, Instant now) {
-  account(now);
-  place_foreign(foreign, now);
-  report_seen(now);
-}
-
-void SliceTable::place_foreign(const Slice& foreign, Instant now) {
-  ENSURE(has_room(foreign));
-  const SliceIndex index = index_for_new();
-  SimSlice& slice = slices_[index.value];
-  const std::uint64_t generation = slice.generation;
-  slice = SimSlice();
-  slice.slice = foreign;
-  slice.holding.slice = foreign;
-  slice.phase = SimSlice::Phase::kUp;
-  slice.is_foreign = true;
-  slice.sequence = slice_sequence_++;
-  slice.generation = generation;
-  slice.sms = profile_sms(scenario_.model_of(foreign.gpu), foreign.profile);
-  touch(foreign.gpu);
-  busy_.add(index, foreign.gpu, slice.sms);
-  by_gpu_[foreign.gpu.index].emplace(foreign.start, index);
-  fail_blocked(foreign.gpu, now);
-  to_observe_.push_back(foreign.gpu);
-}
-
-void SliceTable::clear_foreign(GpuId gpu, Instant now) {
-  account(now);
-  if (!drop_foreign_but(gpu, {})) return;
-  begin_waiting(now);
-  report_seen(now);
-}
-
-bool SliceTable::drop_foreign_but(GpuId gpu, const std::vector<Slice>& standing) {
-  std::vector<SliceIndex> gone;
-  for (const auto& [start, index] : by_gpu_[gpu.index]) {
-    if (at(index).is_foreign && !std::ranges::binary_search(standing, at(index).slice)) gone.push_back(index);
-  }
-  for (const SliceIndex index : gone) {
-    by_gpu_[gpu.index].erase(at(index).slice.start);
-    release(index);
-  }
-  if (gone.empty()) return false;
-  roomier_gpus_.push_back(gpu);
-  to_observe_.push_back(gpu);
-  return true;
-}
-
-void SliceTable::see(GpuId gpu, const std::vector<Slice>& standing, Instant now) {
-  account(now);
-  drop_foreign_but(gpu, standing);
-  drop_missing(gpu, standing, now);
-  for (const Slice& slice : standing) {
-    const auto known = by_gpu_[gpu.index].find(slice.start);
-    const bool is_known = known != by_gpu_[gpu.index].end() && at(known->second).slice == slice;
-    if (!is_known && has_room(slice)) place_foreign(slice, now);
-  }
-  begin_waiting(now);
-  report_seen(now);
-}
-
-bool SliceTable::drop_missing(GpuId gpu, const std::vector<Slice>& standing, Instant now) {
-  std::vector<SliceIndex> missing;
-  for (const auto& [start, index] : by_gpu_[gpu.index]) {
-    const SimSlice& slice = at(index);
-    const bool is_changing = slice.phase == SimSlice::Phase::kCreating || slice.phase == SimSlice::Phase::kDestroying;
-    if (!is_changing && !std::ranges::binary_search(standing, slice.slice)) missing.push_back(index);
-  }
-  for (const SliceIndex index : missing) {
-    by_gpu_[gpu.index].erase(at(index).slice.start);
-    lose_slice(index, now);
-  }
-  if (missing.empty()) return false;
-  roomier_gpus_.push_back(gpu);
-  to_observe_.push_back(gpu);
-  return true;
 }
 
 void SliceTable::report_failed(ActionKind kind, SliceIndex index, std::string why, Instant now) {

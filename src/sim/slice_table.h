@@ -51,7 +51,16 @@ struct DeviceActionEnd {
   Slice slice;
   std::uint64_t generation = 0;
   bool is_done = false;
+  bool is_known = true;      ///< not done: nothing was changed; else nobody knows what was
   std::string message = {};  ///< why it is not
+  bool is_late = false;      ///< it was given up before: its first end said that it failed
+};
+
+/// What somebody saw on a GPU, by slice.
+struct Sight {
+  std::vector<Slice> standing;
+  /// Those of them on which nothing can run: what a change that was cut off left.
+  std::vector<Slice> remains = {};
 };
 
 /// Who carries out creations and destructions.
@@ -79,6 +88,7 @@ struct SimSlice {
   ///   draining         -- nothing runs, destroyed -----------------> destroying
   ///   destroying       -- destroy time over -----------------------> gone
   ///   any              -- its GPU is lost -------------------------> gone
+  ///   any but changing -- seen to be remains ----------------------> destroying
   ///
   /// With faults, also:
   ///
@@ -134,7 +144,8 @@ class SliceTable {
   [[nodiscard]] std::vector<DeviceAction> device_actions() const;
   /// All of these are given out now.
   void give_out_device_actions();
-  /// One of them ended; what is not waited for any more is no news.
+  /// One of them ended; what is not waited for any more is no news. A slice whose creation ends late stands, and nobody
+  /// holds it.
   void end_device_action(const DeviceActionEnd& end, Instant now);
   /// The next instant at which a change continues by itself.
   [[nodiscard]] Instant next_time() const;
@@ -150,10 +161,11 @@ class SliceTable {
   void add_foreign(const Slice& slice, Instant now);
   /// The slices of others on a GPU are gone.
   void clear_foreign(GpuId gpu, Instant now);
-  /// These slices stand on a GPU, as somebody saw it, by slice. What is not known is of others, where it finds room;
-  /// what is known and does not stand is gone. Slices that are being created or destroyed are left alone: the end of
-  /// that says what stands. `take_effects` and `forget_lost` as of `lose`.
-  void see(GpuId gpu, const std::vector<Slice>& standing, Instant now);
+  /// What stands on a GPU. What is not known is of others, where it finds room, unless it stood here as ours when the
+  /// GPU was lost; what is known and does not stand is gone, and remains of ours are destroyed. Slices that are being
+  /// created or destroyed are left alone: the end of that says what stands. `take_effects` and `forget_lost` as of
+  /// `lose`.
+  void see(GpuId gpu, const Sight& sight, Instant now);
   [[nodiscard]] FaultBook& faults() { return faults_; }
   [[nodiscard]] const FaultBook& faults() const { return faults_; }
 
@@ -239,6 +251,8 @@ class SliceTable {
   void begin_on_device(SliceIndex slice, Micros usual, Instant now);
   /// How the creation or destruction ends that is due now.
   [[nodiscard]] End end_on_device(SliceIndex slice, ActionKind kind);
+  /// The slice of a creation that had been given up stands.
+  void stand_late(const DeviceActionEnd& end, Instant now);
   void fail_creation(SliceIndex slice, const std::string& why, Instant now);
   void fail_destruction(SliceIndex slice, const std::string& why, Instant now);
   /// A slice stands, and nobody holds it.
@@ -248,12 +262,18 @@ class SliceTable {
   [[nodiscard]] bool clashes_with_staying(const Slice& slice) const;
   /// A place for a slice of others. Requires: has_room.
   void place_foreign(const Slice& slice, Instant now);
+  /// One of others turns out to be ours.
+  void own(SliceIndex index, std::uint64_t generation, Instant now);
+  /// The slices of a GPU that is being lost, in case that it comes back as it was.
+  void remember_made_here(GpuId gpu);
+  /// What is left of a slice of ours: whoever uses it loses it, and it is destroyed.
+  void clear_remains(const Slice& slice, Instant now);
   /// Slices of others that are not among these are gone. Returns whether there was one.
   bool drop_foreign_but(GpuId gpu, const std::vector<Slice>& standing);
   /// Slices that serve, start or drain and are not among these are gone. Returns whether there was one.
   bool drop_missing(GpuId gpu, const std::vector<Slice>& standing, Instant now);
-  /// A slice is gone from under those who use it.
-  void lose_slice(SliceIndex slice, Instant now);
+  /// A slice is gone from under those who use it: lost with its GPU, or destroyed by others.
+  void lose_slice(SliceIndex slice, SliceEvent event, Instant now);
   void report_failed(ActionKind kind, SliceIndex slice, std::string why, Instant now);
   void report_seen(Instant now);
   void report_ready(SliceIndex slice, Instant now);
@@ -275,8 +295,10 @@ class SliceTable {
   std::vector<SliceIndex> lost_;  ///< to be forgotten
   std::uint64_t slice_sequence_ = 0;
   std::vector<std::map<int, SliceIndex>> by_gpu_;  ///< existing ones (not waiting, not gone), by start
-  std::vector<std::vector<SliceIndex>> waiting_;   ///< for room, by GPU, in the order of their creation
-  std::vector<GpuId> roomier_gpus_;                ///< where a slice came to wait or left since the last check
+  /// By GPU: what stood there as ours when it was lost, and its generations. Until it is seen again.
+  std::vector<std::map<Slice, std::uint64_t>> made_here_;
+  std::vector<std::vector<SliceIndex>> waiting_;  ///< for room, by GPU, in the order of their creation
+  std::vector<GpuId> roomier_gpus_;               ///< where a slice came to wait or left since the last check
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timer_sequence_ = 0;
   FaultBook faults_;

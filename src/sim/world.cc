@@ -339,10 +339,10 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   slices_.faults().add(id, order, now);
 }
 
-void World::see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now) {
+void World::see_gpu(GpuId gpu, const Sight& sight, Instant now) {
   ENSURE(now == now_ && !is_lost(gpu));
   serving_.catch_up(now.micros());
-  slices_.see(gpu, standing, now);
+  slices_.see(gpu, sight, now);
   settle_effects(now);
   slices_.forget_lost();
   serving_.take_all(now.micros());
@@ -350,6 +350,7 @@ void World::see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now) 
 
 void World::end_device_action(const DeviceActionEnd& end, Instant now) {
   ENSURE(now == now_);
+  if (is_lost(end.slice.gpu)) return;  // nothing waits there
   serving_.catch_up(now.micros());
   slices_.end_device_action(end, now);
   settle_effects(now);

@@ -107,7 +107,7 @@ class World {
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
   /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
-  void see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now);
+  void see_gpu(GpuId gpu, const Sight& sight, Instant now);
   /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
   [[nodiscard]] std::vector<DeviceAction> device_actions() const { return slices_.device_actions(); }
   void give_out_device_actions() { slices_.give_out_device_actions(); }

@@ -49,7 +49,6 @@ class HandsClient::Thread {
   void submit(const std::vector<DeviceOrder>& orders);
   [[nodiscard]] std::vector<DeviceEnd> take_ended();
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
-  [[nodiscard]] std::vector<std::pair<std::string, GpuReading>> take_late_readings();
 
  private:
   /// The order of a GPU that is with the hands, or was and is given again.
@@ -62,7 +61,7 @@ class HandsClient::Thread {
   };
   /// An order whose end is late.
   struct Overdue {
-    std::uint64_t intent = 0;
+    DeviceOrder order;
     std::string call;  ///< empty: not known
   };
   struct Gpu {
@@ -107,7 +106,6 @@ class HandsClient::Thread {
   std::set<std::string> managed_;
   std::map<std::string, Gpu> gpus_;
   std::vector<DeviceEnd> ended_;
-  std::map<std::string, GpuReading> late_readings_;
   bool has_news_ = false;
 
   std::thread thread_;
@@ -171,12 +169,6 @@ std::optional<std::string> HandsClient::Thread::why_not(const std::string& uuid)
   const auto gpu = gpus_.find(uuid);
   if (gpu == gpus_.end() || !gpu->second.overdue) return std::nullopt;
   return overdue_words(*gpu->second.overdue);
-}
-
-std::vector<std::pair<std::string, GpuReading>> HandsClient::Thread::take_late_readings() {
-  const std::scoped_lock hold(mutex_);
-  auto readings = std::exchange(late_readings_, {});
-  return {std::make_move_iterator(readings.begin()), std::make_move_iterator(readings.end())};
 }
 
 void HandsClient::Thread::run() {
@@ -258,9 +250,13 @@ void HandsClient::Thread::lose(const std::string& why) {
   has_news_ = has_news_ || gone_ != why;
   gone_ = why;
   for (auto& [uuid, gpu] : gpus_) {
+    const auto lose_sent = [&](const DeviceOrder& order) {
+      finish(plain_end(order, DeviceOutcome::kFailed, "nobody knows what became of it: " + why));
+    };
+    if (gpu.overdue) lose_sent(gpu.overdue->order);
     gpu.overdue.reset();
     if (gpu.open && gpu.open->is_sent) {
-      finish(plain_end(gpu.open->order, DeviceOutcome::kFailed, "nobody knows what became of it: " + why));
+      lose_sent(gpu.open->order);
     } else if (gpu.open && gpu.open->busy_count > 0) {
       finish(std::move(gpu.open->busy_end));
     } else if (gpu.open) {
@@ -321,11 +317,9 @@ void HandsClient::Thread::take_hello(const HandsHello& hello) {
 void HandsClient::Thread::take_end(HandsEnd packet) {
   if (packet.is_kept) return finish(std::move(packet.end));
   for (auto& [uuid, gpu] : gpus_) {
-    if (gpu.overdue && gpu.overdue->intent == packet.end.intent) {
+    if (gpu.overdue && gpu.overdue->order.intent == packet.end.intent) {
       gpu.overdue.reset();
-      if (packet.end.reading) late_readings_.insert_or_assign(uuid, std::move(*packet.end.reading));
-      has_news_ = true;
-      return;
+      return finish(std::move(packet.end));
     }
     if (gpu.open && gpu.open->is_sent && gpu.open->order.intent == packet.end.intent) {
       return end_open(gpu, std::move(packet.end));
@@ -349,7 +343,7 @@ void HandsClient::Thread::end_open(Gpu& gpu, DeviceEnd end) {
 void HandsClient::Thread::take_status(const HandsStatus& status) {
   for (const HandsStatus::UnderWay& order : status.orders) {
     const auto gpu = gpus_.find(order.uuid);
-    if (gpu == gpus_.end() || !gpu->second.overdue || gpu->second.overdue->intent != order.intent) continue;
+    if (gpu == gpus_.end() || !gpu->second.overdue || gpu->second.overdue->order.intent != order.intent) continue;
     gpu->second.overdue->call = order.call;
     has_news_ = true;
   }
@@ -368,8 +362,10 @@ void HandsClient::Thread::keep_deadlines() {
 }
 
 void HandsClient::Thread::miss_deadline(Gpu& gpu) {
-  gpu.overdue = Overdue{.intent = gpu.open->order.intent, .call = ""};
-  finish(plain_end(gpu.open->order, DeviceOutcome::kFailed, "no end after " + in_words(options_.deadline)));
+  DeviceEnd end = plain_end(gpu.open->order, DeviceOutcome::kFailed, "no end after " + in_words(options_.deadline));
+  end.goes_on = true;
+  finish(std::move(end));
+  gpu.overdue = Overdue{.order = std::move(gpu.open->order), .call = ""};
   gpu.open.reset();
   for (const DeviceOrder& order : gpu.waiting) {
     finish(plain_end(order, DeviceOutcome::kRefused, overdue_words(*gpu.overdue)));
@@ -399,7 +395,7 @@ void HandsClient::Thread::finish(DeviceEnd end) {
 }
 
 std::string HandsClient::Thread::overdue_words(const Overdue& overdue) const {
-  const std::string what = overdue.call.empty() ? fmt::format("order {}", overdue.intent) : overdue.call;
+  const std::string what = overdue.call.empty() ? fmt::format("order {}", overdue.order.intent) : overdue.call;
   return fmt::format("{} has not returned for more than {}", what, in_words(options_.deadline));
 }
 
@@ -415,9 +411,5 @@ void HandsClient::submit(const std::vector<DeviceOrder>& orders) { thread_->subm
 std::vector<DeviceEnd> HandsClient::take_ended() { return thread_->take_ended(); }
 
 std::optional<std::string> HandsClient::why_not(const std::string& uuid) const { return thread_->why_not(uuid); }
-
-std::vector<std::pair<std::string, GpuReading>> HandsClient::take_late_readings() {
-  return thread_->take_late_readings();
-}
 
 }  // namespace berth::edges

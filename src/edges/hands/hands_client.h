@@ -30,8 +30,8 @@ struct HandsClientOptions {
 /// A thread sends and receives. It gives one order per GPU at a time, in the order in which they came.
 ///
 /// - An order that does not end until its deadline ends as kFailed, "no end after 60 s", and those that wait for the
-///   same GPU as kRefused; `why_not` of the GPU names the call that has not returned, until it does. What it says
-///   then counts for its reading alone.
+///   same GPU as kRefused; `why_not` of the GPU names the call that has not returned, until it does. How it
+///   ended is told then: a second end of the same order.
 /// - If the hands end, so do all orders: those that were given as kFailed (nobody knows what became of them), the
 ///   others as kRefused. Hands at a path are looked for again; those that were started are not, as that takes
 ///   privileges.
@@ -53,8 +53,6 @@ class HandsClient final : public GpuHands {
   void submit(const std::vector<DeviceOrder>& orders) override;
   [[nodiscard]] std::vector<DeviceEnd> take_ended() override;
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const override;
-  /// What late ends of orders say that stands on their GPUs: UUIDs and readings, since the last call.
-  [[nodiscard]] std::vector<std::pair<std::string, GpuReading>> take_late_readings();
 
  private:
   class Thread;

@@ -28,8 +28,8 @@ constexpr std::int64_t kUint32Max = UINT32_MAX;
 constexpr std::array<std::string_view, 3> kChanges = {"create", "destroy", "mig_mode_on"};
 constexpr std::array<std::string_view, 4> kOutcomes = {"done", "failed", "busy", "refused"};
 
-// What is written and read below.
-static_assert(kFieldCount<DeviceOrder> == 7 && kFieldCount<DeviceEnd> == 11 && kFieldCount<DeviceHolder> == 2);
+// What is written and read below: all but DeviceEnd::goes_on, which this side alone says.
+static_assert(kFieldCount<DeviceOrder> == 7 && kFieldCount<DeviceEnd> == 12 && kFieldCount<DeviceHolder> == 2);
 static_assert(kFieldCount<GpuReading> == 5 && kFieldCount<GpuInstanceSeen> == 5);
 static_assert(kFieldCount<ComputeInstanceSeen> == 6 && kFieldCount<GpuProcessSeen> == 5);
 

@@ -33,23 +33,62 @@ std::string message_of(const DeviceEnd& end) {
   return end.holders.empty() ? message : message + ")";
 }
 
+live::DeviceEnded ended_of(const DeviceEnd& end) {
+  return {.intent = end.intent,
+          .outcome = outcome_word(end.outcome),
+          .message = message_of(end),
+          .call = end.call,
+          .error = end.error,
+          .gpu_instance_us = end.gpu_instance_us,
+          .compute_instance_us = end.compute_instance_us};
+}
+
+constexpr const char* kDryRun = "dry run: nothing is done";
+constexpr const char* kNobody = "nobody can change GPUs";
+
+/// An order that nobody gets.
+DeviceEnd plain(std::uint64_t intent, DeviceOutcome outcome, const char* message = "") {
+  return {.intent = intent, .outcome = outcome, .message = message};
+}
+
 }  // namespace
 
 void DeviceOrders::give(live::Session& session) {
   std::vector<DeviceOrder> orders;
   for (const live::DeviceIntent& intent : session.take_device_intents()) {
+    const auto end = [&](DeviceOutcome outcome, const char* message = "") {
+      session.end_device_intent(intent, ended_of(plain(intent.number, outcome, message)));
+    };
     if (is_dry_run_) {
-      end(session, intent, {.outcome = DeviceOutcome::kRefused, .message = "dry run: nothing is done"});
+      end(DeviceOutcome::kRefused, kDryRun);
     } else if (intent.action.slice.profile.is_full()) {
-      end(session, intent, {.outcome = DeviceOutcome::kDone});  // a whole GPU is there without a call
+      end(DeviceOutcome::kDone);  // a whole GPU is there without a call
     } else if (hands_ == nullptr) {
-      end(session, intent, {.outcome = DeviceOutcome::kRefused, .message = "nobody can change GPUs"});
+      end(DeviceOutcome::kRefused, kNobody);
     } else {
-      open_.emplace(intent.number, intent);
+      open_.emplace(intent.number, Open{.intent = intent});
       orders.push_back(order_of(intent));
     }
   }
   if (hands_ != nullptr && !orders.empty()) hands_->submit(orders);
+}
+
+bool DeviceOrders::turn_mig_on(live::Session& session, std::uint32_t gpu) {
+  ENSURE(gpu < gpus_.size() && !is_mig_mode_open(gpu));
+  const auto intent = session.intend_mig_mode({gpu});
+  if (!intent) return false;
+  if (is_dry_run_ || hands_ == nullptr) {
+    session.end_mig_mode_intent({gpu},
+                                ended_of(plain(*intent, DeviceOutcome::kRefused, is_dry_run_ ? kDryRun : kNobody)));
+    return true;
+  }
+  open_modes_.emplace(*intent, gpu);
+  hands_->submit({{.intent = *intent, .verb = DeviceVerb::kMigModeOn, .uuid = gpus_[gpu].uuid}});
+  return true;
+}
+
+bool DeviceOrders::is_mig_mode_open(std::uint32_t gpu) const {
+  return std::ranges::any_of(open_modes_, [&](const auto& open) { return open.second == gpu; });
 }
 
 DeviceOrder DeviceOrders::order_of(const live::DeviceIntent& intent) const {
@@ -67,29 +106,50 @@ DeviceOrder DeviceOrders::order_of(const live::DeviceIntent& intent) const {
           .was_tried = intent.action.was_ordered};
 }
 
-std::map<std::uint32_t, GpuReading> DeviceOrders::take(live::Session& session) {
-  std::map<std::uint32_t, GpuReading> readings;
+std::map<std::uint32_t, std::optional<GpuReading>> DeviceOrders::take(live::Session& session) {
+  std::map<std::uint32_t, std::optional<GpuReading>> readings;
   if (hands_ == nullptr) return readings;
   for (const DeviceEnd& ended : hands_->take_ended()) {
-    const auto found = open_.find(ended.intent);
-    if (found == open_.end()) continue;
-    const live::DeviceIntent intent = found->second;
-    open_.erase(found);
-    if (ended.reading) readings[intent.action.slice.gpu.index] = *ended.reading;
-    measure(intent, ended);
-    end(session, intent, ended);
+    const auto gpu = take_end(session, ended);
+    if (gpu) readings[*gpu] = ended.reading;
   }
   return readings;
 }
 
-void DeviceOrders::end(live::Session& session, const live::DeviceIntent& intent, const DeviceEnd& ended) {
-  session.end_device_intent(intent, {.intent = intent.number,
-                                     .outcome = outcome_word(ended.outcome),
-                                     .message = message_of(ended),
-                                     .call = ended.call,
-                                     .error = ended.error,
-                                     .gpu_instance_us = ended.gpu_instance_us,
-                                     .compute_instance_us = ended.compute_instance_us});
+std::optional<std::uint32_t> DeviceOrders::take_end(live::Session& session, const DeviceEnd& ended) {
+  if (open_.contains(ended.intent)) return take_action_end(session, ended);
+  if (open_modes_.contains(ended.intent)) return take_mode_end(session, ended);
+  return std::nullopt;
+}
+
+std::uint32_t DeviceOrders::take_action_end(live::Session& session, const DeviceEnd& ended) {
+  const auto found = open_.find(ended.intent);
+  const Open open = found->second;
+  if (ended.goes_on) {
+    found->second.is_given_up = true;
+  } else {
+    open_.erase(found);
+  }
+  measure(open.intent, ended);
+  session.end_device_intent(open.intent, ended_of(ended), kind_of(open, ended));
+  return open.intent.action.slice.gpu.index;
+}
+
+live::Session::EndKind DeviceOrders::kind_of(const Open& open, const DeviceEnd& ended) {
+  using Kind = live::Session::EndKind;
+  if (open.is_given_up) return Kind::kLate;
+  if (ended.outcome == DeviceOutcome::kDone || ended.reading) return Kind::kKnown;
+  // What is refused is not tried; but a process before this one may have carried it out.
+  const bool is_untouched = ended.outcome == DeviceOutcome::kRefused && !open.intent.action.was_ordered;
+  return is_untouched ? Kind::kKnown : Kind::kUnknown;
+}
+
+std::uint32_t DeviceOrders::take_mode_end(live::Session& session, const DeviceEnd& ended) {
+  const auto found = open_modes_.find(ended.intent);
+  const std::uint32_t gpu = found->second;
+  if (!ended.goes_on) open_modes_.erase(found);
+  session.end_mig_mode_intent({gpu}, ended_of(ended));
+  return gpu;
 }
 
 void DeviceOrders::measure(const live::DeviceIntent& intent, const DeviceEnd& ended) {

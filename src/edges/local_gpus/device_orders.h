@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,24 +36,37 @@ class DeviceOrders {
 
   /// Gives out what the session wants to be done and has recorded.
   void give(live::Session& session);
-  /// Tells the session what has ended. Returns what was read on each GPU after the last order that ended there.
-  [[nodiscard]] std::map<std::uint32_t, GpuReading> take(live::Session& session);
+  /// Orders that a GPU's MIG mode is turned on, once that is recorded. Returns whether it was.
+  bool turn_mig_on(live::Session& session, std::uint32_t gpu);
+  [[nodiscard]] bool is_mig_mode_open(std::uint32_t gpu) const;
+  /// Tells the session what has ended. Returns the GPUs on which orders ended, with what was read there after the last
+  /// of them; nothing: it could not be read.
+  [[nodiscard]] std::map<std::uint32_t, std::optional<GpuReading>> take(live::Session& session);
 
   /// Of creations and destructions of a profile's slices on GPUs of a model, by names.
   using TimeKey = std::tuple<std::string, std::string, ActionKind>;
   [[nodiscard]] std::map<TimeKey, MeasuredTime> times() const;
   /// Orders that have not ended.
-  [[nodiscard]] std::size_t open_count() const { return open_.size(); }
+  [[nodiscard]] std::size_t open_count() const { return open_.size() + open_modes_.size(); }
 
  private:
+  struct Open {
+    live::DeviceIntent intent;
+    bool is_given_up = false;  ///< the session knows it as failed, and the device goes on
+  };
   [[nodiscard]] DeviceOrder order_of(const live::DeviceIntent& intent) const;
-  void end(live::Session& session, const live::DeviceIntent& intent, const DeviceEnd& end);
+  /// The GPU on which an order of ours ended.
+  [[nodiscard]] std::optional<std::uint32_t> take_end(live::Session& session, const DeviceEnd& ended);
+  [[nodiscard]] static live::Session::EndKind kind_of(const Open& open, const DeviceEnd& ended);
+  std::uint32_t take_action_end(live::Session& session, const DeviceEnd& ended);
+  std::uint32_t take_mode_end(live::Session& session, const DeviceEnd& ended);
   void measure(const live::DeviceIntent& intent, const DeviceEnd& end);
 
   std::vector<Gpu> gpus_;
   GpuHands* hands_;
   bool is_dry_run_;
-  std::map<std::uint64_t, live::DeviceIntent> open_;  ///< by number
+  std::map<std::uint64_t, Open> open_;                 ///< by number of the intent
+  std::map<std::uint64_t, std::uint32_t> open_modes_;  ///< by the same: GPUs whose MIG mode is being turned on
   struct Samples {
     std::vector<std::int64_t> last_us;  ///< the oldest first
     std::int64_t count = 0;

@@ -39,7 +39,7 @@ class DeviceOrdersTest : public ::testing::Test {
     live::SessionOptions options;
     options.devices = sim::Devices::kOutside;
     options.next_intent = [this] { return ++last_intent_; };
-    options.boot = "boot";
+    options.boot = [this] { return boot_; };
     options.record = [this](const std::vector<live::Entry>& entries) -> std::optional<std::string> {
       if (!can_record_) return "the disk is full";
       for (const live::Entry& entry : entries) {
@@ -63,6 +63,7 @@ class DeviceOrdersTest : public ::testing::Test {
   }
 
   bool can_record_ = true;
+  std::optional<std::string> boot_ = "boot";
   std::uint64_t last_intent_ = 0;
   std::vector<std::uint64_t> recorded_;
   std::unique_ptr<live::Session> session_;
@@ -115,7 +116,7 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheHolders) {
                           .call = "nvmlGpuInstanceDestroy",
                           .error = "NVML_ERROR_IN_USE",
                           .holders = {{.pid = 7, .name = "python3"}}});
-  EXPECT_THAT(orders.take(*session_), IsEmpty());
+  EXPECT_EQ(orders.take(*session_).at(0), std::nullopt);
   std::set<std::string> messages;
   for (const live::LoggedEvent& event : session_->events().after(0, 1000)) messages.insert(event.message);
   const bool is_told = std::ranges::any_of(messages, [](const std::string& message) {
@@ -123,6 +124,50 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheHolders) {
            std::string::npos;
   });
   EXPECT_TRUE(is_told);
+}
+
+TEST_F(DeviceOrdersTest, WithoutARecordedBootNobodyHasThem) {
+  DeviceOrders orders(gpus_, &hands_, false);
+  boot_.reset();
+  orders.give(*session_);
+  EXPECT_FALSE(orders.turn_mig_on(*session_, 0));
+  EXPECT_THAT(hands_.given, IsEmpty());
+  boot_ = "boot";
+  orders.give(*session_);
+  EXPECT_FALSE(hands_.given.empty());
+}
+
+TEST_F(DeviceOrdersTest, AnOrderThatIsGivenUpEndsOnceMore) {
+  DeviceOrders orders(gpus_, &hands_, false);
+  orders.give(*session_);
+  const std::uint64_t intent = hands_.given[0].intent;
+  const std::size_t count = orders.open_count();
+  hands_.ended.push_back({.intent = intent, .goes_on = true, .message = "no end after 60 s"});
+  EXPECT_EQ(orders.take(*session_).at(0), std::nullopt);
+  EXPECT_EQ(orders.open_count(), count);
+  session_->see_gpu({0}, sim::Sight());
+  hands_.ended.push_back({.intent = intent, .outcome = DeviceOutcome::kDone, .reading = GpuReading()});
+  EXPECT_TRUE(orders.take(*session_).at(0).has_value());
+  EXPECT_EQ(orders.open_count(), count - 1);
+  const auto& slices = session_->snapshot().slices;
+  ASSERT_EQ(slices.size(), 1U);
+  EXPECT_FALSE(slices[0].is_foreign);
+}
+
+TEST_F(DeviceOrdersTest, MigModeIsRecordedOrderedAndTold) {
+  DeviceOrders orders(gpus_, &hands_, false);
+  ASSERT_TRUE(orders.turn_mig_on(*session_, 0));
+  ASSERT_THAT(hands_.given, SizeIs(1));
+  EXPECT_EQ(hands_.given[0].verb, DeviceVerb::kMigModeOn);
+  EXPECT_TRUE(orders.is_mig_mode_open(0));
+  hands_.ended.push_back({.intent = hands_.given[0].intent,
+                          .outcome = DeviceOutcome::kBusy,
+                          .message = "the GPU is in use",
+                          .holders = {{.pid = 7, .name = "python3"}}});
+  EXPECT_THAT(orders.take(*session_), SizeIs(1));
+  EXPECT_FALSE(orders.is_mig_mode_open(0));
+  EXPECT_EQ(session_->last_note({0}, live::DeviceNote::kMigMode),
+            "not turned on: the GPU is in use (in use by pid 7 python3)");
 }
 
 TEST_F(DeviceOrdersTest, ADryRunRecordsAndDoesNothing) {

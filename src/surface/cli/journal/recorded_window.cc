@@ -95,6 +95,7 @@ Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
                                            .seed = history->beginning.seed,
                                            .policy = history->beginning.policy,
                                            .approval = history->beginning.approval,
+                                           .first_layout_takes_time = history->files.is_local(),
                                            .has_end = history->beginning.until_end,
                                            .session = std::move(history->session),
                                            .entries = std::move(history->entries)});

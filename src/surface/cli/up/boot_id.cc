@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include "edges/files/file_sink.h"
 
@@ -24,10 +25,16 @@ std::string boot_id_now() {
   return first_line_of(named != nullptr ? named : "/proc/sys/kernel/random/boot_id");
 }
 
-std::string recorded_boot_id(const std::string& folder) { return first_line_of(path_in(folder)); }
+BootRecord::BootRecord(std::string folder) : folder_(std::move(folder)), recorded_(first_line_of(path_in(folder_))) {}
 
-Result<void> record_boot_id(const std::string& folder, const std::string& boot_id) {
-  return edges::write_file_whole(path_in(folder), boot_id + "\n");
+Result<std::string> BootRecord::follow() {
+  std::string boot_id = boot_id_now();
+  if (boot_id == recorded_) return boot_id;
+  if (auto written = edges::write_file_whole(path_in(folder_), boot_id + "\n"); !written) {
+    return pass_on(written.error());
+  }
+  recorded_ = boot_id;
+  return boot_id;
 }
 
 }  // namespace berth::cli

@@ -10,9 +10,18 @@ namespace berth::cli {
 /// The kernel's id of this boot, or the content of the file that $BERTH_BOOT_ID names. Empty: it cannot be read.
 [[nodiscard]] std::string boot_id_now();
 
-/// The boot in which the folder's world ran last; empty: none is recorded.
-[[nodiscard]] std::string recorded_boot_id(const std::string& folder);
-/// From now on it is this one. Error: it cannot be written.
-[[nodiscard]] Result<void> record_boot_id(const std::string& folder, const std::string& boot_id);
+/// The boot in which a folder's world last had its devices, as a file of the folder says.
+class BootRecord {
+ public:
+  explicit BootRecord(std::string folder);
+  /// Whether the machine was not booted since then, as far as that is recorded.
+  [[nodiscard]] bool is_current() const { return recorded_.empty() || recorded_ == boot_id_now(); }
+  /// From now on it is this boot, whose id is returned. Error: it cannot be written.
+  [[nodiscard]] Result<std::string> follow();
+
+ private:
+  std::string folder_;
+  std::string recorded_;  ///< empty: none is
+};
 
 }  // namespace berth::cli

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -12,13 +13,15 @@
 #include "edges/nvml/open_gpu_library.h"
 #include "edges/nvml/passed_through_gpus.h"
 #include "sim/adopt.h"
+#include "surface/cli/up/boot_id.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr const char* kNoAction = "none";      // GpuReading::recovery_action
 constexpr const char* kNoDifference = "none";  // of DeviceNote::kDiffers
-constexpr std::chrono::seconds kSlow{5};       // an answer of the driver that takes so long is worth a word
+constexpr std::string_view kMigModeIsOff = "its MIG mode is off";
+constexpr std::chrono::seconds kSlow{5};  // an answer of the driver that takes so long is worth a word
 
 std::string words_of(const GpuCallFailure& failure) { return fmt::format("{}: {}", failure.call, failure.code_name); }
 
@@ -111,7 +114,7 @@ Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const L
 
 LocalWorld::LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
                        std::chrono::milliseconds patience)
-    : machine_(std::move(machine)), management_(std::move(management)) {
+    : machine_(std::move(machine)), boot_id_(boot_id_now()), management_(std::move(management)) {
   std::map<std::uint32_t, std::string> watched;
   std::vector<edges::DeviceOrders::Gpu> ordered;
   for (const device::LocalGpu& known : fleet) {
@@ -188,9 +191,13 @@ std::optional<std::string> LocalWorld::why_lost(const Gpu& gpu) const {
     return fmt::format("{} is not in this machine: {}", gpu.known.uuid, why);
   };
   if (!machine_.library) return absent(machine_.reason.value_or("there is no library of the driver"));
-  if (!gpu.failure) return gpu.reading ? std::nullopt : std::optional<std::string>("the driver does not answer");
+  if (!gpu.failure) {
+    if (gpu.reading || gpu.is_remembered) return std::nullopt;
+    return "the driver does not answer";
+  }
   // What the driver cannot say for once is as it was.
-  if (gpu.reading && !gpu.failure->is_gpu_lost) return std::nullopt;
+  const bool is_known = gpu.reading || gpu.is_remembered;
+  if (is_known && !gpu.failure->is_gpu_lost) return std::nullopt;
   if (!gpu.is_listed && !gpu.failure->is_gpu_lost) return absent("the library does not list it");
   return "it cannot be read: " + words_of(*gpu.failure);
 }
@@ -214,7 +221,7 @@ std::optional<std::string> LocalWorld::why_not_ready(const Gpu& gpu) const {
   if (reading.recovery_action != "none") return "its driver asks for an action: " + reading.recovery_action;
   if (gpu.known.model.is_mig_capable()) {
     if (reading.is_mig_on != reading.is_mig_pending_on) return "its MIG mode changes at the next reset of the GPU";
-    if (!reading.is_mig_on) return "its MIG mode is off";
+    if (!reading.is_mig_on) return std::string(kMigModeIsOff);
   }
   const device::Standing standing = device::standing_on({}, gpu.known.model, reading);
   if (!standing.unknown.empty()) return "it has an instance that no profile describes: " + standing.unknown.front();
@@ -238,11 +245,13 @@ device::Standing LocalWorld::standing_on(std::uint32_t index) const {
 void LocalWorld::adopt(sim::WorldLeft& left) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     sim::DeviceMemory& memory = left.devices[index];
+    Gpu& gpu = gpus_[index];
+    gpu.is_remembered = gpu.is_listed && !memory.is_lost && management_.is_same_boot;
     if (const auto lost = why_lost(gpus_[index])) {
       memory.is_lost = true;
       memory.slices.clear();
       left.losses[{index}] = *lost;
-    } else {
+    } else if (gpu.reading) {
       memory = sim::adopt(memory, standing_on(index).slices, management_.is_same_boot);
     }
   }
@@ -296,8 +305,9 @@ void LocalWorld::tell_gpu(live::Session& session, std::uint32_t index) {
     if (!is_known_lost) session.lose_gpu(gpu, *lost);
     return;
   }
+  if (gpus_[index].failure || !gpus_[index].reading) return;  // it is as it was
   if (is_known_lost) session.return_gpu(gpu);
-  session.see_gpu(gpu, standing_on(index).slices);
+  session.see_gpu(gpu, {.standing = standing_on(index).slices});
 }
 
 void LocalWorld::start(std::function<void()> on_report) {
@@ -305,10 +315,58 @@ void LocalWorld::start(std::function<void()> on_report) {
 }
 
 void LocalWorld::serve(live::Session& session) {
+  note_boot(session);
   take_ended(session);
   take_reports(session);
   tell_observed(session);
+  turn_modes_on(session);
+  clear_remains(session);
   orders_->give(session);
+}
+
+void LocalWorld::clear_remains(live::Session& session) {
+  constexpr std::chrono::seconds kPause{5};  // until it is tried again
+  const auto now = std::chrono::steady_clock::now();
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    Gpu& gpu = gpus_[index];
+    const bool is_current = gpu.reading && !gpu.failure && !gpu.is_outdated;
+    if (!is_current || now < gpu.remains_at || management_.is_dry_run || why_observed(gpu)) continue;
+    device::Standing standing = standing_on(index);
+    if (standing.remains.empty()) continue;
+    gpu.remains_at = now + kPause;
+    session.see_gpu({index}, {.standing = std::move(standing.slices), .remains = std::move(standing.remains)});
+  }
+}
+
+void LocalWorld::note_boot(live::Session& session) {
+  std::string boot_id = boot_id_now();
+  if (boot_id == std::exchange(boot_id_, boot_id)) return;
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    gpus_[index].mode_at = {};
+    gpus_[index].changed_at = std::chrono::steady_clock::now();
+    if (session.gpu_state({index}).health != GpuHealth::kLost) session.see_gpu({index}, sim::Sight());
+    if (watcher_) watcher_->read_again(index);
+  }
+}
+
+void LocalWorld::turn_modes_on(live::Session& session) {
+  constexpr std::chrono::seconds kPause{30};  // after one that did not help
+  const auto now = std::chrono::steady_clock::now();
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    Gpu& gpu = gpus_[index];
+    if (now < gpu.mode_at || orders_->is_mig_mode_open(index) || !may_turn_mig_on(gpu)) continue;
+    if (!orders_->turn_mig_on(session, index)) return;  // it cannot be recorded now
+    gpu.mode_at = management_.is_dry_run ? std::chrono::steady_clock::time_point::max() : now + kPause;
+  }
+}
+
+bool LocalWorld::may_turn_mig_on(const Gpu& gpu) const {
+  const auto is_it = [&](const device::ManagedGpu& managed) {
+    return managed.uuid == gpu.known.uuid && managed.has_mig_mode;
+  };
+  if (!gpu.known.model.is_mig_capable() || std::ranges::none_of(management_.gpus, is_it)) return false;
+  if (why_observed(gpu) != kMigModeIsOff) return false;
+  return gpu.reading->instances.empty() && gpu.reading->processes.empty();
 }
 
 void LocalWorld::take_ended(live::Session& session) {
@@ -316,8 +374,13 @@ void LocalWorld::take_ended(live::Session& session) {
   if (readings.empty()) return;
   for (auto& [index, reading] : readings) {
     gpus_[index].changed_at = std::chrono::steady_clock::now();
-    note_reading(gpus_[index], std::move(reading));
-    tell_gpu(session, index);
+    gpus_[index].is_outdated = !reading;
+    if (reading) {
+      note_reading(gpus_[index], *std::move(reading));
+      tell_gpu(session, index);
+    } else if (watcher_) {
+      watcher_->read_again(index);
+    }
   }
   const std::scoped_lock hold(mutex_);
   times_ = orders_->times();
@@ -332,6 +395,7 @@ void LocalWorld::take_reports(live::Session& session) {
       watcher_->read_again(report.gpu);
       continue;
     }
+    gpus_[report.gpu].is_outdated = false;
     note_reading(gpus_[report.gpu], std::move(report.reading));
     tell_notes(session, report.gpu);
     tell_gpu(session, report.gpu);

@@ -100,19 +100,30 @@ class LocalWorld {
     bool has_other_profiles = false;  ///< than when the world began
     /// Between the device at the start, our tables, and what the world began with.
     std::vector<std::string> differences;
+    bool is_remembered = false;                        ///< what the process before knew of it counts until it is read
     std::optional<GpuReading> reading;                 ///< the last one
+    bool is_outdated = false;                          ///< an order ended since then, and nobody read what it left
     std::optional<GpuCallFailure> failure;             ///< why there is no newer one
     std::map<std::uint64_t, std::uint64_t> xids;       ///< not told yet: how often each came
     std::chrono::steady_clock::time_point changed_at;  ///< by an order: readings that began before may miss it
     std::optional<std::string> observed_as;            ///< as the session was told last
     bool is_told = false;
+    std::chrono::steady_clock::time_point mode_at;     ///< its MIG mode is not ordered before
+    std::chrono::steady_clock::time_point remains_at;  ///< what a change left is not destroyed before
   };
 
   [[nodiscard]] std::optional<std::string> why_lost(const Gpu& gpu) const;
   /// Why it must not be changed; nothing: it may.
   [[nodiscard]] std::optional<std::string> why_observed(const Gpu& gpu) const;
   [[nodiscard]] std::optional<std::string> why_not_ready(const Gpu& gpu) const;
+  /// After a boot nothing that stood stands, though the same may stand again by the time it is read.
+  void note_boot(live::Session& session);
   void take_ended(live::Session& session);
+  /// Orders MIG mode where the configuration says so and nobody uses the GPU.
+  void turn_modes_on(live::Session& session);
+  /// What a change of ours left that was cut off is destroyed.
+  void clear_remains(live::Session& session);
+  [[nodiscard]] bool may_turn_mig_on(const Gpu& gpu) const;
   void take_reports(live::Session& session);
   void tell_observed(live::Session& session);
   [[nodiscard]] device::Standing standing_on(std::uint32_t index) const;
@@ -125,6 +136,7 @@ class LocalWorld {
   [[nodiscard]] api::DeviceView view(GpuId gpu) const;
 
   LocalMachine machine_;
+  std::string boot_id_;  ///< when the session was served last
   mutable std::mutex mutex_;
   std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
   LocalManagement management_;

@@ -168,9 +168,20 @@ class Up {
                                                           driver->wake();
                                                       }});
     }
-    const std::string recorded = recorded_boot_id(folder_->path());
-    management.is_same_boot = recorded.empty() || recorded == boot_id_;
+    boot_.emplace(folder_->path());
+    management.is_same_boot = boot_->is_current();
     return management;
+  }
+
+  /// The id of the machine's boot, once it is recorded.
+  std::optional<std::string> follow_boot() {
+    auto boot = boot_->follow();
+    if (!boot && std::exchange(boot_failure_, boot.error().message) != boot.error().message) {
+      log_error(context_.err, "no order to a GPU is given: " + boot.error().message);
+    }
+    if (!boot) return std::nullopt;
+    boot_failure_.clear();
+    return *std::move(boot);
   }
 
   void log_machine(const LocalMachine& machine) const {
@@ -189,7 +200,7 @@ class Up {
       options.devices = sim::Devices::kOutside;
       options.first_layout_takes_time = true;
       options.next_intent = [this] { return records_->next_intent(); };
-      options.boot = boot_id_;
+      options.boot = [this] { return follow_boot(); };
     }
     options.seed = world_.beginning.seed;
     options.policy = world_.beginning.policy;
@@ -314,7 +325,7 @@ class Up {
     if (session_->infeasible()) return invalid(*session_->infeasible());
     record();
     if (local_) {
-      if (auto recorded = record_boot_id(folder_->path(), boot_id_); !recorded) return pass_on(recorded.error());
+      if (auto followed = boot_->follow(); !followed) return pass_on(followed.error());
     }
     if (const auto failure = recorder().failure()) return fail(ErrorCode::kUnavailable, *failure);
     records_->guard();
@@ -536,9 +547,10 @@ class Up {
   edges::SolverThread solver_;
   std::atomic<edges::LiveDriver*> waked_ = nullptr;  ///< by the hands, once it is there; they end before it
   std::optional<edges::HandsFound> hands_found_;     ///< before there was a thread
-  const std::string boot_id_ = boot_id_now();
-  std::unique_ptr<LocalWorld> local_;           ///< absent: the devices are simulated
-  std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
+  std::optional<BootRecord> boot_;                   ///< of a local world
+  std::string boot_failure_;                         ///< as it was told last
+  std::unique_ptr<LocalWorld> local_;                ///< absent: the devices are simulated
+  std::unique_ptr<edges::SeriesQueue> series_;       ///< outlives the session
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<edges::BlobQueue> blobs_;
   std::unique_ptr<edges::WriteQueue> writes_;
