@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Seeds of driver troubles (drivers/swarm.py): `berth up` manages simulated GPUs whose calls are refused, fail, are slow
-or hang, whose other clients create and destroy instances, that are lost, reset and rebooted, while `berth up` and its
-hands are killed. Then the devices are as the journal and the API say, and nothing of others was touched.
+"""Seeds of driver troubles (drivers/swarm.py): `berth up` manages simulated GPUs whose calls are refused, fail, are
+slow or hang, whose other clients create and destroy instances, that are lost, reset and rebooted, while `berth up` and
+its hands are killed. Then the devices are as the journal and the API say, and nothing of others was touched.
 
 BERTH_FROM (0), BERTH_SEEDS (20), BERTH_JOBS (2): which seeds, how many at once."""
 

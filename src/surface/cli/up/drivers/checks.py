@@ -93,8 +93,9 @@ def state_faults(gpu, said, device, is_managed):
     """Of a GPU that has no troubles any more."""
     wanted = {"uuid": device["uuid"], "health": "ok", "managed": is_managed, "differences": [],
               "scheduling": "open" if is_managed else "cordoned"}
-    return [f"gpu-{gpu}: wanted {key} {value!r}, found {said[key]!r} ({said['managed_reason']}, "
-            f"{said['scheduling_reason']}, {said['health_reason']})" for key, value in wanted.items() if said[key] != value]
+    reasons = ", ".join(str(said[key]) for key in ("managed_reason", "scheduling_reason", "health_reason"))
+    return [f"gpu-{gpu}: wanted {key} {value!r}, found {said[key]!r} ({reasons})" for key, value in wanted.items()
+            if said[key] != value]
 
 
 def call_faults(devices, fleet, others):

@@ -26,8 +26,8 @@ class Profile:
 
 def profiles_of(model):
     """Of a model, by `berth mig`; none without MIG."""
-    run = subprocess.run([PROGRAM, "mig", "profiles", "--gpu", model, "--format", "json"], capture_output=True, text=True,
-                         check=False)
+    run = subprocess.run([PROGRAM, "mig", "profiles", "--gpu", model, "--format", "json"], capture_output=True,
+                         text=True, check=False)
     if run.returncode != 0:
         return []
     return [Profile(each["profile"], each["device_profile_id"], each["length"], tuple(each["starts"]),
@@ -35,8 +35,8 @@ def profiles_of(model):
 
 
 class Fleet:
-    """1 to 4 GPUs of a machine, and which of them berth may change (at least one). Of each model some profiles are those
-    of services, the others those of others: so an instance says who made it."""
+    """1 to 4 GPUs of a machine, and which of them berth may change (at least one). Of each model some profiles are
+    those of services, the others those of others: so an instance says who made it."""
 
     def __init__(self, rng, models=None):
         self.models = models or [rng.choice(MODELS) for _ in range(rng.randint(1, 4))]
@@ -44,7 +44,7 @@ class Fleet:
             self.models.append("A100-80GB")
         able = [index for index, model in enumerate(self.models) if model != "T4-16GB"]
         chosen = rng.choice(able)
-        self.managed = {index for index in range(len(self.models)) if index == chosen or rng.random() < 0.7}
+        self.managed = {index for index in range(len(self.models)) if index == chosen or rng.random() < 0.6}
         self.profiles, self.ours = {}, {}
         for model in sorted(set(self.models)):
             profiles = profiles_of(model)

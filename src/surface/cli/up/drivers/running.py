@@ -22,7 +22,7 @@ def is_hands(pid):
 
 
 class Running:
-    """`berth up`, with hands of its own or with those at a socket. `faults`: what must not have happened to a process."""
+    """`berth up`, with hands of its own or with those at a socket. `faults`: what must not have happened to them."""
 
     def __init__(self, folder, machine, managed, options):
         self.folder, self.machine, self.faults = folder, machine, []

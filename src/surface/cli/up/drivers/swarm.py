@@ -123,9 +123,10 @@ def run_seed(seed, folder, play_scene=play, **scene_words):
         signal.alarm(0)
         scene.close()
     faults = list(dict.fromkeys(scene.running.faults + scene.faults))
-    told = [f"seed {seed}, fleet {scene.fleet.text()}, listed {sorted(scene.fleet.managed)}, services use "
-            f"{ {model: sorted(names) for model, names in scene.fleet.ours.items()} }, speed {scene.running.speed}, hands "
-            f"{'at a socket' if scene.running.socket else 'of its own'}", *scene.troubles.told]
+    ours = {model: sorted(names) for model, names in scene.fleet.ours.items()}
+    told = [f"seed {seed}, fleet {scene.fleet.text()}, listed {sorted(scene.fleet.managed)}, services use {ours}, speed "
+            f"{scene.running.speed}, hands {'at a socket' if scene.running.socket else 'of its own'}",
+            *scene.troubles.told]
     (folder / "troubles").write_text("\n".join(told) + "\n")
     return faults
 

@@ -1,8 +1,10 @@
 """The troubles that a machine, its driver, its other clients and its administrator can have, each drawn at random.
 BERTH_MORE_TROUBLES: names of functions, separated by commas, that are drawn, too."""
 
+import contextlib
 import os
 import signal
+import subprocess
 import time
 
 from machines import CALLS
@@ -22,12 +24,13 @@ class Troubles:
         self.began = time.monotonic()
         self.processes = []  # (uuid, pid)
         self.broken = set()  # GPUs that need a reset
-        self.kinds = [(self.refuse, 4), (self.report_failure, 4), (self.be_slow, 3), (self.hang, 2), (self.hang_reads, 0.3), (self.fail_reads, 2),
-                      (self.lose, 1), (self.report_xid, 1), (self.reset, 1), (self.others_create, 5),
-                      (self.others_destroy, 3), (self.others_replace, 2), (self.others_create_like_us, 2),
-                      (self.use, 1), (self.unuse, 1), (self.clear, 3), (self.kill, 5), (self.stop, 1),
-                      (self.kill_in_call, 6), (self.reboot, 1)]
-        self.kinds += [(getattr(self, name), 3) for name in os.environ.get("BERTH_MORE_TROUBLES", "").split(",") if name]
+        self.kinds = [(self.refuse, 4), (self.report_failure, 4), (self.be_slow, 3), (self.hang, 2),
+                      (self.hang_reads, 0.3), (self.fail_reads, 2), (self.lose, 1), (self.report_xid, 1),
+                      (self.reset, 1), (self.others_create, 5), (self.others_destroy, 3), (self.others_replace, 2),
+                      (self.others_create_like_us, 2), (self.use, 1), (self.unuse, 1), (self.clear, 3), (self.kill, 5),
+                      (self.stop, 1), (self.kill_in_call, 6), (self.reboot, 1)]
+        more = os.environ.get("BERTH_MORE_TROUBLES", "").split(",")
+        self.kinds += [(getattr(self, name), 3) for name in more if name]
 
     def make(self):
         """One of them."""
@@ -48,6 +51,11 @@ class Troubles:
         managed = sorted(self.scene.fleet.managed)
         return self.rng.choice(managed if self.rng.random() < 0.75 else range(len(self.scene.fleet.models)))
 
+    def any_gpu_of_others(self):
+        """One that others change: often one that berth must leave alone."""
+        unlisted = sorted(set(range(len(self.scene.fleet.models))) - self.scene.fleet.managed)
+        return self.rng.choice(unlisted) if unlisted and self.rng.random() < 0.4 else self.any_gpu()
+
     # ---- the driver
 
     def refuse(self):
@@ -56,9 +64,11 @@ class Troubles:
                 "--times", self.rng.randint(1, 3), "--after", self.rng.choice((0, 0, 1, 2)))
 
     def report_failure(self):
-        """They are carried out, and report a failure."""
-        self.do("fault", "--gpu", self.any_gpu(), "--call", self.rng.choice(CALLS), "--error", self.rng.choice(ERRORS),
-                "--done", "--times", self.rng.randint(1, 2), "--after", self.rng.choice((0, 0, 1)))
+        """They are carried out, and report a failure: not the one that a driver reports of a place that is taken, as
+        then nobody can tell whose instance stands there."""
+        error = self.rng.choice([error for error in ERRORS if error != "INSUFFICIENT_RESOURCES"])
+        self.do("fault", "--gpu", self.any_gpu(), "--call", self.rng.choice(CALLS), "--error", error, "--done",
+                "--times", self.rng.randint(1, 2), "--after", self.rng.choice((0, 0, 1)))
 
     def be_slow(self):
         """They, or questions, take long."""
@@ -79,8 +89,8 @@ class Troubles:
 
     def fail_reads(self):
         """Questions fail."""
-        self.do("fault", "--gpu", self.any_gpu(), "--call", self.rng.choice(READ_CALLS), "--error", "UNKNOWN", "--times",
-                self.rng.randint(1, 20))
+        self.do("fault", "--gpu", self.any_gpu(), "--call", self.rng.choice(READ_CALLS), "--error", "UNKNOWN",
+                "--times", self.rng.randint(1, 20))
 
     def lose(self):
         """A GPU falls off the bus; mostly it is reset later."""
@@ -114,7 +124,7 @@ class Troubles:
 
     def others_create(self):
         """At a random place, free or not."""
-        gpu = self.any_gpu()
+        gpu = self.any_gpu_of_others()
         if profiles := self.scene.fleet.foreign_profiles(gpu):
             profile = self.rng.choice(profiles)
             self.create(gpu, profile, self.rng.choice(profile.starts))
@@ -131,7 +141,7 @@ class Troubles:
 
     def others_destroy(self):
         """Their own instance, or ours."""
-        gpu = self.any_gpu()
+        gpu = self.any_gpu_of_others()
         if there := self.instances(gpu):
             self.destroy(gpu, self.rng.choice(there))
 
@@ -155,7 +165,7 @@ class Troubles:
 
     def others_replace(self):
         """One of ours by one of theirs, at the same place."""
-        gpu = self.any_gpu()
+        gpu = self.any_gpu_of_others()
         if not (there := self.instances(gpu)):
             return
         instance = self.rng.choice(there)
@@ -192,7 +202,8 @@ class Troubles:
         uuids = [compute["uuid"] for each in self.instances(gpu) for compute in each["compute_instances"]]
         if uuids:
             self.processes.append((self.rng.choice(uuids), 4711 + len(self.processes)))
-            self.do("process", "add", "--uuid", self.processes[-1][0], "--pid", self.processes[-1][1])
+            with contextlib.suppress(subprocess.CalledProcessError):  # it may be gone by now
+                self.do("process", "add", "--uuid", self.processes[-1][0], "--pid", self.processes[-1][1])
 
     def unuse(self):
         """The processes end."""
