@@ -156,7 +156,8 @@ void Server::work_once(const HandsSocket* socket) {
   read_client();
   if (socket != nullptr) accept_next(*socket);
   flush();
-  drop_silent_client();
+  // A client that started these hands may take its time, as long as its driver does; nobody else waits for them.
+  if (socket != nullptr) drop_silent_client();
 }
 
 void Server::accept_next(const HandsSocket& socket) {

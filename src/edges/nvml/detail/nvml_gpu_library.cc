@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include "edges/nvml/detail/answers.h"
 #include "edges/nvml/detail/gpu_facts.h"
@@ -28,19 +32,62 @@ std::string ask_version(Ask ask) {
 
 }  // namespace
 
+/// What a GPU answered.
+struct FoundGpu {
+  Device device = nullptr;  ///< null: it has no handle or no UUID
+  std::string uuid = {};
+  GpuAnswer<GpuFacts> facts;
+};
+
+namespace {
+
+FoundGpu look_at(const Functions& functions, std::uint32_t index) {
+  Device device = nullptr;
+  const Code code = functions.nvmlDeviceGetHandleByIndex_v2(index, &device);
+  if (code != Code::kSuccess) return {.facts = failed("nvmlDeviceGetHandleByIndex_v2", code)};
+  GpuAnswer<std::string> uuid = read_uuid(functions, device);
+  if (!uuid) return {.facts = tl::unexpected(uuid.error())};
+  return {.device = device, .uuid = *uuid, .facts = read_facts(functions, device, *uuid)};
+}
+
+/// What the threads that ask have in common with the one that waits for them.
+struct Listing {
+  explicit Listing(std::size_t count) : found(count) {}
+  std::mutex mutex;
+  std::condition_variable has_answer;
+  std::vector<std::optional<FoundGpu>> found;  ///< by index; under mutex
+};
+
+/// What the GPUs have answered in time.
+std::vector<std::optional<FoundGpu>> wait_for_answers(Listing& listing) {
+  constexpr std::chrono::seconds kPatience{10};
+  std::unique_lock hold(listing.mutex);
+  listing.has_answer.wait_for(hold, kPatience, [&] {
+    return std::ranges::all_of(listing.found, [](const auto& found) { return found.has_value(); });
+  });
+  return listing.found;
+}
+
+/// Of one that has not answered.
+FoundGpu silent() { return {.facts = failed("nvmlDeviceGetHandleByIndex_v2", Code::kTimeout)}; }
+
+}  // namespace
+
 void Unload::operator()(void* library) const { ::dlclose(library); }
 
 NvmlGpuLibrary::NvmlGpuLibrary(LoadedLibrary library, const Functions& functions, std::string path)
-    : library_(std::move(library)), functions_(functions) {
+    : library_(library.release(),
+               [shut_down = functions.nvmlShutdown](void* loaded) {
+                 shut_down();
+                 if (loaded != nullptr) Unload()(loaded);
+               }),
+      functions_(functions) {
   facts_.path = std::move(path);
   facts_.library_version = ask_version(functions_.nvmlSystemGetNVMLVersion);
   facts_.driver_version = ask_version(functions_.nvmlSystemGetDriverVersion);
 }
 
-NvmlGpuLibrary::~NvmlGpuLibrary() {
-  gpus_.clear();  // their events go before the library does
-  functions_.nvmlShutdown();
-}
+NvmlGpuLibrary::~NvmlGpuLibrary() = default;
 
 GpuAnswer<std::uint32_t> NvmlGpuLibrary::count() const {
   std::uint32_t count = 0;
@@ -52,24 +99,31 @@ GpuAnswer<std::uint32_t> NvmlGpuLibrary::count() const {
 GpuAnswer<std::vector<GpuLibrary::Listed>> NvmlGpuLibrary::list() {
   const GpuAnswer<std::uint32_t> count = this->count();
   if (!count) return tl::unexpected(count.error());
+  const auto listing = std::make_shared<Listing>(*count);
+  for (std::uint32_t index = 0; index < *count; ++index) {
+    std::thread([listing, index, functions = functions_, library = library_]() mutable {
+      FoundGpu found = look_at(functions, index);
+      library.reset();  // before anybody hears of it, who may then open another
+      const std::scoped_lock hold(listing->mutex);
+      listing->found[index] = std::move(found);
+      listing->has_answer.notify_all();
+    }).detach();
+  }
+  auto found = wait_for_answers(*listing);
   std::vector<Listed> listed;
-  listed.reserve(*count);
-  for (std::uint32_t index = 0; index < *count; ++index) listed.push_back(list_one(index));
+  listed.reserve(found.size());
+  for (std::uint32_t index = 0; index < found.size(); ++index) {
+    listed.push_back(note(index, found[index] ? *std::move(found[index]) : silent()));
+  }
   return listed;
 }
 
-GpuLibrary::Listed NvmlGpuLibrary::list_one(std::uint32_t index) {
-  Device device = nullptr;
-  const Code code = functions_.nvmlDeviceGetHandleByIndex_v2(index, &device);
-  if (code != Code::kSuccess) return {uuid_at(index), failed("nvmlDeviceGetHandleByIndex_v2", code)};
-  GpuAnswer<std::string> uuid = read_uuid(functions_, device);
-  if (!uuid) return {uuid_at(index), tl::unexpected(uuid.error())};
-  static_cast<void>(remember(*uuid, device));
-  {
-    const std::lock_guard lock(mutex_);
-    uuids_[index] = *uuid;
-  }
-  return {*uuid, read_facts(functions_, device, *uuid)};
+GpuLibrary::Listed NvmlGpuLibrary::note(std::uint32_t index, FoundGpu found) {
+  if (found.device == nullptr) return {uuid_at(index), std::move(found.facts)};
+  static_cast<void>(remember(found.uuid, found.device));
+  const std::lock_guard lock(mutex_);
+  uuids_[index] = found.uuid;
+  return {std::move(found.uuid), std::move(found.facts)};
 }
 
 std::string NvmlGpuLibrary::uuid_at(std::uint32_t index) {

@@ -16,6 +16,8 @@
 
 namespace berth::edges::detail {
 
+struct FoundGpu;
+
 /// What `dlopen` returned.
 struct Unload {
   void operator()(void* library) const;
@@ -26,6 +28,8 @@ using LoadedLibrary = std::unique_ptr<void, Unload>;
 /// not survive a fork: in the child the library is not initialised.
 ///
 /// No lock is held while the library is called, but for the first wait on a GPU, which only other waits on it need.
+/// `list` asks about each GPU in a thread of its own, and leaves behind those that get no answer in time: they own what
+/// they need of this.
 class NvmlGpuLibrary final : public GpuLibrary {
  public:
   /// `library` has been initialised, and is shut down in the end. `path`: where it was found.
@@ -57,7 +61,8 @@ class NvmlGpuLibrary final : public GpuLibrary {
     EventWatch events;
   };
 
-  [[nodiscard]] Listed list_one(std::uint32_t index);
+  /// What is known now of a GPU that was asked about.
+  [[nodiscard]] Listed note(std::uint32_t index, FoundGpu found);
   [[nodiscard]] std::string uuid_at(std::uint32_t index);
   /// The GPU, which is looked up if it is not known.
   [[nodiscard]] GpuAnswer<Known*> find(const std::string& uuid);
@@ -67,7 +72,7 @@ class NvmlGpuLibrary final : public GpuLibrary {
   [[nodiscard]] GpuAnswer<GpuReading> read_once(Known& gpu) const;
   static void learn(Known& gpu, KnownProfiles profiles);
 
-  LoadedLibrary library_;
+  std::shared_ptr<void> library_;  ///< shut down and unloaded after the last who uses it, threads left behind too
   Functions functions_;
   GpuLibraryFacts facts_;
   std::mutex mutex_;                                    ///< for the next two

@@ -21,8 +21,8 @@ std::vector<std::string> usual_names() {
   return {file, "/usr/lib/x86_64-linux-gnu/" + file, "/usr/lib64/" + file, "/usr/lib/wsl/lib/" + file};
 }
 
-/// The loader's last error, without the name that it often begins with. The second call frees the text of the first, for
-/// the thread may be one that nobody waits for.
+/// The loader's last error, without the name that it often begins with. The second call frees the text of the first,
+/// for the thread may be one that nobody waits for.
 std::string loader_error(const std::string& name) {
   const char* const text = ::dlerror();
   std::string error = text == nullptr ? "unknown error" : text;

@@ -65,6 +65,14 @@ class HandsOfUp(Case):
                    "the end of the hands")
         self.assertEqual(self.on_machine.changing_calls(), [0, 0])
 
+    def test_a_gpu_that_does_not_answer_at_the_start_keeps_no_other_from_being_changed(self):
+        self.on_machine.do("fault", "--gpu", 1, "--call", "read", "--ms", 600_000)
+        up = self.managing()
+        self.assertEqual([gpu["status"]["uuid"] for gpu in up.items("gpus")], [self.uuid])
+        self.assertIn("a GPU cannot be read (no UUID): nvmlDeviceGetHandleByIndex_v2: NVML_ERROR_TIMEOUT", up.stderr())
+        wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed")
+        self.assertEqual(up.end(), 0)
+
     def test_hands_that_it_started_are_gone_for_good(self):
         up = self.managing()
         [hands] = children_of(up.process.pid)

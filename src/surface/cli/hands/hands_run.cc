@@ -74,7 +74,8 @@ Result<std::vector<device::ManagedGpu>> keep_present(std::vector<device::Managed
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));
   }
   const auto absent = find_absent(managed, *listed, request.config_path);
-  if (!absent.empty() && !request.socket_path.empty()) return invalid(absent.front());
+  if (absent.empty()) return managed;
+  if (!request.socket_path.empty()) return invalid(absent.front());
   for (const std::string& message : absent) say(err, message);
   std::erase_if(managed, [&](const device::ManagedGpu& gpu) {
     return std::ranges::find(*listed, gpu.uuid, &GpuLibrary::Listed::uuid) == listed->end();
@@ -128,6 +129,8 @@ int run_hands(const HandsRequest& request, VerbContext& context) {
 
 std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
                                      const std::vector<GpuLibrary::Listed>& listed, const std::string& config_path) {
+  const auto is_nameless = [](const GpuLibrary::Listed& gpu) { return gpu.uuid.empty(); };
+  if (std::ranges::any_of(listed, is_nameless)) return {};  // each that is missed may be that one
   std::vector<std::string> uuids;
   uuids.reserve(listed.size());
   for (const GpuLibrary::Listed& gpu : listed) uuids.push_back(gpu.uuid);

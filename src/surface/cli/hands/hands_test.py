@@ -316,6 +316,18 @@ class Hands(Case):
         with os.fdopen(reading) as pipe:
             return pipe.read()
 
+    def test_a_lost_gpu_keeps_no_other_from_being_changed(self):
+        config = self.config(f"manage: [{{uuid: {self.managed}}}, {{uuid: {self.other}}}]\n")
+        self.program("fault", "--state", self.machine, "--gpu", 0, "--lost")
+        self.start(config=config)
+        client = self.client()
+        self.assertEqual([gpu["uuid"] for gpu in client.greet()["gpus"]], [self.managed, self.other])
+        client.order(self.managed)
+        self.assertEqual(client.hear()["outcome"], "failed")
+        self.program("reset", "--state", self.machine, "--gpu", 0)
+        client.order(self.managed, intent=2)
+        self.assertEqual(client.hear()["outcome"], "done")
+
     def test_without_privilege_it_says_so(self):
         self.folder.chmod(0o777)
         status, message = self.run_hands("--socket", self.socket, "--config", self.config(), "--nvml", LIBRARY,

@@ -41,11 +41,11 @@ def wait_until(is_done, what):
 
 
 class Machine:
-    """A simulated machine, by its state file."""
+    """A simulated machine, by its state file. `latencies`: of its driver, a value of `latency_ms`."""
 
-    def __init__(self, folder, fleet):
+    def __init__(self, folder, fleet, latencies="{}"):
         file = folder / "fleet.yaml"
-        file.write_text(f"fleet: {fleet}\n")
+        file.write_text(f"fleet: {fleet}\nlatency_ms: {latencies}\n")
         self.state = folder / "machine"
         subprocess.run([SIMULATOR, "run", "--fleet", file, "--state", self.state, "--", "true"], check=True)
 

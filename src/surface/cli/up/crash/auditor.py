@@ -264,25 +264,12 @@ class Auditor:
         """Each unit of each GPU is one thing at a time from the beginning to now, and what was over stays as it was."""
         until = api.get("/v1/status")["time"]
         rows = api.items(f"/v1/usage?to={until}", limit)
-        times, over = {}, {}
-        for row in rows:
-            end = row["to"] or until
-            if end < until:
-                over[row["gpu"], row["start"], row["from"]] = row
-            for unit in range(row["start"], row["start"] + row["units"]):
-                times.setdefault((row["gpu"], unit), []).append((row["from"], end))
+        over = {(row["gpu"], row["start"], row["from"]): row for row in rows if (row["to"] or until) < until}
         first = min((row["from"] for row in rows), default=until)
         if micros_of(first) != self.epoch_us:
             self.violations.add("usage", f"it begins at {first}, and the world at {text_of(self.epoch_us)}")
-        for (gpu, unit), spans in times.items():
-            spans.sort()
-            for (_, end), (begin, _) in zip([("", first), *spans], [*spans, (until, "")]):
-                if begin != end:
-                    self.violations.add("usage", f"{gpu}, unit {unit}: a span ends at {end}, the next begins at {begin}")
-        for gpu in api.items("/v1/gpus"):
-            name, units = gpu["metadata"]["name"], gpu["status"]["units"]
-            if {unit for found, unit in times if found == name} != set(range(units)):
-                self.violations.add("usage", f"{name}: wanted {units} units, found others")
+        for fault in usage_faults(rows, first, until, api.items("/v1/gpus")):
+            self.violations.add("usage", fault)
         for key, row in self.sight.usage.items():
             if over.get(key) != row:
                 self.violations.add("usage", f"{key}: wanted {shown(row)}, found {shown(over.get(key))}")
@@ -350,6 +337,24 @@ class Auditor:
             for name, number in slice_events(fresh, word):
                 if number > self.sight.last_event:
                     self.violations.add("changed", f"event {number}: {word} of {name}: {shown(fresh.events[number])}")
+
+
+def usage_faults(rows, first, until, gpus):
+    """Units of GPUs that were two things at a time, or nothing, between two times, by rows of /v1/usage."""
+    times, faults = {}, []
+    for row in rows:
+        for unit in range(row["start"], row["start"] + row["units"]):
+            times.setdefault((row["gpu"], unit), []).append((row["from"], row["to"] or until))
+    for (gpu, unit), spans in times.items():
+        spans.sort()
+        for (_, end), (begin, _) in zip([("", first), *spans], [*spans, (until, "")]):
+            if begin != end:
+                faults.append(f"{gpu}, unit {unit}: a span ends at {end}, the next begins at {begin}")
+    for gpu in gpus:
+        name, units = gpu["metadata"]["name"], gpu["status"]["units"]
+        if {unit for found, unit in times if found == name} != set(range(units)):
+            faults.append(f"{name}: wanted {units} units, found others")
+    return faults
 
 
 def slice_events(sight, word):
