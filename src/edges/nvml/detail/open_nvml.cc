@@ -22,7 +22,7 @@ std::vector<std::string> usual_names() {
 }
 
 /// The loader's last error, without the name that it often begins with. The second call frees the text of the first,
-/// for the thread may be one that nobody waits for.
+/// as the thread may be one for which nobody waits.
 std::string loader_error(const std::string& name) {
   const char* const text = ::dlerror();
   std::string error = text == nullptr ? "unknown error" : text;
