@@ -31,12 +31,12 @@ std::string_view object_word(ObjectKind kind) {
 
 std::string_view event_word(EventKind kind) {
   constexpr std::string_view kWords[] = {
-      "ServiceSet",    "ServiceRemoved", "TenantSet",      "TenantRemoved",  "GpuSeen",          "GpuLost",
-      "GpuReturned",   "GpuCordoned",    "GpuUncordoned",  "GpuDrained",     "PlanProposed",     "PlanAccepted",
-      "PlanApproved",  "PlanRefused",    "PlanExpired",    "PlanSuperseded", "ActionIntended",   "ActionDone",
-      "ActionFailed",  "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",        "SliceForeign",
-      "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed",  "NoChangesSet",
-      "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction"};
+      "ServiceSet",    "ServiceRemoved", "TenantSet",      "TenantRemoved",  "GpuSeen",           "GpuLost",
+      "GpuReturned",   "GpuCordoned",    "GpuUncordoned",  "GpuDrained",     "PlanProposed",      "PlanAccepted",
+      "PlanApproved",  "PlanRefused",    "PlanExpired",    "PlanSuperseded", "ActionIntended",    "ActionDone",
+      "ActionFailed",  "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",         "SliceForeign",
+      "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed",   "NoChangesSet",
+      "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction", "TimesMeasured"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 

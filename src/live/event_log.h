@@ -63,6 +63,7 @@ enum class EventKind : std::uint8_t {
   kGpuXid,
   kGpuDiffers,
   kGpuRecoveryAction,
+  kTimesMeasured,
 };
 
 /// The word of the API: "ServiceSet".

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,13 +13,6 @@
 #include "ports/gpu_hands.h"
 
 namespace berth::edges {
-
-/// How long changes of one kind have taken on the device.
-struct MeasuredTime {
-  std::int64_t median_us = 0;  ///< of the last kMeasuredTimes
-  std::int64_t count = 0;      ///< of all
-};
-inline constexpr std::size_t kMeasuredTimes = 9;
 
 class DeviceOrders {
  public:
@@ -38,26 +30,17 @@ class DeviceOrders {
   /// Tells the session what has ended. Returns what was read on each GPU after the last order that ended there.
   [[nodiscard]] std::map<std::uint32_t, GpuReading> take(live::Session& session);
 
-  /// Of creations and destructions of a profile's slices on GPUs of a model, by names.
-  using TimeKey = std::tuple<std::string, std::string, ActionKind>;
-  [[nodiscard]] std::map<TimeKey, MeasuredTime> times() const;
   /// Orders that have not ended.
   [[nodiscard]] std::size_t open_count() const { return open_.size(); }
 
  private:
   [[nodiscard]] DeviceOrder order_of(const live::DeviceIntent& intent) const;
   void end(live::Session& session, const live::DeviceIntent& intent, const DeviceEnd& end);
-  void measure(const live::DeviceIntent& intent, const DeviceEnd& end);
 
   std::vector<Gpu> gpus_;
   GpuHands* hands_;
   bool is_dry_run_;
   std::map<std::uint64_t, live::DeviceIntent> open_;  ///< by number
-  struct Samples {
-    std::vector<std::int64_t> last_us;  ///< the oldest first
-    std::int64_t count = 0;
-  };
-  std::map<TimeKey, Samples> samples_;
 };
 
 }  // namespace berth::edges

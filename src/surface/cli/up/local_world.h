@@ -48,7 +48,6 @@ struct LocalManagement {
   bool is_dry_run = false;                    ///< --dry-run: nobody is needed
   std::vector<device::ManagedGpu> gpus = {};  ///< `manage` of the configuration
   std::unique_ptr<GpuHands> hands = nullptr;  ///< null: not wanted, or a dry run
-  ChangeCosts assumed = {};                   ///< what plans assume that changes take
   bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
 };
 
@@ -113,6 +112,7 @@ class LocalWorld {
   [[nodiscard]] std::optional<std::string> why_observed(const Gpu& gpu) const;
   [[nodiscard]] std::optional<std::string> why_not_ready(const Gpu& gpu) const;
   void take_ended(live::Session& session);
+  void note_times(const live::Session& session);
   void take_reports(live::Session& session);
   void tell_observed(live::Session& session);
   [[nodiscard]] device::Standing standing_on(std::uint32_t index) const;
@@ -129,8 +129,9 @@ class LocalWorld {
   std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
   LocalManagement management_;
   std::unique_ptr<edges::DeviceOrders> orders_;
-  std::map<edges::DeviceOrders::TimeKey, edges::MeasuredTime> times_;  ///< under mutex_
-  std::unique_ptr<edges::GpuWatcher> watcher_;                         ///< of all GPUs; null without a library
+  std::map<std::string, std::vector<api::DeviceTimeView>> times_;  ///< by model, under mutex_
+  bool has_times_ = false;                                         ///< they were read from the session
+  std::unique_ptr<edges::GpuWatcher> watcher_;                     ///< of all GPUs; null without a library
 };
 
 }  // namespace berth::cli
