@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "domain/change_times.h"
 #include "domain/gpu_state.h"
 #include "domain/no_changes.h"
 #include "domain/service.h"
@@ -41,8 +42,6 @@ struct SliceGone {
   std::uint64_t generation = 0;  ///< StandingSlice::generation
   friend bool operator==(const SliceGone&, const SliceGone&) = default;
 };
-
-enum class ActionKind : std::uint8_t { kCreation, kDestruction };
 
 /// A creation or destruction failed, or was reported so. What stands there is told by the GpuObserved that follows.
 struct ActionFailed {
@@ -157,6 +156,13 @@ struct NoChangesSet {
   friend bool operator==(const NoChangesSet&, const NoChangesSet&) = default;
 };
 
+/// From now on plans count on that time for changes of that kind.
+struct TimesMeasured {
+  ChangeKind change;
+  MeasuredTime time;
+  friend bool operator==(const TimesMeasured&, const TimesMeasured&) = default;
+};
+
 /// The answer to the engine's question of that number.
 struct SolveFinished {
   std::uint64_t question = 0;
@@ -170,7 +176,7 @@ struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
                ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
-               ActionFailed, GpuObserved, SolveFinished>
+               ActionFailed, GpuObserved, SolveFinished, TimesMeasured>
       what;
   friend bool operator==(const Event&, const Event&) = default;
 };

@@ -28,6 +28,28 @@ std::int64_t Scenario::simulated_seconds() const {
   return longest;
 }
 
+Micros assumed_time(const Scenario& scenario, ActionKind action) {
+  return action == ActionKind::kCreation ? scenario.changes.create : scenario.changes.destroy;
+}
+
+Micros change_time(const Scenario& scenario, const GpuModel& model, ProfileId profile, ActionKind action) {
+  if (scenario.measured_times.empty()) return assumed_time(scenario, action);  // no names to be made
+  return change_time(scenario, {.model = model.name, .profile = profile_name(model, profile), .action = action});
+}
+
+Micros change_time(const Scenario& scenario, const ChangeKind& change) {
+  const auto measured = scenario.measured_times.find(change);
+  return measured == scenario.measured_times.end() ? assumed_time(scenario, change.action) : measured->second.median;
+}
+
+Micros longest_change_time(const Scenario& scenario, ActionKind action) {
+  Micros longest = assumed_time(scenario, action);
+  for (const auto& [change, time] : scenario.measured_times) {
+    if (change.action == action) longest = std::max(longest, time.median);
+  }
+  return longest;
+}
+
 std::string service_label(const Scenario& scenario, ServiceId service) {
   ENSURE(service.index < scenario.services.size());
   const ServiceSpec& spec = scenario.services[service.index];

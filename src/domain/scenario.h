@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/instant.h"
 #include "base/shared_list.h"
+#include "domain/change_times.h"
 #include "domain/gpu.h"
 #include "domain/no_changes.h"
 #include "domain/service.h"
@@ -55,8 +56,9 @@ struct Scenario {
   Objective objective = Objective::kServices;
   ChangeCosts changes;
   std::vector<FrozenWindow> frozen;
-  NoChanges no_changes;                        ///< of a world at run time; changes by the event NoChangesSet
-  std::int64_t gpus_per_node = 8;              ///< > 0; see domain/node.h
+  NoChanges no_changes;            ///< of a world at run time; changes by the event NoChangesSet
+  MeasuredTimes measured_times;    ///< instead of those of `changes`; they change by the event TimesMeasured
+  std::int64_t gpus_per_node = 8;  ///< > 0; see domain/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
   SharedList<ServiceSpec> services;
 
@@ -67,6 +69,15 @@ struct Scenario {
   /// The longest window: the run ends there.
   [[nodiscard]] std::int64_t simulated_seconds() const;
 };
+
+/// How long a change takes by what the scenario says.
+[[nodiscard]] Micros assumed_time(const Scenario& scenario, ActionKind action);
+/// How long plans count on for a change of a slice of a profile of a model: as measured, else as the scenario says.
+[[nodiscard]] Micros change_time(const Scenario& scenario, const GpuModel& model, ProfileId profile, ActionKind action);
+/// The same by names.
+[[nodiscard]] Micros change_time(const Scenario& scenario, const ChangeKind& change);
+/// The longest that they count on for a change of any slice.
+[[nodiscard]] Micros longest_change_time(const Scenario& scenario, ActionKind action);
 
 /// The name of a service in messages: with its tenant, "media/detector", where a service of another tenant has the same
 /// name. Requires: it is one of the scenario. O(services).

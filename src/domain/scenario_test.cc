@@ -45,6 +45,25 @@ TEST(Scenario, LabelsOfServicesSayWhatTellsThemApart) {
   EXPECT_EQ(service_label(scenario, {2}), "y");
 }
 
+TEST(Scenario, ChangesTakeWhatWasMeasuredOrIsAssumed) {
+  Scenario scenario = two_entries();
+  scenario.fleet.front().model.profiles = {{.name = "1g"}, {.name = "2g"}};
+  const GpuModel& cut = scenario.fleet.front().model;
+  using enum ActionKind;
+  const ProfileId small{0};
+  EXPECT_EQ(change_time(scenario, cut, small, kCreation), Micros(500'000));
+  scenario.changes.destroy = Micros::seconds(2);
+  scenario.measured_times = {
+      {{.model = "cut", .profile = "1g", .action = kCreation}, {.median = Micros(7), .count = 3}},
+      {{.model = "cut", .profile = "2g", .action = kDestruction}, {.median = Micros::seconds(5), .count = 3}}};
+  EXPECT_EQ(change_time(scenario, cut, small, kCreation), Micros(7));
+  EXPECT_EQ(change_time(scenario, cut, {1}, kCreation), Micros(500'000)) << "another profile";
+  EXPECT_EQ(change_time(scenario, cut, small, kDestruction), Micros::seconds(2)) << "another change";
+  EXPECT_EQ(change_time(scenario, scenario.fleet.back().model, ProfileId::full(), kCreation), Micros(500'000));
+  EXPECT_EQ(longest_change_time(scenario, kCreation), Micros(500'000));
+  EXPECT_EQ(longest_change_time(scenario, kDestruction), Micros::seconds(5));
+}
+
 TEST(Scenario, EndsWithTheLongestWindow) {
   Scenario scenario = two_entries();
   for (const std::int64_t seconds : {5, 60, 7}) scenario.services.emplace_back().arrivals.seconds = seconds;

@@ -67,7 +67,7 @@ struct PlanningPause {
 struct Snapshot {
   std::uint64_t version = 0;  ///< grows by one with each event applied
   Instant now;
-  std::uint64_t specs_version = 0;     ///< grows by one when a service is set or removed, or NoChangesSet
+  std::uint64_t specs_version = 0;     ///< grows by one when a service is set or removed, NoChangesSet, TimesMeasured
   ChunkedList<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open

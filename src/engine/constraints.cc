@@ -262,10 +262,11 @@ double seconds_of(Instant at) { return (at - Instant()).to_seconds(); }
 std::optional<Instant> latest_end_of_changes(const Judged& judged) {
   const bool is_any = std::ranges::any_of(judged.snapshot.slices, is_under_way);
   if (!is_any) return std::nullopt;
-  const ChangeCosts& costs = judged.scenario.changes;
+  const Micros destroy = longest_change_time(judged.scenario, ActionKind::kDestruction);
+  const Micros create = longest_change_time(judged.scenario, ActionKind::kCreation);
   Micros start;
   for (const ServiceSpec& service : judged.scenario.services) start = std::max(start, service.start);
-  return judged.acts_at + costs.destroy + costs.create + costs.plumbing + start + Micros::seconds(1);
+  return judged.acts_at + destroy + create + judged.scenario.changes.plumbing + start + Micros::seconds(1);
 }
 
 /// What is wrong with a plan's reason for unmet floors, judged by the scenario and the snapshot alone.

@@ -343,6 +343,11 @@ TEST(Constraints, AChangeUnderWayIsOneThatTheSnapshotShowsAndEndsInTime) {
     world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros(micros)};
     EXPECT_TRUE(world.breach(touch()).starts_with(std::string(kShort) + "; wanted the end of the changes under way"));
   }
+  // Slices of some kind take longer to be destroyed.
+  world.scenario.measured_times[{.model = "A100-80GB", .profile = "7g.80gb", .action = ActionKind::kDestruction}] = {
+      .median = Micros(2'500'000), .count = 3};
+  world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros::seconds(11)};
+  EXPECT_EQ(world.breach(touch()), "");
   // Nothing is under way.
   world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros::seconds(1)};
   erase_if(world.snapshot.slices, [](const StandingSlice& slice) { return slice.is_leaving; });

@@ -180,6 +180,8 @@ void Engine::change_specs(const Event& event) {
     scenario_.services.set(removed->service.index, absent_service(before));
   } else if (const auto* windows = std::get_if<NoChangesSet>(&event.what)) {
     scenario_.no_changes = windows->windows;
+  } else if (const auto* measured = std::get_if<TimesMeasured>(&event.what)) {
+    scenario_.measured_times[measured->change] = measured->time;
   }
 }
 
@@ -268,6 +270,7 @@ EngineMemory Engine::memory() const {
                       .proposal = proposal_,
                       .changed_gpus = changed_gpus_,
                       .no_changes = scenario_.no_changes,
+                      .measured_times = scenario_.measured_times,
                       .stages = {}};
   for (const Stage& stage : stages_) memory.stages.push_back({.stage = stage.name, .bytes = bytes_of(stage.memory)});
   return memory;
@@ -280,8 +283,9 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
   question_count_ = memory.question_count;
   proposal_ = memory.proposal;
   changed_gpus_ = memory.changed_gpus;
-  if (scenario_.no_changes != memory.no_changes) {
+  if (scenario_.no_changes != memory.no_changes || scenario_.measured_times != memory.measured_times) {
     scenario_.no_changes = memory.no_changes;
+    scenario_.measured_times = memory.measured_times;
     stages_ = make_stages_(scenario_);  // they may have read the others
   }
   std::vector<std::string> unread;

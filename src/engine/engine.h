@@ -81,7 +81,7 @@ struct EngineRules {
 class Engine {
  public:
   /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved, its windows without
-  /// changes by NoChangesSet. Every step runs the stages in this order.
+  /// changes by NoChangesSet and TimesMeasured. Every step runs the stages in this order.
   Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

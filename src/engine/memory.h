@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "domain/change_times.h"
 #include "domain/no_changes.h"
 #include "engine/proposal.h"
 #include "state/cluster_state.h"
@@ -43,8 +44,10 @@ template <class T>
 }
 
 /// To be raised whenever the bytes of an EngineMemory, or of the memory of some stage, mean something else than before:
-/// after an upgrade they are then refused. A stage's bytes can be refused alone.
-inline constexpr int kEngineMemoryFormat = 2;
+/// after an upgrade they are then refused. A stage's bytes can be refused alone. Bytes of an engine's format 2 have no
+/// measured times.
+inline constexpr int kEngineMemoryFormat = 3;
+inline constexpr int kEngineMemoryFormatMin = 2;  ///< still read
 inline constexpr int kStageMemoryFormat = 1;
 
 /// The memory of one stage.
@@ -62,16 +65,19 @@ struct EngineMemory {
   std::uint64_t question_count = 0;
   std::optional<Proposal> proposal;
   ChangedGpus changed_gpus;
-  NoChanges no_changes;  ///< of its scenario
+  NoChanges no_changes;          ///< of its scenario
+  MeasuredTimes measured_times;  ///< of its scenario
   std::vector<StageMemory> stages;
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     int format = kEngineMemoryFormat;
     archive(format);
-    if (!archive.require(format == kEngineMemoryFormat)) return;
+    if (!archive.require(kEngineMemoryFormatMin <= format && format <= kEngineMemoryFormat)) return;
     archive(self.cluster, self.question_count, self.proposal, self.changed_gpus, self.no_changes, self.stages);
+    if (format > kEngineMemoryFormatMin) archive(self.measured_times);
     archive.require(is_sound(self.no_changes));
+    for (const auto& [change, time] : self.measured_times) archive.require(time.median >= Micros());
   }
 };
 

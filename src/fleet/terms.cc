@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -135,6 +136,16 @@ SlotIndex first_change_of(const Terms& terms, const GpuTerms& gpu) {
   return terms.next_open(slot);
 }
 
+/// Of any slice: the least on every model.
+double least_create_seconds(const Problem& problem) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ModelTerms& model : problem.models) {
+    if (model.create_seconds.empty()) least = std::min(least, problem.create_seconds);
+    for (const double seconds : model.create_seconds) least = std::min(least, seconds);
+  }
+  return problem.models.empty() ? problem.create_seconds : least;
+}
+
 void set_groups(const Problem& problem, Terms& terms) {
   std::map<std::pair<int, int>, GroupIndex> groups;  // {alone service or -1, trust domain}
   for (const ServiceIndex i : indices_of<ServiceIndex>(problem.services)) {
@@ -148,14 +159,15 @@ void set_groups(const Problem& problem, Terms& terms) {
 }  // namespace
 
 Terms::Terms(const Problem& of) : problem(of), slots(of.slots) {
+  const double create = least_create_seconds(of);
   for (const ServiceTerms& service : of.services) {
     stale.push_back(ladder_of(service, false));
     fresh.push_back(ladder_of(service, true));
     const double start = of.plumbing_seconds + service.start_seconds;
-    serving.push_back({.on_same_site = whole_slots(start), .on_new_site = whole_slots(start + of.create_seconds)});
+    serving.push_back({.on_same_site = whole_slots(start), .on_new_site = whole_slots(start + create)});
   }
   retraining = {.on_same_site = whole_slots(of.plumbing_seconds),
-                .on_new_site = whole_slots(of.plumbing_seconds + of.create_seconds)};
+                .on_new_site = whole_slots(of.plumbing_seconds + create)};
   for (const ModelTerms& model : of.models) trees.push_back(tree_of(model));
   set_groups(of, *this);
   for (const GpuTerms& gpu : of.gpus) first_change.push_back(first_change_of(*this, gpu));
@@ -180,14 +192,16 @@ int ready_after(const Terms& terms, const ModelTerms& model, const Configuration
   double seconds = problem.plumbing_seconds;
   if (piece.use != kRetraining && piece.service != kNoService)
     seconds += problem.services[idx(piece.service)].start_seconds;
+  const Site& site = model.sites[idx(piece.site)];
   bool is_same_site = false;
-  bool is_taken = false;
+  double destroys = 0;
   for (const Piece& old : before) {
     if (old == piece) return 0;
     is_same_site |= old.site == piece.site;
-    is_taken |= (model.sites[idx(piece.site)].clashes >> old.site & 1) != 0;
+    if ((site.clashes >> old.site & 1) == 0) continue;
+    destroys = std::max(destroys, destroy_seconds_of(problem, model, model.sites[idx(old.site)].kind));
   }
-  if (!is_same_site) seconds += problem.create_seconds + (is_taken ? problem.destroy_seconds : 0);
+  if (!is_same_site) seconds += create_seconds_of(problem, model, site.kind) + destroys;
   return whole_slots(seconds);
 }
 

@@ -57,7 +57,7 @@ struct Grid {
   [[nodiscard]] std::size_t width() const { return points.size() + 1; }
 };
 
-/// Slots until a piece is ready: on a site that had a piece before, or on another one.
+/// Slots until a piece is ready, at least: on a site that had a piece before, or on another one.
 struct Readiness {
   int on_same_site = 0;
   int on_new_site = 0;  ///< at least: the room was free

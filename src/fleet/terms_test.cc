@@ -25,6 +25,7 @@ Problem any_problem(std::uint64_t seed, int rules_percent = 0) {
   shape.variants_percent = 70;
   shape.rules_percent = rules_percent;
   shape.oddities_percent = 50;
+  shape.times_percent = 50;
   return testing::ProblemGenerator(shape, Rng(seed)).draw();
 }
 

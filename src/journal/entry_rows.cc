@@ -45,7 +45,8 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "NoChangesSet",
                                                                                       "ActionFailed",
                                                                                       "GpuObserved",
-                                                                                      "SolutionSeen"};
+                                                                                      "SolutionSeen",
+                                                                                      "TimesMeasured"};
 /// Kinds of entries, by their place in live::Entry::what.
 constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
                                                                                  "Seconds",         "Stepped",
@@ -198,6 +199,7 @@ bool read_event(const JournalEntry& row, const Json& json, Event& event) {
       if (row.kind == kEventKinds[kIndex]) {
         E& what = event.what.emplace<kIndex>();
         if constexpr (std::is_same_v<E, NoChangesSet>) return read_json(json, what) && is_sound(what.windows);
+        if constexpr (std::is_same_v<E, TimesMeasured>) return read_json(json, what) && what.time.median >= Micros();
         return read_json(json, what);
       }
     }

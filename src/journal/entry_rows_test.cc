@@ -186,6 +186,21 @@ TEST(EntryRows, OfWhatDevicesSay) {
   }
 }
 
+TEST(EntryRows, OfMeasuredTimes) {
+  const Scenario fleet = live::demo_scenario();
+  const TimesMeasured measured{
+      .change = {.model = "A100-80GB", .profile = "1g.10gb", .action = ActionKind::kDestruction},
+      .time = {.median = Micros(310'000), .count = 9}};
+  const live::Entry entry{.at = Instant(5), .what = live::EventSeen{{.at = Instant(5), .what = measured}}};
+  JournalRow row{.sequence = 3, .entry = row_of(entry, fleet, 0), .hash = {}};
+  EXPECT_EQ(row.entry.kind, "TimesMeasured");
+  EXPECT_EQ(row.entry.body, R"({"change":{"model":"A100-80GB","profile":"1g.10gb","action":"destruction"},)"
+                            R"("time":{"median_us":310000,"count":9}})");
+  EXPECT_TRUE(entry_of(row, fleet) == entry);
+  row.entry.body.replace(row.entry.body.find("310000"), 6, "-1");
+  EXPECT_FALSE(entry_of(row, fleet).has_value());
+}
+
 TEST(EntryRows, OfLaterVersionsAndDamagedOnesAreRefused) {
   const Scenario fleet = live::demo_scenario();
   JournalRow row{.sequence = 12, .entry = row_of({.at = {}, .what = live::Begun()}, fleet, 0), .hash = {}};

@@ -128,6 +128,12 @@ inline constexpr std::array kNames<WeekSpan> = {"from_minute", "until_minute"};
 template <>
 inline constexpr std::array kNames<NoChanges> = {"week_at_start_us", "spans"};
 template <>
+inline constexpr std::array kNames<ChangeKind> = {"model", "profile", "action"};
+template <>
+inline constexpr std::array kNames<MeasuredTime> = {"median_us", "count"};
+template <>
+inline constexpr std::array kNames<TimesMeasured> = {"change", "time"};
+template <>
 inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 
 // ---- entries

@@ -123,6 +123,9 @@ struct DeviceIntended {
   friend bool operator==(const DeviceIntended&, const DeviceIntended&) = default;
 };
 
+/// DeviceEnded::outcome of a change that was carried out.
+inline constexpr const char* kDoneOutcome = "done";
+
 /// What became of it on the device.
 struct DeviceEnded {
   std::uint64_t intent = 0;

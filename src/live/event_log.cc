@@ -36,7 +36,8 @@ std::string_view event_word(EventKind kind) {
       "PlanApproved",  "PlanRefused",    "PlanExpired",    "PlanSuperseded", "ActionIntended",    "ActionDone",
       "ActionFailed",  "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",         "SliceForeign",
       "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed",   "NoChangesSet",
-      "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction", "GpuMigMode"};
+      "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction", "GpuMigMode",
+      "TimesMeasured"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 

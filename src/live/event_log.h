@@ -64,6 +64,7 @@ enum class EventKind : std::uint8_t {
   kGpuDiffers,
   kGpuRecoveryAction,
   kGpuMigMode,
+  kTimesMeasured,
 };
 
 /// The word of the API: "ServiceSet".

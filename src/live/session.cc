@@ -492,21 +492,24 @@ std::vector<DeviceIntent> Session::take_device_intents() {
   }
   if (!record_order(entries)) return {};
   loop_->give_out_device_actions();
+  for (const Entry& entry : entries) note_intended(std::get<DeviceIntended>(entry.what));
   tell_world(false);  // that they were given out is remembered before anybody has them
   return intents;
 }
 
 void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind) {
   tell({.at = now(), .what = ended});
+  const auto measured = note_ended(ended);
   const sim::DeviceAction& action = intent.action;
   loop_->end_device_action({.kind = action.kind,
                             .slice = action.slice,
                             .generation = action.generation,
-                            .is_done = ended.outcome == "done",
+                            .is_done = ended.outcome == kDoneOutcome,
                             .is_known = kind != EndKind::kUnknown,
                             .message = ended.message,
                             .is_late = kind == EndKind::kLate});
   tell_world(false);
+  if (measured && is_looked_at(samples_.time_of(*measured).count)) learn_time(*measured);
 }
 
 bool Session::observe(GpuId gpu, const std::optional<std::string>& why) {

@@ -21,6 +21,7 @@
 #include "domain/scenario.h"
 #include "domain/series.h"
 #include "live/catalog.h"
+#include "live/change_samples.h"
 #include "live/entry.h"
 #include "live/event_log.h"
 #include "live/live_figures.h"
@@ -52,6 +53,7 @@ struct SessionOptions {
   /// The id of the machine's boot, which is recorded: after another boot nothing that was created stands. Nothing: it
   /// cannot be recorded now.
   std::function<std::optional<std::string>()> boot;
+  double device_speed = 1;  ///< sim::Devices::kOutside: seconds of the world in each second of the devices; > 0
   /// The first layout obeys approval, pause and windows without changes, and takes its time, as on devices that exist
   /// (EngineRules). A session that is restored or repeated must have the same value.
   bool first_layout_takes_time = false;
@@ -238,6 +240,9 @@ class Session {
   /// A GPU's MIG mode is to be turned on. Returns the number of the intent. Nothing: it could not be recorded.
   [[nodiscard]] std::optional<std::uint64_t> intend_mig_mode(GpuId gpu);
   void end_mig_mode_intent(GpuId gpu, const DeviceEnded& ended);
+  /// How long changes took on devices outside, in time of the world: by kind, as far as any was measured. Plans count
+  /// on them (Scenario::measured_times) from a few samples on. O(kinds).
+  [[nodiscard]] MeasuredTimes device_times() const;
   /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
   /// What a device said is told, and becomes an event.
@@ -308,6 +313,11 @@ class Session {
   void store(const ServiceDropped& dropped);
   void note_fault(const FaultGiven& given);
   void log_device(const DeviceNoted& noted);
+  void note_intended(const DeviceIntended& intended);
+  std::optional<ChangeKind> note_ended(const DeviceEnded& ended) { return samples_.end(ended); }
+  [[nodiscard]] MeasuredTime in_world_time(MeasuredTime time) const;
+  /// Plans count on measured times from now on, where it is worthwhile.
+  void learn_time(const ChangeKind& change);
   void wait_for_approval(const ProposalWaits& waits);
   template <class Archive>
   void archive_memory(Archive& archive, int& format);
@@ -330,6 +340,7 @@ class Session {
   /// The holders of these slices do not have them as they should.
   void note_failed(const auto& slices, const std::string& how);
   void note_observed(const Event& event, const GpuObserved& observed);
+  void note_times(const Event& event, const TimesMeasured& measured);
   void note_answer(const StepAnswer& answer);
   void note_step(const StepAnswer& answer);
   void note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer);
@@ -368,6 +379,7 @@ class Session {
   LostSlices lost_slices_;
   UsageBook usage_;
   PromiseBook promises_;
+  ChangeSamples samples_;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
   bool has_unrecorded_sight_ = false;      ///< a second showed something new, of which no row tells yet
   std::set<GpuId> draining_;               ///< as far as the engine knows

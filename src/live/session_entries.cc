@@ -46,6 +46,7 @@ void Session::tell_event(const Event& event) {
                  [](const PlanningPaused&) {},
                  [](const PlanningResumed&) {},
                  [](const NoChangesSet&) {},
+                 [](const TimesMeasured&) {},
                  [&](const SolveFinished& finished) {
                    if (finished.question == known_question_) {
                      tell({.at = now(), .what = SolutionArrived{finished.question}});
@@ -261,7 +262,7 @@ class Session::Repetition {
                    [](const SecondsSeen&) {},
                    [&](const Stepped&) { step(); },
                    [](const Advanced&) {},
-                   [](const Resumed&) {},
+                   [&](const Resumed&) { session_.samples_.forget_open(); },
                    [&](const SliceNoted& noted) { session_.note_record(noted.record); },
                    [&](const Refreshed&) { static_cast<void>(session_.update_watch()); },
                    [&](const TenantStored& stored) { session_.store(stored); },
@@ -278,8 +279,9 @@ class Session::Repetition {
                      session_.loop_->replay_order(sim::FaultInjection{.id = given.id, .fault = given.order});
                    },
                    [&](const ProposalWaits& waits) { session_.wait_for_approval(waits); },
-                   [](const DeviceIntended&) {},  // what came of it is among the events
-                   [](const DeviceEnded&) {},
+                   // What came of it is among the events.
+                   [&](const DeviceIntended& intended) { session_.note_intended(intended); },
+                   [&](const DeviceEnded& ended) { static_cast<void>(session_.note_ended(ended)); },
                    [](const MigModeIntended&) {},
                    [&](const DeviceNoted& noted) { session_.log_device(noted); },
                },
@@ -382,6 +384,7 @@ void Session::resume(sim::WorldLeft left) {
   // The devices may remember a later instant than the last entry.
   const Instant at = std::max(left.world.now, now());
   tell({.at = at, .what = Resumed{}});
+  samples_.forget_open();
   loop_->replay_to(at);
   sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
@@ -396,6 +399,8 @@ void Session::resume(sim::WorldLeft left) {
     wait_for_approval({.plan = waiting->id, .expires_at_wall_us = options_.wall_clock() + kProposalWait.count()});
   }
   tell_world(true);
+  // The process before may have ended between a measured time and its event; the speed may be another.
+  for (const auto& [change, time] : samples_.times()) learn_time(change);
 }
 
 sim::WorldLeft Session::world_left() const {

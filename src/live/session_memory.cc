@@ -14,9 +14,10 @@ namespace berth::live {
 namespace {
 
 /// To be raised whenever the bytes mean something else than before. Those of format 2 have no blobs of services, and no
-/// promises.
-constexpr int kMemoryFormat = 3;
+/// promises; those of format 3 no samples of changes.
+constexpr int kMemoryFormat = 4;
 constexpr int kMemoryFormatMin = 2;  // still read
+constexpr int kFormatOfSamples = 4;
 
 }  // namespace
 
@@ -77,7 +78,7 @@ std::string Session::save() {
   ArchiveWriter archive;
   int format = kMemoryFormat;
   archive_memory(archive, format);
-  archive(loop_->memory(), promises_);
+  archive(loop_->memory(), promises_, samples_);
   return archive.take();
 }
 
@@ -88,9 +89,13 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   sim::LoopMemory loop;
   archive(loop);
   if (format > kMemoryFormatMin) archive(promises_);
+  if (format >= kFormatOfSamples) archive(samples_);
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   auto begun_anew = loop_->restore(loop, scenario_);
-  if (begun_anew) scenario_.no_changes = loop_->engine().scenario().no_changes;
+  if (begun_anew) {
+    scenario_.no_changes = loop_->engine().scenario().no_changes;
+    scenario_.measured_times = loop_->engine().scenario().measured_times;
+  }
   for (std::uint32_t index = 0; begun_anew && options_.service_set && index < scenario_.services.size(); ++index) {
     options_.service_set({index});
   }

@@ -169,10 +169,21 @@ void Session::note_event(const Event& event) {
             scenario_.no_changes = set.windows;
             append(event.at, EventKind::kNoChangesSet, planning_object(), words_of(set.windows.spans));
           },
+          [&](const TimesMeasured& measured) { note_times(event, measured); },
           [&](const SolveFinished& finished) { arrived_ = finished.solution; },
           [](const auto&) {},
       },
       event.what);
+}
+
+void Session::note_times(const Event& event, const TimesMeasured& measured) {
+  const auto& [change, time] = measured;
+  const char* what = change.action == ActionKind::kCreation ? "creating" : "destroying";
+  append(event.at, EventKind::kTimesMeasured, planning_object(),
+         fmt::format("{} a slice {} of a {} takes {:.4g} s, by {} measured; plans counted on {:.4g} s", what,
+                     change.profile, change.model, time.median.to_seconds(), time.count,
+                     change_time(scenario_, change).to_seconds()));
+  scenario_.measured_times[change] = time;
 }
 
 void Session::note_observed(const Event& event, const GpuObserved& observed) {

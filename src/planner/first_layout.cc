@@ -123,6 +123,10 @@ Problem first_layout_problem(const Problem& window) {
   Problem first = window;
   first.destroy_seconds = 0;
   first.create_seconds = 0;
+  for (ModelTerms& model : first.models) {
+    model.create_seconds.clear();
+    model.destroy_seconds.clear();
+  }
   first.plumbing_seconds = 0;
   first.change_price = 0;
   first.is_frozen.assign(ordinal(first.slots), 1);

@@ -294,7 +294,7 @@ void SliceTable::begin_waiting(Instant now) {
     std::erase(waiting_[gpu], index);
     by_gpu_[gpu].emplace(slice.slice.start, index);
     slice.phase = SimSlice::Phase::kCreating;
-    begin_on_device(index, scenario_.changes.create, now);
+    begin_on_device(index, ActionKind::kCreation, now);
   }
 }
 
@@ -373,7 +373,7 @@ void SliceTable::drained(SliceIndex index, Instant now) {
 
 void SliceTable::begin_destroy(SliceIndex index, Instant now) {
   change(index).phase = SimSlice::Phase::kDestroying;
-  begin_on_device(index, scenario_.changes.destroy, now);
+  begin_on_device(index, ActionKind::kDestruction, now);
 }
 
 void SliceTable::destroyed(SliceIndex index, const End& end, Instant now) {
@@ -417,8 +417,7 @@ void SliceTable::forget_lost() {
 
 // ---- faults
 
-void SliceTable::begin_on_device(SliceIndex index, Micros usual, Instant now) {
-  Micros duration = usual;
+void SliceTable::begin_on_device(SliceIndex index, ActionKind kind, Instant now) {
   SimSlice& slice = change(index);
   slice.will_time_out = false;
   slice.was_ordered = false;
@@ -428,6 +427,7 @@ void SliceTable::begin_on_device(SliceIndex index, Micros usual, Instant now) {
     to_order_.emplace_back(index, slice.generation);
     return;
   }
+  Micros duration = change_time(scenario_, scenario_.model_of(slice.slice.gpu), slice.slice.profile, kind);
   if (!faults_.is_empty()) {
     if (const auto slow = faults_.begin_action(slice.slice.gpu)) {
       duration = std::min(*slow, kActionTimeMax);

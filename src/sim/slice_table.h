@@ -247,8 +247,8 @@ class SliceTable {
   [[nodiscard]] std::optional<Setup> setup_of(ServiceId service, const Slice& slice,
                                               const std::optional<PointChoice>& choice) const;
   [[nodiscard]] bool needs_restart(const SimSlice& slice, const AssignSlice& action) const;
-  /// Begins the creation or destruction on the device, which takes `usual` unless a fault says otherwise.
-  void begin_on_device(SliceIndex slice, Micros usual, Instant now);
+  /// Begins the creation or destruction on the device, which takes what plans count on unless a fault says otherwise.
+  void begin_on_device(SliceIndex slice, ActionKind kind, Instant now);
   /// How the creation or destruction ends that is due now.
   [[nodiscard]] End end_on_device(SliceIndex slice, ActionKind kind);
   /// The slice of a creation that had been given up stands.

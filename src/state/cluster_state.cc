@@ -231,48 +231,52 @@ void ClusterState::note_second(const ServiceSecond& second) {
 void ClusterState::apply(const Event& event) {
   ++snapshot_.version;
   if (const auto* second = std::get_if<ServiceSecond>(&event.what)) return note_second(*second);  // most events
-  std::visit(
-      Overloaded{
-          [](const ServiceSecond&) {}, [&](const SliceReady& ready) { make_ready(ready); },
-          [&](const SliceGone& gone) {
-            remove(gone);
-            end_drain(gone.slice.gpu, event.at);
-          },
-          [&](const ActionFailed& failed) { fail(failed, event.at); },
-          [&](const GpuObserved& observed) {
-            reconcile(observed);
-            end_drain(observed.gpu, event.at);
-          },
-          [&](const RetrainingDue& due) {
-            if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
-          },
-          [&](const RetrainingDone& done) {
-            if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
-          },
-          [&](const GpuLost& lost) { lose(lost, event.at); },
-          [&](const GpuReturned& returned) {
-            GpuState& gpu = gpu_state(returned.gpu);
-            gpu.health = GpuHealth::kOk;
-            gpu.health_since = event.at;
-            gpu.health_reason.clear();
-          },
-          [&](const GpuScheduled& scheduled) {
-            GpuState& gpu = gpu_state(scheduled.gpu);
-            gpu.scheduling = scheduled.scheduling;
-            gpu.scheduling_since = event.at;
-            gpu.scheduling_reason = scheduled.reason;
-            gpu.failures = {};
-            end_drain(scheduled.gpu, event.at);
-          },
-          [&](const ServiceSet& what) { set(what, event.at); }, [&](const ServiceRemoved& removed) { remove(removed); },
-          [&](const PlanningPaused& paused) {
-            snapshot_.pause = PlanningPause{.reason = paused.reason, .since = event.at};
-          },
-          [&](const PlanningResumed&) { snapshot_.pause.reset(); },
-          [&](const NoChangesSet&) { ++snapshot_.specs_version; }, [](const PlanApproved&) {},
-          [](const PlanExpired&) {}, [](const SolveFinished&) {},  // its plan is applied once it is verified
-      },
-      event.what);
+  std::visit(Overloaded{
+                 [](const ServiceSecond&) {},
+                 [&](const SliceReady& ready) { make_ready(ready); },
+                 [&](const SliceGone& gone) {
+                   remove(gone);
+                   end_drain(gone.slice.gpu, event.at);
+                 },
+                 [&](const ActionFailed& failed) { fail(failed, event.at); },
+                 [&](const GpuObserved& observed) {
+                   reconcile(observed);
+                   end_drain(observed.gpu, event.at);
+                 },
+                 [&](const RetrainingDue& due) {
+                   if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
+                 },
+                 [&](const RetrainingDone& done) {
+                   if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
+                 },
+                 [&](const GpuLost& lost) { lose(lost, event.at); },
+                 [&](const GpuReturned& returned) {
+                   GpuState& gpu = gpu_state(returned.gpu);
+                   gpu.health = GpuHealth::kOk;
+                   gpu.health_since = event.at;
+                   gpu.health_reason.clear();
+                 },
+                 [&](const GpuScheduled& scheduled) {
+                   GpuState& gpu = gpu_state(scheduled.gpu);
+                   gpu.scheduling = scheduled.scheduling;
+                   gpu.scheduling_since = event.at;
+                   gpu.scheduling_reason = scheduled.reason;
+                   gpu.failures = {};
+                   end_drain(scheduled.gpu, event.at);
+                 },
+                 [&](const ServiceSet& what) { set(what, event.at); },
+                 [&](const ServiceRemoved& removed) { remove(removed); },
+                 [&](const PlanningPaused& paused) {
+                   snapshot_.pause = PlanningPause{.reason = paused.reason, .since = event.at};
+                 },
+                 [&](const PlanningResumed&) { snapshot_.pause.reset(); },
+                 [&](const NoChangesSet&) { ++snapshot_.specs_version; },
+                 [&](const TimesMeasured&) { ++snapshot_.specs_version; },
+                 [](const PlanApproved&) {},
+                 [](const PlanExpired&) {},
+                 [](const SolveFinished&) {},  // its plan is applied once it is verified
+             },
+             event.what);
   if (const auto gpu = changed_gpu(event)) touch(*gpu);
 }
 

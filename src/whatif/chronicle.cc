@@ -57,6 +57,7 @@ class Reader {
     note_first_services();
     if (past_.session) note_saved();
     session_->repeat(past_.entries, UINT64_MAX);
+    chronicle_.scenario.measured_times = session_->scenario().measured_times;
     for (const live::Entry& entry : past_.entries) note_entry(entry);
     chronicle_.until = known_until();
     return std::move(chronicle_);

@@ -434,9 +434,13 @@ int slots_until_ready(const Problem& problem, const ModelTerms& model, const Con
   if (piece.use != kRetraining && piece.service != kNoService)
     seconds += problem.services[nth(piece.service)].start_seconds;
   if (find_on_site(from, piece.site) == nullptr) {
-    seconds += problem.create_seconds;
-    const auto takes_room = [&](const Piece& old) { return clash(model, old.site, piece.site); };
-    if (std::ranges::any_of(from, takes_room)) seconds += problem.destroy_seconds;
+    seconds += create_seconds_of(problem, model, model.sites[nth(piece.site)].kind);
+    double longest = 0;
+    for (const Piece& old : from) {
+      if (!clash(model, old.site, piece.site)) continue;
+      longest = std::max(longest, destroy_seconds_of(problem, model, model.sites[nth(old.site)].kind));
+    }
+    seconds += longest;
   }
   return static_cast<int>(std::floor(seconds + 0.5 + kHalfSlack));
 }

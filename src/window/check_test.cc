@@ -81,6 +81,25 @@ TEST(SlotsUntilReady, CountsWhatIsDone) {
   EXPECT_EQ(slots_until_ready(problem, model, from, retrain(5, 0)), 17);
 }
 
+TEST(SlotsUntilReady, CountsTheTimesOfTheKindsOfSlices) {
+  Problem problem = quarters_problem(2, 10);
+  ModelTerms& model = problem.models.front();
+  model.create_seconds = {10, 20, 40};  // of quarters, halves and the whole
+  model.destroy_seconds = {1, 3, 7};
+  const Configuration quarters = {serve(0, 0), unowned(1)};
+  const Configuration half = {serve(5, 0)};
+  const Configuration both = {serve(0, 0), serve(5, 0)};
+  EXPECT_EQ(slots_until_ready(problem, model, {}, serve(0, 0)), 12);
+  EXPECT_EQ(slots_until_ready(problem, model, {}, serve(4, 0)), 22);
+  EXPECT_EQ(slots_until_ready(problem, model, {}, retrain(6, 0)), 40);
+  EXPECT_EQ(slots_until_ready(problem, model, quarters, serve(4, 0)), 23) << "both go at a time";
+  EXPECT_EQ(slots_until_ready(problem, model, half, serve(2, 0)), 15);
+  EXPECT_EQ(slots_until_ready(problem, model, half, serve(0, 0)), 12) << "it is not in the way";
+  EXPECT_EQ(slots_until_ready(problem, model, both, serve(6, 0)), 45) << "the longest";
+  EXPECT_EQ(slots_until_ready(problem, model, {serve(6, 0)}, serve(0, 0)), 19);
+  EXPECT_EQ(slots_until_ready(problem, model, both, serve(5, 1)), 2) << "its slice stands";
+}
+
 TEST(SlotsUntilReady, HalvesAreRoundedUp) {
   Problem problem = quarters_problem(1, 10);
   problem.create_seconds = 0.25;

@@ -8,8 +8,8 @@
 /// one, once. Pieces that are in both (same site, service and use) continue. Each other piece of the new one begins,
 /// and is not ready for
 ///     plumbing + (start of its service, for inference)
-///     + create, if no piece of the old configuration is on its site
-///     + destroy, if in addition a piece of the old configuration clashes with its site
+///     + create of its kind of slice, if no piece of the old configuration is on its site
+///     + destroy, if in addition pieces of the old configuration clash with its site: the longest of their kinds
 /// seconds, rounded half up to slots (with a tolerance of 1e-9). A piece of the old configuration is destroyed if no
 /// piece of the new one is on its site. Unowned pieces may continue, end or be given to a service; none begins. A GPU
 /// changes again only when all of its pieces are ready, standing ones included.
@@ -105,6 +105,9 @@ struct ModelTerms {
   std::vector<Site> sites;                ///< of the model's mig::SiteMap: without those that no service may hold
   std::vector<std::vector<Rates>> rates;  ///< [kind][service]
   std::vector<int> sms;                   ///< [kind]; breaks ties
+  // How long it takes to create and to destroy a slice of a kind, where that is known: [kind]; empty: as in Problem.
+  std::vector<double> create_seconds = {};
+  std::vector<double> destroy_seconds = {};
 };
 
 struct StandingPiece {
@@ -190,6 +193,16 @@ struct Problem {
   std::vector<GpuTerms> gpus;
   std::vector<ServiceTerms> services;
 };
+
+/// How long it takes to create a slice of a kind.
+[[nodiscard]] inline double create_seconds_of(const Problem& problem, const ModelTerms& model, KindIndex kind) {
+  return model.create_seconds.empty() ? problem.create_seconds : model.create_seconds[kind];
+}
+
+/// How long it takes to destroy a slice of a kind.
+[[nodiscard]] inline double destroy_seconds_of(const Problem& problem, const ModelTerms& model, KindIndex kind) {
+  return model.destroy_seconds.empty() ? problem.destroy_seconds : model.destroy_seconds[kind];
+}
 
 /// A change of one GPU.
 struct Change {

@@ -130,6 +130,26 @@ std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
   return frozen;
 }
 
+/// Creating and destroying take what was measured, where that is known of a model.
+void set_measured_times(const Scenario& scenario, const Frame& frame, Problem& problem) {
+  if (scenario.measured_times.empty()) return;
+  for (std::uint32_t gpu = 0; gpu < frame.model_of_gpu.size(); ++gpu) {
+    const GpuModel& model = scenario.model_of({gpu});
+    ModelTerms& terms = problem.models[static_cast<std::size_t>(frame.model_of_gpu[gpu])];
+    const auto is_it = [&](const auto& measured) { return measured.first.model == model.name; };
+    if (!terms.create_seconds.empty() || std::ranges::none_of(scenario.measured_times, is_it)) continue;
+    terms.create_seconds.resize(terms.rates.size());
+    terms.destroy_seconds.resize(terms.rates.size());
+    for (const Site& site : terms.sites) {
+      const auto seconds = [&](ActionKind action) {
+        return change_time(scenario, model, site.profile, action).to_seconds();
+      };
+      terms.create_seconds[site.kind] = seconds(ActionKind::kCreation);
+      terms.destroy_seconds[site.kind] = seconds(ActionKind::kDestruction);
+    }
+  }
+}
+
 }  // namespace
 
 double floor_rate(const Outlook& outlook, const Moment& moment, double attainment) {
@@ -166,6 +186,7 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
     ++problem.floors_from;
   }
   problem.models = frame.models;
+  set_measured_times(scenario, frame, problem);
   const std::vector<int> domains = trust_domains(scenario);
   for (std::size_t index = 0; index < scenario.services.size(); ++index) {
     problem.services.push_back(service_terms(scenario, moment, index));

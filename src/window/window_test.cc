@@ -368,5 +368,29 @@ TEST(Window, TheCostsOfChangesAreTheScenarios) {
   EXPECT_EQ(problem.tail_seconds, 100);
 }
 
+TEST(Window, MeasuredTimesAreThoseOfTheirModelAndProfile) {
+  Scenario scenario = plain_scenario();
+  scenario.fleet.push_back({.model = *mig::find_gpu_model("A30-24GB"), .count = 1, .usd_per_gpu_hour = {}});
+  scenario.changes = {.destroy = Micros(1'500'000), .create = Micros(250'000)};
+  const Problem assumed = problem_of(scenario, moment_at(0, 20));
+  EXPECT_TRUE(assumed.models[0].create_seconds.empty());
+  EXPECT_TRUE(assumed.models[0].destroy_seconds.empty());
+  scenario.measured_times = {
+      {{.model = "A100-80GB", .profile = "2g.20gb", .action = ActionKind::kCreation}, {.median = Micros::seconds(3)}},
+      {{.model = "A100-80GB", .profile = "full", .action = ActionKind::kDestruction}, {.median = Micros::seconds(9)}},
+      {{.model = "H100-80GB", .profile = "1g.10gb", .action = ActionKind::kCreation}, {.median = Micros::seconds(7)}}};
+  const Problem problem = problem_of(scenario, moment_at(0, 20));
+  EXPECT_TRUE(problem.models[1].create_seconds.empty()) << "nothing was measured on an A30";
+  const ModelTerms& model = problem.models[0];
+  ASSERT_EQ(model.create_seconds.size(), model.rates.size());
+  ASSERT_EQ(model.destroy_seconds.size(), model.rates.size());
+  const GpuModel& gpu = scenario.fleet.front().model;
+  for (const Site& site : model.sites) {
+    const std::string profile = profile_name(gpu, site.profile);
+    EXPECT_EQ(model.create_seconds[site.kind], profile == "2g.20gb" ? 3 : 0.25) << profile;
+    EXPECT_EQ(model.destroy_seconds[site.kind], profile == "full" ? 9 : 1.5) << profile;
+  }
+}
+
 }  // namespace
 }  // namespace berth::planner

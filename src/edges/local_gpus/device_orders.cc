@@ -1,7 +1,5 @@
 #include "edges/local_gpus/device_orders.h"
 
-#include <algorithm>
-
 #include "base/ensure.h"
 
 namespace berth::edges {
@@ -10,7 +8,7 @@ namespace {
 std::string outcome_word(DeviceOutcome outcome) {
   switch (outcome) {
     case DeviceOutcome::kDone:
-      return "done";
+      return live::kDoneOutcome;
     case DeviceOutcome::kFailed:
       return "failed";
     case DeviceOutcome::kBusy:
@@ -130,7 +128,6 @@ std::uint32_t DeviceOrders::take_action_end(live::Session& session, const Device
   } else {
     open_.erase(found);
   }
-  measure(open.intent, ended);
   session.end_device_intent(open.intent, ended_of(ended), kind_of(open, ended));
   return open.intent.action.slice.gpu.index;
 }
@@ -150,27 +147,6 @@ std::uint32_t DeviceOrders::take_mode_end(live::Session& session, const DeviceEn
   if (!ended.goes_on) open_modes_.erase(found);
   session.end_mig_mode_intent({gpu}, ended_of(ended));
   return gpu;
-}
-
-void DeviceOrders::measure(const live::DeviceIntent& intent, const DeviceEnd& ended) {
-  const std::int64_t took_us = ended.gpu_instance_us + ended.compute_instance_us;
-  if (ended.outcome != DeviceOutcome::kDone || took_us == 0) return;
-  const Slice& slice = intent.action.slice;
-  const GpuModel& model = gpus_[slice.gpu.index].model;
-  Samples& samples = samples_[{model.name, profile_name(model, slice.profile), intent.action.kind}];
-  samples.last_us.push_back(took_us);
-  if (samples.last_us.size() > kMeasuredTimes) samples.last_us.erase(samples.last_us.begin());
-  ++samples.count;
-}
-
-std::map<DeviceOrders::TimeKey, MeasuredTime> DeviceOrders::times() const {
-  std::map<TimeKey, MeasuredTime> times;
-  for (const auto& [key, samples] : samples_) {
-    std::vector<std::int64_t> sorted = samples.last_us;
-    std::ranges::sort(sorted);
-    times[key] = {.median_us = sorted[sorted.size() / 2], .count = samples.count};
-  }
-  return times;
 }
 
 }  // namespace berth::edges

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,13 +14,6 @@
 #include "ports/gpu_hands.h"
 
 namespace berth::edges {
-
-/// How long changes of one kind have taken on the device.
-struct MeasuredTime {
-  std::int64_t median_us = 0;  ///< of the last kMeasuredTimes
-  std::int64_t count = 0;      ///< of all
-};
-inline constexpr std::size_t kMeasuredTimes = 9;
 
 class DeviceOrders {
  public:
@@ -43,9 +35,6 @@ class DeviceOrders {
   /// of them; nothing: it could not be read.
   [[nodiscard]] std::map<std::uint32_t, std::optional<GpuReading>> take(live::Session& session);
 
-  /// Of creations and destructions of a profile's slices on GPUs of a model, by names.
-  using TimeKey = std::tuple<std::string, std::string, ActionKind>;
-  [[nodiscard]] std::map<TimeKey, MeasuredTime> times() const;
   /// Orders that have not ended.
   [[nodiscard]] std::size_t open_count() const { return open_.size() + open_modes_.size(); }
 
@@ -60,18 +49,12 @@ class DeviceOrders {
   [[nodiscard]] static live::Session::EndKind kind_of(const Open& open, const DeviceEnd& ended);
   std::uint32_t take_action_end(live::Session& session, const DeviceEnd& ended);
   std::uint32_t take_mode_end(live::Session& session, const DeviceEnd& ended);
-  void measure(const live::DeviceIntent& intent, const DeviceEnd& end);
 
   std::vector<Gpu> gpus_;
   GpuHands* hands_;
   bool is_dry_run_;
   std::map<std::uint64_t, Open> open_;                 ///< by number of the intent
   std::map<std::uint64_t, std::uint32_t> open_modes_;  ///< by the same: GPUs whose MIG mode is being turned on
-  struct Samples {
-    std::vector<std::int64_t> last_us;  ///< the oldest first
-    std::int64_t count = 0;
-  };
-  std::map<TimeKey, Samples> samples_;
 };
 
 }  // namespace berth::edges

@@ -102,9 +102,9 @@ TEST_F(DeviceOrdersTest, WhatIsDoneStandsAndIsMeasured) {
   EXPECT_EQ(orders.open_count(), 0U);
   advance(10);
   EXPECT_EQ(session_->slice_state(0), live::SliceState::kServing);
-  const auto times = orders.times();
+  const MeasuredTimes times = session_->device_times();
   ASSERT_EQ(times.size(), 1U);
-  EXPECT_EQ(times.begin()->second.median_us, 250);
+  EXPECT_EQ(times.begin()->second.median, Micros(250));
 }
 
 TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheHolders) {

@@ -162,6 +162,8 @@ std::vector<std::string> find_differences(const Session& before, const Session& 
   expect(a.gpus == b.gpus, "list of GPUs");
   expect(a.pause == b.pause, "pause");
   expect(before.scenario().no_changes == after.scenario().no_changes, "list of windows without changes");
+  expect(before.scenario().measured_times == after.scenario().measured_times, "measured times");
+  expect(before.device_times() == after.device_times(), "samples of changes");
   expect(before.events().last_sequence() == after.events().last_sequence(), "number of events");
   const auto first = before.events().oldest_sequence() - 1;
   expect(before.events().after(first, EventLog::kCapacity) == after.events().after(first, EventLog::kCapacity),

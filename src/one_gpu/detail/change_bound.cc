@@ -17,8 +17,12 @@ ChangeBound::ChangeBound(const GpuCase& gpu_case, const Arrangements& arrangemen
     : case_(gpu_case), arrangements_(arrangements), labels_(labels), bound_(bound), incumbent_(incumbent) {
   const Problem& problem = gpu_case.problem;
   ENSURE(ix(gpu_case.rooms.kinds()) <= kKindsMax);
+  double longest = 0;
+  for (const KindIndex kind : Indices<KindIndex>(gpu_case.rooms.kinds())) {
+    longest = std::max(longest, create_seconds_of(problem, gpu_case.model, kind));
+  }
   const auto create_matters = [&](double start) {
-    return slots_of_seconds(problem.plumbing_seconds + start + problem.create_seconds) >
+    return slots_of_seconds(problem.plumbing_seconds + start + longest) >
            slots_of_seconds(problem.plumbing_seconds + start);
   };
   create_matters_ = create_matters(0);
@@ -144,7 +148,7 @@ SlotIndex ChangeBound::set_times(const Wish& wish, const KindSet& creates) {
   const Problem& problem = case_.problem;
   const SlotIndex t = wish.slot;
   const auto ready_at = [&](KindIndex kind, double start) {
-    const double create = creates[kind] ? problem.create_seconds : 0;
+    const double create = creates[kind] ? create_seconds_of(problem, case_.model, kind) : 0;
     return t + slots_of_seconds(problem.plumbing_seconds + start + create);
   };
   times_.assign(wish.shares.size(), {.serves_from = t, .trains_from = t});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -24,8 +25,15 @@ constexpr int kPlacingsMax = 40;  // of one change
 /// bound of the change takes it for done, which is worth no less, but can have the lower bound.
 bool is_done_only_without_creating(const SearchState& state, const Label& child) {
   const Problem& problem = state.gpu_case.problem;
-  const int more_slots = slots_of_seconds(problem.plumbing_seconds + problem.create_seconds + problem.destroy_seconds) -
-                         slots_of_seconds(problem.plumbing_seconds);
+  const ModelTerms& terms = state.gpu_case.model;
+  double create = 0;
+  double destroy = 0;
+  for (const KindIndex kind : Indices<KindIndex>(state.gpu_case.rooms.kinds())) {
+    create = std::max(create, create_seconds_of(problem, terms, kind));
+    destroy = std::max(destroy, destroy_seconds_of(problem, terms, kind));
+  }
+  const int more_slots =
+      slots_of_seconds(problem.plumbing_seconds + create + destroy) - slots_of_seconds(problem.plumbing_seconds);
   for (const ServiceIndex service : Indices<ServiceIndex>(state.services())) {
     const KindIndex kind = state.labels.share_of(child, service).retraining_kind;
     const ModelState model = state.labels.state_of(child, service);

@@ -14,10 +14,14 @@ int slots_to_begin(const GpuCase& gpu_case, const Configuration& from, const Pie
   double seconds = problem.plumbing_seconds;
   if (piece.use != kRetraining) seconds += problem.services[piece.service].start_seconds;
   if (before == nullptr) {
-    seconds += problem.create_seconds;
-    const std::uint64_t clashes = gpu_case.model.sites[piece.site].clashes;
-    const auto is_in_the_way = [&](const Piece& old) { return (clashes >> old.site & 1) != 0; };
-    if (std::ranges::any_of(from, is_in_the_way)) seconds += problem.destroy_seconds;
+    const Site& site = gpu_case.model.sites[piece.site];
+    seconds += create_seconds_of(problem, gpu_case.model, site.kind);
+    double destroys = 0;
+    for (const Piece& old : from) {
+      if ((site.clashes >> old.site & 1) == 0) continue;
+      destroys = std::max(destroys, destroy_seconds_of(problem, gpu_case.model, gpu_case.model.sites[old.site].kind));
+    }
+    seconds += destroys;
   }
   return slots_of_seconds(seconds);
 }

@@ -319,12 +319,12 @@ TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
     for (const ServiceTerms& service : problem.services) {
       const double start = problem.plumbing_seconds + service.start_seconds;
       const int given = slots_of_seconds(start);
-      const int created = slots_of_seconds(start + problem.create_seconds);
       slot_worth.emplace_back();
       costs.given.emplace_back();
       costs.created.emplace_back();
       costs.dropped.emplace_back(of.gpu_case.model.rates.size());
-      for (int kind = 0; kind < of.gpu_case.rooms.kinds(); ++kind) {
+      for (const KindIndex kind : Indices<KindIndex>(of.gpu_case.rooms.kinds())) {
+        const int created = slots_of_seconds(start + create_seconds_of(problem, of.gpu_case.model, kind));
         const double worth = 10 * rng.unit();
         slot_worth.back().push_back(worth);
         costs.given.back().push_back(-given * worth);

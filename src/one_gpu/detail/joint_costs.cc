@@ -11,8 +11,17 @@ JointCosts::JointCosts(const GpuCase& gpu_case, const JointStates& states, const
                        const JointPhases& phases)
     : case_(gpu_case), states_(states), worth_(worth), phases_(phases) {
   const Problem& problem = gpu_case.problem;
+  double least = problem.create_seconds;
+  double most = least;
+  if (!gpu_case.model.create_seconds.empty()) {
+    const auto [shortest, longest] = std::ranges::minmax(gpu_case.model.create_seconds);
+    least = shortest;
+    most = longest;
+  }
   for (const ServiceTerms& terms : problem.services) {
-    created_slots_.push_back(slots_of_seconds(problem.plumbing_seconds + terms.start_seconds + problem.create_seconds));
+    const double start = problem.plumbing_seconds + terms.start_seconds;
+    created_slots_.push_back(slots_of_seconds(start + least));
+    created_slots_most_.push_back(slots_of_seconds(start + most));
   }
   const std::size_t additions = states.additions().size();
   for (Costs* costs : {&costs_at_[0], &costs_at_[1], &costs_}) {
@@ -79,7 +88,7 @@ bool JointCosts::find_soon_created() const {
   if (price_ > 0 || phases_.is_always_fresh()) return false;
   const std::vector<ServiceTerms>& services = case_.problem.services;
   for (const ServiceIndex service : indices_of<ServiceIndex>(services)) {
-    if (created_slots_[service] > case_.start_slots[service] + 1) return false;
+    if (created_slots_most_[service] > case_.start_slots[service] + 1) return false;
     if (services.size() > 1 && !may_be_neighbours(services.front(), services[service])) return false;
   }
   return true;

@@ -69,8 +69,9 @@ class JointCosts {
   const JointPhases& phases_;
   const JointBlocks* blocks_ = nullptr;
   BlockIndex boundary_ = BlockIndex(0);
-  std::vector<int> created_slots_;  ///< [service], until a piece that is created is ready
-  std::vector<char> is_free_;       ///< [kind], it has standing pieces that no service uses
+  std::vector<int> created_slots_;       ///< [service], the least until a piece that is created is ready
+  std::vector<int> created_slots_most_;  ///< [service], the most, on whatever kind of slice
+  std::vector<char> is_free_;            ///< [kind], it has standing pieces that no service uses
   bool is_soon_created_ = false;
   double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
   std::vector<double> price_between_;  ///< [room x rooms + room], at least

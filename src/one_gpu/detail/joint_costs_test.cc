@@ -58,10 +58,18 @@ struct Costs {
     return worth.margins(from + slots)[addition] - worth.margins(from)[addition];
   }
   [[nodiscard]] int slots_to_give(ServiceIndex service) const { return gpu_case.start_slots[service]; }
-  [[nodiscard]] int slots_to_create(ServiceIndex service) const {
+  [[nodiscard]] int slots_to_create(ServiceIndex service, KindIndex kind) const {
     const Problem& problem = gpu_case.problem;
     return slots_of_seconds(problem.plumbing_seconds + problem.services[service].start_seconds +
-                            problem.create_seconds);
+                            create_seconds_of(problem, gpu_case.model, kind));
+  }
+  /// The least of all kinds.
+  [[nodiscard]] int slots_to_create(ServiceIndex service) const {
+    int least = slots_to_create(service, KindIndex(0));
+    for (const KindIndex kind : Indices<KindIndex>(gpu_case.rooms.kinds())) {
+      least = std::min(least, slots_to_create(service, kind));
+    }
+    return least;
   }
 };
 
@@ -94,7 +102,8 @@ TEST(JointCosts, CoverEachChangeBetweenTwoBoundaries) {
           const ServiceIndex service = of.states.additions()[i].service;
           const double slack = 1e-9 * (1 + std::abs(of.worth.margins(of.gpu_case.end())[i]));
           const double given = -of.worth.margins(t + of.slots_to_give(service))[i];
-          const double created = -of.worth.margins(t + of.slots_to_create(service))[i] - first.price;
+          const int to_create = of.slots_to_create(service, of.states.additions()[i].kind);
+          const double created = -of.worth.margins(t + to_create)[i] - first.price;
           ASSERT_GE(line(first.given, last.given, i), given - slack);
           ASSERT_GE(line(first.created, last.created, i), created - slack);
           // A dropped piece serves until t, which the boundaries count in proportion.

@@ -36,6 +36,7 @@ void add_device(Json& status, const DeviceView& device) {
                                {"action", time.is_creation ? "create" : "destroy"},
                                {"assumed_seconds", time.assumed_seconds},
                                {"measured_seconds", time.measured_seconds},
+                               {"planned_seconds", time.planned_seconds},
                                {"count", time.count}});
   }
 }

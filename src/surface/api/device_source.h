@@ -17,8 +17,9 @@ namespace berth::api {
 struct DeviceTimeView {
   std::string profile;
   bool is_creation = true;
-  double assumed_seconds = 0;   ///< by plans
-  double measured_seconds = 0;  ///< the median of the last few
+  double assumed_seconds = 0;   ///< by the scenario
+  double measured_seconds = 0;  ///< the median of the last few, in time of the world
+  double planned_seconds = 0;   ///< what plans count on
   std::int64_t count = 0;       ///< of all
 };
 
@@ -31,7 +32,7 @@ struct DeviceView {
   std::optional<bool> is_mig_pending_on = std::nullopt;
   std::optional<std::string> recovery_action = std::nullopt;
   std::vector<std::string> differences = {};  ///< between the device and our tables
-  std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured since this process began
+  std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured
 };
 
 /// The library of the driver, and the GPUs that it lists.

@@ -39,24 +39,56 @@ std::vector<CandidatePiece> pieces_that_may_begin(const Problem& problem, GpuInd
 
 int rounded(double seconds) { return static_cast<int>(std::floor(seconds + 0.5 + 1e-9)); }
 
-void set_delays(const Problem& problem, CandidatePiece& candidate) {
+/// The longest that it takes to destroy what may be in the way of a piece, of slow kinds or only of the others.
+double destroy_seconds_in(const Problem& problem, const ModelTerms& model, const Site& site, bool with_slow) {
+  const std::vector<char> is_slow = slow_kinds_of(problem, model);
+  double longest = 0;
+  for (const SiteIndex other : indices_of<SiteIndex>(model.sites)) {
+    const KindIndex kind = model.sites[other].kind;
+    const bool counts = has_site(site.clashes, other) && (with_slow || is_slow[kind] == 0);
+    if (counts) longest = std::max(longest, destroy_seconds_of(problem, model, kind));
+  }
+  return longest;
+}
+
+void set_delays(const Problem& problem, const ModelTerms& model, CandidatePiece& candidate) {
   const ServiceTerms& service = problem.services[candidate.piece.service];
   const double begin = problem.plumbing_seconds + (candidate.piece.use == kRetraining ? 0 : service.start_seconds);
   const int on_slice = rounded(begin);
-  const int in_free = rounded(begin + problem.create_seconds);
-  const int in_taken = rounded(begin + problem.create_seconds + problem.destroy_seconds);
-  ENSURE(0 <= on_slice && on_slice <= in_free && in_free <= in_taken);
+  const Site& site = model.sites[candidate.piece.site];
+  const double created = begin + create_seconds_of(problem, model, site.kind);
+  const int in_free = rounded(created);
+  const int in_quick = rounded(created + destroy_seconds_in(problem, model, site, false));
+  const int in_taken = rounded(created + destroy_seconds_in(problem, model, site, true));
+  ENSURE(0 <= on_slice && on_slice <= in_free && in_free <= in_quick && in_quick <= in_taken);
   candidate.delays[BeginWay::kInTakenRoom] = in_taken;
-  if (in_free < in_taken) candidate.delays[BeginWay::kInFreeRoom] = in_free;
+  if (in_quick < in_taken) candidate.delays[BeginWay::kInQuickRoom] = in_quick;
+  if (in_free < in_quick) candidate.delays[BeginWay::kInFreeRoom] = in_free;
   const bool counts_slices = service.changes_max >= 0 || problem.change_price > 0;
   if (on_slice < in_taken || counts_slices) candidate.delays[BeginWay::kOnSlice] = on_slice;
 }
 
 }  // namespace
 
+std::vector<char> slow_kinds_of(const Problem& problem, const ModelTerms& model) {
+  std::vector<double> seconds;
+  for (const KindIndex kind : indices_of<KindIndex>(model.rates)) {
+    seconds.push_back(destroy_seconds_of(problem, model, kind));
+  }
+  const double shortest = std::ranges::min(seconds);
+  std::vector<char> is_slow;
+  std::optional<double> longest;
+  for (const double each : seconds) {
+    is_slow.push_back(each > shortest ? 1 : 0);
+    if (each > shortest) ENSURE(longest.value_or(each) == each);
+    if (each > shortest) longest = each;
+  }
+  return is_slow;
+}
+
 std::vector<CandidatePiece> candidate_pieces_of(const Problem& problem, GpuIndex gpu) {
   std::vector<CandidatePiece> candidates = pieces_that_may_begin(problem, gpu);
-  for (CandidatePiece& candidate : candidates) set_delays(problem, candidate);
+  for (CandidatePiece& candidate : candidates) set_delays(problem, model_of(problem, gpu), candidate);
   for (const StandingPiece& standing : problem.gpus[gpu].standing) {
     auto found = std::ranges::find(candidates, standing.piece, &CandidatePiece::piece);
     if (found == candidates.end()) {

@@ -12,12 +12,13 @@
 
 namespace berth::planner::testing {
 
-/// Where a piece begins: on a slice that stands, in free room, or in occupied room. The last is the slowest and fits
-/// everywhere.
-enum class BeginWay : std::uint8_t { kOnSlice, kInFreeRoom, kInTakenRoom };
-inline constexpr std::array kBeginWays = {BeginWay::kOnSlice, BeginWay::kInFreeRoom, BeginWay::kInTakenRoom};
+/// Where a piece begins: on a slice that stands, in free room, in room that only slices occupy which are destroyed
+/// quickly, or in occupied room. The last is the slowest and fits everywhere.
+enum class BeginWay : std::uint8_t { kOnSlice, kInFreeRoom, kInQuickRoom, kInTakenRoom };
+inline constexpr std::array kBeginWays = {BeginWay::kOnSlice, BeginWay::kInFreeRoom, BeginWay::kInQuickRoom,
+                                          BeginWay::kInTakenRoom};
 /// Those in which the slice is created.
-inline constexpr std::array kCreatingWays = {BeginWay::kInFreeRoom, BeginWay::kInTakenRoom};
+inline constexpr std::array kCreatingWays = {BeginWay::kInFreeRoom, BeginWay::kInQuickRoom, BeginWay::kInTakenRoom};
 
 /// A value for each way.
 template <class Value>
@@ -41,6 +42,10 @@ struct CandidatePiece {
   /// Occupied room is offered to all that may begin.
   [[nodiscard]] bool may_begin() const { return delays[BeginWay::kInTakenRoom].has_value(); }
 };
+
+/// Of the kinds of slices of a model those that are not destroyed in the shortest time, [kind]. Requires: they all take
+/// the same time.
+[[nodiscard]] std::vector<char> slow_kinds_of(const Problem& problem, const ModelTerms& model);
 
 /// Ascending by piece. Left out, unless they stand at slot 0: pieces without a rate, retraining of models that are
 /// never stale, and pieces that cannot exist next to the pins.

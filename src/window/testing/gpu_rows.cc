@@ -15,6 +15,7 @@ class GpuRows {
       : problem_(problem),
         terms_(problem.gpus[gpu]),
         model_(model_of(problem, gpu)),
+        is_slow_(slow_kinds_of(problem, model_)),
         gpu_(columns),
         program_(program) {}
 
@@ -58,27 +59,38 @@ class GpuRows {
     again.add(1, candidate.begins(k));
     program_.add_at_most_zero(std::move(again));
     LinearSum created = constant_sum(-1);
+    LinearSum slowly;
     LinearSum taken;
     for (const PieceColumns& old : gpu_.pieces()) {
       if (old.piece().site == site) created.add(1, old.present(k - 1));
-      if (has_site(model_.sites[site].clashes, old.piece().site)) taken.add(-1, old.present(k - 1));
+      if (!has_site(model_.sites[site].clashes, old.piece().site)) continue;
+      taken.add(-1, old.present(k - 1));
+      if (is_slow(old)) slowly.add(-1, old.present(k - 1));
     }
     for (const BeginWay way : kCreatingWays) {
       if (candidate.begins_in(way)) created.add(1, candidate.begin_column(way, k));
     }
-    taken.add(1, candidate.begin_column(BeginWay::kInTakenRoom, k));
+    const int slowest = candidate.begin_column(BeginWay::kInTakenRoom, k);
+    taken.add(1, slowest);
+    slowly.add(1, slowest);
+    if (candidate.begins_in(BeginWay::kInQuickRoom)) {
+      taken.add(1, candidate.begin_column(BeginWay::kInQuickRoom, k));
+      program_.add_at_most_zero(std::move(slowly));
+    }
     if (candidate.begins_in(BeginWay::kOnSlice)) program_.add_at_most_zero(std::move(created));
     if (candidate.begins_in(BeginWay::kInFreeRoom)) program_.add_at_most_zero(std::move(taken));
   }
 
   /// Of the sites of a clique: one piece at most; ends and begins are changes; no change while a piece warms up; free
-  /// room is free.
+  /// room is free, and quick room has no slice that is destroyed slowly.
   void add_clique(std::uint64_t clique, std::size_t k) {
     LinearSum one = constant_sum(-1);
     LinearSum end;
     LinearSum begin;
     LinearSum busy = constant_sum(-1);
     LinearSum free = constant_sum(-1);
+    LinearSum quick = constant_sum(-1);
+    bool has_quick = false;
     for (const PieceColumns& candidate : gpu_.pieces()) {
       if (!has_site(clique, candidate.piece().site)) continue;
       one.add(1, candidate.present(k));
@@ -89,6 +101,10 @@ class GpuRows {
       busy.add(1, gpu_.warming(candidate, gpu_.slot_of(k), k));
       free.add(1, candidate.present(k - 1));
       if (candidate.begins_in(BeginWay::kInFreeRoom)) free.add(1, candidate.begin_column(BeginWay::kInFreeRoom, k));
+      if (is_slow(candidate)) quick.add(1, candidate.present(k - 1));
+      if (!candidate.begins_in(BeginWay::kInQuickRoom)) continue;
+      quick.add(1, candidate.begin_column(BeginWay::kInQuickRoom, k));
+      has_quick = true;
     }
     end.add(-1, gpu_.change_column(k));
     begin.add(-1, gpu_.change_column(k));
@@ -100,6 +116,7 @@ class GpuRows {
       program_.add_at_most_zero(std::move(busy));
     }
     program_.add_at_most_zero(std::move(free));
+    if (has_quick) program_.add_at_most_zero(std::move(quick));
   }
 
   /// Only a slice that stands gets another owner or use.
@@ -227,6 +244,9 @@ class GpuRows {
     }
   }
 
+  [[nodiscard]] bool is_slow(const PieceColumns& candidate) const {
+    return is_slow_[model_.sites[candidate.piece().site].kind] != 0;
+  }
   [[nodiscard]] SharingGroup group_of(const PieceColumns& candidate) const {
     return sharing_group_of(problem_, candidate.piece().service);
   }
@@ -234,6 +254,7 @@ class GpuRows {
   const Problem& problem_;
   const GpuTerms& terms_;
   const ModelTerms& model_;
+  std::vector<char> is_slow_;  ///< [kind], it is destroyed slowly
   const GpuColumns& gpu_;
   ProgramBuilder& program_;
 };

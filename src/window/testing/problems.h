@@ -35,6 +35,7 @@ struct Shape {
   int retraining_percent = 50;
   int variants_percent = 30;  ///< of a second variant: faster, less accurate
   int price_percent = 0;      ///< of a price of changes
+  int times_percent = 0;      ///< of times of creations and destructions by kind of slice, of each GPU model
   int rules_percent = 0;      ///< of each of: floor, pin, budget, isolation, trust domain, frozen slots
   int oddities_percent = 0;   ///< of what is rare: not ready yet, what stands outside, other costs, loads of 0 ..
 };
@@ -55,6 +56,9 @@ class ProblemGenerator {
     draw_rules();
     if (happens(shape_.oddities_percent)) draw_oddities();
     if (shape_.price_percent > 0 && happens(shape_.price_percent)) draw_change_price();
+    for (ModelTerms& model : problem_.models) {
+      if (shape_.times_percent > 0 && happens(shape_.times_percent)) draw_times_by_kind(model);
+    }
     return problem_;
   }
 
@@ -82,6 +86,16 @@ class ProblemGenerator {
       problem_.destroy_seconds = from(0, 8) * 0.25;
       problem_.create_seconds = from(0, 8) * 0.25;
       problem_.plumbing_seconds = from(0, 4) * 0.5;
+    }
+  }
+
+  /// Any creations, and two times of destructions: the integer program knows slow and quick ones.
+  void draw_times_by_kind(ModelTerms& model) {
+    const double quick = from(0, 6) * 0.25;
+    const double slow = quick + from(1, 12) * 0.25;
+    for (std::size_t kind = 0; kind < model.rates.size(); ++kind) {
+      model.create_seconds.push_back(from(0, 12) * 0.25);
+      model.destroy_seconds.push_back(happens(50) ? quick : slow);
     }
   }
 
@@ -408,6 +422,7 @@ class ProblemGenerator {
   shape.rules_percent = rng.below(2) == 0 ? 0 : 35;
   shape.oddities_percent = rng.below(2) == 0 ? 0 : 60;
   shape.price_percent = 40;
+  shape.times_percent = 40;
   return ProblemGenerator(shape, rng).draw();
 }
 
@@ -426,6 +441,7 @@ class ProblemGenerator {
   shape.rules_percent = rng.below(2) == 0 ? 0 : 25;
   shape.oddities_percent = rng.below(2) == 0 ? 0 : 60;
   shape.price_percent = 40;
+  shape.times_percent = 40;
   return ProblemGenerator(shape, rng).draw();
 }
 
@@ -493,7 +509,7 @@ class ProblemGenerator {
     if (problem.is_frozen[slot] != 0) text += fmt::format("frozen {}\n", slot);
   }
   for (const ModelTerms& model : problem.models) {
-    text += "model\n";
+    text += fmt::format("model, create {}, destroy {}\n", model.create_seconds, model.destroy_seconds);
     for (std::size_t s = 0; s < model.sites.size(); ++s) {
       text += fmt::format("  site {} clashes {:#x}", s, model.sites[s].clashes);
       for (const Rates& rates : model.rates[static_cast<std::size_t>(model.sites[s].kind)]) {

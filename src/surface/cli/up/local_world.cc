@@ -317,6 +317,7 @@ void LocalWorld::start(std::function<void()> on_report) {
 void LocalWorld::serve(live::Session& session) {
   note_boot(session);
   take_ended(session);
+  if (!has_times_) note_times(session);  // of processes before this one
   take_reports(session);
   tell_observed(session);
   turn_modes_on(session);
@@ -382,8 +383,21 @@ void LocalWorld::take_ended(live::Session& session) {
       watcher_->read_again(index);
     }
   }
+  note_times(session);
+}
+
+void LocalWorld::note_times(const live::Session& session) {
   const std::scoped_lock hold(mutex_);
-  times_ = orders_->times();
+  has_times_ = true;
+  times_.clear();
+  for (const auto& [change, time] : session.device_times()) {
+    times_[change.model].push_back({.profile = change.profile,
+                                    .is_creation = change.action == ActionKind::kCreation,
+                                    .assumed_seconds = assumed_time(session.scenario(), change.action).to_seconds(),
+                                    .measured_seconds = time.median.to_seconds(),
+                                    .planned_seconds = change_time(session.scenario(), change).to_seconds(),
+                                    .count = time.count});
+  }
 }
 
 void LocalWorld::take_reports(live::Session& session) {
@@ -432,17 +446,7 @@ api::DeviceView LocalWorld::view(GpuId id) const {
   const Gpu& gpu = gpus_[id.index];
   api::DeviceView view{.uuid = gpu.known.uuid, .pci_bus_id = gpu.known.pci_bus_id};
   view.why_observed = why_observed(gpu);
-  for (const auto& [key, time] : times_) {
-    const auto& [model, profile, kind] = key;
-    if (model != gpu.known.model.name) continue;
-    const bool is_creation = kind == ActionKind::kCreation;
-    view.times.push_back(
-        {.profile = profile,
-         .is_creation = is_creation,
-         .assumed_seconds = (is_creation ? management_.assumed.create : management_.assumed.destroy).to_seconds(),
-         .measured_seconds = static_cast<double>(time.median_us) / 1e6,
-         .count = time.count});
-  }
+  if (const auto measured = times_.find(gpu.known.model.name); measured != times_.end()) view.times = measured->second;
   view.differences = differences_of(id.index);
   if (gpu.failure) view.differences.push_back("it cannot be read: " + words_of(*gpu.failure));
   const auto waiting = watcher_ ? watcher_->waiting_for(id.index) : std::chrono::milliseconds(0);

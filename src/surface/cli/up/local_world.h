@@ -48,7 +48,6 @@ struct LocalManagement {
   bool is_dry_run = false;                    ///< --dry-run: nobody is needed
   std::vector<device::ManagedGpu> gpus = {};  ///< `manage` of the configuration
   std::unique_ptr<GpuHands> hands = nullptr;  ///< null: not wanted, or a dry run
-  ChangeCosts assumed = {};                   ///< what plans assume that changes take
   bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
 };
 
@@ -119,6 +118,7 @@ class LocalWorld {
   /// After a boot nothing that stood stands, though the same may stand again by the time it is read.
   void note_boot(live::Session& session);
   void take_ended(live::Session& session);
+  void note_times(const live::Session& session);
   /// Orders MIG mode where the configuration says so and nobody uses the GPU.
   void turn_modes_on(live::Session& session);
   /// What a change of ours left that was cut off is destroyed.
@@ -141,8 +141,9 @@ class LocalWorld {
   std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
   LocalManagement management_;
   std::unique_ptr<edges::DeviceOrders> orders_;
-  std::map<edges::DeviceOrders::TimeKey, edges::MeasuredTime> times_;  ///< under mutex_
-  std::unique_ptr<edges::GpuWatcher> watcher_;                         ///< of all GPUs; null without a library
+  std::map<std::string, std::vector<api::DeviceTimeView>> times_;  ///< by model, under mutex_
+  bool has_times_ = false;                                         ///< they were read from the session
+  std::unique_ptr<edges::GpuWatcher> watcher_;                     ///< of all GPUs; null without a library
 };
 
 }  // namespace berth::cli

@@ -160,7 +160,6 @@ class Up {
   LocalManagement management() {
     LocalManagement management{.is_wanted = request_.manage_gpus, .is_dry_run = request_.is_dry_run};
     management.gpus = request_.manage;
-    management.assumed = world_.scenario.changes;
     if (hands_found_) {
       management.hands =
           edges::use_hands(std::move(*hands_found_), {.world = folder_->path(), .on_news = [this] {
@@ -201,6 +200,7 @@ class Up {
       options.first_layout_takes_time = true;
       options.next_intent = [this] { return records_->next_intent(); };
       options.boot = [this] { return follow_boot(); };
+      options.device_speed = request_.speed;
     }
     options.seed = world_.beginning.seed;
     options.policy = world_.beginning.policy;
