@@ -350,8 +350,10 @@ void LocalWorld::tell_observed(live::Session& session) {
 }
 
 api::DeviceSource LocalWorld::source(bool has_load) {
-  return {
-      .library = [this] { return library(); }, .device = [this](GpuId gpu) { return view(gpu); }, .has_load = has_load};
+  return {.library = [this] { return library(); },
+          .device = [this](GpuId gpu) { return view(gpu); },
+          .slice = [this](const Slice& slice) { return slice_view(slice); },
+          .has_load = has_load};
 }
 
 api::DeviceLibraryView LocalWorld::library() const {
@@ -391,6 +393,18 @@ api::DeviceView LocalWorld::view(GpuId id) const {
   if (!gpu.known.model.is_mig_capable()) return view;
   view.is_mig_on = reading.is_mig_on;
   view.is_mig_pending_on = reading.is_mig_pending_on;
+  return view;
+}
+
+api::DeviceSliceView LocalWorld::slice_view(const Slice& slice) const {
+  const std::scoped_lock hold(mutex_);
+  const Gpu& gpu = gpus_[slice.gpu.index];
+  if (!gpu.reading || gpu.failure) return {};
+  const ComputeInstanceSeen* whole = device::whole_device_of(slice, gpu.known.model, *gpu.reading);
+  if (whole == nullptr) return {};
+  api::DeviceSliceView view;
+  if (!whole->uuid.empty()) view.uuid = whole->uuid;
+  if (whole->memory_mib > 0) view.memory_mib = whole->memory_mib;
   return view;
 }
 

@@ -123,6 +123,7 @@ class LocalWorld {
   void tell_gpu(live::Session& session, std::uint32_t index);
   void tell_notes(live::Session& session, std::uint32_t index);
   [[nodiscard]] api::DeviceView view(GpuId gpu) const;
+  [[nodiscard]] api::DeviceSliceView slice_view(const Slice& slice) const;
 
   LocalMachine machine_;
   mutable std::mutex mutex_;
