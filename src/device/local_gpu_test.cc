@@ -207,6 +207,26 @@ TEST(Standing, IsTheInstancesByTheirPlaces) {
   EXPECT_THAT(standing.unknown, ElementsAre("GPU instance 1 of profile id 77 at 1, length 2"));
 }
 
+TEST(WholeDevice, IsTheOneComputeInstanceOfASlice) {
+  const GpuModel model = mig::find_gpu_model("A100-80GB").value();
+  const ComputeInstanceSeen whole{.id = 0, .start = 0, .slices = 1, .uuid = "MIG-1", .is_whole = true};
+  const ComputeInstanceSeen part{.id = 0, .start = 0, .slices = 1, .uuid = "MIG-2", .is_whole = false};
+  GpuReading reading;
+  reading.is_mig_on = true;
+  reading.instances = {{.id = 7, .profile_id = 19, .start = 0, .length = 1, .compute_instances = {whole}},
+                       {.id = 8, .profile_id = 19, .start = 1, .length = 1, .compute_instances = {}},
+                       {.id = 2, .profile_id = 9, .start = 4, .length = 4, .compute_instances = {part}}};
+  const auto device_at = [&](int start, ProfileId profile) {
+    return whole_device_of({.gpu = {3}, .start = start, .profile = profile}, model, reading);
+  };
+  EXPECT_EQ(device_at(0, {0}), &reading.instances[0].compute_instances[0]);
+  EXPECT_EQ(device_at(0, {4}), nullptr) << "another profile stands there";
+  EXPECT_EQ(device_at(1, {0}), nullptr) << "not made yet";
+  EXPECT_EQ(device_at(2, {0}), nullptr);
+  EXPECT_EQ(device_at(4, {4}), nullptr) << "somebody has divided it";
+  EXPECT_EQ(device_at(0, ProfileId::full()), nullptr);
+}
+
 TEST(Standing, AWholeGpuStandsWhileSomebodyUsesIt) {
   const GpuModel model = mig::find_gpu_model("T4-16GB").value();
   GpuReading reading;

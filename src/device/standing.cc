@@ -41,4 +41,13 @@ Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading
   return standing;
 }
 
+const ComputeInstanceSeen* whole_device_of(const Slice& slice, const GpuModel& model, const GpuReading& reading) {
+  for (const GpuInstanceSeen& instance : reading.instances) {
+    if (instance.start != slice.start || profile_of(model, instance) != slice.profile) continue;
+    const auto& parts = instance.compute_instances;
+    return parts.size() == 1 && parts.front().is_whole ? &parts.front() : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace berth::device

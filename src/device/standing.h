@@ -23,4 +23,9 @@ struct Standing {
 /// it is the slice `full`.
 [[nodiscard]] Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading);
 
+/// The MIG device that is all of this slice: the one compute instance of its GPU instance. Null: the slice does not
+/// stand there, has no such instance, or is a whole GPU. It is a part of the reading.
+[[nodiscard]] const ComputeInstanceSeen* whole_device_of(const Slice& slice, const GpuModel& model,
+                                                         const GpuReading& reading);
+
 }  // namespace berth::device

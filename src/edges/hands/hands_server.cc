@@ -72,6 +72,7 @@ class Server {
   void work_once(const HandsSocket* socket);
   void accept_next(const HandsSocket& socket);
   void drop_client(const std::string& why);
+  void forget_client();
   void drop_silent_client();
   void read_client();
   /// Error: what it sent is not allowed.
@@ -184,6 +185,10 @@ void Server::take_client(Descriptor connection, std::int64_t pid) {
 
 void Server::drop_client(const std::string& why) {
   options_.log(fmt::format("process {} is no client any more: {}", client_->pid, why));
+  forget_client();
+}
+
+void Server::forget_client() {
   client_.reset();
   for (const auto& [uuid, worker] : workers_) worker->forget_waiting();
 }
@@ -200,7 +205,7 @@ void Server::read_client() {
       case Received::Kind::kNothing:
         return;
       case Received::Kind::kGone:
-        return drop_client("it is gone");
+        return options_.logs_clients ? drop_client("it is gone") : forget_client();
       case Received::Kind::kTooLong:
         return drop_client(fmt::format("it sent a packet of more than {} bytes", kPacketBytesMax));
       case Received::Kind::kPacket:
@@ -238,7 +243,9 @@ Result<void> Server::greet(const ClientHello& hello) {
     return invalid(fmt::format("wanted version {} of the protocol, found {}", kProtocolVersion, hello.version));
   }
   client_->world = hello.world;
-  options_.log(fmt::format("process {} is the client, world {}", client_->pid, in_quotes(hello.world)));
+  if (options_.logs_clients) {
+    options_.log(fmt::format("process {} is the client, world {}", client_->pid, in_quotes(hello.world)));
+  }
   for (const auto& [uuid, kept] : kept_) {
     if (kept.task.world == hello.world) send(HandsEnd{.end = kept.end, .is_kept = true});
   }

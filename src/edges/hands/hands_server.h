@@ -27,6 +27,7 @@ struct HandsServerOptions {
   std::string lock_folder;
   std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;  ///< thread-safe; called for each GPU
   std::function<void(const std::string&)> log;                             ///< a line; called by the thread that serves
+  bool logs_clients = true;                                                ///< who comes and goes, too
   std::chrono::milliseconds patience{10'000};  ///< at the end, for calls that have not returned
 };
 

@@ -19,16 +19,10 @@ std::string outcome_word(DeviceOutcome outcome) {
   return "failed";
 }
 
-/// The message, with the call that failed and those who hold the instance.
+/// The message, which names those who hold an instance, with the call that failed.
 std::string message_of(const DeviceEnd& end) {
-  std::string message = end.message;
-  if (!end.call.empty()) message += (message.empty() ? "" : ": ") + end.call + " returned " + end.error;
-  for (std::size_t index = 0; index < end.holders.size(); ++index) {
-    const DeviceHolder& holder = end.holders[index];
-    message += (index == 0 ? " (in use by " : ", ") + std::string("pid ") + std::to_string(holder.pid);
-    if (!holder.name.empty()) message += " " + holder.name;
-  }
-  return end.holders.empty() ? message : message + ")";
+  if (end.call.empty()) return end.message;
+  return end.message + (end.message.empty() ? "" : ": ") + end.call + " returned " + end.error;
 }
 
 live::DeviceEnded ended_of(const DeviceEnd& end) {

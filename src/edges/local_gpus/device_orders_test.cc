@@ -107,12 +107,12 @@ TEST_F(DeviceOrdersTest, WhatIsDoneStandsAndIsMeasured) {
   EXPECT_EQ(times.begin()->second.median, Micros(250));
 }
 
-TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheHolders) {
+TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheCall) {
   DeviceOrders orders(gpus_, &hands_, false);
   orders.give(*session_);
   hands_.ended.push_back({.intent = hands_.given[0].intent,
                           .outcome = DeviceOutcome::kBusy,
-                          .message = "in use",
+                          .message = "in use: pid 7 (python3)",
                           .call = "nvmlGpuInstanceDestroy",
                           .error = "NVML_ERROR_IN_USE",
                           .holders = {{.pid = 7, .name = "python3"}}});
@@ -120,8 +120,7 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheHolders) {
   std::set<std::string> messages;
   for (const live::LoggedEvent& event : session_->events().after(0, 1000)) messages.insert(event.message);
   const bool is_told = std::ranges::any_of(messages, [](const std::string& message) {
-    return message.find("in use: nvmlGpuInstanceDestroy returned NVML_ERROR_IN_USE (in use by pid 7 python3)") !=
-           std::string::npos;
+    return message.ends_with(": in use: pid 7 (python3): nvmlGpuInstanceDestroy returned NVML_ERROR_IN_USE");
   });
   EXPECT_TRUE(is_told);
 }

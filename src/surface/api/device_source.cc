@@ -41,6 +41,11 @@ void add_device(Json& status, const DeviceView& device) {
   }
 }
 
+void add_device_slice(Json& status, const DeviceSliceView& slice) {
+  status["uuid"] = codec::or_null(slice.uuid);
+  status["memory_mib"] = codec::or_null(slice.memory_mib);
+}
+
 Json library_json(const DeviceLibraryView& library) {
   return {{"library", codec::or_null(library.path)},
           {"version", codec::or_null(library.version)},

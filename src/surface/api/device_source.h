@@ -35,6 +35,12 @@ struct DeviceView {
   std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured
 };
 
+/// What the driver calls a slice. What is not known is absent.
+struct DeviceSliceView {
+  std::optional<std::string> uuid = std::nullopt;  ///< of the MIG device, as clients of the driver name it
+  std::optional<std::int64_t> memory_mib = std::nullopt;
+};
+
 /// The library of the driver, and the GPUs that it lists.
 struct DeviceLibraryView {
   std::optional<std::string> path = std::nullopt;
@@ -48,6 +54,7 @@ struct DeviceLibraryView {
 struct DeviceSource {
   std::function<DeviceLibraryView()> library = {};
   std::function<DeviceView(GpuId)> device = {};
+  std::function<DeviceSliceView(const Slice&)> slice = {};
   bool has_load = true;  ///< services get simulated requests
 
   [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }
@@ -60,6 +67,8 @@ struct DeviceSource {
 
 /// Adds to the status of a Gpu what its device says.
 void add_device(nlohmann::ordered_json& status, const DeviceView& device);
+/// Adds to the status of a GpuSlice what its device says.
+void add_device_slice(nlohmann::ordered_json& status, const DeviceSliceView& slice);
 /// `devices` of /v1/status.
 [[nodiscard]] nlohmann::ordered_json library_json(const DeviceLibraryView& library);
 

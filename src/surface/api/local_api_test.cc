@@ -35,6 +35,12 @@ class LocalApi : public ::testing::TestWithParam<bool> {
                                view.differences = {"less memory"};
                                return view;
                              },
+                         .slice =
+                             [](const Slice& slice) {
+                               if (slice.start > 0) return DeviceSliceView();
+                               return DeviceSliceView{.uuid = "MIG-" + std::to_string(slice.gpu.index),
+                                                      .memory_mib = 9728};
+                             },
                          .has_load = has_load()};
     api_.emplace(*session_, lock_,
                  ApiOptions{.key = "secret",
@@ -105,6 +111,18 @@ TEST_P(LocalApi, GpusSayWhatTheyAre) {
   EXPECT_EQ(second["mig"], (json{{"current", "enabled"}, {"pending", "enabled"}}));
 }
 
+TEST_P(LocalApi, SlicesSayWhatTheDriverCallsThem) {
+  const json slices = get({"v1", "slices"})["items"];
+  ASSERT_FALSE(slices.empty());
+  for (const json& slice : slices) {
+    const json& status = slice["status"];
+    const std::string gpu = status["gpu"];
+    const bool is_known = status["start"] == 0;
+    EXPECT_EQ(status["uuid"], is_known ? json("MIG-" + gpu.substr(4)) : json(nullptr));
+    EXPECT_EQ(status["memory_mib"], is_known ? json(9728) : json(nullptr));
+  }
+}
+
 TEST_P(LocalApi, RefusesWhatWouldChangeAnObservedGpu) {
   const std::string reason = R"({"reason":"why not"})";
   EXPECT_EQ(refusal_of({"v1", "gpus", "gpu-1", "drain"}, reason), "not_managed");
@@ -134,6 +152,8 @@ TEST(SimulatedApi, HasNoneOfThat) {
   EXPECT_EQ(get({"v1", "status"})["load"], "simulated");
   EXPECT_FALSE(get({"v1", "services"})["items"][0]["status"].contains("load"));
   EXPECT_FALSE(get({"v1", "gpus"})["items"][0]["status"].contains("uuid"));
+  ASSERT_FALSE(get({"v1", "slices"})["items"].empty());
+  EXPECT_FALSE(get({"v1", "slices"})["items"][0]["status"].contains("uuid"));
   EXPECT_FALSE(get({"v1", "overview"})["fleet"].contains("observed"));
 }
 

@@ -200,14 +200,15 @@ std::string gpu_object(const ObjectFormat& format, const GpuView& gpu) {
 std::string slice_object(const ObjectFormat& format, const SliceView& view) {
   const Slice& slice = view.slice;
   const auto& holder = view.holder;
-  const Json status{{"gpu", live::gpu_name(slice.gpu)},
-                    {"profile", profile_name(format.fleet.model_of(slice.gpu), slice.profile)},
-                    {"start", slice.start},
-                    {"generation", view.is_foreign ? Json(nullptr) : Json(view.generation)},
-                    {"state", live::word(view.state)},
-                    {"tenant", holder ? Json(holder->tenant) : Json(nullptr)},
-                    {"service", holder ? Json(holder->name) : Json(nullptr)},
-                    {"role", holder ? Json(role_word(view.role)) : Json(nullptr)}};
+  Json status{{"gpu", live::gpu_name(slice.gpu)},
+              {"profile", profile_name(format.fleet.model_of(slice.gpu), slice.profile)},
+              {"start", slice.start},
+              {"generation", view.is_foreign ? Json(nullptr) : Json(view.generation)},
+              {"state", live::word(view.state)},
+              {"tenant", holder ? Json(holder->tenant) : Json(nullptr)},
+              {"service", holder ? Json(holder->name) : Json(nullptr)},
+              {"role", holder ? Json(role_word(view.role)) : Json(nullptr)}};
+  if (format.devices.is_local()) add_device_slice(status, format.devices.slice(slice));
   const ObjectIdentity identity{.kind = "GpuSlice",
                                 .tenant = holder ? holder->tenant : "",
                                 .name = live::slice_name(format.fleet, slice, view.is_foreign ? 0 : view.generation),

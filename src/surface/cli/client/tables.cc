@@ -119,6 +119,14 @@ std::vector<Column> service_columns() {
           {"NOT MET", conditions_cell}};
 }
 
+/// By which clients of the driver know a GPU or a slice.
+Column wide_uuid() {
+  return {.heading = "UUID",
+          .cell = [](const Node& object) { return text_cell(object, "status.uuid"); },
+          .is_wide = true,
+          .needs = "status.uuid"};
+}
+
 std::vector<Column> gpu_columns() {
   return {text("NAME", "metadata.name"),
           text("MODEL", "status.model"),
@@ -128,10 +136,7 @@ std::vector<Column> gpu_columns() {
           text("UNITS", "status.units"),
           text("HEALTH SINCE", "status.health_since", true),
           text("SCHEDULING SINCE", "status.scheduling_since", true),
-          {.heading = "UUID",
-           .cell = [](const Node& gpu) { return text_cell(gpu, "status.uuid"); },
-           .is_wide = true,
-           .needs = "status.uuid"},
+          wide_uuid(),
           {"REASON", reason_cell}};
 }
 
@@ -144,10 +149,16 @@ std::vector<Column> node_columns() {
 }
 
 std::vector<Column> slice_columns() {
-  return {
-      text("NAME", "metadata.name"),     text("GPU", "status.gpu"),     text("PROFILE", "status.profile"),
-      text("START", "status.start"),     text("STATE", "status.state"), text("TENANT", "status.tenant"),
-      text("SERVICE", "status.service"), text("ROLE", "status.role"),   text("GENERATION", "status.generation", true)};
+  return {text("NAME", "metadata.name"),
+          text("GPU", "status.gpu"),
+          text("PROFILE", "status.profile"),
+          text("START", "status.start"),
+          text("STATE", "status.state"),
+          text("TENANT", "status.tenant"),
+          text("SERVICE", "status.service"),
+          text("ROLE", "status.role"),
+          text("GENERATION", "status.generation", true),
+          wide_uuid()};
 }
 
 std::vector<Column> plan_columns() {

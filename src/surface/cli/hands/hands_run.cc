@@ -21,6 +21,7 @@
 #include "edges/hands/gpu_lock.h"
 #include "edges/hands/hands_server.h"
 #include "edges/hands/packet_socket.h"
+#include "edges/hands/protocol.h"
 #include "edges/nvml/open_gpu_changer.h"
 #include "surface/cli/up/config_file.h"
 
@@ -68,7 +69,7 @@ Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
 
 /// Those that are in this machine. For a client that started it the others do not count: it knows that they are lost.
 Result<std::vector<device::ManagedGpu>> keep_present(std::vector<device::ManagedGpu> managed, GpuLibrary& library,
-                                                     const HandsRequest& request, std::FILE* err) {
+                                                     const HandsRequest& request) {
   const auto listed = library.list();
   if (!listed) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));
@@ -76,7 +77,6 @@ Result<std::vector<device::ManagedGpu>> keep_present(std::vector<device::Managed
   const auto absent = find_absent(managed, *listed, request.config_path);
   if (absent.empty()) return managed;
   if (!request.socket_path.empty()) return invalid(absent.front());
-  for (const std::string& message : absent) say(err, message);
   std::erase_if(managed, [&](const device::ManagedGpu& gpu) {
     return std::ranges::find(*listed, gpu.uuid, &GpuLibrary::Listed::uuid) == listed->end();
   });
@@ -92,21 +92,42 @@ Result<bool> serve(const HandsRequest& request, int stop, edges::HandsServerOpti
   return edges::serve_clients(*socket, stop, std::move(options));
 }
 
+/// Why the hands cannot begin. A client that started them hears it over the connection, and says so itself; one that is
+/// gone already has had a reason of its own.
+void refuse(const HandsRequest& request, const std::string& message, std::FILE* err) {
+  if (!request.socket_path.empty()) return say(err, message);
+  const edges::Descriptor client(request.fd);
+  const edges::HandsPacket refusal = edges::HandsRefusal{.message = message};
+  static_cast<void>(edges::send_packet(client, edges::packet_of(refusal)));
+}
+
+struct Prepared {
+  edges::ChangeableGpus gpus;
+  std::vector<device::ManagedGpu> managed;  ///< those that are in this machine
+};
+
+Result<Prepared> prepare(const HandsRequest& request, const Files& files) {
+  auto managed = read_managed(request, files);
+  if (!managed) return pass_on(managed.error());
+  auto gpus = open_gpus(request);
+  if (!gpus) return pass_on(gpus.error());
+  auto present = keep_present(std::move(*managed), *gpus->library, request);
+  if (!present) return pass_on(present.error());
+  return Prepared{.gpus = std::move(*gpus), .managed = std::move(*present)};
+}
+
 Result<void> run(const HandsRequest& request, VerbContext& context) {
   const edges::Descriptor stop = hold_signals(!request.socket_path.empty());
-  auto managed = read_managed(request, *context.files);
-  if (!managed) return pass_on(managed.error());
-  const auto gpus = open_gpus(request);
-  if (!gpus) return pass_on(gpus.error());
-  auto present = keep_present(std::move(*managed), *gpus->library, request, context.err);
-  if (!present) return pass_on(present.error());
+  auto prepared = prepare(request, *context.files);
+  if (!prepared) return pass_on(prepared.error());
   const auto served = serve(request, stop.number(),
-                            {.library = *gpus->library,
-                             .changer = *gpus->changer,
-                             .gpus = std::move(*present),
+                            {.library = *prepared->gpus.library,
+                             .changer = *prepared->gpus.changer,
+                             .gpus = std::move(prepared->managed),
                              .lock_folder = edges::gpu_lock_folder(),
                              .carry_out = device::carry_out,
-                             .log = [err = context.err](const std::string& line) { say(err, line); }},
+                             .log = [err = context.err](const std::string& line) { say(err, line); },
+                             .logs_clients = !request.socket_path.empty()},
                             context.out);
   if (!served) return pass_on(served.error());
   if (!*served) ::_exit(exit_status(ErrorCode::kUnavailable));  // threads are in the library: it must stay
@@ -123,7 +144,7 @@ int run_hands(const HandsRequest& request, VerbContext& context) {
   }
   const auto outcome = run(request, context);
   if (outcome) return 0;
-  say(context.err, outcome.error().message);
+  refuse(request, outcome.error().message, context.err);
   return exit_status(outcome.error().code);
 }
 

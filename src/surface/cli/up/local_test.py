@@ -2,8 +2,6 @@
 """`berth up --world local` on simulated machines: what it finds, what it shows, what it says where there is nothing; and
 that no GPU gets a call that could change it."""
 
-import ctypes
-import os
 import shutil
 import signal
 import subprocess
@@ -11,59 +9,14 @@ import time
 import unittest
 
 import local_up
-from local_up import DEADLINE_SECONDS, LIBRARY, PROGRAM, wait_until
+from local_up import DEADLINE_SECONDS, LIBRARY, PROGRAM, SCENARIO, wait_until
 
 local_up.require_simulator()
 
-from simulated import PROFILE_3G, SUCCESS, Nvml  # noqa: E402: found by local_up
-
-SCENARIO = """berth: 1
-fleet: [{gpu: A100-80GB, count: 2}]
-window_seconds: 60
-services:
-  - name: detector
-    tenant: vision
-    profile: {format: csv, path: profile.csv, model: m}
-    slo: {latency_ms: 100}
-    arrivals: {format: poisson, requests_per_second: 20, seconds: 600, repeat: true}
-    expects: {requests_per_second: 20}
-"""
-PROFILE = """model,gpu,profile,batch,processes,requests_per_second,latency_ms
-m,A100-80GB,1g.10gb,4,1,100,40
-m,A100-80GB,3g.40gb,8,1,330,24
-"""
-
-
-class Placement(ctypes.Structure):
-    _fields_ = [("start", ctypes.c_uint), ("size", ctypes.c_uint)]
+from simulated import SUCCESS  # noqa: E402: found by local_up
 
 
 class Local(local_up.Case):
-    def client_of(self, machine):
-        """Somebody else on the machine, who changes its GPUs."""
-        if os.geteuid() != 0:
-            self.skipTest("changes of simulated GPUs need root")
-        os.environ["BERTH_NVML_SIM_STATE"] = str(machine.state)
-        self.addCleanup(os.environ.pop, "BERTH_NVML_SIM_STATE", None)
-        nvml = Nvml(str(LIBRARY))
-        self.addCleanup(nvml.library.nvmlShutdown)
-        return nvml
-
-    def create(self, nvml, gpu, start=0):
-        """A 3g instance of others."""
-        handle = ctypes.c_void_p()
-        placement = Placement(start, 4)
-        code = nvml.library.nvmlDeviceCreateGpuInstanceWithPlacement(
-            nvml.device(gpu), PROFILE_3G, ctypes.byref(placement), ctypes.byref(handle))
-        self.assertEqual(code, SUCCESS)
-        return handle
-
-    def write_scenario(self, text=SCENARIO):
-        (self.folder / "profile.csv").write_text(PROFILE)
-        path = self.folder / "scenario.yaml"
-        path.write_text(text)
-        return path
-
     # ---- nothing there
 
     def check_empty(self, up, reason):

@@ -1,5 +1,7 @@
-"""What tests of `berth up --world local` share: a simulated machine, a `berth up` on it, and questions to its API."""
+"""What tests of `berth up --world local` share: a simulated machine, a `berth up` on it, questions to its API, and other
+clients of the machine."""
 
+import ctypes
 import json
 import os
 import signal
@@ -14,11 +16,28 @@ from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 PROGRAM = Path(os.environ.get("BERTH_PROGRAM", ROOT / "build/release/berth"))
+sys.path.insert(0, str(ROOT / "src/surface/nvml_sim"))
+from simulated import PROFILE_3G, SUCCESS, Nvml  # noqa: E402: found by the line above
+
 SIMULATOR = PROGRAM.with_name("berth-nvml-sim")
 LIBRARY = PROGRAM.with_name("libberth-nvml-sim.so")
 DEADLINE_SECONDS = 60
 
-sys.path.insert(0, str(ROOT / "src/surface/nvml_sim"))
+SCENARIO = """berth: 1
+fleet: [{gpu: A100-80GB, count: 2}]
+window_seconds: 60
+services:
+  - name: detector
+    tenant: vision
+    profile: {format: csv, path: profile.csv, model: m}
+    slo: {latency_ms: 100}
+    arrivals: {format: poisson, requests_per_second: 20, seconds: 600, repeat: true}
+    expects: {requests_per_second: 20}
+"""
+PROFILE = """model,gpu,profile,batch,processes,requests_per_second,latency_ms
+m,A100-80GB,1g.10gb,4,1,100,40
+m,A100-80GB,3g.40gb,8,1,330,24
+"""
 
 
 def require_simulator():
@@ -71,15 +90,15 @@ class Machine:
 
 
 class Up:
-    """A `berth up` in a folder of its own."""
+    """A `berth up` in a folder of its own, `below` another program if that runs it."""
 
-    def __init__(self, data, words=(), environment=None):
+    def __init__(self, data, words=(), environment=None, cwd=None, below=()):
         self.data = data
         self.errors = data.with_name(data.name + ".stderr")
         with self.errors.open("a") as errors:
             self.process = subprocess.Popen(
-                [PROGRAM, "up", "--data", data, "--listen", "127.0.0.1:0", *map(str, words)], stdout=subprocess.PIPE,
-                stderr=errors, text=True, env=environment or os.environ)
+                [*below, PROGRAM, "up", "--data", data, "--listen", "127.0.0.1:0", *map(str, words)], stdout=subprocess.PIPE,
+                stderr=errors, text=True, env=environment or os.environ, cwd=cwd)
 
     def address(self):
         """Once it answers; fails if it ends."""
@@ -152,6 +171,10 @@ class Up:
         return status
 
 
+class Placement(ctypes.Structure):
+    _fields_ = [("start", ctypes.c_uint), ("size", ctypes.c_uint)]
+
+
 class Case(unittest.TestCase):
     """A test with a folder. Whatever was started is killed in the end."""
 
@@ -183,3 +206,28 @@ class Case(unittest.TestCase):
         self.assertEqual((status, len(messages)), (2, 1), up.stderr())
         up.errors.unlink()
         return messages[0]
+
+    def write_scenario(self, text=SCENARIO):
+        (self.folder / "profile.csv").write_text(PROFILE)
+        path = self.folder / "scenario.yaml"
+        path.write_text(text)
+        return path
+
+    def client_of(self, machine):
+        """Somebody else on the machine, who changes its GPUs."""
+        if os.geteuid() != 0:
+            self.skipTest("changes of simulated GPUs need root")
+        os.environ["BERTH_NVML_SIM_STATE"] = str(machine.state)
+        self.addCleanup(os.environ.pop, "BERTH_NVML_SIM_STATE", None)
+        nvml = Nvml(str(LIBRARY))
+        self.addCleanup(nvml.library.nvmlShutdown)
+        return nvml
+
+    def create(self, nvml, gpu, start=0):
+        """A 3g instance of others."""
+        handle = ctypes.c_void_p()
+        placement = Placement(start, 4)
+        code = nvml.library.nvmlDeviceCreateGpuInstanceWithPlacement(
+            nvml.device(gpu), PROFILE_3G, ctypes.byref(placement), ctypes.byref(handle))
+        self.assertEqual(code, SUCCESS)
+        return handle

@@ -101,7 +101,9 @@ Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const L
   if (machine.library == nullptr) return {};
   std::vector<std::string> known;
   for (const auto* gpus : {&machine.gpus, &fleet}) {
-    for (const device::LocalGpu& gpu : *gpus) known.push_back(gpu.uuid);
+    for (const device::LocalGpu& gpu : *gpus) {
+      if (std::ranges::find(known, gpu.uuid) == known.end()) known.push_back(gpu.uuid);
+    }
   }
   for (std::size_t index = 0; index < manage.size(); ++index) {
     if (std::ranges::find(known, manage[index].uuid) != known.end()) continue;
@@ -172,8 +174,13 @@ std::vector<std::string> LocalWorld::warnings() const {
   std::vector<std::string> warnings = machine_.warnings;
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     const Gpu& gpu = gpus_[index];
-    if (gpu.differences.empty()) continue;
-    warnings.push_back(fmt::format("gpu-{} ({}): {}", index, gpu.known.uuid, fmt::join(gpu.differences, "; ")));
+    if (!gpu.differences.empty()) {
+      warnings.push_back(fmt::format("gpu-{} ({}): {}", index, gpu.known.uuid, fmt::join(gpu.differences, "; ")));
+    }
+    if (!management_.is_wanted || !is_in_manage(gpu)) continue;
+    if (const auto why = why_observed(gpu)) {
+      warnings.push_back(fmt::format("gpu-{} ({}) is only observed: {}", index, gpu.known.uuid, *why));
+    }
   }
   for (const device::LocalGpu& here : machine_.gpus) {
     const bool is_known = std::ranges::any_of(gpus_, [&](const Gpu& gpu) { return gpu.known.uuid == here.uuid; });
@@ -202,10 +209,13 @@ std::optional<std::string> LocalWorld::why_lost(const Gpu& gpu) const {
   return "it cannot be read: " + words_of(*gpu.failure);
 }
 
+bool LocalWorld::is_in_manage(const Gpu& gpu) const {
+  return std::ranges::find(management_.gpus, gpu.known.uuid, &device::ManagedGpu::uuid) != management_.gpus.end();
+}
+
 std::optional<std::string> LocalWorld::why_observed(const Gpu& gpu) const {
   if (!management_.is_wanted) return "--manage-gpus is not given";
-  const auto is_it = [&](const device::ManagedGpu& managed) { return managed.uuid == gpu.known.uuid; };
-  if (std::ranges::none_of(management_.gpus, is_it)) return "its UUID is not in manage of the configuration";
+  if (!is_in_manage(gpu)) return "its UUID is not in manage of the configuration";
   if (auto lost = why_lost(gpu)) return lost;
   if (!management_.is_dry_run) {
     if (auto why = management_.hands->why_not(gpu.known.uuid)) return why;
@@ -428,8 +438,10 @@ void LocalWorld::tell_observed(live::Session& session) {
 }
 
 api::DeviceSource LocalWorld::source(bool has_load) {
-  return {
-      .library = [this] { return library(); }, .device = [this](GpuId gpu) { return view(gpu); }, .has_load = has_load};
+  return {.library = [this] { return library(); },
+          .device = [this](GpuId gpu) { return view(gpu); },
+          .slice = [this](const Slice& slice) { return slice_view(slice); },
+          .has_load = has_load};
 }
 
 api::DeviceLibraryView LocalWorld::library() const {
@@ -459,6 +471,18 @@ api::DeviceView LocalWorld::view(GpuId id) const {
   if (!gpu.known.model.is_mig_capable()) return view;
   view.is_mig_on = reading.is_mig_on;
   view.is_mig_pending_on = reading.is_mig_pending_on;
+  return view;
+}
+
+api::DeviceSliceView LocalWorld::slice_view(const Slice& slice) const {
+  const std::scoped_lock hold(mutex_);
+  const Gpu& gpu = gpus_[slice.gpu.index];
+  if (!gpu.reading || gpu.failure) return {};
+  const ComputeInstanceSeen* whole = device::whole_device_of(slice, gpu.known.model, *gpu.reading);
+  if (whole == nullptr) return {};
+  api::DeviceSliceView view;
+  if (!whole->uuid.empty()) view.uuid = whole->uuid;
+  if (whole->memory_mib > 0) view.memory_mib = whole->memory_mib;
   return view;
 }
 

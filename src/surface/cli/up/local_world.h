@@ -68,7 +68,8 @@ class LocalWorld {
   LocalWorld(const LocalWorld&) = delete;
   LocalWorld& operator=(const LocalWorld&) = delete;
 
-  /// What is to be told on stderr: GPUs that cannot be read, that are new here, or say otherwise than our tables.
+  /// What is to be told on stderr: GPUs that cannot be read, that are new here, say otherwise than our tables, or are
+  /// only observed although the configuration lists them.
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// The library and its GPUs, or why there are none.
   [[nodiscard]] api::DeviceLibraryView library() const;
@@ -112,6 +113,7 @@ class LocalWorld {
   };
 
   [[nodiscard]] std::optional<std::string> why_lost(const Gpu& gpu) const;
+  [[nodiscard]] bool is_in_manage(const Gpu& gpu) const;
   /// Why it must not be changed; nothing: it may.
   [[nodiscard]] std::optional<std::string> why_observed(const Gpu& gpu) const;
   [[nodiscard]] std::optional<std::string> why_not_ready(const Gpu& gpu) const;
@@ -134,6 +136,7 @@ class LocalWorld {
   void tell_gpu(live::Session& session, std::uint32_t index);
   void tell_notes(live::Session& session, std::uint32_t index);
   [[nodiscard]] api::DeviceView view(GpuId gpu) const;
+  [[nodiscard]] api::DeviceSliceView slice_view(const Slice& slice) const;
 
   LocalMachine machine_;
   std::string boot_id_;  ///< when the session was served last
