@@ -47,7 +47,8 @@ TEST(Scenario, LabelsOfServicesSayWhatTellsThemApart) {
 
 TEST(Scenario, ChangesTakeWhatWasMeasuredOrIsAssumed) {
   Scenario scenario = two_entries();
-  scenario.fleet.front().model.profiles = {{.name = "1g"}, {.name = "2g"}};
+  std::vector<MigProfile>& profiles = scenario.fleet.front().model.profiles;
+  for (const char* name : {"1g", "2g"}) profiles.emplace_back().name = name;
   const GpuModel& cut = scenario.fleet.front().model;
   using enum ActionKind;
   const ProfileId small{0};
