@@ -47,8 +47,9 @@ TEST(Scenario, LabelsOfServicesSayWhatTellsThemApart) {
 
 TEST(Scenario, ChangesTakeWhatWasMeasuredOrIsAssumed) {
   Scenario scenario = two_entries();
-  std::vector<MigProfile>& profiles = scenario.fleet.front().model.profiles;
-  for (const char* name : {"1g", "2g"}) profiles.emplace_back().name = name;
+  scenario.fleet.front().model.profiles.resize(2);
+  scenario.fleet.front().model.profiles[0].name = "1g";
+  scenario.fleet.front().model.profiles[1].name = "2g";
   const GpuModel& cut = scenario.fleet.front().model;
   using enum ActionKind;
   const ProfileId small{0};
