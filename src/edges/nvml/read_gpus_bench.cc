@@ -89,6 +89,7 @@ void read_all_at_once(benchmark::State& state) {
     std::vector<char> read(uuids.size(), 0);
     {
       std::vector<std::jthread> threads;
+      threads.reserve(uuids.size());
       for (std::size_t index = 0; index < uuids.size(); ++index) {
         threads.emplace_back([&read, &uuids, index] { read[index] = is_read(uuids[index]) ? 1 : 0; });
       }

@@ -19,6 +19,7 @@ NOBODY = 65534
 # Where the GPUs of a machine are to have a slice.
 LOW, HIGH = 0, 4
 UNTOUCHED = [0, 0]
+BUSY_PAUSES_SECONDS = (0.5, 1, 2, 4, 8)  # docs/hands.md
 LOAD = ("--load", "simulated", "--speed", 10)  # ten steps per second, in each of which something may be planned
 
 
@@ -220,16 +221,18 @@ class Manage(local_up.Case):
     # ---- what becomes of a change that is not carried out
 
     def test_what_is_in_use_is_tried_again_and_then_left_to_the_plan(self):
-        """Both kinds at once, as each is tried for 15.5 s: an instance with a process, a GPU that another `berth up` owns."""
+        """Both kinds at once, as each takes 15.5 s: an instance with a process, and a GPU that another `berth up` owns."""
         first = self.managing(*self.wanting((0, HIGH), (1, HIGH)))
         self.wait_for(first, (0, HIGH, "serving"), (1, HIGH, "serving"))
         [hands] = self.children_of(first)
         process = ("--uuid", self.mig_uuid(1), "--pid", os.getpid())
         self.on.do("process", "add", *process, "--memory-mib", 10)
         second = self.managing(*self.wanting((0, LOW)), data=self.folder / "second")
+        began = time.monotonic()
         self.drain(first, 1)
 
         wait_until(lambda: self.failures(first, 1), "the process is named")
+        self.assertGreater(time.monotonic() - began, sum(BUSY_PAUSES_SECONDS), "tried again until then")
         name = Path(f"/proc/{os.getpid()}/cmdline").read_bytes().split(b"\0")[0].decode()
         self.assertIn(f"is in use: pid {os.getpid()} ({name})", self.failures(first, 1)[0])
         wait_until(lambda: self.failures(second, 0), "the owner is named")
