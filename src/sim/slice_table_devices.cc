@@ -1,8 +1,10 @@
 /// Slices that are made outside: what devices are to do, how that ended, and what is seen on them.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/ensure.h"
+#include "sim/reconcile.h"
 #include "sim/slice_table.h"
 
 namespace berth::sim {
@@ -68,6 +70,22 @@ void SliceTable::stand_late(const DeviceActionEnd& end, Instant now) {
   own(*find(end.slice), end.generation, now);
   to_observe_.push_back(end.slice.gpu);
   report_seen(now);
+}
+
+Plan SliceTable::take_possible(const Plan& plan, Instant now) {
+  Plan possible = plan;
+  if (devices_ != Devices::kOutside) return possible;
+  std::vector<DeviceMemory> devices;
+  for (std::uint32_t gpu = 0; gpu < by_gpu_.size(); ++gpu) devices.push_back(memory_of({gpu}));
+  std::vector<std::set<Slice>> staying = staying_slices(devices);
+  drop_impossible(staying, devices, possible);
+  for (std::uint32_t gpu = 0; gpu < by_gpu_.size(); ++gpu) {
+    if (devices[gpu].known_number == known_numbers_[gpu]) continue;
+    pass_over({gpu}, devices[gpu].known_number);
+    to_observe_.push_back({gpu});
+  }
+  report_seen(now);
+  return possible;
 }
 
 // ---- what stands on them
@@ -159,14 +177,14 @@ void SliceTable::clear_remains(const Slice& slice, Instant now) {
   const SimSlice& known = at(index);
   const bool is_changing = known.phase == SimSlice::Phase::kCreating || known.phase == SimSlice::Phase::kDestroying;
   if (known.slice != slice || known.is_foreign || is_changing) return;
-  const std::uint64_t generation = known.created_as;
-  by_gpu_[slice.gpu.index].erase(standing);
-  lose_slice(index, SliceEvent::kDestroyed, now);
-  place_foreign(slice, now);
-  const SliceIndex remains = *find(slice);
-  own(remains, generation, now);
-  change(remains).is_unwanted = true;
-  begin_destroy(remains, now);
+  const bool has_users = known.phase != SimSlice::Phase::kStarting && !known.holding.services.empty();
+  if (has_users) {
+    journal(SliceEvent::kDraining, index, now);
+    effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = index});
+  }
+  change(index).is_unwanted = true;
+  to_observe_.push_back(slice.gpu);
+  begin_destroy(index, now);
 }
 
 bool SliceTable::drop_missing(GpuId gpu, const std::vector<Slice>& standing, Instant now) {

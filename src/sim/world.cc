@@ -132,7 +132,7 @@ void World::act(const Plan& plan, Instant now, bool is_first_layout) {
   }
   if (is_first_layout) choose_ways(plan);
   serving_.catch_up(now.micros());
-  slices_.act(plan, now, is_first_layout);
+  slices_.act(slices_.take_possible(plan, now), now, is_first_layout);
   settle_effects(now);
   serving_.take_all(now.micros());
 }

@@ -45,6 +45,7 @@ void list_gpus(LocalMachine& machine) {
     if (gpu.facts) {
       machine.gpus.push_back(device::local_gpu_of(*gpu.facts));
     } else {
+      machine.has_unread = true;
       machine.warnings.push_back(fmt::format("a GPU cannot be read ({}): {}", gpu.uuid.empty() ? "no UUID" : gpu.uuid,
                                              words_of(gpu.facts.error())));
     }
@@ -256,7 +257,7 @@ void LocalWorld::adopt(sim::WorldLeft& left) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     sim::DeviceMemory& memory = left.devices[index];
     Gpu& gpu = gpus_[index];
-    gpu.is_remembered = gpu.is_listed && !memory.is_lost && management_.is_same_boot;
+    gpu.is_remembered = (gpu.is_listed || machine_.has_unread) && !memory.is_lost && management_.is_same_boot;
     if (const auto lost = why_lost(gpus_[index])) {
       memory.is_lost = true;
       memory.slices.clear();

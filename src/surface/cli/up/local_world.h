@@ -31,6 +31,7 @@ struct LocalMachine {
   std::unique_ptr<GpuLibrary> library;  ///< null: there is none
   GpuLibraryFacts facts;                ///< of the library; empty without one
   std::vector<device::LocalGpu> gpus;   ///< in its order; those that can be read
+  bool has_unread = false;              ///< it lists others, too
   std::vector<std::string> warnings;    ///< GPUs that cannot
   std::optional<std::string> reason;    ///< why there are none: what was looked for, and what was found
 };
