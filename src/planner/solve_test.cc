@@ -10,15 +10,17 @@
 namespace berth::planner {
 namespace {
 
-/// Nothing stands, and a service has a load for a half, or two quarters, of one GPU, at a price for each slice.
+/// Nothing stands, and a service has a load for a half, or two quarters, of one GPU, at a price for each slice. It
+/// cannot serve on the whole GPU.
 Problem one_half_wanted() {
   Problem problem = testing::quarters_problem(1, 20);
   problem.services[0].loads.assign(21, 20);
+  problem.models[0].rates[2][0].requests_per_second = {0};
   problem.change_price = 1;
   return problem;
 }
 
-/// The kinds of slices after the first change, ascending; 0: a quarter, 1: a half, 2: the whole.
+/// The kinds of slices after the first change, ascending; 0: a quarter, 1: a half.
 std::vector<int> kinds_of(const Problem& problem, const Answer& answer) {
   std::vector<int> kinds;
   for (const Piece& piece : answer.schedule.gpus[0].at(0).to) {
@@ -38,17 +40,6 @@ TEST(Solve, WhatTakesLongToCreateIsNotChosen) {
   EXPECT_LT(measured.objective, assumed.objective);
   EXPECT_EQ(find_fault(problem, assumed.schedule), std::nullopt);
   EXPECT_LT(evaluate(problem, assumed.schedule).objective, measured.objective) << "the old plan is worth less now";
-}
-
-TEST(Solve, WhatTakesTooLongToDestroyStays) {
-  Problem problem = one_half_wanted();
-  problem.models[0].rates[2][0].requests_per_second = {0};  // it cannot serve on the whole GPU, which stands
-  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(6), .service = kNoService, .use = 0}, .ready_in = 0}};
-  problem.models[0].create_seconds = {0.5, 0.5, 0.5};
-  problem.models[0].destroy_seconds = {30, 30, 3};
-  EXPECT_EQ(kinds_of(problem, solve(problem, {})), std::vector<int>({1}));
-  problem.models[0].destroy_seconds = {3, 3, 30};
-  EXPECT_TRUE(solve(problem, {}).schedule.gpus[0].empty()) << "nothing would be ready within the window";
 }
 
 }  // namespace
