@@ -31,6 +31,7 @@ class SessionTimesTest : public ::testing::Test {
     options.devices = sim::Devices::kOutside;
     options.device_speed = speed;
     options.next_intent = [this] { return ++last_intent_; };
+    options.boot = [] { return "boot"; };
     if (tells) options.entries = [this](const Entry& entry) { told_.push_back(entry); };
     return std::move(*Session::make(std::move(scenario), std::move(options)));
   }

@@ -161,12 +161,11 @@ TEST_F(DeviceOrdersTest, MigModeIsRecordedOrderedAndTold) {
   EXPECT_TRUE(orders.is_mig_mode_open(0));
   hands_.ended.push_back({.intent = hands_.given[0].intent,
                           .outcome = DeviceOutcome::kBusy,
-                          .message = "the GPU is in use",
-                          .holders = {{.pid = 7, .name = "python3"}}});
+                          .message = "the GPU is in use by pid 7 (python3)"});
   EXPECT_THAT(orders.take(*session_), SizeIs(1));
   EXPECT_FALSE(orders.is_mig_mode_open(0));
   EXPECT_EQ(session_->last_note({0}, live::DeviceNote::kMigMode),
-            "not turned on: the GPU is in use (in use by pid 7 python3)");
+            "not turned on: the GPU is in use by pid 7 (python3)");
 }
 
 TEST_F(DeviceOrdersTest, ADryRunRecordsAndDoesNothing) {
