@@ -136,8 +136,8 @@ class SliceTable {
 
   /// The GPU got actions up to that number, none of which it can carry out.
   void pass_over(GpuId gpu, std::uint64_t number);
-  /// Devices::kOutside: the part of a plan on GPUs on which all of it is possible. The others pass it over, and what stands
-  /// there is told: something else has been seen there since the plan was made. O(slices).
+  /// Devices::kOutside: the part of a plan on GPUs on which all of it is possible. The others pass it over, and what
+  /// stands there is told: something else has been seen there since the plan was made. O(slices).
   [[nodiscard]] Plan take_possible(const Plan& plan, Instant now);
   /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
   /// what follows for others.

@@ -42,8 +42,8 @@ def replay(folder, seed):
 def live(folder, speed, seed):
     """To the end of the scenario; the folder of its journal is `folder`/data. Raises AssertionError if it fails."""
     latency_ms = 1000 * CHANGE_SECONDS / speed
-    machine = Machine(folder, "[{gpu: A100-80GB, count: 2}]\n"
-                              f"latency_ms: {{create_gpu_instance: {latency_ms}, destroy_gpu_instance: {latency_ms}}}")
+    machine = Machine(folder, "[{gpu: A100-80GB, count: 2}]",
+                      f"{{create_gpu_instance: {latency_ms}, destroy_gpu_instance: {latency_ms}}}")
     config, journal = folder / "berth.yaml", folder / "live.jsonl"
     config.write_text("manage: [" + ", ".join(f"{{uuid: {uuid}}}" for uuid in machine.uuids()) + "]\n")
     up = Up(folder / "data", ["--world", "local", "--nvml", LIBRARY, "--config", config, "--manage-gpus", "--load", "simulated",

@@ -184,8 +184,8 @@ class Case(unittest.TestCase):
         self.folder = Path(folder.name)
         self.data = self.folder / "data"
 
-    def machine(self, fleet="[{gpu: A100-80GB, count: 2}]"):
-        return Machine(self.folder, fleet)
+    def machine(self, fleet="[{gpu: A100-80GB, count: 2}]", latencies="{}"):
+        return Machine(self.folder, fleet, latencies)
 
     def start(self, *words, machine=None, data=None):
         """Does not wait for it."""

@@ -11,8 +11,7 @@ import local_up
 from local_up import require_simulator, wait_until
 
 SPEED = 10  # of the world: 0.1 s of the driver are 1 s
-MACHINE = """[{gpu: A100-80GB, count: 2, mig: true}]
-latency_ms: {create_gpu_instance: 80, create_compute_instance: 20}"""
+LATENCIES = "{create_gpu_instance: 80, create_compute_instance: 20}"
 CREATE_SECONDS = 1.0
 ASSUMED_SECONDS = 0.25
 COUNT = 14  # slices that fit on the machine
@@ -35,7 +34,7 @@ m,A100-80GB,1g.10gb,4,1,100,40
 class MeasuredTimes(local_up.Case):
     def setUp(self):
         super().setUp()
-        self.on_machine = self.machine(MACHINE)
+        self.on_machine = self.machine(latencies=LATENCIES)
         (self.folder / "profile.csv").write_text(PROFILE)
         (self.folder / "scenario.yaml").write_text(SCENARIO)
         uuids = ", ".join(f"{{uuid: {uuid}}}" for uuid in self.on_machine.uuids())
