@@ -93,7 +93,7 @@ def words_of(event):
 
 
 def measure_changing(local_up, folder):
-    machine = local_up.Machine(folder, f"[{{gpu: A100-80GB, count: {GPUS}}}]\nlatency_ms: {latencies(LATENCY_MS)}")
+    machine = local_up.Machine(folder, f"[{{gpu: A100-80GB, count: {GPUS}}}]", latencies(LATENCY_MS))
     config = write_config(folder, machine)
     slices = ", ".join(f"{{profile: 1g.10gb, start: {start}, service: tagger}}" for start in range(SLICES))
     (folder / "scenario.yaml").write_text(SCENARIO.replace("SLICES", slices))

@@ -24,6 +24,7 @@ class Troubles:
         self.began = time.monotonic()
         self.processes = []  # (uuid, pid)
         self.broken = set()  # GPUs that need a reset
+        self.had_mig = []    # by GPU, before the first reboot
         self.kinds = [(self.refuse, 4), (self.report_failure, 4), (self.be_slow, 3), (self.hang, 2),
                       (self.hang_reads, 0.3), (self.fail_reads, 2), (self.lose, 1), (self.report_xid, 1),
                       (self.reset, 1), (self.others_create, 5), (self.others_destroy, 3), (self.others_replace, 2),
@@ -293,14 +294,19 @@ class Troubles:
 
     def reboot_machine(self):
         """Nothing that stood is there any more."""
-        modes = [device["mig"]["current"] for device in self.scene.machine.show()]
-        for gpu in range(len(modes)):
+        devices = self.scene.machine.show()
+        self.had_mig = self.had_mig or [device["mig"]["current"] for device in devices]
+        for gpu in range(len(devices)):
             self.scene.foreign.forget_gpu(gpu)
         self.do("reset", "--reboot")
         self.processes.clear()
         self.broken.clear()
+        self.turn_mig_on()
+
+    def turn_mig_on(self):
+        """Where a reboot has turned it off, as others would: nothing here may."""
         for gpu, device in enumerate(self.scene.machine.show()):
-            if modes[gpu] and not device["mig"]["current"]:
+            if self.had_mig and self.had_mig[gpu] and not device["mig"]["current"]:
                 self.tell(f"others turn MIG on, gpu-{gpu}")
                 self.scene.others.turn_mig_on(gpu)
 
@@ -312,6 +318,7 @@ class Troubles:
             self.do("fault", "--gpu", gpu, "--clear")
             if gpu in self.broken or self.scene.machine.show()[gpu]["lost"]:
                 self.reset(gpu)
+        self.turn_mig_on()  # a fault may have kept it from being on
         self.unuse()
         running = self.scene.running
         if running.up is not None and not running.have_hands() and not running.socket:
