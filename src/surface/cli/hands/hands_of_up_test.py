@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 sys.path.insert(0, str(ROOT / "src/surface/cli/up"))
-from local_up import LIBRARY, PROGRAM, Case, require_simulator, wait_until  # noqa: E402
+from local_up import LIBRARY, PROGRAM, Case, require_managing, wait_until  # noqa: E402
 
 CAPABILITY_SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 
@@ -108,8 +108,5 @@ class HandsOfUp(Case):
 
 
 if __name__ == "__main__":
-    require_simulator()
-    if os.geteuid() != 0:
-        print("skipped: not root, and nobody else may change GPUs")
-        sys.exit(77)
+    require_managing()
     unittest.main()

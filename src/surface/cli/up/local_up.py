@@ -48,6 +48,14 @@ def require_simulator():
             sys.exit(77)
 
 
+def require_managing():
+    """Ends the test as skipped where the simulated library is not built, or its GPUs cannot be changed."""
+    require_simulator()
+    if os.geteuid() != 0:
+        print("skipped: not root, and nobody else may change GPUs")
+        sys.exit(77)
+
+
 def wait_until(is_done, what):
     """The value of `is_done` once it is true."""
     deadline = time.monotonic() + DEADLINE_SECONDS

@@ -3,7 +3,7 @@
 
 import unittest
 
-from local_up import Case, require_simulator, wait_until
+from local_up import Case, require_managing, wait_until
 
 TAGGER = "v1/tenants/t/services/tagger"
 
@@ -122,5 +122,5 @@ class Boots(Case):
 
 
 if __name__ == "__main__":
-    require_simulator()
+    require_managing()
     unittest.main()
