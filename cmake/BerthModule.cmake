@@ -1,7 +1,7 @@
 # The one verb that declares a module of src/.
 #
 #   berth_module(NAME mig FLOOR 2 [FOLDERS folder ...] DEPS base domain [LIBS fmt::fmt ...]
-#     [TESTING_DEPS solver window_testing ...] [SYSTEM] [STANDALONE])
+#     [TESTING_DEPS solver window_testing ...] [TEST_SECONDS 70] [SYSTEM] [STANDALONE])
 #
 # SYSTEM: the module may do I/O, read clocks and use headers of the operating system; every other module is pure, which
 # tools/tidy checks.
@@ -16,6 +16,8 @@
 #   *_fuzz.cc       one libFuzzer program each (BERTH_FUZZ)   ctest fuzz.<name>.<concept> label fuzz
 #   *_bench.cc      one Google Benchmark program (BERTH_BENCH)
 #   *_test.py       one test each, exit status 77 skips       ctest script.<name>.<concept> label script
+# TEST_SECONDS: about what the unit tests take with sanitizers, where that is long: ctest begins with the longest.
+#
 # A fuzzer of <concept>_fuzz.cc starts from the files in corpus/<concept>/ and uses corpus/<concept>.dict where they exist.
 #
 # From the folder testing/, where there is one: the library berth_<name>_testing, which the module's tests and benchmarks
@@ -25,9 +27,9 @@
 # A dependency must be on a lower floor; otherwise the configuration stops.
 
 function(berth_module)
-  cmake_parse_arguments(ARG "SYSTEM;STANDALONE" "NAME;FLOOR" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEM;STANDALONE" "NAME;FLOOR;TEST_SECONDS" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_FLOOR MATCHES "^[0-9]+$")
-    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [SYSTEM] [STANDALONE], found: ${ARGN}")
+    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [TEST_SECONDS ...] [SYSTEM] [STANDALONE], found: ${ARGN}")
   endif()
   set(all_deps ${ARG_DEPS} ${ARG_TESTING_DEPS})
   berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${all_deps}")
@@ -66,6 +68,9 @@ function(berth_module)
 
   if(BERTH_TESTS)
     berth_test_program(${ARG_NAME} test unit "${test_sources}" ${testing_targets} GTest::gmock)
+    if(ARG_TEST_SECONDS)
+      set_tests_properties(unit.${ARG_NAME} PROPERTIES COST ${ARG_TEST_SECONDS})
+    endif()
     berth_test_program(${ARG_NAME} property property "${property_sources}" ${testing_targets} rapidcheck)
     berth_script_tests(${ARG_NAME} "${scripts}")
   endif()
@@ -122,8 +127,20 @@ function(berth_test_program name suffix label sources)
   target_link_libraries(${target} PRIVATE berth_${name} ${ARGN} GTest::gtest_main)
   # Never several at once: each test file names its own small helpers.
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD OFF)
+  if(label STREQUAL "unit")
+    berth_optimise_little(${target})
+  endif()
   add_test(NAME ${label}.${name} COMMAND ${target} --gtest_brief=1)
   berth_test_properties(${label}.${name} ${label})
+endfunction()
+
+# For sources that are much to compile and little to run. Sanitizers stay.
+function(berth_optimise_little target)
+  if(BERTH_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 endfunction()
 
 function(berth_script_tests name scripts)

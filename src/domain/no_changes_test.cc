@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/rng.h"
+#include "base/test_cases.h"
 #include "domain/frozen.h"
 
 namespace berth {
@@ -113,7 +114,8 @@ std::vector<char> minutes_of(const std::vector<DailyWindow>& windows) {
 
 TEST(NoChanges, AreThoseOfEveryMinute) {
   constexpr std::int64_t kMinute = 60 * kMicrosPerSecond;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  constexpr std::uint64_t kSeeds = berth::testing::by_build(40, 10);
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Rng rng = Rng(seed).split("windows");
     const auto stated = random_windows(rng);
     const std::vector<char> is_in = minutes_of(stated);
