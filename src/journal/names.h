@@ -167,7 +167,8 @@ inline constexpr std::array kNames<live::MigModeIntended> = {"intent", "gpu", "b
 template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
 template <>
-inline constexpr std::array kWords<live::DeviceNote> = {"seen", "differs", "xid", "recovery_action", "mig_mode"};
+inline constexpr std::array kWords<live::DeviceNote> = {"seen",     "differs", "xid", "recovery_action",
+                                                        "mig_mode", "busy"};
 template <>
 inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 

@@ -151,6 +151,7 @@ enum class DeviceNote : std::uint8_t {
   kXid,             ///< an error that its driver reported, by the number
   kRecoveryAction,  ///< what its driver asks for from now on: "none", "gpu_reset" ...
   kMigMode,         ///< what became of an order to turn its MIG mode on
+  kBusy,            ///< an order found somebody who keeps the instance, or the GPU, and is given again
 };
 struct DeviceNoted {
   GpuId gpu;

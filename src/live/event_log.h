@@ -65,6 +65,7 @@ enum class EventKind : std::uint8_t {
   kGpuRecoveryAction,
   kGpuMigMode,
   kTimesMeasured,
+  kGpuBusy,
 };
 
 /// The word of the API: "ServiceSet".

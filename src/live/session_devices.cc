@@ -19,6 +19,8 @@ EventKind event_of(DeviceNote note) {
       return EventKind::kGpuRecoveryAction;
     case DeviceNote::kMigMode:
       return EventKind::kGpuMigMode;
+    case DeviceNote::kBusy:
+      return EventKind::kGpuBusy;
   }
   return EventKind::kGpuSeen;
 }

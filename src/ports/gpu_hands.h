@@ -68,6 +68,9 @@ class GpuHands {
   virtual void submit(const std::vector<DeviceOrder>& orders) = 0;
   /// Orders that ended since the last call.
   [[nodiscard]] virtual std::vector<DeviceEnd> take_ended() = 0;
+  /// How orders would have ended (kBusy) that since the last call have found somebody at work for the first time. They
+  /// are given again by themselves, and their end follows.
+  [[nodiscard]] virtual std::vector<DeviceEnd> take_delayed() = 0;
   /// Why nothing can be changed on a GPU now; nothing: it can. Any thread may ask.
   [[nodiscard]] virtual std::optional<std::string> why_not(const std::string& uuid) const = 0;
 };

@@ -48,6 +48,7 @@ class HandsClient::Thread {
   [[nodiscard]] bool wait_until_known(milliseconds at_most) const;
   void submit(const std::vector<DeviceOrder>& orders);
   [[nodiscard]] std::vector<DeviceEnd> take_ended();
+  [[nodiscard]] std::vector<DeviceEnd> take_delayed();
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
 
  private:
@@ -106,6 +107,7 @@ class HandsClient::Thread {
   std::set<std::string> managed_;
   std::map<std::string, Gpu> gpus_;
   std::vector<DeviceEnd> ended_;
+  std::vector<DeviceEnd> delayed_;
   bool has_news_ = false;
 
   std::thread thread_;
@@ -159,6 +161,11 @@ void HandsClient::Thread::submit(const std::vector<DeviceOrder>& orders) {
 std::vector<DeviceEnd> HandsClient::Thread::take_ended() {
   const std::scoped_lock hold(mutex_);
   return std::exchange(ended_, {});
+}
+
+std::vector<DeviceEnd> HandsClient::Thread::take_delayed() {
+  const std::scoped_lock hold(mutex_);
+  return std::exchange(delayed_, {});
 }
 
 std::optional<std::string> HandsClient::Thread::why_not(const std::string& uuid) const {
@@ -334,6 +341,9 @@ void HandsClient::Thread::end_open(Gpu& gpu, DeviceEnd end) {
     open.until = Clock::now() + options_.busy_pauses[open.busy_count];
     ++open.busy_count;
     open.busy_end = std::move(end);
+    if (open.busy_count > 1) return;
+    delayed_.push_back(open.busy_end);
+    has_news_ = true;
     return;
   }
   gpu.open.reset();
@@ -409,6 +419,8 @@ bool HandsClient::wait_until_known(milliseconds at_most) const { return thread_-
 void HandsClient::submit(const std::vector<DeviceOrder>& orders) { thread_->submit(orders); }
 
 std::vector<DeviceEnd> HandsClient::take_ended() { return thread_->take_ended(); }
+
+std::vector<DeviceEnd> HandsClient::take_delayed() { return thread_->take_delayed(); }
 
 std::optional<std::string> HandsClient::why_not(const std::string& uuid) const { return thread_->why_not(uuid); }
 

@@ -52,6 +52,7 @@ class HandsClient final : public GpuHands {
 
   void submit(const std::vector<DeviceOrder>& orders) override;
   [[nodiscard]] std::vector<DeviceEnd> take_ended() override;
+  [[nodiscard]] std::vector<DeviceEnd> take_delayed() override;
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const override;
 
  private:

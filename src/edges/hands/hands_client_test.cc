@@ -87,6 +87,7 @@ TEST_F(HandsClientTest, TriesABusyOrderAgainAndKeepsTheOthersBack) {
   std::vector<std::uint64_t> intents;
   for (const DeviceOrder& each : orders()) intents.push_back(each.intent);
   EXPECT_EQ(intents, (std::vector<std::uint64_t>{1, 1, 1, 1, 2}));
+  EXPECT_EQ(client->take_delayed(), std::vector{busy(order(1))});  // once
 
   answer_with([&](const DeviceOrder& order) { return busy(order); });
   client->submit({order(3)});

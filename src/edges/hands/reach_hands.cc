@@ -38,6 +38,7 @@ class RefusingHands final : public GpuHands {
     const std::scoped_lock hold(mutex_);
     return std::exchange(ended_, {});
   }
+  [[nodiscard]] std::vector<DeviceEnd> take_delayed() override { return {}; }
   [[nodiscard]] std::optional<std::string> why_not(const std::string&) const override { return reason_; }
 
  private:

@@ -101,6 +101,7 @@ DeviceOrder DeviceOrders::order_of(const live::DeviceIntent& intent) const {
 std::map<std::uint32_t, std::optional<GpuReading>> DeviceOrders::take(live::Session& session) {
   std::map<std::uint32_t, std::optional<GpuReading>> readings;
   if (hands_ == nullptr) return readings;
+  for (const DeviceEnd& delayed : hands_->take_delayed()) tell_delayed(session, delayed);
   for (const DeviceEnd& ended : hands_->take_ended()) {
     const auto gpu = take_end(session, ended);
     if (gpu) readings[*gpu] = ended.reading;
@@ -141,6 +142,15 @@ std::uint32_t DeviceOrders::take_mode_end(live::Session& session, const DeviceEn
   if (!ended.goes_on) open_modes_.erase(found);
   session.end_mig_mode_intent({gpu}, ended_of(ended));
   return gpu;
+}
+
+void DeviceOrders::tell_delayed(live::Session& session, const DeviceEnd& delayed) const {
+  const auto tell = [&](GpuId gpu) {
+    session.note_device(
+        {.gpu = gpu, .note = live::DeviceNote::kBusy, .text = message_of(delayed) + "; the order is given again"});
+  };
+  if (const auto open = open_.find(delayed.intent); open != open_.end()) tell(open->second.intent.action.slice.gpu);
+  if (const auto mode = open_modes_.find(delayed.intent); mode != open_modes_.end()) tell({mode->second});
 }
 
 }  // namespace berth::edges

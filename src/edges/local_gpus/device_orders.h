@@ -31,7 +31,7 @@ class DeviceOrders {
   /// Orders that a GPU's MIG mode is turned on, once that is recorded. Returns whether it was.
   bool turn_mig_on(live::Session& session, std::uint32_t gpu);
   [[nodiscard]] bool is_mig_mode_open(std::uint32_t gpu) const;
-  /// Tells the session what has ended. Returns the GPUs on which orders ended, with what was read there after the last
+  /// Tells the session what has ended, and what waits for those who keep an instance. Returns the GPUs on which orders ended, with what was read there after the last
   /// of them; nothing: it could not be read.
   [[nodiscard]] std::map<std::uint32_t, std::optional<GpuReading>> take(live::Session& session);
 
@@ -49,6 +49,8 @@ class DeviceOrders {
   [[nodiscard]] static live::Session::EndKind kind_of(const Open& open, const DeviceEnd& ended);
   std::uint32_t take_action_end(live::Session& session, const DeviceEnd& ended);
   std::uint32_t take_mode_end(live::Session& session, const DeviceEnd& ended);
+  /// The words of the GPU's event.
+  void tell_delayed(live::Session& session, const DeviceEnd& delayed) const;
 
   std::vector<Gpu> gpus_;
   GpuHands* hands_;

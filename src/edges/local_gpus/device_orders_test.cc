@@ -21,10 +21,12 @@ class FakeHands final : public GpuHands {
     given.insert(given.end(), orders.begin(), orders.end());
   }
   [[nodiscard]] std::vector<DeviceEnd> take_ended() override { return std::exchange(ended, {}); }
+  [[nodiscard]] std::vector<DeviceEnd> take_delayed() override { return std::exchange(delayed, {}); }
   [[nodiscard]] std::optional<std::string> why_not(const std::string&) const override { return std::nullopt; }
 
   std::vector<DeviceOrder> given;
   std::vector<DeviceEnd> ended;
+  std::vector<DeviceEnd> delayed;
 };
 
 /// One service that wants slices of one A100, which are made outside.
@@ -123,6 +125,17 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheCall) {
     return message.ends_with(": in use: pid 7 (python3): nvmlGpuInstanceDestroy returned NVML_ERROR_IN_USE");
   });
   EXPECT_TRUE(is_told);
+}
+
+TEST_F(DeviceOrdersTest, WhoDelaysAnOrderIsToldWhileItIsOpen) {
+  DeviceOrders orders(gpus_, &hands_, false);
+  orders.give(*session_);
+  const std::size_t count = orders.open_count();
+  hands_.delayed.push_back(
+      {.intent = hands_.given[0].intent, .outcome = DeviceOutcome::kBusy, .message = "in use: pid 7 (python3)"});
+  EXPECT_THAT(orders.take(*session_), IsEmpty());
+  EXPECT_EQ(session_->last_note({0}, live::DeviceNote::kBusy), "in use: pid 7 (python3); the order is given again");
+  EXPECT_EQ(orders.open_count(), count);
 }
 
 TEST_F(DeviceOrdersTest, WithoutARecordedBootNobodyHasThem) {
