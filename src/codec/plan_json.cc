@@ -64,9 +64,10 @@ Json slice_step_json(const Scenario& scenario, const PlanRecord& record,
                      const std::optional<planner::SliceStep>& step) {
   if (!step) return {};
   const auto model = static_cast<std::size_t>(step->model);
-  const auto& sites = record.frame.models[model].sites;
+  const auto& sites = record.problem.models[model].sites;
   const auto site = std::ranges::find(sites, step->kind, &planner::Site::kind);
-  const auto gpu = std::ranges::find(record.frame.model_of_gpu, step->model) - record.frame.model_of_gpu.begin();
+  const auto& gpus = record.problem.gpus;
+  const auto gpu = std::ranges::find(gpus, step->model, &planner::GpuTerms::model) - gpus.begin();
   const GpuModel& name = scenario.model_of({static_cast<std::uint32_t>(gpu)});
   return {{"gpu_model", name.name},
           {"profile", profile_name(name, site->profile)},

@@ -146,13 +146,11 @@ class PlannerPolicy {
       moment.is_gpu_closed.resize(scenario_.gpu_count());
       moment.is_gpu_closed[gpu] = 1;
     }
-    // What others have made there may change at any time, so plans leave such a GPU alone.
-    for (const GpuId gpu : snapshot.gpus_with_foreign_slices()) {
-      moment.is_gpu_closed.resize(scenario_.gpu_count());
-      moment.is_gpu_closed[gpu.index] = 1;
-    }
     for (const StandingSlice& standing : snapshot.slices) {
-      if (standing.is_leaving || snapshot.is_orphan(standing) || snapshot.is_draining(standing.holding.slice.gpu)) {
+      if (standing.is_foreign) {
+        moment.others.push_back(standing.holding.slice);
+      } else if (standing.is_leaving || snapshot.is_orphan(standing) ||
+                 snapshot.is_draining(standing.holding.slice.gpu)) {
         moment.is_gpu_leaving[standing.holding.slice.gpu.index] = 1;
       } else {
         moment.standing.push_back(standing_now(standing, acts_at));

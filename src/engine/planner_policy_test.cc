@@ -165,6 +165,24 @@ TEST(PlannerPolicy, PinsStandFromTheFirstLayoutOnAlsoWhereNobodyGains) {
   }
 }
 
+TEST(PlannerPolicy, BesideSlicesOfOthersTheRestOfAGpuIsUsed) {
+  Posed posed(small_fleet());
+  posed.loads = {200, 100};
+  Snapshot shared = nothing_stands();
+  const Slice others = slice_at(0, "3g.40gb", 0);
+  shared.slices = std::vector<StandingSlice>{{.holding = held(others, {}), .is_ready = true, .is_foreign = true}};
+  const Plan first = planned(posed.scenario, posed.stage(), shared);
+  EXPECT_GE(rate_given(first, 0), 200);
+  EXPECT_GE(rate_given(first, 1), 100);
+
+  shared = standing_at(20, {held(others, {}), held(slice_at(0, "3g.40gb", 4), {{0}})});
+  shared.slices.change(0).is_foreign = true;
+  posed.loads = {0, 300};
+  const Plan later = planned(posed.scenario, posed.stage(), shared);
+  EXPECT_GE(rate_given(later, 1), 200);
+  for (const Slice& slice : destroyed_by(later)) EXPECT_NE(slice, others);
+}
+
 TEST(PlannerPolicy, AScenarioThatNoLayoutKeepsIsInfeasibleAndTheConflictIsNamed) {
   Scenario scenario = small_fleet();
   scenario.services[0].pins = {{slice_at(0, "1g.10gb", 0)}};

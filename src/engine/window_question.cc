@@ -299,7 +299,7 @@ class WindowSolver {
     const Reason reason = question_.is_first_layout ? Reason{.text = "first layout", .numbers = {}}
                                                     : reason_of(problem, problem.gpus[gpu.index], from, to, gain);
     for (const StandingSlice& standing : snapshot_.staying()) {
-      if (standing.holding.slice.gpu != gpu) continue;
+      if (standing.holding.slice.gpu != gpu || standing.is_foreign) continue;
       const auto site = frame_.site_of(standing.holding.slice);
       if (site && stands_on(to, *site)) continue;
       plan_.actions.push_back({.what = DestroySlice{standing.holding.slice}, .reason = reason});

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t kTinyCases = berth::testing::by_build(400, 50);
 constexpr std::uint64_t kTinyCasesPerSmallOne = 25;
+constexpr std::uint64_t kCasesPerShared = 4;
 
 struct Rung {
   const char* name;
@@ -116,12 +117,16 @@ TEST(Ladder, EveryRungAgreesWithTheExhaustiveSearch) {
   const auto seeds = berth::testing::case_seeds(kTinyCases);
   for (const std::uint64_t seed : seeds) {
     if (HasFailure()) break;
-    const Problem problem = testing::tiny_problem(Rng(seed));
+    const bool is_shared = seed % kCasesPerShared == 0;
+    const Problem problem =
+        is_shared ? testing::shared_with_others(testing::tiny_problem(Rng(seed)), Rng(seed).split("others"))
+                  : testing::tiny_problem(Rng(seed));
     const std::optional<Answer> truth = testing::Exhaustive(problem).solve();
     if (!truth) continue;
     census.count(problem, *truth);
     for (const Rung& rung : rungs()) {
-      SCOPED_TRACE(fmt::format("{}, tiny_problem(Rng({}))\n{}", rung.name, seed, testing::to_text(problem)));
+      SCOPED_TRACE(fmt::format("{}, tiny_problem(Rng({})){}\n{}", rung.name, seed, is_shared ? ", shared" : "",
+                               testing::to_text(problem)));
       expect_rung_holds(rung, problem, *truth);
     }
   }

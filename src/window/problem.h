@@ -102,7 +102,9 @@ struct Rates {
 };
 
 struct ModelTerms {
-  std::vector<Site> sites;                ///< of the model's mig::SiteMap: without those that no service may hold
+  /// Of the model's mig::SiteMap: without those that no service may hold. Sites that others block (others.h) are of a
+  /// kind of their own, without rates.
+  std::vector<Site> sites;
   std::vector<std::vector<Rates>> rates;  ///< [kind][service]
   std::vector<int> sms;                   ///< [kind]; breaks ties
   // How long it takes to create and to destroy a slice of a kind, where that is known: [kind]; empty: as in Problem.

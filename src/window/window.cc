@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "domain/frozen.h"
+#include "window/others.h"
 
 namespace berth::planner {
 namespace {
@@ -223,6 +224,7 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
       problem.gpus[pin.slice.gpu.index].pins.push_back({.site = *site, .service = ServiceIndex(index)});
     }
   }
+  keep_off_others(scenario, frame, moment.others, problem);
   return problem;
 }
 

@@ -42,6 +42,7 @@ struct Moment {
   double tail_seconds = 100;
   double seconds_beyond_tail = 1e9;       ///< seconds of the run after the tail, in which a fresh model is still useful
   std::vector<StandingNow> standing;      ///< sorted by slice
+  std::vector<Slice> others;              ///< slices that others made, which stay; sorted
   std::vector<char> is_gpu_leaving;       ///< [gpu]: something is still being destroyed there
   std::vector<char> is_gpu_closed;        ///< [gpu]: nothing changes there in this window; empty: all are open
   std::vector<RetrainingNow> retraining;  ///< [service]

@@ -19,6 +19,7 @@
 #include "base/rng.h"
 #include "mig/catalogue.h"
 #include "mig/geometry.h"
+#include "window/others.h"
 #include "window/problem.h"
 
 namespace berth::planner::testing {
@@ -424,6 +425,25 @@ class ProblemGenerator {
   shape.price_percent = 40;
   shape.times_percent = 40;
   return ProblemGenerator(shape, rng).draw();
+}
+
+/// The same problem, but that on all GPUs of one model somebody else has made a slice, as large as one of its sites.
+[[nodiscard]] inline Problem shared_with_others(Problem problem, Rng rng) {
+  const ModelIndex model(rng.below(problem.models.size()));
+  ModelTerms& terms = problem.models[static_cast<std::size_t>(model)];
+  const mig::SiteSet blocked = terms.sites[rng.below(terms.sites.size())].clashes;
+  const auto is_gone = [&](SiteIndex site, ServiceIndex service) {
+    const bool is_shy =
+        service != kNoService && wants_known_neighbours(problem.services[static_cast<std::size_t>(service)]);
+    return is_shy || (blocked >> site & 1) != 0;
+  };
+  for (GpuTerms& gpu : problem.gpus) {
+    if (gpu.model != model) continue;
+    std::erase_if(gpu.standing, [&](const auto& each) { return is_gone(each.piece.site, each.piece.service); });
+    std::erase_if(gpu.pins, [&](const PinnedSite& pin) { return is_gone(pin.site, pin.service); });
+  }
+  terms = shared_model(problem, terms, blocked);
+  return problem;
 }
 
 /// More than the exhaustive search can do, with every rule: one or two GPUs of few sites, up to 8 slots.

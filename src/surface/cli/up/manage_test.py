@@ -219,6 +219,18 @@ class Manage(local_up.Case):
 
     # ---- what becomes of a change that is not carried out
 
+    def test_the_rest_of_their_gpus_is_used(self):
+        nvml = self.client_of(self.on)
+        self.create(nvml, 0, HIGH)
+        self.create(nvml, 1, LOW)
+        up = self.managing("--scenario", self.write_scenario(), *LOAD)
+        wait_until(lambda: "serving" in [state for *_, state in self.states(up)], "a slice beside theirs")
+        self.wait_for_steps(up)
+        for place in ((0, HIGH, "foreign"), (1, LOW, "foreign")):
+            self.assertIn(place, self.states(up))
+        self.assertEqual(up.events("ActionFailed"), [], "no plan counts on their places")
+        self.assertEqual(up.end(), 0)
+
     def test_what_is_in_use_is_tried_again_and_then_left_to_the_plan(self):
         """Both kinds at once, as each takes 15.5 s: an instance with a process, and a GPU that another `berth up` owns."""
         first = self.managing(*self.wanting((0, HIGH), (1, HIGH)))
@@ -230,10 +242,15 @@ class Manage(local_up.Case):
         began = time.monotonic()
         self.drain(first, 1)
 
-        wait_until(lambda: self.failures(first, 1), "the process is named")
-        self.assertGreater(time.monotonic() - began, sum(BUSY_PAUSES_SECONDS), "tried again until then")
         name = Path(f"/proc/{os.getpid()}/cmdline").read_bytes().split(b"\0")[0].decode()
-        self.assertIn(f"is in use: pid {os.getpid()} ({name})", self.failures(first, 1)[0])
+        holder = f"is in use: pid {os.getpid()} ({name})"
+        [(gpu, message)] = wait_until(lambda: first.events("GpuBusy"), "the process is named at once")
+        self.assertLess(time.monotonic() - began, sum(BUSY_PAUSES_SECONDS) / 2)
+        self.assertEqual(gpu, "gpu-1")
+        self.assertIn(holder, message)
+        wait_until(lambda: self.failures(first, 1), "the change is left to the plan")
+        self.assertGreater(time.monotonic() - began, sum(BUSY_PAUSES_SECONDS), "tried again until then")
+        self.assertIn(holder, self.failures(first, 1)[0])
         wait_until(lambda: self.failures(second, 0), "the owner is named")
         self.assertTrue(self.failures(second, 0)[0].endswith(f": another berth process (pid {hands}) owns it"),
                         self.failures(second, 0))
