@@ -31,6 +31,9 @@ configure() {
   fi
 }
 
+# One more than there are processors: many tests wait for a clock or a disk.
+tests_at_once() { echo $(($(nproc) + 1)); }
+
 # build PRESET [TARGET ...]
 build() {
   local preset=$1

@@ -31,8 +31,8 @@ class DeviceOrders {
   /// Orders that a GPU's MIG mode is turned on, once that is recorded. Returns whether it was.
   bool turn_mig_on(live::Session& session, std::uint32_t gpu);
   [[nodiscard]] bool is_mig_mode_open(std::uint32_t gpu) const;
-  /// Tells the session what has ended, and what waits for those who keep an instance. Returns the GPUs on which orders ended, with what was read there after the last
-  /// of them; nothing: it could not be read.
+  /// Tells the session what has ended, and what waits for those who keep an instance. Returns the GPUs on which orders
+  /// ended, with what was read there after the last of them; nothing: it could not be read.
   [[nodiscard]] std::map<std::uint32_t, std::optional<GpuReading>> take(live::Session& session);
 
   /// Orders that have not ended.
