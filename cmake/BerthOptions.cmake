@@ -2,6 +2,7 @@
 
 set(BERTH_TESTS AUTO CACHE STRING "Build the tests: ON, OFF, or AUTO (when GoogleTest and RapidCheck are there)")
 set_property(CACHE BERTH_TESTS PROPERTY STRINGS AUTO ON OFF)
+set(BERTH_UNIT_TESTS "" CACHE STRING "A regular expression: modules whose unit tests are built; empty: all")
 option(BERTH_BENCH "Build the benchmarks" OFF)
 option(BERTH_FUZZ "Build the fuzzers (clang only)" OFF)
 option(BERTH_UNITY "Compile eight sources at a time" OFF)
