@@ -54,6 +54,10 @@ endif()
 
 if(BERTH_SANITIZE)
   berth_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(BERTH_SANITIZE MATCHES "address")
+    # The address sanitizer finds these itself; to check them twice is a fifth of the time to compile.
+    berth_compile_options(-fno-sanitize=null,object-size)
+  endif()
   add_link_options(-fsanitize=${BERTH_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     add_link_options(-Wno-unused-command-line-argument) # the preset's limit for inlining means nothing to the linker
