@@ -3,6 +3,7 @@
 set(BERTH_TESTS AUTO CACHE STRING "Build the tests: ON, OFF, or AUTO (when GoogleTest and RapidCheck are there)")
 set_property(CACHE BERTH_TESTS PROPERTY STRINGS AUTO ON OFF)
 set(BERTH_UNIT_TESTS "" CACHE STRING "A regular expression: modules whose unit tests are built; empty: all")
+set(BERTH_PROPERTY_TESTS "" CACHE STRING "The same for the tests of properties")
 option(BERTH_BENCH "Build the benchmarks" OFF)
 option(BERTH_FUZZ "Build the fuzzers (clang only)" OFF)
 option(BERTH_UNITY "Compile eight sources at a time" OFF)
@@ -87,8 +88,6 @@ if(BERTH_UNITY)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     berth_compile_options(-Wno-subobject-linkage)
   endif()
-  set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 endif()
 
 # The same object serves every build folder and every clone: no paths in the key. Headers are taken from what the compiler

@@ -11,7 +11,7 @@ if(BERTH_TESTS AND BERTH_PRECOMPILE)
   berth_optimise_little(berth_test_headers)
   # What is precompiled names paths of this clone, so it does not go into the compiler cache. To the cache it is what is
   # written beside it: else no clone could use what another one has compiled.
-  set_target_properties(berth_test_headers PROPERTIES CXX_COMPILER_LAUNCHER "" UNITY_BUILD OFF)
+  set_target_properties(berth_test_headers PROPERTIES CXX_COMPILER_LAUNCHER "")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/berth_test_headers.dir)
   foreach(suffix IN ITEMS gch pch)
     file(CONFIGURE OUTPUT ${folder}/cmake_pch.hxx.${suffix}.sum CONTENT

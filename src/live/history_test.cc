@@ -39,7 +39,7 @@ using testing::random_service;
 using testing::random_windows;
 
 constexpr int kHistories = kIsSlowBuild ? 10 : 100;
-constexpr int kRestoredHistories = kIsSlowBuild ? 3 : 25;
+constexpr int kRestoredHistories = kIsSlowBuild ? 1 : 25;
 constexpr std::int64_t kEventfulSeconds = 120;
 constexpr std::int64_t kOrderSeconds = 40;   ///< until what may not stand is gone, once it may go
 constexpr std::int64_t kUseSeconds = 110;    ///< until every GPU must be in use again: an action may take 60 s

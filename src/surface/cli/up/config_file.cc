@@ -137,6 +137,15 @@ UpOptions merged(const UpOptions& typed, const UpOptions& written) {
   return both;
 }
 
+/// Sorted: in which order a file names GPUs says nothing.
+std::string words_of(const std::vector<device::ManagedGpu>& manage) {
+  if (manage.empty()) return "none";
+  std::vector<std::string> words;
+  for (const device::ManagedGpu& gpu : manage) words.push_back(gpu.uuid + (gpu.has_mig_mode ? " with mig_mode" : ""));
+  std::ranges::sort(words);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 }  // namespace
 
 Result<Config> read_config(std::string_view text, const std::string& path) {
@@ -170,17 +179,20 @@ Result<UpRequest> read_up_request(const UpOptions& typed, const Files& files) {
   return request;
 }
 
-std::vector<UnappliedKey> find_unapplied(const UpOptions& running, const UpOptions& read) {
+std::vector<UnappliedKey> find_unapplied(const UpRequest& running, const UpRequest& read) {
   std::vector<UnappliedKey> unapplied;
+  const auto compare = [&](std::string_view name, ConfigReload reload, std::string before, std::string after) {
+    if (before == after) return;
+    unapplied.push_back({.name = name, .reload = reload, .in_force = std::move(before), .found = std::move(after)});
+  };
   for (const ConfigKey& key : config_keys()) {
     if (key.option == nullptr) continue;
     const auto shown = [&](const UpOptions& options) {
       return (options.*key.option).value_or(key.fallback.empty() ? "none" : std::string(key.fallback));
     };
-    std::string before = shown(running);
-    std::string after = shown(read);
-    if (before != after) unapplied.push_back({.key = &key, .in_force = std::move(before), .found = std::move(after)});
+    compare(key.name, key.reload, shown(running.stated), shown(read.stated));
   }
+  compare("manage", ConfigReload::kRestart, words_of(running.manage), words_of(read.manage));
   return unapplied;
 }
 

@@ -32,12 +32,13 @@ struct Config {
 
 /// A key whose value in a file that was read again does not take effect.
 struct UnappliedKey {
-  const ConfigKey* key = nullptr;  ///< one of config_keys()
-  std::string in_force;            ///< as written, or the default in words
-  std::string found;               ///< the same
+  std::string_view name;  ///< as in config_keys(), or "manage": the whole list
+  ConfigReload reload = ConfigReload::kRestart;
+  std::string in_force;  ///< as written, or the default in words
+  std::string found;     ///< the same
 };
 
 /// In the order of config_keys().
-[[nodiscard]] std::vector<UnappliedKey> find_unapplied(const UpOptions& running, const UpOptions& read);
+[[nodiscard]] std::vector<UnappliedKey> find_unapplied(const UpRequest& running, const UpRequest& read);
 
 }  // namespace berth::cli

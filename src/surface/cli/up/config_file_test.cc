@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -204,21 +205,30 @@ TEST(ConfigFile, IsNotNeeded) {
 }
 
 TEST(ConfigFile, ReadAgainSaysWhatItCannotChange) {
-  UpOptions running;
-  running.seed = "5";
-  UpOptions read = running;
+  UpRequest running;
+  running.stated.seed = "5";
+  running.manage = {{.uuid = "GPU-1"}, {.uuid = "GPU-2"}};
+  UpRequest read = running;
   EXPECT_TRUE(find_unapplied(running, read).empty());
-  read.speed = "10";  // the default
+  read.stated.speed = "10";  // the default
+  std::ranges::reverse(read.manage);
   EXPECT_TRUE(find_unapplied(running, read).empty());
-  read.seed = std::nullopt;
-  read.until = "90";
+  read.stated.seed = std::nullopt;
+  read.stated.until = "90";
+  read.manage.back().has_mig_mode = true;
   const auto unapplied = find_unapplied(running, read);
-  ASSERT_EQ(unapplied.size(), 2U);
-  EXPECT_EQ(unapplied[0].key->name, "seed");
+  ASSERT_EQ(unapplied.size(), 3U);
+  EXPECT_EQ(unapplied[0].name, "seed");
+  EXPECT_EQ(unapplied[0].reload, ConfigReload::kWorld);
   EXPECT_EQ(unapplied[0].in_force, "5");
   EXPECT_EQ(unapplied[0].found, "1");
-  EXPECT_EQ(unapplied[1].key->name, "until");
+  EXPECT_EQ(unapplied[1].name, "until");
   EXPECT_EQ(unapplied[1].in_force, "none");
+  EXPECT_EQ(unapplied[2].name, "manage");
+  EXPECT_EQ(unapplied[2].in_force, "GPU-1, GPU-2");
+  EXPECT_EQ(unapplied[2].found, "GPU-1 with mig_mode, GPU-2");
+  read.manage.clear();
+  EXPECT_EQ(find_unapplied(running, read).back().found, "none");
 }
 
 TEST(ConfigKeys, AreKnownByTheirMap) {

@@ -114,6 +114,17 @@ class Manage(local_up.Case):
         self.assertEqual(self.children_of(up), [], "no hands")
         self.check_observed(up, "--manage-gpus is not given")
 
+    def test_another_list_that_is_read_while_it_runs_waits_for_a_restart(self):
+        up = self.managing(*self.wanting((0, LOW)), uuids=self.uuids[:1])
+        self.wait_for(up, (0, LOW, "serving"))
+        self.config(self.uuids[1])
+        os.kill(up.process.pid, signal.SIGHUP)
+        [line] = wait_until(lambda: up.lines("config_key_not_applied"), "what is not applied")
+        self.assertEqual([line[key] for key in ("key", "in_force", "found", "message")],
+                         ["manage", self.uuids[0], self.uuids[1], "needs a restart"])
+        self.assertEqual([gpu["status"]["managed"] for gpu in up.items("gpus")], [True, False])
+        self.assertEqual(up.end(), 0)
+
     def test_without_privilege_nothing_can_be_changed(self):
         self.folder.chmod(0o777)
         config, words = self.config(*self.uuids), self.wanting((0, LOW), (1, HIGH))

@@ -451,14 +451,14 @@ class Up {
       return log_line(context_.err, "config_not_read",
                       {{"message", read.error().message}, {"in_force", "what was read before"}});
     }
-    for (const UnappliedKey& unapplied : find_unapplied(request_.stated, read->stated)) {
-      log_line(context_.err, "config_key_not_applied",
-               {{"key", unapplied.key->name},
-                {"in_force", unapplied.in_force},
-                {"found", unapplied.found},
-                {"message", unapplied.key->reload == ConfigReload::kWorld
-                                ? "needs another folder: the world of this one keeps it"
-                                : "needs a restart"}});
+    for (const UnappliedKey& unapplied : find_unapplied(request_, *read)) {
+      log_line(
+          context_.err, "config_key_not_applied",
+          {{"key", unapplied.name},
+           {"in_force", unapplied.in_force},
+           {"found", unapplied.found},
+           {"message", unapplied.reload == ConfigReload::kWorld ? "needs another folder: the world of this one keeps it"
+                                                                : "needs a restart"}});
     }
     apply(*read);
   }
