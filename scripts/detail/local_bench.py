@@ -1,9 +1,10 @@
-"""local_bench.py BERTH READ_BENCH [--only reading,changing,quickstart] [--speed X] [--seed N]: `berth up --world local` on
-simulated machines, each figure with its bound beside it.
+"""local_bench.py BERTH READ_BENCH [--only reading,changing,quickstart] [--speed X] [--seed N] [--all-calls]: `berth up --world
+local` on simulated machines, each figure with its bound beside it.
 
 reading     16 GPUs with 7 slices each: how long it takes to read all of them (READ_BENCH, of src/edges/nvml)
 changing    one of these GPUs: its 7 slices are destroyed and created again, compared with what the library itself takes
-quickstart  examples/quickstart with 0.5 s for each creation and destruction, compared with `berth replay`: 15 minutes at speed 1"""
+quickstart  examples/quickstart with 0.5 s for each creation and destruction of a GPU instance (--all-calls: and of a compute
+            instance), compared with `berth replay`: 15 minutes at speed 1"""
 
 import argparse
 import datetime
@@ -126,9 +127,10 @@ def write_config(folder, machine):
 
 # ---- quickstart
 
-def measure_quickstart(folder, speed, seed):
-    from local_quickstart import live, replay
-    wanted, found = replay(folder, seed), live(folder, speed, seed)
+def measure_quickstart(folder, speed, seed, has_all_calls):
+    from local_quickstart import ALL_CALLS, GPU_INSTANCE_CALLS, live, replay
+    wanted = replay(folder, seed)
+    found = live(folder, speed, seed, ALL_CALLS if has_all_calls else GPU_INSTANCE_CALLS)
     for what, replayed, lived in (("of all requests", wanted.of_all, found.of_all),
                                   ("mean of the services", wanted.mean, found.mean)):
         difference = lived / replayed - 1
@@ -143,6 +145,7 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--speed", type=float, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--all-calls", action="store_true")
     options = parser.parse_args()
     parts = options.only.split(",")
     if not set(parts) <= set(PARTS):
@@ -160,7 +163,7 @@ def main():
             elif part == "changing":
                 measure_changing(local_up, folder)
             else:
-                measure_quickstart(folder, options.speed, options.seed)
+                measure_quickstart(folder, options.speed, options.seed, options.all_calls)
 
 
 main()

@@ -8,6 +8,8 @@ from local_up import LIBRARY, PROGRAM, ROOT, Machine, Up
 
 SCENARIO = ROOT / "examples/quickstart/scenario.yaml"
 CHANGE_SECONDS = 0.5  # of the world, for each creation and each destruction: what the scenario assumes
+GPU_INSTANCE_CALLS = ("create_gpu_instance", "destroy_gpu_instance")
+ALL_CALLS = (*GPU_INSTANCE_CALLS, "create_compute_instance", "destroy_compute_instance")
 
 
 @dataclass
@@ -39,11 +41,12 @@ def replay(folder, seed):
     return goodput_of(journal)
 
 
-def live(folder, speed, seed):
-    """To the end of the scenario; the folder of its journal is `folder`/data. Raises AssertionError if it fails."""
+def live(folder, speed, seed, slow_calls=GPU_INSTANCE_CALLS):
+    """To the end of the scenario, on a machine on which each of `slow_calls` takes CHANGE_SECONDS; the folder of its journal
+    is `folder`/data. Raises AssertionError if it fails."""
     latency_ms = 1000 * CHANGE_SECONDS / speed
-    machine = Machine(folder, "[{gpu: A100-80GB, count: 2}]",
-                      f"{{create_gpu_instance: {latency_ms}, destroy_gpu_instance: {latency_ms}}}")
+    latencies = "{" + ", ".join(f"{call}: {latency_ms}" for call in slow_calls) + "}"
+    machine = Machine(folder, "[{gpu: A100-80GB, count: 2}]", latencies)
     config, journal = folder / "berth.yaml", folder / "live.jsonl"
     config.write_text("manage: [" + ", ".join(f"{{uuid: {uuid}}}" for uuid in machine.uuids()) + "]\n")
     up = Up(folder / "data", ["--world", "local", "--nvml", LIBRARY, "--config", config, "--manage-gpus", "--load", "simulated",
