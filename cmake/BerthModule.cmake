@@ -217,15 +217,17 @@ function(berth_fuzzer name source)
   file(WRITE ${CMAKE_BINARY_DIR}/fuzz/${name}.${concept}.command "${CMAKE_BINARY_DIR}/fuzz/${target} ${command}\n")
 endfunction()
 
+# A test ends after `seconds_max`, for one that hangs: several times what the longest take on a slow machine with other work.
+#
 # BERTH_DATA, the folder with the public traces, comes through from the caller's environment. Properties start from one
 # seed, so that a run can be repeated; scripts/soak property takes other seeds. Sanitizers make each case ten times as
 # expensive: RapidCheck tries 40 cases there instead of 100, and src/base/test_cases.h does the same for other tests.
 function(berth_test_properties test label)
   if(BERTH_SANITIZE)
-    set(seconds_max 900)
+    set(seconds_max 1800)
     set(property_params "seed=1 max_success=30")
   else()
-    set(seconds_max 300)
+    set(seconds_max 900)
     set(property_params "seed=1")
   endif()
   set_tests_properties(${test} PROPERTIES
