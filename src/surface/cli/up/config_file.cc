@@ -141,6 +141,7 @@ UpOptions merged(const UpOptions& typed, const UpOptions& written) {
 std::string words_of(const std::vector<device::ManagedGpu>& manage) {
   if (manage.empty()) return "none";
   std::vector<std::string> words;
+  words.reserve(manage.size());
   for (const device::ManagedGpu& gpu : manage) words.push_back(gpu.uuid + (gpu.has_mig_mode ? " with mig_mode" : ""));
   std::ranges::sort(words);
   return fmt::format("{}", fmt::join(words, ", "));
