@@ -88,6 +88,8 @@ NumberRule number_above_zero(const Decimal& max) {
 
 Value::Value(const Node& root, Report& report) : node_(&root), place_(root.place), report_(&report) {}
 
+std::string Value::where() const { return error_at(report_->file(), place_, path_).message; }
+
 bool Value::is_present() const { return node_ != nullptr && !node_->is_null(); }
 
 bool Value::is_map() const { return node_ != nullptr && std::holds_alternative<Map>(node_->value); }

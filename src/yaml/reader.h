@@ -40,6 +40,7 @@ class Report {
   explicit Report(std::string file) : file_(std::move(file)) {}
 
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
+  [[nodiscard]] const std::string& file() const { return file_; }
   /// The failure in one text: "FILE:LINE:COLUMN: PATH: MESSAGE". Requires: has_failed().
   [[nodiscard]] Error failure() const;
   /// Requires: has_failed().
@@ -84,6 +85,8 @@ class Value {
   [[nodiscard]] bool is_map() const;
   [[nodiscard]] bool has_failed() const { return report_->has_failed(); }
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// "FILE:LINE:COLUMN: PATH", for what can only be checked once the file is read.
+  [[nodiscard]] std::string where() const;
 
   /// States the keys that a map may have: any other one fails, with the nearest known one in the message. A value that
   /// is not a map fails too.

@@ -53,6 +53,18 @@ Result<void> write_whole(const std::string& path, const std::string& text) {
   return {};
 }
 
+/// Those that are not there, the outermost first.
+std::vector<std::string> missing_folders(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> missing;
+  std::filesystem::path folder = std::filesystem::absolute(path, error).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // "state/"
+  for (; !std::filesystem::exists(folder, error) && folder.has_relative_path(); folder = folder.parent_path()) {
+    missing.insert(missing.begin(), folder.string());
+  }
+  return missing;
+}
+
 Result<void> make_folder(const std::string& path) {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::absolute(path, error).parent_path();
@@ -91,6 +103,7 @@ std::string new_key() {
 }  // namespace
 
 Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) {
+  std::vector<std::string> missing = missing_folders(path);
   if (auto made = make_folder(path); !made) return pass_on(made.error());
   const std::string lock_path = path + "/lock";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
@@ -100,7 +113,13 @@ Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) 
     ::close(lock);
     return fail(ErrorCode::kUnavailable, fmt::format("{}: in use by process {}", path, pid.substr(0, pid.find('\n'))));
   }
+  struct stat held = {};
+  if (::fstat(lock, &held) != 0 || held.st_nlink == 0) {  // its holder discarded it before we got it
+    ::close(lock);
+    return fail(ErrorCode::kUnavailable, path + ": another process has just removed it");
+  }
   auto folder = std::make_unique<StateFolder>(path, lock);
+  folder->made_folders_ = std::move(missing);
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     return tl::unexpected(trouble(lock_path, "cannot be written"));
@@ -111,6 +130,13 @@ Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) 
 }
 
 StateFolder::~StateFolder() { ::close(lock_); }
+
+void StateFolder::discard_if_new() {
+  if (made_folders_.empty() || !has_own_files_only(path_)) return;
+  ::unlink(key_path().c_str());
+  ::unlink((path_ + "/lock").c_str());
+  while (!made_folders_.empty() && ::rmdir(made_folders_.back().c_str()) == 0) made_folders_.pop_back();
+}
 
 void StateFolder::close_to_others() {
   constexpr mode_t kOthers = 077;

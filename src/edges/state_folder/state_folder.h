@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -31,6 +32,9 @@ class StateFolder {
   [[nodiscard]] std::string key_path() const { return path_ + "/admin.key"; }
   /// The key, without its line feed.
   [[nodiscard]] const std::string& key() const { return key_; }
+  /// Removes what `open` made of the folder, its parents and the key, as far as nothing else is in there: for a start
+  /// that was refused.
+  void discard_if_new();
   /// Writes `address` ("http://127.0.0.1:8642/"), whole or not at all.
   [[nodiscard]] Result<void> write_address(const std::string& url) const;
 
@@ -41,6 +45,7 @@ class StateFolder {
 
   std::string path_;
   int lock_;
+  std::vector<std::string> made_folders_;  ///< by `open`, the outermost first
   std::string key_;
   std::string warning_;
 };

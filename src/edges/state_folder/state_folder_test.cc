@@ -119,6 +119,33 @@ TEST(StateFolder, WhereNoFolderCanBeMadeAnotherPathIsWanted) {
   }
 }
 
+TEST(StateFolder, OneThatIsDiscardedLeavesNothingThatItMade) {
+  const Scratch scratch;
+  const auto discard = [](const std::string& path) {
+    auto folder = StateFolder::open(path);
+    ASSERT_TRUE(folder.has_value());
+    (*folder)->discard_if_new();
+  };
+  discard((scratch.path / "a/b/c/").string());
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path));
+  std::filesystem::create_directory(scratch.path / "a");
+  discard((scratch.path / "a/b").string());
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path / "a"));
+  discard((scratch.path / "a").string());  // it was there before
+  EXPECT_TRUE(std::filesystem::exists(scratch.path / "a/admin.key"));
+}
+
+TEST(StateFolder, OneThatIsDiscardedKeepsWhatElseIsInIt) {
+  const Scratch scratch;
+  const std::filesystem::path path = scratch.path / "state";
+  auto folder = StateFolder::open(path.string());
+  ASSERT_TRUE(folder.has_value());
+  std::ofstream(path / "mine") << "x";
+  (*folder)->discard_if_new();
+  EXPECT_TRUE(std::filesystem::exists(path / "mine"));
+  EXPECT_TRUE(std::filesystem::exists(path / "admin.key"));
+}
+
 TEST(StateFolder, AFileIsNoFolder) {
   const Scratch scratch;
   const std::string path = (scratch.path / "file").string();

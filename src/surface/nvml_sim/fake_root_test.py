@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from simulated import NOBODY, PROGRAM, Case, require_program  # noqa: E402
+from simulated import NOBODY, PROGRAM, Case, require_program, runs_for_others  # noqa: E402
 
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable  # which others can execute, too
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -119,11 +119,8 @@ class FakeRootOfAnother(FakeRoot):
         super().setUp()
         for path in (self.folder, self.temporary):
             path.chmod(0o777)
-        if not self.can_read_program():
-            self.skipTest(f"another user cannot read {PROGRAM}")
-
-    def can_read_program(self):
-        return subprocess.run([PROGRAM, "--version"], user=NOBODY, capture_output=True, check=False).returncode == 0
+        if not runs_for_others(PROGRAM, "--version"):
+            self.skipTest(f"another user cannot run {PROGRAM}")
 
 
 class NotAllowed(Case):

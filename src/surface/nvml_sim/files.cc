@@ -20,7 +20,9 @@ constexpr mode_t kReadableFolder = 0755;
 constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
 
 tl::unexpected<Error> failure(const fs::path& path, const char* what, int number) {
-  const ErrorCode code = number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
+  const ErrorCode code = number == ENOENT   ? ErrorCode::kNotFound
+                         : number == EISDIR ? ErrorCode::kInvalidInput
+                                            : ErrorCode::kUnavailable;
   return fail(code, path.string() + ": " + what + ": " + text_of_errno(number));
 }
 

@@ -155,9 +155,10 @@ Result<Fleet> parse_fleet(std::string_view text, const std::string& path) {
   if (!report.has_failed()) read_gpus(value.at("fleet"), *machine);
   if (!report.has_failed()) read_latencies(value.at("latency_ms"), *machine);
   if (!report.has_failed()) read_faults(value.at("faults"), *machine);
-  std::string state = report.has_failed() ? "" : read_state(value.at("state"), path);
+  const yaml::Value state_value = value.at("state");
+  std::string state = report.has_failed() ? "" : read_state(state_value, path);
   if (report.has_failed()) return pass_on(report.failure());
-  return Fleet{std::move(machine), std::move(state)};
+  return Fleet{.machine = std::move(machine), .state = std::move(state), .state_place = state_value.where()};
 }
 
 std::string describe_fleet(const MachineRecord& machine) {

@@ -93,7 +93,11 @@ Result<int> run_on_machine(const RunWords& words) {
   if (!folder) return pass_on(folder.error());
   if (const auto made = make_links(folder->path(), *programs); !made) return pass_on(made.error());
   const std::string state = state_path(words, *fleet, folder->path());
-  if (const auto booted = boot_or_join(state, *fleet->machine); !booted) return pass_on(booted.error());
+  if (const auto booted = boot_or_join(state, *fleet->machine); !booted) {
+    const bool is_from_file = words.state.empty() && !fleet->state.empty();
+    return is_from_file ? fail(booted.error().code, fleet->state_place + ": " + booted.error().message)
+                        : pass_on(booted.error());
+  }
 
   ChildOptions options = child_of(words, state, folder->path());
   if (!words.has_fake_root) return run_child(options, signals);

@@ -112,10 +112,17 @@ for name in ("libnvidia-ml.so.1", "libnvidia-ml.so"):
                             (["--fleet", fleet, "--state", self.folder / "none/state", "--", "true"],
                              "wanted an existing folder for the state, found none")]:
             run = self.program("run", *words)
-            self.assertEqual((run.returncode, run.stdout), (1 if "directory" in part else 2, ""), run.stderr)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
             self.assertIn(part, run.stderr)
         self.assertEqual(self.program("resett").stderr.splitlines()[0],
                          'berth-nvml-sim: wanted a verb, found "resett"; did you mean reset?')
+
+    def test_a_state_of_the_file_that_cannot_be_is_refused_where_it_is_named(self):
+        fleet = self.fleet("state: none/state\nfleet: [{gpu: A30}]\n")
+        run = self.program("run", "--fleet", fleet, "--", "true")
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, f"berth-nvml-sim: {fleet}:1:8: state: {self.folder}/none/state: wanted an existing folder for the "
+                             f"state, found none: {self.folder}/none\n"))
 
     def test_a_named_state_stays_and_is_joined(self):
         state = self.state()

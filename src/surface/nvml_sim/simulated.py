@@ -34,6 +34,15 @@ def as_root():
     return [] if os.geteuid() == 0 else ["--fake-root"]
 
 
+def runs_for_others(*command):
+    """Whether a user without any right can run it: files or folders on the way may be closed to others."""
+    try:
+        return subprocess.run(command, user=NOBODY, capture_output=True, timeout=DEADLINE_SECONDS,
+                              check=False).returncode == 0
+    except PermissionError:
+        return False
+
+
 class Nvml:
     """The library as clients load it; to be used in a process that `run` started, or whose environment names a state."""
 

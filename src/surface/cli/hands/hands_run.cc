@@ -48,7 +48,7 @@ edges::Descriptor hold_signals(bool has_socket) {
   return edges::Descriptor(::signalfd(-1, &heard, SFD_CLOEXEC));
 }
 
-Result<std::vector<device::ManagedGpu>> read_managed(const HandsRequest& request, const Files& files) {
+Result<Config> read_managed(const HandsRequest& request, const Files& files) {
   const auto text = files.read(request.config_path);
   if (!text) return pass_on(text.error());
   auto config = read_config(*text, request.config_path);
@@ -56,7 +56,7 @@ Result<std::vector<device::ManagedGpu>> read_managed(const HandsRequest& request
   if (config->manage.empty()) {
     return invalid(request.config_path + ": manage: wanted at least one GPU that may be changed, found none");
   }
-  return std::move(config->manage);
+  return config;
 }
 
 Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
@@ -68,13 +68,13 @@ Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
 }
 
 /// Those that are in this machine. For a client that started it the others do not count: it knows that they are lost.
-Result<std::vector<device::ManagedGpu>> keep_present(std::vector<device::ManagedGpu> managed, GpuLibrary& library,
-                                                     const HandsRequest& request) {
+Result<std::vector<device::ManagedGpu>> keep_present(Config config, GpuLibrary& library, const HandsRequest& request) {
   const auto listed = library.list();
   if (!listed) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));
   }
-  const auto absent = find_absent(managed, *listed, request.config_path);
+  std::vector<device::ManagedGpu> managed = std::move(config.manage);
+  const auto absent = find_absent(managed, config.manage_places, *listed);
   if (absent.empty()) return managed;
   if (!request.socket_path.empty()) return invalid(absent.front());
   std::erase_if(managed, [&](const device::ManagedGpu& gpu) {
@@ -107,11 +107,11 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const HandsRequest& request, const Files& files) {
-  auto managed = read_managed(request, files);
-  if (!managed) return pass_on(managed.error());
+  auto config = read_managed(request, files);
+  if (!config) return pass_on(config.error());
   auto gpus = open_gpus(request);
   if (!gpus) return pass_on(gpus.error());
-  auto present = keep_present(std::move(*managed), *gpus->library, request);
+  auto present = keep_present(std::move(*config), *gpus->library, request);
   if (!present) return pass_on(present.error());
   return Prepared{.gpus = std::move(*gpus), .managed = std::move(*present)};
 }
@@ -149,7 +149,8 @@ int run_hands(const HandsRequest& request, VerbContext& context) {
 }
 
 std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
-                                     const std::vector<GpuLibrary::Listed>& listed, const std::string& config_path) {
+                                     const std::vector<std::string>& places,
+                                     const std::vector<GpuLibrary::Listed>& listed) {
   const auto is_nameless = [](const GpuLibrary::Listed& gpu) { return gpu.uuid.empty(); };
   if (std::ranges::any_of(listed, is_nameless)) return {};  // each that is missed may be that one
   std::vector<std::string> uuids;
@@ -158,8 +159,8 @@ std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& mana
   std::vector<std::string> messages;
   for (std::size_t i = 0; i < managed.size(); ++i) {
     if (std::ranges::find(uuids, managed[i].uuid) != uuids.end()) continue;
-    messages.push_back(fmt::format("{}: manage[{}].uuid: wanted a GPU of this machine ({}), found {}", config_path, i,
-                                   fmt::join(uuids, ", "), in_quotes(managed[i].uuid)));
+    messages.push_back(fmt::format("{}: wanted a GPU of this machine ({}), found {}", places[i], fmt::join(uuids, ", "),
+                                   in_quotes(managed[i].uuid)));
   }
   return messages;
 }

@@ -19,10 +19,10 @@ inline constexpr int kStatusNoPrivilege = 4;
 /// with a descriptor until its client is gone. Messages go to `err`.
 [[nodiscard]] int run_hands(const HandsRequest& request, VerbContext& context);
 
-/// The managed GPUs that are not in this machine, as a message each: where, wanted, found. None while a GPU is there
-/// whose UUID cannot be read, as a lost one's: it may be the one.
+/// The managed GPUs that are not in this machine, as a message each: where (`places` has it of each), wanted, found.
+/// None while a GPU is there whose UUID cannot be read, as a lost one's: it may be the one.
 [[nodiscard]] std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
-                                                   const std::vector<GpuLibrary::Listed>& listed,
-                                                   const std::string& config_path);
+                                                   const std::vector<std::string>& places,
+                                                   const std::vector<GpuLibrary::Listed>& listed);
 
 }  // namespace berth::cli

@@ -109,14 +109,13 @@ std::string read_gpu_uuid(const yaml::Value& value) {
   return uuid;
 }
 
-std::vector<device::ManagedGpu> read_manage(const yaml::Value& value) {
-  std::vector<device::ManagedGpu> gpus;
-  if (!value.is_written()) return gpus;
+void read_manage(const yaml::Value& value, Config& config) {
+  if (!value.is_written()) return;
   const auto items = value.items("a list of GPUs");
   if (items.size() > kManagedGpusMax) {
-    value.refuse(fmt::format("at most {} GPUs", kManagedGpusMax), fmt::format("{}", items.size()));
-    return gpus;
+    return value.refuse(fmt::format("at most {} GPUs", kManagedGpusMax), fmt::format("{}", items.size()));
   }
+  std::vector<device::ManagedGpu>& gpus = config.manage;
   for (const yaml::Value& item : items) {
     item.check_keys(keys_within("manage[]"));
     const yaml::Value uuid = item.at("uuid");
@@ -124,8 +123,8 @@ std::vector<device::ManagedGpu> read_manage(const yaml::Value& value) {
     if (const yaml::Value mode = item.at("mig_mode"); mode.is_written()) gpu.has_mig_mode = mode.truth();
     if (std::ranges::find(gpus, gpu.uuid, &device::ManagedGpu::uuid) != gpus.end()) uuid.refuse("each GPU once");
     gpus.push_back(std::move(gpu));
+    config.manage_places.push_back(uuid.where());
   }
-  return gpus;
 }
 
 /// What is typed precedes what is written.
@@ -159,7 +158,7 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   config.options = read_options(root);
   config.retention = read_retention(root.at("retention"));
   config.no_changes = read_no_changes(root.at("no_changes"));
-  config.manage = read_manage(root.at("manage"));
+  read_manage(root.at("manage"), config);
   if (report.has_failed()) return pass_on(report.failure());
   return config;
 }
@@ -177,6 +176,7 @@ Result<UpRequest> read_up_request(const UpOptions& typed, const Files& files) {
   request->retention = config->retention;
   request->no_changes = std::move(config->no_changes);
   request->manage = std::move(config->manage);
+  request->manage_places = std::move(config->manage_places);
   return request;
 }
 

@@ -20,6 +20,7 @@ struct Config {
   Retention retention;
   std::vector<WeekSpan> no_changes;
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice
+  std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;

@@ -97,8 +97,8 @@ Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_p
   return machine;
 }
 
-Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const LocalMachine& machine,
-                          const std::vector<device::LocalGpu>& fleet) {
+Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const std::vector<std::string>& places,
+                          const LocalMachine& machine, const std::vector<device::LocalGpu>& fleet) {
   if (machine.library == nullptr) return {};
   std::vector<std::string> known;
   for (const auto* gpus : {&machine.gpus, &fleet}) {
@@ -108,7 +108,7 @@ Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const L
   }
   for (std::size_t index = 0; index < manage.size(); ++index) {
     if (std::ranges::find(known, manage[index].uuid) != known.end()) continue;
-    return invalid(fmt::format("manage[{}].uuid: wanted the UUID of a GPU of this machine ({}), found {}", index,
+    return invalid(fmt::format("{}: wanted the UUID of a GPU of this machine ({}), found {}", places[index],
                                machine.gpus.empty() ? "it has none" : fmt::format("{}", fmt::join(known, ", ")),
                                in_quotes(manage[index].uuid)));
   }

@@ -52,9 +52,10 @@ struct LocalManagement {
   bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
 };
 
-/// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. Error: the
-/// first that is not.
-[[nodiscard]] Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const LocalMachine& machine,
+/// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. `places`:
+/// where each is named. Error: the first that is not.
+[[nodiscard]] Result<void> check_manage(const std::vector<device::ManagedGpu>& manage,
+                                        const std::vector<std::string>& places, const LocalMachine& machine,
                                         const std::vector<device::LocalGpu>& fleet);
 
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.

@@ -73,6 +73,7 @@ struct UpRequest {
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;
   std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus
+  std::vector<std::string> manage_places = {};  ///< where the file names each of them, for messages
   Retention retention = {};
   /// Windows without changes of every week; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;

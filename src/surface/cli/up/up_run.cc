@@ -99,8 +99,10 @@ class Up {
 
   Result<int> run(const HeldSignals& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
-    if (auto found = find_devices_and_world(); !found) return pass_on(found.error());
-    if (auto made = make_session(); !made) return pass_on(made.error());
+    if (auto prepared = prepare(); !prepared) {
+      folder_->discard_if_new();
+      return pass_on(prepared.error());
+    }
     records_ = std::make_unique<WorldRecords>(folder_->path(), request_.speed > 0, wall_, context_.err);
     if (auto opened = records_->open(world_); !opened) return pass_on(opened.error());
     open_series();
@@ -132,6 +134,12 @@ class Up {
     return {};
   }
 
+  /// All that can be refused before anything is recorded.
+  Result<void> prepare() {
+    if (auto found = find_devices_and_world(); !found) return found;
+    return make_session();
+  }
+
   /// Which world it is, and for a local one the GPUs of this machine.
   Result<void> find_devices_and_world() {
     LocalMachine machine;
@@ -150,7 +158,8 @@ class Up {
     request_ = std::move(*settled);
     if (!was_stated) log_line(context_.err, "world", {{"world", world_.fleet ? "local" : "simulated"}});
     if (!world_.fleet) return {};
-    if (auto checked = check_manage(request_.manage, machine, *world_.fleet); !checked) return checked;
+    auto checked = check_manage(request_.manage, request_.manage_places, machine, *world_.fleet);
+    if (!checked) return checked;
     local_ = std::make_unique<LocalWorld>(std::move(machine), *world_.fleet, management());
     for (const std::string& warning : local_->warnings()) log_warning(context_.err, warning);
     return {};
