@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -220,6 +222,42 @@ TEST_F(DeviceActions, RemainsAreTakenFromTheirHoldersAndDestroyed) {
   EXPECT_THAT(given_out(table_), IsEmpty());
   end(ActionKind::kDestruction, slice_, 1, true, at_ms(30));
   EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
+}
+
+TEST_F(DeviceActions, APlanThatIsNotPossibleOnAGpuFailsThereActionByAction) {
+  const Slice second = slice_at(0, "1g.10gb", 1);
+  const Slice third = slice_at(0, "1g.10gb", 2);
+  const Slice elsewhere = slice_at(1, "1g.10gb", 0);
+  act({numbered(create(slice_), 1), numbered(create(second), 2), numbered(create(third), 3)}, at_ms(0));
+  for (const auto& [slice, number] : {std::pair(slice_, 1), {second, 2}, {third, 3}}) {
+    end(ActionKind::kCreation, slice, static_cast<std::uint64_t>(number), true, at_ms(10));
+  }
+  act({numbered(destroy(third), 4)}, at_ms(20));
+  static_cast<void>(take<SliceReady>());
+  Plan plan;
+  const Slice fourth = slice_at(0, "1g.10gb", 3);
+  plan.actions = {numbered(destroy(slice_), 5),
+                  numbered(destroy(third), 6),
+                  numbered(create(fourth), 7),
+                  numbered(assign(holding_of(fourth, {0})), 8),
+                  numbered(assign(holding_of(second, {0})), 9),
+                  numbered(create(elsewhere), 10)};
+  const Plan possible = table_.take_possible(plan, at_ms(30));
+  ASSERT_EQ(possible.actions.size(), 1U);
+  EXPECT_EQ(slice_of(possible.actions[0].what), elsewhere);
+  settle(at_ms(30));
+  const std::vector<Event> events = events_;
+  std::vector<std::tuple<ActionKind, Slice, std::uint64_t, std::uint64_t>> failed;
+  for (const ActionFailed& each : take<ActionFailed>()) {
+    failed.emplace_back(each.kind, each.slice, each.generation, each.assignment);
+  }
+  EXPECT_THAT(failed, ElementsAre(std::tuple(ActionKind::kDestruction, slice_, 1, 1),
+                                  std::tuple(ActionKind::kCreation, fourth, 7, 8),
+                                  std::tuple(ActionKind::kCreation, second, 2, 9)));
+  const auto* seen = std::get_if<GpuObserved>(&events.back().what);
+  ASSERT_NE(seen, nullptr);
+  EXPECT_EQ(seen->known_number, 9U);
+  EXPECT_EQ(seen->slices.size(), 3U);
 }
 
 TEST_F(DeviceActions, RemainsOfOthersAreLeftAlone) {

@@ -62,8 +62,10 @@ class GpuNews {
     }
     if (standing.is_ready || standing.assignment > device_.known_number) return;
     const bool is_unowned = seen->services.empty() && !seen->next;
-    if (is_unowned && !standing.holding.services.empty()) {
-      fail(ActionKind::kCreation, standing, events);  // it stands, but was reported as failed
+    const bool was_reported_failed = is_unowned && !standing.holding.services.empty();
+    const bool was_passed_over = seen->assigned_as < standing.assignment;  // it has its holder of before
+    if (was_reported_failed || was_passed_over) {
+      fail(ActionKind::kCreation, standing, events);
     } else if (seen->phase == SlicePhase::kUp && seen->assigned_as == standing.assignment) {
       events.push_back({.at = now_, .what = SliceReady{.slice = slice, .assignment = standing.assignment}});
     }

@@ -136,8 +136,9 @@ class SliceTable {
 
   /// The GPU got actions up to that number, none of which it can carry out.
   void pass_over(GpuId gpu, std::uint64_t number);
-  /// Devices::kOutside: the part of a plan on GPUs on which all of it is possible. The others pass it over, and what
-  /// stands there is told: something else has been seen there since the plan was made. O(slices).
+  /// Devices::kOutside: the part of a plan on GPUs on which all of it is possible. The others pass it over, as they
+  /// have other slices than when the plan was made: each action there is reported as failed, and what stands there is
+  /// told. O(slices).
   [[nodiscard]] Plan take_possible(const Plan& plan, Instant now);
   /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
   /// what follows for others.
@@ -278,6 +279,8 @@ class SliceTable {
   /// A slice is gone from under those who use it: lost with its GPU, or destroyed by others.
   void lose_slice(SliceIndex slice, SliceEvent event, Instant now);
   void report_failed(ActionKind kind, SliceIndex slice, std::string why, Instant now);
+  /// The actions of a plan on a GPU that carries out none of them failed.
+  void report_passed_over(const Plan& plan, GpuId gpu, Instant now);
   void report_seen(Instant now);
   void report_ready(SliceIndex slice, Instant now);
   void report_gone(SliceIndex slice, Instant now);

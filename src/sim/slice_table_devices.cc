@@ -1,7 +1,9 @@
 /// Slices that are made outside: what devices are to do, how that ended, and what is seen on them.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "base/ensure.h"
 #include "sim/reconcile.h"
@@ -82,10 +84,43 @@ Plan SliceTable::take_possible(const Plan& plan, Instant now) {
   for (std::uint32_t gpu = 0; gpu < by_gpu_.size(); ++gpu) {
     if (devices[gpu].known_number == known_numbers_[gpu]) continue;
     pass_over({gpu}, devices[gpu].known_number);
+    report_passed_over(plan, {gpu}, now);
     to_observe_.push_back({gpu});
   }
   report_seen(now);
   return possible;
+}
+
+void SliceTable::report_passed_over(const Plan& plan, GpuId gpu, Instant now) {
+  constexpr const char* kWhy = "something else stands on its GPU than the plan was made for";
+  const auto report = [&](ActionKind kind, const Slice& slice, std::uint64_t generation, std::uint64_t assignment) {
+    events_.push_back(
+        {.at = now,
+         .what = ActionFailed{
+             .kind = kind, .slice = slice, .generation = generation, .assignment = assignment, .message = kWhy}});
+  };
+  std::map<Slice, std::uint64_t> created;  // as what number
+  std::map<Slice, std::uint64_t> assigned;
+  for (const Action& action : plan.actions) {
+    const Slice& slice = slice_of(action.what);
+    if (slice.gpu != gpu) continue;
+    if (std::holds_alternative<CreateSlice>(action.what)) created[slice] = action.number;
+    if (std::holds_alternative<AssignSlice>(action.what)) assigned[slice] = action.number;
+    if (!std::holds_alternative<DestroySlice>(action.what)) continue;
+    const auto index = find(slice);
+    // One that leaves already needs no destruction, and its end is still to come.
+    const bool stays = index && !at(*index).is_unwanted;
+    if (stays) report(ActionKind::kDestruction, slice, at(*index).created_as, at(*index).assigned_as);
+  }
+  for (const auto& [slice, number] : created) {
+    const auto owned = assigned.find(slice);
+    report(ActionKind::kCreation, slice, number, owned == assigned.end() ? number : owned->second);
+  }
+  for (const auto& [slice, number] : assigned) {
+    const auto index = find(slice);
+    const bool stands = index && !at(*index).is_unwanted && !created.contains(slice);
+    if (stands) report(ActionKind::kCreation, slice, at(*index).created_as, number);
+  }
 }
 
 // ---- what stands on them

@@ -13,7 +13,7 @@ namespace berth::nvml_sim_cli {
 struct Fleet {
   std::unique_ptr<nvml_sim::MachineRecord> machine;  ///< before its first boot: it has no boot id
   std::string state;                                 ///< path of the state file; empty: none is named
-  std::string state_place;                           ///< where the file names it: "FILE:LINE:COLUMN: state"
+  std::string state_place = {};                      ///< where the file names it: "FILE:LINE:COLUMN: state"
 };
 
 /// Reads the text of a fleet file; `path` is its own, and a relative `state` is relative to its folder. An error says
