@@ -78,6 +78,7 @@ Plan SliceTable::take_possible(const Plan& plan, Instant now) {
   Plan possible = plan;
   if (devices_ != Devices::kOutside) return possible;
   std::vector<DeviceMemory> devices;
+  devices.reserve(by_gpu_.size());
   for (std::uint32_t gpu = 0; gpu < by_gpu_.size(); ++gpu) devices.push_back(memory_of({gpu}));
   std::vector<std::set<Slice>> staying = staying_slices(devices);
   drop_impossible(staying, devices, possible);
