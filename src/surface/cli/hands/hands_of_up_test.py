@@ -78,7 +78,8 @@ class HandsOfUp(Case):
         [hands] = children_of(up.process.pid)
         os.kill(hands, signal.SIGKILL)
         self.reason(up, "the hands ended (signal 9)")
-        self.assertEqual(up.gpu(0)["scheduling"], "cordoned")
+        # The reason is shown as soon as it is known; the GPU is cordoned by the next step of the world.
+        wait_until(lambda: up.gpu(0)["scheduling"] == "cordoned", "cordoned")
         self.assertEqual(up.gpu(1)["managed_reason"], "its UUID is not in manage of the configuration")
         self.assertEqual(up.end(), 0)
 
