@@ -23,7 +23,7 @@ struct GpuWatcher::Shared {
     std::optional<GpuAnswer<GpuReading>> news;
     Clock::time_point began_at;                   ///< of `news`, or of `told`
     std::map<std::uint64_t, std::uint64_t> xids;  ///< not told yet
-    std::optional<Clock::time_point> reading_since;
+    std::optional<Clock::time_point> asked_at;    ///< the driver has not answered this question yet
     bool has_ended = false;
 
     [[nodiscard]] bool has_news() const { return news.has_value() || !xids.empty(); }
@@ -42,6 +42,9 @@ struct GpuWatcher::Shared {
   std::unique_ptr<GpuLibrary> left_behind;  ///< `library`, once nobody else has it
 
   void watch(std::uint32_t gpu, const std::string& uuid);
+  /// The driver's answer; meanwhile others see for how long it has been waited for.
+  template <class Question>
+  auto ask(std::uint32_t gpu, Question question);
   void read(std::uint32_t gpu, const std::string& uuid);
   /// Until the next reading is due, or something happened to the GPU.
   void wait(std::uint32_t gpu, const std::string& uuid);
@@ -63,18 +66,25 @@ void GpuWatcher::Shared::watch(std::uint32_t gpu, const std::string& uuid) {
   changed.notify_all();
 }
 
-void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
-  const Clock::time_point began_at = Clock::now();
+template <class Question>
+auto GpuWatcher::Shared::ask(std::uint32_t gpu, Question question) {
   {
     const std::scoped_lock hold(mutex);
-    gpus.at(gpu).reading_since = began_at;
+    gpus.at(gpu).asked_at = Clock::now();
   }
-  GpuAnswer<GpuReading> reading = library.read(uuid);
+  auto answer = question();
+  const std::scoped_lock hold(mutex);
+  gpus.at(gpu).asked_at.reset();
+  return answer;
+}
+
+void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
+  const Clock::time_point began_at = Clock::now();
+  GpuAnswer<GpuReading> reading = ask(gpu, [&] { return library.read(uuid); });
   bool is_worth_a_call = false;
   {
     const std::scoped_lock hold(mutex);
     Gpu& known = gpus.at(gpu);
-    known.reading_since.reset();
     const auto& last = known.news ? known.news : known.told;
     const bool is_new = !last || *last != reading;
     if (is_new) {
@@ -97,7 +107,7 @@ void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
       const std::scoped_lock hold(mutex);
       if (is_stopping || left.count() <= 0) return;
     }
-    const auto notice = library.wait(uuid, std::min(left, kPiece).count());
+    const auto notice = ask(gpu, [&] { return library.wait(uuid, std::min(left, kPiece).count()); });
     if (!notice) return pause(std::min(left, kPiece));  // the next reading says what it is
     if (!*notice) continue;
     if ((*notice)->kind == GpuNotice::Kind::kMigChange) return;
@@ -210,7 +220,7 @@ void GpuWatcher::read_again(std::uint32_t gpu) {
 
 milliseconds GpuWatcher::waiting_for(std::uint32_t gpu) const {
   const std::scoped_lock hold(shared_->mutex);
-  const auto& since = shared_->gpus.at(gpu).reading_since;
+  const auto& since = shared_->gpus.at(gpu).asked_at;
   return since ? std::chrono::duration_cast<milliseconds>(Clock::now() - *since) : milliseconds(0);
 }
 

@@ -54,7 +54,8 @@ class GpuWatcher {
   [[nodiscard]] std::vector<GpuReport> take_reports();
   /// Has a GPU read again soon: what was told of it was not believed.
   void read_again(std::uint32_t gpu);
-  /// For how long the GPU's thread has been waiting for the driver to answer a reading; 0: it does not.
+  /// For how long the GPU's thread has been waiting for an answer of the driver: seconds mean that it hangs, as waiting
+  /// for events is asked in pieces of 0.25 s; 0: it does not.
   [[nodiscard]] std::chrono::milliseconds waiting_for(std::uint32_t gpu) const;
 
  private:

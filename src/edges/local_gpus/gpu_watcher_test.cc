@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Two GPUs, "a" and "b"; reading "b" can hang.
+/// Two GPUs, "a" and "b"; reading "b" can hang, and so can waiting for something to happen to "a".
 class TwoGpus final : public GpuLibrary {
  public:
   TwoGpus() = default;
@@ -32,6 +32,7 @@ class TwoGpus final : public GpuLibrary {
   }
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string&, std::int64_t millis_max) override {
     std::unique_lock hold(mutex_);
+    changed_.wait(hold, [this] { return !does_wait_hang_; });
     changed_.wait_for(hold, milliseconds(millis_max), [this] { return notice_.has_value(); });
     return std::exchange(notice_, std::nullopt);
   }
@@ -40,6 +41,11 @@ class TwoGpus final : public GpuLibrary {
     const std::scoped_lock hold(mutex_);
     notice_ = notice;
     reading_.is_mig_on = is_mig_on;
+    changed_.notify_all();
+  }
+  void let_waits_hang(bool do_hang) {
+    const std::scoped_lock hold(mutex_);
+    does_wait_hang_ = do_hang;
     changed_.notify_all();
   }
   void open_gate() { gate_opener_->set_value(); }
@@ -53,6 +59,7 @@ class TwoGpus final : public GpuLibrary {
   std::condition_variable changed_;
   GpuReading reading_;
   std::optional<GpuNotice> notice_;
+  bool does_wait_hang_ = false;
   std::shared_ptr<std::promise<void>> gate_opener_ = std::make_shared<std::promise<void>>();
   std::shared_future<void> gate_ = gate_opener_->get_future().share();
 };
@@ -141,6 +148,19 @@ TEST(GpuWatcher, AGpuThatHangsHoldsUpNoOther) {
   library.open_gate();
   watcher.wait_for_readings(std::chrono::seconds(20));
   EXPECT_EQ(reports_of(watcher).at(0).gpu, 1U);
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+TEST(GpuWatcher, ADriverThatHangsBetweenTwoReadingsIsSeen) {
+  TwoGpus library;
+  GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = std::chrono::hours(1)});
+  watcher.start();
+  EXPECT_EQ(reports_of(watcher).at(0).gpu, 0U);
+  library.let_waits_hang(true);
+  constexpr milliseconds kLongerThanAPiece{400};
+  while (watcher.waiting_for(0) < kLongerThanAPiece) std::this_thread::sleep_for(milliseconds(1));
+  library.let_waits_hang(false);
+  while (watcher.waiting_for(0) >= kLongerThanAPiece) std::this_thread::sleep_for(milliseconds(1));
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 
