@@ -21,7 +21,7 @@ std::string outcome_word(DeviceOutcome outcome) {
 
 /// The message, which names those who hold an instance, with the call that failed.
 std::string message_of(const DeviceEnd& end) {
-  if (end.call.empty()) return end.message;
+  if (end.call.empty() || end.message.find(end.call) != std::string::npos) return end.message;
   return end.message + (end.message.empty() ? "" : ": ") + end.call + " returned " + end.error;
 }
 
@@ -131,9 +131,10 @@ live::Session::EndKind DeviceOrders::kind_of(const Open& open, const DeviceEnd& 
   using Kind = live::Session::EndKind;
   if (open.is_given_up) return Kind::kLate;
   if (ended.outcome == DeviceOutcome::kDone || ended.reading) return Kind::kKnown;
-  // What is refused is not tried; but a process before this one may have carried it out.
-  const bool is_untouched = ended.outcome == DeviceOutcome::kRefused && !open.intent.action.was_ordered;
-  return is_untouched ? Kind::kKnown : Kind::kUnknown;
+  // Without a call to the driver nothing is tried: the order was refused, or somebody else owned the GPU. But a process
+  // before this one may have carried it out.
+  const bool is_untouched = ended.outcome != DeviceOutcome::kFailed && ended.call.empty();
+  return is_untouched && !open.intent.action.was_ordered ? Kind::kKnown : Kind::kUnknown;
 }
 
 std::uint32_t DeviceOrders::take_mode_end(live::Session& session, const DeviceEnd& ended) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -125,6 +126,22 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheCall) {
     return message.ends_with(": in use: pid 7 (python3): nvmlGpuInstanceDestroy returned NVML_ERROR_IN_USE");
   });
   EXPECT_TRUE(is_told);
+}
+
+TEST_F(DeviceOrdersTest, WhatSomebodyElsesLockKeptFromTheDriverNeverStood) {
+  const auto created = [this] {
+    const auto events = session_->events().after(0, 1000);
+    return std::ranges::count(events, live::EventKind::kSliceCreated, &live::LoggedEvent::kind);
+  };
+  DeviceOrders orders(gpus_, &hands_, false);
+  orders.give(*session_);
+  const auto before = created();
+  hands_.ended.push_back({.intent = hands_.given[0].intent,
+                          .outcome = DeviceOutcome::kBusy,
+                          .message = "another berth process (pid 736) owns it"});
+  EXPECT_EQ(orders.take(*session_).at(0), std::nullopt);
+  EXPECT_EQ(created(), before);
+  EXPECT_THAT(session_->snapshot().slices, IsEmpty());
 }
 
 TEST_F(DeviceOrdersTest, WhoDelaysAnOrderIsToldWhileItIsOpen) {
