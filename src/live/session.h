@@ -124,8 +124,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The first layout is decided and in place, or under way if it takes its time.
-  void begin();
+  /// The first layout is decided and in place, or under way if it takes its time. It leaves alone what stands on
+  /// devices outside already: `sights`.
+  void begin(const std::map<GpuId, sim::Sight>& sights = {});
   /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
   [[nodiscard]] bool is_at_rest() const { return loop_->is_at_rest(); }
   /// Everything that it remembers, as bytes: what was told up to now is in them, which is told to its end before.

@@ -1,6 +1,8 @@
 // What real devices show: notes that become events, and the same events from the same entries.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +72,34 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   EXPECT_EQ(events_of(*again), events_of(*session));
   again->resume(session->world_left());
   EXPECT_EQ(events_of(*again), events_of(*session)) << "nothing is new to a session that goes on at once";
+}
+
+TEST(SessionDevices, TheFirstPlanLeavesAloneWhatOthersMade) {
+  const ServiceSpec service =
+      sim::testing::service_of("a", {{.profile = "1g.10gb", .latency_ms = 40}},
+                               sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
+  const Slice half = sim::testing::slice_at(0, "4g.40gb", 0);
+  for (const bool is_told : {false, true}) {
+    Scenario scenario = sim::testing::scenario_of({service}, {}, 1);
+    scenario.layout.reset();
+    std::vector<Entry> told;
+    std::uint64_t intents_made = 0;
+    SessionOptions options = options_of(&told);
+    options.observed.reset();
+    options.devices = sim::Devices::kOutside;
+    options.first_layout_takes_time = true;
+    options.next_intent = [&] { return ++intents_made; };
+    options.boot = [] { return std::optional<std::string>("boot"); };
+    const auto session = std::move(*Session::make(std::move(scenario), std::move(options)));
+    std::map<GpuId, sim::Sight> sights;
+    if (is_told) sights[{0}] = {.standing = {half}};
+    session->begin(sights);
+    const std::vector<DeviceIntent> intents = session->take_device_intents();
+    EXPECT_FALSE(intents.empty());
+    const bool is_beside =
+        std::ranges::all_of(intents, [](const DeviceIntent& each) { return each.action.slice.start >= 4; });
+    EXPECT_EQ(is_beside, is_told) << "without word of it the first half would be used, too";
+  }
 }
 
 TEST(SessionDevices, WithoutLoadNothingIsKnownOfServices) {

@@ -312,10 +312,10 @@ std::vector<Event> Session::orders_of_start(Instant at) {
   return orders;
 }
 
-void Session::begin() {
+void Session::begin(const std::map<GpuId, sim::Sight>& sights) {
   tell({.at = now(), .what = Begun{}});
   tell_world(true);  // before anything is recorded: devices without a world have forgotten it
-  loop_->begin(orders_of_start(now()));
+  loop_->begin(orders_of_start(now()), sights);
   after_step();
   tell_world(true);
 }

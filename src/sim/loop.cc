@@ -30,9 +30,11 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 // ---- the clock
 
-void Loop::begin(const std::vector<Event>& orders) {
+void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, Sight>& sights) {
   observe_history();
   for (const Event& order : orders) observe(order);
+  for (const auto& [gpu, sight] : sights) world_->see_gpu(gpu, sight, now_);
+  for (const Event& event : world_->take_events()) delay(event);
   step();
 }
 

@@ -99,9 +99,9 @@ class Loop {
   /// `make_stages` may be called again (rebuilds_engine_at, restores_engine_at).
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
 
-  /// Observes the history and orders from outside, and makes the first step. To be called once,
-  /// before anything else, unless `resume` is.
-  void begin(const std::vector<Event>& orders = {});
+  /// Observes the history, orders from outside and what stands on devices outside, and makes the first step. To be
+  /// called once, before anything else, unless `resume` is.
+  void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, Sight>& sights = {});
 
   // ---- going on where another loop ended
 

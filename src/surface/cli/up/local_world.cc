@@ -253,6 +253,14 @@ device::Standing LocalWorld::standing_on(std::uint32_t index) const {
   return device::standing_on({index}, gpu.known.model, *gpu.reading);
 }
 
+std::map<GpuId, sim::Sight> LocalWorld::sights() const {
+  std::map<GpuId, sim::Sight> sights;
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    if (!why_lost(gpus_[index]) && gpus_[index].reading) sights[{index}] = {.standing = standing_on(index).slices};
+  }
+  return sights;
+}
+
 void LocalWorld::adopt(sim::WorldLeft& left) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     sim::DeviceMemory& memory = left.devices[index];

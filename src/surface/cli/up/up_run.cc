@@ -344,7 +344,7 @@ class Up {
 
   Result<void> begin_anew() {
     static_cast<void>(series_->begin(0));
-    session_->begin();
+    session_->begin(local_ ? local_->sights() : std::map<GpuId, sim::Sight>());
     if (local_) local_->tell(*session_);
     return {};
   }
