@@ -132,4 +132,15 @@ std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> next_xid_us(const MachineRecord& machine) {
+  std::optional<std::int64_t> next;
+  for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
+    for (const FaultRecord& fault : machine.gpus[gpu].faults) {
+      if (fault.kind != FaultRecord::kXid) continue;
+      next = std::min(next.value_or(fault.since_us), fault.since_us);
+    }
+  }
+  return next;
+}
+
 }  // namespace berth::nvml_sim

@@ -40,6 +40,8 @@ void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid);
 
 /// The next XID that is due by `now_us` of the repeated ones, if any.
 [[nodiscard]] std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us);
+/// When the next of the repeated ones is due on any GPU; nothing: none is to come.
+[[nodiscard]] std::optional<std::int64_t> next_xid_us(const MachineRecord& machine);
 
 /// The keys of `latency_ms`: "init", "read", "set_mig_mode", "create_gpu_instance" ...
 [[nodiscard]] std::string_view name_of(Latency latency);

@@ -34,9 +34,12 @@ class ExportsEvents : public ::testing::Test {
   }
   /// XIDs that come by themselves, so often, from now on.
   void add_xids(std::int32_t xid, std::int64_t times, std::int64_t interval_us) {
+    const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t now_us = std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();
     machine_.change(0, [&](GpuRecord& gpu) {
       ASSERT_TRUE(nvml_sim::add_fault(
-          gpu, {.kind = FaultRecord::kXid, .error = xid, .times = times, .interval_us = interval_us}));
+          gpu,
+          {.kind = FaultRecord::kXid, .error = xid, .times = times, .interval_us = interval_us, .since_us = now_us}));
     });
   }
   Code wait(std::uint32_t timeout_ms = 0) { return nvmlEventSetWait_v2(set_, &event_, timeout_ms); }
@@ -102,6 +105,21 @@ TEST_F(ExportsEvents, XidsComeWithTheirRateWhileSomebodyWaits) {
   }
   EXPECT_EQ(wait(), Code::kTimeout);
   EXPECT_EQ(machine_.gpu(0).counters.remapped_uncorrected, 3U);
+}
+
+TEST_F(ExportsEvents, AWaitEndsWhenTheNextXidIsDue) {
+  ASSERT_EQ(nvmlDeviceRegisterEvents(device(0), kEventXid, set_), Code::kSuccess);
+  constexpr std::int64_t kIntervalMicros = 20'000;
+  add_xids(63, 40, kIntervalMicros);
+  ASSERT_EQ(wait(kLongMs), Code::kSuccess);
+  // Several that came at once would be there without a wait.
+  int waits = 0;
+  for (int xid = 1; xid < 40; ++xid) {
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(wait(kLongMs), Code::kSuccess) << xid;
+    if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(2)) ++waits;
+  }
+  EXPECT_GT(waits, 10) << "in lumps of 250 ms there would be four";
 }
 
 TEST_F(ExportsEvents, XidsThatAreDueAreRaisedByAnyCallOnTheGpu) {

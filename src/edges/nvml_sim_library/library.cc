@@ -299,15 +299,18 @@ Code Library::register_events(const Call& call, std::uint64_t types, std::uint64
 
 Code Library::wait_for_event(const char* name, std::uint64_t set, std::uint32_t timeout_ms,
                              const std::function<void(const MachineRecord&, const nvml_sim::EventRecord&)>& found) {
-  constexpr std::int64_t kLookAgainMicros = 250'000;  // for XIDs that come due
+  constexpr std::int64_t kLookAgainMicros = 250'000;  // XIDs may have been asked for meanwhile
+  constexpr std::int64_t kNotBusyMicros = 1'000;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     std::uint64_t posted = 0;
+    std::optional<std::int64_t> xid_us;
     EventSets::Found kind = EventSets::Found::kNothing;
     const Code code = describe(name, Code::kSuccess, [&](const MachineRecord& machine) {
       const EventSets::Next next = sets_.take(set, machine);
       kind = next.found;
       posted = machine.events.posted;
+      xid_us = nvml_sim::next_xid_us(machine);
       if (kind == EventSets::Found::kEvent) found(machine, next.event);
       return kind == EventSets::Found::kNoSet ? Code::kInvalidArgument : Code::kSuccess;
     });
@@ -317,7 +320,8 @@ Code Library::wait_for_event(const char* name, std::uint64_t set, std::uint32_t 
     if (left <= 0) return Code::kTimeout;
     const File file = this->file();
     if (file == nullptr) return Code::kUninitialized;
-    file->wait_for_event(posted, std::min<std::int64_t>(left, kLookAgainMicros));
+    const std::int64_t until_xid = std::max(xid_us ? *xid_us - now_us() : kLookAgainMicros, kNotBusyMicros);
+    file->wait_for_event(posted, std::min<std::int64_t>({left, kLookAgainMicros, until_xid}));
   }
 }
 

@@ -70,6 +70,7 @@ Result<void> boot_or_join(const std::string& state, MachineRecord& machine) {
     return fail(ErrorCode::kNotFound,
                 state + ": wanted an existing folder for the state, found none: " + folder.string());
   }
+  if (std::filesystem::is_directory(state)) return invalid(state + ": wanted a file for the state, found a folder");
   const auto boot_id = fresh_boot_id();
   if (!boot_id) return pass_on(boot_id.error());
   begin(machine, *boot_id, now_us());

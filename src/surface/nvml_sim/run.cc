@@ -54,7 +54,7 @@ Result<void> make_links(const fs::path& folder, const Programs& programs) {
 
 /// Where the state is: an option goes before the fleet file, and without either it is in our folder.
 fs::path state_path(const RunWords& words, const Fleet& fleet, const fs::path& folder) {
-  const std::string& named = words.state.empty() ? fleet.state : words.state;
+  const std::string named = words.state.value_or(fleet.state);
   return named.empty() ? folder / "state" : fs::absolute(named);
 }
 
@@ -81,6 +81,7 @@ Result<void> write_fake_root_of(const FakeRoot& root, const std::string& state) 
 }  // namespace
 
 Result<int> run_on_machine(const RunWords& words) {
+  if (words.state == "") return invalid("--state: wanted a path, found an empty one");
   const auto text = read_file(words.fleet);
   if (!text) return pass_on(text.error());
   const auto fleet = parse_fleet(*text, words.fleet);
@@ -94,7 +95,7 @@ Result<int> run_on_machine(const RunWords& words) {
   if (const auto made = make_links(folder->path(), *programs); !made) return pass_on(made.error());
   const std::string state = state_path(words, *fleet, folder->path());
   if (const auto booted = boot_or_join(state, *fleet->machine); !booted) {
-    const bool is_from_file = words.state.empty() && !fleet->state.empty();
+    const bool is_from_file = !words.state && !fleet->state.empty();
     return is_from_file ? fail(booted.error().code, fleet->state_place + ": " + booted.error().message)
                         : pass_on(booted.error());
   }

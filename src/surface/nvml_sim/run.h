@@ -1,6 +1,7 @@
 /// `berth-nvml-sim run`: a program on a simulated machine.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace berth::nvml_sim_cli {
 
 struct RunWords {
   std::string fleet;  ///< path of the fleet file
-  std::string state;  ///< path; empty: what the fleet file says, else a state that ends with the program
+  /// Path. Absent: what the fleet file says, else a state that ends with the program.
+  std::optional<std::string> state;
   bool has_fake_root = false;
   std::vector<std::string> command;  ///< not empty
 };

@@ -110,7 +110,9 @@ for name in ("libnvidia-ml.so.1", "libnvidia-ml.so"):
                             (["--fleet", fleet], "wanted -- COMMAND"), (["--fleet", fleet, "--"], "wanted -- COMMAND"),
                             (["--", "true"], "--fleet is required"), (["--fleet", fleet, "true"], "berth-nvml-sim: "),
                             (["--fleet", fleet, "--state", self.folder / "none/state", "--", "true"],
-                             "wanted an existing folder for the state, found none")]:
+                             "wanted an existing folder for the state, found none"),
+                            (["--fleet", fleet, "--state", self.folder, "--", "true"], "wanted a file for the state, found a folder"),
+                            (["--fleet", fleet, "--state", "", "--", "true"], "--state: wanted a path, found an empty one")]:
             run = self.program("run", *words)
             self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
             self.assertIn(part, run.stderr)
