@@ -260,6 +260,15 @@ TEST_F(ReachHandsTest, WithoutPrivilegesAndWithoutASocketThereAreNone) {
             0);
 }
 
+TEST_F(ReachHandsTest, WithoutAConfigurationNobodyIsStarted) {
+  EXPECT_EQ(in_a_child([&] {
+              const auto found = reach_hands({.program = "/bin/false"});
+              if (!found) return 1;
+              return std::holds_alternative<NoHands>(*found) && !may_change_gpus() ? 0 : 2;
+            }),
+            0);
+}
+
 TEST_F(ReachHandsTest, ASocketIsEnoughWithoutPrivileges) {
   serve_all();
   EXPECT_EQ(in_a_child([&] {

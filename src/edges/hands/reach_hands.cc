@@ -19,6 +19,7 @@ Result<HandsFound> find(const HandsWish& wish) {
     return HandsFound(*wish.socket_path);
   }
   if (!may_change_gpus()) return HandsFound(NoHands{"berth up is not root, and --hands names no socket"});
+  if (wish.config_path.empty()) return HandsFound(NoHands{"no --config says which GPUs may be changed"});
   std::vector<std::string> arguments = {"hands", "--config", wish.config_path};
   if (wish.nvml_path) arguments.insert(arguments.end(), {"--nvml", *wish.nvml_path});
   auto process = start_hands(wish.program, std::move(arguments));

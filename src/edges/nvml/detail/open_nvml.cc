@@ -21,6 +21,13 @@ std::vector<std::string> usual_names() {
   return {file, "/usr/lib/x86_64-linux-gnu/" + file, "/usr/lib64/" + file, "/usr/lib/wsl/lib/" + file};
 }
 
+/// The loader searches a name without a folder in its own folders only; what users name is a file, relative to where
+/// they are, and only then one of the loader's.
+std::vector<std::string> names_of(const std::string& path) {
+  if (path.find('/') != std::string::npos) return {path};
+  return {"./" + path, path};
+}
+
 /// The loader's last error, without the name that it often begins with. The second call frees the text of the first,
 /// as the thread may be one for which nobody waits.
 std::string loader_error(const std::string& name) {
@@ -84,7 +91,7 @@ tl::unexpected<NoGpuLibrary> function_missing(std::string path, std::vector<std:
 
 tl::expected<std::unique_ptr<NvmlGpuLibrary>, NoGpuLibrary> open_nvml(const std::optional<std::string>& path) {
   std::vector<NoGpuLibrary::Attempt> attempts;
-  LoadedLibrary loaded = load(path ? std::vector{*path} : usual_names(), attempts);
+  LoadedLibrary loaded = load(path ? names_of(*path) : usual_names(), attempts);
   if (loaded == nullptr) return not_found(std::move(attempts));
   std::string found_path = path_of(loaded.get());
 
