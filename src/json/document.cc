@@ -53,7 +53,7 @@ class Cursor {
 /// Turns offsets into positions. Each offset is at or behind the one before it, so that all together cost O(bytes).
 class Places {
  public:
-  explicit Places(std::string_view text) : text_(text) {}
+  Places(std::string_view text, std::size_t first_line) : text_(text), place_{.line = first_line, .column = 1} {}
 
   TextPlace at(std::size_t offset) {
     for (; offset_ < std::min(offset, text_.size()); ++offset_) {
@@ -115,7 +115,7 @@ const yaml::Entry* find_repeated(const yaml::Map& map) {
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, std::string_view source, const Limits& limits)
-      : text_(text), source_(source), limits_(limits), places_(text) {}
+      : text_(text), source_(source), limits_(limits), places_(text, limits.first_line) {}
 
   Result<yaml::Node> parse() {
     const Cursor begin(text_, 0, &furthest_);
@@ -274,11 +274,13 @@ bool Builder::fail(ErrorCode code, TextPlace place, std::string_view message) {
 
 Result<yaml::Node> parse_document(std::string_view text, std::string_view source, const Limits& limits) {
   if (text.size() > limits.text_bytes_max) {
-    return invalid(fmt::format("{}: wanted at most {} bytes, found {}", source, limits.text_bytes_max, text.size()));
+    const std::string line = limits.first_line == 1 ? "" : fmt::format("{}: ", limits.first_line);
+    return invalid(
+        fmt::format("{}: {}wanted at most {} bytes, found {}", source, line, limits.text_bytes_max, text.size()));
   }
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   const auto malformed = [&](std::size_t offset, std::string_view message) {
-    Error error = error_at(source, Places(text).at(offset), message);
+    Error error = error_at(source, Places(text, limits.first_line).at(offset), message);
     error.code = ErrorCode::kMalformed;
     return tl::unexpected(std::move(error));
   };

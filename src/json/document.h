@@ -19,6 +19,7 @@ inline constexpr std::size_t kValueCountMax = 300'000;
 struct Limits {
   std::size_t text_bytes_max = kTextBytesMax;
   std::size_t value_count_max = kValueCountMax;
+  std::size_t first_line = 1;  ///< the number of its first line in the source, of which it may be a part
 };
 
 /// The one value of a JSON text (RFC 8259; a byte-order mark is ignored). Scalars keep their kind, numbers their text.

@@ -4,15 +4,10 @@
 #include <cmath>
 
 #include "base/ensure.h"
+#include "base/whole_division.h"
 
 namespace berth::forecast::detail {
 namespace {
-
-/// Rounds down, also below 0.
-std::int64_t floor_divided(std::int64_t value, std::int64_t by) {
-  const std::int64_t quotient = value / by;
-  return value % by < 0 ? quotient - 1 : quotient;
-}
 
 /// The share of its weight that each span keeps over one second, exp(-1 / span), by its series: exponents are at most
 /// 1/4.
@@ -38,13 +33,13 @@ Season::Season(Period period)
       cycles_(profile_.size(), 0) {}
 
 std::size_t Season::slot_of(std::int64_t second) const {
-  const std::int64_t slot = floor_divided(second, period_.slot_seconds);
+  const std::int64_t slot = floor_divide(second, period_.slot_seconds);
   const auto slots = static_cast<std::int64_t>(profile_.size());
-  return static_cast<std::size_t>(slot - floor_divided(slot, slots) * slots);
+  return static_cast<std::size_t>(slot - floor_divide(slot, slots) * slots);
 }
 
 void Season::observe(std::int64_t second, double requests) {
-  const std::int64_t slot = floor_divided(second, period_.slot_seconds);
+  const std::int64_t slot = floor_divide(second, period_.slot_seconds);
   if (open_count_ > 0 && slot != open_slot_) close_slot();
   open_slot_ = slot;
   open_sum_ += requests;
