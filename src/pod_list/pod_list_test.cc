@@ -1,0 +1,82 @@
+#include "pod_list/pod_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace berth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const std::string kHeader = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
+
+std::string refusal(const std::string& text) {
+  const auto pods = read_pods(text, "p.csv");
+  return pods ? "" : pods.error().message;
+}
+
+TEST(PodList, ReadsWholeSharedAndCpuOnlyPodsInTheOrderOfTheirRows) {
+  const auto pods = read_pods(kHeader + "b,12000,16384,2,1000\na,6000,12288,1,460\nc,1,0,0,0\n", "p.csv");
+  ASSERT_TRUE(pods.has_value()) << pods.error().message;
+  ASSERT_EQ(pods->size(), 3U);
+  EXPECT_EQ((*pods)[0].name, "b");
+  EXPECT_EQ((*pods)[0].cpu_milli, 12'000);
+  EXPECT_EQ((*pods)[0].memory_mib, 16'384);
+  EXPECT_EQ((*pods)[0].gpu_count, 2);
+  EXPECT_EQ((*pods)[0].gpu_milli, 1000);
+  EXPECT_FALSE((*pods)[0].is_shared());
+  EXPECT_TRUE((*pods)[1].is_shared());
+  EXPECT_EQ((*pods)[1].gpu_milli, 460);
+  EXPECT_EQ((*pods)[2].gpu_count, 0);
+  EXPECT_FALSE((*pods)[2].is_shared());
+  EXPECT_THAT((*pods)[2].gpu_models, IsEmpty());
+  EXPECT_EQ((*pods)[2].gpu_memory_mib, 0);
+}
+
+TEST(PodList, FindsColumnsByNameAndIgnoresOthers) {
+  const auto pods = read_pods(
+      "qos,gpu_memory_mib,gpu_milli,num_gpu,gpu_spec,gang,memory_mib,cpu_milli,name\n"
+      "LS,40000,1000,1,A100|V100M32|A100|,g1,5,4,p\n"
+      "BE,,0,0,,,7,6,q\n",
+      "p.csv");
+  ASSERT_TRUE(pods.has_value()) << pods.error().message;
+  EXPECT_THAT((*pods)[0].gpu_models, ElementsAre("A100", "V100M32"));
+  EXPECT_EQ((*pods)[0].gang, "g1");
+  EXPECT_EQ((*pods)[0].gpu_memory_mib, 40'000);
+  EXPECT_EQ((*pods)[0].memory_mib, 5);
+  EXPECT_EQ((*pods)[1].name, "q");
+  EXPECT_EQ((*pods)[1].cpu_milli, 6);
+  EXPECT_EQ((*pods)[1].gpu_memory_mib, 0);
+}
+
+TEST(PodList, RefusesWhatIsNoShareOfItsGpus) {
+  EXPECT_EQ(refusal(kHeader + "a,1,1,0,1\n"), "p.csv:2:9: gpu_milli: wanted 0 with num_gpu 0, found \"1\"");
+  EXPECT_EQ(refusal(kHeader + "a,1,1,1,0\n"),
+            "p.csv:2:9: gpu_milli: wanted a whole number from 1 to 1000 with num_gpu 1, found \"0\"");
+  EXPECT_EQ(refusal(kHeader + "a,1,1,1,1001\n"),
+            "p.csv:2:9: gpu_milli: wanted a whole number from 1 to 1000 with num_gpu 1, found \"1001\"");
+  EXPECT_EQ(refusal(kHeader + "a,1,1,2,500\n"), "p.csv:2:9: gpu_milli: wanted 1000 with num_gpu 2, found \"500\"");
+}
+
+TEST(PodList, RefusesRowsWithTheirPlace) {
+  EXPECT_THAT(refusal(kHeader + "a,1,1,0,0\n,1,1,0,0\n"), ::testing::StartsWith("p.csv:3:1: name: wanted"));
+  EXPECT_THAT(refusal(kHeader + "a,-1,1,0,0\n"), ::testing::StartsWith("p.csv:2:3: cpu_milli: wanted"));
+  EXPECT_THAT(refusal(kHeader + "a,1.5,1,0,0\n"), ::testing::StartsWith("p.csv:2:3: cpu_milli: wanted"));
+  EXPECT_THAT(refusal(kHeader + "a,1,1000000001,0,0\n"), ::testing::StartsWith("p.csv:2:5: memory_mib: wanted"));
+  EXPECT_THAT(refusal(kHeader + "a,1,1,0\n"), ::testing::StartsWith("p.csv:2:1: wanted 5 fields"));
+  EXPECT_THAT(refusal(kHeader + "a,1,1,0,0\na,1,1,0,0\n"),
+              ::testing::StartsWith("p.csv:3:1: name: wanted a name that no other pod has"));
+}
+
+TEST(PodList, RefusesFilesWithoutPodsOrColumns) {
+  EXPECT_THAT(refusal(kHeader), ::testing::HasSubstr("wanted at least one pod, found none"));
+  EXPECT_THAT(refusal("name,cpu_milli,memory_mib,num_gpu\na,1,1,0\n"), ::testing::HasSubstr("gpu_milli"));
+  EXPECT_THAT(refusal("name,name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"), ::testing::HasSubstr("name"));
+  EXPECT_NE(refusal(""), "");
+}
+
+}  // namespace
+}  // namespace berth
