@@ -1,0 +1,51 @@
+/// The cheapest instances that hold all pods, with a proven bound.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "pod_list/pod_list.h"
+#include "pricing/offer.h"
+#include "purchase/advise/advice.h"
+
+namespace berth::purchase::advise {
+
+struct AdviseOptions {
+  /// The budget of the search, in nodes: partial contents of an instance, and sets of pods, that it looks at. Absent:
+  /// `default_nodes`.
+  std::optional<std::int64_t> nodes_max = std::nullopt;
+  /// Learns how much of the budget is used, from 0 to 1. Where it returns false the search ends, and the answer is the
+  /// best one so far.
+  std::function<bool(double used)> progress = {};
+  /// The name of the list of pods, for errors: FILE:LINE:COLUMN.
+  std::string file = "pods";
+};
+
+/// Nodes that give a good answer for so many pods within seconds to a minute; it grows with them, up to a limit.
+[[nodiscard]] std::int64_t default_nodes(std::size_t pod_count);
+
+/// Model: instances i of offers o(i), pods p on them.
+///   minimise sum of price(o(i))
+///   each pod on one instance, whose offer has a GPU model and GPU memory that it accepts; CPU-only pods accept any
+///   each instance: CPU and memory of its pods within the shape; whole GPUs have one owner, shares of one GPU sum to
+///   at most 1000 thousandths
+/// Offers may be bought any number of times; those that are not buyable are left out.
+///
+/// First the rivals, then the configuration bound (detail/relaxation.h), plans from its fractional optimum
+/// (detail/diving.h), and local search from the best of all (detail/regrouping.h); so the answer is never worse than a
+/// rival. Where more than kClassesMax different pods are wanted, the bound is that of pods rounded down, and plans
+/// start from pods rounded up. The same arguments give the same answer.
+///
+/// Requires: pods as read_pods gives them. Errors: no pods, no buyable offer, a pod that no offer holds (the first one,
+/// with what it wants and what the nearest offer has; others are named, up to a limit).
+[[nodiscard]] Result<Advice> advise_instances(std::span<const Pod> pods, std::span<const pricing::Offer> offers,
+                                              const AdviseOptions& options);
+
+/// So many different pods (as to what they need) are distinguished.
+inline constexpr std::size_t kClassesMax = 600;
+
+}  // namespace berth::purchase::advise

@@ -1,0 +1,29 @@
+/// Instances of one offer together: how many there are, and what their pods take of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pod_list/pod_list.h"
+#include "purchase/advise/advice.h"
+
+namespace berth::purchase::advise {
+
+/// Sums over the instances of an offer.
+struct OfferTotals {
+  const pricing::Offer* offer = nullptr;  ///< of the advice
+  std::int64_t instances = 0;
+  std::int64_t pods = 0;
+  std::int64_t gpu_milli = 0;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+
+  /// Of all instances; what is bought has a price.
+  [[nodiscard]] std::int64_t micro_usd_per_hour() const;
+};
+
+/// In the order of their first instances. The totals point into `advice`. Requires: the advice is for these pods.
+[[nodiscard]] std::vector<OfferTotals> totals_by_offer(const Advice& advice, std::span<const Pod> pods);
+
+}  // namespace berth::purchase::advise
