@@ -1,0 +1,19 @@
+/// The cheapest run of a job on a market whose whole future is known.
+#pragma once
+
+#include <vector>
+
+#include "purchase/spot/market.h"
+#include "purchase/spot/run.h"
+
+namespace berth::purchase {
+
+/// What to want in each tick: the cheapest of all sequences whose run meets the deadline, guard included; empty if none
+/// does. Of equal ones the first in the order of the search.
+///
+/// An exact dynamic programme over (holding, restart left, work done), tick by tick. Of two states with one holding and
+/// restart, one that has done no more work and cost no less is left out: whatever it does, the other can do. Costs are
+/// integers. O(ticks x states), in practice some hundred states per tick.
+[[nodiscard]] std::vector<Holding> cheapest_wants(const Market& market, const SpotJob& job, const SpotPrices& prices);
+
+}  // namespace berth::purchase
