@@ -71,6 +71,8 @@ class Writer {
 
   void add_rules() {
     add("gpus_per_node", std::to_string(scenario_.gpus_per_node));
+    if (scenario_.provision_seconds)
+      add("scaling", fmt::format("{{provision_seconds: {}}}", *scenario_.provision_seconds));
     add("window_seconds", std::to_string(scenario_.window_seconds));
     add("history_seconds", std::to_string(scenario_.history_seconds));
     add("observation_delay_seconds", seconds_text(scenario_.observation_delay));

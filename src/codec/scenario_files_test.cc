@@ -76,6 +76,7 @@ Scenario full_scenario() {
   scenario.changes = {.destroy = Micros(1), .create = Micros(2), .plumbing = Micros(3)};
   scenario.frozen = {{.from = Instant(1'000'001), .until = Instant(2'000'000)}};
   scenario.gpus_per_node = 2;
+  scenario.provision_seconds = 60;
   scenario.services = {full_service("t.a \"x\": #", model), service_of("T.A \"X\": #"), service_of("t.c")};
   const ProfileId small = *mig::find_profile(model, "1g.6gb");
   scenario.layout = {
@@ -116,6 +117,7 @@ TEST(ScenarioFiles, AreReadAsTheSameScenario) {
   EXPECT_EQ(read->changes, scenario.changes);
   EXPECT_EQ(read->frozen, scenario.frozen);
   EXPECT_EQ(read->gpus_per_node, scenario.gpus_per_node);
+  EXPECT_EQ(read->provision_seconds, scenario.provision_seconds);
   EXPECT_EQ(read->layout, scenario.layout);
 }
 

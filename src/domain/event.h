@@ -104,6 +104,13 @@ struct GpuScheduled {
   friend bool operator==(const GpuScheduled&, const GpuScheduled&) = default;
 };
 
+/// A GPU that was ordered is there, and empty; or one that was released is given back.
+struct GpuRented {
+  GpuId gpu;
+  bool is_here = true;
+  friend bool operator==(const GpuRented&, const GpuRented&) = default;
+};
+
 /// A service is set: a new one takes a place that is free, or one that is there has another spec from now on.
 struct ServiceSet {
   ServiceId service;                        ///< a place: at most the number of places so far
@@ -176,7 +183,7 @@ struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
                ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
-               ActionFailed, GpuObserved, SolveFinished, TimesMeasured>
+               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented>
       what;
   friend bool operator==(const Event&, const Event&) = default;
 };

@@ -17,7 +17,9 @@ enum class GpuHealth : std::uint8_t {
 enum class GpuScheduling : std::uint8_t {
   kOpen,
   kCordoned,  ///< what stands there stays, and no change begins
-  kDraining,  ///< its slices are destroyed; when the last one is gone it is cordoned
+  kDraining,  ///< its slices are destroyed; when the last one is gone it is cordoned, or given back if it was released
+  kOrdered,   ///< it is rented, and not there yet
+  kAbsent,    ///< it is not rented
 };
 
 /// Creations and destructions that failed on a GPU, since a creation that was ordered later succeeded, or the GPU was

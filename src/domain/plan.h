@@ -103,6 +103,15 @@ struct ChangeAhead {
   friend bool operator==(const ChangeAhead&, const ChangeAhead&) = default;
 };
 
+/// A GPU is rented from now on, or given back as soon as it is empty: its slices are destroyed by the stage that drains
+/// GPUs. One that is not there yet is given back at once.
+struct GpuOrder {
+  GpuId gpu;
+  bool is_release = false;
+  Reason reason = {};
+  friend bool operator==(const GpuOrder&, const GpuOrder&) = default;
+};
+
 struct Plan {
   std::uint64_t id = 0;            ///< of the request that it answers; 0: none
   std::uint64_t epoch = 0;         ///< which life of the engine made it; 0 as long as an engine has only one
@@ -118,6 +127,17 @@ struct Plan {
   std::vector<PlannedFloor> floors;         ///< of each service that has a floor, if the policy plans for floors
   std::optional<UnmetFloors> unmet_floors;  ///< why planned < needed for some floor; absent: all floors are met
   std::vector<ChangeAhead> ahead;           ///< by GPU, then time; only planners look ahead
+  std::vector<GpuOrder> gpu_orders = {};    ///< where the fleet may grow and shrink (Scenario::provision_seconds)
+
+  /// Whether nothing happens when it takes effect.
+  [[nodiscard]] bool is_empty() const { return actions.empty() && gpu_orders.empty(); }
+
+  /// Without the orders of GPUs: plans are saved that wait for approval in a live world, whose fleet is constant.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.id, self.epoch, self.base_version, self.made_at, self.is_ordered, self.facts, self.expires_at,
+            self.actions, self.objective, self.bound, self.promised_gain, self.floors, self.unmet_floors, self.ahead);
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

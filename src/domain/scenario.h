@@ -56,7 +56,10 @@ struct Scenario {
   Objective objective = Objective::kServices;
   ChangeCosts changes;
   std::vector<FrozenWindow> frozen;
-  NoChanges no_changes;            ///< of a world at run time; changes by the event NoChangesSet
+  NoChanges no_changes;  ///< of a world at run time; changes by the event NoChangesSet
+  /// Of a fleet that may grow and shrink: from the order of a GPU until it can hold slices. Absent: all GPUs are there
+  /// all the time.
+  std::optional<std::int64_t> provision_seconds;
   MeasuredTimes measured_times;    ///< instead of those of `changes`; they change by the event TimesMeasured
   std::int64_t gpus_per_node = 8;  ///< > 0; see domain/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal

@@ -192,10 +192,10 @@ void Engine::take(const Solution& solution, Instant now, StepAnswer& answer) {
     if (stage.learn) stage.learn(solution);
   }
   answer.infeasible = solution.infeasible;
-  if (solution.infeasible || solution.plan.actions.empty()) return;
+  if (solution.infeasible || solution.plan.is_empty()) return;
   Plan plan = solution.plan;
   answer.dropped = drop_broken_parts(scenario_, state_.snapshot(), plan);
-  if (plan.actions.empty()) return;
+  if (plan.is_empty()) return;
   answer.refused = find_reason_to_refuse(plan, now);
   if (answer.refused) return;
   if (state_.snapshot().pause && !layout_stands_at_once()) {
@@ -241,7 +241,7 @@ void Engine::ask(Instant now, StepAnswer& answer) {
       return;
     }
   }
-  if (!begun.plan.actions.empty()) answer.request = request_for(std::move(begun), nullptr);
+  if (!begun.plan.is_empty()) answer.request = request_for(std::move(begun), nullptr);
 }
 
 SolveRequest Engine::request_for(Solution begun, Solve solve) {

@@ -21,6 +21,10 @@ std::string_view word_of(GpuScheduling scheduling) {
       return "cordoned";
     case GpuScheduling::kDraining:
       return "draining";
+    case GpuScheduling::kOrdered:
+      return "ordered";
+    case GpuScheduling::kAbsent:
+      return "absent";
   }
   return "";
 }

@@ -75,11 +75,38 @@ std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& pla
   if (snapshot.is_open(gpu)) return std::nullopt;
   const GpuState state = snapshot.gpu_state(gpu);
   if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", gpu.index);
+  if (state.scheduling == GpuScheduling::kAbsent) return fmt::format("GPU {} is not rented", gpu.index);
+  if (state.scheduling == GpuScheduling::kOrdered) return fmt::format("GPU {} is ordered and not there yet", gpu.index);
   const bool is_clearing = plan.is_ordered && only_takes(snapshot, action);
   if (state.scheduling == GpuScheduling::kCordoned && is_clearing) return std::nullopt;
   if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("GPU {} is cordoned", gpu.index);
   if (std::holds_alternative<DestroySlice>(action.what)) return std::nullopt;
   return fmt::format("GPU {} is draining", gpu.index);
+}
+
+/// Why the plan may not order or release its GPUs.
+std::optional<std::string> find_wrong_order(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan) {
+  if (plan.gpu_orders.empty()) return std::nullopt;
+  if (!scenario.provision_seconds) return std::string("the fleet is constant: no GPU can be ordered or released");
+  std::set<GpuId> seen;
+  for (const GpuOrder& order : plan.gpu_orders) {
+    if (order.gpu.index >= scenario.gpu_count()) return fmt::format("GPU {} does not exist", order.gpu.index);
+    if (!seen.insert(order.gpu).second) return fmt::format("GPU {} is ordered or released twice", order.gpu.index);
+    const GpuScheduling scheduling = snapshot.gpu_state(order.gpu).scheduling;
+    if (!order.is_release && scheduling != GpuScheduling::kAbsent) {
+      return fmt::format("GPU {} is rented already", order.gpu.index);
+    }
+    if (order.is_release && scheduling != GpuScheduling::kOpen && scheduling != GpuScheduling::kOrdered) {
+      return fmt::format("GPU {} is not open and cannot be released", order.gpu.index);
+    }
+  }
+  // A plan that releases a GPU may empty it, and no more.
+  const auto changes = [&](const Action& action) {
+    return !std::holds_alternative<DestroySlice>(action.what) && seen.contains(slice_of(action.what).gpu);
+  };
+  const auto action = std::ranges::find_if(plan.actions, changes);
+  if (action == plan.actions.end()) return std::nullopt;
+  return fmt::format("GPU {} is ordered or released, and changed by the same plan", slice_of(action->what).gpu.index);
 }
 
 /// Whether others made the slice that stands there.
@@ -113,6 +140,7 @@ std::optional<std::string> check_action(const Scenario& scenario, const Snapshot
 
 std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
                                           Instant acts_at) {
+  if (auto wrong = find_wrong_order(scenario, snapshot, plan)) return wrong;
   if (plan.actions.empty()) return std::nullopt;
   for (const GpuFact& fact : plan.facts) {
     if (auto broken = find_broken_fact(scenario, snapshot, fact)) return broken;

@@ -149,6 +149,42 @@ TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
   EXPECT_EQ(objection(create(slice_at(1, "1g.10gb", 2))), "");
 }
 
+TEST(Verify, ObjectsToOrdersOfGpusThatCannotBe) {
+  Scenario scenario = two_gpus();
+  scenario.provision_seconds = 60;
+  Snapshot snapshot = standing();
+  snapshot.gpus.resize(2);
+  const auto objection = [&](std::vector<GpuOrder> orders, std::vector<Action> actions = {}) {
+    Plan plan;
+    plan.gpu_orders = std::move(orders);
+    plan.actions = std::move(actions);
+    return find_objection(scenario, snapshot, plan, snapshot.now).value_or("");
+  };
+  const GpuOrder order{.gpu = {1}};
+  const GpuOrder release{.gpu = {1}, .is_release = true};
+  EXPECT_EQ(objection({release}), "");
+  EXPECT_EQ(objection({order}), "GPU 1 is rented already");
+  EXPECT_EQ(objection({release, release}), "GPU 1 is ordered or released twice");
+  EXPECT_EQ(objection({{.gpu = {2}}}), "GPU 2 does not exist");
+  EXPECT_EQ(objection({{.gpu = {0}, .is_release = true}}, {destroy(slice_at(0, "1g.10gb", 0))}), "");
+  EXPECT_EQ(objection({release}, {create(slice_at(1, "1g.10gb", 0))}),
+            "GPU 1 is ordered or released, and changed by the same plan");
+  for (const GpuScheduling scheduling : {GpuScheduling::kAbsent, GpuScheduling::kOrdered}) {
+    snapshot.gpus[1].scheduling = scheduling;
+    const bool is_absent = scheduling == GpuScheduling::kAbsent;
+    EXPECT_EQ(objection({order}), is_absent ? "" : "GPU 1 is rented already");
+    EXPECT_EQ(objection({release}), is_absent ? "GPU 1 is not open and cannot be released" : "");
+    EXPECT_EQ(objection({}, {create(slice_at(1, "1g.10gb", 0))}),
+              is_absent ? "GPU 1 is not rented" : "GPU 1 is ordered and not there yet");
+  }
+  snapshot.gpus[1].scheduling = GpuScheduling::kDraining;
+  EXPECT_EQ(objection({order}), "GPU 1 is rented already");
+  EXPECT_EQ(objection({release}), "GPU 1 is not open and cannot be released");
+  snapshot.gpus[1].scheduling = GpuScheduling::kAbsent;
+  scenario.provision_seconds.reset();
+  EXPECT_EQ(objection({order}), "the fleet is constant: no GPU can be ordered or released");
+}
+
 TEST(Verify, AnOrderedPlanOnlyTakesOnACordonedGpu) {
   Snapshot snapshot = standing();
   const Slice one = slice_at(0, "1g.10gb", 0);

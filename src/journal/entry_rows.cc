@@ -46,7 +46,8 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "ActionFailed",
                                                                                       "GpuObserved",
                                                                                       "SolutionSeen",
-                                                                                      "TimesMeasured"};
+                                                                                      "TimesMeasured",
+                                                                                      "GpuRented"};
 /// Kinds of entries, by their place in live::Entry::what.
 constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
                                                                                  "Seconds",         "Stepped",

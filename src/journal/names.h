@@ -29,7 +29,7 @@ inline constexpr std::array kNames<PointChoice> = {"variant", "batch", "processe
 template <>
 inline constexpr std::array kNames<Allocation> = {"holding", "point"};
 template <>
-inline constexpr std::array kWords<GpuScheduling> = {"open", "cordoned", "draining"};
+inline constexpr std::array kWords<GpuScheduling> = {"open", "cordoned", "draining", "ordered", "absent"};
 
 // ---- plans and solutions
 template <>
@@ -64,9 +64,11 @@ inline constexpr std::array kNames<ChangeUnderWay> = {"until_us"};
 template <>
 inline constexpr std::array kWords<UnmetFloors> = {"proven_conflict", "change_under_way", "not_decided"};
 template <>
+inline constexpr std::array kNames<GpuOrder> = {"gpu", "is_release", "reason"};
+template <>
 inline constexpr std::array kNames<Plan> = {
-    "id",      "epoch",     "base_version", "made_at_us",    "is_ordered", "facts",        "expires_at_us",
-    "actions", "objective", "bound",        "promised_gain", "floors",     "unmet_floors", "ahead"};
+    "id",        "epoch", "base_version",  "made_at_us", "is_ordered",   "facts", "expires_at_us", "actions",
+    "objective", "bound", "promised_gain", "floors",     "unmet_floors", "ahead", "gpu_orders"};
 template <>
 inline constexpr std::array kNames<ExpectedReady> = {"slice", "at_us"};
 template <>
@@ -133,6 +135,8 @@ template <>
 inline constexpr std::array kNames<MeasuredTime> = {"median_us", "count"};
 template <>
 inline constexpr std::array kNames<TimesMeasured> = {"change", "time"};
+template <>
+inline constexpr std::array kNames<GpuRented> = {"gpu", "is_here"};
 template <>
 inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 

@@ -54,6 +54,13 @@ void read_times(const yaml::Value& root, Scenario& scenario) {
   scenario.planning = duration(root.at("planning_seconds"), Micros(0));
 }
 
+/// Of a fleet that may grow and shrink.
+std::optional<std::int64_t> read_provision_seconds(const yaml::Value& scaling) {
+  if (!scaling.is_written()) return std::nullopt;
+  scaling.check_keys({"provision_seconds"});
+  return scaling.at("provision_seconds").whole({0, kDurationSecondsMax});
+}
+
 /// The price of the whole run must be representable in micro-dollars.
 void check_cost(const yaml::Value& fleet, const Scenario& scenario) {
   Decimal usd_per_hour;
@@ -72,11 +79,12 @@ void read_scenario(const yaml::Value& root, const LoadOptions& options, Sources&
   if (root.has_failed()) return;
   root.check_keys({"berth", "fleet", "window_seconds", "history_seconds", "observation_delay_seconds",
                    "planning_seconds", "interference", "fidelity", "objective", "changes", "frozen", "layout",
-                   "services", "gpus_per_node"});
+                   "services", "gpus_per_node", "scaling"});
   scenario.fleet = read_fleet(root.at("fleet"), options.allows_empty);
   const yaml::Value per_node = root.at("gpus_per_node");
   if (per_node.is_written()) scenario.gpus_per_node = per_node.whole({1, kGpuCountMax});
   read_times(root, scenario);
+  scenario.provision_seconds = read_provision_seconds(root.at("scaling"));
   scenario.interference = read_interference(root.at("interference"));
   const yaml::Value fidelity = root.at("fidelity");
   if (fidelity.is_written()) scenario.fidelity = static_cast<Fidelity>(fidelity.choice({"requests", "rates"}));

@@ -95,6 +95,7 @@ TEST(Scenario, DefaultsAreThoseOfThePage) {
   EXPECT_EQ(scenario.changes, (ChangeCosts{Micros(500'000), Micros(500'000), Micros(0)}));
   EXPECT_TRUE(scenario.frozen.empty());
   EXPECT_EQ(scenario.gpus_per_node, 8);
+  EXPECT_FALSE(scenario.provision_seconds.has_value());
   EXPECT_FALSE(scenario.layout.has_value());
   const ServiceSpec& a = scenario.services[0];
   EXPECT_EQ(a.tenant, "a");
@@ -120,7 +121,7 @@ TEST(Scenario, EveryKeyIsRead) {
       {"services:",
        "window_seconds: 60\nhistory_seconds: 0\nobservation_delay_seconds: 0.0000005\nplanning_seconds: 2\n"
        "interference: [1.0, 1.25]\nfidelity: rates\nobjective: requests\nchanges: {create_seconds: 1.5}\n"
-       "frozen: [{from_second: 1, seconds: 60}]\ngpus_per_node: 2\n"
+       "frozen: [{from_second: 1, seconds: 60}]\ngpus_per_node: 2\nscaling: {provision_seconds: 90}\n"
        "layout:\n- {gpu: 1, slices: [{profile: 3g.40gb, start: 4, service: b, role: retraining}, {profile: 1g.10gb, "
        "start: 0}]}\n"
        "- {gpu: 0, slices: [{profile: full, start: 0, service: a}]}\nservices:"},
@@ -147,6 +148,7 @@ TEST(Scenario, EveryKeyIsRead) {
   EXPECT_EQ(scenario.changes, (ChangeCosts{Micros(500'000), Micros(1'500'000), Micros(0)}));
   EXPECT_EQ(scenario.frozen, (std::vector{FrozenWindow{Instant::at_second(1), Instant::at_second(61)}}));
   EXPECT_EQ(scenario.gpus_per_node, 2);
+  EXPECT_EQ(scenario.provision_seconds, 90);
   ASSERT_TRUE(scenario.layout.has_value());
   ASSERT_EQ(scenario.layout->size(), 3U);
   EXPECT_TRUE((*scenario.layout)[0].slice.profile.is_full());
@@ -273,7 +275,7 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
       {{{"services:", "servces: 1\nservices:"}},
        "3:1: unknown key \"servces\"; did you mean services? (known: berth, fleet, window_seconds, history_seconds, "
        "observation_delay_seconds, planning_seconds, interference, fidelity, objective, changes, frozen, layout, "
-       "services, gpus_per_node)"},
+       "services, gpus_per_node, scaling)"},
       {{{"services:", "fleet: []\nservices:"}}, "3:1: wanted each key once, found \"fleet\" again"},
       {{{"[{gpu: A100-80GB, count: 2}, {gpu: A30}]", "[]"}},
        "2:8: fleet: wanted a list of at least one GPU, found an empty list"},
@@ -296,6 +298,12 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
        "3:16: window_seconds: wanted a whole number from 1 to 1000000000, found nothing"},
       {{{"services:", "planning_seconds: 1e30\nservices:"}},
        "3:19: planning_seconds: wanted a number from 0 to 1000000000, found \"1e30\""},
+      {{{"services:", "scaling: {provision_seconds: 1.5}\nservices:"}},
+       "3:30: scaling.provision_seconds: wanted a whole number from 0 to 1000000000, found \"1.5\""},
+      {{{"services:", "scaling: {}\nservices:"}},
+       "3:10: scaling.provision_seconds: wanted a whole number from 0 to 1000000000, found nothing"},
+      {{{"services:", "scaling: {provision: 60}\nservices:"}},
+       "3:11: scaling: unknown key \"provision\" (known: provision_seconds)"},
       {{{"services:", "gpus_per_node: 0\nservices:"}},
        "3:16: gpus_per_node: wanted a whole number from 1 to 100000, found \"0\""},
       {{{"services:", "fidelity: exact\nservices:"}}, "3:11: fidelity: wanted requests or rates, found \"exact\""},

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -35,7 +36,24 @@ struct SecondRecord : RequestCounts {
   friend bool operator==(const SecondRecord&, const SecondRecord&) = default;
 };
 
-using JournalRecord = std::variant<SliceRecord, SecondRecord>;
+/// A GPU is ordered, or given back: it is paid for in between.
+struct GpuRecord {
+  Instant at;
+  GpuId gpu;
+  bool is_on = true;
+  friend bool operator==(const GpuRecord&, const GpuRecord&) = default;
+};
+
+/// A slice that serves, or is about to, runs at this operating point from now on; absent: the default one. A slice that
+/// was drained is at the default one again. Not written to files.
+struct PointRecord {
+  Instant at;
+  Slice slice;
+  std::optional<PointChoice> point;
+  friend bool operator==(const PointRecord&, const PointRecord&) = default;
+};
+
+using JournalRecord = std::variant<SliceRecord, SecondRecord, GpuRecord, PointRecord>;
 /// Receives each record in order of time; must not keep references.
 using JournalSink = std::function<void(const JournalRecord&)>;
 

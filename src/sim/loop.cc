@@ -32,6 +32,7 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, Sight>& sights) {
   observe_history();
+  for (const Event& event : world_->take_events()) observe(event);  // GPUs that are not there
   for (const Event& order : orders) observe(order);
   for (const auto& [gpu, sight] : sights) world_->see_gpu(gpu, sight, now_);
   for (const Event& event : world_->take_events()) delay(event);
@@ -406,7 +407,7 @@ void Loop::act_on(StepAnswer answer) {
     refusals_.first = fmt::format("at second {}: {}", (now_ - Instant()).to_seconds(), *answer.refused);
   }
   infeasible_ = std::move(answer.infeasible);
-  if (!answer.plan.actions.empty()) {
+  if (!answer.plan.is_empty()) {
     if (options_.plan_made) options_.plan_made(answer.plan, now_);
     give(PlanOrder{.plan = std::move(answer.plan), .is_first_layout = answer.is_first_layout});
   }

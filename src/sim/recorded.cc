@@ -59,6 +59,7 @@ class Recorded {
                            .services = slice.services,
                            .generation = slice.created_as};
         options_.journal(record);
+        if (slice.point) options_.journal(PointRecord{.at = Instant(), .slice = slice.slice, .point = slice.point});
         record.event = SliceEvent::kServing;
         if (slice.phase == SlicePhase::kUp && !slice.services.empty()) options_.journal(record);
       }

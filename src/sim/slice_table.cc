@@ -231,7 +231,9 @@ void SliceTable::assign(const AssignSlice& action, std::uint64_t number, Instant
         journal(SliceEvent::kCreated, *index, now);
         up(*index, now);
       } else if (!needs_restart(slice, action)) {
+        const bool is_new_point = slice.point != action.point;
         take_over();
+        if (is_new_point) journal_point(slice, now);
         effects_.push_back({.kind = SliceEffect::Kind::kNewBatchLimit, .slice = *index});
         report_ready(*index, now);
       } else {
@@ -346,6 +348,7 @@ void SliceTable::up(SliceIndex index, Instant now) {
   SimSlice& slice = change(index);
   slice.phase = SimSlice::Phase::kUp;
   slice.can_serve = true;
+  if (slice.point) journal_point(slice, now);
   journal(SliceEvent::kServing, index, now);
   if (!slice.holding.services.empty()) effects_.push_back({.kind = SliceEffect::Kind::kStart, .slice = index});
   report_ready(index, now);
@@ -606,6 +609,10 @@ void SliceTable::journal(SliceEvent event, SliceIndex index, Instant now) {
                        .role = holding.role,
                        .services = holding.services,
                        .generation = at(index).created_as});
+}
+
+void SliceTable::journal_point(const SimSlice& slice, Instant now) const {
+  if (journal_) journal_(PointRecord{.at = now, .slice = slice.holding.slice, .point = slice.point});
 }
 
 void SliceTable::count_change(const SimSlice& slice, Instant now) {

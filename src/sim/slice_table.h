@@ -161,6 +161,8 @@ class SliceTable {
   void forget_lost();
   /// Whether a slice finds room between those that exist.
   [[nodiscard]] bool has_room(const Slice& slice) const;
+  /// Whether slices stand on the GPU, or wait for room there. O(1).
+  [[nodiscard]] bool has_slices(GpuId gpu) const { return !by_gpu_[gpu.index].empty() || !waiting_[gpu.index].empty(); }
   /// A slice of others appears; slices that wait for its room fail. Requires: has_room.
   void add_foreign(const Slice& slice, Instant now);
   /// The slices of others on a GPU are gone.
@@ -286,6 +288,7 @@ class SliceTable {
   void report_gone(SliceIndex slice, Instant now);
   void set_timer(SliceIndex slice, Micros after, Instant now);
   void journal(SliceEvent event, SliceIndex slice, Instant now);
+  void journal_point(const SimSlice& slice, Instant now) const;
   void count_change(const SimSlice& slice, Instant now);
   void account(Instant now);
   [[nodiscard]] HeldGpu held_on(GpuId gpu) const;

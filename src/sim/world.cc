@@ -22,10 +22,14 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario_, options.sharing),
       slices_(scenario_, journal_, busy_, options.devices),
+      rented_(scenario_, options.gpus_at_start, journal_),
       serving_(scenario_, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()),
       arrivals_from_(scenario.services.size()),
       revisions_(scenario.services.size()) {
+  for (std::uint32_t gpu = options.gpus_at_start.value_or(scenario.gpu_count()); gpu < scenario.gpu_count(); ++gpu) {
+    events_.push_back({.at = now_, .what = GpuRented{.gpu = {gpu}, .is_here = false}});
+  }
   if (!has_load_) arrivals_.silence_all();
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
@@ -131,10 +135,38 @@ void World::act(const Plan& plan, Instant now, bool is_first_layout) {
     return act(possible, now, is_first_layout);
   }
   if (is_first_layout) choose_ways(plan);
+  order_gpus(plan, now);
   serving_.catch_up(now.micros());
   slices_.act(slices_.take_possible(plan, now), now, is_first_layout);
   settle_effects(now);
+  give_back_gpus(now);
   serving_.take_all(now.micros());
+}
+
+void World::order_gpus(const Plan& plan, Instant now) {
+  for (const GpuOrder& order : plan.gpu_orders) {
+    if (!order.is_release) {
+      rented_.order(order.gpu, now);
+    } else if (rented_.release(order.gpu, now)) {
+      events_.push_back({.at = now, .what = GpuRented{.gpu = order.gpu, .is_here = false}});
+    }
+  }
+  note_arrived_gpus(now);
+}
+
+void World::note_arrived_gpus(Instant now) {
+  for (const GpuId gpu : rented_.take_arrived(now)) {
+    events_.push_back({.at = now, .what = GpuRented{.gpu = gpu, .is_here = true}});
+  }
+}
+
+void World::give_back_gpus(Instant now) {
+  const std::set<GpuId> leaving = rented_.leaving();
+  for (const GpuId gpu : leaving) {
+    if (slices_.has_slices(gpu)) continue;
+    rented_.give_back(gpu, now);
+    events_.push_back({.at = now, .what = GpuRented{.gpu = gpu, .is_here = false}});
+  }
 }
 
 void World::choose_ways(const Plan& plan) {
@@ -382,6 +414,7 @@ Instant World::advance(Instant until, Instant stop) {
       slices_.drained(slice, now_);
       settle_effects(now_);
     }
+    if (!idle.empty()) give_back_gpus(now_);
     if (now_ == boundary) close_second(open_second_);
   }
 }
@@ -410,8 +443,8 @@ void World::close_second(std::int64_t second) {
 }
 
 Instant World::next_change() const {
-  if (retraining_times_.empty()) return slices_.next_time();
-  return std::min(slices_.next_time(), retraining_times_.begin()->first);
+  const Instant next = std::min(slices_.next_time(), rented_.next_time());
+  return retraining_times_.empty() ? next : std::min(next, retraining_times_.begin()->first);
 }
 
 std::vector<ServiceId> World::retrainings_at(Instant now) const {
@@ -427,9 +460,11 @@ void World::do_changes(Instant now) {
     for (const ServiceId service : retrainings_at(now)) {
       change_retraining(service, [now](RetrainingClock& clock) { return clock.tick(now); }, now);
     }
+    note_arrived_gpus(now);
     if (slices_.next_time() == now) slices_.tick(now);
     settle_effects(now);
   }
+  give_back_gpus(now);
   // At the end of the run nothing is taken or dropped any more.
   if (now != end_) serving_.take_all(now.micros());
 }

@@ -23,6 +23,7 @@
 #include "sim/busy_table.h"
 #include "sim/fault_book.h"
 #include "sim/latency_table.h"
+#include "sim/rented_gpus.h"
 #include "sim/retraining_clock.h"
 #include "sim/service_meter.h"
 #include "sim/serving.h"
@@ -45,6 +46,8 @@ struct WorldOptions {
   bool is_endless = false;
   /// Sees each second of each service, with what the engine does not see. May be empty.
   std::function<void(const MeasuredSecond&)> second_measured = {};
+  /// Only GPUs below that are there at second 0, of a fleet that may grow and shrink; absent: all.
+  std::optional<std::uint32_t> gpus_at_start = {};
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).
   std::optional<ServiceId> only;
 };
@@ -113,6 +116,9 @@ class World {
   void give_out_device_actions() { slices_.give_out_device_actions(); }
   void end_device_action(const DeviceActionEnd& end, Instant now);
 
+  /// Which GPUs are rented, and how long they were paid for.
+  [[nodiscard]] const RentedGpus& rented() const { return rented_; }
+
   /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
   /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose point the
   /// new spec does not list goes on at the default point; one whose slice it does not list goes on as it is.
@@ -160,6 +166,9 @@ class World {
   void clear_faults(const std::vector<GpuId>& gpus, Instant now);
   void open_second_at(Instant now);
   void close_second(std::int64_t second);
+  void order_gpus(const Plan& plan, Instant now);
+  void note_arrived_gpus(Instant now);
+  void give_back_gpus(Instant now);
   [[nodiscard]] Instant next_change() const;
   [[nodiscard]] std::vector<ServiceId> retrainings_at(Instant now) const;
   void do_changes(Instant now);
@@ -189,6 +198,7 @@ class World {
   BusyTable busy_;
   LatencyTables tables_;
   SliceTable slices_;
+  RentedGpus rented_;
   Serving serving_;
   std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service
   std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each goes on by itself, and its service

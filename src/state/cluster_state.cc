@@ -36,6 +36,7 @@ std::optional<GpuId> changed_gpu(const Event& event) {
                         [](const GpuLost& lost) -> Changed { return lost.gpu; },
                         [](const GpuReturned& returned) -> Changed { return returned.gpu; },
                         [](const GpuScheduled& scheduled) -> Changed { return scheduled.gpu; },
+                        [](const GpuRented& rented) -> Changed { return rented.gpu; },
                         [](const auto&) -> Changed { return std::nullopt; },
                     },
                     event.what);
@@ -177,6 +178,21 @@ void ClusterState::end_drain(GpuId id, Instant at) {
   gpu.scheduling_since = at;
 }
 
+void ClusterState::set_scheduling(GpuId id, GpuScheduling scheduling, const std::string& reason, Instant at) {
+  GpuState& gpu = gpu_state(id);
+  gpu.scheduling = scheduling;
+  gpu.scheduling_since = at;
+  gpu.scheduling_reason = reason;
+  gpu.failures = {};
+}
+
+/// It may have been released before the word of its arrival came.
+void ClusterState::note_rented(const GpuRented& rented, Instant at) {
+  const bool is_awaited = gpu_state(rented.gpu).scheduling == GpuScheduling::kOrdered;
+  if (rented.is_here && !is_awaited) return;
+  set_scheduling(rented.gpu, rented.is_here ? GpuScheduling::kOpen : GpuScheduling::kAbsent, "", at);
+}
+
 /// A service that is there.
 ServiceState* ClusterState::find(ServiceId service) {
   const bool is_there = service.index < snapshot_.services.size() && !snapshot_.services[service.index].is_absent;
@@ -257,11 +273,7 @@ void ClusterState::apply(const Event& event) {
                    gpu.health_reason.clear();
                  },
                  [&](const GpuScheduled& scheduled) {
-                   GpuState& gpu = gpu_state(scheduled.gpu);
-                   gpu.scheduling = scheduled.scheduling;
-                   gpu.scheduling_since = event.at;
-                   gpu.scheduling_reason = scheduled.reason;
-                   gpu.failures = {};
+                   set_scheduling(scheduled.gpu, scheduled.scheduling, scheduled.reason, event.at);
                    end_drain(scheduled.gpu, event.at);
                  },
                  [&](const ServiceSet& what) { set(what, event.at); },
@@ -272,6 +284,7 @@ void ClusterState::apply(const Event& event) {
                  [&](const PlanningResumed&) { snapshot_.pause.reset(); },
                  [&](const NoChangesSet&) { ++snapshot_.specs_version; },
                  [&](const TimesMeasured&) { ++snapshot_.specs_version; },
+                 [&](const GpuRented& rented) { note_rented(rented, event.at); },
                  [](const PlanApproved&) {},
                  [](const PlanExpired&) {},
                  [](const SolveFinished&) {},  // its plan is applied once it is verified
@@ -300,6 +313,12 @@ void ClusterState::number(Plan& plan) {
 
 void ClusterState::apply(const Plan& plan, Instant acts_at) {
   note_changes(plan, acts_at);
+  for (const GpuOrder& order : plan.gpu_orders) {
+    // A released GPU is draining until the world gives it back, also when it is empty or has not come yet.
+    const GpuScheduling scheduling = order.is_release ? GpuScheduling::kDraining : GpuScheduling::kOrdered;
+    set_scheduling(order.gpu, scheduling, order.reason.text, acts_at);
+    touch(order.gpu);
+  }
   for (const Action& action : plan.actions) {
     touch(slice_of(action.what).gpu);
     std::visit(Overloaded{

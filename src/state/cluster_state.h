@@ -70,6 +70,8 @@ class ClusterState {
   /// The latest number of an action there; 0: there was none.
   [[nodiscard]] std::uint64_t last_number(GpuId gpu) const;
   void lose(const GpuLost& lost, Instant at);
+  void set_scheduling(GpuId gpu, GpuScheduling scheduling, const std::string& reason, Instant at);
+  void note_rented(const GpuRented& rented, Instant at);
   /// A draining GPU without slices is cordoned.
   void end_drain(GpuId gpu, Instant at);
   void set(const ServiceSet& set, Instant at);

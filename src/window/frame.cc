@@ -155,10 +155,18 @@ Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
 }
 
 bool can_serve(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
+  return planned_rate(scenario, service, model, profile) > 0;
+}
+
+double planned_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
+  double fastest = 0;
   for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
-    if (rated_point(scenario, {}, {.service = service, .variant = variant}, model, profile)) return true;
+    const auto point = rated_point(scenario, {}, {.service = service, .variant = variant}, model, profile);
+    if (!point) continue;
+    if (variant == 0) return point->requests_per_second;
+    fastest = std::max(fastest, point->requests_per_second);
   }
-  return false;
+  return fastest;
 }
 
 }  // namespace berth::planner

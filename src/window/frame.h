@@ -42,4 +42,9 @@ struct FrameOptions {
 [[nodiscard]] bool can_serve(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
                              ProfileId profile);
 
+/// The requests per second with which plans count for the service on the profile: of its own variant (0), or of the
+/// fastest where that one has none; 0: no plan lets it serve there.
+[[nodiscard]] double planned_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
+                                  ProfileId profile);
+
 }  // namespace berth::planner

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mig/catalogue.h"
@@ -120,6 +122,16 @@ TEST(Frame, TakesTheQuickestPointThatKeepsTheTargetOutOfStep) {
     EXPECT_EQ(choice->batch, each.batch) << each.name;
     EXPECT_EQ(choice->processes, each.processes) << each.name;
   }
+}
+
+TEST(Frame, SaysTheRateOfOneProfile) {
+  Scenario scenario = scenario_on("A100-80GB", {point("2g.20gb", 4, 1, 50), point("2g.20gb", 8, 1, 90)});
+  const GpuModel& model = scenario.fleet[0].model;
+  const auto rate_on = [&](std::string_view profile) {
+    return planned_rate(scenario, std::as_const(scenario.services)[0], model, *mig::find_profile(model, profile));
+  };
+  EXPECT_DOUBLE_EQ(rate_on("2g.20gb"), 80);
+  EXPECT_DOUBLE_EQ(rate_on("3g.40gb"), 0);
 }
 
 /// The rates of service 0 on 2g.20gb, by variant.

@@ -132,25 +132,34 @@ inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
 
 inline std::string shown(const JournalRecord& record) {
   std::string text;
-  std::visit(Overloaded{[&](const SliceRecord& slice) {
-                          constexpr const char* kNames[] = {"created",        "destroyed", "lost",
-                                                            "draining",       "serving",   "retraining_started",
-                                                            "retraining_done"};
-                          text = std::to_string(slice.at.micros()) + " " + kNames[static_cast<int>(slice.event)] + " " +
-                                 std::to_string(slice.slice.gpu.index) + ":" +
-                                 profile_name(a100(), slice.slice.profile) + "@" + std::to_string(slice.slice.start);
-                          for (const ServiceId service : slice.services) text += " s" + std::to_string(service.index);
-                          if (slice.role == Role::kRetraining) text += " retraining";
-                        },
-                        [&](const SecondRecord& second) {
-                          text = std::to_string(second.at.micros()) + " second";
-                          for (const std::int64_t number :
-                               {std::int64_t{second.service.index}, second.second, second.requests, second.in_time,
-                                second.late, second.dropped, second.unfinished, second.accuracy_sum_micro}) {
-                            text += " " + std::to_string(number);
-                          }
-                        }},
-             record);
+  std::visit(
+      Overloaded{[&](const SliceRecord& slice) {
+                   constexpr const char* kNames[] = {"created", "destroyed",          "lost",           "draining",
+                                                     "serving", "retraining_started", "retraining_done"};
+                   text = std::to_string(slice.at.micros()) + " " + kNames[static_cast<int>(slice.event)] + " " +
+                          std::to_string(slice.slice.gpu.index) + ":" + profile_name(a100(), slice.slice.profile) +
+                          "@" + std::to_string(slice.slice.start);
+                   for (const ServiceId service : slice.services) text += " s" + std::to_string(service.index);
+                   if (slice.role == Role::kRetraining) text += " retraining";
+                 },
+                 [&](const SecondRecord& second) {
+                   text = std::to_string(second.at.micros()) + " second";
+                   for (const std::int64_t number :
+                        {std::int64_t{second.service.index}, second.second, second.requests, second.in_time,
+                         second.late, second.dropped, second.unfinished, second.accuracy_sum_micro}) {
+                     text += " " + std::to_string(number);
+                   }
+                 },
+                 [&](const GpuRecord& gpu) {
+                   text = std::to_string(gpu.at.micros()) + (gpu.is_on ? " gpu_on " : " gpu_off ") +
+                          std::to_string(gpu.gpu.index);
+                 },
+                 [&](const PointRecord& point) {
+                   text = std::to_string(point.at.micros()) + " point " + std::to_string(point.slice.gpu.index) + ":" +
+                          profile_name(a100(), point.slice.profile) + "@" + std::to_string(point.slice.start);
+                   if (point.point) text += " batch " + std::to_string(point.point->batch);
+                 }},
+      record);
   return text;
 }
 
@@ -206,7 +215,7 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
     count.is_in_order = count.is_in_order && now <= at;
     now = at;
-    std::visit(Overloaded{take_slice, take_second}, record);
+    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const PointRecord&) {}}, record);
   }
   for (auto& [gpu, changes] : steps) {
     std::sort(changes.begin(), changes.end());
