@@ -53,7 +53,8 @@ TimelineBuilder::TimelineBuilder(const Scenario& scenario, Sharing sharing)
 
 void TimelineBuilder::add(const sim::JournalRecord& record) {
   std::visit(Overloaded{[&](const sim::SliceRecord& slice) { add_slice(slice); },
-                        [&](const sim::SecondRecord& second) { add_second(second); }},
+                        [&](const sim::SecondRecord& second) { add_second(second); }, [](const sim::GpuRecord&) {},
+                        [&](const sim::PointRecord& point) { add_point(point); }},
              record);
 }
 
@@ -76,6 +77,7 @@ void TimelineBuilder::add_slice(const sim::SliceRecord& record) {
     close(found->second, record.at);
     open_.erase(found);
   }
+  if (record.event != sim::SliceEvent::kServing) points_.erase(record.slice);
   if (record.event == sim::SliceEvent::kDestroyed || record.event == sim::SliceEvent::kLost) return;
   timeline_.shares_slices = timeline_.shares_slices || record.services.size() > 1;
   OpenSpan open;
@@ -85,7 +87,23 @@ void TimelineBuilder::add_slice(const sim::SliceRecord& record) {
                .state = state_after(record.event, before, record),
                .from = record.at,
                .until = record.at};
+  open.point_from = record.at;
   open_.emplace(record.slice, open);
+}
+
+void TimelineBuilder::add_point(const sim::PointRecord& record) {
+  const auto found = open_.find(record.slice);
+  if (found != open_.end() && found->second.span.state == SliceSpan::State::kServing) {
+    add_capacity(found->second, record.at);
+    found->second.point_from = record.at;
+  }
+  points_.erase(record.slice);
+  if (record.point) points_.emplace(record.slice, *record.point);
+}
+
+std::optional<PointChoice> TimelineBuilder::point_of(const Slice& slice) const {
+  const auto found = points_.find(slice);
+  return found == points_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void TimelineBuilder::close(const OpenSpan& open, Instant until) {
@@ -103,13 +121,13 @@ void TimelineBuilder::close(const OpenSpan& open, Instant until) {
 void TimelineBuilder::add_capacity(const OpenSpan& open, Instant until) {
   const SliceSpan& span = open.span;
   for (const ServiceId service : span.services) {
-    const auto table = tables_.find(service, span.slice, span.services.size(), std::nullopt);
+    const auto table = tables_.find(service, span.slice, span.services.size(), point_of(span.slice));
     if (!table) continue;
     const double per_second = table->point.requests_per_second.to_double();
-    for (std::size_t bin = bin_of(span.from); bin < bins_[service.index].capacity.size(); ++bin) {
+    for (std::size_t bin = bin_of(open.point_from); bin < bins_[service.index].capacity.size(); ++bin) {
       const Instant begin = Instant() + bin_ * static_cast<std::int64_t>(bin);
       if (begin >= until) break;
-      const Micros covered = std::min(until, begin + bin_) - std::max(span.from, begin);
+      const Micros covered = std::min(until, begin + bin_) - std::max(open.point_from, begin);
       bins_[service.index].capacity[bin] += per_second * covered.to_seconds();
     }
   }

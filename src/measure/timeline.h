@@ -40,13 +40,15 @@ class TimelineBuilder {
   };
   struct OpenSpan {
     SliceSpan span;
-    double capacity_per_second = 0;
+    Instant point_from;  ///< since when it has its operating point, within the span
   };
 
   void add_slice(const sim::SliceRecord& record);
   void add_second(const sim::SecondRecord& record);
+  void add_point(const sim::PointRecord& record);
   void close(const OpenSpan& open, Instant until);
   void add_capacity(const OpenSpan& open, Instant until);
+  [[nodiscard]] std::optional<PointChoice> point_of(const Slice& slice) const;
   [[nodiscard]] std::size_t bin_of(Instant at) const;
 
   const Scenario& scenario_;
@@ -55,6 +57,7 @@ class TimelineBuilder {
   Micros bin_;
   std::vector<ServiceBins> bins_;
   std::map<Slice, OpenSpan> open_;
+  std::map<Slice, PointChoice> points_;  ///< of slices that are not at their default one
   Timeline timeline_;
 };
 
