@@ -3,10 +3,15 @@
 #include "edges/http_client/curl_client.h"
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
+#include "surface/report/advise_report.h"
+#include "surface/report/case_report.h"
+#include "surface/report/commit_report.h"
 #include "surface/report/forecast_report.h"
 #include "surface/report/pack_report.h"
 #include "surface/report/report.h"
+#include "surface/report/scale_report.h"
 #include "surface/report/size_report.h"
+#include "surface/report/spot_report.h"
 
 namespace {
 
@@ -26,7 +31,12 @@ int main(int argc, char** argv) {
        .reports = {.replay = berth::report::render_report,
                    .size = berth::report::render_size_report,
                    .pack = berth::report::render_pack_report,
-                   .forecast = berth::report::render_forecast_report},
+                   .forecast = berth::report::render_forecast_report,
+                   .spot = berth::report::render_spot_report,
+                   .commit = berth::report::render_commit_report,
+                   .scale = berth::report::render_scale_report,
+                   .advise = berth::report::render_advise_report,
+                   .cases = berth::report::render_case_report},
        .start_server =
            [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
              return berth::edges::start_http_server(

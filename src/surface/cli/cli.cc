@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "surface/cli/advise/advise_verb.h"
+#include "surface/cli/case/case_verb.h"
 #include "surface/cli/client/client_verbs.h"
+#include "surface/cli/commit/commit_verb.h"
 #include "surface/cli/config/config_verb.h"
 #include "surface/cli/forecast/forecast_verb.h"
 #include "surface/cli/hands/hands_verb.h"
@@ -17,8 +20,11 @@
 #include "surface/cli/mig/mig_verb.h"
 #include "surface/cli/pack/pack_verb.h"
 #include "surface/cli/plan/plan_verb.h"
+#include "surface/cli/price/price_verb.h"
 #include "surface/cli/replay/replay_verb.h"
+#include "surface/cli/scale/scale_verb.h"
 #include "surface/cli/size/size_verb.h"
+#include "surface/cli/spot/spot_verb.h"
 #include "surface/cli/up/up_verb.h"
 
 namespace berth::cli {
@@ -51,6 +57,12 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_forecast_verb(app, context);
   add_mig_verb(app, context);
   add_pack_verb(app, context);
+  add_price_verb(app, context);
+  add_advise_verb(app, context);
+  add_spot_verb(app, context);
+  add_commit_verb(app, context);
+  add_scale_verb(app, context);
+  add_case_verb(app, context);
   add_client_verbs(app, context);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "surface/drawing/drawing.h"
+#include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
@@ -33,16 +34,12 @@ constexpr std::size_t kLevel10 = 1;
 constexpr std::size_t kLevel90 = 9;
 constexpr std::size_t kLevel975 = 10;
 
-std::string forecast_fact(std::string_view term, std::string_view text) {
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, html_escaped(text));
-}
-
 std::string forecast_facts(const std::string& trace, const BacktestResult& result) {
   const forecast::BacktestPlan& plan = result.plan;
-  return forecast_fact("Trace", trace) +
-         forecast_fact("Seconds", fmt::format("{} to {}", plan.from_second, plan.from_second + plan.seconds - 1)) +
-         forecast_fact("Forecast ahead", fmt::format("{} s", plan.horizon)) +
-         forecast_fact("Made", fmt::format("every {} s, {} times", plan.every, result.origins));
+  return fact("Trace", trace) +
+         fact("Seconds", fmt::format("{} to {}", plan.from_second, plan.from_second + plan.seconds - 1)) +
+         fact("Forecast ahead", fmt::format("{} s", plan.horizon)) +
+         fact("Made", fmt::format("every {} s, {} times", plan.every, result.origins));
 }
 
 const ModelScore& best_single(const BacktestResult& result) {
@@ -63,26 +60,22 @@ std::string forecast_headline(const BacktestResult& result) {
                      combined.pinball / best.pinball, forecast::name_of(best.model));
 }
 
-std::string score_cell(std::string_view label, std::string_view text, double share) {
-  return fmt::format(R"(<td data-label="{}"><span class="cell"><i style="width:{:.1f}%"></i><b>{}</b></span></td>)",
-                     label, std::clamp(share, 0.0, 1.0) * 100, text);
-}
-
 std::string score_rows(const BacktestResult& result) {
   double worst = 0;
   for (const ModelScore& score : result.models) worst = std::max(worst, score.pinball);
   std::string rows;
   for (const ModelScore& score : result.models) {
-    const std::string wape =
-        score.wape ? fmt::format("{:.1f} %", *score.wape * 100) : R"(<span class="absent">–</span>)";
-    rows += fmt::format(R"(<tr{} data-model="{}"><th scope="row">{}</th>)",
-                        score.model == Model::kCombination ? R"( class="best")" : "", forecast::name_of(score.model),
-                        forecast::name_of(score.model)) +
-            score_cell("Pinball loss", fmt::format("{:.4f}", score.pinball), worst > 0 ? score.pinball / worst : 0) +
-            score_cell("WAPE", wape, score.wape.value_or(0)) +
-            score_cell("In the 80 % band", fmt::format("{:.1f} %", score.coverage_80 * 100), score.coverage_80) +
-            score_cell("In the 95 % band", fmt::format("{:.1f} %", score.coverage_95 * 100), score.coverage_95) +
-            "</tr>\n";
+    const std::string wape = score.wape ? fmt::format("{:.1f} %", *score.wape * 100) : std::string(kAbsentCell);
+    rows +=
+        fmt::format(R"(<tr{} data-model="{}"><th scope="row">{}</th>)",
+                    score.model == Model::kCombination ? R"( class="best")" : "", forecast::name_of(score.model),
+                    forecast::name_of(score.model)) +
+        table_cell("Pinball loss",
+                   barred(fmt::format("{:.4f}", score.pinball), worst > 0 ? score.pinball / worst : 0)) +
+        table_cell("WAPE", barred(wape, score.wape.value_or(0))) +
+        table_cell("In the 80 % band", barred(fmt::format("{:.1f} %", score.coverage_80 * 100), score.coverage_80)) +
+        table_cell("In the 95 % band", barred(fmt::format("{:.1f} %", score.coverage_95 * 100), score.coverage_95)) +
+        "</tr>\n";
   }
   return rows;
 }

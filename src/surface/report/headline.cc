@@ -36,7 +36,7 @@ const PolicyResult* reference_for(const study::ReplayResult& result, Objective o
   return nullptr;
 }
 
-std::string dollars(std::int64_t micro_usd) {
+std::string rounded_dollars(std::int64_t micro_usd) {
   const double usd = static_cast<double>(micro_usd) / 1e6;
   return fmt::format("${:.{}f}", usd, usd < 1 ? 4 : 2);
 }
@@ -57,13 +57,13 @@ std::string compared(double goodput, double reference, const std::string& name) 
 std::string cost_sentence(const measure::Figures& best, const measure::Figures& reference) {
   if (!best.cost_micro_usd || !reference.cost_micro_usd) return "";
   std::string text = *best.cost_micro_usd == *reference.cost_micro_usd
-                         ? fmt::format(" Both cost {}", dollars(*best.cost_micro_usd))
-                         : fmt::format(" It costs {} instead of {}", dollars(*best.cost_micro_usd),
-                                       dollars(*reference.cost_micro_usd));
+                         ? fmt::format(" Both cost {}", rounded_dollars(*best.cost_micro_usd))
+                         : fmt::format(" It costs {} instead of {}", rounded_dollars(*best.cost_micro_usd),
+                                       rounded_dollars(*reference.cost_micro_usd));
   if (best.cost_micro_usd_per_million_in_time && reference.cost_micro_usd_per_million_in_time) {
     text += fmt::format("; a million answers in time cost {} instead of {}",
-                        dollars(*best.cost_micro_usd_per_million_in_time),
-                        dollars(*reference.cost_micro_usd_per_million_in_time));
+                        rounded_dollars(*best.cost_micro_usd_per_million_in_time),
+                        rounded_dollars(*reference.cost_micro_usd_per_million_in_time));
   }
   return text + ".";
 }

@@ -12,6 +12,8 @@
 
 #include "domain/scenario.h"
 #include "surface/drawing/drawing.h"
+#include "surface/report/hues.h"
+#include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
@@ -22,8 +24,6 @@ extern const char pack_html_end[];
 
 namespace berth::report {
 namespace {
-
-constexpr std::string_view kNoFigure = R"(<span class="absent">–</span>)";
 
 /// A problem and its plan, with values that the page needs repeatedly.
 struct PackPage {
@@ -92,44 +92,27 @@ std::string headline_words(const PackPage& page) {
 
 std::string proven_text(bool is_proven) { return is_proven ? "proven" : "not proven"; }
 
-std::string pack_fact(std::string_view term, std::string_view text) {
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, html_escaped(text));
-}
-
 std::string pack_facts(const PackPage& page) {
   const packing::PackResult& result = page.result;
   const PackingRules& rules = page.problem.rules;
   const auto& free = result.score.largest_free;
-  std::string text = pack_fact("GPUs", fmt::format("{}", result.score.gpus));
-  if (page.is_priced()) text += pack_fact("Cost", money_text(result.score.micro_usd_per_hour.value_or(0)));
-  text += pack_fact("No plan takes less than", fmt::format("{} ({})", objective_text(page, result.bound),
-                                                           result.is_proven ? "the plan meets it" : "a gap remains"));
-  text +=
-      pack_fact("Largest free slice", fmt::format("{} ({} to be the largest)", free ? page.slice_name(*free) : "none",
-                                                  proven_text(result.is_largest_free_proven)));
-  text += pack_fact("Slices", fmt::format("{} ({} to be the fewest for that free slice)", result.score.slices,
-                                          proven_text(result.is_slice_count_proven)));
-  text += pack_fact("Nodes searched", fmt::format("{}", result.nodes));
-  text += pack_fact("Latency below", rules.slo_factor.to_string() + " × target");
-  text += pack_fact("Processes per slice", fmt::format("at most {}", rules.processes_max));
-  text += pack_fact("Headroom", rules.headroom.to_string());
-  if (rules.keeps_tenants_apart) text += pack_fact("Tenants", "never share a GPU");
+  std::string text = fact("GPUs", fmt::format("{}", result.score.gpus));
+  if (page.is_priced()) text += fact("Cost", money_text(result.score.micro_usd_per_hour.value_or(0)));
+  text += fact("No plan takes less than", fmt::format("{} ({})", objective_text(page, result.bound),
+                                                      result.is_proven ? "the plan meets it" : "a gap remains"));
+  text += fact("Largest free slice", fmt::format("{} ({} to be the largest)", free ? page.slice_name(*free) : "none",
+                                                 proven_text(result.is_largest_free_proven)));
+  text += fact("Slices", fmt::format("{} ({} to be the fewest for that free slice)", result.score.slices,
+                                     proven_text(result.is_slice_count_proven)));
+  text += fact("Nodes searched", fmt::format("{}", result.nodes));
+  text += fact("Latency below", rules.slo_factor.to_string() + " × target");
+  text += fact("Processes per slice", fmt::format("at most {}", rules.processes_max));
+  text += fact("Headroom", rules.headroom.to_string());
+  if (rules.keeps_tenants_apart) text += fact("Tenants", "never share a GPU");
   return text;
 }
 
 // Colours
-
-constexpr std::size_t kHueCount = 8;
-
-/// A box in the colour of a model; later models repeat the colours under a pattern.
-std::string coloured_box(std::size_t hue, std::string_view geometry) {
-  constexpr std::size_t kPatternCount = 3;
-  std::string svg =
-      fmt::format(R"svg(<rect class="slice serving" {} style="fill:var(--t{})"/>)svg", geometry, hue % kHueCount);
-  if (hue < kHueCount) return svg;
-  return svg + fmt::format(R"svg(<rect class="slice serving" {} style="fill:url(#p{})"/>)svg", geometry,
-                           (hue / kHueCount - 1) % kPatternCount);
-}
 
 std::string legend_items(const PackPage& page) {
   std::vector<const std::string*> names(page.hues.size());
@@ -165,13 +148,6 @@ std::string label_in(const BarSpan& at, std::string_view style, std::string_view
       R"(<svg x="{:.1f}" y="0" width="{:.1f}" height="{}"><text class="label" x="6" y="17" style="{}">{}</text>)"
       R"(<text class="below" x="6" y="33" style="{}">{}</text></svg>)",
       at.left, at.width - 3, kBarHeight, style, html_escaped(first), style, html_escaped(second));
-}
-
-/// The style of text on the colour of a model; over a pattern it has an outline in the plain colour.
-std::string letters_on(std::size_t hue) {
-  std::string fill = fmt::format("fill:var(--on{})", hue % kHueCount);
-  if (hue < kHueCount) return fill;
-  return fill + fmt::format(";paint-order:stroke;stroke:var(--t{});stroke-width:4px", hue % kHueCount);
 }
 
 std::string demand_label(const Demand& demand) {
@@ -239,15 +215,6 @@ std::string pictures_note(const PackPage& page) {
 
 // Demands
 
-std::string with_bar(std::string_view text, double share) {
-  return fmt::format(R"(<span class="cell"><i style="width:{:.1f}%"></i><b>{}</b></span>)",
-                     std::clamp(share, 0.0, 1.0) * 100, text);
-}
-
-std::string demand_td(std::string_view label, std::string_view markup) {
-  return fmt::format(R"(<td data-label="{}">{}</td>)", label, markup);
-}
-
 /// Exact if that is short, else with three digits.
 std::string rate_words(const Decimal& rate) {
   constexpr std::size_t kShort = 9;
@@ -273,7 +240,7 @@ std::vector<DemandGain> gains_of(const PackPage& page) {
 std::string kinds_words(const DemandGain& gain) {
   std::string text;
   for (const auto& [name, count] : gain.kinds) text += fmt::format("{}{} × {}", text.empty() ? "" : ", ", count, name);
-  return text.empty() ? std::string(kNoFigure) : html_escaped(text);
+  return text.empty() ? std::string(kAbsentCell) : html_escaped(text);
 }
 
 /// A share, rounded down, so that one below a target never looks as if it met the target.
@@ -283,11 +250,11 @@ std::string replay_cells(const PackPage& page, std::size_t index) {
   if (page.replay == nullptr) return "";
   const study::DemandFigures& figures = page.replay->demands[index];
   const auto share = [](const std::optional<double>& value) {
-    return value ? with_bar(share_words(*value), *value) : std::string(kNoFigure);
+    return value ? barred(share_words(*value), *value) : std::string(kAbsentCell);
   };
   const std::string p99 =
-      figures.latency_p99_ms ? fmt::format("{:.1f}", *figures.latency_p99_ms) : std::string(kNoFigure);
-  return demand_td("In time", share(figures.slo_attainment)) + demand_td("p99, ms", p99);
+      figures.latency_p99_ms ? fmt::format("{:.1f}", *figures.latency_p99_ms) : std::string(kAbsentCell);
+  return table_cell("In time", share(figures.slo_attainment)) + table_cell("p99, ms", p99);
 }
 
 std::string demand_row(const PackPage& page, std::size_t index, const DemandGain& gain) {
@@ -296,11 +263,11 @@ std::string demand_row(const PackPage& page, std::size_t index, const DemandGain
   const bool has_load = gain.given.sign() > 0;
   const double load = has_load ? (demand.requests_per_second / gain.given).to_double() : 0;
   return fmt::format(R"(<tr><th scope="row">{}</th>)", html_escaped(demand_label(demand))) +
-         demand_td("Target, ms", rate_words(demand.latency_ms)) +
-         demand_td("Rate", rate_words(demand.requests_per_second)) + demand_td("Wanted", rate_words(wanted)) +
-         demand_td("Given", rate_words(gain.given)) +
-         demand_td("Load", has_load ? with_bar(share_words(load), load) : std::string(kNoFigure)) +
-         replay_cells(page, index) + demand_td("Slices", kinds_words(gain)) + "</tr>\n";
+         table_cell("Target, ms", rate_words(demand.latency_ms)) +
+         table_cell("Rate", rate_words(demand.requests_per_second)) + table_cell("Wanted", rate_words(wanted)) +
+         table_cell("Given", rate_words(gain.given)) +
+         table_cell("Load", has_load ? barred(share_words(load), load) : std::string(kAbsentCell)) +
+         replay_cells(page, index) + table_cell("Slices", kinds_words(gain)) + "</tr>\n";
 }
 
 std::string demand_rows(const PackPage& page) {
@@ -312,7 +279,7 @@ std::string demand_rows(const PackPage& page) {
 
 std::string demand_columns(const PackPage& page) {
   std::string columns;
-  const auto add = [&columns](std::string_view name) { columns += fmt::format("<th scope=\"col\">{}</th>", name); };
+  const auto add = [&columns](std::string_view name) { columns += column_head(name); };
   for (const std::string_view name : {"Demand", "Target, ms", "Rate, a second", "With headroom", "Given", "Load"}) {
     add(name);
   }

@@ -15,6 +15,7 @@
 #include "study/size_comparison.h"
 #include "study/size_remarks.h"
 #include "surface/drawing/drawing.h"
+#include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
@@ -28,38 +29,12 @@ namespace {
 
 using study::PolicySize;
 
-constexpr std::string_view kAbsentCell = R"(<span class="absent">–</span>)";
-
-std::string fact(std::string_view term, std::string_view text) {
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, html_escaped(text));
-}
-
 std::string facts(const study::SizeResult& result) {
   return fact("Scenario", result.scenario) + fact("GPU model", result.gpu_model) +
          fact("Share in time, of each service", (result.options.attainment * Decimal(100)).to_string() + " %") +
          fact("Simulated", fmt::format("{} s", result.simulated_seconds)) +
          fact("Seeds", fmt::format("{}", fmt::join(result.options.seeds, ", "))) +
          fact("Tried", "at most " + study::counted_gpus(result.options.gpus_max));
-}
-
-/// A figure with a bar behind it; `share`: of the bar's full width.
-std::string barred(std::string_view text, double share) {
-  return fmt::format(R"(<span class="cell"><i style="width:{:.1f}%"></i><b>{}</b></span>)",
-                     std::clamp(share, 0.0, 1.0) * 100, text);
-}
-
-std::string funnel(const measure::Utilisation& used) {
-  const auto layer = [](int index, double share) {
-    return fmt::format(R"(<i class="f{}" style="width:{:.1f}%"></i>)", index, std::clamp(share, 0.0, 1.0) * 100);
-  };
-  return fmt::format(
-      R"(<span class="funnel"><span class="track">{}{}{}</span><small>{:.0f} › {:.0f} › {:.0f} %</small></span>)",
-      layer(0, used.allocated), layer(1, used.busy), layer(2, used.effective), used.allocated * 100, used.busy * 100,
-      used.effective * 100);
-}
-
-std::string table_cell(std::string_view label, std::string_view markup) {
-  return fmt::format(R"(<td data-label="{}">{}</td>)", label, markup);
 }
 
 std::string signed_percent(double change) {
@@ -110,7 +85,7 @@ std::string policy_row(const study::SizeResult& result, const PolicySize& policy
          table_cell("Cost of the run", cost_markup(policy, gpus_largest)) +
          table_cell("Against shared", against(result, policy, "shared")) +
          table_cell("Against whole", against(result, policy, "whole")) +
-         table_cell("SM-time", funnel(figures.utilisation)) +
+         table_cell("SM-time", utilisation_funnel(figures.utilisation)) +
          table_cell("Goodput", goodput ? barred(fmt::format("{:.4f}", *goodput), *goodput) : std::string(kAbsentCell)) +
          "</tr>\n";
 }

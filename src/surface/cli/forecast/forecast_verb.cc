@@ -26,23 +26,24 @@ void add_forecast_verb(CLI::App& app, VerbContext& context) {
   CLI::App* verb = app.add_subcommand("forecast", kForecastHelp);
   verb->footer(kForecastExamples);
   const auto words = std::make_shared<ForecastWords>();
-  verb->add_option("--trace", words->trace, "The recorded trace, plain or gzip")->type_name("FILE")->required();
-  verb->add_option("--trace-format", words->trace_format, "rps-text, csv, azure-llm or azure-functions")
+  verb->add_option("--trace", words->trace.path, "The recorded trace, plain or gzip")->type_name("FILE")->required();
+  verb->add_option("--trace-format", words->trace.format, "rps-text, csv, azure-llm or azure-functions")
       ->type_name("WORD")
       ->required();
-  verb->add_option("--app", words->app, "For azure-functions: only this application")->type_name("HASH");
-  verb->add_option("--function", words->function, "For azure-functions: only this function; default: the sum of all")
+  verb->add_option("--app", words->trace.app, "For azure-functions: only this application")->type_name("HASH");
+  verb->add_option("--function", words->trace.function,
+                   "For azure-functions: only this function; default: the sum of all")
       ->type_name("HASH");
   verb->add_option("--horizon", words->horizon, "How many seconds each forecast covers")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--every", words->every, "Seconds between forecasts")->type_name("N")->capture_default_str();
-  verb->add_option("--from-second", words->from_second, "The first second forecast; those before it are history")
+  verb->add_option("--from-second", words->trace.from_second, "The first second forecast; those before it are history")
       ->type_name("N")
       ->capture_default_str();
-  verb->add_option("--seconds", words->seconds, "Length of the window; default: to the end of the trace")
+  verb->add_option("--seconds", words->trace.seconds, "Length of the window; default: to the end of the trace")
       ->type_name("N");
-  verb->add_option("--seed", words->seed,
+  verb->add_option("--seed", words->trace.seed,
                    "Seed for arrival times that the trace does not give (within a minute), 0 to 2^63-1")
       ->type_name("N")
       ->capture_default_str();

@@ -12,15 +12,8 @@ namespace {
 
 constexpr std::int64_t kProcessesAskedMax = 1024;
 constexpr std::int64_t kFactorMax = 1000;
-constexpr std::int64_t kNodesAskedMax = 1'000'000'000'000'000;
 /// The replays also use the two seeds after the given one.
 constexpr std::int64_t kPackSeedMax = INT64_MAX - 2;
-
-Result<std::int64_t> whole_option(std::string_view option, std::string_view text, std::int64_t min, std::int64_t max) {
-  const auto value = parse_count(text, max);
-  if (value && *value >= min) return *value;
-  return invalid(fmt::format("{}: wanted a whole number from {} to {}, found {}", option, min, max, in_quotes(text)));
-}
 
 Result<Decimal> factor_option(std::string_view option, std::string_view text) {
   auto value = Decimal::parse(text);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
 
 namespace berth::cli {
 namespace {
@@ -50,11 +53,10 @@ JournalWriter::JournalWriter(const Scenario& scenario, ByteSink sink) : scenario
 void JournalWriter::write(std::string_view policy, const sim::JournalRecord& record) {
   if (error_) return;
   if (policy != policy_ || policy_part_.empty()) begin_policy(policy);
-  if (const auto* second = std::get_if<sim::SecondRecord>(&record)) {
-    write_second(*second);
-  } else {
-    write_slice(std::get<sim::SliceRecord>(record));
-  }
+  std::visit(Overloaded{[this](const sim::SecondRecord& second) { write_second(second); },
+                        [this](const sim::SliceRecord& slice) { write_slice(slice); },
+                        [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const sim::PointRecord&) {}},
+             record);
   if (buffer_.size() >= kBufferBytes) hand_on();
 }
 
@@ -94,6 +96,13 @@ void JournalWriter::write_slice(const sim::SliceRecord& record) {
   append_number(buffer_, ",\"start\":", record.slice.start);
   if (record.services.size() == 1) buffer_.append(",\"service\":").append(service_names_[record.services[0].index]);
   buffer_ += record.role == Role::kInference ? ",\"role\":\"inference\"}\n" : ",\"role\":\"retraining\"}\n";
+}
+
+void JournalWriter::write_gpu(const sim::GpuRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  buffer_.append(policy_part_).append(record.is_on ? "gpu_on" : "gpu_off");
+  append_number(buffer_, "\",\"gpu\":", record.gpu.index);
+  buffer_ += "}\n";
 }
 
 void JournalWriter::hand_on() {

@@ -14,18 +14,18 @@
 #include <vector>
 
 #include "base/text.h"
-#include "edges/files/file_sink.h"
 #include "scenario/load.h"
 #include "study/recorded_replay.h"
 #include "study/replay.h"
 #include "study/replay_bound.h"
 #include "surface/cli/journal/recorded_window.h"
-#include "surface/cli/replay/journal_writer.h"
+#include "surface/cli/replay/journal_file.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
 namespace {
@@ -51,26 +51,6 @@ Result<void> check_paths(const ReplayRequest& request) {
         fmt::format("--journal: wanted another file than the page of --report, found {}", in_quotes(journal)));
   }
   return {};
-}
-
-/// An output that cannot be written is a failure of the environment, whatever the code of the error.
-tl::unexpected<Error> unwritable(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
-
-/// The journal's file and its writer; both absent if no journal was requested.
-struct JournalOutput {
-  std::unique_ptr<edges::FileSink> file;
-  std::unique_ptr<JournalWriter> writer;
-};
-
-Result<JournalOutput> open_journal(const std::optional<std::string>& path, const Scenario& scenario) {
-  JournalOutput output;
-  if (!path) return output;
-  Result<edges::FileSink> file = edges::FileSink::open(*path);
-  if (!file) return unwritable(file.error());
-  output.file = std::make_unique<edges::FileSink>(std::move(*file));
-  output.writer = std::make_unique<JournalWriter>(
-      scenario, [sink = output.file.get()](std::string_view bytes) { return sink->append(bytes); });
-  return output;
 }
 
 /// What is replayed: a scenario, and where it comes from a journal, what really happened.
@@ -182,8 +162,8 @@ Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& 
   if (request.report_dir) {
     if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
   }
-  Result<JournalOutput> journal = open_journal(request.journal_path, *scenario);
-  if (!journal) return pass_on(journal.error());
+  Result<JournalFile> journal = open_journal_file(request.journal_path, *scenario);
+  if (!journal) return unwritable(journal.error());
   JournalWriter* const writer = journal->writer.get();
   const Result<study::ReplayResult> result = run_policies(request, *source, context.progress(), writer, interrupt);
   if (writer != nullptr) {

@@ -1,10 +1,12 @@
 /// Options that several verbs share: from the words typed to values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/decimal.h"
 #include "base/result.h"
 #include "surface/cli/shared/verb.h"
 
@@ -14,6 +16,23 @@ namespace berth::cli {
 /// ones.
 [[nodiscard]] Result<std::vector<std::string>> parse_policies(std::string_view text,
                                                               const std::vector<std::string>& known);
+
+/// "a,b" as texts in that order; refuses empty and repeated ones. `wanted` are the words of the message: "files".
+[[nodiscard]] Result<std::vector<std::string>> split_words(std::string_view option, std::string_view text,
+                                                           std::string_view wanted);
+
+/// The value of --attainment: a share above 0, at most 1.
+[[nodiscard]] Result<Decimal> parse_attainment(std::string_view text);
+
+/// A whole number from min to max.
+[[nodiscard]] Result<std::int64_t> whole_option(std::string_view option, std::string_view text, std::int64_t min,
+                                                std::int64_t max);
+/// A whole number of seconds from min to max.
+[[nodiscard]] Result<std::int64_t> seconds_option(std::string_view option, std::string_view text, std::int64_t min,
+                                                  std::int64_t max);
+
+/// The largest budget of a search that --nodes accepts.
+inline constexpr std::int64_t kNodesAskedMax = 1'000'000'000'000'000;
 
 /// The value of --format.
 [[nodiscard]] Result<OutputFormat> parse_format(std::string_view text);

@@ -18,7 +18,7 @@ ReportFolder::~ReportFolder() {
   for (const std::filesystem::path& folder : made_) std::filesystem::remove(folder, ignored);  // only while it is empty
 }
 
-Result<void> ReportFolder::make(const std::string& report_dir) {
+Result<void> ReportFolder::make(const std::string& report_dir, std::string_view option) {
   namespace fs = std::filesystem;
   report_dir_ = report_dir;
   std::error_code error;
@@ -28,9 +28,9 @@ Result<void> ReportFolder::make(const std::string& report_dir) {
     missing = missing.parent_path();
   }
   fs::create_directories(whole, error);
-  if (error) return fail(ErrorCode::kUnavailable, fmt::format("--report {}: {}", report_dir, error.message()));
+  if (error) return fail(ErrorCode::kUnavailable, fmt::format("{} {}: {}", option, report_dir, error.message()));
   if (::access(whole.c_str(), W_OK | X_OK) != 0) {
-    return fail(ErrorCode::kUnavailable, fmt::format("--report {}: no permission to write there", report_dir));
+    return fail(ErrorCode::kUnavailable, fmt::format("{} {}: no permission to write there", option, report_dir));
   }
   return {};
 }
@@ -39,7 +39,7 @@ Result<void> ReportFolder::write_page(const std::string& page) {
   const Result<void> done = edges::write_file_whole(report_page_path(report_dir_).string(), page);
   // A page that cannot be written is a failure of the environment, whatever the code of the error.
   if (!done) return fail(ErrorCode::kUnavailable, done.error().message);
-  made_.clear();
+  keep();
   return {};
 }
 

@@ -1,8 +1,9 @@
-/// The folder of --report and the page in it.
+/// The folder of an option that names one, such as --report and the page in it.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,8 +13,8 @@ namespace berth::cli {
 /// The path of the page of --report DIR.
 [[nodiscard]] std::filesystem::path report_page_path(const std::string& report_dir);
 
-/// A folder that is created with its parents, and removed again unless its page was written: a failed run leaves no
-/// folders behind.
+/// A folder that is created with its parents, and removed again unless its page was written or it is kept: a failed run
+/// leaves no folders behind.
 class ReportFolder {
  public:
   ReportFolder() = default;
@@ -21,8 +22,10 @@ class ReportFolder {
   ReportFolder& operator=(const ReportFolder&) = delete;
   ~ReportFolder();
 
-  /// Creates the folder. Error: kUnavailable if it cannot be created or is not writable.
-  [[nodiscard]] Result<void> make(const std::string& report_dir);
+  /// Creates the folder of an option. Error: kUnavailable if it cannot be created or is not writable.
+  [[nodiscard]] Result<void> make(const std::string& report_dir, std::string_view option = "--report");
+  /// The files in it are complete.
+  void keep() { made_.clear(); }
   /// Writes the page atomically and keeps the folder. Error: kUnavailable. Requires: make() succeeded.
   [[nodiscard]] Result<void> write_page(const std::string& page);
 

@@ -3,41 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/ensure.h"
 
 namespace berth::cli {
-namespace {
-
-/// Commas between groups of three in the digits before the point.
-std::string separated(std::string digits) {
-  const std::size_t first = digits.front() == '-' ? 1 : 0;
-  const std::size_t point = std::min(digits.find('.'), digits.size());
-  for (std::size_t at = point; at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
-}  // namespace
-
-std::string with_separators(std::int64_t value) { return separated(fmt::format("{}", value)); }
-
-std::string dollars(std::int64_t micro_usd) {
-  const std::int64_t size = micro_usd < 0 ? -micro_usd : micro_usd;
-  const int digits = size >= 1'000'000'000 ? 2 : size >= 1'000'000 ? 4 : 6;
-  return "$" + separated(fmt::format("{:.{}f}", static_cast<double>(micro_usd) / 1e6, digits));
-}
-
-std::string significant(double value) {
-  const double size = std::abs(value);
-  const int digits = size == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
-  return separated(fmt::format("{:.{}f}", value, digits));
-}
-
-std::string percent(double share) { return fmt::format("{:.2f}%", share * 100); }
 
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;

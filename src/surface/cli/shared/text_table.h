@@ -9,21 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/figure_text.h"
+
 namespace berth::cli {
 
 /// The widest line that the program prints by itself.
 inline constexpr std::size_t kLineWidthMax = 120;
 /// The text for an absent figure.
 inline constexpr std::string_view kAbsentText = "-";
-
-/// 1234567 -> "1,234,567".
-[[nodiscard]] std::string with_separators(std::int64_t value);
-/// Micro-dollars as dollars: two digits after the point from $1,000 on, four from $1, else six.
-[[nodiscard]] std::string dollars(std::int64_t micro_usd);
-/// About three significant digits: 1,234 or 12.3 or 1.23 or 0.012.
-[[nodiscard]] std::string significant(double value);
-/// A share as "98.31%".
-[[nodiscard]] std::string percent(double share);
 
 /// `format(*value)`, or kAbsentText.
 template <class T, class Format>

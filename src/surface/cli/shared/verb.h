@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "ports/files.h"
@@ -24,7 +25,19 @@ struct BacktestResult;
 namespace berth::packing {
 struct PackResult;
 }  // namespace berth::packing
+namespace berth::purchase {
+struct CommitComparison;
+struct SpotScore;
+struct SpotStudy;
+}  // namespace berth::purchase
+namespace berth::purchase::advise {
+struct AdviceCase;
+}  // namespace berth::purchase::advise
+namespace berth::scale {
+struct Comparison;
+}  // namespace berth::scale
 namespace berth::study {
+struct CaseResult;
 struct PackingReplay;
 struct ReplayResult;
 struct SizeResult;
@@ -39,6 +52,13 @@ using PackReportRenderer =
     std::function<std::string(const PackingProblem&, const packing::PackResult&, const study::PackingReplay*)>;
 /// Of a trace with that name.
 using ForecastReportRenderer = std::function<std::string(const std::string& trace, const forecast::BacktestResult&)>;
+/// Of a file of windows with that name.
+using SpotReportRenderer = std::function<std::string(const std::string& windows, const purchase::SpotStudy&,
+                                                     const std::vector<purchase::SpotScore>&)>;
+using CommitReportRenderer = std::function<std::string(const purchase::CommitComparison&)>;
+using ScaleReportRenderer = std::function<std::string(const scale::Comparison&)>;
+using AdviseReportRenderer = std::function<std::string(const purchase::advise::AdviceCase&)>;
+using CaseReportRenderer = std::function<std::string(const Scenario&, const study::CaseResult&)>;
 
 /// What draws the page of --report, by verb; each is needed for --report only.
 struct ReportRenderers {
@@ -46,6 +66,11 @@ struct ReportRenderers {
   SizeReportRenderer size;
   PackReportRenderer pack;
   ForecastReportRenderer forecast;
+  SpotReportRenderer spot;
+  CommitReportRenderer commit;
+  ScaleReportRenderer scale;
+  AdviseReportRenderer advise;
+  CaseReportRenderer cases;
 };
 
 /// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.

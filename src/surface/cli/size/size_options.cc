@@ -16,26 +16,6 @@
 namespace berth::cli {
 namespace {
 
-/// Whether the text is a number, possibly with more digits than Decimal can hold.
-bool is_unsigned_number(std::string_view text) {
-  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) return false;
-  double ignored = 0;
-  const std::string terminated(text);
-  const char* const end = terminated.c_str() + terminated.size();
-  return std::from_chars(terminated.c_str(), end, ignored).ptr == end;
-}
-
-Result<Decimal> parse_attainment(std::string_view text) {
-  Result<Decimal> attainment = Decimal::parse(text);
-  if (attainment && attainment->sign() > 0 && *attainment <= Decimal(1)) return attainment;
-  if (!attainment && is_unsigned_number(text)) {
-    return invalid(
-        "--attainment: wanted a share with fewer digits: at most 40 characters, no exponent below -30; found " +
-        in_quotes(text));
-  }
-  return invalid("--attainment: wanted a share above 0, at most 1, found " + in_quotes(text));
-}
-
 Result<std::int64_t> parse_from_one(std::string_view option, std::string_view text, std::int64_t max) {
   Result<std::int64_t> count = parse_count(text, max);
   if (count && *count >= 1) return count;

@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "edges/files/file_sink.h"
 #include "edges/hands/reach_hands.h"
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
@@ -33,7 +32,7 @@
 #include "live/session.h"
 #include "surface/api/api.h"
 #include "surface/api/page.h"
-#include "surface/cli/replay/journal_writer.h"
+#include "surface/cli/replay/journal_file.h"
 #include "surface/cli/up/boot_id.h"
 #include "surface/cli/up/config_file.h"
 #include "surface/cli/up/folder_world.h"
@@ -51,24 +50,8 @@ constexpr int kFailedStatus = 1;
 constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::int64_t kDaySeconds = std::int64_t{24} * 3600;
-/// The journal's file and its writer; both absent if none is wanted.
-struct Journal {
-  std::unique_ptr<edges::FileSink> file;
-  std::unique_ptr<JournalWriter> writer;
-};
 
-Result<Journal> open_journal(const UpRequest& request, const Scenario& scenario) {
-  Journal journal;
-  if (!request.journal_path) return journal;
-  auto file = edges::FileSink::open(*request.journal_path);
-  if (!file) return pass_on(file.error());
-  journal.file = std::make_unique<edges::FileSink>(std::move(*file));
-  journal.writer = std::make_unique<JournalWriter>(
-      scenario, [sink = journal.file.get()](std::string_view bytes) { return sink->append(bytes); });
-  return journal;
-}
-
-Result<void> close_journal(Journal& journal) {
+Result<void> close_journal(JournalFile& journal) {
   if (!journal.writer) return {};
   if (auto written = journal.writer->finish(); !written) return written;
   return journal.file->commit();
@@ -236,7 +219,7 @@ class Up {
     auto session = live::Session::make(world_.scenario, std::move(options));
     if (!session) return pass_on(session.error());
     session_ = std::move(*session);
-    auto journal = open_journal(request_, session_->scenario());
+    auto journal = open_journal_file(request_.journal_path, session_->scenario());
     if (!journal) return pass_on(journal.error());
     journal_ = std::move(*journal);
     return {};
@@ -537,7 +520,7 @@ class Up {
     series_->stop();
     if (const auto failure = recorder().flush()) log_error(context_.err, *failure);
     const auto closed = close_journal(journal_);
-    journal_ = Journal();  // one that could not be kept leaves no file
+    journal_ = JournalFile();  // one that could not be kept leaves no file
     if (!closed) return fail(ErrorCode::kUnavailable, closed.error().message);
     return status;
   }
@@ -550,7 +533,7 @@ class Up {
   const SteadyWallClock wall_;
   std::unique_ptr<WorldRecords> records_;
   std::optional<edges::Recorder::Draft> saving_;  ///< a snapshot between begin_save and end_save
-  Journal journal_;
+  JournalFile journal_;
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;

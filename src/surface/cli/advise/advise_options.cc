@@ -1,0 +1,22 @@
+#include "surface/cli/advise/advise_options.h"
+
+#include "base/first_error.h"
+#include "surface/cli/shared/option_words.h"
+
+namespace berth::cli {
+
+Result<AdviseRequest> check_advise_options(const AdviseWords& words, Date today) {
+  if (words.pods.empty()) return invalid("--pods: wanted a file, found an empty path");
+  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
+  FirstError first;
+  AdviseRequest request{.pods_path = words.pods,
+                        .offers = first.take(check_offer_words(words.offers, today)),
+                        .nodes_max = std::nullopt,
+                        .format = first.take(parse_format(words.format)),
+                        .report_dir = words.report};
+  if (words.nodes) request.nodes_max = first.take(whole_option("--nodes", *words.nodes, 1, kNodesAskedMax));
+  if (!first.is_clear()) return first.passed_on();
+  return request;
+}
+
+}  // namespace berth::cli

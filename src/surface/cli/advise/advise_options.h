@@ -1,0 +1,36 @@
+/// The options of `berth advise`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/date.h"
+#include "base/result.h"
+#include "surface/cli/shared/offer_words.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct AdviseWords {
+  std::string pods;
+  OfferWords offers = {.purchase = "on-demand"};
+  std::optional<std::string> nodes = std::nullopt;
+  std::string format = "table";
+  std::optional<std::string> report = std::nullopt;
+};
+
+/// Checked, as far as possible without the files.
+struct AdviseRequest {
+  std::string pods_path;
+  OfferRequest offers;
+  std::optional<std::int64_t> nodes_max;
+  OutputFormat format = OutputFormat::kTable;
+  std::optional<std::string> report_dir;
+};
+
+/// `today` is the default of --at. Refuses empty paths, what check_offer_words refuses, and nodes out of range.
+[[nodiscard]] Result<AdviseRequest> check_advise_options(const AdviseWords& words, Date today);
+
+}  // namespace berth::cli

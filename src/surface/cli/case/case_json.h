@@ -1,0 +1,12 @@
+/// What a case found, as JSON.
+#pragma once
+
+#include <string>
+
+#include "study/case.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string case_json(const study::CaseResult& result);
+
+}  // namespace berth::cli

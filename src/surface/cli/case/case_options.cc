@@ -1,0 +1,48 @@
+#include "surface/cli/case/case_options.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/first_error.h"
+#include "base/text.h"
+#include "domain/arrivals.h"
+#include "surface/cli/shared/option_words.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr std::int64_t kMicroUsdMax = 1'000'000'000'000;
+
+Result<std::optional<std::int64_t>> parse_optional_count(std::string_view option,
+                                                         const std::optional<std::string>& text, std::int64_t max) {
+  if (!text) return std::optional<std::int64_t>();
+  const auto count = parse_count(*text, max);
+  if (count) return std::optional(*count);
+  return invalid(fmt::format("{}: {}", option, count.error().message));
+}
+
+}  // namespace
+
+Result<CaseRequest> check_case_options(const CaseWords& words) {
+  if (words.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
+  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
+  if (words.journal == "") return invalid("--journal: wanted a folder, found an empty path");
+  FirstError first;
+  CaseRequest request{.scenario_path = words.scenario,
+                      .options = {},
+                      .provision_seconds = first.take(
+                          parse_optional_count("--provision-seconds", words.provision_seconds, kTraceSecondsMax)),
+                      .format = first.take(parse_format(words.format)),
+                      .report_dir = words.report,
+                      .journal_dir = words.journal};
+  request.options.attainment = first.take(parse_attainment(words.attainment));
+  request.options.committed_micro_usd_per_gpu_hour = first.take(
+      parse_optional_count("--committed-micro-usd-per-gpu-hour", words.committed_micro_usd_per_gpu_hour, kMicroUsdMax));
+  const auto seed = first.take(parse_optional_count("--seed", words.seed, INT64_MAX));
+  if (!first.is_clear()) return first.passed_on();
+  request.options.seed = static_cast<std::uint64_t>(*seed);
+  return request;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,134 @@
+#include "surface/cli/case/case_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <ranges>
+#include <utility>
+
+#include "scenario/load.h"
+#include "surface/cli/case/case_json.h"
+#include "surface/cli/case/case_table.h"
+#include "surface/cli/replay/journal_file.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/unwritable.h"
+
+namespace berth::cli {
+namespace {
+
+/// More GPUs than any step has: the journal's writer looks up their model.
+constexpr std::int64_t kGpusInJournal = 1'000'000;
+
+Result<Scenario> read_scenario(const CaseRequest& request, const Files& files) {
+  auto scenario = scenario::load_scenario(request.scenario_path, files);
+  if (!scenario) return scenario;
+  if (request.provision_seconds) scenario->provision_seconds = request.provision_seconds;
+  if (auto checked = study::check_case(*scenario); !checked) return pass_on(checked.error());
+  return scenario;
+}
+
+/// Without a price for commitments there is no such step.
+int step_count(const CaseRequest& request) {
+  const auto all = static_cast<int>(study::case_step_names().size());
+  return request.options.committed_micro_usd_per_gpu_hour ? all : all - 1;
+}
+
+/// The folder of --journal: DIR/STEP.jsonl, a file for each step; they appear when all are complete.
+class CaseJournals {
+ public:
+  explicit CaseJournals(const Scenario& scenario) : scenario_(scenario) {
+    scenario_.fleet.front().count = kGpusInJournal;
+  }
+
+  /// Files for the first `steps`.
+  Result<void> open(const std::optional<std::string>& folder, int steps) {
+    if (!folder) return {};
+    if (auto made = folder_.make(*folder, "--journal"); !made) return made;
+    for (const std::string& step : study::case_step_names() | std::views::take(steps)) {
+      const auto path = std::filesystem::path(*folder) / (step + ".jsonl");
+      auto file = open_journal_file(path.string(), scenario_);
+      if (!file) return unwritable(file.error());
+      files_.emplace(step, std::move(*file));
+    }
+    return {};
+  }
+  [[nodiscard]] bool is_open() const { return !files_.empty(); }
+  void write(std::string_view step, const sim::JournalRecord& record) {
+    files_.at(std::string(step)).writer->write(step, record);
+  }
+  Result<void> commit() {
+    for (auto& [step, journal] : files_) {
+      if (auto finished = journal.writer->finish(); !finished) return finished;
+      if (auto done = journal.file->commit(); !done) return unwritable(done.error());
+    }
+    folder_.keep();
+    return {};
+  }
+
+ private:
+  Scenario scenario_;
+  ReportFolder folder_;
+  std::map<std::string, JournalFile> files_;
+};
+
+/// Where the answer goes besides standard output; both are optional.
+struct CaseOutputs {
+  CaseJournals journals;
+  ReportFolder report;
+
+  Result<void> open(const CaseRequest& request) {
+    if (request.report_dir) {
+      if (auto made = report.make(*request.report_dir); !made) return made;
+    }
+    return journals.open(request.journal_dir, step_count(request));
+  }
+  Result<void> write(const std::optional<std::string>& page) {
+    if (auto written = journals.commit(); !written) return written;
+    return page ? report.write_page(*page) : Result<void>();
+  }
+};
+
+/// With a bar; an interrupt ends it.
+Result<study::CaseResult> run_steps(const Scenario& scenario, const CaseRequest& request, const VerbContext& context,
+                                    CaseJournals& journals, const InterruptWatch& interrupt) {
+  const auto& names = study::case_step_names();
+  ProgressBar bar(context.progress(), step_count(request), steady_now);
+  study::CaseHooks hooks;
+  hooks.progress = [&](std::string_view step, double done) {
+    const auto index = static_cast<int>(std::ranges::find(names, step) - names.begin());
+    bar.show(fmt::format("{:<16}", step), index, done);
+    return !interrupt.is_interrupted();
+  };
+  if (journals.is_open()) {
+    hooks.journal = [&](std::string_view step, const sim::JournalRecord& record) { journals.write(step, record); };
+  }
+  auto result = study::run_case(scenario, request.options, hooks);
+  bar.clear();
+  if (!result && result.error().code == ErrorCode::kInterrupted) return pass_on(interrupted_error());
+  return result;
+}
+
+}  // namespace
+
+Result<std::string> run_case_verb(const CaseRequest& request, const VerbContext& context) {
+  InterruptWatch interrupt;
+  const auto scenario = read_scenario(request, *context.files);
+  if (!scenario) return pass_on(scenario.error());
+  interrupt.defer();
+  CaseOutputs outputs{.journals = CaseJournals(*scenario), .report = {}};
+  if (auto opened = outputs.open(request); !opened) return pass_on(opened.error());
+  const auto result = run_steps(*scenario, request, context, outputs.journals, interrupt);
+  if (!result) return pass_on(result.error());
+  std::string text =
+      request.format == OutputFormat::kJson ? case_json(*result) : case_table(*result, context.has_colour());
+  const auto page = request.report_dir ? std::optional(context.reports.cases(*scenario, *result)) : std::nullopt;
+  if (auto written = outputs.write(page); !written) return pass_on(written.error());
+  return text;
+}
+
+}  // namespace berth::cli

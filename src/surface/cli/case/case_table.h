@@ -1,0 +1,12 @@
+/// What a case found, as text for people.
+#pragma once
+
+#include <string>
+
+#include "study/case.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string case_table(const study::CaseResult& result, bool has_colour);
+
+}  // namespace berth::cli

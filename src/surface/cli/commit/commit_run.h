@@ -1,0 +1,15 @@
+/// Runs `berth commit`.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/commit/commit_options.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// The text for stdout. The page of --report appears whole or not at all.
+[[nodiscard]] Result<std::string> run_commit(const CommitRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli

@@ -1,0 +1,42 @@
+/// The options of `berth price`: as typed, and checked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/date.h"
+#include "base/result.h"
+#include "surface/cli/shared/offer_words.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// Of `berth price list` and `show`, as typed.
+struct PriceWords {
+  OfferWords offers;
+  std::optional<std::string> type = std::nullopt;  ///< `show` only
+  std::string format = "table";
+};
+
+/// Of `berth price merge`, as typed.
+struct PriceMergeWords {
+  std::string offers;
+  std::string out;
+  std::optional<std::string> at = std::nullopt;
+  std::optional<std::string> stamp = std::nullopt;
+};
+
+struct PriceRequest {
+  OfferRequest offers;
+  OutputFormat format = OutputFormat::kTable;
+};
+
+struct PriceMergeRequest {
+  OfferRequest offers;  ///< two files: the older and the newer
+  std::string out;
+};
+
+[[nodiscard]] Result<PriceRequest> check_price_words(const PriceWords& words, Date today);
+[[nodiscard]] Result<PriceMergeRequest> check_price_merge_words(const PriceMergeWords& words, Date today);
+
+}  // namespace berth::cli

@@ -1,0 +1,15 @@
+/// What autoscalers did on a recorded load, as JSON.
+#pragma once
+
+#include <string>
+
+#include "scale/comparison.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string scale_json(const scale::Comparison& comparison);
+
+/// A line of --log: the number wanted from this second on, and why, where the policy has a reason.
+[[nodiscard]] std::string scale_log_line(scale::Policy policy, const scale::WantChange& change);
+
+}  // namespace berth::cli

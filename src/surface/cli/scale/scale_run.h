@@ -1,0 +1,15 @@
+/// Runs `berth scale`.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/scale/scale_options.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// The text for stdout. The file of --log appears whole or not at all.
+[[nodiscard]] Result<std::string> run_scale(const ScaleRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli

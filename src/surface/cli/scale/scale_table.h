@@ -1,0 +1,12 @@
+/// What autoscalers did on a recorded load, as text for people.
+#pragma once
+
+#include <string>
+
+#include "scale/comparison.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string scale_table(const scale::Comparison& comparison, bool has_colour);
+
+}  // namespace berth::cli

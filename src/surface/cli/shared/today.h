@@ -1,0 +1,17 @@
+/// The day, for verbs whose default is today.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/date.h"
+
+namespace berth::cli {
+
+/// Of the wall clock, in UTC. Verbs read it once, where their words are checked.
+[[nodiscard]] inline Date today() {
+  const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  return Date(static_cast<std::int32_t>(days.time_since_epoch().count()));
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,16 @@
+/// What policies paid for spot and on-demand instances, as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "purchase/spot/study.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string spot_json(const std::vector<purchase::SpotScore>& scores, const purchase::SpotStudy& study);
+
+/// A line of --runs: what was held in each tick, until the end.
+[[nodiscard]] std::string spot_run_line(const purchase::SpotRun& run, const purchase::Market& market);
+
+}  // namespace berth::cli

@@ -1,0 +1,110 @@
+#include "surface/cli/spot/spot_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "edges/files/file_sink.h"
+#include "purchase/spot/windows.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/unwritable.h"
+#include "surface/cli/spot/spot_json.h"
+#include "surface/cli/spot/spot_table.h"
+
+namespace berth::cli {
+namespace {
+
+using purchase::Market;
+using purchase::SpotStudy;
+
+/// Each window must reach to the last deadline.
+Result<void> check_lengths(const SpotStudy& study, const std::string& path) {
+  const std::int64_t deadline = std::ranges::max(study.deadlines);
+  for (const Market& market : study.markets) {
+    const auto ticks = static_cast<std::int64_t>(market.is_available.front().size());
+    if (ticks * market.tick_seconds >= deadline) continue;
+    return invalid(fmt::format("{}: window {} of {}: wanted at least the deadline, {} s, found {} ticks of {} s", path,
+                               in_quotes(market.window), in_quotes(market.series.front()), deadline, ticks,
+                               market.tick_seconds));
+  }
+  return {};
+}
+
+Result<SpotStudy> read_study(const SpotRequest& request, const Files& files) {
+  const auto text = files.read(request.windows_path);
+  if (!text) return pass_on(text.error());
+  auto markets = purchase::read_windows(*text, request.windows_path);
+  if (!markets) return pass_on(markets.error());
+  if (request.are_zones_together) markets = purchase::join_zones(*markets, request.windows_path);
+  if (!markets) return pass_on(markets.error());
+  SpotStudy study = request.study;
+  study.markets = std::move(*markets);
+  if (auto checked = check_lengths(study, request.windows_path); !checked) return pass_on(checked.error());
+  return study;
+}
+
+/// The lines of --runs, which appear as a file when all are written.
+class RunLines {
+ public:
+  Result<void> open(const std::optional<std::string>& path) {
+    if (!path) return {};
+    auto file = edges::FileSink::open(*path);
+    if (!file) return unwritable(file.error());
+    file_.emplace(std::move(*file));
+    return {};
+  }
+  void add(const purchase::SpotRun& run, const Market& market) {
+    if (file_ && written_) written_ = file_->append(spot_run_line(run, market));
+  }
+  Result<void> commit() {
+    if (!file_) return {};
+    return written_ ? file_->commit() : written_;
+  }
+
+ private:
+  std::optional<edges::FileSink> file_;
+  Result<void> written_;
+};
+
+}  // namespace
+
+Result<std::string> run_spot(const SpotRequest& request, const VerbContext& context) {
+  InterruptWatch interrupt;
+  const auto study = read_study(request, *context.files);
+  if (!study) return pass_on(study.error());
+  interrupt.defer();
+  ReportFolder folder;
+  if (request.report_dir) {
+    if (auto made = folder.make(*request.report_dir); !made) return pass_on(made.error());
+  }
+  RunLines lines;
+  if (auto opened = lines.open(request.runs_path); !opened) return pass_on(opened.error());
+  const auto per_policy = static_cast<double>(study->markets.size() * study->deadlines.size() * study->restarts.size());
+  ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);
+  double done = 0;
+  const auto scores = purchase::run_spot_study(*study, request.policies, [&](const purchase::SpotRun& run) {
+    lines.add(run, study->markets[run.market]);
+    const auto index = static_cast<int>(done / per_policy);
+    done += 1;
+    bar.show(fmt::format("{:<16}", purchase::name_of(run.policy)), index, (done - index * per_policy) / per_policy);
+    return !interrupt.is_interrupted();
+  });
+  bar.clear();
+  if (!scores) return pass_on(interrupted_error());
+  const std::string page =
+      request.report_dir ? context.reports.spot(request.windows_path, *study, *scores) : std::string();
+  if (auto written = lines.commit(); !written) return unwritable(written.error());
+  if (request.report_dir) {
+    if (auto written = folder.write_page(page); !written) return pass_on(written.error());
+  }
+  return request.format == OutputFormat::kJson ? spot_json(*scores, *study)
+                                               : spot_table(*scores, *study, context.has_colour());
+}
+
+}  // namespace berth::cli

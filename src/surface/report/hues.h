@@ -1,0 +1,17 @@
+/// Eight colours for kinds of things, which colour-blind readers can distinguish; later kinds repeat them under a
+/// pattern.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace berth::report {
+
+/// A box in the colour of a kind. `geometry`: its attributes, as markup. The page has the patterns p0 to p2.
+[[nodiscard]] std::string coloured_box(std::size_t hue, std::string_view geometry);
+
+/// The style of text on that colour; over a pattern it has an outline in the plain colour.
+[[nodiscard]] std::string letters_on(std::size_t hue);
+
+}  // namespace berth::report

@@ -1,0 +1,19 @@
+/// The cost of every run of a spot study, as points.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "purchase/spot/study.h"
+
+namespace berth::report {
+
+/// How the points are arranged, in words.
+[[nodiscard]] std::string spot_points_lead(const purchase::SpotStudy& study,
+                                           const std::vector<purchase::SpotScore>& scores);
+
+/// A lane for each policy, or for each policy and deadline while there are few, with the mean beside.
+[[nodiscard]] std::string spot_points_figure(const purchase::SpotStudy& study,
+                                             const std::vector<purchase::SpotScore>& scores);
+
+}  // namespace berth::report
