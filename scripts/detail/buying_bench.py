@@ -272,6 +272,10 @@ def case_bars(bars, answer):
     """The bars of every case: what scaling saves, uses and keeps."""
     steps = steps_of(answer)
     peak, ours = steps["whole-peak"], steps["scaling"]
+    work = peak["utilisation"]["effective"] * peak["gpus_mean"]
+    bars.show("bound: GPUs that the answers take at their best points", work)
+    bars.show("bound: what no policy saves more than of whole-peak", 1 - ATTAINMENT * work / peak["gpus_mean"])
+    bars.show("bound: 1 / effective utilisation of whole-peak", 1 / peak["utilisation"]["effective"])
     bars.show("scaling: saved of whole-peak", ours["saves_of_first"], least=0.60)
     bars.show("scaling: effective utilisation / whole-peak's", ours["utilisation"]["effective"] / peak["utilisation"]["effective"], least=3)
     bars.show("scaling: attainment of the worst service", ours["slo_attainment_worst_service"], least=ATTAINMENT)

@@ -98,14 +98,15 @@ class FleetSize {
   }
 
   [[nodiscard]] static Reason reason_of(const GpuDemand& demand, std::int64_t gpus) {
-    return {
-        .text = fmt::format("work for {:.2f} GPUs is expected, {:.2f} with a margin that covers {:.0f}% of its errors: "
-                            "{} in whole GPUs",
-                            demand.forecast_gpus, demand.work_gpus, 100 * demand.quantile, gpus),
-        .numbers = {{"gpus", static_cast<double>(gpus)},
-                    {"forecast", demand.forecast_gpus},
-                    {"quantile", demand.quantile},
-                    {"margin", demand.margin_gpus}}};
+    return {.text = fmt::format(
+                "work for {:.2f} GPUs is expected, {:.2f} with a margin that covers {:.0f}% of its errors "
+                "and {:.0f}% for services that are behind: {} in whole GPUs",
+                demand.forecast_gpus, demand.work_gpus, 100 * demand.quantile, 100 * demand.surcharge, gpus),
+            .numbers = {{"gpus", static_cast<double>(gpus)},
+                        {"forecast", demand.forecast_gpus},
+                        {"quantile", demand.quantile},
+                        {"margin", demand.margin_gpus},
+                        {"surcharge", demand.surcharge}}};
   }
 
   const Scenario& scenario_;

@@ -8,6 +8,7 @@
 
 #include "base/chunked_list.h"
 #include "elastic/capacity_packing.h"
+#include "elastic/surcharge.h"
 #include "scale/forecast_policy.h"
 
 namespace berth::elastic {
@@ -19,12 +20,6 @@ constexpr std::int64_t kPartsPerGpu = 16;
 constexpr std::int64_t kMillion = 1'000'000;
 /// The mix of the services' work is that of the last seconds.
 constexpr std::int64_t kMixSeconds = 60;
-
-/// What a service has answered so far.
-struct Answers {
-  std::int64_t settled = 0;
-  std::int64_t in_time = 0;
-};
 
 }  // namespace
 
@@ -38,6 +33,7 @@ class GpuDemandWatch::Parts {
         share_of_a_service_(1 / std::sqrt(static_cast<double>(scenario.services.size()))),
         work_(static_cast<std::size_t>(history_ + scenario.simulated_seconds()) + 1),
         answers_(scenario.services.size()),
+        surcharge_(attainment, scenario.services.size()),
         seen_(scenario.services.size(), INT64_MIN),
         recent_(scenario.services.size()) {
     problem_.load = {.counts = work_, .from_second = history_};
@@ -74,10 +70,12 @@ class GpuDemandWatch::Parts {
     const scale::Decision decision = policy_->want(moment);
     want_ = decision.replicas;
     const double parts_to_gpus = 1.0 / static_cast<double>(kPartsPerGpu);
-    demand_ = {.work_gpus = static_cast<double>(want_) * parts_to_gpus,
+    surcharge_.end_second(answers_);
+    demand_ = {.work_gpus = static_cast<double>(want_) * parts_to_gpus * (1 + surcharge_.share()),
                .forecast_gpus = decision.forecast / kWorkPerGpu,
                .quantile = decision.quantile,
-               .margin_gpus = decision.margin / kWorkPerGpu};
+               .margin_gpus = decision.margin / kWorkPerGpu,
+               .surcharge = surcharge_.share()};
     demand_.gpus = std::min<std::int64_t>(gpus_for(demand_.work_gpus), scenario_.gpu_count());
     return demand_;
   }
@@ -155,8 +153,9 @@ class GpuDemandWatch::Parts {
   scale::Problem problem_;           ///< all services as one, whose replicas are parts of a GPU
   std::optional<scale::Service> service_;
   std::optional<scale::ForecastPolicy> policy_;
-  std::vector<double> work_of_request_;           ///< by service
-  std::vector<Answers> answers_;                  ///< by service
+  std::vector<double> work_of_request_;  ///< by service
+  std::vector<Answers> answers_;         ///< by service
+  Surcharge surcharge_;
   std::vector<std::int64_t> seen_;                ///< by service: the last second seen
   std::vector<std::deque<std::int64_t>> recent_;  ///< by service: arrivals of the last kMixSeconds
   std::int64_t over_ = -1;                        ///< the last second of the run that is over for all

@@ -18,14 +18,16 @@ struct GpuDemand {
   double forecast_gpus = 0;  ///< expected work when a GPU ordered now serves
   double quantile = 0;       ///< the share of the forecast's errors that the margin covers
   double margin_gpus = 0;    ///< added to the forecast
+  double surcharge = 0;      ///< the share added to all that, because services are behind (surcharge.h)
 };
 
 /// The work of all services is one load, as slices go from one to the other within seconds, and a GPU takes longer. A
 /// request's work is its share of what a GPU answers in a second that is cut for its service alone. That load is wanted
 /// served as `scale` wants replicas (scale/forecast_policy.h), with feedback on what the service that misses most has
-/// missed; of all work only a part of what a service may miss is to be missed, 1 / sqrt(services), as a jump hits one
-/// of them. The GPUs are the fewest whose slices have capacities of that sum in the present mix (capacity_packing.h).
-/// Work for retrainings is not counted, nor are constraints on who stands beside whom.
+/// missed, and more where that is not enough (surcharge.h); of all work only a part of what a service may miss is to be
+/// missed, 1 / sqrt(services), as a jump hits one of them. The GPUs are the fewest whose slices have capacities of that
+/// sum in the present mix (capacity_packing.h). Work for retrainings is not counted, nor are constraints on who stands
+/// beside whom.
 class GpuDemandWatch {
  public:
   /// Knows the history that `scenario` has before second 0. `ready_seconds`: from the order of a GPU until a new slice

@@ -298,7 +298,8 @@ class CaseSteps {
     return watch.demand().gpus;
   }
 
-  /// Without a history a fleet begins with what the run's first minutes need, as replicas do (scale/problem.h).
+  /// Without a history a fleet begins with what the run's first minutes need, as replicas do (scale/problem.h), but
+  /// with more headroom: slices of many services do not use it as fully, and misses then are hard to make up for.
   [[nodiscard]] std::int64_t first_load_gpus(const Scenario& elastic) const {
     const std::int64_t seconds = std::min(kFirstLoadSeconds, elastic.simulated_seconds());
     const RunArrivals arrivals(elastic, options_.seed);
@@ -420,6 +421,9 @@ class CaseSteps {
   }
 
   static constexpr double kSearchShare = 0.8;  ///< of the work of a step with a search
+  static constexpr int kRoomiestPercent = 300;
+  static constexpr std::int64_t kFirstLoadSeconds = 600;
+  static constexpr double kFirstLoadHeadroom = 1.5;
 
   const Scenario scenario_;
   const CaseOptions& options_;
@@ -430,10 +434,6 @@ class CaseSteps {
   std::vector<WholeGpuLoad> loads_;
   std::vector<std::int64_t> peak_counts_;  ///< by service
   std::int64_t peak_gpus_ = 0;
-  static constexpr int kRoomiestPercent = 300;
-  static constexpr std::int64_t kFirstLoadSeconds = 600;
-  static constexpr double kFirstLoadHeadroom = 1.2;
-
   std::optional<elastic::CapacityPacking> packing_;
   std::vector<double> needed_;      ///< by service, in requests per second
   std::int64_t constant_gpus_ = 0;  ///< of the latest step with a constant fleet
