@@ -120,19 +120,22 @@ Result<std::vector<Offer>> select_offers(const std::vector<Offer>& offers, const
   }
   stage.regions = filter.regions;
   static_cast<void>(narrow());
-  if ((stage.gpu_model = filter.gpu_model)) {
+  if (filter.gpu_model) {
+    stage.gpu_model = filter.gpu_model;
     if (const auto before = narrow(); left.empty()) {
       return none_of("--gpu", "the GPU of an offer", *filter.gpu_model, before,
                      [](const Offer& offer) -> std::string_view { return offer.shape.gpu_model; });
     }
   }
-  if ((stage.instance_type = filter.instance_type)) {
+  if (filter.instance_type) {
+    stage.instance_type = filter.instance_type;
     if (const auto before = narrow(); left.empty()) {
       return none_of("TYPE", "the type of an offer", *filter.instance_type, before,
                      [](const Offer& offer) -> std::string_view { return offer.key.instance_type; });
     }
   }
-  if ((stage.purchase = filter.purchase)) {
+  if (filter.purchase) {
+    stage.purchase = filter.purchase;
     if (const auto before = narrow(); left.empty()) {
       return none_of("--purchase", "what is offered", std::string(pricing::name_of(*filter.purchase)), before,
                      [](const Offer& offer) { return pricing::name_of(offer.key.purchase); });

@@ -58,6 +58,7 @@ Result<std::int64_t> parse_price(std::string_view option, std::string_view text)
 
 Result<std::vector<purchase::SpotPolicy>> parse_spot_policies(std::string_view text) {
   std::vector<std::string> known;
+  known.reserve(purchase::kSpotPolicies.size());
   for (const purchase::SpotPolicy policy : purchase::kSpotPolicies) known.emplace_back(purchase::name_of(policy));
   if (text == "all") return std::vector(purchase::kSpotPolicies.begin(), purchase::kSpotPolicies.end());
   const auto names = parse_policies(text, known);
