@@ -24,6 +24,9 @@ berth_need(FOUND nlohmann_json_FOUND LIBRARY nlohmann-json PACKAGE nlohmann-json
 find_package(CLI11 CONFIG QUIET)
 berth_need(FOUND CLI11_FOUND LIBRARY CLI11 PACKAGE libcli11-dev)
 
+find_package(simdjson CONFIG QUIET)
+berth_need(FOUND simdjson_FOUND LIBRARY simdjson PACKAGE libsimdjson-dev)
+
 find_package(ZLIB QUIET)
 berth_need(FOUND ZLIB_FOUND LIBRARY zlib PACKAGE zlib1g-dev)
 

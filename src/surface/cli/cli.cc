@@ -17,6 +17,7 @@
 #include "surface/cli/forecast/forecast_verb.h"
 #include "surface/cli/hands/hands_verb.h"
 #include "surface/cli/journal/journal_verb.h"
+#include "surface/cli/ledger/ledger_verb.h"
 #include "surface/cli/mig/mig_verb.h"
 #include "surface/cli/pack/pack_verb.h"
 #include "surface/cli/plan/plan_verb.h"
@@ -63,6 +64,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_commit_verb(app, context);
   add_scale_verb(app, context);
   add_case_verb(app, context);
+  add_ledger_verb(app, context);
   add_client_verbs(app, context);
 }
 

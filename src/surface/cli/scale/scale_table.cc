@@ -13,9 +13,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 using scale::Comparison;
-using scale::PolicyResult;
 
-std::string name_text(const PolicyResult& result) {
+std::string name_text(const scale::PolicyResult& result) {
   return std::string(scale::name_of(result.policy)) + (scale::is_hindsight(result.policy) ? " (hindsight)" : "");
 }
 
@@ -26,7 +25,7 @@ std::string bound_ratio(std::int64_t replica_seconds, std::int64_t bound) {
   return fmt::format("{:.3f}", static_cast<double>(replica_seconds) / static_cast<double>(bound));
 }
 
-Row result_row(const PolicyResult& result, const Comparison& comparison) {
+Row result_row(const scale::PolicyResult& result, const Comparison& comparison) {
   Row row = {name_text(result), with_separators(result.run.replica_seconds)};
   if (comparison.micro_usd_per_replica_hour) row.push_back(shown(comparison.micro_usd(result), dollars));
   row.insert(row.end(), {bound_ratio(result.run.replica_seconds, scale::bound_replica_seconds(comparison.problem)),
@@ -48,7 +47,7 @@ Row bound_row(const Comparison& comparison) {
 
 /// Why `berth` made its largest step up, in words; empty if it made none.
 std::string largest_step_words(const Comparison& comparison) {
-  const PolicyResult* ours = comparison.result_of(scale::Policy::kBerth);
+  const scale::PolicyResult* ours = comparison.result_of(scale::Policy::kBerth);
   if (ours == nullptr) return "";
   const auto largest = scale::largest_step_up(*ours);
   if (!largest || !ours->changes[*largest].reason) return "";
@@ -64,7 +63,7 @@ std::string scale_table(const Comparison& comparison, bool has_colour) {
   if (comparison.micro_usd_per_replica_hour) header.emplace_back("cost");
   header.insert(header.end(), {"of bound", "in time", "enough", "ups", "downs", "setting"});
   std::vector<Row> rows = {std::move(header)};
-  for (const PolicyResult& result : comparison.results) rows.push_back(result_row(result, comparison));
+  for (const scale::PolicyResult& result : comparison.results) rows.push_back(result_row(result, comparison));
   rows.push_back(bound_row(comparison));
   const std::vector<std::string> lines = aligned(rows);
   std::string text = wrapped(scale::question_words(comparison)) + "\n\n" + styled_line(has_colour, "2", lines.front());

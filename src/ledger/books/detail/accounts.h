@@ -1,0 +1,57 @@
+/// The accounts of the ledger: a sku's, from which all grains come, and one for each holder, sku and month.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "base/month.h"
+#include "ledger/books/amount.h"
+#include "ledger/books/detail/gpu_book.h"
+
+namespace berth::ledger::detail {
+
+/// Who used what: the key of an account of a month.
+struct AccountKey {
+  HolderId holder = 0;
+  NameId sku = 0;
+  friend auto operator<=>(const AccountKey&, const AccountKey&) = default;
+};
+
+struct AccountKeyHash {
+  std::size_t operator()(const AccountKey& key) const {
+    return (std::uint64_t{key.holder} << 32U | key.sku) * 0x9e3779b97f4a7c15ULL >> 20U;
+  }
+};
+
+using MonthAccounts = std::unordered_map<AccountKey, Amount, AccountKeyHash>;
+
+/// Only postings change accounts, each from a sku's to a holder's; a posting is never edited, only reversed.
+class Accounts {
+ public:
+  void post(Month month, const Postings& postings) { apply(month, postings, false); }
+  void reverse(Month month, const Postings& postings) { apply(month, postings, true); }
+
+  [[nodiscard]] const std::map<Month, MonthAccounts>& months() const { return months_; }
+  /// What each sku has given, by sku.
+  [[nodiscard]] const std::unordered_map<NameId, Amount>& skus() const { return skus_; }
+  /// Months with postings since they were last forgotten.
+  [[nodiscard]] const std::set<Month>& changed() const { return changed_; }
+  void forget_changed() { changed_.clear(); }
+
+  [[nodiscard]] Int128 unpriced_us() const { return unpriced_us_; }
+  [[nodiscard]] Int128 unbacked_us() const { return unbacked_us_; }
+
+ private:
+  void apply(Month month, const Postings& postings, bool is_reversal);
+
+  std::map<Month, MonthAccounts> months_;
+  std::unordered_map<NameId, Amount> skus_;
+  std::set<Month> changed_;
+  Int128 unpriced_us_ = 0;
+  Int128 unbacked_us_ = 0;
+};
+
+}  // namespace berth::ledger::detail

@@ -1,0 +1,78 @@
+/// The cells of a GPU: stretches of time in which nothing about it changes, divided among those who use it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ledger/books/amount.h"
+#include "ledger/books/detail/gpu_book.h"
+#include "ledger/books/detail/names.h"
+#include "ledger/books/detail/price_book.h"
+#include "ledger/books/detail/split.h"
+
+namespace berth::ledger::detail {
+
+/// [x, y), within a day: price * (y - x) grains, divided among the uses and what nobody uses by weight. Views of a
+/// CellWalk, valid until its next step.
+struct CellView {
+  Interval when;
+  const PaidRecord* paid = nullptr;  ///< nullptr: nobody pays for the GPU, so its uses cost nothing
+  std::optional<std::int64_t> micro_usd_per_gpu_hour = std::nullopt;  ///< absent: no price yet
+  std::span<const UseRecord* const> uses = {};                        ///< by the bytes of their slices
+  std::int64_t whole = 0;               ///< the capacity, or the sum of the weights where that is larger
+  std::span<const Grains> grains = {};  ///< of each use, then of what nobody uses
+  std::span<const GpuMicros> gpu_us = {};
+};
+
+/// Walks over the cells of a window, which is cut at borders of uses, prices and paid time; the window's own ends are
+/// borders too. O((uses + prices) log) to begin, O(uses of the cell) per cell.
+class CellWalk {
+ public:
+  CellWalk(const PriceBook& prices, const Names& names) : prices_(prices), names_(names) {}
+
+  /// `uses`: those of the GPU that touch the window. The GPU's book may not change during the walk.
+  void begin(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window);
+  /// Moves to the next cell; also stretches with uses for which nobody pays are ones. False at the end.
+  [[nodiscard]] bool next();
+  [[nodiscard]] const CellView& cell() const { return cell_; }
+
+ private:
+  static constexpr std::uint32_t kNoUse = UINT32_MAX;
+
+  /// Something changes here.
+  struct Border {
+    std::int64_t us = 0;
+    std::uint32_t use = kNoUse;  ///< of `known_` that begins or ends
+    bool is_end = false;
+  };
+  struct KnownUse {
+    const UseRecord* record = nullptr;
+    std::uint32_t rank = 0;  ///< of its slice among those of the window, by bytes
+  };
+
+  void rank_slices();
+  void add_paid_borders(const Interval& window);
+  void pass_borders();
+  void divide();
+
+  const PriceBook& prices_;
+  const Names& names_;
+  std::span<const PaidRecord> paid_;
+  std::size_t paid_at_ = 0;
+  std::vector<KnownUse> known_;
+  std::vector<NameId> slices_;
+  std::vector<Border> borders_;
+  std::size_t border_at_ = 0;
+  std::vector<std::uint32_t> active_ranks_;  ///< ascending
+  std::vector<const UseRecord*> active_;     ///< the uses of the cell, likewise
+  std::vector<std::int64_t> weights_;        ///< theirs, and that of what nobody uses
+  std::int64_t weight_sum_ = 0;              ///< of the uses
+  std::vector<Grains> grains_;
+  std::vector<GpuMicros> gpu_us_;
+  Splitter splitter_;
+  CellView cell_;
+};
+
+}  // namespace berth::ledger::detail

@@ -1,0 +1,41 @@
+/// From the uses of a GPU to postings.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ledger/books/detail/accounts.h"
+#include "ledger/books/detail/cell_walk.h"
+#include "ledger/books/detail/gpu_book.h"
+
+namespace berth::ledger::detail {
+
+/// Counts GPUs again where they are dirty. Keeps its scratch memory.
+class Counting {
+ public:
+  Counting(const PriceBook& prices, const Names& names) : walk_(prices, names) {}
+
+  /// Reverses and posts anew what is dirty in the months up to `last`. Returns whether later months are still dirty.
+  /// O(cells of the dirty days).
+  [[nodiscard]] bool count(GpuBook& gpu, Month last, Accounts& accounts);
+
+  /// What a window within a day takes, by holder and sku. `uses`: those of the GPU that touch it.
+  [[nodiscard]] Postings count_window(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses,
+                                      const Interval& window);
+
+ private:
+  /// Adds the cells of a window to `sums_`.
+  void add_window(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window);
+  void add_cell(const CellView& cell);
+  void add(HolderId holder, NameId sku, GpuMicros gpu_us, Grains grains);
+  [[nodiscard]] Postings take_sums();
+  /// Of the days of the month that no use touches.
+  [[nodiscard]] Postings count_unused_days(const GpuBook& gpu, const MonthBook& month);
+
+  CellWalk walk_;
+  Postings sums_;
+  std::vector<std::uint32_t> places_;  ///< by holder: 1 + its place in `sums_`, or one of before
+};
+
+}  // namespace berth::ledger::detail

@@ -1,0 +1,102 @@
+/// What is known of one GPU: when it is paid for, by whom it was used, and what of that is counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ledger/books/amount.h"
+#include "ledger/books/detail/names.h"
+#include "ledger/books/detail/use_index.h"
+#include "ledger/events/event.h"
+
+namespace berth::ledger::detail {
+
+/// Who uses something for what: the number of (tenant, service, role) in `Books`.
+using HolderId = std::uint32_t;
+
+struct UseRecord {
+  Interval when;
+  std::uint64_t position = 0;  ///< of its line
+  std::int32_t weight = 1;
+  HolderId holder = 0;
+  NameId slice = 0;
+};
+
+/// Time for which the GPU is paid for.
+struct PaidRecord {
+  Interval when;
+  std::uint64_t position = 0;
+  std::int64_t capacity = 1;
+  NameId sku = 0;
+  HolderId idle_holder = 0;  ///< who pays for what nobody uses
+};
+
+/// A posting: from the sku's account to the holder's of a month.
+struct Posting {
+  HolderId holder = 0;
+  NameId sku = 0;
+  Amount amount;
+};
+
+/// What was posted for a day, or for the days of a month without uses, to be reversed when it is counted again.
+struct Postings {
+  std::vector<Posting> list;
+  std::int64_t unpriced_us = 0;
+  Int128 unbacked_us = 0;
+};
+
+struct DayBook {
+  std::vector<UseIndex::UseNumber> uses;  ///< those that touch the day, in no order
+  Postings posted;
+  bool is_dirty = false;
+};
+
+struct MonthBook {
+  /// Its day, which is made if it is missing. `day` counts from 1970.
+  [[nodiscard]] DayBook& day(std::int32_t day);
+  /// Absent: no use ever touched it.
+  [[nodiscard]] const DayBook* find_day(std::int32_t day) const;
+
+  Month month;
+  std::vector<std::unique_ptr<DayBook>> days = {};  ///< of the month; empty while no day has a use
+  Postings unused_days = {};                        ///< posted for days without uses
+  bool is_dirty = false;                            ///< one of its days is, or its days without uses
+  bool is_unused_dirty = false;
+};
+
+/// Keeps what was accepted and which days must be counted (again). Which events are accepted follows from them alone.
+class GpuBook {
+ public:
+  /// Refuses (false) what overlaps: a use of the same slice, or time that is paid for.
+  [[nodiscard]] bool accept(const UseRecord& use);
+  [[nodiscard]] bool accept(const PaidRecord& paid);
+  /// The use of a slice that begins then, if its line is at `position`: then it is taken back.
+  [[nodiscard]] bool take_back_use(NameId slice, std::int64_t from_us, std::uint64_t position);
+  [[nodiscard]] bool take_back_paid(std::int64_t from_us, std::uint64_t position);
+
+  /// Days and months in this time are to be counted again, as far as the GPU is paid for or used then.
+  void touch(const Interval& when);
+  /// The same for what of this time is paid for as that sku.
+  void touch_paid(NameId sku, const Interval& when);
+
+  [[nodiscard]] const UseRecord& use(UseIndex::UseNumber number) const { return uses_[number]; }
+  /// By time.
+  [[nodiscard]] std::span<const PaidRecord> paid() const { return paid_; }
+  [[nodiscard]] std::map<Month, MonthBook>& months() { return months_; }
+  [[nodiscard]] const std::map<Month, MonthBook>& months() const { return months_; }
+
+ private:
+  [[nodiscard]] MonthBook& month_book(Month month);
+
+  std::vector<UseRecord> uses_;
+  UseIndex index_;
+  std::vector<PaidRecord> paid_;
+  std::map<Month, MonthBook> months_;
+};
+
+}  // namespace berth::ledger::detail

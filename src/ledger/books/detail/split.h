@@ -1,0 +1,28 @@
+/// Dividing an amount in proportion to whole weights, without losing any of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/decimal.h"
+
+namespace berth::ledger::detail {
+
+/// Divides amounts again and again; keeps its scratch memory.
+class Splitter {
+ public:
+  /// parts[i] = floor(amount * weights[i] / whole); what is left over goes one each to those with the largest
+  /// remainders, equal ones in their order. Requires: amount >= 0, below 2^100; weights from 0 to below 2^60 with
+  /// the sum `whole`; as many parts as weights. O(n), and O(n log n) where much is left over.
+  void split(Int128 amount, std::span<const std::int64_t> weights, std::int64_t whole, std::span<Int128> parts);
+
+ private:
+  void hand_out(std::size_t left_over, std::span<Int128> parts);
+
+  std::vector<std::uint64_t> remainders_;
+  std::vector<std::uint32_t> order_;
+};
+
+}  // namespace berth::ledger::detail

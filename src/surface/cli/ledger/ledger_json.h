@@ -1,0 +1,17 @@
+/// What a ledger says, as JSON (MONEY part 2).
+#pragma once
+
+#include <string>
+
+#include "codec/json_writer.h"
+#include "ledger/books/report.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string report_json(const ledger::Report& report);
+[[nodiscard]] std::string trial_balance_json(const ledger::TrialBalance& trial);
+
+/// The members of a row: {"tenant": .., "micro_usd": ..}, without the brackets.
+void write_row(codec::JsonWriter& json, const ledger::Row& row);
+
+}  // namespace berth::cli

@@ -1,0 +1,44 @@
+#include "surface/cli/ledger/ledger_verb.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "surface/cli/ledger/ledger_options.h"
+#include "surface/cli/ledger/ledger_run.h"
+#include "surface/cli/shared/ledger_wiring.h"
+#include "surface/cli/shared/wiring.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr const char* kLedgerHelp = "Who used which GPUs, and what it cost, to the micro-dollar.";
+
+constexpr const char* kLedgerExamples = R"(Examples:
+  berth ledger report --events week.jsonl
+  berth ledger report --events week.jsonl --format json --refused refused.jsonl
+  berth ledger trial-balance --events week.jsonl
+
+Exit status: 0 done, 1 the output cannot be written or a check failed, 2 bad input (nothing is written).)";
+
+using Run = Result<std::string> (*)(const LedgerReportRequest&, const VerbContext&);
+
+void add_reading_verb(CLI::App& ledger, VerbContext& context, const char* name, const char* help, Run run) {
+  CLI::App* verb = ledger.add_subcommand(name, help);
+  const auto words = std::make_shared<LedgerReportWords>();
+  add_ledger_options(*verb, words->ledger);
+  verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
+  run_when_named(*verb, context, words, check_ledger_report_words, run);
+}
+
+}  // namespace
+
+void add_ledger_verb(CLI::App& app, VerbContext& context) {
+  CLI::App* ledger = app.add_subcommand("ledger", kLedgerHelp);
+  ledger->require_subcommand(1);
+  ledger->footer(kLedgerExamples);
+  add_reading_verb(*ledger, context, "report", "The rows of all months, and what became of the lines",
+                   run_ledger_report);
+  add_reading_verb(*ledger, context, "trial-balance", "Every account; their sum is 0", run_ledger_trial_balance);
+}
+
+}  // namespace berth::cli

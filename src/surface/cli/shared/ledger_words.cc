@@ -1,0 +1,92 @@
+#include "surface/cli/shared/ledger_words.h"
+
+#include <utility>
+
+#include "codec/json_writer.h"
+#include "edges/files/file_sink.h"
+#include "ledger/events/event_lines.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/unwritable.h"
+
+namespace berth::cli {
+namespace {
+
+using ledger::Books;
+using ledger::EventLine;
+using ledger::Verdict;
+
+/// The lines that had no effect, with the reason, if somebody wants them.
+class RefusedLines {
+ public:
+  [[nodiscard]] static Result<RefusedLines> open(const std::optional<std::string>& path) {
+    RefusedLines lines;
+    if (!path) return lines;
+    auto sink = edges::FileSink::open(*path);
+    if (!sink) return unwritable(sink.error());
+    lines.sink_ = *std::move(sink);
+    return lines;
+  }
+  [[nodiscard]] Result<void> add(const EventLine& line, Verdict verdict) {
+    if (!sink_) return {};
+    codec::JsonWriter json;
+    json.open_object().key("line").integer(static_cast<Int128>(line.number)).key("id").text(line.event.id);
+    json.key("reason").text(name_of(verdict)).close_object();
+    return sink_->append(json.take());
+  }
+  [[nodiscard]] Result<void> commit() { return sink_ ? sink_->commit() : Result<void>(); }
+
+ private:
+  std::optional<edges::FileSink> sink_;
+};
+
+/// Between two drawings of the progress.
+constexpr std::uint64_t kLinesPerDrawing = 65'536;
+
+}  // namespace
+
+Result<LedgerRequest> check_ledger_words(const LedgerWords& words) {
+  if (words.events.has_value() == words.ledger.has_value()) {
+    return invalid("wanted either --events FILE or --ledger DIR, found " +
+                   std::string(words.events ? "both" : "neither"));
+  }
+  if (words.events == "") return invalid("--events: wanted a file, found an empty path");
+  if (words.ledger == "") return invalid("--ledger: wanted a folder, found an empty path");
+  if (words.refused == "") return invalid("--refused: wanted a file, found an empty path");
+  return LedgerRequest{.path = words.events ? *words.events : *words.ledger,
+                       .is_folder = words.ledger.has_value(),
+                       .refused_path = words.refused};
+}
+
+Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbContext& context) {
+  if (request.is_folder) return invalid("--ledger: not yet");
+  auto bytes = context.files->open(request.path);
+  if (!bytes) return pass_on(bytes.error());
+  return LedgerText{.name = request.path, .bytes = *std::move(bytes)};
+}
+
+Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& context) {
+  auto text = open_ledger_text(request, context);
+  if (!text) return pass_on(text.error());
+  auto refused = RefusedLines::open(request.refused_path);
+  if (!refused) return pass_on(refused.error());
+  const std::string_view all = text->text();
+  Books books([all](std::uint64_t position) { return ledger::line_at(all, position); });
+  ledger::EventLines lines(all, text->name);
+  ProgressBar bar(context.progress(), 1, steady_now);
+  for (Result<bool> more = lines.next();; more = lines.next()) {
+    if (!more) return pass_on(more.error());
+    if (!*more) break;
+    const EventLine& line = lines.line();
+    const Verdict verdict = books.take(line);
+    if (verdict != Verdict::kAccepted) {
+      if (auto added = refused->add(line, verdict); !added) return unwritable(added.error());
+    }
+    if (line.number % kLinesPerDrawing == 0) {
+      bar.show("reading lines", 0, static_cast<double>(line.position) / static_cast<double>(all.size()));
+    }
+  }
+  if (auto committed = refused->commit(); !committed) return unwritable(committed.error());
+  return OpenLedger{.text = *std::move(text), .books = std::move(books)};
+}
+
+}  // namespace berth::cli

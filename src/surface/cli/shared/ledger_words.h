@@ -1,0 +1,50 @@
+/// The words of verbs that read a ledger, and the ledger that they read.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "ledger/books/books.h"
+#include "ports/files.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// As typed: exactly one of the first two.
+struct LedgerWords {
+  std::optional<std::string> events = std::nullopt;
+  std::optional<std::string> ledger = std::nullopt;
+  std::optional<std::string> refused = std::nullopt;
+};
+
+struct LedgerRequest {
+  std::string path;
+  bool is_folder = false;  ///< a ledger on disk, else a file of events
+  std::optional<std::string> refused_path;
+};
+
+[[nodiscard]] Result<LedgerRequest> check_ledger_words(const LedgerWords& words);
+
+/// The lines of a ledger, in one text.
+struct LedgerText {
+  std::string name;  ///< for messages
+  std::unique_ptr<FileBytes> bytes;
+  [[nodiscard]] std::string_view text() const { return bytes->bytes(); }
+};
+[[nodiscard]] Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbContext& context);
+
+/// A ledger that was read to its end.
+struct OpenLedger {
+  LedgerText text;
+  ledger::Books books;
+};
+
+/// Reads all lines, and writes those without effect to the file that was asked for. Errors: those of the files; a line
+/// that is no event. Nothing is written then.
+[[nodiscard]] Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli
