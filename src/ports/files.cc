@@ -16,10 +16,14 @@ class BytesInMemory : public FileBytes {
 
 }  // namespace
 
+std::unique_ptr<FileBytes> bytes_in_memory(std::string text) {
+  return std::make_unique<BytesInMemory>(std::move(text));
+}
+
 Result<std::unique_ptr<FileBytes>> Files::open(const std::string& path) const {
   auto text = read(path);
   if (!text) return pass_on(text.error());
-  return std::make_unique<BytesInMemory>(*std::move(text));
+  return bytes_in_memory(*std::move(text));
 }
 
 }  // namespace berth

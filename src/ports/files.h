@@ -18,6 +18,9 @@ class FileBytes {
   [[nodiscard]] virtual std::string_view bytes() const = 0;
 };
 
+/// A text of its own.
+[[nodiscard]] std::unique_ptr<FileBytes> bytes_in_memory(std::string text);
+
 class Files {
  public:
   virtual ~Files() = default;
@@ -26,8 +29,8 @@ class Files {
   /// not found, a directory, larger than the reader's limit, broken gzip.
   [[nodiscard]] virtual Result<std::string> read(const std::string& path) const = 0;
 
-  /// The content of a file of any size, like `read`. Where that can be avoided, it is not copied into memory; it must not
-  /// become shorter while it is in use.
+  /// The content of a file of any size, like `read`. Where that can be avoided, it is not copied into memory; it must
+  /// not become shorter while it is in use.
   [[nodiscard]] virtual Result<std::unique_ptr<FileBytes>> open(const std::string& path) const;
 
   /// The names (not paths) of a folder's entries, sorted by their bytes; absent if the path is not a folder. The

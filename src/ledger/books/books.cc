@@ -213,16 +213,18 @@ void Books::for_each_cell_part(const Interval& within, const std::function<void(
                   .sku = intake.sku_names().text(cell.paid->sku),
                   .micro_usd_per_gpu_hour = cell.micro_usd_per_gpu_hour,
                   .slice = {},
-                  .weight = cell.whole,
+                  .weight = 0,
                   .whole = cell.whole,
                   .tenant = {},
                   .service = {},
                   .amount = {}};
+    std::int64_t used = 0;  // of the whole
     for (std::size_t i = 0; i <= cell.uses.size(); ++i) {
       const bool is_idle = i == cell.uses.size();
       const HolderId holder = is_idle ? cell.paid->idle_holder : cell.uses[i]->holder;
       part.slice = is_idle ? std::string_view() : intake.slice_names().text(cell.uses[i]->slice);
-      part.weight = is_idle ? part.weight : cell.uses[i]->weight;
+      part.weight = is_idle ? cell.whole - used : cell.uses[i]->weight;
+      used += part.weight;
       part.tenant = intake.holders().tenant(holder);
       part.service = intake.holders().service(holder);
       part.role = intake.holders().role(holder);
@@ -257,6 +259,20 @@ std::vector<Budget> Books::budgets() const {
 }
 
 std::span<const Rate> Books::rates() const { return state_->intake.rates(); }
+
+std::vector<SkuPrice> Books::prices() const {
+  const detail::Names& skus = state_->intake.sku_names();
+  std::vector<SkuPrice> prices;
+  for (NameId sku = 0; sku < skus.size(); ++sku) {
+    for (const detail::Price& price : state_->intake.prices().of(sku)) {
+      prices.push_back({.sku = std::string(skus.text(sku)),
+                        .from_us = price.from_us,
+                        .micro_usd_per_gpu_hour = price.micro_usd_per_gpu_hour});
+    }
+  }
+  std::ranges::sort(prices, {}, [](const SkuPrice& price) { return std::pair(price.sku, price.from_us); });
+  return prices;
+}
 
 std::optional<Month> Books::last_closed() const { return state_->booking.last_closed(); }
 

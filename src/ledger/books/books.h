@@ -62,6 +62,13 @@ struct Rate {
   std::uint64_t line = 0;
 };
 
+/// In force until the sku's next one.
+struct SkuPrice {
+  std::string sku;
+  std::int64_t from_us = 0;
+  std::int64_t micro_usd_per_gpu_hour = 0;
+};
+
 /// What a holder took of a sku on a GPU within a day. Views of the ledger's memory.
 struct DayEntry {
   std::int32_t day = 0;  ///< since 1970
@@ -117,6 +124,8 @@ class Books {
   [[nodiscard]] std::span<const Credit> credits() const;
   [[nodiscard]] std::vector<Budget> budgets() const;
   [[nodiscard]] std::span<const Rate> rates() const;
+  /// By the bytes of the sku, then by time.
+  [[nodiscard]] std::vector<SkuPrice> prices() const;
   [[nodiscard]] std::optional<Month> last_closed() const;
   /// The line that closed the month. Requires: it is closed.
   [[nodiscard]] std::uint64_t close_line(Month month) const;

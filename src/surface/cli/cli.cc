@@ -14,8 +14,10 @@
 #include "surface/cli/client/client_verbs.h"
 #include "surface/cli/commit/commit_verb.h"
 #include "surface/cli/config/config_verb.h"
+#include "surface/cli/cost/cost_verb.h"
 #include "surface/cli/forecast/forecast_verb.h"
 #include "surface/cli/hands/hands_verb.h"
+#include "surface/cli/invoice/invoice_verb.h"
 #include "surface/cli/journal/journal_verb.h"
 #include "surface/cli/ledger/ledger_verb.h"
 #include "surface/cli/mig/mig_verb.h"
@@ -65,6 +67,8 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_scale_verb(app, context);
   add_case_verb(app, context);
   add_ledger_verb(app, context);
+  add_cost_verb(app, context);
+  add_invoice_verb(app, context);
   add_client_verbs(app, context);
 }
 

@@ -14,6 +14,7 @@
 #include "surface/cli/client/kinds.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/client/tables.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "surface/cli/client/node.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {

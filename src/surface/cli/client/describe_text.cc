@@ -10,6 +10,7 @@
 
 #include "surface/cli/client/node.h"
 #include "surface/cli/client/tables.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "surface/cli/client/node.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {

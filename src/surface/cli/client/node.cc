@@ -1,4 +1,5 @@
 #include "surface/cli/client/node.h"
+#include "surface/cli/shared/printable.h"
 
 #include <fmt/format.h>
 
@@ -18,10 +19,6 @@ using yaml::Scalar;
 using yaml::ScalarKind;
 
 constexpr int kIndent = 2;
-
-bool is_c1_control(std::string_view text, std::size_t at) {
-  return text[at] == '\xC2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xA0;
-}
 
 /// In double quotes, as in JSON; YAML reads the same.
 std::string quoted(const std::string& text) {
@@ -182,17 +179,6 @@ Node null_node() { return {{}, Scalar{"null", false, ScalarKind::kNull}}; }
 
 void put(Node& map, std::string key, Node value) {
   std::get<yaml::Map>(map.value).push_back({std::move(key), {}, std::move(value)});
-}
-
-std::string printable(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1 = is_c1_control(text, i);
-    result += byte < 0x20 || byte == 0x7F || is_c1 ? '?' : text[i];
-    if (is_c1) ++i;
-  }
-  return result;
 }
 
 std::string json_of(const Node& node) {

@@ -26,9 +26,6 @@ namespace berth::cli {
 /// Adds a key to a map. Requires: `map` is one.
 void put(yaml::Node& map, std::string key, yaml::Node value);
 
-/// One line without control characters: what comes from elsewhere cannot control the terminal.
-[[nodiscard]] std::string printable(std::string_view text);
-
 /// JSON in one line, or indented by two spaces with a line feed at its end. Control characters are escaped.
 [[nodiscard]] std::string json_of(const yaml::Node& node);
 [[nodiscard]] std::string indented_json_of(const yaml::Node& node);

@@ -11,6 +11,7 @@
 #include "base/ensure.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/shared/text_table.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "surface/cli/client/tables.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/text_table.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {

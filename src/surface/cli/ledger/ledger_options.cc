@@ -1,5 +1,6 @@
 #include "surface/cli/ledger/ledger_options.h"
 
+#include "mig/catalogue.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
@@ -10,6 +11,15 @@ Result<LedgerReportRequest> check_ledger_report_words(const LedgerReportWords& w
   const auto format = parse_format(words.format);
   if (!format) return pass_on(format.error());
   return LedgerReportRequest{.ledger = *std::move(ledger), .format = *format};
+}
+
+Result<LedgerWeightsRequest> check_ledger_weights_words(const LedgerWeightsWords& words) {
+  const auto format = parse_format(words.format);
+  if (!format) return pass_on(format.error());
+  if (!words.gpu) return LedgerWeightsRequest{.models = mig::gpu_models(), .format = *format};
+  const auto model = mig::find_gpu_model(*words.gpu);
+  if (!model) return invalid("--gpu: " + model.error().message);
+  return LedgerWeightsRequest{.models = {*model}, .format = *format};
 }
 
 }  // namespace berth::cli

@@ -1,9 +1,12 @@
 /// The options of `berth ledger`: as typed, and checked.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "domain/gpu.h"
 #include "surface/cli/shared/ledger_words.h"
 #include "surface/cli/shared/verb.h"
 
@@ -21,5 +24,18 @@ struct LedgerReportRequest {
 };
 
 [[nodiscard]] Result<LedgerReportRequest> check_ledger_report_words(const LedgerReportWords& words);
+
+/// Of `berth ledger weights`, as typed.
+struct LedgerWeightsWords {
+  std::optional<std::string> gpu = std::nullopt;  ///< absent: every model
+  std::string format = "table";
+};
+
+struct LedgerWeightsRequest {
+  std::vector<GpuModel> models;
+  OutputFormat format = OutputFormat::kTable;
+};
+
+[[nodiscard]] Result<LedgerWeightsRequest> check_ledger_weights_words(const LedgerWeightsWords& words);
 
 }  // namespace berth::cli

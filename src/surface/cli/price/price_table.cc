@@ -53,13 +53,6 @@ Row offer_row(const Offer& offer, Date at) {
           age_text(offer, at)};
 }
 
-std::string table_of(const std::vector<Row>& rows, bool has_colour) {
-  const std::vector<std::string> lines = aligned(rows);
-  std::string text = styled_line(has_colour, "2", lines.front());
-  for (std::size_t i = 1; i < lines.size(); ++i) text += lines[i] + "\n";
-  return text;
-}
-
 /// What the table says, in words.
 std::string verdict(const std::vector<Offer>& offers, Date at) {
   const auto cheapest = std::ranges::find_if(offers, pricing::is_buyable);
@@ -80,7 +73,7 @@ std::string offers_table(const std::vector<Offer>& offers, Date at, bool has_col
   std::vector<Row> rows = {{"type", "provider", "region", "purchase", "GPUs", "GiB each", "MIG", "vCPU", "GiB RAM",
                             "per hour", "per GPU-hour", "age"}};
   for (const Offer& offer : offers) rows.push_back(offer_row(offer, at));
-  return table_of(rows, has_colour) + "\n" + wrapped(verdict(offers, at)) + "\n";
+  return styled_table(rows, has_colour) + "\n" + wrapped(verdict(offers, at)) + "\n";
 }
 
 std::string offer_text(const std::vector<Offer>& offers, const std::vector<Offer>& past, Date at, bool has_colour) {
@@ -93,7 +86,7 @@ std::string offer_text(const std::vector<Offer>& offers, const std::vector<Offer
                       price_text(offer), offer.source});
     }
   }
-  return text + "\n" + table_of(rows, has_colour);
+  return text + "\n" + styled_table(rows, has_colour);
 }
 
 }  // namespace berth::cli

@@ -5,6 +5,7 @@
 #include "codec/json_writer.h"
 #include "edges/files/file_sink.h"
 #include "ledger/events/event_lines.h"
+#include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/unwritable.h"
 
@@ -58,7 +59,11 @@ Result<LedgerRequest> check_ledger_words(const LedgerWords& words) {
 }
 
 Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbContext& context) {
-  if (request.is_folder) return invalid("--ledger: not yet");
+  if (request.is_folder) {
+    auto lines = read_ledger_lines(request.path);
+    if (!lines) return pass_on(lines.error());
+    return LedgerText{.name = ledger_path(request.path), .bytes = bytes_in_memory(*std::move(lines))};
+  }
   auto bytes = context.files->open(request.path);
   if (!bytes) return pass_on(bytes.error());
   return LedgerText{.name = request.path, .bytes = *std::move(bytes)};

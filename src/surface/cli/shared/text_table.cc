@@ -7,18 +7,27 @@
 #include "base/ensure.h"
 
 namespace berth::cli {
+namespace {
+
+/// Characters of UTF-8: bytes that continue none.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
 
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
   }
   std::vector<std::string> lines;
   for (const auto& row : rows) {
     ENSURE(row.size() == widths.size());
-    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
+    std::string line = row[0] + std::string(widths[0] - width_of(row[0]), ' ');
+    for (std::size_t i = 1; i < row.size(); ++i) line += std::string(widths[i] - width_of(row[i]) + 2, ' ') + row[i];
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   }
@@ -27,6 +36,13 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
 
 std::string styled_line(bool has_colour, std::string_view code, std::string_view text) {
   return has_colour ? fmt::format("\033[{}m{}\033[0m\n", code, text) : std::string(text) + "\n";
+}
+
+std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool has_colour) {
+  const std::vector<std::string> lines = aligned(rows);
+  std::string text = styled_line(has_colour, "2", lines.front());
+  for (std::size_t i = 1; i < lines.size(); ++i) text += lines[i] + "\n";
+  return text;
 }
 
 std::vector<std::string> grouped(std::string_view pattern, const std::vector<Remark>& remarks) {

@@ -25,11 +25,14 @@ template <class T, class Format>
 }
 
 /// Lines of equal rows, columns separated by two spaces; the first column is left-aligned, the others right-aligned; no
-/// trailing spaces. Requires: rows of equal length, ASCII cells.
+/// trailing spaces. A character counts as one column. Requires: rows of equal length.
 [[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
 /// A line for a terminal, with a newline: in the style of an SGR code ("1" bold, "2" dim), or plain without colour.
 [[nodiscard]] std::string styled_line(bool has_colour, std::string_view code, std::string_view text);
+
+/// The rows aligned, the first of them dim: a table with a heading.
+[[nodiscard]] std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool has_colour);
 
 /// A remark on one of several things.
 struct Remark {

@@ -22,6 +22,9 @@ struct Scenario;
 namespace berth::forecast {
 struct BacktestResult;
 }  // namespace berth::forecast
+namespace berth::ledger {
+struct Invoice;
+}  // namespace berth::ledger
 namespace berth::packing {
 struct PackResult;
 }  // namespace berth::packing
@@ -58,6 +61,7 @@ using SpotReportRenderer = std::function<std::string(const std::string& windows,
 using CommitReportRenderer = std::function<std::string(const purchase::CommitComparison&)>;
 using ScaleReportRenderer = std::function<std::string(const scale::Comparison&)>;
 using AdviseReportRenderer = std::function<std::string(const purchase::advise::AdviceCase&)>;
+using InvoiceRenderer = std::function<std::string(const ledger::Invoice&)>;
 using CaseReportRenderer = std::function<std::string(const Scenario&, const study::CaseResult&)>;
 
 /// What draws the page of --report, by verb; each is needed for --report only.
@@ -71,6 +75,7 @@ struct ReportRenderers {
   ScaleReportRenderer scale;
   AdviseReportRenderer advise;
   CaseReportRenderer cases;
+  InvoiceRenderer invoice = {};
 };
 
 /// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.

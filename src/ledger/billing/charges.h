@@ -1,0 +1,25 @@
+/// All that a month of a ledger is billed, for files of other systems' forms.
+#pragma once
+
+#include <vector>
+
+#include "base/month.h"
+#include "ledger/billing/invoice.h"
+#include "ledger/books/amount.h"
+#include "ledger/books/report.h"
+
+namespace berth::ledger {
+
+/// The invoices of a month, one after the other, that of nobody too.
+struct MonthCharges {
+  Month month;
+  std::vector<InvoiceLine> lines;      ///< by tenant and row; without a currency
+  std::vector<AppliedCredit> credits;  ///< by tenant, in the order in which they were used
+  MicroUsd lines_micro_usd = 0;        ///< the sum of the month's rows, whoever pays for what belongs to nobody
+  MicroUsd total_micro_usd = 0;        ///< lines - credits
+};
+
+/// O(rows), and of earlier months for each tenant with credits; kProportional: for each tenant of the month.
+[[nodiscard]] MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle);
+
+}  // namespace berth::ledger

@@ -1,0 +1,38 @@
+/// The cells behind a figure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/books/books.h"
+#include "surface/cli/cost/cost_options.h"
+
+namespace berth::cli {
+
+/// A part of a cell, with texts of its own.
+struct CostCell {
+  ledger::Interval when;
+  std::string gpu;
+  std::string sku;
+  std::optional<std::int64_t> micro_usd_per_gpu_hour;
+  std::string slice;  ///< "" for what nobody uses
+  std::int64_t weight = 0;
+  std::int64_t whole = 0;
+  std::string tenant;
+  std::string service;
+  ledger::Role role = ledger::Role::kIdle;
+  ledger::Amount amount;
+};
+
+struct CostCells {
+  std::vector<CostCell> list;  ///< by GPU and time, at most kCostCellsMax
+  std::uint64_t count = 0;     ///< of all
+  ledger::Amount total;        ///< of all
+};
+inline constexpr std::size_t kCostCellsMax = 100'000;
+
+[[nodiscard]] CostCells find_cells(ledger::Books& books, const WhyQuestion& question);
+
+}  // namespace berth::cli

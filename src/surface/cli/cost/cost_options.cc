@@ -1,0 +1,153 @@
+#include "surface/cli/cost/cost_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/month.h"
+#include "base/text.h"
+#include "surface/cli/shared/option_words.h"
+
+namespace berth::cli {
+namespace {
+
+Result<std::optional<Date>> day_option(std::string_view option, const std::optional<std::string>& text) {
+  if (!text) return std::optional<Date>();
+  const auto day = Date::parse(*text);
+  if (!day) return invalid(fmt::format("{}: {}", option, day.error().message));
+  return std::optional(*day);
+}
+
+Result<ledger::DayRange> days_of(const CostWords& words) {
+  const auto since = day_option("--since", words.since);
+  if (!since) return pass_on(since.error());
+  const auto until = day_option("--until", words.until);
+  if (!until) return pass_on(until.error());
+  if (*since && *until && !(**since < **until)) {
+    return invalid(fmt::format("--until: wanted a day after --since ({}), found {}", (*since)->to_string(),
+                               (*until)->to_string()));
+  }
+  return ledger::DayRange{.since = *since, .until = *until};
+}
+
+Result<CostByQuestion> check_by(const CostWords& words) {
+  const auto key = ledger::cost_key_named(*words.by);
+  if (!key) return invalid("--by: wanted tenant, service, sku, role, gpu or day, found " + in_quotes(*words.by));
+  const auto days = days_of(words);
+  if (!days) return pass_on(days.error());
+  return CostByQuestion{.key = *key, .days = *days};
+}
+
+/// "HH:MM:SS" in microseconds of the day.
+std::optional<std::int64_t> time_of_day_us(std::string_view text) {
+  if (text.size() != 8 || text[2] != ':' || text[5] != ':') return std::nullopt;
+  constexpr std::array<int, 3> kBounds = {24, 60, 60};
+  std::int64_t seconds = 0;
+  for (std::size_t i = 0; i < kBounds.size(); ++i) {
+    int part = 0;
+    const char* const begin = text.data() + 3 * i;
+    const auto [end, error] = std::from_chars(begin, begin + 2, part);
+    if (error != std::errc() || end != begin + 2 || part < 0 || part >= kBounds.at(i)) return std::nullopt;
+    seconds = seconds * 60 + part;
+  }
+  return seconds * 1'000'000;
+}
+
+Result<BudgetQuestion> check_budgets(const CostWords& words) {
+  constexpr std::size_t kDateSize = 10;
+  const auto refuse = [&](std::string_view found) {
+    return invalid("--as-of: wanted a time in UTC such as 2026-11-17T12:00:00Z, found " + std::string(found));
+  };
+  if (!words.as_of) return refuse("none");
+  const std::string_view text = *words.as_of;
+  if (text.size() != 20 || text[kDateSize] != 'T' || text.back() != 'Z') return refuse(in_quotes(text));
+  const auto date = Date::parse(text.substr(0, kDateSize));
+  const auto time_us = time_of_day_us(text.substr(kDateSize + 1, 8));
+  if (!date || !time_us) return refuse(in_quotes(text));
+  return BudgetQuestion{.as_of_us = date->days() * kMicrosPerDay + *time_us};
+}
+
+/// Takes "key=value" into a question: false if the key is none.
+Result<bool> take_word(WhyQuestion& question, std::string_view name, std::string_view value,
+                       std::optional<std::string>*& last) {
+  const std::array<std::pair<std::string_view, std::optional<std::string>*>, 6> keys = {{
+      {"tenant", &question.tenant},
+      {"service", &question.service},
+      {"sku", &question.sku},
+      {"role", &question.role},
+      {"gpu", &question.gpu},
+      {"slice", &question.slice},
+  }};
+  if (name == "day") {
+    const auto day = Date::parse(value);
+    if (!day) return invalid("--why: day: " + day.error().message);
+    question.days = {.since = *day, .until = Date(day->days() + 1)};
+    last = nullptr;
+    return true;
+  }
+  const auto* const key = std::ranges::find(keys, name, [](const auto& pair) { return pair.first; });
+  if (key == keys.end()) return false;
+  last = key->second;
+  *last = std::string(value);
+  return true;
+}
+
+/// "tenant=T day=2026-11-17" as a question. A word without "=" belongs to the value before it: names may have spaces.
+Result<WhyQuestion> check_why(const CostWords& words) {
+  const auto days = days_of(words);
+  if (!days) return pass_on(days.error());
+  WhyQuestion question{.days = *days};
+  std::optional<std::string>* last = nullptr;
+  std::string_view rest = *words.why;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos && last != nullptr) {
+      **last += " " + std::string(word);
+      continue;
+    }
+    const bool has_value = equals != std::string_view::npos;
+    const auto taken =
+        has_value ? take_word(question, word.substr(0, equals), word.substr(equals + 1), last) : Result<bool>(false);
+    if (!taken) return pass_on(taken.error());
+    if (*taken) continue;
+    return invalid(
+        "--why: wanted words such as tenant=T, service=S, sku=K, role=R, gpu=G, slice=L or day=2026-11-17, found " +
+        in_quotes(word));
+  }
+  return question;
+}
+
+}  // namespace
+
+Result<CostRequest> check_cost_words(const CostWords& words) {
+  auto ledger = check_ledger_words(words.ledger);
+  if (!ledger) return pass_on(ledger.error());
+  const auto format = parse_format(words.format);
+  if (!format) return pass_on(format.error());
+  const int questions = (words.by ? 1 : 0) + (words.has_budgets ? 1 : 0) + (words.why ? 1 : 0);
+  if (questions != 1) {
+    return invalid(fmt::format("wanted one of --by, --budgets and --why, found {}", questions == 0 ? "none" : "more"));
+  }
+  if (words.as_of && !words.has_budgets) return invalid("--as-of: wanted together with --budgets, found it alone");
+  if (words.has_budgets && (words.since || words.until)) {
+    return invalid("--since and --until: wanted with --by or --why, found --budgets");
+  }
+  CostRequest request{.ledger = *std::move(ledger), .question = {}, .format = *format};
+  const auto take = [&](auto question) -> Result<CostRequest> {
+    if (!question) return pass_on(question.error());
+    request.question = *std::move(question);
+    return std::move(request);
+  };
+  if (words.by) return take(check_by(words));
+  if (words.has_budgets) return take(check_budgets(words));
+  return take(check_why(words));
+}
+
+}  // namespace berth::cli

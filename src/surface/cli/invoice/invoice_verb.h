@@ -1,0 +1,13 @@
+/// `berth invoice`: what a tenant pays for a month.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// Adds the verb. `context` must outlive the parsing.
+void add_invoice_verb(CLI::App& app, VerbContext& context);
+
+}  // namespace berth::cli

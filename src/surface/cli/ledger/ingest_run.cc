@@ -1,0 +1,156 @@
+#include "surface/cli/ledger/ingest_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "journal_chain/field_hash.h"
+#include "ledger/events/event_lines.h"
+#include "surface/cli/shared/ledger_folder.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
+
+namespace berth::cli {
+namespace {
+
+using edges::LedgerBatch;
+using edges::LedgerFile;
+using edges::LedgerSource;
+
+constexpr std::uint64_t kBatchLines = 10'000;
+/// Between two drawings of the progress.
+constexpr std::uint64_t kLinesPerDrawing = 65'536;
+
+/// Whether every line is an event. Returns their number.
+Result<std::uint64_t> check_lines(std::string_view bytes, const std::string& path, ProgressBar& bar) {
+  ledger::EventLines lines(bytes, path);
+  std::uint64_t count = 0;
+  for (Result<bool> more = lines.next();; more = lines.next()) {
+    if (!more) return pass_on(more.error());
+    if (!*more) return count;
+    ++count;
+    if (count % kLinesPerDrawing == 0) {
+      bar.show("checking lines", 0, static_cast<double>(lines.line().position) / static_cast<double>(bytes.size()));
+    }
+  }
+}
+
+/// Whether a line ends at that byte.
+bool is_line_end(std::string_view bytes, std::uint64_t at) {
+  const std::string_view rest = bytes.substr(at);
+  return rest.empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
+}
+
+/// Goes through a file line by line and hashes what it has passed.
+class Taking {
+ public:
+  explicit Taking(std::string_view bytes) : bytes_(bytes), lines_(bytes) {}
+
+  /// Passes lines that were taken before.
+  void pass(const LedgerSource& source) {
+    while (passed_.lines < source.lines && next()) {
+    }
+  }
+  /// Passes at most `count` lines and adds them to `text`, each with LF. Returns how many.
+  std::uint64_t take(std::uint64_t count, std::string& text) {
+    std::uint64_t taken = 0;
+    while (taken < count && next()) {
+      text.append(lines_.line()).push_back('\n');
+      ++taken;
+    }
+    return taken;
+  }
+  [[nodiscard]] LedgerSource passed() {
+    hash_.add(bytes_.substr(hashed_, passed_.bytes - hashed_));
+    hashed_ = passed_.bytes;
+    chain::BytesHash so_far = hash_;
+    passed_.hash = so_far.finish();
+    return passed_;
+  }
+
+ private:
+  bool next() {
+    if (!lines_.next() || (is_blank(lines_.line()) && lines_.is_rest_blank())) return false;
+    ++passed_.lines;
+    passed_.bytes = static_cast<std::uint64_t>(lines_.line().data() + lines_.line().size() - bytes_.data());
+    return true;
+  }
+
+  std::string_view bytes_;
+  LineReader lines_;
+  LedgerSource passed_;
+  chain::BytesHash hash_;
+  std::uint64_t hashed_ = 0;
+};
+
+/// Says that so many lines of the file are on the disk.
+void acknowledge(std::uint64_t lines, std::FILE* out) {
+  fmt::print(out, "{{\"lines\":{}}}\n", lines);
+  std::fflush(out);
+}
+
+Result<void> append_lines(LedgerFile& file, std::string_view bytes, std::uint64_t line_count,
+                          const VerbContext& context, ProgressBar& bar) {
+  const auto sources = file.sources();
+  if (!sources) return ledger_failure(sources.error());
+  const auto run = file.next_run();
+  if (!run) return ledger_failure(run.error());
+  Taking taking(bytes);
+  if (const auto known = find_source(*sources, bytes)) taking.pass(*known);
+  if (const std::uint64_t lines = taking.passed().lines; lines > 0 || line_count == 0) acknowledge(lines, context.out);
+  std::string text;
+  while (const std::uint64_t taken = taking.take(kBatchLines, text)) {
+    const LedgerSource passed = taking.passed();
+    const auto appended = file.append({.text = text, .lines = taken, .run = *run, .source = passed});
+    if (!appended) return ledger_failure(appended.error());
+    acknowledge(passed.lines, context.out);
+    bar.show("writing lines", 0, static_cast<double>(passed.lines) / static_cast<double>(line_count));
+    text.clear();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<IngestWords> check_ingest_words(const IngestWords& words) {
+  if (words.events.empty()) return invalid("--events: wanted a file, found an empty path");
+  if (words.ledger.empty()) return invalid("--ledger: wanted a folder, found an empty path");
+  return words;
+}
+
+std::optional<LedgerSource> find_source(std::vector<LedgerSource> sources, std::string_view bytes) {
+  std::ranges::sort(sources, {}, &LedgerSource::bytes);
+  std::optional<LedgerSource> longest;
+  chain::BytesHash hash;
+  std::uint64_t hashed = 0;
+  for (const LedgerSource& source : sources) {
+    if (source.bytes > bytes.size()) break;
+    if (!is_line_end(bytes, source.bytes)) continue;
+    hash.add(bytes.substr(hashed, source.bytes - hashed));
+    hashed = source.bytes;
+    chain::BytesHash so_far = hash;
+    if (so_far.finish() == source.hash) longest = source;
+  }
+  return longest;
+}
+
+Result<std::string> run_ledger_ingest(const IngestWords& request, const VerbContext& context) {
+  const auto bytes = context.files->open(request.events);
+  if (!bytes) return pass_on(bytes.error());
+  const std::string_view all = (*bytes)->bytes();
+  ProgressBar bar(context.progress(), 1, steady_now);
+  const auto line_count = check_lines(all, request.events, bar);
+  if (!line_count) return pass_on(line_count.error());
+  ReportFolder folder;
+  if (auto made = folder.make(request.ledger, "--ledger"); !made) return pass_on(made.error());
+  const auto file = LedgerFile::open(ledger_path(request.ledger));
+  if (!file) return ledger_failure(file.error());
+  folder.keep();
+  if (auto appended = append_lines(**file, all, *line_count, context, bar); !appended) return pass_on(appended.error());
+  return std::string();
+}
+
+}  // namespace berth::cli

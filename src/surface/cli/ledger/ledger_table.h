@@ -1,0 +1,14 @@
+/// What a ledger says, as tables.
+#pragma once
+
+#include <string>
+
+#include "ledger/books/report.h"
+
+namespace berth::cli {
+
+/// Who used what and what it cost, over all months; what nobody used beneath; then the months and the lines.
+[[nodiscard]] std::string report_table(const ledger::Report& report, bool has_colour);
+[[nodiscard]] std::string trial_balance_table(const ledger::TrialBalance& trial, bool has_colour);
+
+}  // namespace berth::cli

@@ -1,0 +1,14 @@
+/// `berth ledger weights`: what the parts of GPUs weigh, as text for stdout.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/ledger/ledger_options.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+[[nodiscard]] Result<std::string> run_ledger_weights(const LedgerWeightsRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli
