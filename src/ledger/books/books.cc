@@ -142,6 +142,8 @@ Verdict Books::take(const EventLine& line) {
   return verdict;
 }
 
+void Books::expect(const EventLine& line) const { state_->intake.expect(line); }
+
 Report Books::report() {
   const Booking booking = state_->booked();
   Report report{.counts = state_->intake.counts(),

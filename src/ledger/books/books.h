@@ -108,6 +108,9 @@ class Books {
   /// O(log uses of the GPU + days that it touches); a close counts what is new.
   Verdict take(const EventLine& line);
 
+  /// Fetches memory that `take` will need for this line: worthwhile where there is other work in between.
+  void expect(const EventLine& line) const;
+
   /// What is known now. O(what is new + rows).
   [[nodiscard]] Report report();
   /// Where every grain is. The sum is 0.

@@ -6,17 +6,27 @@
 
 namespace berth::ledger {
 
-Result<bool> EventLines::next() {
+Result<bool> EventLines::read(Place& place) {
   if (!lines_.next()) return false;
-  line_.text = lines_.line();
-  line_.number = lines_.number();
-  line_.position = static_cast<std::uint64_t>(line_.text.data() - text_.data());
-  if (is_blank(line_.text) && lines_.is_rest_blank()) return false;
-  auto event = reader_.read(line_.text);
+  EventLine& line = place.line;
+  line.text = lines_.line();
+  line.number = lines_.number();
+  line.position = static_cast<std::uint64_t>(line.text.data() - text_.data());
+  if (is_blank(line.text) && lines_.is_rest_blank()) return false;
+  auto event = place.reader.read(line.text);
   if (!event) {
-    return fail(event.error().code, fmt::format("{}:{}: {}", file_, line_.number, event.error().message));
+    return fail(event.error().code, fmt::format("{}:{}: {}", file_, line.number, event.error().message));
   }
-  line_.event = *std::move(event);
+  line.event = *std::move(event);
+  return true;
+}
+
+Result<bool> EventLines::next() {
+  if (!is_begun_) has_ahead_ = read(places_[1 - current_]);
+  is_begun_ = true;
+  if (!has_ahead_ || !*has_ahead_) return has_ahead_;
+  current_ = 1 - current_;
+  has_ahead_ = read(places_[1 - current_]);
   return true;
 }
 

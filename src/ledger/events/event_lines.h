@@ -1,6 +1,7 @@
 /// The lines of a file of events, one event after the other.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -29,14 +30,29 @@ class EventLines {
   /// Moves to the next line; false behind the last one. Errors: "FILE:LINE: KEY: wanted .., found ..".
   [[nodiscard]] Result<bool> next();
   /// Valid until the next call.
-  [[nodiscard]] const EventLine& line() const { return line_; }
+  [[nodiscard]] const EventLine& line() const { return places_[current_].line; }
+  /// The line behind it, if there is one that is well-formed: it is read already, so that whoever needs memory for it
+  /// can fetch it meanwhile.
+  [[nodiscard]] const EventLine* ahead() const {
+    return has_ahead_ && *has_ahead_ ? &places_[1 - current_].line : nullptr;
+  }
 
  private:
+  /// A line and the reader whose memory its texts are in.
+  struct Place {
+    EventReader reader;
+    EventLine line;
+  };
+
+  [[nodiscard]] Result<bool> read(Place& place);
+
   std::string_view text_;
   std::string file_;
   LineReader lines_;
-  EventReader reader_;
-  EventLine line_;
+  std::array<Place, 2> places_;
+  std::size_t current_ = 0;
+  bool is_begun_ = false;
+  Result<bool> has_ahead_ = false;  ///< what the next call finds
 };
 
 /// The line that begins at a position of the text, without its end.

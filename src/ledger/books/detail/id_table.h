@@ -26,6 +26,8 @@ class IdTable {
     }
     return kNowhere;
   }
+  /// Brings the memory of a hash near.
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
   void insert(std::uint64_t hash, std::uint64_t position);
 
   static constexpr std::uint64_t kNowhere = UINT64_MAX;

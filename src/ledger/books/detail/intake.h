@@ -35,6 +35,8 @@ class Intake {
 
   Verdict take(const EventLine& line);
 
+  void expect(const EventLine& line) const { ids_.prefetch(IdTable::hash_of(line.event.id)); }
+
   [[nodiscard]] const LineCounts& counts() const { return counts_; }
   [[nodiscard]] const Names& gpu_names() const { return gpu_names_; }
   [[nodiscard]] const Names& sku_names() const { return sku_names_; }

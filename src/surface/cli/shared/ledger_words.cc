@@ -82,6 +82,7 @@ Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& 
     if (!more) return pass_on(more.error());
     if (!*more) break;
     const EventLine& line = lines.line();
+    if (const EventLine* ahead = lines.ahead()) books.expect(*ahead);
     const Verdict verdict = books.take(line);
     if (verdict != Verdict::kAccepted) {
       if (auto added = refused->add(line, verdict); !added) return unwritable(added.error());
