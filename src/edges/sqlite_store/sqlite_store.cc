@@ -14,6 +14,7 @@
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/detail/inspect.h"
 #include "edges/sqlite_store/detail/reader.h"
+#include "edges/sqlite_store/detail/reading.h"
 #include "edges/sqlite_store/detail/tables.h"
 #include "edges/sqlite_store/detail/writer.h"
 
@@ -108,27 +109,6 @@ class SqliteStore : public JournalStore {
   detail::Checkpoints checkpoints_;
 };
 
-/// Whether SQLite can make what it needs beside the file for reading it.
-StoreResult<bool> can_read_with_wal(const Connection& connection) {
-  const auto probed = connection.execute("SELECT 1 FROM sqlite_schema", "read it");
-  if (probed) return true;
-  const int code = sqlite3_errcode(connection.raw()) & 0xff;
-  if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) return false;
-  return tl::unexpected(probed.error());
-}
-
-/// For reading the file alone, which is all there is without a WAL.
-StoreResult<Connection> open_immutable(const std::string& path, const SqliteStoreOptions& options) {
-  const auto has_wal = detail::has_wal(path, options.vfs);
-  if (!has_wal) return tl::unexpected(has_wal.error());
-  if (!*has_wal) return Connection::open(path, OpenMode::kImmutable, options.vfs);
-  return tl::unexpected(StoreError{
-      StoreFault::kFailed,
-      fmt::format(
-          "{0}: cannot read its WAL, as {0}-shm cannot be made: copy {0} and {0}-wal to a folder that can be written",
-          path)});
-}
-
 StoreResult<std::unique_ptr<detail::SqliteReader>> open_any_reader(const std::string& path,
                                                                    const SqliteStoreOptions& options) {
   const auto inspection = detail::inspect(path, options.vfs);
@@ -136,14 +116,8 @@ StoreResult<std::unique_ptr<detail::SqliteReader>> open_any_reader(const std::st
   if (inspection->is_new) {
     return tl::unexpected(StoreError{StoreFault::kFailed, fmt::format("{}: wanted a journal, found none", path)});
   }
-  auto connection = Connection::open(path, OpenMode::kRead, options.vfs);
+  auto connection = detail::open_for_reading(path, options.vfs);
   if (!connection) return tl::unexpected(connection.error());
-  const auto can_read = can_read_with_wal(*connection);
-  if (!can_read) return tl::unexpected(can_read.error());
-  if (!*can_read) {
-    connection = open_immutable(path, options);
-    if (!connection) return tl::unexpected(connection.error());
-  }
   return detail::SqliteReader::open(*std::move(connection));
 }
 

@@ -154,7 +154,9 @@ std::string StatementRun::text(int column) {
   return {first, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-std::string StatementRun::bytes(int column) {
+std::string StatementRun::bytes(int column) { return std::string(bytes_view(column)); }
+
+std::string_view StatementRun::bytes_view(int column) {
   if (!has_type(column, SQLITE_BLOB)) return {};
   const auto* first = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   if (first == nullptr) return {};
@@ -222,7 +224,10 @@ StoreResult<std::string> Connection::text(const char* sql, const char* doing) co
   StatementRun run = statement->run();
   const auto stepped = run.step();
   if (!stepped) return tl::unexpected(stepped.error());
-  return run.text(0);
+  std::string value = run.text(0);
+  // What a statement changes is committed behind its last row: only then is it known.
+  if (auto finished = run.finish(); !finished) return tl::unexpected(finished.error());
+  return value;
 }
 
 void Connection::set_checkpoint_on_close(bool is_wanted) const {

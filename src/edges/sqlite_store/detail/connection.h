@@ -56,6 +56,8 @@ class StatementRun {
   [[nodiscard]] std::uint64_t count(int column) { return static_cast<std::uint64_t>(integer(column)); }
   [[nodiscard]] std::string text(int column);
   [[nodiscard]] std::string bytes(int column);
+  /// The same without a copy, until the next step.
+  [[nodiscard]] std::string_view bytes_view(int column);
   [[nodiscard]] Sha256 digest(int column);
   [[nodiscard]] bool is_well_typed() const { return is_well_typed_; }
 

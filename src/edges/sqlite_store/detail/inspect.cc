@@ -82,23 +82,23 @@ StoreResult<std::optional<Header>> find_header(const std::string& path, const st
   return header;
 }
 
-StoreResult<void> check_owner(const std::string& path, const Header& header) {
+StoreResult<void> check_owner(const std::string& path, const Header& header, const WantedDatabase& wanted) {
   if (!is_database(header)) {
-    return refused(StoreFault::kForeign, fmt::format("{}: wanted a journal, found a file that is no database", path));
+    return refused(StoreFault::kForeign,
+                   fmt::format("{}: wanted {}, found a file that is no database", path, wanted.name));
   }
   const std::uint32_t owner = big_endian_32(header, kApplicationIdAt);
-  if (owner != kApplicationId) {
-    return refused(
-        StoreFault::kForeign,
-        fmt::format("{}: wanted a journal, found a database of another program (application_id {:#x}, not {:#x})", path,
-                    owner, kApplicationId));
+  if (owner != wanted.owner.application_id) {
+    return refused(StoreFault::kForeign,
+                   fmt::format("{}: wanted {}, found a database of another program (application_id {:#x}, not {:#x})",
+                               path, wanted.name, owner, wanted.owner.application_id));
   }
   const std::uint32_t format = big_endian_32(header, kFormatAt);
-  if (format > kFormat) {
+  if (format > wanted.owner.format) {
     return refused(StoreFault::kNewer,
                    fmt::format("{}: format {} of a later version of this program, which reads up to "
                                "{}: use that version",
-                               path, format, kFormat));
+                               path, format, wanted.owner.format));
   }
   if (format == 0) return damaged(path, "its header has no format");
   return {};
@@ -139,7 +139,7 @@ StoreResult<void> check_wal(const std::string& path, const RawFile& file, const 
   return damaged(path + "-wal", "its header is not what was written, and commits stand behind it");
 }
 
-StoreResult<Inspection> inspect_once(const std::string& path, const std::string& vfs) {
+StoreResult<Inspection> inspect_once(const std::string& path, const std::string& vfs, const WantedDatabase& wanted) {
   Inspection inspection;
   // The WAL first: another process may copy its pages into the file in the meantime, and then begin it anew.
   WalScan wal;
@@ -164,7 +164,7 @@ StoreResult<Inspection> inspect_once(const std::string& path, const std::string&
     inspection.is_new = true;
     return inspection;
   }
-  if (auto checked = check_owner(path, **header); !checked) return tl::unexpected(checked.error());
+  if (auto checked = check_owner(path, **header, wanted); !checked) return tl::unexpected(checked.error());
   if (auto checked = check_length(path, **header, **file, wal); !checked) return tl::unexpected(checked.error());
   if (*wal_file) {
     if (auto checked = check_wal(path, **file, **wal_file, wal); !checked) return tl::unexpected(checked.error());
@@ -179,12 +179,12 @@ StoreResult<Inspection> inspect_once(const std::string& path, const std::string&
 
 }  // namespace
 
-StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs) {
+StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs, const WantedDatabase& wanted) {
   constexpr int kAttempts = 3;  // what looks damaged may be a write of another process that is under way
-  StoreResult<Inspection> inspection = inspect_once(path, vfs);
+  StoreResult<Inspection> inspection = inspect_once(path, vfs, wanted);
   for (int attempt = 1; attempt < kAttempts; ++attempt) {
     if (inspection || inspection.error().fault != StoreFault::kDamaged) break;
-    inspection = inspect_once(path, vfs);
+    inspection = inspect_once(path, vfs, wanted);
   }
   return inspection;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "edges/sqlite_store/detail/owner.h"
 #include "ports/journal_store.h"
 
 namespace berth::edges::detail {
@@ -13,13 +14,23 @@ namespace berth::edges::detail {
 inline constexpr std::uint32_t kApplicationId = 0x42727468;  ///< "Brth"
 inline constexpr std::uint32_t kFormat = 3;                  ///< of the tables (user_version); see tables.h
 
+/// Whose database is wanted.
+struct WantedDatabase {
+  Owner owner;
+  const char* name = "";  ///< for messages
+};
+
+inline constexpr WantedDatabase kWantedJournal{.owner = {.application_id = kApplicationId, .format = kFormat},
+                                               .name = "a journal"};
+
 struct Inspection {
   bool is_new = false;  ///< there is no database yet, or one whose creation was interrupted
   std::vector<std::string> notes;
 };
 
 /// Errors: kForeign, kNewer, kDamaged, and what the calls report. O(size of the WAL).
-[[nodiscard]] StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs);
+[[nodiscard]] StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs,
+                                              const WantedDatabase& wanted = kWantedJournal);
 
 /// Whether there is a WAL with anything in it.
 [[nodiscard]] StoreResult<bool> has_wal(const std::string& path, const std::string& vfs);
