@@ -6,7 +6,9 @@
 #include "surface/report/advise_report.h"
 #include "surface/report/case_report.h"
 #include "surface/report/commit_report.h"
+#include "surface/report/cost_report.h"
 #include "surface/report/forecast_report.h"
+#include "surface/report/invoice_report.h"
 #include "surface/report/pack_report.h"
 #include "surface/report/report.h"
 #include "surface/report/scale_report.h"
@@ -36,7 +38,9 @@ int main(int argc, char** argv) {
                    .commit = berth::report::render_commit_report,
                    .scale = berth::report::render_scale_report,
                    .advise = berth::report::render_advise_report,
-                   .cases = berth::report::render_case_report},
+                   .cases = berth::report::render_case_report,
+                   .cost = berth::report::render_cost_report,
+                   .invoice = berth::report::render_invoice},
        .start_server =
            [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
              return berth::edges::start_http_server(

@@ -35,6 +35,7 @@
 #include "base/chunked_list.h"
 #include "base/ensure.h"
 #include "base/fields.h"
+#include "base/int128.h"
 #include "base/shared_list.h"
 #include "base/shared_value.h"
 
@@ -63,6 +64,9 @@ template <class T>
 
 template <class T>
 inline constexpr bool kIsUnknown = false;
+/// Written as two numbers of 64 bits.
+template <class T>
+inline constexpr bool kIsInt128 = std::is_same_v<T, Int128>;
 
 }  // namespace detail
 
@@ -100,6 +104,8 @@ class ArchiveWriter {
       // Small numbers of both signs become small: 0, -1, 1, -2 ..
       const std::int64_t wide = value;
       write_integer((static_cast<std::uint64_t>(wide) << 1) ^ static_cast<std::uint64_t>(wide >> 63));
+    } else if constexpr (detail::kIsInt128<T>) {
+      (*this)(static_cast<std::uint64_t>(value), static_cast<std::int64_t>(value >> 64));
     } else if constexpr (std::is_same_v<T, float>) {
       write_bits(std::uint64_t{std::bit_cast<std::uint32_t>(value)} << 32);
     } else if constexpr (std::is_same_v<T, double>) {
@@ -235,6 +241,11 @@ class ArchiveReader {
       const std::uint64_t folded = read_integer();
       const auto wide = static_cast<std::int64_t>((folded >> 1) ^ (~(folded & 1) + 1));
       if (require(std::in_range<T>(wide))) value = static_cast<T>(wide);
+    } else if constexpr (detail::kIsInt128<T>) {
+      std::uint64_t low = 0;
+      std::int64_t high = 0;
+      (*this)(low, high);
+      value = static_cast<T>(high) * (static_cast<T>(1) << 64) + static_cast<T>(low);
     } else if constexpr (std::is_same_v<T, float>) {
       value = std::bit_cast<float>(static_cast<std::uint32_t>(read_bits() >> 32));
     } else if constexpr (std::is_same_v<T, double>) {

@@ -10,12 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/int128.h"
 #include "base/result.h"
 
 namespace berth {
-
-/// Whole numbers of up to 127 bits, for exact work on scaled decimals.
-__extension__ using Int128 = __int128;
 
 /// An exact rational number that was read as a decimal, or computed from such ones. Regular value; arithmetic never
 /// rounds.

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int32_t kYearFirst = 1970;
 constexpr std::int32_t kMonthsPerYear = 12;
-constexpr std::int32_t kIndexMax = (9999 - kYearFirst) * kMonthsPerYear + kMonthsPerYear - 1;
 
 }  // namespace
 

@@ -37,7 +37,15 @@ class Month {
 
   friend auto operator<=>(Month, Month) = default;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.index_);
+    archive.require(self.index_ >= 0 && self.index_ <= kIndexMax);
+  }
+
  private:
+  static constexpr std::int32_t kIndexMax = (9999 - 1970) * 12 + 11;
+
   std::int32_t index_ = 0;
 };
 

@@ -16,7 +16,7 @@ enum class FlatKind : std::uint8_t {
   kInteger,  ///< written as one, and within 64 bits
   kTruth,
   kFraction,  ///< with a point or an exponent
-  kOther,     ///< null, a list, an object, an integer beyond 64 bits
+  kOther,     ///< null, a list, an object, an integer from 2^63 to below 2^64
 };
 
 struct FlatMember {
@@ -37,7 +37,8 @@ class FlatObjectReader {
   ~FlatObjectReader();
 
   /// The members of the object, in their order, repeated keys included; valid until the next call. Errors, without a
-  /// position: longer than kLineBytesMax, not UTF-8, not JSON, a number that no double holds, no object. O(bytes).
+  /// position: longer than kLineBytesMax, not UTF-8, not JSON, deeper than 64 levels, an integer that no 64 bits hold, a
+  /// number that no double holds, no object. O(bytes).
   [[nodiscard]] Result<std::span<const FlatMember>> read(std::string_view line);
 
  private:

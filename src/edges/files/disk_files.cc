@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "edges/files/detail/descriptor.h"
+#include "edges/files/detail/mapped_bytes.h"
 #include "edges/files/gunzip.h"
 
 namespace berth::edges {
@@ -55,20 +55,6 @@ Result<std::string> read_packed(const std::string& path, std::size_t bytes_max) 
   }
 }
 
-/// A mapping of a file, read only.
-class MappedBytes : public FileBytes {
- public:
-  MappedBytes(void* begin, std::size_t size) : begin_(begin), size_(size) {}
-  MappedBytes(const MappedBytes&) = delete;
-  MappedBytes& operator=(const MappedBytes&) = delete;
-  ~MappedBytes() override { ::munmap(begin_, size_); }
-  [[nodiscard]] std::string_view bytes() const override { return {static_cast<const char*>(begin_), size_}; }
-
- private:
-  void* begin_;
-  std::size_t size_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<FileBytes>> DiskFiles::open(const std::string& path) const {
@@ -79,10 +65,8 @@ Result<std::unique_ptr<FileBytes>> DiskFiles::open(const std::string& path) cons
   if (::fstat(file->number(), &status) != 0) return system_error(path, "read", errno);
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return Files::open(path);  // also files of /proc, which state no size
-  void* const begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->number(), 0);
-  if (begin == MAP_FAILED) return system_error(path, "map", errno);
-  auto mapped = std::make_unique<MappedBytes>(begin, size);
-  if (is_gzip(mapped->bytes())) return Files::open(path);
+  auto mapped = detail::map_bytes(*file, size, path);
+  if (mapped && is_gzip((*mapped)->bytes())) return Files::open(path);
   return mapped;
 }
 

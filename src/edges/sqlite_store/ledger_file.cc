@@ -63,9 +63,10 @@ struct LedgerFile::State {
   [[nodiscard]] static StoreResult<std::unique_ptr<State>> make(Connection connection);
   StoreResult<void> take_lock();
   void checkpoint_if_due();
-  /// Goes through all batches in order and checks their chain, until one is answered with false. Returns the head.
+  /// Goes through the batches behind `reached` in order and checks their chain, until one is answered with false.
+  /// Returns the head.
   template <class OnBatch>
-  StoreResult<LedgerHead> for_each_batch(const OnBatch& on_batch);
+  StoreResult<LedgerHead> for_each_batch(const OnBatch& on_batch, LedgerHead reached = {});
   /// Its text, too.
   StoreResult<bool> verify_batch(const LedgerBatchRow& row);
   /// That there are no batches and texts besides those of the ledger.
@@ -114,10 +115,9 @@ void LedgerFile::State::checkpoint_if_due() {
 }
 
 template <class OnBatch>
-StoreResult<LedgerHead> LedgerFile::State::for_each_batch(const OnBatch& on_batch) {
+StoreResult<LedgerHead> LedgerFile::State::for_each_batch(const OnBatch& on_batch, LedgerHead reached) {
   auto head = rows.read_head();
   if (!head) return head;
-  LedgerHead reached;
   while (reached.batches < head->batches) {
     const auto row = rows.read_batch_behind(reached);
     if (!row) return tl::unexpected(row.error());
@@ -236,9 +236,23 @@ StoreResult<void> LedgerFile::append(const LedgerBatch& batch) {
   return {};
 }
 
-StoreResult<void> LedgerFile::for_each_text(const std::function<bool(std::string_view text)>& visit) {
+StoreResult<bool> LedgerFile::has_passed(const LedgerHead& earlier) {
+  if (earlier.batches == 0) return earlier == LedgerHead();
+  const auto head = state_->rows.read_head();
+  if (!head) return tl::unexpected(head.error());
+  if (earlier.batches >= head->batches) return earlier == *head;
+  auto select = state_->connection.prepare("SELECT hash FROM batches WHERE number = ?", "look for a batch");
+  if (!select) return tl::unexpected(select.error());
+  detail::StatementRun run = select->run();
+  const auto stepped = run.bind(earlier.batches).step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  return *stepped && run.digest(0) == earlier.hash;
+}
+
+StoreResult<void> LedgerFile::for_each_text(const std::function<bool(std::string_view text)>& visit,
+                                            const LedgerHead& behind) {
   const auto walked =
-      state_->for_each_batch([&](const LedgerBatchRow& row) { return state_->rows.read_texts(row, visit); });
+      state_->for_each_batch([&](const LedgerBatchRow& row) { return state_->rows.read_texts(row, visit); }, behind);
   if (!walked) return tl::unexpected(walked.error());
   return {};
 }

@@ -72,10 +72,13 @@ class LedgerFile {
   /// if that does not happen, the next `open` may find it, whole. Requires: opened for writing.
   [[nodiscard]] StoreResult<void> append(const LedgerBatch& batch);
 
+  /// Whether this was the head once: then it still stands at that place.
+  [[nodiscard]] StoreResult<bool> has_passed(const LedgerHead& earlier);
   /// All texts in order, in pieces of whole lines, until one is answered with false. Each is checked against its hash
   /// before, and the chain behind the last piece of each batch. What is appended meanwhile is not visited. A piece is
-  /// gone when the visit is over, which may call `line_at`.
-  [[nodiscard]] StoreResult<void> for_each_text(const std::function<bool(std::string_view text)>& visit);
+  /// gone when the visit is over, which may call `line_at`. Begins behind a head that was passed.
+  [[nodiscard]] StoreResult<void> for_each_text(const std::function<bool(std::string_view text)>& visit,
+                                                const LedgerHead& behind = {});
   /// The line at that position, without its LF, checked. kFailed if no line begins there. O(log lines), and a piece of
   /// text is hashed, unless it is the one of the last call.
   [[nodiscard]] StoreResult<std::string> line_at(std::uint64_t position);

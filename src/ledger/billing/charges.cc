@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/ensure.h"
+#include "base/proportion.h"
 
 namespace berth::ledger {
 namespace {
@@ -30,8 +31,10 @@ std::vector<InvoiceLine> lines_as_booked(const MonthRows& rows) {
 
 }  // namespace
 
+Int128 nano_gpu_hours(GpuMicros gpu_us) { return multiply_divide_half_even(gpu_us, 5, 18); }  // 10^9 / 3.6e9
+
 MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle) {
-  MonthCharges charges{.month = month, .lines = {}, .credits = invoicing.credits_of(month, idle)};
+  MonthCharges charges{.month = month, .credits = invoicing.credits_of(month, idle)};
   for (const MonthRows& rows : report.months) {
     if (rows.month != month) continue;
     charges.lines = idle == IdleRule::kKeep ? lines_as_booked(rows) : lines_by_tenant(invoicing, rows, idle);

@@ -12,12 +12,15 @@ namespace berth::ledger {
 
 /// The invoices of a month, one after the other, that of nobody too.
 struct MonthCharges {
-  Month month;
-  std::vector<InvoiceLine> lines;      ///< by tenant and row; without a currency
-  std::vector<AppliedCredit> credits;  ///< by tenant, in the order in which they were used
-  MicroUsd lines_micro_usd = 0;        ///< the sum of the month's rows, whoever pays for what belongs to nobody
-  MicroUsd total_micro_usd = 0;        ///< lines - credits
+  Month month = {};
+  std::vector<InvoiceLine> lines = {};      ///< by tenant and row; without a currency
+  std::vector<AppliedCredit> credits = {};  ///< by tenant, in the order in which they were used
+  MicroUsd lines_micro_usd = 0;             ///< the sum of the month's rows, whoever pays for what belongs to nobody
+  MicroUsd total_micro_usd = 0;             ///< lines - credits
 };
+
+/// Billionths of a GPU-hour, half to even.
+[[nodiscard]] Int128 nano_gpu_hours(GpuMicros gpu_us);
 
 /// O(rows), and of earlier months for each tenant with credits; kProportional: for each tenant of the month.
 [[nodiscard]] MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle);

@@ -137,6 +137,7 @@ std::vector<CorrectionSum> correction_sums(const Report& report, const Interval&
       sum.of = *row.key.of;
       sum.gpu_us += row.amount.gpu_us;
       sum.micro_usd += row.micro_usd;
+      sum.moved_micro_usd += std::max(row.micro_usd, MicroUsd{0});
       ++sum.row_count;
     }
   }
@@ -218,6 +219,7 @@ CostOverview cost_overview(Books& books, const OverviewRange& range) {
                         .tenants = {},
                         .days = {},
                         .spans = {},
+                        .budgets_month = {},
                         .budgets = {},
                         .price_changes = {},
                         .corrections = {},
@@ -228,10 +230,12 @@ CostOverview cost_overview(Books& books, const OverviewRange& range) {
     overview.corrections = correction_sums(report, *overview.when);
     overview.unpriced_us = report.unpriced_us;
     overview.unbacked_us = report.unbacked_us;
+    overview.budgets_month = Month::of(overview.when->to_us - 1);
     overview.budgets_until_us = overview.when->to_us;
     overview.budgets = budget_standings_until(books, overview.when->to_us);
   }
   if (range.as_of_us) {
+    overview.budgets_month = Month::of(*range.as_of_us);
     overview.budgets_until_us = *range.as_of_us;
     overview.budgets = budget_standings(books, *range.as_of_us);
   }

@@ -61,6 +61,7 @@ struct CorrectionSum {
   Month of;
   GpuMicros gpu_us = 0;
   MicroUsd micro_usd = 0;
+  MicroUsd moved_micro_usd = 0;  ///< of the rows that are above 0
   std::size_t row_count = 0;
 };
 
@@ -79,7 +80,8 @@ struct CostOverview {
   std::vector<DayCost> days;        ///< by day, then by tenant; those with grains
   std::vector<KindSpan> spans;      ///< hours or days without a gap, from the first instant covered to the last
   bool has_hours = false;
-  std::int64_t budgets_until_us = 0;  ///< to where budgets are spent
+  Month budgets_month;
+  std::int64_t budgets_until_us = 0;  ///< in that month, or its end
   std::vector<BudgetStanding> budgets;
   std::vector<PriceChange> price_changes;  ///< of what was paid for, by time, then by sku
   std::vector<CorrectionSum> corrections;  ///< of the months covered, by the month that is corrected, then the other

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/ensure.h"
-#include "base/proportion.h"
 
 namespace berth::ledger {
 namespace {
@@ -25,7 +26,7 @@ AllocatedMethod method_of(Role role) {
   ENSURE(false);
 }
 
-std::string describe(const InvoiceLine& line) {
+std::string description_of(const InvoiceLine& line) {
   const RowKey& key = line.row.key;
   std::string text(name_of(line.shared_role == Role::kShared ? key.role : line.shared_role));
   if (!key.service.empty()) text += " of " + key.service;
@@ -45,9 +46,8 @@ FocusLine usage_line(const InvoiceLine& line, Month month) {
   return {.tenant = key.tenant,
           .micro_usd = line.row.micro_usd,
           .charge_month = key.of.value_or(month),
-          .description = describe(line),
-          .usage = std::move(usage),
-          .credit_id = std::nullopt};
+          .description = description_of(line),
+          .usage = std::move(usage)};
 }
 
 FocusLine credit_line(const AppliedCredit& applied, Month month) {
@@ -56,7 +56,6 @@ FocusLine credit_line(const AppliedCredit& applied, Month month) {
           .micro_usd = -applied.micro_usd,
           .charge_month = month,
           .description = fmt::format("{} credit {}", name_of(credit.reason), credit.id),
-          .usage = std::nullopt,
           .credit_id = credit.id};
 }
 
@@ -72,10 +71,6 @@ std::string_view name_of(AllocatedMethod method) {
       return "shared-by-cost";
   }
   ENSURE(false);
-}
-
-Int128 FocusUsage::nano_gpu_hours() const {
-  return multiply_divide_half_even(gpu_us, 5, 18);  // 10^9 / 3.6e9
 }
 
 std::vector<FocusLine> focus_lines(const MonthCharges& charges) {

@@ -30,9 +30,6 @@ struct FocusUsage {
   bool is_correction = false;
   AllocatedMethod method = AllocatedMethod::kWeightShare;
   std::vector<std::pair<std::string, std::string>> tags;  ///< service and role, and what was shared
-
-  /// Billionths of a GPU-hour, half to even.
-  [[nodiscard]] Int128 nano_gpu_hours() const;
 };
 
 /// What differs from line to line.
@@ -41,8 +38,8 @@ struct FocusLine {
   MicroUsd micro_usd = 0;   ///< below 0: a credit, or given back
   Month charge_month;       ///< when the time was used: of a correction the month that it corrects
   std::string description;  ///< such as "inference of chat on a100"
-  std::optional<FocusUsage> usage;       ///< absent: a credit
-  std::optional<std::string> credit_id;  ///< of a credit
+  std::optional<FocusUsage> usage = std::nullopt;       ///< absent: a credit
+  std::optional<std::string> credit_id = std::nullopt;  ///< of a credit
 };
 
 /// Its sum is the total of the charges.

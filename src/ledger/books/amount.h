@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/decimal.h"
+#include "base/int128.h"
 
 namespace berth::ledger {
 

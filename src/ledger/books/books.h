@@ -105,6 +105,16 @@ class Books {
   Books& operator=(Books&&) noexcept;
   ~Books();
 
+  /// Everything that is known, in a form that another process can go on with, given away in pieces. `label` is the
+  /// caller's: what it covers. O(what is new + everything).
+  void save(std::string_view label, const std::function<void(std::string_view)>& sink);
+  /// The books that were saved, and their label; absent: these bytes are none, or of another version. The bytes must
+  /// outlive the books, which read of them what they need. O(bytes), but fast: they are hashed.
+  struct Saved;
+  [[nodiscard]] static std::optional<Saved> restored(std::string_view bytes, LineAt line_at);
+  /// The label alone. O(number of GPUs).
+  [[nodiscard]] static std::optional<std::string> saved_label(std::string_view bytes);
+
   /// O(log uses of the GPU + days that it touches); a close counts what is new.
   Verdict take(const EventLine& line);
 
@@ -138,6 +148,11 @@ class Books {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+struct Books::Saved {
+  std::string label;
+  Books books;
 };
 
 }  // namespace berth::ledger

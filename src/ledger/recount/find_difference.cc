@@ -54,8 +54,8 @@ Difference compare_rows(const std::string& name, const Row& a, const Row& b) {
                    compare(name, a.micro_usd, b.micro_usd, " micro_usd")});
 }
 
-/// Walks over two sorted lists side by side. `is_earlier` orders them; `alone` says that an element is in one list only,
-/// `both` compares two that belong together.
+/// Walks over two sorted lists side by side. `is_earlier` orders them; `alone` says that an element is in one list
+/// only, `both` compares two that belong together.
 template <class T, class IsEarlier, class Alone, class Both>
 Difference walk(const std::vector<T>& a, const std::vector<T>& b, const IsEarlier& is_earlier, const Alone& alone,
                 const Both& both) {

@@ -16,8 +16,8 @@ Row row_of(std::string tenant, Grains grains, std::optional<Month> of = std::nul
           .micro_usd = 3};
 }
 
-const Month kNovember = *Month::parse("2026-11");
-const Month kDecember = *Month::parse("2026-12");
+Month november() { return *Month::parse("2026-11"); }
+Month december() { return november().next(); }
 
 Report example() {
   return {.counts = {.lines = 9, .accepted = 8, .duplicates = 1},
@@ -25,8 +25,8 @@ Report example() {
           .carried_grains = 1,
           .micro_usd = 9,
           .months = {
-              {.month = kNovember, .is_closed = true, .micro_usd = 6, .rows = {row_of("acme", 12), row_of("zed", 9)}},
-              {.month = kDecember, .micro_usd = 3, .rows = {row_of("acme", 16, kNovember)}}}};
+              {.month = november(), .is_closed = true, .micro_usd = 6, .rows = {row_of("acme", 12), row_of("zed", 9)}},
+              {.month = december(), .micro_usd = 3, .rows = {row_of("acme", 16, november())}}}};
 }
 
 TEST(FindDifference, EqualReportsHaveNone) {
@@ -60,7 +60,7 @@ TEST(FindDifference, NamesTheFirstOne) {
       {[](Report& r) { r.months[0].rows.insert(r.months[0].rows.begin(), row_of("a\n", 2)); },
        "2026-11, \"a\\x0a\"/chat/h100/inference/usage: 2 grains there, no row here"},
       {[](Report& r) { r.months.pop_back(); }, "2026-12: 1 rows here, none there"},
-      {[](Report& r) { r.months[1].month = kDecember.next(); }, "2026-12: 1 rows here, none there"},
+      {[](Report& r) { r.months[1].month = december().next(); }, "2026-12: 1 rows here, none there"},
       {[](Report& r) { r.months[0].is_closed = false; }, "2026-11: closed here, open there"},
       {[](Report& r) { r.months[1].micro_usd = 4; }, "2026-12: 3 micro_usd here, 4 there"},
       {[](Report& r) { r.unpriced_us = 1; }, "unpriced_us: 0 here, 1 there"},

@@ -17,7 +17,7 @@ namespace berth::ledger {
 ///
 /// A line that is no event is an Error "FILE:LINE:COLUMN: ...". `progress` is called now and then with the number of
 /// lines that were read. O(n log n) in the lines and in the parts of cells; a closed month of a GPU is counted again
-/// only where it changed. Memory: about 350 bytes a line that is no duplicate, and the rows.
+/// only where it changed. Memory: about 260 bytes for each line that is no duplicate, and the rows.
 [[nodiscard]] Result<Report> recount(std::string_view text, std::string_view file,
                                      const std::function<void(std::uint64_t lines)>& progress = {});
 

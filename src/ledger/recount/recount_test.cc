@@ -17,9 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr std::int64_t kHour = 3'600'000'000;
-const std::int64_t kNovember = Month::parse("2026-11")->begin_us();
-const std::int64_t kDecember = Month::parse("2026-12")->begin_us();
-const std::int64_t kJanuary = Month::parse("2027-01")->begin_us();
+constexpr std::int64_t kNovember = 1793'491'200'000'000;  // 2026-11-01
+constexpr std::int64_t kDecember = kNovember + 30 * kMicrosPerDay;
+constexpr std::int64_t kJanuary = kDecember + 31 * kMicrosPerDay;
 
 std::string price(std::string_view id, std::int64_t from_us, std::int64_t amount) {
   return fmt::format(R"({{"type":"price","id":"{}","sku":"h100","from_us":{},"micro_usd_per_gpu_hour":{}}})", id,
@@ -131,9 +131,9 @@ TEST(Recount, MoreWeightThanCapacityIsScaledDown) {
 }
 
 TEST(Recount, CutsAtPricesBordersAndMidnights) {
-  // Capacity 2, weight 1, prices 1 from the midnight on and 3 from 5 us behind it; the GPU is there from 3 us before to 8
-  // us behind. [-3, 0): no price. [0, 5): 5 grains, 5/2 each, the fifth to the use: 3 and 2. [5, 8): 9 grains: 5 and 4;
-  // 3 us: 2 and 1. The use has 2 + 3 + 2 us, idle 1 + 2 + 1; the November part has no grains, so no row.
+  // Capacity 2, weight 1, prices 1 from the midnight on and 3 from 5 us behind it; the GPU is there from 3 us before
+  // to 8 us behind. [-3, 0): no price. [0, 5): 5 grains, 5/2 each, the fifth to the use: 3 and 2. [5, 8): 9 grains: 5
+  // and 4; 3 us: 2 and 1. The use has 2 + 3 + 2 us, idle 1 + 2 + 1; the November part has no grains, so no row.
   const Report report =
       counted({price("p", kDecember, 1), price("q", kDecember + 5, 3), gpu("g1", kDecember - 3, kDecember + 8, 2),
                use("a", kDecember - 3, kDecember + 8, {.weight = 1})});
@@ -300,8 +300,8 @@ TEST(Recount, AClosedMonthIsCorrectedInTheNextOne) {
 
 TEST(Recount, CorrectionsAreCorrectedWithCarriesOfTheirOwn) {
   // A price of 1 for an hour is a micro-dollar, G = 3.6e9 grains. November is closed with it idle. A use of half of it
-  // comes late: idle -G/2, floored to -1 with a carry of G/2; the use G/2, 0 with a carry of G/2. December is closed, the
-  // use is voided: idle +G/2 with the carry is G: 1. The use -G/2 with the carry is 0.
+  // comes late: idle -G/2, floored to -1 with a carry of G/2; the use G/2, 0 with a carry of G/2. December is closed,
+  // the use is voided: idle +G/2 with the carry is G: 1. The use -G/2 with the carry is 0.
   const Report report =
       counted({price("p", kNovember, 1), gpu("g1", kNovember, kNovember + kHour, 2), close("n", "2026-11"),
                use("u", kNovember, kNovember + kHour, {.weight = 1}), close("d", "2026-12"), void_of("v", "u")});
@@ -339,12 +339,11 @@ TEST(Recount, TheFirstCloseClosesAllMonthsBefore) {
 
 TEST(Recount, TheLargestNumbersFit) {
   // A day at 10^15 with weights of 10^6 of 3 x 10^6: 8.64e10 x 1e15 grains, a third each; 8.64e25 / 3 = 2.88e25.
-  const std::int64_t day = 24 * kHour;
   const Report report =
-      counted({price("p", kNovember, 1'000'000'000'000'000), gpu("g1", kNovember, kNovember + day, 1'000'000),
-               use("a", kNovember, kNovember + day, {.slice = "1", .weight = 1'000'000, .tenant = "a"}),
-               use("b", kNovember, kNovember + day, {.slice = "2", .weight = 1'000'000, .tenant = "b"}),
-               use("c", kNovember, kNovember + day, {.slice = "3", .weight = 1'000'000, .tenant = "c"})});
+      counted({price("p", kNovember, 1'000'000'000'000'000), gpu("g1", kNovember, kNovember + kMicrosPerDay, 1'000'000),
+               use("a", kNovember, kNovember + kMicrosPerDay, {.slice = "1", .weight = 1'000'000, .tenant = "a"}),
+               use("b", kNovember, kNovember + kMicrosPerDay, {.slice = "2", .weight = 1'000'000, .tenant = "b"}),
+               use("c", kNovember, kNovember + kMicrosPerDay, {.slice = "3", .weight = 1'000'000, .tenant = "c"})});
   // 2.88e25 / 3.6e9 = 8e15.
   EXPECT_EQ(report.micro_usd, Int128{24'000'000'000'000'000});
   ASSERT_EQ(report.months[0].rows.size(), 3U);
@@ -424,11 +423,10 @@ TEST(Recount, TakesWhatIsNobodys) {
 
 TEST(Recount, SaysHowFarItIs) {
   std::string text;
-  const std::string line = price("p", kNovember, 1) + "\n";
-  for (int i = 0; i < 200'001; ++i) text += line;
+  for (int i = 0; i < 100'001; ++i) text += void_of("v", "w") + "\n";
   std::vector<std::uint64_t> seen;
   ASSERT_TRUE(recount(text, "f", [&](std::uint64_t lines) { seen.push_back(lines); }).has_value());
-  EXPECT_THAT(seen, ElementsAre(100'000U, 200'000U));
+  EXPECT_THAT(seen, ElementsAre(100'000U));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "surface/cli/commit/commit_verb.h"
 #include "surface/cli/config/config_verb.h"
 #include "surface/cli/cost/cost_verb.h"
+#include "surface/cli/export/export_verb.h"
 #include "surface/cli/forecast/forecast_verb.h"
 #include "surface/cli/hands/hands_verb.h"
 #include "surface/cli/invoice/invoice_verb.h"
@@ -69,6 +70,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_ledger_verb(app, context);
   add_cost_verb(app, context);
   add_invoice_verb(app, context);
+  add_export_verb(app, context);
   add_client_verbs(app, context);
 }
 

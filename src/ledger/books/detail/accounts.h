@@ -26,7 +26,24 @@ struct AccountKeyHash {
   }
 };
 
-using MonthAccounts = std::unordered_map<AccountKey, Amount, AccountKeyHash>;
+/// With a fast way to an account.
+class MonthAccounts {
+ public:
+  [[nodiscard]] Amount& operator[](const AccountKey& key) { return amounts_[key]; }
+  [[nodiscard]] auto begin() const { return amounts_.begin(); }
+  [[nodiscard]] auto end() const { return amounts_.end(); }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    std::map<AccountKey, Amount> sorted;
+    if constexpr (!Archive::kReads) sorted.insert(self.amounts_.begin(), self.amounts_.end());
+    archive(sorted);
+    if constexpr (Archive::kReads) self.amounts_.insert(sorted.begin(), sorted.end());
+  }
+
+ private:
+  std::unordered_map<AccountKey, Amount, AccountKeyHash> amounts_;
+};
 
 /// Only postings change accounts, each from a sku's to a holder's; a posting is never edited, only reversed.
 class Accounts {
@@ -36,7 +53,7 @@ class Accounts {
 
   [[nodiscard]] const std::map<Month, MonthAccounts>& months() const { return months_; }
   /// What each sku has given, by sku.
-  [[nodiscard]] const std::unordered_map<NameId, Amount>& skus() const { return skus_; }
+  [[nodiscard]] const std::map<NameId, Amount>& skus() const { return skus_; }
   /// Months with postings since they were last forgotten.
   [[nodiscard]] const std::set<Month>& changed() const { return changed_; }
   void forget_changed() { changed_.clear(); }
@@ -44,11 +61,16 @@ class Accounts {
   [[nodiscard]] Int128 unpriced_us() const { return unpriced_us_; }
   [[nodiscard]] Int128 unbacked_us() const { return unbacked_us_; }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.months_, self.skus_, self.changed_, self.unpriced_us_, self.unbacked_us_);
+  }
+
  private:
   void apply(Month month, const Postings& postings, bool is_reversal);
 
   std::map<Month, MonthAccounts> months_;
-  std::unordered_map<NameId, Amount> skus_;
+  std::map<NameId, Amount> skus_;
   std::set<Month> changed_;
   Int128 unpriced_us_ = 0;
   Int128 unbacked_us_ = 0;

@@ -46,6 +46,11 @@ class Booking {
   /// What each row has left over: from 0 to below a micro-dollar.
   [[nodiscard]] const std::map<BookingKey, Grains>& carries() const { return carries_; }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.last_closed_, self.months_, self.booked_, self.carries_);
+  }
+
  private:
   void book(Month month, const Accounts& accounts);
   void add_corrections(BookedMonth& into, const Accounts& accounts);

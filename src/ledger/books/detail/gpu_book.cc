@@ -1,7 +1,9 @@
 #include "ledger/books/detail/gpu_book.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/archive.h"
 #include "base/ensure.h"
 
 namespace berth::ledger::detail {
@@ -30,6 +32,13 @@ DayBook& MonthBook::day(std::int32_t day) {
   return *entry;
 }
 
+void MonthBook::set_clean() {
+  is_dirty = is_unused_dirty = false;
+  for (const auto& entry : days) {
+    if (entry) entry->is_dirty = false;
+  }
+}
+
 const DayBook* MonthBook::find_day(std::int32_t day) const {
   if (days.empty()) return nullptr;
   return days[static_cast<std::size_t>(day - month.first_day().days())].get();
@@ -39,11 +48,8 @@ MonthBook& GpuBook::month_book(Month month) {
   return months_.try_emplace(month, MonthBook{.month = month}).first->second;
 }
 
-bool GpuBook::accept(const UseRecord& use) {
-  const auto number = static_cast<UseIndex::UseNumber>(uses_.size());
-  if (!index_.insert(use.slice, use.when, number)) return false;
-  uses_.push_back(use);
-  for_each_month(use.when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
+void GpuBook::list_use(UseIndex::UseNumber number) {
+  for_each_month(uses_[number].when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
     MonthBook& book = month_book(in);
     book.is_dirty = true;
     for (std::int32_t day = first_day; day <= last_day; ++day) {
@@ -52,6 +58,13 @@ bool GpuBook::accept(const UseRecord& use) {
       entry.is_dirty = true;
     }
   });
+}
+
+bool GpuBook::accept(const UseRecord& use) {
+  const auto number = static_cast<UseIndex::UseNumber>(uses_.size());
+  if (!index_.insert(use.slice, use.when, number)) return false;
+  uses_.push_back(use);
+  list_use(number);
   return true;
 }
 
@@ -111,6 +124,57 @@ void GpuBook::touch(const Interval& when) {
       if (book.find_day(day) != nullptr) book.day(day).is_dirty = true;
     }
   });
+}
+
+namespace {
+
+/// What was posted for a month and its days, without what can be made again.
+struct SavedMonth {
+  Month month;
+  Postings unused_days = {};
+  std::vector<std::pair<std::int32_t, Postings>> days = {};
+};
+
+}  // namespace
+
+std::string GpuBook::save() const {
+  std::vector<UseRecord> uses;  // those that count
+  uses.reserve(uses_.size());
+  index_.for_each([&](UseIndex::UseNumber number) { uses.push_back(uses_[number]); });
+  std::vector<SavedMonth> months;
+  for (const auto& [month, book] : months_) {
+    ENSURE(!book.is_dirty);
+    SavedMonth& saved = months.emplace_back(SavedMonth{.month = month, .unused_days = book.unused_days});
+    for (std::size_t i = 0; i < book.days.size(); ++i) {
+      if (book.days[i]) saved.days.emplace_back(static_cast<std::int32_t>(i), book.days[i]->posted);
+    }
+  }
+  ArchiveWriter archive;
+  archive(uses, paid_, months);
+  return archive.take();
+}
+
+std::optional<GpuBook> GpuBook::restored(std::string_view bytes) {
+  ArchiveReader archive(bytes);
+  GpuBook book;
+  std::vector<SavedMonth> months;
+  archive(book.uses_, book.paid_, months);
+  if (!archive.is_at_end()) return std::nullopt;
+  for (UseIndex::UseNumber number = 0; number < book.uses_.size(); ++number) {
+    const UseRecord& use = book.uses_[number];
+    if (!book.index_.insert(use.slice, use.when, number)) return std::nullopt;
+    book.list_use(number);
+  }
+  for (SavedMonth& saved : months) {
+    MonthBook& month = book.month_book(saved.month);
+    month.unused_days = std::move(saved.unused_days);
+    for (auto& [day, posted] : saved.days) {
+      if (day < 0 || day >= saved.month.day_count()) return std::nullopt;
+      month.day(saved.month.first_day().days() + day).posted = std::move(posted);
+    }
+  }
+  for (auto& [month, entry] : book.months_) entry.set_clean();
+  return book;
 }
 
 }  // namespace berth::ledger::detail

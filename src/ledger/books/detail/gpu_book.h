@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ledger/books/amount.h"
@@ -62,6 +64,9 @@ struct MonthBook {
   /// Absent: no use ever touched it.
   [[nodiscard]] const DayBook* find_day(std::int32_t day) const;
 
+  /// Nothing of it is to be counted again.
+  void set_clean();
+
   Month month;
   std::vector<std::unique_ptr<DayBook>> days = {};  ///< of the month; empty while no day has a use
   Postings unused_days = {};                        ///< posted for days without uses
@@ -90,8 +95,15 @@ class GpuBook {
   [[nodiscard]] std::map<Month, MonthBook>& months() { return months_; }
   [[nodiscard]] const std::map<Month, MonthBook>& months() const { return months_; }
 
+  /// Everything, to go on with elsewhere. Requires: nothing is dirty.
+  [[nodiscard]] std::string save() const;
+  /// What was saved; absent: these bytes are none.
+  [[nodiscard]] static std::optional<GpuBook> restored(std::string_view bytes);
+
  private:
   [[nodiscard]] MonthBook& month_book(Month month);
+  /// Lists a use on each of its days, which are dirty then.
+  void list_use(UseIndex::UseNumber number);
 
   std::vector<UseRecord> uses_;
   UseIndex index_;

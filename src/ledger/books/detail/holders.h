@@ -36,6 +36,14 @@ class Holders {
     return id && std::ranges::find(holders_, *id, &Holder::tenant) != holders_.end();
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.texts_, self.holders_);
+    if constexpr (Archive::kReads) {
+      for (HolderId id = 0; id < self.holders_.size(); ++id) self.numbers_.emplace(self.holders_[id], id);
+    }
+  }
+
  private:
   struct Hash {
     std::size_t operator()(const Holder& holder) const {

@@ -71,7 +71,7 @@ std::optional<Verdict> Intake::find_repetition(const EventLine& line, std::uint6
 NameId Intake::gpu_numbered(std::string_view gpu) {
   const NameId number = gpu_names_.intern(gpu);
   if (number >= gpus_.size()) {
-    gpus_.resize(number + 1);
+    gpus_.grow(number + 1);
     is_gpu_dirty_.resize(number + 1, false);
   }
   return number;
@@ -119,7 +119,7 @@ Verdict Intake::accept(const EventLine& line, const UseEvent& use) {
 }
 
 Verdict Intake::accept(const EventLine& line, const CreditEvent& credit) {
-  credit_places_.emplace(line.position, credits_.size());
+  credit_positions_.push_back(line.position);
   credits_.push_back({.id = std::string(line.event.id),
                       .tenant = std::string(credit.tenant),
                       .at_us = credit.at_us,
@@ -190,9 +190,11 @@ bool Intake::take_back_what(const Event& event, std::uint64_t position, std::uin
     return true;
   }
   if (std::holds_alternative<CreditEvent>(event.what)) {
-    const auto place = credit_places_.find(position);
-    if (place == credit_places_.end() || credits_[place->second].voided_line) return false;
-    credits_[place->second].voided_line = line;
+    const auto found = std::ranges::lower_bound(credit_positions_, position);
+    if (found == credit_positions_.end() || *found != position) return false;
+    Credit& credit = credits_[static_cast<std::size_t>(found - credit_positions_.begin())];
+    if (credit.voided_line) return false;
+    credit.voided_line = line;
     return true;
   }
   return std::holds_alternative<BudgetEvent>(event.what) && take_back_budget(position);
@@ -204,6 +206,12 @@ bool Intake::take_back_budget(std::uint64_t position) {
   budget_starts_.erase({found->second.tenant, found->second.from_us});
   budgets_.erase(found);
   return true;
+}
+
+void Intake::restore(std::string_view ids, const std::vector<std::string_view>& gpus) {
+  ids_.restore(ids);
+  for (const std::string_view gpu : gpus) gpus_.restore(gpu);
+  is_gpu_dirty_.resize(gpus.size(), false);
 }
 
 std::vector<NameId> Intake::take_dirty_gpus() {

@@ -8,13 +8,12 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "ledger/books/books.h"
 #include "ledger/books/detail/gpu_book.h"
+#include "ledger/books/detail/gpu_shelf.h"
 #include "ledger/books/detail/holders.h"
 #include "ledger/books/detail/id_table.h"
 #include "ledger/books/detail/names.h"
@@ -44,7 +43,7 @@ class Intake {
   [[nodiscard]] const Holders& holders() const { return holders_; }
   [[nodiscard]] const PriceBook& prices() const { return prices_; }
   /// By the number of their name.
-  [[nodiscard]] std::vector<GpuBook>& gpus() { return gpus_; }
+  [[nodiscard]] const GpuShelf& gpus() const { return gpus_; }
   [[nodiscard]] const std::vector<Credit>& credits() const { return credits_; }
   /// By the positions of their lines; without voided ones.
   [[nodiscard]] const std::map<std::uint64_t, Budget>& budgets() const { return budgets_; }
@@ -54,6 +53,17 @@ class Intake {
   [[nodiscard]] std::vector<NameId> take_dirty_gpus();
   /// Not all of it was counted.
   void keep_dirty(NameId gpu) { note_dirty(gpu); }
+
+  [[nodiscard]] const IdTable& ids() const { return ids_; }
+  /// All but ids and GPUs, as bytes, and back.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.counts_, self.awaited_, self.gpu_names_, self.sku_names_, self.slice_names_, self.holders_,
+            self.prices_, self.sku_gpus_, self.credits_, self.credit_positions_, self.budgets_, self.budget_starts_,
+            self.rates_, self.rate_starts_, self.closings_);
+  }
+  /// Goes on with saved ids and GPUs, which must outlive it.
+  void restore(std::string_view ids, const std::vector<std::string_view>& gpus);
 
  private:
   Verdict accept(const EventLine& line, const PriceEvent& price);
@@ -81,19 +91,19 @@ class Intake {
   Event earlier_;
   LineCounts counts_;
   IdTable ids_;
-  std::unordered_set<std::string> awaited_;  ///< ids that are voided when they come
+  std::set<std::string> awaited_;  ///< ids that are voided when they come
   Names gpu_names_;
   Names sku_names_;
   Names slice_names_;
   Holders holders_;
   PriceBook prices_;
-  std::vector<GpuBook> gpus_;
+  GpuShelf gpus_;
   std::vector<std::vector<NameId>> sku_gpus_;  ///< by sku: GPUs that have it at some time
   std::vector<NameId> dirty_gpus_;
   std::vector<bool> is_gpu_dirty_;
   std::vector<Credit> credits_;
-  std::unordered_map<std::uint64_t, std::size_t> credit_places_;  ///< by the position of the line
-  std::map<std::uint64_t, Budget> budgets_;                       ///< by the position of the line
+  std::vector<std::uint64_t> credit_positions_;  ///< of their lines, ascending
+  std::map<std::uint64_t, Budget> budgets_;      ///< by the position of the line
   std::set<std::pair<std::string, std::int64_t>> budget_starts_;
   std::vector<Rate> rates_;
   std::set<std::pair<std::string, std::int64_t>> rate_starts_;

@@ -1,6 +1,7 @@
 #include "ledger/books/detail/names.h"
 
 #include <functional>
+#include <utility>
 
 #include "base/ensure.h"
 
@@ -53,6 +54,19 @@ void Names::grow() {
     while (slots_[slot] != kNone) slot = (slot + 1) & mask;
     slots_[slot] = id;
   }
+}
+
+bool Names::restore() {
+  const std::string bytes = std::move(bytes_);
+  const std::vector<std::uint64_t> starts = std::move(starts_);
+  *this = Names();
+  if (starts.empty() || starts.front() != 0 || starts.back() != bytes.size()) return false;
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    if (starts[i] < starts[i - 1]) return false;
+    const NameId id = intern(std::string_view(bytes).substr(starts[i - 1], starts[i] - starts[i - 1]));
+    if (id != i - 1) return false;
+  }
+  return true;
 }
 
 }  // namespace berth::ledger::detail

@@ -26,11 +26,19 @@ class Names {
   }
   [[nodiscard]] std::size_t size() const { return hashes_.size(); }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.bytes_, self.starts_);
+    if constexpr (Archive::kReads) archive.require(self.restore());
+  }
+
  private:
   static constexpr NameId kNone = UINT32_MAX;
 
   [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
   void grow();
+  /// Makes the table for texts that were read. Returns whether they are texts, each once.
+  [[nodiscard]] bool restore();
 
   std::string bytes_;
   std::vector<std::uint64_t> starts_ = {0};  ///< of each text, and the end

@@ -35,6 +35,11 @@ class PriceBook {
   };
   [[nodiscard]] std::vector<Change> take_changes();
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.skus_, self.changed_skus_);
+  }
+
  private:
   struct SkuPrices {
     std::vector<Price> prices;

@@ -22,6 +22,12 @@ class UseIndex {
   bool insert(NameId slice, const Interval& when, UseNumber use);
   /// The use of this slice that begins then.
   [[nodiscard]] std::optional<UseNumber> find(NameId slice, std::int64_t from_us) const;
+  /// By slice and time.
+  void for_each(const auto& visit) const {
+    for (const Chunk& chunk : chunks_) {
+      for (const Entry& entry : chunk) visit(entry.use);
+    }
+  }
   /// Requires: it is there.
   void erase(NameId slice, std::int64_t from_us);
 

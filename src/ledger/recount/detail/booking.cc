@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "ledger/recount/detail/row_order.h"
 
 namespace berth::ledger::recounting {
+
 void Booking::replace(Month month, const MonthCount& before, const MonthCount& now) {
   auto& sums = sums_[month];
   for (const auto& [account, amount] : before.amounts) {

@@ -19,8 +19,8 @@ class Booking {
 
   /// Books the month, and at the first close all months before it. Requires: all months up to it are counted.
   void close(Month month);
-  /// Books what is not closed. Returns all that was booked; its line counts are empty. Requires: all months are counted,
-  /// and nothing is called afterwards.
+  /// Books what is not closed. Returns all that was booked; its line counts are empty. Requires: all months are
+  /// counted, and nothing is called afterwards.
   [[nodiscard]] Report finish();
 
  private:

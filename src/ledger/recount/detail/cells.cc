@@ -1,6 +1,7 @@
 #include "ledger/recount/detail/cells.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>

@@ -1,5 +1,8 @@
 #include "ledger/recount/detail/facts.h"
 
+#include <iterator>
+#include <utility>
+
 #include "base/overloaded.h"
 
 namespace berth::ledger::recounting {
@@ -89,7 +92,7 @@ Verdict Facts::take_void(std::string_view of) {
   const auto target = seen_.find(std::string(of));
   if (target == seen_.end()) {
     voided_ahead_.emplace(of);
-    return Verdict::kVoid;
+    return Verdict::kAccepted;
   }
   if (!is_voidable(target->second.event)) return Verdict::kVoid;
   drop(target->second);

@@ -57,7 +57,8 @@ std::optional<std::int64_t> time_of_day_us(std::string_view text) {
   return seconds * 1'000'000;
 }
 
-Result<BudgetQuestion> check_budgets(const CostWords& words) {
+/// The value of --as-of, in microseconds since 1970.
+Result<std::int64_t> check_as_of(const CostWords& words) {
   constexpr std::size_t kDateSize = 10;
   const auto refuse = [&](std::string_view found) {
     return invalid("--as-of: wanted a time in UTC such as 2026-11-17T12:00:00Z, found " + std::string(found));
@@ -68,7 +69,27 @@ Result<BudgetQuestion> check_budgets(const CostWords& words) {
   const auto date = Date::parse(text.substr(0, kDateSize));
   const auto time_us = time_of_day_us(text.substr(kDateSize + 1, 8));
   if (!date || !time_us) return refuse(in_quotes(text));
-  return BudgetQuestion{.as_of_us = date->days() * kMicrosPerDay + *time_us};
+  return date->days() * kMicrosPerDay + *time_us;
+}
+
+Result<BudgetQuestion> check_budgets(const CostWords& words) {
+  const auto as_of_us = check_as_of(words);
+  if (!as_of_us) return pass_on(as_of_us.error());
+  return BudgetQuestion{.as_of_us = *as_of_us};
+}
+
+Result<std::optional<CostPage>> check_page(const CostWords& words) {
+  if (!words.report) return std::optional<CostPage>();
+  if (words.report->empty()) return invalid("--report: wanted a folder, found an empty path");
+  const auto days = days_of(words);
+  if (!days) return pass_on(days.error());
+  CostPage page{.dir = *words.report, .range = {.days = *days}};
+  if (words.as_of) {
+    const auto as_of_us = check_as_of(words);
+    if (!as_of_us) return pass_on(as_of_us.error());
+    page.range.as_of_us = *as_of_us;
+  }
+  return std::optional(std::move(page));
 }
 
 /// Takes "key=value" into a question: false if the key is none.
@@ -132,14 +153,19 @@ Result<CostRequest> check_cost_words(const CostWords& words) {
   const auto format = parse_format(words.format);
   if (!format) return pass_on(format.error());
   const int questions = (words.by ? 1 : 0) + (words.has_budgets ? 1 : 0) + (words.why ? 1 : 0);
-  if (questions != 1) {
-    return invalid(fmt::format("wanted one of --by, --budgets and --why, found {}", questions == 0 ? "none" : "more"));
+  if (questions > 1 || (questions == 0 && !words.report)) {
+    return invalid(
+        fmt::format("wanted one of --by, --budgets, --why and --report, found {}", questions == 0 ? "none" : "more"));
   }
-  if (words.as_of && !words.has_budgets) return invalid("--as-of: wanted together with --budgets, found it alone");
+  if (words.as_of && !words.has_budgets && !words.report) {
+    return invalid("--as-of: wanted together with --budgets or --report, found it alone");
+  }
   if (words.has_budgets && (words.since || words.until)) {
     return invalid("--since and --until: wanted with --by or --why, found --budgets");
   }
-  CostRequest request{.ledger = *std::move(ledger), .question = {}, .format = *format};
+  auto page = check_page(words);
+  if (!page) return pass_on(page.error());
+  CostRequest request{.ledger = *std::move(ledger), .question = {}, .format = *format, .page = *std::move(page)};
   const auto take = [&](auto question) -> Result<CostRequest> {
     if (!question) return pass_on(question.error());
     request.question = *std::move(question);
@@ -147,7 +173,9 @@ Result<CostRequest> check_cost_words(const CostWords& words) {
   };
   if (words.by) return take(check_by(words));
   if (words.has_budgets) return take(check_budgets(words));
-  return take(check_why(words));
+  if (words.why) return take(check_why(words));
+  request.question = CostByQuestion{.key = ledger::CostKey::kTenant, .days = request.page->range.days};
+  return request;
 }
 
 }  // namespace berth::cli

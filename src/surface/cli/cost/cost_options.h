@@ -8,12 +8,13 @@
 
 #include "base/result.h"
 #include "ledger/billing/cost.h"
+#include "ledger/billing/cost_overview.h"
 #include "surface/cli/shared/ledger_words.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 
-/// As typed: one of --by, --budgets and --why, or --report alone.
+/// As typed: one of --by, --budgets and --why, or --report alone, which is by tenant.
 struct CostWords {
   LedgerWords ledger;
   std::optional<std::string> by = std::nullopt;
@@ -23,6 +24,7 @@ struct CostWords {
   std::optional<std::string> as_of = std::nullopt;
   std::optional<std::string> why = std::nullopt;
   std::string format = "table";
+  std::optional<std::string> report = std::nullopt;
 };
 
 struct CostByQuestion {
@@ -45,10 +47,17 @@ struct WhyQuestion {
   ledger::DayRange days;
 };
 
+/// The page of --report.
+struct CostPage {
+  std::string dir;
+  ledger::OverviewRange range;
+};
+
 struct CostRequest {
   LedgerRequest ledger;
   std::variant<CostByQuestion, BudgetQuestion, WhyQuestion> question;
   OutputFormat format = OutputFormat::kTable;
+  std::optional<CostPage> page = std::nullopt;
 };
 
 [[nodiscard]] Result<CostRequest> check_cost_words(const CostWords& words);

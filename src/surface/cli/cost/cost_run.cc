@@ -6,15 +6,25 @@
 #include "surface/cli/cost/cost_cells.h"
 #include "surface/cli/cost/cost_json.h"
 #include "surface/cli/cost/cost_table.h"
+#include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
-
 Result<std::string> run_cost(const CostRequest& request, const VerbContext& context) {
+  ReportFolder folder;
+  if (request.page) {
+    if (auto made = folder.make(request.page->dir); !made) return pass_on(made.error());
+  }
   auto opened = open_ledger(request.ledger, context);
   if (!opened) return pass_on(opened.error());
-  ledger::Books& books = opened->books;
+  ledger::Books& books = opened->books();
   const bool is_json = request.format == OutputFormat::kJson;
   const bool has_colour = context.has_colour();
+  if (request.page) {
+    const auto overview = cost_overview(books, request.page->range);
+    if (auto done = folder.write_page(context.reports.cost(opened->text.name, overview)); !done) {
+      return pass_on(done.error());
+    }
+  }
   return std::visit(Overloaded{[&](const CostByQuestion& question) {
                                  const auto rows = ledger::cost_by(books, question.key, question.days);
                                  return is_json ? cost_json(question.key, rows)

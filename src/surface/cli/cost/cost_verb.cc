@@ -18,6 +18,7 @@ constexpr const char* kCostExamples = R"(Examples:
   berth cost --events week.jsonl --by day --since 2026-11-01 --until 2026-12-01
   berth cost --events week.jsonl --why "tenant=acme day=2026-11-17"
   berth cost --events week.jsonl --budgets --as-of 2026-11-17T12:00:00Z
+  berth cost --events week.jsonl --report out/
 
 Exit status: 0 done, 1 the output cannot be written, 2 bad input (nothing is written).)";
 
@@ -31,6 +32,7 @@ void add_cost_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--since", words->since, "Only from this day (UTC) on")->type_name("DATE");
   verb->add_option("--until", words->until, "Only before this day (UTC)")->type_name("DATE");
   verb->add_flag("--budgets", words->has_budgets, "The budgets in force at --as-of");
+  verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
   verb->add_option("--as-of", words->as_of, "An instant in UTC, such as 2026-11-17T12:00:00Z")->type_name("TIME");
   verb->add_option("--why", words->why, "The cells behind a figure: \"tenant=T day=2026-11-17\"")->type_name("WORDS");
   verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();

@@ -12,11 +12,11 @@ Result<std::string> run_invoice(const InvoiceVerbRequest& request, const VerbCon
   auto opened = open_ledger(request.ledger, context);
   if (!opened) return pass_on(opened.error());
   const std::string& tenant = request.invoice.tenant;
-  if (!tenant.empty() && !opened->books.has_tenant(tenant)) {
+  if (!tenant.empty() && !opened->books().has_tenant(tenant)) {
     return invalid("--tenant: wanted one that the ledger knows, found " + in_quotes(tenant));
   }
-  const ledger::Report report = opened->books.report();
-  const auto invoice = ledger::Invoicing(opened->books, report).invoice(request.invoice);
+  const ledger::Report report = opened->books().report();
+  const auto invoice = ledger::Invoicing(opened->books(), report).invoice(request.invoice);
   if (!invoice) return pass_on(invoice.error());
   switch (request.format) {
     case InvoiceFormat::kTable:

@@ -113,6 +113,15 @@ Result<void> append_lines(LedgerFile& file, std::string_view bytes, std::uint64_
   return {};
 }
 
+/// What is derived from the lines, so that the next question is answered sooner.
+Result<void> save_books(const std::string& folder, const VerbContext& context, ProgressBar& bar) {
+  const auto is_due = FolderBooks::is_save_due(folder, *context.files);
+  if (!is_due) return pass_on(is_due.error());
+  if (!*is_due) return {};
+  auto books = FolderBooks::open(folder, *context.files, [&](double part) { bar.show("counting", 0, part); });
+  return books ? books->save() : Result<void>(pass_on(books.error()));
+}
+
 }  // namespace
 
 Result<IngestWords> check_ingest_words(const IngestWords& words) {
@@ -150,6 +159,7 @@ Result<std::string> run_ledger_ingest(const IngestWords& request, const VerbCont
   if (!file) return ledger_failure(file.error());
   folder.keep();
   if (auto appended = append_lines(**file, all, *line_count, context, bar); !appended) return pass_on(appended.error());
+  if (auto saved = save_books(request.ledger, context, bar); !saved) return pass_on(saved.error());
   return std::string();
 }
 

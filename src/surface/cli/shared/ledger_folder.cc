@@ -1,36 +1,195 @@
 #include "surface/cli/shared/ledger_folder.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
-#include <string_view>
+#include <optional>
 #include <system_error>
+#include <utility>
 
-#include "edges/sqlite_store/ledger_file.h"
+#include "base/archive.h"
+#include "base/ensure.h"
+#include "edges/files/file_sink.h"
+#include "edges/files/spill.h"
+#include "ledger/events/event_lines.h"
+#include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
+namespace {
+
+using edges::LedgerFile;
+using edges::LedgerHead;
+using ledger::Books;
+
+/// Lines that stay in memory.
+constexpr std::uint64_t kMemoryBytesMax = 64U << 20U;
+/// The books are saved when so many lines are new, and a twentieth of all.
+constexpr std::uint64_t kSaveLinesMin = 20'000;
+constexpr std::uint64_t kSavePartMin = 20;
+/// Between two drawings of the progress.
+constexpr std::uint64_t kLinesPerStep = 65'536;
+
+std::string books_path(const std::string& folder) { return (std::filesystem::path(folder) / "books.bin").string(); }
+
+std::string label_of(const LedgerHead& head) {
+  ArchiveWriter archive;
+  archive(head);
+  return archive.take();
+}
+
+std::optional<LedgerHead> head_of(std::string_view label) {
+  ArchiveReader archive(label);
+  LedgerHead head;
+  archive(head);
+  return archive.is_at_end() ? std::optional(head) : std::nullopt;
+}
+
+/// The lines behind a head, in memory or spilled into the folder.
+Result<std::unique_ptr<FileBytes>> read_lines_behind(LedgerFile& file, const LedgerHead& behind, const LedgerHead& head,
+                                                     const std::string& folder) {
+  std::string text;
+  std::optional<edges::Spill> spill;
+  if (head.bytes - behind.bytes > kMemoryBytesMax) {
+    auto opened = edges::Spill::open(folder);
+    if (!opened) opened = edges::Spill::open(std::filesystem::temp_directory_path().string());
+    if (!opened) return unwritable(opened.error());
+    spill = *std::move(opened);
+  }
+  Result<void> spilled;
+  const auto read = file.for_each_text(
+      [&](std::string_view piece) {
+        if (spill) {
+          spilled = spill->append(piece);
+        } else {
+          text += piece;
+        }
+        return spilled.has_value();
+      },
+      behind);
+  if (!read) return ledger_failure(read.error());
+  if (!spilled) return unwritable(spilled.error());
+  return spill ? spill->map() : bytes_in_memory(std::move(text));
+}
+
+}  // namespace
 
 std::string ledger_path(const std::string& folder) { return (std::filesystem::path(folder) / "ledger.db").string(); }
 
 tl::unexpected<Error> ledger_failure(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
-Result<std::string> read_ledger_lines(const std::string& folder) {
+Result<std::unique_ptr<LedgerFile>> open_ledger_file(const std::string& folder) {
   const std::string path = ledger_path(folder);
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return fail(ErrorCode::kNotFound,
                 "--ledger " + folder + ": wanted a folder with a ledger, found no ledger.db in it");
   }
-  const auto file = edges::LedgerFile::open_reader(path);
+  auto file = LedgerFile::open_reader(path);
   if (!file) return ledger_failure(file.error());
+  return *std::move(file);
+}
+
+Result<std::unique_ptr<FileBytes>> read_ledger_lines(const std::string& folder) {
+  const auto file = open_ledger_file(folder);
+  if (!file) return pass_on(file.error());
   const auto head = (*file)->head();
   if (!head) return ledger_failure(head.error());
-  std::string lines;
-  lines.reserve(head->bytes);
-  const auto read = (*file)->for_each_text([&](std::string_view text) {
-    lines += text;
-    return true;
+  return read_lines_behind(**file, {}, *head, folder);
+}
+
+/// Where the books find a line: those that came after the saved ones are at hand.
+struct FolderBooks::Lines {
+  std::unique_ptr<LedgerFile> file;
+  std::unique_ptr<FileBytes> text;  ///< of the lines from `first` on
+  std::uint64_t first = 0;
+  std::string line;  ///< the last one that was asked for
+
+  [[nodiscard]] std::string_view at(std::uint64_t position) {
+    if (position >= first) return ledger::line_at(text->bytes(), position - first);
+    auto read = file->line_at(position);
+    ENSURE(read.has_value());  // where the books say that a line is, there is one, unless the file was damaged since
+    line = *std::move(read);
+    return line;
+  }
+};
+
+Result<FolderBooks> FolderBooks::open(const std::string& folder, const Files& files,
+                                      const std::function<void(double)>& show) {
+  FolderBooks opened;
+  opened.folder_ = folder;
+  opened.lines_ = std::make_shared<Lines>();
+  auto file = open_ledger_file(folder);
+  if (!file) return pass_on(file.error());
+  opened.lines_->file = *std::move(file);
+  LedgerFile& ledger = *opened.lines_->file;
+  const auto head = ledger.head();
+  if (!head) return ledger_failure(head.error());
+  const auto line_at = [lines = opened.lines_](std::uint64_t position) { return lines->at(position); };
+  // Saved books that cannot be read, or are of another ledger, are as if there were none.
+  if (auto saved = files.open(books_path(folder))) {
+    opened.saved_ = *std::move(saved);
+    auto restored = Books::restored(opened.saved_->bytes(), line_at);
+    const auto label = restored ? head_of(restored->label) : std::nullopt;
+    const auto has_passed = label ? ledger.has_passed(*label) : StoreResult<bool>(false);
+    if (!has_passed) return ledger_failure(has_passed.error());
+    if (*has_passed) {
+      opened.saved_head_ = *label;
+      opened.books_ = std::make_unique<Books>(std::move(restored->books));
+    }
+  }
+  if (!opened.books_) opened.books_ = std::make_unique<Books>(line_at);
+  opened.head_ = opened.saved_head_;
+  auto text = read_lines_behind(ledger, opened.saved_head_, *head, folder);
+  if (!text) return pass_on(text.error());
+  opened.lines_->text = *std::move(text);
+  opened.lines_->first = opened.saved_head_.bytes;
+  if (auto taken = opened.take_lines(*head, show); !taken) return pass_on(taken.error());
+  return opened;
+}
+
+Result<void> FolderBooks::take_lines(const LedgerHead& head, const std::function<void(double)>& show) {
+  const std::string_view text = lines_->text->bytes();
+  ledger::EventLines lines(text, ledger_path(folder_));
+  for (Result<bool> more = lines.next();; more = lines.next()) {
+    // Each was checked before it was appended.
+    if (!more) return fail(ErrorCode::kUnavailable, more.error().message);
+    if (!*more) break;
+    if (const ledger::EventLine* ahead = lines.ahead()) books_->expect(*ahead);
+    ledger::EventLine line = lines.line();
+    if (line.number % kLinesPerStep == 0) {
+      show(static_cast<double>(line.position) / static_cast<double>(text.size()));
+    }
+    line.number += saved_head_.lines;
+    line.position += saved_head_.bytes;
+    books_->take(line);
+  }
+  head_ = head;
+  return {};
+}
+
+Result<void> FolderBooks::save() {
+  auto sink = edges::FileSink::open(books_path(folder_));
+  if (!sink) return unwritable(sink.error());
+  Result<void> written;
+  books_->save(label_of(head_), [&](std::string_view piece) {
+    if (written) written = sink->append(piece);
   });
-  if (!read) return ledger_failure(read.error());
-  return lines;
+  if (written) written = sink->commit();
+  return written ? written : unwritable(written.error());
+}
+
+Result<bool> FolderBooks::is_save_due(const std::string& folder, const Files& files) {
+  const auto file = open_ledger_file(folder);
+  if (!file) return pass_on(file.error());
+  const auto head = (*file)->head();
+  if (!head) return ledger_failure(head.error());
+  std::uint64_t saved_lines = 0;
+  if (const auto saved = files.open(books_path(folder))) {
+    const auto label = Books::saved_label((*saved)->bytes());
+    const auto saved_head = label ? head_of(*label) : std::nullopt;
+    if (saved_head && saved_head->lines <= head->lines) saved_lines = saved_head->lines;
+  }
+  return head->lines - saved_lines >= std::max(kSaveLinesMin, head->lines / kSavePartMin);
 }
 
 }  // namespace berth::cli

@@ -62,7 +62,7 @@ Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbCont
   if (request.is_folder) {
     auto lines = read_ledger_lines(request.path);
     if (!lines) return pass_on(lines.error());
-    return LedgerText{.name = ledger_path(request.path), .bytes = bytes_in_memory(*std::move(lines))};
+    return LedgerText{.name = ledger_path(request.path), .bytes = *std::move(lines)};
   }
   auto bytes = context.files->open(request.path);
   if (!bytes) return pass_on(bytes.error());
@@ -70,20 +70,28 @@ Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbCont
 }
 
 Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& context) {
+  // Which lines had no effect is not saved: whoever wants them gets all lines read again.
+  if (request.is_folder && !request.refused_path) {
+    ProgressBar bar(context.progress(), 1, steady_now);
+    auto folder =
+        FolderBooks::open(request.path, *context.files, [&](double part) { bar.show("reading lines", 0, part); });
+    if (!folder) return pass_on(folder.error());
+    return OpenLedger{.folder = *std::move(folder)};
+  }
   auto text = open_ledger_text(request, context);
   if (!text) return pass_on(text.error());
   auto refused = RefusedLines::open(request.refused_path);
   if (!refused) return pass_on(refused.error());
   const std::string_view all = text->text();
-  Books books([all](std::uint64_t position) { return ledger::line_at(all, position); });
+  auto books = std::make_unique<Books>([all](std::uint64_t position) { return ledger::line_at(all, position); });
   ledger::EventLines lines(all, text->name);
   ProgressBar bar(context.progress(), 1, steady_now);
   for (Result<bool> more = lines.next();; more = lines.next()) {
     if (!more) return pass_on(more.error());
     if (!*more) break;
     const EventLine& line = lines.line();
-    if (const EventLine* ahead = lines.ahead()) books.expect(*ahead);
-    const Verdict verdict = books.take(line);
+    if (const EventLine* ahead = lines.ahead()) books->expect(*ahead);
+    const Verdict verdict = books->take(line);
     if (verdict != Verdict::kAccepted) {
       if (auto added = refused->add(line, verdict); !added) return unwritable(added.error());
     }
@@ -92,7 +100,7 @@ Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& 
     }
   }
   if (auto committed = refused->commit(); !committed) return unwritable(committed.error());
-  return OpenLedger{.text = *std::move(text), .books = std::move(books)};
+  return OpenLedger{.text = *std::move(text), .own_books = std::move(books)};
 }
 
 }  // namespace berth::cli

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "ledger/books/books.h"
 #include "ports/files.h"
+#include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -39,8 +40,11 @@ struct LedgerText {
 
 /// A ledger that was read to its end.
 struct OpenLedger {
-  LedgerText text;
-  ledger::Books books;
+  [[nodiscard]] ledger::Books& books() { return folder ? folder->books() : *own_books; }
+
+  LedgerText text = {};                                ///< of a file
+  std::unique_ptr<ledger::Books> own_books = nullptr;  ///< of a file
+  std::optional<FolderBooks> folder = std::nullopt;    ///< of a folder
 };
 
 /// Reads all lines, and writes those without effect to the file that was asked for. Errors: those of the files; a line

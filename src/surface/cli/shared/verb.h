@@ -23,6 +23,7 @@ namespace berth::forecast {
 struct BacktestResult;
 }  // namespace berth::forecast
 namespace berth::ledger {
+struct CostOverview;
 struct Invoice;
 }  // namespace berth::ledger
 namespace berth::packing {
@@ -61,6 +62,8 @@ using SpotReportRenderer = std::function<std::string(const std::string& windows,
 using CommitReportRenderer = std::function<std::string(const purchase::CommitComparison&)>;
 using ScaleReportRenderer = std::function<std::string(const scale::Comparison&)>;
 using AdviseReportRenderer = std::function<std::string(const purchase::advise::AdviceCase&)>;
+/// Of a ledger with that name.
+using CostReportRenderer = std::function<std::string(const std::string& ledger, const ledger::CostOverview&)>;
 using InvoiceRenderer = std::function<std::string(const ledger::Invoice&)>;
 using CaseReportRenderer = std::function<std::string(const Scenario&, const study::CaseResult&)>;
 
@@ -75,6 +78,7 @@ struct ReportRenderers {
   ScaleReportRenderer scale;
   AdviseReportRenderer advise;
   CaseReportRenderer cases;
+  CostReportRenderer cost = {};
   InvoiceRenderer invoice = {};
 };
 

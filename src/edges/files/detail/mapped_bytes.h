@@ -1,0 +1,18 @@
+/// The bytes of an open file, mapped.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "edges/files/detail/descriptor.h"
+#include "ports/files.h"
+
+namespace berth::edges::detail {
+
+/// Read only, as long as the result lives; the descriptor may be closed. `path` is for the error. Requires: size > 0.
+[[nodiscard]] Result<std::unique_ptr<FileBytes>> map_bytes(const Descriptor& file, std::size_t size,
+                                                           const std::string& path);
+
+}  // namespace berth::edges::detail

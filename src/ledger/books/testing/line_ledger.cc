@@ -1,0 +1,40 @@
+#include "ledger/books/testing/line_ledger.h"
+
+#include <fmt/format.h>
+
+#include "base/ensure.h"
+#include "ledger/events/event_lines.h"
+
+namespace berth::ledger::testing {
+
+LineLedger::LineLedger() : books_([this](std::uint64_t position) { return line_at(text_, position); }) {}
+
+LineLedger::LineLedger(const std::vector<std::string>& lines) : LineLedger() {
+  for (const std::string& line : lines) take(line);
+}
+
+Verdict LineLedger::take(std::string_view line) {
+  EventLine next{.number = ++line_count_, .position = text_.size(), .text = {}, .event = {}};
+  text_ += line;
+  text_ += '\n';
+  next.text = line_at(text_, next.position);
+  auto event = reader_.read(next.text);
+  ENSURE(event.has_value());
+  next.event = *std::move(event);
+  return books_.take(next);
+}
+
+std::vector<std::string> row_texts(const Report& report) {
+  std::vector<std::string> texts;
+  for (const MonthRows& month : report.months) {
+    for (const Row& row : month.rows) {
+      texts.push_back(fmt::format("{} {}/{}/{}/{}{}: {} us, {} grains, {}", month.month.to_string(), row.key.tenant,
+                                  row.key.service, row.key.sku, name_of(row.key.role),
+                                  row.key.of ? " of " + row.key.of->to_string() : "", row.amount.gpu_us,
+                                  row.amount.grains, row.micro_usd));
+    }
+  }
+  return texts;
+}
+
+}  // namespace berth::ledger::testing

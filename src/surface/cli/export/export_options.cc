@@ -1,0 +1,27 @@
+#include "surface/cli/export/export_options.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace berth::cli {
+
+Result<ExportRequest> check_export_words(const ExportWords& words) {
+  auto ledger = check_ledger_words(words.ledger);
+  if (!ledger) return pass_on(ledger.error());
+  const auto month = Month::parse(words.month);
+  if (!month) return invalid("--month: " + month.error().message);
+  if (words.out.empty()) return invalid("--out: wanted a file, found an empty path");
+  if (words.idle != "keep" && words.idle != "proportional") {
+    return invalid("--idle: wanted keep or proportional, found " + in_quotes(words.idle));
+  }
+  const auto depth = ledger::allocation_depth_named(words.by);
+  if (!depth) return invalid("--by: wanted tenant, service or role, found " + in_quotes(words.by));
+  return ExportRequest{.ledger = *std::move(ledger),
+                       .month = *month,
+                       .out = words.out,
+                       .idle = words.idle == "keep" ? ledger::IdleRule::kKeep : ledger::IdleRule::kProportional,
+                       .depth = *depth};
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,33 @@
+/// The options of `berth export`: as typed, and checked.
+#pragma once
+
+#include <string>
+
+#include "base/month.h"
+#include "base/result.h"
+#include "ledger/billing/invoice.h"
+#include "ledger/billing/opencost.h"
+#include "surface/cli/shared/ledger_words.h"
+
+namespace berth::cli {
+
+/// As typed; --by is of `opencost` alone.
+struct ExportWords {
+  LedgerWords ledger;
+  std::string month;
+  std::string out;
+  std::string idle = "keep";
+  std::string by = "tenant";
+};
+
+struct ExportRequest {
+  LedgerRequest ledger;
+  Month month;
+  std::string out;
+  ledger::IdleRule idle = ledger::IdleRule::kKeep;
+  ledger::AllocationDepth depth = ledger::AllocationDepth::kTenant;
+};
+
+[[nodiscard]] Result<ExportRequest> check_export_words(const ExportWords& words);
+
+}  // namespace berth::cli

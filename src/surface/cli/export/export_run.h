@@ -1,0 +1,16 @@
+/// From the request of `berth export` to its file.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/export/export_options.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// Writes the file; the answer says what is in it.
+[[nodiscard]] Result<std::string> run_export_focus(const ExportRequest& request, const VerbContext& context);
+[[nodiscard]] Result<std::string> run_export_opencost(const ExportRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli

@@ -1,0 +1,15 @@
+/// A month of a ledger as OpenCost's allocation API answers it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/month.h"
+#include "ledger/billing/opencost.h"
+
+namespace berth::cli {
+
+/// {"code":200,"data":[{NAME: {..}, ..}]}: one window, the month. Money and hours are exact decimals.
+[[nodiscard]] std::string opencost_json(const std::vector<ledger::OpencostAllocation>& allocations, Month month);
+
+}  // namespace berth::cli
