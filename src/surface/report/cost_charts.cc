@@ -215,25 +215,54 @@ std::string month_state(const CostOverview& overview, Month month) {
   return !is_closed ? "open" : is_corrected ? "corrected" : "closed";
 }
 
-/// The months below the axis, as far as they are covered, with their state.
-std::string month_lane(const CostOverview& overview, const ChartScale& x) {
+/// Months that follow each other.
+struct MonthRun {
+  Month first;
+  Month last;
+  std::string state;
+};
+
+/// The months that are covered, each on its own, or, where they would be too narrow, those of one state together.
+std::vector<MonthRun> month_runs(const CostOverview& overview, const ChartScale& x) {
+  constexpr double kNarrow = 16;
   const CostDays days = days_of(overview);
-  std::string svg;
+  const double month_width = (x.at_last - x.at_first) * 30 / static_cast<double>(days.count());
+  std::vector<MonthRun> runs;
   for (Month month = Month::of(days.first * kMicrosPerDay); month.begin_us() < days.end * kMicrosPerDay;
        month = month.next()) {
-    const double left = std::max(x.at_first, x.at(static_cast<double>(month.begin_us())));
-    const double right = std::min(x.at_last, x.at(static_cast<double>(month.end_us())));
     const std::string state = month_state(overview, month);
+    if (month_width < kNarrow && !runs.empty() && runs.back().state == state) {
+      runs.back().last = month;
+    } else {
+      runs.push_back({.first = month, .last = month, .state = state});
+    }
+  }
+  return runs;
+}
+
+/// The longest of the texts that has room.
+std::string run_text(const MonthRun& run, double room) {
+  constexpr double kCharacter = 7;
+  const std::string state = run.state == "corrected" ? "closed, corrected later" : run.state;
+  const std::string months =
+      run.first == run.last ? month_words(run.first) : run.first.to_string() + " to " + run.last.to_string();
+  for (const std::string& text : {months + ": " + state, months, run.first.to_string()}) {
+    const bool is_whole = text != run.first.to_string() || run.first == run.last;
+    if (is_whole && static_cast<double>(text.size()) * kCharacter < room) return text;
+  }
+  return "";
+}
+
+/// The months below the axis, with their state.
+std::string month_lane(const CostOverview& overview, const ChartScale& x) {
+  std::string svg;
+  for (const MonthRun& run : month_runs(overview, x)) {
+    const double left = std::max(x.at_first, x.at(static_cast<double>(run.first.begin_us())));
+    const double right = std::min(x.at_last, x.at(static_cast<double>(run.last.end_us())));
     svg += fmt::format(R"(<rect class="month {}" x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>)",
-                       state, position(left + 0.5), position(kMonthTop), position(std::max(0.5, right - left - 1)),
-                       position(kMonthHeight), month_words(month), state);
-    const std::string long_text =
-        fmt::format("{}: {}", month_words(month), state == "corrected" ? "closed, corrected later" : state);
-    constexpr double kCharacter = 7;
-    const double room = right - left - 8;
-    const std::string text = static_cast<double>(long_text.size()) * kCharacter < room ? long_text
-                             : 7 * kCharacter < room                                   ? month.to_string()
-                                                                                       : std::string();
+                       run.state, position(left + 0.5), position(kMonthTop), position(std::max(0.5, right - left - 1)),
+                       position(kMonthHeight), run.first.to_string(), run.state);
+    const std::string text = run_text(run, right - left - 8);
     if (text.empty()) continue;
     svg += fmt::format(R"(<text class="monthname" x="{}" y="{}" text-anchor="middle">{}</text>)",
                        position((left + right) / 2), position(kMonthTop + 13), text);
@@ -307,7 +336,7 @@ std::string short_usd(double usd) {
   constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
       {{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e4, "k"}}};
   const double size = std::abs(usd);
-  if (size > 0 && size < 0.001) return fmt::format("${:.1e}", usd);
+  if (size > 0 && size < 0.001) return size < 1e-6 ? fmt::format("${:.1e}", usd) : fmt::format("${:.6f}", usd);
   for (const auto& [unit, letter] : kUnits) {
     if (size >= unit) return axis_text(usd / (letter == "k" ? 1e3 : unit), "$") + std::string(letter);
   }
@@ -356,7 +385,8 @@ std::string burn_key(const CostOverview& overview) {
   if (!overview.price_changes.empty()) {
     items += key_item(R"(<rect class="pricemark" x="1" y="0" width="14" height="12" rx="6"/>)", "a price changes");
   }
-  if (!overview.corrections.empty()) items += box_item("month corrected", "month corrected after its close");
+  items += box_item("month closed", "closed month") + box_item("month open", "open month");
+  if (!overview.corrections.empty()) items += box_item("month corrected", "closed month that was corrected later");
   return legend(items);
 }
 

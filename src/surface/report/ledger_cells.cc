@@ -15,6 +15,7 @@ namespace berth::report {
 namespace {
 
 constexpr std::string_view kReplacement = "\uFFFD";
+constexpr int kMoneyDecimals = 6;
 constexpr std::string_view kMinus = "\u2212";
 
 /// The bytes of a character that may not be shown as it is; 0 if it may.
@@ -28,6 +29,7 @@ std::size_t control_size(std::string_view text) {
   return embeds || isolates ? 3 : 0;
 }
 
+/// What is nothing but spaces is in quotation marks.
 std::string without_controls(std::string_view name) {
   std::string text;
   while (!name.empty()) {
@@ -35,7 +37,7 @@ std::string without_controls(std::string_view name) {
     text += size > 0 ? kReplacement : name.substr(0, 1);
     name.remove_prefix(size > 0 ? size : 1);
   }
-  return text;
+  return text.find_first_not_of(' ') == std::string::npos ? "“" + text + "”" : text;
 }
 
 std::string with_sign(std::string_view prefix, const std::string& decimal) {
@@ -54,13 +56,14 @@ std::string isolated(std::string_view name) {
 std::string name_markup(std::string_view name) { return "<bdi>" + html_escaped(without_controls(name)) + "</bdi>"; }
 
 std::string exact_money(ledger::MicroUsd micro) {
-  constexpr int kDecimals = 6;
-  const std::string decimal = ledger::decimal_of(micro, kDecimals);
+  const std::string decimal = ledger::decimal_of(micro, kMoneyDecimals);
   return fmt::format(R"(<data value="{}">{}</data>)", decimal, with_sign("", decimal));
 }
 
 std::string usd_text(ledger::MicroUsd micro_usd) {
   constexpr std::int64_t kMicrosPerCent = 10'000;
+  const bool is_below_a_cent = micro_usd != 0 && micro_usd > -kMicrosPerCent && micro_usd < kMicrosPerCent;
+  if (is_below_a_cent) return with_sign("$", ledger::decimal_of(micro_usd, kMoneyDecimals));
   return with_sign("$", ledger::decimal_of(multiply_divide_half_even(micro_usd, 1, kMicrosPerCent), 2));
 }
 
@@ -73,7 +76,7 @@ std::string gpu_hours_text(ledger::GpuMicros gpu_us, int decimals) {
 
 std::string share_text(Int128 part, Int128 whole) {
   if (whole <= 0) return "–";
-  return with_sign("", ledger::decimal_of(multiply_divide_half_even(part, 1000, whole), 1)) + " %";
+  return with_sign("", ledger::decimal_of(multiply_divide_half_even(part, 1000, whole), 1)) + "\u00A0%";
 }
 
 std::string utc_text(std::int64_t us) {

@@ -37,12 +37,8 @@ void write_allocation(JsonWriter& json, const OpencostAllocation& allocation, Mo
   json.key(allocation.name).open_object().key("name").text(allocation.name);
   write_properties(json, allocation);
   json.key("window").open_object().key("start").text(times.begin).key("end").text(times.end).close_object();
-  json.key("start")
-      .text(times.begin)
-      .key("end")
-      .text(times.end)
-      .key("minutes")
-      .integer(month.day_count() * kMinutesPerDay);
+  json.key("start").text(times.begin).key("end").text(times.end);
+  json.key("minutes").integer(month.day_count() * kMinutesPerDay);
   json.key("gpuHours").number(decimal_of(ledger::nano_gpu_hours(allocation.gpu_us), kHourDecimals));
   json.key("gpuCost").number(cost);
   for (const std::string_view other : kOtherCosts) json.key(other).integer(0);

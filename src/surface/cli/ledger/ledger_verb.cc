@@ -6,6 +6,7 @@
 #include "surface/cli/ledger/ingest_run.h"
 #include "surface/cli/ledger/ledger_options.h"
 #include "surface/cli/ledger/ledger_run.h"
+#include "surface/cli/ledger/verify_run.h"
 #include "surface/cli/ledger/weights_run.h"
 #include "surface/cli/shared/ledger_wiring.h"
 #include "surface/cli/shared/wiring.h"
@@ -64,6 +65,8 @@ void add_ledger_verb(CLI::App& app, VerbContext& context) {
   ledger->footer(kLedgerExamples);
   add_reading_verb(*ledger, context, "report", "The rows of all months, and what became of the lines",
                    run_ledger_report);
+  add_reading_verb(*ledger, context, "verify", "Counts everything again in a second way, and says where it differs",
+                   run_ledger_verify);
   add_ingest(*ledger, context);
   add_reading_verb(*ledger, context, "trial-balance", "Every account; their sum is 0", run_ledger_trial_balance);
   add_weights_verb(*ledger, context);
