@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
-#include "base/ensure.h"
-#include "ledger/events/event_lines.h"
+#include "ledger/books/testing/line_ledger.h"
 
 namespace berth::ledger {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kMonday = 20'773 * kMicrosPerDay;
 constexpr std::int64_t kHour = 3'600'000'000;
 
-/// Books with the text that they borrow.
+/// A ledger to which each line is new.
 class Ledger {
  public:
   void price(const std::string& sku, std::int64_t from_us, std::int64_t micro_usd) {
@@ -31,24 +31,15 @@ class Ledger {
                     R"("from_us":{},"to_us":{})",
                     gpu, role, weight, weight, tenant, role, from_us, to_us));
   }
-  void add(const std::string& members) { text_ += fmt::format("{{\"id\":\"{}\",{}}}\n", ++count_, members); }
-
-  /// Of all lines so far; they stay valid as long as this does.
-  [[nodiscard]] Books books() const {
-    Books books([this](std::uint64_t position) { return line_at(text_, position); });
-    EventLines lines(text_, "test");
-    for (auto more = lines.next(); more && *more; more = lines.next()) {
-      EXPECT_EQ(books.take(lines.line()), Verdict::kAccepted) << lines.line().text;
-    }
-    return books;
+  void add(const std::string& members) {
+    EXPECT_EQ(lines_->take(fmt::format("{{\"id\":\"{}\",{}}}", ++count_, members)), Verdict::kAccepted) << members;
   }
   [[nodiscard]] CostOverview overview(const OverviewRange& range = {.days = {}}) const {
-    Books made = books();
-    return cost_overview(made, range);
+    return cost_overview(lines_->books(), range);
   }
 
  private:
-  std::string text_;
+  std::unique_ptr<testing::LineLedger> lines_ = std::make_unique<testing::LineLedger>();
   int count_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 #include "journal_chain/field_hash.h"
 #include "ledger/billing/invoice.h"
-#include "ledger/events/event_lines.h"
+#include "ledger/books/testing/line_ledger.h"
 
 namespace berth::ledger {
 namespace {
@@ -29,27 +29,20 @@ const std::string kClose = R"({"type":"close","id":"x","month":"2026-11"})";
 const std::string kLate = R"({"type":"use","id":"l","gpu":"g","slice":"1","weight":1,"tenant":"t","service":"s",)"
                           R"("role":"job","from_us":1793491200000000,"to_us":1793494800000000})";
 
-/// Books of lines, with what they say.
+/// A ledger with what it says.
 struct Hashed {
-  explicit Hashed(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) text += line + "\n";
-    EventLines reader(text, "test");
-    for (auto more = reader.next(); more && *more; more = reader.next()) books.take(reader.line());
-    report = books.report();
-  }
-  [[nodiscard]] std::optional<std::string> hash(Month month = kNovember) const {
-    return month_hash(books, report, month);
-  }
+  explicit Hashed(const std::vector<std::string>& lines) : ledger(lines), report(ledger.report()) {}
+  [[nodiscard]] const Books& books() { return ledger.books(); }
+  [[nodiscard]] std::optional<std::string> hash(Month month = kNovember) { return month_hash(books(), report, month); }
 
-  std::string text;
-  Books books{[this](std::uint64_t position) { return line_at(text, position); }};
+  testing::LineLedger ledger;
   Report report;
 };
 
 TEST(MonthHash, AnOpenMonthHasNone) {
-  const Hashed open({kPrice, kGpu, kUse});
+  Hashed open({kPrice, kGpu, kUse});
   EXPECT_FALSE(open.hash());
-  const Hashed closed({kPrice, kGpu, kUse, kClose});
+  Hashed closed({kPrice, kGpu, kUse, kClose});
   EXPECT_TRUE(closed.hash());
   EXPECT_FALSE(closed.hash(kNovember.next()));
 }
@@ -82,14 +75,14 @@ TEST(MonthHash, ChangesWithAllThatAnInvoiceIsMadeFrom) {
 }
 
 TEST(MonthHash, AMonthWithoutRowsHasOne) {
-  const Hashed empty({kClose});
+  Hashed empty({kClose});
   ASSERT_TRUE(empty.hash());
   EXPECT_NE(empty.hash(), empty.hash(Month(kNovember.index() - 1)));
 }
 
 TEST(MonthHash, StandsOnTheInvoice) {
   Hashed closed({kPrice, kGpu, kUse, kCredit, kClose});
-  const Invoicing invoicing(closed.books, closed.report);
+  const Invoicing invoicing(closed.books(), closed.report);
   const auto invoice = invoicing.invoice({.tenant = "t", .month = kNovember});
   ASSERT_TRUE(invoice);
   EXPECT_EQ(invoice->month_hash, closed.hash());
@@ -97,8 +90,8 @@ TEST(MonthHash, StandsOnTheInvoice) {
 }
 
 TEST(UnusedCredits, AreThoseThatNothingWasTakenFrom) {
-  const Hashed known({kPrice, kGpu, kUse, kCredit, kSecondCredit});
-  const Invoicing invoicing(known.books, known.report);
+  Hashed known({kPrice, kGpu, kUse, kCredit, kSecondCredit});
+  const Invoicing invoicing(known.books(), known.report);
   const auto invoice = invoicing.invoice({.tenant = "t", .month = kNovember});
   ASSERT_TRUE(invoice);
   ASSERT_EQ(invoice->credits.size(), 1U);  // b expires first and covers all

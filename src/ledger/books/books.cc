@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <utility>
 
 #include "base/archive.h"
 #include "base/ensure.h"
-#include "journal_chain/short_hash.h"
 #include "ledger/books/detail/accounts.h"
 #include "ledger/books/detail/booking.h"
 #include "ledger/books/detail/counting.h"
 #include "ledger/books/detail/intake.h"
+#include "ledger/books/detail/sections.h"
 
 namespace berth::ledger {
 namespace {
@@ -132,110 +131,34 @@ struct Books::State {
   }
 };
 
-namespace {
-
-constexpr std::string_view kSavedPurpose = "berth books 1\n";
-
-/// Where a part of saved books is.
-struct Section {
-  std::uint64_t begin = 0;
-  std::uint64_t size = 0;
-  std::uint64_t hash = 0;
-};
-
-/// The last of the sections; its own place is in the last bytes.
-struct Contents {
-  std::string label;
-  Section known;  ///< all but ids and GPUs
-  Section ids;
-  std::vector<Section> gpus;
-};
-
-/// Writes sections one after the other.
-class SectionWriter {
- public:
-  explicit SectionWriter(const std::function<void(std::string_view)>& sink) : sink_(sink) { sink_(kSavedPurpose); }
-
-  Section add(std::string_view bytes) {
-    const Section section{.begin = written_, .size = bytes.size(), .hash = chain::short_hash(bytes)};
-    sink_(bytes);
-    written_ += bytes.size();
-    return section;
-  }
-
- private:
-  const std::function<void(std::string_view)>& sink_;
-  std::uint64_t written_ = kSavedPurpose.size();
-};
-
-/// The bytes of a section, if they are what was written.
-std::optional<std::string_view> section_bytes(std::string_view all, const Section& section) {
-  if (section.begin > all.size() || section.size > all.size() - section.begin) return std::nullopt;
-  const std::string_view bytes = all.substr(section.begin, section.size);
-  return chain::short_hash(bytes) == section.hash ? std::optional(bytes) : std::nullopt;
-}
-
-constexpr std::size_t kTrailerSize = sizeof(Section);
-
-std::optional<Contents> contents_of(std::string_view bytes) {
-  if (!bytes.starts_with(kSavedPurpose) || bytes.size() < kSavedPurpose.size() + kTrailerSize) return std::nullopt;
-  Section place;
-  std::memcpy(&place, bytes.data() + bytes.size() - kTrailerSize, kTrailerSize);
-  const auto own = section_bytes(bytes, place);
-  if (!own) return std::nullopt;
-  ArchiveReader archive(*own);
-  Contents contents;
-  archive(contents);
-  return archive.is_at_end() ? std::optional(std::move(contents)) : std::nullopt;
-}
-
-}  // namespace
-
 void Books::save(std::string_view label, const std::function<void(std::string_view)>& sink) {
   state_->count(kLastMonth);
-  SectionWriter sections(sink);
-  Contents contents{.label = std::string(label), .known = {}, .ids = {}, .gpus = {}};
+  detail::SectionWriter sections(label, sink);
   ArchiveWriter known;
   known(state_->intake, state_->accounts, state_->booking);
-  contents.known = sections.add(known.bytes());
+  sections.add(known.bytes());
   std::string ids;
   state_->intake.ids().save([&](std::string_view piece) { ids += piece; });
-  contents.ids = sections.add(ids);
-  ids.clear();
-  ids.shrink_to_fit();
+  sections.add(ids);
   for (std::size_t gpu = 0; gpu < state_->intake.gpus().size(); ++gpu) {
-    contents.gpus.push_back(sections.add(state_->intake.gpus().saved(gpu)));
+    sections.add(state_->intake.gpus().saved(gpu));
   }
-  ArchiveWriter archive;
-  archive(contents);
-  const Section place = sections.add(archive.bytes());
-  sink({reinterpret_cast<const char*>(&place), kTrailerSize});
+  sections.finish();
 }
 
-std::optional<std::string> Books::saved_label(std::string_view bytes) {
-  auto contents = contents_of(bytes);
-  return contents ? std::optional(std::move(contents->label)) : std::nullopt;
-}
+std::optional<std::string> Books::saved_label(std::string_view bytes) { return detail::read_label(bytes); }
 
 std::optional<Books::Saved> Books::restored(std::string_view bytes, LineAt line_at) {
-  auto contents = contents_of(bytes);
-  if (!contents) return std::nullopt;
-  const auto known = section_bytes(bytes, contents->known);
-  const auto ids = section_bytes(bytes, contents->ids);
-  std::vector<std::string_view> gpus;
-  gpus.reserve(contents->gpus.size());
-  for (const Section& section : contents->gpus) {
-    const auto gpu = section_bytes(bytes, section);
-    if (!gpu) return std::nullopt;
-    gpus.push_back(*gpu);
-  }
-  if (!known || !ids) return std::nullopt;
-  Saved saved{.label = std::move(contents->label), .books = Books(std::move(line_at))};
-  ArchiveReader archive(*known);
-  archive(saved.books.state_->intake, saved.books.state_->accounts, saved.books.state_->booking);
+  auto saved = detail::read_sections(bytes);
+  constexpr std::size_t kSectionsBeforeGpus = 2;
+  if (!saved || saved->list.size() < kSectionsBeforeGpus) return std::nullopt;
+  Saved result{.label = std::move(saved->label), .books = Books(std::move(line_at))};
+  State& state = *result.books.state_;
+  ArchiveReader archive(saved->list[0]);
+  archive(state.intake, state.accounts, state.booking);
   if (!archive.is_at_end()) return std::nullopt;
-  saved.books.state_->intake.restore(*ids, gpus);
-  return saved;
+  state.intake.restore(saved->list[1], std::span(saved->list).subspan(kSectionsBeforeGpus));
+  return result;
 }
 
 Books::Books(LineAt line_at) : state_(std::make_unique<State>(std::move(line_at))) {}

@@ -1,6 +1,7 @@
 // The laws of a ledger, on random files.
 #include "ledger/books/books.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -412,6 +413,64 @@ RC_GTEST_PROP(BooksProperty, WindowsSumToTheWhole, ()) {
   for (const auto& [key, amount] : entries_of(ledger.books(), kAlways)) whole += amount;
   RC_ASSERT(sum == whole);
   RC_ASSERT(whole.grains == ledger.report().grains);
+}
+
+/// What the books keep besides rows.
+std::vector<std::string> papers_of(Books& books) {
+  std::vector<std::string> papers;
+  for (const Credit& credit : books.credits()) {
+    papers.push_back(fmt::format("{} {} {} {} {} {} {} {}", credit.id, credit.tenant, credit.at_us, credit.micro_usd,
+                                 name_of(credit.reason), credit.expires_us.value_or(0), credit.line,
+                                 credit.voided_line.value_or(0)));
+  }
+  for (const Budget& budget : books.budgets()) {
+    papers.push_back(
+        fmt::format("{} {} {} {}", budget.tenant, budget.from_us, budget.micro_usd_per_month, budget.is_hard));
+  }
+  for (const Rate& rate : books.rates()) {
+    papers.push_back(fmt::format("{} {} {} {}", rate.currency, rate.from_us, rate.micro_per_usd, rate.line));
+  }
+  for (const SkuPrice& price : books.prices()) {
+    papers.push_back(fmt::format("{} {} {}", price.sku, price.from_us, price.micro_usd_per_gpu_hour));
+  }
+  return papers;
+}
+
+RC_GTEST_PROP(BooksProperty, SavedBooksGoOn, ()) {
+  Rng rng = any_rng();
+  const Lines lines = testing::random_lines(rng, any_options(true));
+  const std::uint64_t often = 1 + rng.below(20);
+  LineLedger whole;
+  LineLedger reopened;
+  for (const std::string& line : lines) {
+    RC_ASSERT(whole.take(line) == reopened.take(line));
+    if (rng.below(often) == 0) reopened.reopen();
+  }
+  RC_ASSERT(reopened.report() == whole.report());
+  RC_ASSERT(reopened.books().trial_balance().sum == 0);
+  RC_ASSERT(entries_of(reopened.books(), kAlways) == entries_of(whole.books(), kAlways));
+  RC_ASSERT(papers_of(reopened.books()) == papers_of(whole.books()));
+  RC_ASSERT(reopened.books().last_closed() == whole.books().last_closed());
+  reopened.reopen();
+  RC_ASSERT(reopened.report() == whole.report());
+}
+
+RC_GTEST_PROP(BooksProperty, DamagedBooksAreNotTaken, ()) {
+  Rng rng = any_rng();
+  LineLedger ledger(testing::random_lines(rng, any_options(true)));
+  const std::string bytes = testing::saved_bytes(ledger.books());
+  const auto is_taken = [](std::string_view saved) {
+    return Books::restored(saved, [](std::uint64_t) { return std::string_view(); }).has_value();
+  };
+  RC_ASSERT(is_taken(bytes));
+  for (int i = 0; i < 20; ++i) {
+    std::string damaged = bytes;
+    damaged[rng.below(damaged.size())] ^= static_cast<char>(1U << rng.below(8));
+    RC_ASSERT(!is_taken(damaged));
+    RC_ASSERT(!is_taken(bytes.substr(0, rng.below(bytes.size()))));
+    RC_ASSERT(!is_taken(bytes.substr(1 + rng.below(bytes.size() - 1))));
+  }
+  RC_ASSERT(!is_taken(bytes + bytes.substr(0, 1)));
 }
 
 }  // namespace

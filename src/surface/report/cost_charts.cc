@@ -24,11 +24,11 @@ using ledger::KindSpan;
 using ledger::SpendKind;
 
 /// Of the chart of days: marks stand above the frame, months below the axis.
-constexpr ChartFrame kBurnFrame{.top = 30, .bottom = 220, .height = 272};
+constexpr ChartFrame kBurnFrame{.left = 66, .top = 30, .bottom = 220, .height = 272};
 constexpr double kMarkLine = 14;
 constexpr double kMonthTop = 246;
 constexpr double kMonthHeight = 18;
-constexpr ChartFrame kKindFrame{.top = 10, .bottom = 170, .height = 194};
+constexpr ChartFrame kKindFrame{.left = 66, .top = 10, .bottom = 170, .height = 194};
 
 double usd_of(Grains grains) {
   return static_cast<double>(grains) / static_cast<double>(ledger::kGrainsPerMicroUsd) / 1e6;

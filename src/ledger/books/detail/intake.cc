@@ -208,7 +208,7 @@ bool Intake::take_back_budget(std::uint64_t position) {
   return true;
 }
 
-void Intake::restore(std::string_view ids, const std::vector<std::string_view>& gpus) {
+void Intake::restore(std::string_view ids, std::span<const std::string_view> gpus) {
   ids_.restore(ids);
   for (const std::string_view gpu : gpus) gpus_.restore(gpu);
   is_gpu_dirty_.resize(gpus.size(), false);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +64,7 @@ class Intake {
             self.rates_, self.rate_starts_, self.closings_);
   }
   /// Goes on with saved ids and GPUs, which must outlive it.
-  void restore(std::string_view ids, const std::vector<std::string_view>& gpus);
+  void restore(std::string_view ids, std::span<const std::string_view> gpus);
 
  private:
   Verdict accept(const EventLine& line, const PriceEvent& price);

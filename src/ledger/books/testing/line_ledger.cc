@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/ensure.h"
 #include "ledger/events/event_lines.h"
 
 namespace berth::ledger::testing {
+namespace {
+
+constexpr std::string_view kSavedLabel = "what it covers";
+
+}  // namespace
 
 LineLedger::LineLedger() : books_([this](std::uint64_t position) { return line_at(text_, position); }) {}
 
@@ -22,6 +29,19 @@ Verdict LineLedger::take(std::string_view line) {
   ENSURE(event.has_value());
   next.event = *std::move(event);
   return books_.take(next);
+}
+
+void LineLedger::reopen() {
+  saved_.push_back(std::make_unique<std::string>(saved_bytes(books_)));
+  auto saved = Books::restored(*saved_.back(), [this](std::uint64_t position) { return line_at(text_, position); });
+  ENSURE(saved && saved->label == kSavedLabel);
+  books_ = std::move(saved->books);
+}
+
+std::string saved_bytes(Books& books) {
+  std::string bytes;
+  books.save(kSavedLabel, [&](std::string_view piece) { bytes += piece; });
+  return bytes;
 }
 
 std::vector<std::string> row_texts(const Report& report) {

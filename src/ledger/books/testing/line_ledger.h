@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ class LineLedger {
   /// Requires: the line is well-formed.
   Verdict take(std::string_view line);
 
+  /// Goes on with what the books saved of themselves.
+  void reopen();
+
   [[nodiscard]] Books& books() { return books_; }
   [[nodiscard]] Report report() { return books_.report(); }
 
@@ -31,8 +35,12 @@ class LineLedger {
   std::string text_;
   std::uint64_t line_count_ = 0;
   EventReader reader_;
+  std::vector<std::unique_ptr<std::string>> saved_;  ///< the books read of it what they need
   Books books_;
 };
+
+/// What the books save of themselves.
+[[nodiscard]] std::string saved_bytes(Books& books);
 
 /// Each row as "2026-11 tenant/service/sku/role[ of 2026-10]: GPU_US us, GRAINS grains, MICRO_USD", in the order of the
 /// report.

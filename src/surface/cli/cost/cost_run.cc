@@ -9,6 +9,7 @@
 #include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
+
 Result<std::string> run_cost(const CostRequest& request, const VerbContext& context) {
   ReportFolder folder;
   if (request.page) {
