@@ -71,6 +71,7 @@ class RandomFiles(unittest.TestCase):
         self.assertEqual(answer("ledger", "report", "--events", self.path, "--refused", self.refused), oracle.report())
         with open(self.refused, encoding="utf-8") as file:
             self.assertEqual([json.loads(line) for line in file], oracle.refused)
+        self.assertEqual(answer("ledger", "verify", "--events", self.path)["differences"], 0)
         trial = answer("ledger", "trial-balance", "--events", self.path)
         self.assertEqual(trial["sum_grains"], "0")
         self.assertEqual(sum(int(account["grains"]) for account in trial["accounts"]), 0)
@@ -114,6 +115,23 @@ class RandomFiles(unittest.TestCase):
                 for cell in cells["cells"]:
                     exact = (cell["micro_usd_per_gpu_hour"] or 0) * (cell["to_us"] - cell["from_us"])
                     self.assertLess(abs(int(cell["grains"]) * cell["whole"] - exact * cell["weight"]), cell["whole"])
+
+
+class Example(unittest.TestCase):
+    FOLDER = os.path.join(os.environ.get("BERTH_SOURCE_DIR", "."), "examples", "ledger")
+
+    def test_is_generated_and_adds_up(self):
+        week = os.path.join(self.FOLDER, "week.jsonl")
+        made = subprocess.run([sys.executable, os.path.join(self.FOLDER, "make_example.py")], capture_output=True,
+                              check=True).stdout
+        with open(week, "rb") as file:
+            self.assertEqual(file.read(), made)
+        self.assertEqual(answer("ledger", "report", "--events", week), ledger_oracle.ledger_of_bytes(made).report())
+        self.assertEqual(answer("ledger", "verify", "--events", week)["differences"], 0)
+        table = run("ledger", "report", "--events", week).stdout
+        self.assertIn("adds up: 0 micro-dollars off", table)
+        with open(os.path.join(self.FOLDER, "..", "..", "README.md"), encoding="utf-8") as file:
+            self.assertIn(table, file.read())   # what it prints is what the README shows
 
 
 class Ingest(unittest.TestCase):

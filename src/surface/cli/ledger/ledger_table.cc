@@ -81,9 +81,9 @@ std::string months_table(const ledger::Report& report, bool has_colour) {
 std::string counts_text(const ledger::LineCounts& counts) {
   std::string text = fmt::format("{} lines: {} accepted", counts.lines, counts.accepted);
   const std::array<std::pair<std::uint64_t, const char*>, 7> others = {
-      {{counts.duplicates, "duplicates"},
-       {counts.conflicts, "conflicts"},
-       {counts.overlaps, "overlaps"},
+      {{counts.duplicates, "repeated"},
+       {counts.conflicts, "in conflict"},
+       {counts.overlaps, "overlapping"},
        {counts.refused_closed, "prices of closed months"},
        {counts.refused_void, "voids of what cannot be voided"},
        {counts.refused_close, "closes out of order"},

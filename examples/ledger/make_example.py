@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Events of one week, as a ledger reads them: two nodes of four A100-80GB GPUs, five tenants.
 
-    make_week.py > week.jsonl
+    make_example.py > week.jsonl
 
 Slices are re-cut in the morning and in the evening, a price changes in the middle of a day, one line comes twice, one is
 taken back and written again, the month is closed, and one line comes after that. Always the same bytes.
