@@ -14,17 +14,20 @@
 #include "edges/sqlite_store/sqlite_store.h"
 #include "journal/hex.h"
 #include "surface/cli/journal/recorded_window.h"
+#include "surface/cli/journal/usage_file.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr const char* kJournalHelp =
-    "Checks, prints or turns into a scenario what a berth up has recorded in its folder, whether or not it is running.";
+    "Checks or prints what a berth up has recorded in its folder, or turns it into a scenario or into events of a "
+    "ledger, whether or not it is running.";
 
 constexpr const char* kJournalExamples = R"(Examples:
   berth journal verify ~/.local/state/berth
   berth journal export folder --from 1000 --to 2000
   berth journal scenario folder --from 2026-11-22T10:00:00Z -o hour && berth replay hour/scenario.yaml
+  berth journal usage folder --out usage.jsonl && berth ledger report --events usage.jsonl
 
 Exit status: 0 done, 1 something is not what was written or cannot be read, 2 bad input.)";
 
@@ -148,6 +151,18 @@ void add_scenario_verb(CLI::App& verb, VerbContext& context) {
   writing->callback([words, &context] { finish(context, write_scenario(words->window, words->out, context.err)); });
 }
 
+void add_usage_verb(CLI::App& verb, VerbContext& context) {
+  const auto words = std::make_shared<UsageFileWords>();
+  CLI::App* writing = verb.add_subcommand("usage", "Writes who used what as events for berth ledger");
+  writing->add_option("DIR", words->folder, "The folder of the berth up")->required();
+  writing->add_option("--from", words->from, "Default: since the world began")->type_name("TIME");
+  writing
+      ->add_option("--to", words->to, "Cuts what goes on then; default: what is over, and what goes on to full hours")
+      ->type_name("TIME");
+  writing->add_option("--out", words->out, "The file")->type_name("FILE")->required();
+  writing->callback([words, &context] { finish(context, write_usage_file(*words)); });
+}
+
 }  // namespace
 
 void add_journal_verb(CLI::App& app, VerbContext& context) {
@@ -167,6 +182,7 @@ void add_journal_verb(CLI::App& app, VerbContext& context) {
     if (!printed) finish(context, tl::unexpected(printed.error()));
   });
   add_scenario_verb(*verb, context);
+  add_usage_verb(*verb, context);
 }
 
 }  // namespace berth::cli

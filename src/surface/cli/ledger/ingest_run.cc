@@ -158,6 +158,7 @@ Result<std::string> run_ledger_ingest(const IngestWords& request, const VerbCont
   const auto file = LedgerFile::open(ledger_path(request.ledger));
   if (!file) return ledger_failure(file.error());
   folder.keep();
+  FolderBooks::remove_unfinished(request.ledger);  // the file is ours until the end
   if (auto appended = append_lines(**file, all, *line_count, context, bar); !appended) return pass_on(appended.error());
   if (auto saved = save_books(request.ledger, context, bar); !saved) return pass_on(saved.error());
   return std::string();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/archive.h"
-#include "base/ensure.h"
 #include "edges/files/file_sink.h"
 #include "edges/files/spill.h"
 #include "ledger/events/event_lines.h"
@@ -104,10 +103,16 @@ struct FolderBooks::Lines {
   std::uint64_t first = 0;
   std::string line;  ///< the last one that was asked for
 
+  std::optional<StoreError> failure;  ///< the first
+
   [[nodiscard]] std::string_view at(std::uint64_t position) {
     if (position >= first) return ledger::line_at(text->bytes(), position - first);
     auto read = file->line_at(position);
-    ENSURE(read.has_value());  // where the books say that a line is, there is one, unless the file was damaged since
+    if (!read) {
+      // Whoever gets this finds nothing, and what comes of it is discarded, as the failure is reported.
+      if (!failure) failure = read.error();
+      return R"({"type":"void","id":"","of":""})";
+    }
     line = *std::move(read);
     return line;
   }
@@ -162,6 +167,7 @@ Result<void> FolderBooks::take_lines(const LedgerHead& head, const std::function
     line.number += saved_head_.lines;
     line.position += saved_head_.bytes;
     books_->take(line);
+    if (lines_->failure) return ledger_failure(*lines_->failure);
   }
   head_ = head;
   return {};
@@ -176,6 +182,15 @@ Result<void> FolderBooks::save() {
   });
   if (written) written = sink->commit();
   return written ? written : unwritable(written.error());
+}
+
+void FolderBooks::remove_unfinished(const std::string& folder) {
+  std::error_code ignored;
+  const std::string begin = std::filesystem::path(books_path(folder)).filename().string() + ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(begin) && name.ends_with(".part")) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 Result<bool> FolderBooks::is_save_due(const std::string& folder, const Files& files) {

@@ -37,6 +37,8 @@ class FolderBooks {
   [[nodiscard]] ledger::Books& books() { return *books_; }
   /// Saves the books. Error: kUnavailable.
   [[nodiscard]] Result<void> save();
+  /// Removes what a process left that was killed while it saved. Requires: no other one saves now.
+  static void remove_unfinished(const std::string& folder);
   /// Whether so many lines are new since the books were saved that saving them is worthwhile.
   [[nodiscard]] static Result<bool> is_save_due(const std::string& folder, const Files& files);
 

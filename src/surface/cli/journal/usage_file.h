@@ -1,0 +1,23 @@
+/// The usage that a `berth up` has recorded, as a file of events for a ledger.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct UsageFileWords {
+  std::string folder;
+  std::string out;
+  std::string from;  ///< RFC 3339; empty: since the world began
+  std::string to;    ///< empty: as far as it is over
+};
+
+/// Writes it at once or not at all, whether or not the server runs; returns a line for people. Errors: kInvalidInput: no
+/// journal, times that are none or not recorded, what a ledger cannot have; kUnavailable: what is read is not what was
+/// written, or the file cannot be written.
+[[nodiscard]] Result<std::string> write_usage_file(const UsageFileWords& words);
+
+}  // namespace berth::cli
