@@ -109,7 +109,7 @@ class TidyTest(unittest.TestCase):
     def test_libraries(self):
         cases = [
             ("src/mig/extra.cc", "#include <zlib.h>\n", "src/edges/files/ alone"),
-            ("src/mig/extra.cc", "#include <nlohmann/json.hpp>\n", "src/codec/ and src/edges/hands/ and src/journal/ and src/json/ and src/surface/ alone"),
+            ("src/mig/extra.cc", "#include <nlohmann/json.hpp>\n", "src/codec/ and src/edges/hands/ and src/journal/ and src/json/ and src/json_lines/flat_object_fuzz.cc and src/surface/ alone"),
             ("src/mig/extra.cc", "#include <gmpxx.h>\n", "src/base/ alone"),
             ("src/mig/extra.cc", "#include <coin/Clp_C_Interface.h>\n", "src/solver/ alone"),
             ("src/mig/extra.cc", "#include <gtest/gtest.h>\n", "files of tests"),
@@ -123,6 +123,29 @@ class TidyTest(unittest.TestCase):
 
     def test_a_header_that_tests_share(self):
         self.assertEqual(findings_of({"src/mig/detail/test_gpu.h": "#pragma once\n#include <gtest/gtest.h>\n"}), [])
+
+    def test_a_library_for_one_file(self):
+        module = {"src/json_lines/CMakeLists.txt": "berth_module(NAME json_lines FLOOR 2 DEPS base)\n",
+                  "src/json_lines/README.md": "# json_lines\n"}
+        include = "#include <nlohmann/json.hpp>\n"
+        self.assertEqual(findings_of({**module, "src/json_lines/flat_object_fuzz.cc": include}), [])
+        self.assert_one(findings_of({**module, "src/json_lines/flat_object.cc": include}), "library")
+
+    def test_doubles_in_the_ledger(self):
+        module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books FLOOR 4 DEPS base)\n",
+                  "src/ledger/books/README.md": "# ledger/books\n"}
+        for code in ["double share = 0;", "float x = 1;", "auto x = static_cast<double>(y);", "std::vector<double> all;",
+                     "long double x = 0;"]:
+            with self.subTest(code=code):
+                found = findings_of({**module, "src/ledger/books/detail/split.cc": f"\n{code}\n"})
+                self.assert_one(found, "double src/ledger/books/detail/split.cc:2", "integers only")
+        for name, code in [("ledger/books/split.h", "#pragma once\nint double_entry = 0;  // no double\n"),
+                           ("ledger/books/split.cc", 'auto text = "a double";\n'),
+                           ("ledger/books/split_test.cc", "double share = 0;\n"),
+                           ("ledger/books/testing/random.h", "#pragma once\ndouble share = 0;\n"),
+                           ("mig/share.cc", "double share = 0;\n")]:
+            with self.subTest(name=name):
+                self.assertEqual(findings_of({**module, f"src/{name}": code}), [])
 
     def test_banned_words(self):
         core = ["std::rand();", "x = std::chrono::system_clock::now();", "auto t = steady_clock::now();", "sleep(1);",

@@ -1,6 +1,7 @@
-/// Usage as rows of a store.
+/// Usage as rows of a store, and back.
 #pragma once
 
+#include "base/result.h"
 #include "domain/scenario.h"
 #include "live/usage_book.h"
 #include "ports/journal_store.h"
@@ -8,5 +9,9 @@
 namespace berth::journal {
 
 [[nodiscard]] UsageRow row_of(const live::UsageInterval& interval, const Scenario& fleet);
+
+/// What `row_of` wrote, for the same fleet. Error (kUnavailable): it is not that. Keys that this version does not know
+/// are passed over.
+[[nodiscard]] Result<live::UsageInterval> interval_of(const UsageRow& row, const Scenario& fleet);
 
 }  // namespace berth::journal

@@ -37,8 +37,8 @@ class FlatObjectReader {
   ~FlatObjectReader();
 
   /// The members of the object, in their order, repeated keys included; valid until the next call. Errors, without a
-  /// position: longer than kLineBytesMax, not UTF-8, not JSON, deeper than 64 levels, an integer that no 64 bits hold, a
-  /// number that no double holds, no object. O(bytes).
+  /// position: longer than kLineBytesMax, not UTF-8, not JSON, deeper than 64 levels, an integer that no 64 bits hold,
+  /// a number that no double holds, no object. O(bytes).
   [[nodiscard]] Result<std::span<const FlatMember>> read(std::string_view line);
 
  private:

@@ -7,7 +7,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "edges/files/disk_files.h"
 #include "edges/files/file_sink.h"
@@ -67,6 +71,68 @@ TEST_F(FilesTest, ReadsPlainAndPackedFiles) {
   EXPECT_EQ(DiskFiles().read(write("empty", "")), "");
   EXPECT_EQ(DiskFiles().read(write("one.gz", gzip(large))), large);
   EXPECT_EQ(DiskFiles().read(write("several.gz", gzip("1\n") + gzip("") + gzip("2\n"))), "1\n2\n");
+}
+
+/// The bytes that a file is opened with, or the error.
+std::string opened(const std::string& path, const DiskFiles& files = DiskFiles()) {
+  const auto file = files.open(path);
+  return file ? std::string((*file)->bytes()) : "error: " + file.error().message;
+}
+
+TEST_F(FilesTest, OpensPlainAndPackedFiles) {
+  const std::string large(300'000, 'x');
+  EXPECT_EQ(opened(write("plain", "a\nb\n")), "a\nb\n");
+  EXPECT_EQ(opened(write("empty", "")), "");
+  EXPECT_EQ(opened(write("one byte", "x")), "x");
+  EXPECT_EQ(opened(write("zeros", std::string(10'000, '\0'))), std::string(10'000, '\0'));
+  EXPECT_EQ(opened(write("page", std::string(4096, 'p'))), std::string(4096, 'p'));
+  EXPECT_EQ(opened(write("one.gz", gzip(large))), large);
+  EXPECT_EQ(opened(write("several.gz", gzip("1\n") + gzip("") + gzip("2\n"))), "1\n2\n");
+  EXPECT_EQ(opened(write("nothing.gz", gzip(""))), "");
+  EXPECT_EQ(opened(write("short", "\x1f")), "\x1f");
+}
+
+TEST_F(FilesTest, OpensFilesOfAnySize) {
+  // Larger than what a reader takes, and than what it unpacks.
+  const DiskFiles small(1000);
+  std::string large;
+  for (int i = 0; large.size() < 5'000'000; ++i) large += std::to_string(i) + "\n";
+  EXPECT_FALSE(small.read(write("large", large)).has_value());
+  const auto file = small.open(path("large"));
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_EQ((*file)->bytes(), large);
+  EXPECT_EQ(opened(write("bomb.gz", gzip(std::string(100'000, 'x'))), small),
+            "error: " + path("bomb.gz") + ": wanted at most 1000 bytes unpacked, found more");
+}
+
+TEST_F(FilesTest, OpenedBytesStayWhereTheyAre) {
+  auto file = DiskFiles().open(write("plain", "first"));
+  ASSERT_TRUE(file.has_value());
+  const std::string_view bytes = (*file)->bytes();
+  std::filesystem::remove(path("plain"));
+  const auto other = DiskFiles().open(write("plain", "other"));
+  ASSERT_TRUE(other.has_value());
+  const std::unique_ptr<FileBytes> moved = *std::move(file);
+  EXPECT_EQ(bytes, "first");
+  EXPECT_EQ(moved->bytes().data(), bytes.data());
+  EXPECT_EQ((*other)->bytes(), "other");
+}
+
+TEST_F(FilesTest, OpensFilesThatStateNoSize) { EXPECT_EQ(opened("/proc/self/status").substr(0, 5), "Name:"); }
+
+TEST_F(FilesTest, WhatCannotBeOpenedSaysWhy) {
+  const auto missing = DiskFiles().open(path("none"));
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error(), (Error{ErrorCode::kNotFound, path("none") + ": cannot read: No such file or directory"}));
+  EXPECT_EQ(opened(folder_.string()), "error: " + folder_.string() + ": wanted a file, found a directory");
+  EXPECT_EQ(opened("/dev/zero"), "error: /dev/zero: wanted a regular file, found a device or pipe");
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(opened(path("pipe")), "error: " + path("pipe") + ": wanted a regular file, found a device or pipe");
+  EXPECT_EQ(opened(std::string("a\0b", 3)), "error: wanted a path, found one with a zero byte");
+  EXPECT_FALSE(DiskFiles().open("").has_value());
+  const std::string packed = gzip("some text that is packed");
+  EXPECT_EQ(opened(write("bad.gz", packed.substr(0, packed.size() - 1))),
+            "error: " + path("bad.gz") + ": the gzip data is truncated");
 }
 
 struct BadCase {

@@ -145,7 +145,7 @@ TEST(Budget, ABudgetOfNothingIsReachedAtOnce) {
 }
 
 TEST(Budget, AnInstantCutsItsCells) {
-  // 3 us at 1 of capacity 2, weight 1: 2 grains for the use. Until 1 us before the end: 1 of 2, and so on.
+  // Half of half a micro-dollar a microsecond.
   LineLedger ledger({price_line("p", kNovember, kGrainsPerMicroUsd / 2), budget_line("b", {.micro_usd = 100}),
                      gpu_line("g", {.from_us = kNovember, .to_us = kNovember + 8}, {.capacity = 2}),
                      use_line("u", {.from_us = kNovember, .to_us = kNovember + 8}, {.weight = 1})});

@@ -31,6 +31,7 @@ class Sums {
   }
   [[nodiscard]] std::vector<CostRow> rows() const {
     std::vector<CostRow> rows;
+    rows.reserve(by_text_.size() + by_day_.size());
     for (const auto& [text, amount] : by_text_) rows.push_back({.key = text, .amount = amount});
     for (const auto& [day, amount] : by_day_) rows.push_back({.key = Date(day).to_string(), .amount = amount});
     std::erase_if(rows, [](const CostRow& row) { return row.amount == Amount(); });

@@ -142,6 +142,7 @@ std::vector<CorrectionSum> correction_sums(const Report& report, const Interval&
     }
   }
   std::vector<CorrectionSum> list;
+  list.reserve(sums.size());
   for (const auto& [months, sum] : sums) list.push_back(sum);
   return list;
 }

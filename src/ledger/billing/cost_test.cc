@@ -17,8 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using namespace testing;  // lines of events
 
-/// g at 1000 for the last hour of November and the first two of December, half of it used by chat; h without a price for
-/// an hour, all of it used by a job; f at 0, for an hour, stranded.
+/// g at 1000 for the last hour of November and the first two of December, half of it used by chat; h without a price
+/// for an hour, all of it used by a job; f at 0, for an hour, stranded.
 class CostTest : public ::testing::Test {
  protected:
   CostTest()

@@ -12,28 +12,30 @@
 namespace berth::ledger {
 namespace {
 
-const Month kNovember = Month::of(1'795'000'000'000'000);
+Month november() { return Month::of(1'795'000'000'000'000); }
 
-const std::string kPrice =
+constexpr const char* kPrice =
     R"({"type":"price","id":"p","sku":"a","from_us":1793491200000000,"micro_usd_per_gpu_hour":7})";
-const std::string kGpu =
+constexpr const char* kGpu =
     R"({"type":"gpu","id":"g","gpu":"g","sku":"a","capacity":2,"from_us":1793491200000000,"to_us":1793498400000000})";
-const std::string kUse = R"({"type":"use","id":"u","gpu":"g","slice":"0","weight":1,"tenant":"t","service":"s",)"
-                         R"("role":"job","from_us":1793491200000000,"to_us":1793498400000000})";
-const std::string kCredit =
+constexpr const char* kUse = R"({"type":"use","id":"u","gpu":"g","slice":"0","weight":1,"tenant":"t","service":"s",)"
+                             R"("role":"job","from_us":1793491200000000,"to_us":1793498400000000})";
+constexpr const char* kCredit =
     R"({"type":"credit","id":"c","tenant":"t","at_us":1793491200000000,"micro_usd":3,"reason":"slo"})";
-const std::string kSecondCredit = R"({"type":"credit","id":"b","tenant":"t","at_us":1793491200000001,"micro_usd":9,)"
-                                  R"("reason":"free","expires_us":1893456000000000})";
-const std::string kRate = R"({"type":"rate","id":"r","currency":"EUR","from_us":1793491200000000,"micro_per_usd":5})";
-const std::string kClose = R"({"type":"close","id":"x","month":"2026-11"})";
-const std::string kLate = R"({"type":"use","id":"l","gpu":"g","slice":"1","weight":1,"tenant":"t","service":"s",)"
-                          R"("role":"job","from_us":1793491200000000,"to_us":1793494800000000})";
+constexpr const char* kSecondCredit =
+    R"({"type":"credit","id":"b","tenant":"t","at_us":1793491200000001,"micro_usd":9,)"
+    R"("reason":"free","expires_us":1893456000000000})";
+constexpr const char* kRate =
+    R"({"type":"rate","id":"r","currency":"EUR","from_us":1793491200000000,"micro_per_usd":5})";
+constexpr const char* kClose = R"({"type":"close","id":"x","month":"2026-11"})";
+constexpr const char* kLate = R"({"type":"use","id":"l","gpu":"g","slice":"1","weight":1,"tenant":"t","service":"s",)"
+                              R"("role":"job","from_us":1793491200000000,"to_us":1793494800000000})";
 
 /// A ledger with what it says.
 struct Hashed {
   explicit Hashed(const std::vector<std::string>& lines) : ledger(lines), report(ledger.report()) {}
   [[nodiscard]] const Books& books() { return ledger.books(); }
-  [[nodiscard]] std::optional<std::string> hash(Month month = kNovember) { return month_hash(books(), report, month); }
+  [[nodiscard]] std::optional<std::string> hash(Month month = november()) { return month_hash(books(), report, month); }
 
   testing::LineLedger ledger;
   Report report;
@@ -44,7 +46,7 @@ TEST(MonthHash, AnOpenMonthHasNone) {
   EXPECT_FALSE(open.hash());
   Hashed closed({kPrice, kGpu, kUse, kClose});
   EXPECT_TRUE(closed.hash());
-  EXPECT_FALSE(closed.hash(kNovember.next()));
+  EXPECT_FALSE(closed.hash(november().next()));
 }
 
 TEST(MonthHash, IsThatOfTheFieldsInTheContract) {
@@ -77,29 +79,29 @@ TEST(MonthHash, ChangesWithAllThatAnInvoiceIsMadeFrom) {
 TEST(MonthHash, AMonthWithoutRowsHasOne) {
   Hashed empty({kClose});
   ASSERT_TRUE(empty.hash());
-  EXPECT_NE(empty.hash(), empty.hash(Month(kNovember.index() - 1)));
+  EXPECT_NE(empty.hash(), empty.hash(Month(november().index() - 1)));
 }
 
 TEST(MonthHash, StandsOnTheInvoice) {
   Hashed closed({kPrice, kGpu, kUse, kCredit, kClose});
   const Invoicing invoicing(closed.books(), closed.report);
-  const auto invoice = invoicing.invoice({.tenant = "t", .month = kNovember});
+  const auto invoice = invoicing.invoice({.tenant = "t", .month = november()});
   ASSERT_TRUE(invoice);
   EXPECT_EQ(invoice->month_hash, closed.hash());
-  EXPECT_FALSE(invoicing.invoice({.tenant = "t", .month = kNovember.next()})->month_hash);
+  EXPECT_FALSE(invoicing.invoice({.tenant = "t", .month = november().next()})->month_hash);
 }
 
 TEST(UnusedCredits, AreThoseThatNothingWasTakenFrom) {
   Hashed known({kPrice, kGpu, kUse, kCredit, kSecondCredit});
   const Invoicing invoicing(known.books(), known.report);
-  const auto invoice = invoicing.invoice({.tenant = "t", .month = kNovember});
+  const auto invoice = invoicing.invoice({.tenant = "t", .month = november()});
   ASSERT_TRUE(invoice);
   ASSERT_EQ(invoice->credits.size(), 1U);  // b expires first and covers all
   EXPECT_EQ(invoice->credits[0].left_micro_usd, 2);
   ASSERT_EQ(invoice->unused_credits.size(), 1U);
   EXPECT_EQ(invoice->unused_credits[0].credit->id, "c");
   EXPECT_EQ(invoice->unused_credits[0].left_micro_usd, 3);
-  const auto next = invoicing.invoice({.tenant = "t", .month = kNovember.next()});
+  const auto next = invoicing.invoice({.tenant = "t", .month = november().next()});
   EXPECT_EQ(next->unused_credits.size(), 2U);
   EXPECT_EQ(next->unused_credits[0].left_micro_usd, 2);
 }

@@ -28,7 +28,8 @@ using detail::HolderId;
 using detail::Intake;
 using detail::NameId;
 
-const Month kLastMonth = Month::of(253'402'300'799'000'000);  // 9999-12
+/// Later than all of a ledger.
+Month last_month() { return Month::of(253'402'300'799'000'000); }  // 9999-12
 
 RowKey row_key(const BookingKey& key, const Intake& intake) {
   const HolderId holder = key.account.holder;
@@ -108,7 +109,7 @@ struct Books::State {
 
   /// With every month booked.
   [[nodiscard]] Booking booked() {
-    count(kLastMonth);
+    count(last_month());
     Booking booking_now = booking;
     booking_now.book_open_months(accounts);
     return booking_now;
@@ -116,7 +117,7 @@ struct Books::State {
 
   /// Calls `visit(gpu, uses or nothing, window, whole day or nothing)` for each GPU and day within the interval.
   void for_each_day(const Interval& within, const auto& visit) {
-    count(kLastMonth);
+    count(last_month());
     for (NameId number = 0; number < intake.gpus().size(); ++number) {
       const GpuBook& gpu = intake.gpus()[number];
       for (const auto& [month, book] : gpu.months()) {
@@ -132,7 +133,7 @@ struct Books::State {
 };
 
 void Books::save(std::string_view label, const std::function<void(std::string_view)>& sink) {
-  state_->count(kLastMonth);
+  state_->count(last_month());
   detail::SectionWriter sections(label, sink);
   ArchiveWriter known;
   known(state_->intake, state_->accounts, state_->booking);

@@ -30,7 +30,7 @@ enum class Verdict : std::uint8_t {
   kConflict,   ///< its id was seen with others, or what it sets is set from the same moment
   kOverlap,    ///< with an accepted one of the same GPU, or GPU and slice
   kClosed,     ///< a price for a month that is closed
-  kVoid,       ///< of nothing that can be voided, or that has not come yet: then it is voided when it comes
+  kVoid,       ///< of a price, a rate, a void or a close
   kClose,      ///< of a month that is not the next one
 };
 /// Such as "duplicate".

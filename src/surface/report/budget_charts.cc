@@ -107,9 +107,9 @@ std::string budget_figure(const BudgetStanding& standing, Month month, std::int6
                           spent_area(standing, scales, month, until_us) + forecast_line(standing, scales, until_us) +
                           budget_lines(standing, scales) + calendar_axis(kSmallFrame, scales.x, CalendarUnit::kDay);
   return fmt::format(
-      "<figure class=\"budgetfigure\"><figcaption><b>{}</b><span>{} of {}</span></figcaption>"
+      "<figure class=\"budgetfigure\"><figcaption><b>{}</b><span>{} ({})</span></figcaption>"
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg><p>{}</p></figure>\n",
-      name_markup(budget.tenant), budget.is_hard ? "hard limit" : "soft limit", usd_text(budget.micro_usd_per_month),
+      name_markup(budget.tenant), usd_text(budget.micro_usd_per_month), budget.is_hard ? "hard" : "soft",
       position(kSmallWidth), position(kSmallFrame.height),
       html_escaped("What " + isolated(budget.tenant) + " has spent against its budget"), svg, budget_words(standing));
 }
@@ -120,6 +120,7 @@ bool is_tight(const BudgetStanding& standing) { return budget_use(standing) >= s
 
 std::vector<const BudgetStanding*> budgets_by_use(const CostOverview& overview) {
   std::vector<const BudgetStanding*> order;
+  order.reserve(overview.budgets.size());
   for (const BudgetStanding& standing : overview.budgets) order.push_back(&standing);
   std::ranges::sort(order, [](const BudgetStanding* a, const BudgetStanding* b) {
     const double share_a = share_of_budget(*a);

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from page_browser import DEADLINE_SECONDS, browse, check_picture, find_chromium
+from page_browser import DEADLINE_SECONDS, browse, check_layout, check_picture, find_chromium
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[3]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
@@ -28,28 +28,7 @@ PAGES = {
     "advise": (["--pods", EXAMPLE / "pods.csv", "--at", "2026-08-01"], 1),
     "case": ([EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--committed-micro-usd-per-gpu-hour", "2314000"], 5),
 }
-PHONE_WIDTH = 500  # narrower windows are not possible
 PRINTED_PAGES_MAX = 8
-
-# Counts what stands out of the page, and pairs of texts in one picture that overlap.
-MEASURE = """<script>
-(function () {
-  var root = document.documentElement, overlaps = [];
-  document.querySelectorAll("svg[viewBox]").forEach(function (svg) {
-    var texts = [].map.call(svg.querySelectorAll("text"), function (text) { return [text.textContent, text.getBoundingClientRect()]; });
-    texts.forEach(function (a, i) {
-      texts.slice(i + 1).forEach(function (b) {
-        var wide = Math.min(a[1].right, b[1].right) - Math.max(a[1].left, b[1].left);
-        var high = Math.min(a[1].bottom, b[1].bottom) - Math.max(a[1].top, b[1].top);
-        if (wide > 1 && high > 1) overlaps.push(a[0] + " / " + b[0]);
-      });
-    });
-  });
-  root.setAttribute("data-overlaps", overlaps.join("; "));
-  root.setAttribute("data-beyond", root.scrollWidth - root.clientWidth);
-})();
-</script>
-"""
 
 
 def main():
@@ -88,18 +67,6 @@ def check_words(text, table, figure_count):
     figures = text.count("<figure")
     assert figures >= figure_count, f"{figures} figures"
     assert "{{" not in text and "<script" not in text
-
-
-def check_layout(chromium, folder, file):
-    text = file.read_text(encoding="utf-8")
-    policy = re.search(r'<meta http-equiv="Content-Security-Policy"[^>]*>', text)[0]
-    measured = folder / "measured.html"
-    measured.write_text(text.replace(policy, "").replace("</body>", MEASURE + "</body>"), encoding="utf-8")
-    for width in (1280, PHONE_WIDTH):
-        dom = browse(chromium, folder, measured.as_uri(), "--dump-dom", width=width)[0]
-        root = re.search(r"<html[^>]*>", dom)[0]
-        assert 'data-overlaps=""' in root, f"width {width}: {root}"
-        assert 'data-beyond="0"' in root, f"width {width}: {root}"
 
 
 if __name__ == "__main__":

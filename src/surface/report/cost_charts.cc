@@ -246,7 +246,7 @@ std::string run_text(const MonthRun& run, double room) {
   const std::string state = run.state == "corrected" ? "closed, corrected later" : run.state;
   const std::string months =
       run.first == run.last ? month_words(run.first) : run.first.to_string() + " to " + run.last.to_string();
-  for (const std::string& text : {months + ": " + state, months, run.first.to_string()}) {
+  for (const std::string& text : {fmt::format("{}: {}", months, state), months, run.first.to_string()}) {
     const bool is_whole = text != run.first.to_string() || run.first == run.last;
     if (is_whole && static_cast<double>(text.size()) * kCharacter < room) return text;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/figure_text.h"
@@ -77,6 +78,13 @@ double width_of(Int128 part, Int128 whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+/// The colour of a layer, before its name.
+std::string row_swatch(std::string_view style) {
+  return fmt::format(R"(<svg class="swatch" viewBox="0 0 16 12" aria-hidden="true">)"
+                     R"(<rect class="{}" x=".5" y=".5" width="15" height="11"/></svg> )",
+                     style);
+}
+
 // Tenants
 
 std::string tenant_row(const CostOverview& overview, std::string_view style, const std::string& name,
@@ -85,9 +93,7 @@ std::string tenant_row(const CostOverview& overview, std::string_view style, con
   const Amount total = cost.total();
   Amount unused = total;
   unused -= used;
-  const std::string swatch = fmt::format(
-      R"(<svg class="swatch" viewBox="0 0 16 12" aria-hidden="true"><rect class="burn {}" width="16" height="12"/></svg> )",
-      style);
+  const std::string swatch = row_swatch(fmt::format("burn {}", style));
   const bool is_all = style.empty();
   return fmt::format(R"(<tr{}><th scope="row">{}{}</th>)", is_all ? R"( class="all")" : "", is_all ? "" : swatch,
                      name) +
@@ -199,9 +205,7 @@ std::string budgets_section(const CostOverview& overview) {
 
 std::string kind_row(const CostOverview& overview, std::string_view kind, const std::string& owner,
                      const Amount& amount) {
-  const std::string swatch = fmt::format(
-      R"(<svg class="swatch" viewBox="0 0 16 12" aria-hidden="true"><rect class="kind {}" x=".5" y=".5" width="15" height="11"/></svg> )",
-      kind);
+  const std::string swatch = row_swatch(fmt::format("kind {}", kind));
   const bool is_all = kind == "all";
   return fmt::format(R"(<tr{}><th scope="row">{}{}</th>)", is_all ? R"( class="all")" : "", is_all ? "" : swatch,
                      kind) +
@@ -211,13 +215,14 @@ std::string kind_row(const CostOverview& overview, std::string_view kind, const 
          table_cell("Of cost", share_text(amount.grains, overview.total.grains)) + "</tr>\n";
 }
 
-/// Of a kind that is not used: by owner, the most expensive first.
+/// Of a kind that is not used: by owner, nobody first, then the most expensive.
 std::string owner_rows(const CostOverview& overview, SpendKind kind) {
   std::vector<const TenantCost*> owners;
   for (const TenantCost& cost : overview.tenants) {
     if (amount_of(cost, kind) != Amount()) owners.push_back(&cost);
   }
-  sort_stably(owners, [&](const TenantCost* cost) { return -amount_of(*cost, kind).grains; });
+  sort_stably(owners,
+              [&](const TenantCost* cost) { return std::pair(!cost->tenant.empty(), -amount_of(*cost, kind).grains); });
   std::string rows;
   Amount others;
   for (std::size_t i = 0; i < owners.size(); ++i) {

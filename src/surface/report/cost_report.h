@@ -11,8 +11,8 @@ namespace berth::report {
 
 /// The page, UTF-8, of a ledger with that name: cost by day and tenant, budgets with their forecasts, GPUs over time by
 /// what they were for with cost and owner, changes of prices, corrections of closed months. Names are escaped; absent
-/// figures are a dash. Tables are cut as below, what is left out is a row of its own; many days share a column; the page
-/// says so. The same arguments give the same bytes.
+/// figures are a dash. Tables are cut as below, and many days share a column: the page says so. The same arguments give
+/// the same bytes.
 [[nodiscard]] std::string render_cost_report(const std::string& ledger_name, const ledger::CostOverview& overview);
 
 /// So many tenants, owners of one kind of time, budgets, changes of prices and corrections have a row.

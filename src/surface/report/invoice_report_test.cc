@@ -58,10 +58,10 @@ std::string page_of(const std::vector<std::string>& lines, const ledger::Invoice
 
 std::string exact(const std::string& money) { return ">" + money + "</data>"; }
 
-const Month kMonth = Month::of(kNovember);
+Month this_month() { return Month::of(kNovember); }
 
 TEST(InvoiceReport, ShowsLinesByServiceAndTheTotal) {
-  const std::string page = page_of(november(), {.tenant = "t", .month = kMonth});
+  const std::string page = page_of(november(), {.tenant = "t", .month = this_month()});
   EXPECT_THAT(page, HasSubstr(R"(<h1 id="headline">Invoice for <bdi>t</bdi>, November 2026</h1>)"));
   EXPECT_THAT(page, HasSubstr("<dd>1 to 30 November 2026 (UTC)</dd>"));
   EXPECT_THAT(page, HasSubstr("closed: does not change any more"));
@@ -74,7 +74,7 @@ TEST(InvoiceReport, ShowsLinesByServiceAndTheTotal) {
 }
 
 TEST(InvoiceReport, ShowsCreditsUsedAndLeft) {
-  const std::string page = page_of(november(), {.tenant = "t", .month = kMonth});
+  const std::string page = page_of(november(), {.tenant = "t", .month = this_month()});
   EXPECT_THAT(page, HasSubstr("<bdi>c2</bdi>"));
   EXPECT_THAT(page, HasSubstr("2030-01-01 00:00"));
   EXPECT_THAT(page, HasSubstr(exact("−11.000005")));
@@ -88,35 +88,36 @@ TEST(InvoiceReport, ShowsCreditsUsedAndLeft) {
 TEST(InvoiceReport, ShowsTheHashOfAClosedMonthOnly) {
   ledger::testing::LineLedger ledger(november());
   const ledger::Report report = ledger.report();
-  const auto invoice = ledger::Invoicing(ledger.books(), report).invoice({.tenant = "t", .month = kMonth});
+  const auto invoice = ledger::Invoicing(ledger.books(), report).invoice({.tenant = "t", .month = this_month()});
   EXPECT_THAT(render_invoice(*invoice), HasSubstr("<code>" + *invoice->month_hash + "</code>"));
-  const std::string open = page_of(november(), {.tenant = "t", .month = kMonth.next()});
+  const std::string open = page_of(november(), {.tenant = "t", .month = this_month().next()});
   EXPECT_THAT(open, HasSubstr("The month has no hash yet"));
   EXPECT_THAT(open, HasSubstr("Total so far"));
 }
 
 TEST(InvoiceReport, CorrectionsStandApartWithTheirMonthAndReason) {
-  const std::string page = page_of(november(), {.tenant = "t", .month = kMonth.next()});
+  const std::string page = page_of(november(), {.tenant = "t", .month = this_month().next()});
   EXPECT_THAT(page, HasSubstr("Nothing was used in this month."));
   EXPECT_THAT(page, HasSubstr("November 2026 <small>became known after 2026-11 was closed</small>"));
   EXPECT_THAT(page, HasSubstr(exact("1.000000")));
-  EXPECT_THAT(page_of(november(), {.tenant = "t", .month = kMonth}), HasSubstr("None: nothing new became known"));
+  EXPECT_THAT(page_of(november(), {.tenant = "t", .month = this_month()}), HasSubstr("None: nothing new became known"));
 }
 
 TEST(InvoiceReport, SaysHowSharedCostWasSplit) {
-  const std::string keep = page_of(november(), {.tenant = "t", .month = kMonth});
+  const std::string keep = page_of(november(), {.tenant = "t", .month = this_month()});
   EXPECT_THAT(keep, HasSubstr("Rule <b>keep</b>"));
   EXPECT_THAT(keep, Not(HasSubstr("shared idle")));
-  const std::string shared = page_of(november(), {.tenant = "t", .month = kMonth, .idle = IdleRule::kProportional});
+  const std::string shared =
+      page_of(november(), {.tenant = "t", .month = this_month(), .idle = IdleRule::kProportional});
   EXPECT_THAT(shared, HasSubstr("Rule <b>proportional</b>"));
   EXPECT_THAT(shared, HasSubstr("shared idle"));
-  const std::string nobody = page_of(november(), {.tenant = "", .month = kMonth});
+  const std::string nobody = page_of(november(), {.tenant = "", .month = this_month()});
   EXPECT_THAT(nobody, HasSubstr("What belongs to nobody, November 2026"));
   EXPECT_THAT(nobody, HasSubstr("<dd>nobody</dd>"));
 }
 
 TEST(InvoiceReport, ACurrencyStandsBesideDollars) {
-  const std::string page = page_of(november(), {.tenant = "t", .month = kMonth, .currency = "E<R"});
+  const std::string page = page_of(november(), {.tenant = "t", .month = this_month(), .currency = "E<R"});
   EXPECT_THAT(page, HasSubstr("1 USD = <data value=\"0.921437\">0.921437</data> <bdi>E&lt;R</bdi>"));
   EXPECT_THAT(page, HasSubstr(R"(<th scope="col">USD</th><th scope="col"><bdi>E&lt;R</bdi></th>)"));
   EXPECT_THAT(page, HasSubstr(R"(data-label="E&lt;R")"));
@@ -126,14 +127,14 @@ TEST(InvoiceReport, ACurrencyStandsBesideDollars) {
 TEST(InvoiceReport, ANegativeSumIsPaidBack) {
   auto lines = november();
   lines.back() = R"({"type":"void","id":"late","of":"u1"})";
-  const std::string page = page_of(lines, {.tenant = "t", .month = kMonth.next()});
+  const std::string page = page_of(lines, {.tenant = "t", .month = this_month().next()});
   EXPECT_THAT(page, HasSubstr("To be paid back"));
   EXPECT_THAT(page, HasSubstr(exact("−10.000005")));
 }
 
 TEST(InvoiceReport, NamesAreNoMarkupAndNoMarkIsLeft) {
   const std::string page = page_of(november("<script>alert(1)</script>", "{{usage}}</td>"),
-                                   {.tenant = "<script>alert(1)</script>", .month = kMonth});
+                                   {.tenant = "<script>alert(1)</script>", .month = this_month()});
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, HasSubstr("<bdi>{{usage}}&lt;/td&gt;</bdi>"));
   EXPECT_THAT(page, HasSubstr("<title>&lt;script&gt;alert(1)&lt;/script&gt; 2026-11"));
@@ -141,7 +142,7 @@ TEST(InvoiceReport, NamesAreNoMarkupAndNoMarkIsLeft) {
 }
 
 TEST(InvoiceReport, TheSameInvoiceGivesTheSameBytes) {
-  const ledger::InvoiceRequest request{.tenant = "t", .month = kMonth};
+  const ledger::InvoiceRequest request{.tenant = "t", .month = this_month()};
   EXPECT_EQ(page_of(november(), request), page_of(november(), request));
 }
 

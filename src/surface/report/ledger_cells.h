@@ -10,8 +10,8 @@
 
 namespace berth::report {
 
-/// A name as plain text that cannot disturb what stands beside it: controls of terminals and of the direction of writing
-/// become U+FFFD, what is not ASCII is isolated (U+2068, U+2069), and a blank one has quotation marks.
+/// A name as plain text that cannot disturb what stands beside it: controls of terminals and of the direction of
+/// writing become U+FFFD, what is not ASCII is isolated (U+2068, U+2069), and a blank one has quotation marks.
 [[nodiscard]] std::string isolated(std::string_view name);
 /// The same as markup: an escaped <bdi>.
 [[nodiscard]] std::string name_markup(std::string_view name);

@@ -1,13 +1,38 @@
 """Pages in headless Chromium, for the tests of this folder: what the browser makes of a page, and how that looks."""
 
+import re
 import shutil
 import struct
 import subprocess
 import zlib
 
 WIDTH, HEIGHT = 1280, 2400
+PHONE_WIDTH = 500  # narrower windows are not possible
 COLOUR_COUNT_MIN = 40
 DEADLINE_SECONDS = 90
+
+# Finds by how much the page is too wide, texts of pictures that overlap, and those that are cut off at the edge of one.
+MEASURE = """<script>
+(function () {
+  var root = document.documentElement, overlaps = [], cuts = [];
+  document.querySelectorAll("svg[viewBox]").forEach(function (svg) {
+    var texts = [].map.call(svg.querySelectorAll("text"), function (text) { return [text.textContent, text.getBoundingClientRect()]; });
+    var frame = svg.getBoundingClientRect();
+    texts.forEach(function (a, i) {
+      if (a[1].left < frame.left - 1 || a[1].right > frame.right + 1) cuts.push(a[0]);
+      texts.slice(i + 1).forEach(function (b) {
+        var wide = Math.min(a[1].right, b[1].right) - Math.max(a[1].left, b[1].left);
+        var high = Math.min(a[1].bottom, b[1].bottom) - Math.max(a[1].top, b[1].top);
+        if (wide > 1 && high > 1) overlaps.push(a[0] + " / " + b[0]);
+      });
+    });
+  });
+  root.setAttribute("data-overlaps", overlaps.join("; "));
+  root.setAttribute("data-cuts", cuts.join("; "));
+  root.setAttribute("data-beyond", root.scrollWidth - root.clientWidth);
+})();
+</script>
+"""
 
 
 def find_chromium():
@@ -39,6 +64,20 @@ def check_picture(chromium, folder, page, mode):
     brightness = sum(pixels[::101]) / len(pixels[::101])
     assert (brightness > 128) == (mode == "light"), f"{mode}: mean brightness {brightness:.0f}"
     return file
+
+
+def check_layout(chromium, folder, file):
+    """Draws the page wide and narrow: nothing stands out of it, no texts of a picture overlap or are cut off. It
+    has no script of its own."""
+    text = file.read_text(encoding="utf-8")
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy"[^>]*>', text)[0]
+    measured = folder / "measured.html"
+    measured.write_text(text.replace(policy, "").replace("</body>", MEASURE + "</body>"), encoding="utf-8")
+    for width in (WIDTH, PHONE_WIDTH):
+        dom = browse(chromium, folder, measured.as_uri(), "--dump-dom", width=width)[0]
+        root = re.search(r"<html[^>]*>", dom)[0]
+        for finding in ('data-overlaps=""', 'data-cuts=""', 'data-beyond="0"'):
+            assert finding in root, f"width {width}: {root}"
 
 
 def read_png(data):

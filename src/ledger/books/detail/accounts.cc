@@ -16,7 +16,7 @@ void Accounts::apply(Month month, const Postings& postings, bool is_reversal) {
       source += posting.amount;
     }
   }
-  const int sign = is_reversal ? -1 : 1;
+  const Int128 sign = is_reversal ? -1 : 1;
   unpriced_us_ += sign * postings.unpriced_us;
   unbacked_us_ += sign * postings.unbacked_us;
 }

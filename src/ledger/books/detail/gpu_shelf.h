@@ -17,7 +17,7 @@ class GpuShelf {
  public:
   [[nodiscard]] std::size_t size() const { return places_.size(); }
   void grow(std::size_t size) {
-    while (places_.size() < size) places_.push_back({.book = std::make_unique<GpuBook>(), .saved = {}});
+    while (places_.size() < size) places_.emplace_back().book = std::make_unique<GpuBook>();
   }
   [[nodiscard]] GpuBook& operator[](std::size_t gpu) const {
     Place& place = places_[gpu];

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/rng.h"
@@ -71,6 +74,74 @@ TEST(IdTable, KeepsThemAsItGrows) {
     ASSERT_EQ(table.find(hashes[earlier], kAny), earlier);
   }
   for (int i = 0; i < 1'000; ++i) ASSERT_EQ(table.find(rng(), kAny), IdTable::kNowhere);
+}
+
+std::string saved(const IdTable& table) {
+  std::string bytes;
+  table.save([&](std::string_view piece) { bytes += piece; });
+  return bytes;
+}
+
+TEST(IdTable, WhatWasSavedIsFoundInFrontOfWhatComesLater) {
+  IdTable first;
+  for (std::uint64_t position = 0; position < 50; ++position) first.insert(42, position);
+  first.insert(0, 100);
+  first.insert(UINT64_MAX, 101);
+  const std::string bytes = saved(first);
+  IdTable second;
+  second.restore(bytes);
+  second.insert(42, 60);
+  second.insert(43, 61);
+  std::vector<std::uint64_t> wanted(50);
+  std::iota(wanted.begin(), wanted.end(), std::uint64_t{0});
+  wanted.push_back(60);
+  EXPECT_EQ(positions_of(second, 42), wanted);
+  EXPECT_EQ(positions_of(second, 0), std::vector<std::uint64_t>{100});
+  EXPECT_EQ(positions_of(second, UINT64_MAX), std::vector<std::uint64_t>{101});
+  EXPECT_EQ(positions_of(second, 43), std::vector<std::uint64_t>{61});
+  EXPECT_EQ(positions_of(second, 41), std::vector<std::uint64_t>{});
+  IdTable empty;
+  empty.restore(saved(IdTable()));
+  EXPECT_EQ(empty.find(42, kAny), IdTable::kNowhere);
+}
+
+/// Which hashes there are: `count` of them, `stride` apart.
+struct HashCase {
+  std::uint64_t count = 0;
+  std::uint64_t stride = 0;
+};
+
+/// Saved again and again, with hashes that are spread evenly, that stand together, and that many share.
+TEST(IdTable, SavingInStepsIsSavingAtOnce) {
+  const std::vector<HashCase> cases = {
+      {UINT64_MAX, 1}, {1U << 20U, 1}, {10, 1}, {50, UINT64_MAX / 50}, {500, UINT64_MAX / 5000}};
+  for (const HashCase& hashes : cases) {
+    Rng rng(hashes.count);
+    IdTable whole;
+    std::string bytes;
+    std::multimap<std::uint64_t, std::uint64_t> plain;
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      IdTable table;
+      table.restore(bytes);
+      for (std::uint64_t i = 0; i < 700; ++i) {
+        const std::uint64_t hash = rng.below(hashes.count) * hashes.stride;
+        table.insert(hash, step * 700 + i);
+        whole.insert(hash, step * 700 + i);
+        plain.emplace(hash, step * 700 + i);
+      }
+      const std::string next = saved(table);
+      EXPECT_EQ(next, saved(whole));
+      bytes = next;
+    }
+    IdTable table;
+    table.restore(bytes);
+    for (const auto& [hash, position] : plain) {
+      const std::vector<std::uint64_t> found = positions_of(table, hash);
+      ASSERT_EQ(found.size(), plain.count(hash));
+      ASSERT_NE(std::ranges::find(found, position), found.end());
+      ASSERT_EQ(positions_of(table, hash + 1).size(), plain.count(hash + 1));
+    }
+  }
 }
 
 TEST(IdTable, EqualIdsHaveEqualHashes) {

@@ -22,7 +22,7 @@ Result<std::string> run_cost(const CostRequest& request, const VerbContext& cont
   const bool has_colour = context.has_colour();
   if (request.page) {
     const auto overview = cost_overview(books, request.page->range);
-    if (auto done = folder.write_page(context.reports.cost(opened->text.name, overview)); !done) {
+    if (auto done = folder.write_page(context.reports.cost(request.ledger.path, overview)); !done) {
       return pass_on(done.error());
     }
   }

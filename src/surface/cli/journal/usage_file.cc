@@ -196,7 +196,8 @@ Result<std::string> write_usage_file(const UsageFileWords& words) {
   if (!count) return pass_on(count.error());
   if (const auto committed = sink->commit(); !committed) return unwritable(committed.error());
   return fmt::format("{}: {} lines, {} to {}{}\n", words.out, *count, world->epoch.text(times->from),
-                     world->epoch.text(times->to), times->is_cut ? "" : ", as far as it is over");
+                     world->epoch.text(times->to),
+                     times->is_cut ? "" : "; each GPU up to its last change or full hour");
 }
 
 }  // namespace berth::cli

@@ -15,9 +15,9 @@ struct UsageFileWords {
   std::string to;    ///< empty: as far as it is over
 };
 
-/// Writes it at once or not at all, whether or not the server runs; returns a line for people. Errors: kInvalidInput: no
-/// journal, times that are none or not recorded, what a ledger cannot have; kUnavailable: what is read is not what was
-/// written, or the file cannot be written.
+/// Writes it at once or not at all, whether or not the server runs; returns a line for people. Errors: kInvalidInput:
+/// no journal, times that are none or not recorded, what a ledger cannot have; kUnavailable: what is read is not what
+/// was written, or the file cannot be written.
 [[nodiscard]] Result<std::string> write_usage_file(const UsageFileWords& words);
 
 }  // namespace berth::cli

@@ -1,5 +1,5 @@
-/// A ledger on disk: its lines in `ledger.db`, and beside them `books.bin`, what was derived from them so far, which may
-/// be removed at any time.
+/// A ledger on disk: its lines in `ledger.db`, and beside them `books.bin`, what was derived from them so far, which
+/// may be removed at any time.
 #pragma once
 
 #include <functional>
