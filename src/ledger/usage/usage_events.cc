@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

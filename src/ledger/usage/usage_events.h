@@ -52,7 +52,7 @@ class UsageEvents {
   /// The first full hour after an instant.
   [[nodiscard]] Instant hour_after(Instant at) const;
   /// The lines of a stretch, in the order in which the cells end. To be called for one stretch after the other.
-  /// `usage`: every interval that has a part in it, in any order; what still goes on ends at the stretch's end or later.
+  /// `usage`: every interval that has a part in it, in any order; what goes on ends at the stretch's end or later.
   /// The past of a GPU begins where all its units are known. Errors: kUnavailable: from then on something is missing,
   /// or there twice; kInvalidInput: what a ledger cannot have, such as a tenant of more than 128 bytes, or so many
   /// holders that their shares are not whole in a capacity of 10^6.

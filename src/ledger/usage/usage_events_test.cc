@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "base/text.h"
 #include "ledger/books/testing/line_ledger.h"
 #include "sim/testing/scenarios.h"
 
@@ -28,7 +27,6 @@ using sim::testing::slice_at;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::int64_t kHour = 3'600'000'000;

@@ -18,7 +18,6 @@ namespace {
 using live::UsagePart;
 using live::UsageState;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// One GPU of a model, and a cell of it that a test puts together.
