@@ -16,7 +16,6 @@
 namespace berth::cli {
 namespace {
 
-using edges::LedgerBatch;
 using edges::LedgerFile;
 using edges::LedgerSource;
 

@@ -87,8 +87,7 @@ std::string verification_json(const Verification& found) {
 Result<std::string> run_ledger_verify(const LedgerReportRequest& request, const VerbContext& context) {
   const auto found = verify(request.ledger, context);
   if (!found) return pass_on(found.error());
-  const std::string text =
-      request.format == OutputFormat::kJson ? verification_json(*found) : verification_text(*found);
+  std::string text = request.format == OutputFormat::kJson ? verification_json(*found) : verification_text(*found);
   if (!found->difference) return text;
   std::fwrite(text.data(), 1, text.size(), context.out);
   return fail(ErrorCode::kUnavailable, "the two ways to count differ: " + *found->difference);
