@@ -229,6 +229,7 @@ def ingest(work, bars):
         taken = work.ingest(ledger, further)
         rate = round(further_lines / taken.seconds)
         bars.show(f"{further_lines:,} further lines into {lines:,}", rate, least=100_000, unit="lines/s")
+        bars.show("  by processor seconds", round(further_lines / taken.processor_seconds), unit="lines/s")
 
 
 # One p5.48xlarge, and OpenCost's prices of parts where a node's price is not split by its owner.

@@ -10,8 +10,8 @@
 
 #include "base/ensure.h"
 #include "surface/cli/client/node.h"
-#include "surface/cli/shared/text_table.h"
 #include "surface/cli/shared/printable.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

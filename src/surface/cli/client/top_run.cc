@@ -11,8 +11,8 @@
 #include "surface/cli/client/node.h"
 #include "surface/cli/client/tables.h"
 #include "surface/cli/shared/interrupt.h"
-#include "surface/cli/shared/text_table.h"
 #include "surface/cli/shared/printable.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {
