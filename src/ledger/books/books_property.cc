@@ -465,7 +465,8 @@ RC_GTEST_PROP(BooksProperty, DamagedBooksAreNotTaken, ()) {
   RC_ASSERT(is_taken(bytes));
   for (int i = 0; i < 20; ++i) {
     std::string damaged = bytes;
-    damaged[rng.below(damaged.size())] ^= static_cast<char>(1U << rng.below(8));
+    char& byte = damaged[rng.below(damaged.size())];
+    byte = static_cast<char>(static_cast<unsigned char>(byte) ^ 1U << rng.below(8));
     RC_ASSERT(!is_taken(damaged));
     RC_ASSERT(!is_taken(bytes.substr(0, rng.below(bytes.size()))));
     RC_ASSERT(!is_taken(bytes.substr(1 + rng.below(bytes.size() - 1))));

@@ -20,9 +20,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using namespace testing;  // lines of events
 
-const Month kNovemberMonth = Month::of(kNovember);
-const Month kDecemberMonth = Month::of(kDecember);
-const Month kJanuaryMonth = Month::of(kJanuary);
+Month november_month() { return Month::of(kNovember); }
+Month december_month() { return Month::of(kDecember); }
+Month january_month() { return Month::of(kJanuary); }
 
 Interval hours(std::int64_t from_us, std::int64_t count) {
   return {.from_us = from_us, .to_us = from_us + count * kHour};
@@ -74,7 +74,7 @@ TEST(Acceptance, AnIdCountsOnce) {
       {use_line("a", hours(kNovember, 2)), Verdict::kConflict},
       {use_line("a", hours(kNovember, 2)), Verdict::kConflict},  // the first line counts, not the second
       {price_line("a", kNovember, 1), Verdict::kConflict},
-      {close_line("a", kNovemberMonth), Verdict::kConflict},
+      {close_line("a", november_month()), Verdict::kConflict},
       {use, Verdict::kDuplicate},
       {gpu_line("b", hours(kNovember, 1))},
       {gpu_line("b", hours(kNovember, 1), {.owner = ""}), Verdict::kConflict},  // a missing key is not an empty text
@@ -88,11 +88,11 @@ TEST(Acceptance, WhatWasRefusedHasItsIdToo) {
       {use_line("b", hours(kNovember, 1)), Verdict::kOverlap},
       {use_line("b", hours(kNovember, 1)), Verdict::kDuplicate},
       {use_line("b", hours(kDecember, 1)), Verdict::kConflict},
-      {close_line("c", kNovemberMonth)},
+      {close_line("c", november_month())},
       {price_line("p", kNovember, 1), Verdict::kClosed},
       {price_line("p", kNovember, 1), Verdict::kDuplicate},
-      {close_line("d", kJanuaryMonth), Verdict::kClose},
-      {close_line("d", kDecemberMonth), Verdict::kConflict},
+      {close_line("d", january_month()), Verdict::kClose},
+      {close_line("d", december_month()), Verdict::kConflict},
       {void_line({.id = "v", .of = "p"}), Verdict::kVoid},
       {void_line({.id = "v", .of = "p"}), Verdict::kDuplicate},
       {void_line({.id = "v", .of = "a"}), Verdict::kConflict},
@@ -166,12 +166,12 @@ TEST(Acceptance, TimesOfAGpuAndOfASliceDoNotOverlap) {
 TEST(Acceptance, ClosedMonthsTakeNoPrices) {
   counts_after({
       {price_line("p1", kNovember, 1)},
-      {close_line("c1", kNovemberMonth)},
+      {close_line("c1", november_month())},
       {price_line("p2", kNovember, 2), Verdict::kConflict},  // the reason that comes first
       {price_line("p3", kNovember - 1, 2), Verdict::kClosed},
       {price_line("p4", kDecember - 1, 2), Verdict::kClosed},
       {price_line("p5", kDecember, 2)},
-      {close_line("c2", kDecemberMonth)},
+      {close_line("c2", december_month())},
       {price_line("p6", kDecember - 1, 2), Verdict::kClosed},  // what was refused took no moment
       {price_line("p7", kJanuary - 1, 2), Verdict::kClosed},
       {price_line("p8", kJanuary, 2)},
@@ -187,13 +187,13 @@ TEST(Acceptance, ClosedMonthsTakeNoPrices) {
 TEST(Acceptance, MonthsAreClosedOneAfterTheOther) {
   const Month last = Month::parse("2100-12").value();
   counts_after({
-      {close_line("c1", kNovemberMonth)},
-      {close_line("c2", kNovemberMonth), Verdict::kClose},
-      {close_line("c3", kJanuaryMonth), Verdict::kClose},
-      {close_line("c4", Month(kNovemberMonth.index() - 1)), Verdict::kClose},
-      {close_line("c5", kDecemberMonth)},
-      {close_line("c6", kDecemberMonth), Verdict::kClose},
-      {close_line("c7", kJanuaryMonth)},
+      {close_line("c1", november_month())},
+      {close_line("c2", november_month()), Verdict::kClose},
+      {close_line("c3", january_month()), Verdict::kClose},
+      {close_line("c4", Month(november_month().index() - 1)), Verdict::kClose},
+      {close_line("c5", december_month())},
+      {close_line("c6", december_month()), Verdict::kClose},
+      {close_line("c7", january_month())},
   });
   counts_after({{close_line("c1", last)}, {close_line("c2", last), Verdict::kClose}});
 }
@@ -202,7 +202,7 @@ TEST(Acceptance, OnlyUsesGpusCreditsAndBudgetsCanBeVoided) {
   const LineCounts counts = counts_after({
       {price_line("p", kNovember, 1)},
       {rate_line("r", kNovember, 1)},
-      {close_line("x", Month(kNovemberMonth.index() - 1))},
+      {close_line("x", Month(november_month().index() - 1))},
       {use_line("u", hours(kNovember, 1))},
       {gpu_line("g", hours(kNovember, 1))},
       {credit_line("c", {.micro_usd = 1})},
@@ -398,7 +398,7 @@ TEST(Booking, WhatIsLeftOverIsCarriedOn) {
 TEST(Booking, ACarryWaitsOverMonthsWithoutTheRow) {
   LineLedger ledger({price_line("p", kNovember, 1), gpu_line("g1", micros(kNovember, kHour - 1)),
                      gpu_line("g2", micros(kJanuary, 1)), use_line("u1", micros(kNovember, kHour - 1)),
-                     use_line("u2", micros(kJanuary, 1)), close_line("c", kNovemberMonth)});
+                     use_line("u2", micros(kJanuary, 1)), close_line("c", november_month())});
   EXPECT_THAT(row_texts(ledger.report()),
               ElementsAre("2026-11 acme/chat/h100/inference: 3599999999 us, 3599999999 grains, 0",
                           "2027-01 acme/chat/h100/inference: 1 us, 1 grains, 1"));
@@ -422,7 +422,7 @@ TEST(Booking, EachRowHasACarryOfItsOwn) {
 /// A GPU at 1000 for one hour in November, unused; November is closed.
 std::vector<std::string> idle_november() {
   return {price_line("p", kNovember, 1000), gpu_line("g", hours(kNovember, 1), {.capacity = 2}),
-          close_line("c1", kNovemberMonth)};
+          close_line("c1", november_month())};
 }
 
 TEST(Booking, LateLinesAreCorrectionsOfTheNextOpenMonth) {
@@ -435,7 +435,7 @@ TEST(Booking, LateLinesAreCorrectionsOfTheNextOpenMonth) {
   EXPECT_TRUE(ledger.report().months[0].is_closed);
   EXPECT_FALSE(ledger.report().months[1].is_closed);
   // With the close of December they are fixed, and nothing is left to correct.
-  ledger.take(close_line("c2", kDecemberMonth));
+  ledger.take(close_line("c2", december_month()));
   EXPECT_EQ(ledger.report().months.size(), 2U);
   EXPECT_TRUE(ledger.report().months[1].is_closed);
 }
@@ -443,7 +443,7 @@ TEST(Booking, LateLinesAreCorrectionsOfTheNextOpenMonth) {
 TEST(Booking, CorrectionsAreCorrected) {
   LineLedger ledger(idle_november());
   ledger.take(use_line("u", hours(kNovember, 1), {.weight = 1}));
-  ledger.take(close_line("c2", kDecemberMonth));
+  ledger.take(close_line("c2", december_month()));
   ledger.take(void_line({.id = "v", .of = "u"}));
   ledger.take(use_line("w", {.from_us = kNovember, .to_us = kNovember + kHour / 2}, {.weight = 1}));
   EXPECT_THAT(row_texts(ledger.report()),
@@ -456,15 +456,15 @@ TEST(Booking, CorrectionsAreCorrected) {
   ledger.take(void_line({.id = "v2", .of = "w"}));
   ledger.take(use_line("x", hours(kNovember, 1), {.weight = 1}));
   EXPECT_EQ(ledger.report().months.size(), 2U);
-  ledger.take(close_line("c3", kJanuaryMonth));
+  ledger.take(close_line("c3", january_month()));
   EXPECT_EQ(ledger.report().months.size(), 2U);
 }
 
 TEST(Booking, CorrectionsAreRoundedDownWithACarryForEachMonthCorrected) {
   // An hour at 1: half of it is half a micro-dollar. Idle goes down by that: -1, and half is carried on.
   LineLedger ledger({price_line("p", kNovember, 1), gpu_line("g", hours(kNovember, 1), {.capacity = 2}),
-                     gpu_line("h", hours(kDecember, 1), {.capacity = 2}), close_line("c1", kNovemberMonth),
-                     use_line("u", hours(kNovember, 1), {.weight = 1}), close_line("c2", kDecemberMonth)});
+                     gpu_line("h", hours(kDecember, 1), {.capacity = 2}), close_line("c1", november_month()),
+                     use_line("u", hours(kNovember, 1), {.weight = 1}), close_line("c2", december_month())});
   EXPECT_THAT(row_texts(ledger.report()),
               ElementsAre("2026-11 //h100/idle: 3600000000 us, 3600000000 grains, 1",
                           "2026-12 //h100/idle of 2026-11: -1800000000 us, -1800000000 grains, -1",
@@ -484,13 +484,13 @@ TEST(Booking, CorrectionsAreRoundedDownWithACarryForEachMonthCorrected) {
 
 TEST(Booking, TheFirstCloseBooksAllMonthsBefore) {
   LineLedger ledger({price_line("p", kNovember, 1000), gpu_line("g1", hours(kNovember, 1)),
-                     gpu_line("g3", hours(kJanuary, 1)), close_line("c", kJanuaryMonth)});
+                     gpu_line("g3", hours(kJanuary, 1)), close_line("c", january_month())});
   EXPECT_THAT(row_texts(ledger.report()),
               ElementsAre("2026-11 //h100/idle: 3600000000 us, 3600000000000 grains, 1000",
                           "2027-01 //h100/idle: 3600000000 us, 3600000000000 grains, 1000"));
   for (const MonthRows& month : ledger.report().months) EXPECT_TRUE(month.is_closed);
-  EXPECT_EQ(ledger.books().close_line(kNovemberMonth), 4U);
-  EXPECT_EQ(ledger.books().last_closed(), kJanuaryMonth);
+  EXPECT_EQ(ledger.books().close_line(november_month()), 4U);
+  EXPECT_EQ(ledger.books().last_closed(), january_month());
   // December, of which nothing was known, is closed as well.
   ledger.take(gpu_line("g2", hours(kDecember, 1)));
   EXPECT_EQ(row_texts(ledger.report())[2], "2027-02 //h100/idle of 2026-12: 3600000000 us, 3600000000000 grains, 1000");
@@ -502,20 +502,20 @@ TEST(Booking, CorrectionsComeWithTheFirstOpenMonthAlone) {
   ledger.take(gpu_line("h", hours(kJanuary, 1), {.capacity = 2}));
   const Report report = ledger.report();
   ASSERT_EQ(report.months.size(), 3U);
-  EXPECT_EQ(report.months[1].month, kDecemberMonth);
+  EXPECT_EQ(report.months[1].month, december_month());
   EXPECT_EQ(report.months[1].rows.size(), 2U);
   EXPECT_EQ(report.months[1].micro_usd, 0);
-  EXPECT_EQ(report.months[2].month, kJanuaryMonth);
+  EXPECT_EQ(report.months[2].month, january_month());
   EXPECT_EQ(report.months[2].rows.size(), 1U);
 }
 
 TEST(Booking, TimeWithoutMoneyIsBookedButHasNoRow) {
   // November is closed with an hour that had no price. It can have none any more, so what comes late moves time alone.
-  LineLedger ledger({gpu_line("g", hours(kNovember, 1), {.capacity = 2}), close_line("c1", kNovemberMonth),
+  LineLedger ledger({gpu_line("g", hours(kNovember, 1), {.capacity = 2}), close_line("c1", november_month()),
                      use_line("u", hours(kNovember, 1), {.weight = 1})});
   EXPECT_THAT(ledger.report().months, IsEmpty());
   EXPECT_EQ(ledger.report().unpriced_us, kHour);
-  ledger.take(close_line("c2", kDecemberMonth));
+  ledger.take(close_line("c2", december_month()));
   EXPECT_THAT(ledger.report().months, IsEmpty());
 }
 
@@ -525,12 +525,12 @@ TEST(Booking, ReportsInBetweenChangeNothing) {
       price_line("p", kNovember, 1000),
       gpu_line("g", {.from_us = kNovember, .to_us = kFebruary}, {.capacity = 3}),
       use_line("u", {.from_us = kNovember + 5, .to_us = kJanuary + 7}, {.weight = 1}),
-      close_line("c1", kNovemberMonth),
+      close_line("c1", november_month()),
       use_line("v", {.from_us = kNovember + 9, .to_us = kFebruary - 7}, {.slice = "1", .weight = 1}),
       price_line("q", kDecember + 5, 7),
-      close_line("c2", kDecemberMonth),
+      close_line("c2", december_month()),
       void_line({.id = "x", .of = "u"}),
-      close_line("c3", kJanuaryMonth)};
+      close_line("c3", january_month())};
   for (const std::string& line : lines) {
     asked.take(line);
     EXPECT_EQ(asked.books().trial_balance().sum, 0);
@@ -630,8 +630,8 @@ TEST(RowKey, RowsAreSortedByTheBytesOfTheirKeys) {
       with(&RowKey::sku, "a"),
       with(&RowKey::role, Role::kIdle),
       with(&RowKey::role, Role::kInference),
-      with(&RowKey::of, kNovemberMonth),  // correction, before usage
-      with(&RowKey::of, kDecemberMonth),
+      with(&RowKey::of, november_month()),  // correction, before usage
+      with(&RowKey::of, december_month()),
       base,
       with(&RowKey::role, Role::kReconfiguration),
       with(&RowKey::role, Role::kReserved),
