@@ -20,6 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using namespace testing;  // lines of events
 
+constexpr std::int64_t kNovemberHours = 720;
+
 Month november_month() { return Month::of(kNovember); }
 Month december_month() { return Month::of(kDecember); }
 Month january_month() { return Month::of(kJanuary); }
@@ -338,16 +340,16 @@ TEST(Cells, UsesWithoutAGpuCostNothing) {
                      gpu_line("g2", hours(kNovember + 3 * kHour, 1)),
                      use_line("u", hours(kNovember, 4)),  // an hour before, an hour in between
                      use_line("v", hours(kNovember + 2 * kHour, 1), {.slice = "1"}),
-                     use_line("w", hours(kNovember, 30 * 24), {.gpu = "nowhere"})});
-  EXPECT_EQ(ledger.report().unbacked_us, kHour * (2 + 1 + 30 * 24));
+                     use_line("w", hours(kNovember, kNovemberHours), {.gpu = "nowhere"})});
+  EXPECT_EQ(ledger.report().unbacked_us, kHour * (2 + 1 + kNovemberHours));
   EXPECT_EQ(ledger.report().micro_usd, 2000);
   ledger.take(gpu_line("g3", hours(kNovember + 2 * kHour, 1)));
-  EXPECT_EQ(ledger.report().unbacked_us, kHour * (1 + 30 * 24));
+  EXPECT_EQ(ledger.report().unbacked_us, kHour * (1 + kNovemberHours));
   EXPECT_EQ(ledger.report().micro_usd, 3000);
 }
 
 TEST(Cells, OfUnpricedGpusAreCounted) {
-  LineLedger ledger({gpu_line("g", hours(kNovember, 60 * 24)), use_line("u", hours(kNovember, 1), {.weight = 1})});
+  LineLedger ledger({gpu_line("g", hours(kNovember, 1440)), use_line("u", hours(kNovember, 1), {.weight = 1})});
   EXPECT_EQ(ledger.report().unpriced_us, 60 * kMicrosPerDay);
   EXPECT_THAT(ledger.report().months, IsEmpty());
   ledger.take(price_line("p", kNovember + 10 * kMicrosPerDay, 0));  // a price, too
@@ -411,6 +413,7 @@ TEST(Booking, EachRowHasACarryOfItsOwn) {
   EXPECT_EQ(ledger.report().carried_grains, kGrainsPerMicroUsd);
   const TrialBalance trial = ledger.books().trial_balance();
   std::vector<std::string> accounts;
+  accounts.reserve(trial.accounts.size());
   for (const AccountBalance& account : trial.accounts) {
     accounts.push_back(fmt::format("{} {}: {}", name_of(account.kind), account.name, account.grains));
   }
