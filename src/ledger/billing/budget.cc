@@ -76,7 +76,6 @@ std::vector<BudgetStanding> standings_of(Books& books, const MonthToDate& to_dat
   });
   std::vector<BudgetStanding> standings;
   standings.reserve(in_force.size());
-  standings.reserve(in_force.size());
   for (const auto& [tenant, budget] : in_force) standings.push_back(standing_of(budget, sums[tenant], to_date));
   return standings;
 }
