@@ -502,7 +502,7 @@ class Trouble(ClientCase):
         events = nvml.nvmlEventSetCreate()
         self.assert_refused(nvml.NVML_ERROR_TIMEOUT, nvml.nvmlEventSetWait, events, 0)
         supported = nvml.nvmlDeviceGetSupportedEventTypes(device)
-        self.assert_refused(nvml.NVML_ERROR_INVALID_ARGUMENT, nvml.nvmlDeviceRegisterEvents, device, 1 << 40, events)
+        self.assert_refused(nvml.NVML_ERROR_NOT_SUPPORTED, nvml.nvmlDeviceRegisterEvents, device, 1 << 40, events)
         nvml.nvmlDeviceRegisterEvents(device, supported, events)
         self.verb("fault", "--gpu", 1, "--xid", 31)  # of a GPU that nobody asked about
         self.verb("fault", "--gpu", 0, "--xid", 31, "--times", 2)
