@@ -233,7 +233,8 @@ void Books::for_each_entry(const Interval& within, const std::function<void(cons
       visit_postings(gpu, day, book->posted);
       return;
     }
-    const auto uses = book != nullptr ? std::span(book->uses) : std::span<const detail::UseIndex::UseNumber>();
+    const detail::UseSet none;
+    const detail::UseSet& uses = book != nullptr ? book->uses : none;
     visit_postings(gpu, day, state_->counting.count_window(state_->intake.gpus()[gpu], uses, window));
   });
 }
@@ -268,8 +269,8 @@ void Books::for_each_cell_part(const Interval& within, const std::function<void(
     }
   };
   state_->for_each_day(within, [&](NameId gpu, std::int32_t, const DayBook* book, const Interval& window) {
-    const auto uses = book != nullptr ? std::span(book->uses) : std::span<const detail::UseIndex::UseNumber>();
-    walk.begin(state_->intake.gpus()[gpu], uses, window);
+    const detail::UseSet none;
+    walk.begin(state_->intake.gpus()[gpu], book != nullptr ? book->uses : none, window);
     while (walk.next()) visit_cell(gpu, walk.cell());
   });
 }

@@ -1,27 +1,29 @@
 #include "ledger/books/detail/cell_walk.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace berth::ledger::detail {
 
-void CellWalk::begin(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window) {
+void CellWalk::begin(const GpuBook& gpu, const UseSet& uses, const Interval& window) {
   known_.clear();
+  slices_.clear();
   borders_.clear();
   active_ranks_.clear();
   active_.clear();
   weights_.clear();
   weight_sum_ = 0;
   border_at_ = 0;
-  for (const UseIndex::UseNumber number : uses) {
-    const UseRecord& record = gpu.use(number);
-    const std::int64_t from_us = std::max(record.when.from_us, window.from_us);
-    const std::int64_t to_us = std::min(record.when.to_us, window.to_us);
-    if (from_us >= to_us) continue;
+  uses.for_each([&](const UseRecord& use) {
+    const std::int64_t from_us = std::max(use.when.from_us, window.from_us);
+    const std::int64_t to_us = std::min(use.when.to_us, window.to_us);
+    if (from_us >= to_us) return;
+    if (slices_.empty() || slices_.back() != use.slice) slices_.push_back(use.slice);
     const auto index = static_cast<std::uint32_t>(known_.size());
-    known_.push_back({.record = &record});
+    known_.push_back({.record = &use, .slice_at = static_cast<std::uint32_t>(slices_.size() - 1)});
     borders_.push_back({.us = from_us, .use = index, .is_end = false});
     borders_.push_back({.us = to_us, .use = index, .is_end = true});
-  }
+  });
   rank_slices();
   paid_ = gpu.paid();
   paid_at_ = static_cast<std::size_t>(
@@ -31,24 +33,11 @@ void CellWalk::begin(const GpuBook& gpu, std::span<const UseIndex::UseNumber> us
 }
 
 void CellWalk::rank_slices() {
-  slices_.clear();
-  for (const KnownUse& use : known_) slices_.push_back(use.record->slice);
-  const auto by_number = [&] {
-    std::ranges::sort(slices_);
-    slices_.erase(std::unique(slices_.begin(), slices_.end()), slices_.end());
-  };
-  by_number();
-  std::vector<std::pair<NameId, std::uint32_t>> ranks;  // by number
-  std::vector<NameId> by_bytes = slices_;
-  std::ranges::sort(by_bytes, [&](NameId a, NameId b) { return names_.text(a) < names_.text(b); });
-  ranks.reserve(by_bytes.size());
-  for (std::uint32_t rank = 0; rank < by_bytes.size(); ++rank) ranks.emplace_back(by_bytes[rank], rank);
-  std::ranges::sort(ranks);
-  for (KnownUse& use : known_) {
-    const auto found =
-        std::ranges::lower_bound(ranks, use.record->slice, {}, [](const auto& pair) { return pair.first; });
-    use.rank = found->second;
-  }
+  by_bytes_.resize(slices_.size());
+  std::iota(by_bytes_.begin(), by_bytes_.end(), 0U);
+  std::ranges::sort(by_bytes_, {}, [&](std::uint32_t at) { return names_.text(slices_[at]); });
+  ranks_.resize(slices_.size());
+  for (std::uint32_t rank = 0; rank < by_bytes_.size(); ++rank) ranks_[by_bytes_[rank]] = rank;
 }
 
 void CellWalk::add_paid_borders(const Interval& window) {
@@ -76,9 +65,10 @@ void CellWalk::pass_borders() {
       active_ranks_.erase(active_ranks_.begin() + at);
       weight_sum_ -= use.record->weight;
     } else {
-      const auto at = std::ranges::upper_bound(active_ranks_, use.rank) - active_ranks_.begin();
+      const std::uint32_t rank = ranks_[use.slice_at];
+      const auto at = std::ranges::upper_bound(active_ranks_, rank) - active_ranks_.begin();
       active_.insert(active_.begin() + at, use.record);
-      active_ranks_.insert(active_ranks_.begin() + at, use.rank);
+      active_ranks_.insert(active_ranks_.begin() + at, rank);
       weight_sum_ += use.record->weight;
     }
   }

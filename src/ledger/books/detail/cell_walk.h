@@ -32,8 +32,8 @@ class CellWalk {
  public:
   CellWalk(const PriceBook& prices, const Names& names) : prices_(prices), names_(names) {}
 
-  /// `uses`: those of the GPU that touch the window. The GPU's book may not change during the walk.
-  void begin(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window);
+  /// `uses`: of the GPU, all that touch the window. The GPU's book may not change during the walk.
+  void begin(const GpuBook& gpu, const UseSet& uses, const Interval& window);
   /// Moves to the next cell; also stretches with uses for which nobody pays are ones. False at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] const CellView& cell() const { return cell_; }
@@ -49,7 +49,7 @@ class CellWalk {
   };
   struct KnownUse {
     const UseRecord* record = nullptr;
-    std::uint32_t rank = 0;  ///< of its slice among those of the window, by bytes
+    std::uint32_t slice_at = 0;  ///< of its slice in `slices_`
   };
 
   void rank_slices();
@@ -63,6 +63,8 @@ class CellWalk {
   std::size_t paid_at_ = 0;
   std::vector<KnownUse> known_;
   std::vector<NameId> slices_;
+  std::vector<std::uint32_t> by_bytes_;  ///< places in `slices_`, by the bytes of the names
+  std::vector<std::uint32_t> ranks_;     ///< by place in `slices_`: the place in `by_bytes_`
   std::vector<Border> borders_;
   std::size_t border_at_ = 0;
   std::vector<std::uint32_t> active_ranks_;  ///< ascending

@@ -22,9 +22,8 @@ class CellWalkTest : public ::testing::Test {
         gpu_.accept(PaidRecord{.when = {.from_us = from_us, .to_us = to_us}, .capacity = capacity, .sku = sku}));
   }
   void use(const std::string& slice, std::int64_t from_us, std::int64_t to_us, std::int32_t weight) {
-    ASSERT_TRUE(gpu_.accept(UseRecord{
-        .when = {.from_us = from_us, .to_us = to_us}, .weight = weight, .holder = 1, .slice = slices_.intern(slice)}));
-    uses_.push_back(static_cast<UseIndex::UseNumber>(uses_.size()));
+    uses_.insert(
+        {.when = {.from_us = from_us, .to_us = to_us}, .weight = weight, .holder = 1, .slice = slices_.intern(slice)});
   }
   void price(std::int64_t from_us, std::int64_t micro_usd, NameId sku = 0) {
     prices_.insert(sku, {.from_us = from_us, .micro_usd_per_gpu_hour = micro_usd});
@@ -41,7 +40,7 @@ class CellWalkTest : public ::testing::Test {
   Names slices_;
   PriceBook prices_;
   GpuBook gpu_;
-  std::vector<UseIndex::UseNumber> uses_;
+  UseSet uses_;
   CellWalk walk_{prices_, slices_};
 
  private:

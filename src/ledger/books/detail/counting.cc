@@ -37,7 +37,7 @@ void Counting::add_cell(const CellView& cell) {
   add(cell.paid->idle_holder, sku, cell.gpu_us.back(), cell.grains.back());
 }
 
-void Counting::add_window(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window) {
+void Counting::add_window(const GpuBook& gpu, const UseSet& uses, const Interval& window) {
   walk_.begin(gpu, uses, window);
   while (walk_.next()) add_cell(walk_.cell());
 }
@@ -48,20 +48,20 @@ Postings Counting::take_sums() {
   return std::exchange(sums_, {});
 }
 
-Postings Counting::count_window(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window) {
+Postings Counting::count_window(const GpuBook& gpu, const UseSet& uses, const Interval& window) {
   add_window(gpu, uses, window);
   return take_sums();
 }
 
 Postings Counting::count_unused_days(const GpuBook& gpu, const MonthBook& month) {
-  const std::int32_t begin = month.month.first_day().days();
+  const std::int32_t begin = month.first_day;
   const std::int32_t end = begin + month.month.day_count();
   std::int32_t run_begin = begin;
   // Without uses nothing is rounded, so a run of days is like one.
   for (std::int32_t day = begin; day <= end; ++day) {
     if (day < end && month.find_day(day) == nullptr) continue;
     if (run_begin < day) {
-      add_window(gpu, {}, {.from_us = run_begin * kMicrosPerDay, .to_us = day * kMicrosPerDay});
+      add_window(gpu, UseSet(), {.from_us = run_begin * kMicrosPerDay, .to_us = day * kMicrosPerDay});
     }
     run_begin = day + 1;
   }
@@ -80,7 +80,7 @@ bool Counting::count(GpuBook& gpu, Month last, Accounts& accounts) {
       DayBook* const day = book.days[i].get();
       if (day == nullptr || !std::exchange(day->is_dirty, false)) continue;
       accounts.reverse(month, day->posted);
-      day->posted = count_window(gpu, day->uses, day_interval(month.first_day().days() + static_cast<std::int32_t>(i)));
+      day->posted = count_window(gpu, day->uses, day_interval(book.first_day + static_cast<std::int32_t>(i)));
       accounts.post(month, day->posted);
     }
     if (std::exchange(book.is_unused_dirty, false)) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "ledger/books/detail/accounts.h"
@@ -21,12 +20,11 @@ class Counting {
   [[nodiscard]] bool count(GpuBook& gpu, Month last, Accounts& accounts);
 
   /// What a window within a day takes, by holder and sku. `uses`: those of the GPU that touch it.
-  [[nodiscard]] Postings count_window(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses,
-                                      const Interval& window);
+  [[nodiscard]] Postings count_window(const GpuBook& gpu, const UseSet& uses, const Interval& window);
 
  private:
   /// Adds the cells of a window to `sums_`.
-  void add_window(const GpuBook& gpu, std::span<const UseIndex::UseNumber> uses, const Interval& window);
+  void add_window(const GpuBook& gpu, const UseSet& uses, const Interval& window);
   void add_cell(const CellView& cell);
   void add(HolderId holder, NameId sku, GpuMicros gpu_us, Grains grains);
   [[nodiscard]] Postings take_sums();

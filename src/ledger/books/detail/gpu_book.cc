@@ -24,7 +24,7 @@ void for_each_month(const Interval& when, const auto& visit) {
 
 DayBook& MonthBook::day(std::int32_t day) {
   if (days.empty()) days.resize(static_cast<std::size_t>(month.day_count()));
-  auto& entry = days[static_cast<std::size_t>(day - month.first_day().days())];
+  auto& entry = days[static_cast<std::size_t>(day - first_day)];
   if (!entry) {
     entry = std::make_unique<DayBook>();
     is_dirty = is_unused_dirty = true;  // it was among those without uses
@@ -41,47 +41,59 @@ void MonthBook::set_clean() {
 
 const DayBook* MonthBook::find_day(std::int32_t day) const {
   if (days.empty()) return nullptr;
-  return days[static_cast<std::size_t>(day - month.first_day().days())].get();
+  return days[static_cast<std::size_t>(day - first_day)].get();
 }
 
-MonthBook& GpuBook::month_book(Month month) {
-  return months_.try_emplace(month, MonthBook{.month = month}).first->second;
+MonthBook& GpuBook::month_book(Month month) { return months_.try_emplace(month, month).first->second; }
+
+bool GpuBook::has_overlap(const UseRecord& use) const {
+  bool is_found = false;
+  for_each_month(use.when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
+    const auto book = months_.find(in);
+    if (book == months_.end()) return;
+    for (std::int32_t day = first_day; day <= last_day && !is_found; ++day) {
+      const DayBook* const entry = book->second.find_day(day);
+      is_found = entry != nullptr && entry->uses.has_overlap(use.slice, use.when);
+    }
+  });
+  return is_found;
 }
 
-void GpuBook::list_use(UseIndex::UseNumber number) {
-  for_each_month(uses_[number].when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
+bool GpuBook::accept_in_day(const UseRecord& use) {
+  MonthBook& book = month_book(Month::of(use.when.from_us));
+  DayBook& entry = book.day(day_of(use.when.from_us));
+  if (!entry.uses.insert(use)) return false;
+  entry.is_dirty = book.is_dirty = true;
+  return true;
+}
+
+bool GpuBook::accept(const UseRecord& use) {
+  if (day_of(use.when.from_us) == day_of(use.when.to_us - 1)) return accept_in_day(use);
+  if (has_overlap(use)) return false;
+  for_each_month(use.when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
     MonthBook& book = month_book(in);
     book.is_dirty = true;
     for (std::int32_t day = first_day; day <= last_day; ++day) {
       DayBook& entry = book.day(day);
-      entry.uses.push_back(number);
+      entry.uses.insert(use);
       entry.is_dirty = true;
     }
   });
-}
-
-bool GpuBook::accept(const UseRecord& use) {
-  const auto number = static_cast<UseIndex::UseNumber>(uses_.size());
-  if (!index_.insert(use.slice, use.when, number)) return false;
-  uses_.push_back(use);
-  list_use(number);
   return true;
 }
 
 bool GpuBook::take_back_use(NameId slice, std::int64_t from_us, std::uint64_t position) {
-  const auto number = index_.find(slice, from_us);
-  if (!number || uses_[*number].position != position) return false;
-  const Interval when = uses_[*number].when;
-  index_.erase(slice, from_us);
+  const auto book = months_.find(Month::of(from_us));
+  const DayBook* const first = book == months_.end() ? nullptr : book->second.find_day(day_of(from_us));
+  const UseRecord* const use = first == nullptr ? nullptr : first->uses.find(slice, from_us);
+  if (use == nullptr || use->position != position) return false;
+  const Interval when = use->when;
   for_each_month(when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
-    MonthBook& book = month_book(in);
-    book.is_dirty = true;
+    MonthBook& touched = month_book(in);
+    touched.is_dirty = true;
     for (std::int32_t day = first_day; day <= last_day; ++day) {
-      DayBook& entry = book.day(day);
-      const auto found = std::ranges::find(entry.uses, *number);
-      ENSURE(found != entry.uses.end());
-      *found = entry.uses.back();
-      entry.uses.pop_back();
+      DayBook& entry = touched.day(day);
+      entry.uses.erase(slice, from_us);
       entry.is_dirty = true;
     }
   });
@@ -138,15 +150,18 @@ struct SavedMonth {
 }  // namespace
 
 std::string GpuBook::save() const {
-  std::vector<UseRecord> uses;  // those that count
-  uses.reserve(uses_.size());
-  index_.for_each([&](UseIndex::UseNumber number) { uses.push_back(uses_[number]); });
+  std::vector<UseRecord> uses;  // each once
   std::vector<SavedMonth> months;
   for (const auto& [month, book] : months_) {
     ENSURE(!book.is_dirty);
     SavedMonth& saved = months.emplace_back(SavedMonth{.month = month, .unused_days = book.unused_days});
     for (std::size_t i = 0; i < book.days.size(); ++i) {
-      if (book.days[i]) saved.days.emplace_back(static_cast<std::int32_t>(i), book.days[i]->posted);
+      if (!book.days[i]) continue;
+      const std::int32_t day = book.first_day + static_cast<std::int32_t>(i);
+      book.days[i]->uses.for_each([&](const UseRecord& use) {
+        if (day_of(use.when.from_us) == day) uses.push_back(use);
+      });
+      saved.days.emplace_back(static_cast<std::int32_t>(i), book.days[i]->posted);
     }
   }
   ArchiveWriter archive;
@@ -158,19 +173,18 @@ std::optional<GpuBook> GpuBook::restored(std::string_view bytes) {
   ArchiveReader archive(bytes);
   GpuBook book;
   std::vector<SavedMonth> months;
-  archive(book.uses_, book.paid_, months);
+  std::vector<UseRecord> uses;
+  archive(uses, book.paid_, months);
   if (!archive.is_at_end()) return std::nullopt;
-  for (UseIndex::UseNumber number = 0; number < book.uses_.size(); ++number) {
-    const UseRecord& use = book.uses_[number];
-    if (!book.index_.insert(use.slice, use.when, number)) return std::nullopt;
-    book.list_use(number);
+  for (const UseRecord& use : uses) {
+    if (!book.accept(use)) return std::nullopt;
   }
   for (SavedMonth& saved : months) {
     MonthBook& month = book.month_book(saved.month);
     month.unused_days = std::move(saved.unused_days);
     for (auto& [day, posted] : saved.days) {
       if (day < 0 || day >= saved.month.day_count()) return std::nullopt;
-      month.day(saved.month.first_day().days() + day).posted = std::move(posted);
+      month.day(month.first_day + day).posted = std::move(posted);
     }
   }
   for (auto& [month, entry] : book.months_) entry.set_clean();

@@ -13,21 +13,10 @@
 
 #include "ledger/books/amount.h"
 #include "ledger/books/detail/names.h"
-#include "ledger/books/detail/use_index.h"
+#include "ledger/books/detail/use_set.h"
 #include "ledger/events/event.h"
 
 namespace berth::ledger::detail {
-
-/// Who uses something for what: the number of (tenant, service, role) in `Books`.
-using HolderId = std::uint32_t;
-
-struct UseRecord {
-  Interval when;
-  std::uint64_t position = 0;  ///< of its line
-  std::int32_t weight = 1;
-  HolderId holder = 0;
-  NameId slice = 0;
-};
 
 /// Time for which the GPU is paid for.
 struct PaidRecord {
@@ -53,12 +42,14 @@ struct Postings {
 };
 
 struct DayBook {
-  std::vector<UseIndex::UseNumber> uses;  ///< those that touch the day, in no order
+  UseSet uses;
   Postings posted;
   bool is_dirty = false;
 };
 
 struct MonthBook {
+  explicit MonthBook(Month in) : month(in), first_day(in.first_day().days()) {}
+
   /// Its day, which is made if it is missing. `day` counts from 1970.
   [[nodiscard]] DayBook& day(std::int32_t day);
   /// Absent: no use ever touched it.
@@ -68,9 +59,10 @@ struct MonthBook {
   void set_clean();
 
   Month month;
-  std::vector<std::unique_ptr<DayBook>> days = {};  ///< of the month; empty while no day has a use
-  Postings unused_days = {};                        ///< posted for days without uses
-  bool is_dirty = false;                            ///< one of its days is, or its days without uses
+  std::int32_t first_day;                      ///< counted from 1970
+  std::vector<std::unique_ptr<DayBook>> days;  ///< of the month; empty while no day has a use
+  Postings unused_days;                        ///< posted for days without uses
+  bool is_dirty = false;                       ///< one of its days is, or its days without uses
   bool is_unused_dirty = false;
 };
 
@@ -89,7 +81,6 @@ class GpuBook {
   /// The same for what of this time is paid for as that sku.
   void touch_paid(NameId sku, const Interval& when);
 
-  [[nodiscard]] const UseRecord& use(UseIndex::UseNumber number) const { return uses_[number]; }
   /// By time.
   [[nodiscard]] std::span<const PaidRecord> paid() const { return paid_; }
   [[nodiscard]] std::map<Month, MonthBook>& months() { return months_; }
@@ -102,11 +93,10 @@ class GpuBook {
 
  private:
   [[nodiscard]] MonthBook& month_book(Month month);
-  /// Lists a use on each of its days, which are dirty then.
-  void list_use(UseIndex::UseNumber number);
+  [[nodiscard]] bool has_overlap(const UseRecord& use) const;
+  /// Most uses touch one day: then it is looked up once.
+  [[nodiscard]] bool accept_in_day(const UseRecord& use);
 
-  std::vector<UseRecord> uses_;
-  UseIndex index_;
   std::vector<PaidRecord> paid_;
   std::map<Month, MonthBook> months_;
 };

@@ -16,7 +16,7 @@ Verdict Intake::take(const EventLine& line) {
   ids_.insert(hash, line.position);
   const Verdict verdict = std::visit([&](const auto& what) { return accept(line, what); }, line.event.what);
   count(verdict);
-  if (verdict == Verdict::kAccepted && !awaited_.empty() && awaited_.contains(std::string(line.event.id))) {
+  if (verdict == Verdict::kAccepted && awaited_.find(line.event.id)) {
     take_back(line.event, line.position, line.number);
   }
   return verdict;
@@ -153,7 +153,7 @@ Verdict Intake::accept(const EventLine& line, const VoidEvent& voiding) {
   const std::uint64_t position = ids_.find(IdTable::hash_of(voiding.of),
                                            [&](std::uint64_t earlier) { return event_at(earlier).id == voiding.of; });
   if (position == IdTable::kNowhere) {
-    awaited_.emplace(voiding.of);
+    (void)awaited_.intern(voiding.of);
     return Verdict::kAccepted;
   }
   const Event& target = event_at(position);

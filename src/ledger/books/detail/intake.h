@@ -92,7 +92,7 @@ class Intake {
   Event earlier_;
   LineCounts counts_;
   IdTable ids_;
-  std::set<std::string> awaited_;  ///< ids that are voided when they come
+  Names awaited_;  ///< ids that are voided when they come
   Names gpu_names_;
   Names sku_names_;
   Names slice_names_;

@@ -1,14 +1,13 @@
-#include "ledger/books/detail/use_index.h"
+#include "ledger/books/detail/use_set.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/rng.h"
 
@@ -16,54 +15,58 @@ namespace berth::ledger::detail {
 namespace {
 
 /// The same by a map that is searched from end to end.
-class PlainIndex {
+class PlainSet {
  public:
-  struct Entry {
-    std::int64_t to_us = 0;
-    UseIndex::UseNumber use = 0;
-  };
+  using Key = std::pair<NameId, std::int64_t>;
 
-  bool insert(NameId slice, const Interval& when, UseIndex::UseNumber use) {
-    for (const auto& [key, entry] : entries_) {
-      if (key.first == slice && key.second < when.to_us && when.from_us < entry.to_us) return false;
-    }
-    entries_[{slice, when.from_us}] = {.to_us = when.to_us, .use = use};
-    return true;
+  [[nodiscard]] bool has_overlap(NameId slice, const Interval& when) const {
+    return std::ranges::any_of(uses_, [&](const auto& entry) {
+      const UseRecord& use = entry.second;
+      return use.slice == slice && use.when.from_us < when.to_us && when.from_us < use.when.to_us;
+    });
   }
-  [[nodiscard]] std::optional<UseIndex::UseNumber> find(NameId slice, std::int64_t from_us) const {
-    const auto found = entries_.find({slice, from_us});
-    return found == entries_.end() ? std::nullopt : std::optional(found->second.use);
-  }
-  void erase(NameId slice, std::int64_t from_us) { entries_.erase({slice, from_us}); }
+  void insert(const UseRecord& use) { uses_[{use.slice, use.when.from_us}] = use; }
+  void erase(const Key& key) { uses_.erase(key); }
 
-  [[nodiscard]] const std::map<std::pair<NameId, std::int64_t>, Entry>& entries() const { return entries_; }
+  [[nodiscard]] const std::map<Key, UseRecord>& uses() const { return uses_; }
 
  private:
-  std::map<std::pair<NameId, std::int64_t>, Entry> entries_;
+  std::map<Key, UseRecord> uses_;
 };
 
 struct Both {
-  UseIndex index;
-  PlainIndex plain;
-  UseIndex::UseNumber next = 0;
+  UseSet set;
+  PlainSet plain;
+  std::uint64_t next = 0;
 
   void insert(NameId slice, const Interval& when) {
-    RC_ASSERT(index.insert(slice, when, next) == plain.insert(slice, when, next));
-    ++next;
+    const bool has_overlap = plain.has_overlap(slice, when);
+    const UseRecord use{.when = when, .position = next++, .slice = slice};
+    RC_ASSERT(set.has_overlap(slice, when) == has_overlap);
+    RC_ASSERT(set.insert(use) != has_overlap);
+    if (!has_overlap) plain.insert(use);
   }
   void erase_any(Rng& rng) {
-    if (plain.entries().empty()) return;
-    const auto& [slice, from_us] =
-        std::next(plain.entries().begin(), static_cast<std::ptrdiff_t>(rng.below(plain.entries().size())))->first;
-    const auto key = std::pair(slice, from_us);
-    index.erase(key.first, key.second);
-    plain.erase(key.first, key.second);
+    if (plain.uses().empty()) return;
+    const auto key =
+        std::next(plain.uses().begin(), static_cast<std::ptrdiff_t>(rng.below(plain.uses().size())))->first;
+    set.erase(key.first, key.second);
+    plain.erase(key);
   }
   void compare(NameId slice, std::int64_t from_us) const {
-    RC_ASSERT(index.find(slice, from_us) == plain.find(slice, from_us));
+    const UseRecord* const found = set.find(slice, from_us);
+    const auto wanted = plain.uses().find({slice, from_us});
+    RC_ASSERT((found != nullptr) == (wanted != plain.uses().end()));
+    if (found != nullptr) RC_ASSERT(found->position == wanted->second.position);
   }
   void compare_all() const {
-    for (const auto& [key, entry] : plain.entries()) {
+    auto wanted = plain.uses().begin();
+    set.for_each([&](const UseRecord& use) {
+      RC_ASSERT(wanted != plain.uses().end() && use.position == wanted->second.position);
+      ++wanted;
+    });
+    RC_ASSERT(wanted == plain.uses().end());
+    for (const auto& [key, use] : plain.uses()) {
       for (std::int64_t beside = -1; beside <= 1; ++beside) compare(key.first, key.second + beside);
       compare(key.first + 1, key.second);
     }
@@ -75,7 +78,7 @@ Interval any_interval(Rng& rng, std::uint64_t time, std::uint64_t length) {
   return {.from_us = from_us, .to_us = from_us + 1 + static_cast<std::int64_t>(rng.below(length))};
 }
 
-RC_GTEST_PROP(UseIndexProperty, IsAMapOfIntervals, ()) {
+RC_GTEST_PROP(UseSetProperty, IsAMapOfIntervals, ()) {
   Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   const std::uint64_t time = 1 + rng.below(5'000);
   const std::uint64_t length = 1 + rng.below(20);
@@ -94,8 +97,8 @@ RC_GTEST_PROP(UseIndexProperty, IsAMapOfIntervals, ()) {
   both.compare_all();
 }
 
-/// Chunks are divided at 129 entries: in order of time, backwards, and towards the middle.
-RC_GTEST_PROP(UseIndexProperty, HoldsWhatComesInOrder, ()) {
+/// Chunks are divided at 129 uses: in order of time, backwards, and towards the middle.
+RC_GTEST_PROP(UseSetProperty, HoldsWhatComesInOrder, ()) {
   Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   const auto count = *rc::gen::inRange<std::int64_t>(120, 700);
   const auto way = *rc::gen::inRange(0, 3);
@@ -109,15 +112,15 @@ RC_GTEST_PROP(UseIndexProperty, HoldsWhatComesInOrder, ()) {
   }
   both.compare_all();
   // Each one is full: neither its beginning nor its end is free for another.
-  for (const auto& [key, entry] : std::map(both.plain.entries())) {
+  for (const auto& [key, use] : std::map(both.plain.uses())) {
     both.insert(key.first, {.from_us = key.second + 9, .to_us = key.second + 10});
     both.insert(key.first, {.from_us = key.second - 1, .to_us = key.second + 1});
   }
-  while (both.plain.entries().size() > 3) both.erase_any(rng);
+  while (both.plain.uses().size() > 3) both.erase_any(rng);
   both.compare_all();
   both.insert(0, {.from_us = 0, .to_us = 20 * count});
   both.insert(9, {.from_us = 0, .to_us = 20 * count});
-  while (!both.plain.entries().empty()) both.erase_any(rng);
+  while (!both.plain.uses().empty()) both.erase_any(rng);
   both.insert(0, {.from_us = 0, .to_us = 1});
   both.compare_all();
 }

@@ -1,0 +1,65 @@
+/// The uses of one GPU that touch a day, by slice and time, so that overlaps are found among few.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ledger/books/detail/names.h"
+#include "ledger/events/event.h"
+
+namespace berth::ledger::detail {
+
+/// Who uses something for what: the number of (tenant, service, role) in `Books`.
+using HolderId = std::uint32_t;
+
+struct UseRecord {
+  Interval when;
+  std::uint64_t position = 0;  ///< of its line
+  std::int32_t weight = 1;
+  HolderId holder = 0;
+  NameId slice = 0;
+};
+
+/// Uses of which none overlaps another one of its slice, sorted by (slice, from) in chunks, so that one that comes late
+/// moves a chunk and not all behind it. O(log n) to find, O(log n + chunk + n / chunk^2) to insert.
+class UseSet {
+ public:
+  [[nodiscard]] bool has_overlap(NameId slice, const Interval& when) const;
+  /// Puts it in, unless it overlaps one of its slice. Returns whether it did.
+  bool insert(const UseRecord& use);
+  /// The use of this slice that begins then, or nullptr. Valid until the next insertion or removal.
+  [[nodiscard]] const UseRecord* find(NameId slice, std::int64_t from_us) const;
+  /// Requires: it is there.
+  void erase(NameId slice, std::int64_t from_us);
+  /// By slice and time. The records stay where they are until the next insertion or removal.
+  void for_each(const auto& visit) const {
+    for (const Chunk& chunk : chunks_) {
+      for (const UseRecord& use : chunk) visit(use);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kChunkMax = 128;
+
+  using Chunk = std::vector<UseRecord>;  ///< never empty
+
+  struct Place {
+    std::size_t chunk = 0;
+    std::size_t entry = 0;
+  };
+
+  [[nodiscard]] static bool is_before(const UseRecord& use, NameId slice, std::int64_t from_us) {
+    return use.slice != slice ? use.slice < slice : use.when.from_us < from_us;
+  }
+  /// Of the first use that is not before; `chunk` is the last one if all are.
+  [[nodiscard]] Place lower_bound(NameId slice, std::int64_t from_us) const;
+  [[nodiscard]] const UseRecord* use_at(Place place) const;
+  [[nodiscard]] const UseRecord* use_before(Place place) const;
+  [[nodiscard]] bool has_overlap_at(Place place, NameId slice, const Interval& when) const;
+  void split(std::size_t chunk);
+
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace berth::ledger::detail
