@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,49 @@ void fill(FlatMember& member, const dom::key_value_pair& field) {
       member.kind = FlatKind::kFraction;
       return;
     case dom::element_type::UINT64:
+      member.text = "an integer of more than 63 bits";
+      return;
     case dom::element_type::NULL_VALUE:
+      member.text = "null";
+      return;
     case dom::element_type::ARRAY:
+      member.text = "a list";
+      return;
     case dom::element_type::OBJECT:
-      member.kind = FlatKind::kOther;
+      member.text = "an object";
       return;
   }
+}
+
+/// The first number of an object that cannot be read, with its key, for a message: the parser that failed does not say
+/// which one it was.
+std::optional<std::string> name_bad_number(std::string_view line) {
+  namespace ondemand = simdjson::ondemand;
+  ondemand::parser parser;
+  const simdjson::padded_string padded(line);
+  ondemand::document document;
+  ondemand::object object;
+  if (parser.iterate(padded).get(document) || document.get_object().get(object)) return std::nullopt;
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value value;
+    ondemand::json_type type{};
+    if (field.unescaped_key().get(key) || field.value().get(value) || value.type().get(type)) return std::nullopt;
+    if (type != ondemand::json_type::number) continue;
+    ondemand::number number;
+    if (!value.get_number().get(number)) continue;
+    std::string_view token = value.raw_json_token();
+    token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+    return fmt::format("{}: wanted a JSON number of at most 64 bits, found {}", key, in_quotes(token));
+  }
+  return std::nullopt;
+}
+
+/// What the parser found wrong with a line.
+tl::unexpected<Error> refuse_line(std::string_view line, simdjson::error_code error) {
+  if (const auto number = name_bad_number(line)) return fail(ErrorCode::kMalformed, *number);
+  return fail(ErrorCode::kMalformed,
+              fmt::format("wanted a JSON object, found {} ({})", in_quotes(line), simdjson::error_message(error)));
 }
 
 }  // namespace
@@ -70,10 +108,8 @@ Result<std::span<const FlatMember>> FlatObjectReader::read(std::string_view line
   if (padded.size() < line.size() + simdjson::SIMDJSON_PADDING) padded.resize(line.size() + simdjson::SIMDJSON_PADDING);
   std::memcpy(padded.data(), line.data(), line.size());
   dom::element root;
-  if (const auto error = state_->parser.parse(padded.data(), line.size(), false).get(root)) {
-    return fail(ErrorCode::kMalformed,
-                fmt::format("wanted a JSON object, found {} ({})", in_quotes(line), simdjson::error_message(error)));
-  }
+  if (const auto error = state_->parser.parse(padded.data(), line.size(), false).get(root))
+    return refuse_line(line, error);
   dom::object object;
   if (root.get(object)) return invalid(fmt::format("wanted a JSON object, found {}", in_quotes(line)));
   state_->members.clear();

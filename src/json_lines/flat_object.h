@@ -16,13 +16,13 @@ enum class FlatKind : std::uint8_t {
   kInteger,  ///< written as one, and within 64 bits
   kTruth,
   kFraction,  ///< with a point or an exponent
-  kOther,     ///< null, a list, an object, an integer from 2^63 to below 2^64
+  kOther,     ///< null, a list, an object, an integer from 2^63 to below 2^64: the text says which
 };
 
 struct FlatMember {
   std::string_view key;  ///< without escapes
   FlatKind kind = FlatKind::kOther;
-  std::string_view text = {};  ///< of kText, without escapes
+  std::string_view text = {};  ///< of kText, without escapes; of kOther what it is
   std::int64_t number = 0;     ///< of kInteger; of kTruth 0 or 1
 };
 
@@ -37,8 +37,8 @@ class FlatObjectReader {
   ~FlatObjectReader();
 
   /// The members of the object, in their order, repeated keys included; valid until the next call. Errors, without a
-  /// position: longer than kLineBytesMax, not UTF-8, not JSON, deeper than 64 levels, an integer that no 64 bits hold,
-  /// a number that no double holds, no object. O(bytes).
+  /// position: longer than kLineBytesMax, not UTF-8, not JSON, deeper than 64 levels, no object; with the key: an
+  /// integer that no 64 bits hold, a number that no double holds. O(bytes).
   [[nodiscard]] Result<std::span<const FlatMember>> read(std::string_view line);
 
  private:

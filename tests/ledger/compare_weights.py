@@ -56,6 +56,12 @@ def opencost(events):
     return {tenant: total // GRAINS for tenant, total in grains.items()}
 
 
+def dollars(micro_usd):
+    """With cents, half up."""
+    cents = (micro_usd + 5_000) // 10_000
+    return f"{cents // 100}.{cents % 100:02}"
+
+
 def main():
     program, path = sys.argv[1:]
     with open(path, "rb") as file:
@@ -67,7 +73,7 @@ def main():
     for tenant in [*tenants, None]:
         amounts = [sum(column.values()) if tenant is None else column.get(tenant, 0) for column in columns.values()]
         name = {None: "total", "": "nobody"}.get(tenant, tenant)
-        print(f"{name:12}" + "".join(f"{amount // 10_000 // 100:>9}.{amount // 10_000 % 100:02}" for amount in amounts))
+        print(f"{name:12}" + "".join(f"{dollars(amount):>12}" for amount in amounts))
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ StoreResult<LedgerHead> LedgerFile::State::for_each_batch(const OnBatch& on_batc
   }
   if (reached == *head) return head;
   return detail::damaged(connection.path(),
-                         fmt::format("batch {}: not the one with which the ledger ended", head->batches));
+                         fmt::format("batch {}: its hash is not that of the last batch", head->batches));
 }
 
 StoreResult<bool> LedgerFile::State::verify_batch(const LedgerBatchRow& row) {

@@ -410,7 +410,7 @@ TEST_F(LedgerDamage, AChangedHeadIsFound) {
                            "(SELECT batches, lines, bytes, run, batch_hash, hash FROM other.head)",
                            other.file())
                    .c_str(),
-               "batch 4: not the one with which the ledger ended");
+               "batch 4: its hash is not that of the last batch");
 }
 
 TEST_F(LedgerDamage, IsNeverReturned) {

@@ -196,8 +196,8 @@ Result<Invoice> Invoicing::invoice(const InvoiceRequest& request) const {
   invoice.micro_per_usd = rate_of(request.month, request.currency);
   if (!invoice.micro_per_usd) {
     return invalid(
-        fmt::format("--currency: wanted one with a rate before the end of {}, as far as known for that "
-                    "month, found {}",
+        fmt::format("--currency: wanted one with a rate from before the end of {} (of a closed month: known at its "
+                    "close), found {}",
                     request.month.to_string(), in_quotes(request.currency)));
   }
   convert(invoice, *invoice.micro_per_usd);

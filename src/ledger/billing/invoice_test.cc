@@ -322,9 +322,9 @@ TEST_F(InvoiceTest, AClosedMonthKeepsItsRates) {
   EXPECT_EQ(invoice({.tenant = "acme", .month = november_month(), .currency = "EUR"}).total_micro, 200);
   EXPECT_EQ(invoice({.tenant = "acme", .month = december_month(), .currency = "EUR"}).total_micro, 300);
   EXPECT_EQ(invoice({.tenant = "acme", .month = december_month(), .currency = "JPY"}).total_micro, 500);
-  EXPECT_EQ(
-      result({.tenant = "acme", .month = november_month(), .currency = "JPY"}).error().message,
-      "--currency: wanted one with a rate before the end of 2026-11, as far as known for that month, found \"JPY\"");
+  EXPECT_EQ(result({.tenant = "acme", .month = november_month(), .currency = "JPY"}).error().message,
+            "--currency: wanted one with a rate from before the end of 2026-11 (of a closed month: known at its "
+            "close), found \"JPY\"");
 }
 
 TEST_F(InvoiceTest, ACurrencyWithoutARateIsRefused) {
@@ -333,9 +333,9 @@ TEST_F(InvoiceTest, ACurrencyWithoutARateIsRefused) {
   const auto refused = result({.tenant = "acme", .month = november_month(), .currency = "EUR"});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidInput);
-  EXPECT_EQ(
-      refused.error().message,
-      "--currency: wanted one with a rate before the end of 2026-11, as far as known for that month, found \"EUR\"");
+  EXPECT_EQ(refused.error().message,
+            "--currency: wanted one with a rate from before the end of 2026-11 (of a closed month: known at its "
+            "close), found \"EUR\"");
   EXPECT_TRUE(result({.tenant = "acme", .month = december_month(), .currency = "EUR"}).has_value());
   EXPECT_FALSE(result({.tenant = "acme", .month = december_month(), .currency = "eur"}).has_value());
   EXPECT_FALSE(result({.tenant = "nobody", .month = november_month(), .currency = "GBP"}).has_value());

@@ -142,7 +142,7 @@ class Books {
   [[nodiscard]] std::optional<Month> last_closed() const;
   /// The line that closed the month. Requires: it is closed.
   [[nodiscard]] std::uint64_t close_line(Month month) const;
-  /// Whether any event that was accepted names this tenant.
+  /// Whether the ledger knows this tenant: by a use or a GPU, even a refused one, or by an accepted credit or budget.
   [[nodiscard]] bool has_tenant(std::string_view tenant) const;
 
  private:

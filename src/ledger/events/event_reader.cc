@@ -123,7 +123,7 @@ std::string shown(const FlatMember& member) {
     case FlatKind::kFraction:
       return "a number with a fraction or an exponent";
     case FlatKind::kOther:
-      return "null, a list, an object or an integer of more than 63 bits";
+      return std::string(member.text);
   }
   ENSURE(false);
 }
@@ -212,7 +212,7 @@ Result<What> make_use(const Members& members) {
   if (*role == Role::kReconfiguration || *role == Role::kStranded) return use;
   for (const Key key : {kTenant, kService}) {
     if (members.text(key).empty()) {
-      return refuse(members, key, fmt::format("a name, as the role is {}", name_of(*role)));
+      return refuse(members, key, fmt::format("a name that is not empty (required for the role {})", name_of(*role)));
     }
   }
   return use;
@@ -277,6 +277,7 @@ constexpr std::array<TypeRow, 8> kTypes = {{
 Key first_of(KeySet keys) { return static_cast<Key>(__builtin_ctz(keys)); }
 
 std::string names_of(KeySet keys) {
+  if (keys == 0) return "no key";
   std::string names;
   for (std::uint8_t key = 0; key < kKeyCount; ++key) {
     if ((keys >> key & 1U) == 0) continue;
@@ -293,7 +294,7 @@ Result<void> check_keys(const Members& members, const TypeRow& type) {
                                names_of(members.keys)));
   }
   if (const KeySet foreign = members.keys & ~(required | type.optional); foreign != 0) {
-    return invalid(fmt::format("{}: wanted a key of a {} event ({}), found this one", kKeys[first_of(foreign)].name,
+    return invalid(fmt::format("{}: wanted only keys of a {} event ({}), found this key", kKeys[first_of(foreign)].name,
                                type.name, names_of(required | type.optional)));
   }
   return {};

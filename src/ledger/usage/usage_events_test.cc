@@ -158,7 +158,8 @@ TEST(UsageEvents, ThePastBeginsWhereAllUnitsAreKnown) {
               ElementsAre(HasSubstr(R"("gpu-0","sku":"A100-80GB","capacity":56,"from_us":1795341600000200,)"),
                           HasSubstr(R"(/1@1795341600000200",)"), HasSubstr(R"(/2",)")));
   const auto missing = events.lines({.from = Instant(300), .to = Instant(400)}, {});
-  EXPECT_EQ(missing.error(), (Error{ErrorCode::kUnavailable, "usage of gpu-0: something is missing, or there twice"}));
+  EXPECT_EQ(missing.error(), (Error{ErrorCode::kUnavailable,
+                                    "usage of gpu-0: wanted each unit exactly once, found a gap or an overlap"}));
 }
 
 TEST(UsageEvents, WhatALedgerRefusesIsNotWritten) {

@@ -303,9 +303,9 @@ std::string_view kind_words(SpendKind kind) {
     case SpendKind::kUsed:
       return "used";
     case SpendKind::kIdle:
-      return "idle: nobody uses it";
+      return "idle: not in use";
     case SpendKind::kStranded:
-      return "stranded: free, but no slice that is wanted fits";
+      return "stranded: free, but no wanted slice fits";
     case SpendKind::kReconfiguration:
       return "reconfiguration";
   }

@@ -136,15 +136,15 @@ std::string tenant_rows(const CostOverview& overview) {
 }
 
 std::string burn_section(const CostOverview& overview) {
-  return cost_section("burn", "What each day costs, and who pays",
-                      "Cells as known now, stacked by tenant. A tenant pays for what it uses, and for what nobody uses "
-                      "of the GPUs that "
-                      "it owns. Below the days, the months: closed ones do not change, what became known later is "
-                      "booked in a later one.",
-                      burn_key(overview) + burn_figure(overview) +
-                          cost_table_of({"Tenant", "Used, GPU-hours", "Used, cost", "Not used, GPU-hours",
-                                         "Not used, cost", "Total", "Share"},
-                                        0, tenant_rows(overview)));
+  return cost_section(
+      "burn", "What each day costs, and who pays",
+      "Cells as known now, stacked by tenant. A tenant pays for what it uses, and for idle time of GPUs "
+      "that it owns. Below the days, the months: closed ones do not change, and later findings are "
+      "booked in later months.",
+      burn_key(overview) + burn_figure(overview) +
+          cost_table_of(
+              {"Tenant", "Used, GPU-hours", "Used, cost", "Not used, GPU-hours", "Not used, cost", "Total", "Share"}, 0,
+              tenant_rows(overview)));
 }
 
 // Budgets
@@ -302,8 +302,8 @@ std::string corrections_part(const CostOverview& overview) {
 std::string changes_section(const CostOverview& overview) {
   return cost_section(
       "changes", "Prices and corrections",
-      "Prices hold from their moment on, in the middle of a slice too. A correction books, in a later "
-      "month, what became known of a closed one: moved is what was charged to somebody more than before.",
+      "Prices hold from their moment on, in the middle of a slice too. A correction books late findings about a closed "
+      "month in a later one; moved is the sum of the increases.",
       "<h3>Changes of prices</h3>\n" + prices_part(overview) + "<h3>Corrections of closed months</h3>\n" +
           corrections_part(overview));
 }
@@ -340,11 +340,11 @@ std::string cost_facts(const std::string& ledger_name, const CostOverview& overv
            fact("Tenants", with_separators(std::ranges::count_if(overview.tenants, is_tenant))) +
            fact("Closed up to", overview.last_closed ? overview.last_closed->to_string() : "no month yet");
   if (overview.unpriced_us > 0) {
-    facts += fact("Without a price, in all", gpu_hours_text(overview.unpriced_us, kHourDecimalsShown) + " GPU-hours");
+    facts += fact("Without a price, in total", gpu_hours_text(overview.unpriced_us, kHourDecimalsShown) + " GPU-hours");
   }
   if (overview.unbacked_us > 0) {
     facts +=
-        fact("Use of GPUs not paid for, in all", gpu_hours_text(overview.unbacked_us, kHourDecimalsShown) + " hours");
+        fact("Use of GPUs not paid for, in total", gpu_hours_text(overview.unbacked_us, kHourDecimalsShown) + " hours");
   }
   return facts;
 }

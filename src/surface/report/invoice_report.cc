@@ -137,7 +137,7 @@ std::string line_rows(const Invoice& invoice, const InvoiceLines& lines) {
       sum.add(*lines[end]);
     }
     if (end - first > 1 && !service.empty()) {
-      rows += sum_row(invoice, "subtotal", name_markup(service) + ", together", sum);
+      rows += sum_row(invoice, "subtotal", name_markup(service) + ", total", sum);
     }
     first = end;
   }
@@ -195,7 +195,7 @@ std::string shared_section(const Invoice& invoice, const InvoiceLines& lines) {
 std::string corrections_section(const Invoice& invoice, const std::map<Month, InvoiceLines>& corrections) {
   constexpr std::string_view kTitle = "Corrections of earlier months";
   if (corrections.empty()) {
-    return section("corrections", kTitle, "None: nothing new became known of a month that was closed.", "");
+    return section("corrections", kTitle, "None.", "");
   }
   std::string rows;
   InvoiceSum all;
@@ -208,12 +208,12 @@ std::string corrections_section(const Invoice& invoice, const std::map<Month, In
     sum.add(lines);
     all.add(lines);
     rows += line_rows(invoice, lines);
-    if (corrections.size() > 1) rows += sum_row(invoice, "subtotal", month_words(month) + ", together", sum);
+    if (corrections.size() > 1) rows += sum_row(invoice, "subtotal", month_words(month) + ", total", sum);
   }
   return section(
       "corrections", kTitle,
       "A closed month does not change. What became known after its close &ndash; reports that came late, and "
-      "events that were taken back &ndash; is booked here, as the difference to what was billed for it.",
+      "events that were voided &ndash; is booked here, as the difference from what was billed for it.",
       lines_table(invoice, rows + sum_row(invoice, "sum", "Corrections", all)));
 }
 
@@ -301,7 +301,7 @@ std::string invoice_facts(const Invoice& invoice) {
   const Month month = invoice.request.month;
   std::string facts = fact("Tenant", invoice.request.tenant.empty() ? "nobody" : isolated(invoice.request.tenant)) +
                       fact("Month", fmt::format("1 to {} {} (UTC)", month.day_count(), month_words(month))) +
-                      fact("State", invoice.is_closed ? "closed: does not change any more" : "open: can still change") +
+                      fact("State", invoice.is_closed ? "closed: final" : "open: can still change") +
                       fact("Currency", isolated(invoice.request.currency));
   if (invoice.micro_per_usd) {
     facts += fmt::format("<div><dt>Rate</dt><dd>1 USD = {} {}</dd></div>\n", exact_money(*invoice.micro_per_usd),

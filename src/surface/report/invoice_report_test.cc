@@ -64,9 +64,9 @@ TEST(InvoiceReport, ShowsLinesByServiceAndTheTotal) {
   const std::string page = page_of(november(), {.tenant = "t", .month = this_month()});
   EXPECT_THAT(page, HasSubstr(R"(<h1 id="headline">Invoice for <bdi>t</bdi>, November 2026</h1>)"));
   EXPECT_THAT(page, HasSubstr("<dd>1 to 30 November 2026 (UTC)</dd>"));
-  EXPECT_THAT(page, HasSubstr("closed: does not change any more"));
+  EXPECT_THAT(page, HasSubstr("closed: final"));
   EXPECT_THAT(page, HasSubstr("inference"));
-  EXPECT_THAT(page, HasSubstr("<bdi>chat</bdi>, together"));
+  EXPECT_THAT(page, HasSubstr("<bdi>chat</bdi>, total"));
   EXPECT_THAT(page, HasSubstr(exact("10.000005")));  // inference: ten half hours
   EXPECT_THAT(page, HasSubstr(exact("11.000005")));  // the sum
   EXPECT_THAT(page, HasSubstr(R"(<td data-label="GPU-hours">5.5000</td>)"));
@@ -100,7 +100,7 @@ TEST(InvoiceReport, CorrectionsStandApartWithTheirMonthAndReason) {
   EXPECT_THAT(page, HasSubstr("Nothing was used in this month."));
   EXPECT_THAT(page, HasSubstr("November 2026 <small>became known after 2026-11 was closed</small>"));
   EXPECT_THAT(page, HasSubstr(exact("1.000000")));
-  EXPECT_THAT(page_of(november(), {.tenant = "t", .month = this_month()}), HasSubstr("None: nothing new became known"));
+  EXPECT_THAT(page_of(november(), {.tenant = "t", .month = this_month()}), HasSubstr("<p class=\"lead\">None.</p>"));
 }
 
 TEST(InvoiceReport, SaysHowSharedCostWasSplit) {

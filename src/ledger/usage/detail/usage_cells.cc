@@ -81,7 +81,8 @@ Result<std::vector<UsageCell>> CellMaker::cells_of(const Stretch& stretch, std::
       if (!is_whole(parts, units)) {
         if (!has_begun_[gpu]) continue;
         return fail(ErrorCode::kUnavailable,
-                    fmt::format("usage of {}: something is missing, or there twice", live::gpu_name({gpu})));
+                    fmt::format("usage of {}: wanted each unit exactly once, found a gap or an overlap",
+                                live::gpu_name({gpu})));
       }
       has_begun_[gpu] = true;
       if (borders[i + 1] == stretch.to && !stretch.is_over) continue;

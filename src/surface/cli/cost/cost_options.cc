@@ -92,9 +92,16 @@ Result<std::optional<CostPage>> check_page(const CostWords& words) {
   return std::optional(std::move(page));
 }
 
+/// The words of --why, as far as they were read.
+struct WhyWords {
+  WhyQuestion question;
+  std::optional<std::string>* last = nullptr;  ///< the value that may go on
+  bool has_days = false;                       ///< by a word, or by --since and --until
+};
+
 /// Takes "key=value" into a question: false if the key is none.
-Result<bool> take_word(WhyQuestion& question, std::string_view name, std::string_view value,
-                       std::optional<std::string>*& last) {
+Result<bool> take_word(WhyWords& words, std::string_view name, std::string_view value) {
+  WhyQuestion& question = words.question;
   const std::array<std::pair<std::string_view, std::optional<std::string>*>, 6> keys = {{
       {"tenant", &question.tenant},
       {"service", &question.service},
@@ -104,16 +111,21 @@ Result<bool> take_word(WhyQuestion& question, std::string_view name, std::string
       {"slice", &question.slice},
   }};
   if (name == "day") {
+    if (words.has_days) {
+      return invalid("--why: wanted one day=, without --since and --until, found another one, or one of these");
+    }
     const auto day = Date::parse(value);
     if (!day) return invalid("--why: day: " + day.error().message);
     question.days = {.since = *day, .until = Date(day->days() + 1)};
-    last = nullptr;
+    words.has_days = true;
+    words.last = nullptr;
     return true;
   }
   const auto* const key = std::ranges::find(keys, name, [](const auto& pair) { return pair.first; });
   if (key == keys.end()) return false;
-  last = key->second;
-  *last = std::string(value);
+  if (key->second->has_value()) return invalid(fmt::format("--why: wanted {}= once, found it again", name));
+  words.last = key->second;
+  *words.last = std::string(value);
   return true;
 }
 
@@ -121,28 +133,27 @@ Result<bool> take_word(WhyQuestion& question, std::string_view name, std::string
 Result<WhyQuestion> check_why(const CostWords& words) {
   const auto days = days_of(words);
   if (!days) return pass_on(days.error());
-  WhyQuestion question{.days = *days};
-  std::optional<std::string>* last = nullptr;
+  WhyWords read{.question = {.days = *days}, .has_days = words.since || words.until};
   std::string_view rest = *words.why;
   while (!rest.empty()) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     if (word.empty()) continue;
     const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos && last != nullptr) {
-      **last += " " + std::string(word);
+    if (equals == std::string_view::npos && read.last != nullptr) {
+      **read.last += " " + std::string(word);
       continue;
     }
     const bool has_value = equals != std::string_view::npos;
     const auto taken =
-        has_value ? take_word(question, word.substr(0, equals), word.substr(equals + 1), last) : Result<bool>(false);
+        has_value ? take_word(read, word.substr(0, equals), word.substr(equals + 1)) : Result<bool>(false);
     if (!taken) return pass_on(taken.error());
     if (*taken) continue;
     return invalid(
         "--why: wanted words such as tenant=T, service=S, sku=K, role=R, gpu=G, slice=L or day=2026-11-17, found " +
         in_quotes(word));
   }
-  return question;
+  return read.question;
 }
 
 }  // namespace
@@ -154,11 +165,11 @@ Result<CostRequest> check_cost_words(const CostWords& words) {
   if (!format) return pass_on(format.error());
   const int questions = (words.by ? 1 : 0) + (words.has_budgets ? 1 : 0) + (words.why ? 1 : 0);
   if (questions > 1 || (questions == 0 && !words.report)) {
-    return invalid(
-        fmt::format("wanted one of --by, --budgets, --why and --report, found {}", questions == 0 ? "none" : "more"));
+    return invalid(fmt::format("wanted one of --by, --budgets, --why and --report, found {}",
+                               questions == 0 ? "none" : "several"));
   }
   if (words.as_of && !words.has_budgets && !words.report) {
-    return invalid("--as-of: wanted together with --budgets or --report, found it alone");
+    return invalid("--as-of: wanted only with --budgets or --report");
   }
   if (words.has_budgets && (words.since || words.until)) {
     return invalid("--since and --until: wanted with --by or --why, found --budgets");

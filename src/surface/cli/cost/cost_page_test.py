@@ -70,7 +70,7 @@ class CostPage(unittest.TestCase):
         self.assertIn("wanted one of --by, --budgets, --why and --report, found none", self.refused())
         self.assertIn("--as-of: wanted a time in UTC", self.refused("--report", out, "--as-of", "now"))
         self.assertIn("--report: wanted a folder", self.refused("--report", ""))
-        self.assertIn("--as-of: wanted together with --budgets or --report", self.refused("--by", "day", "--as-of", "now"))
+        self.assertIn("--as-of: wanted only with --budgets or --report", self.refused("--by", "day", "--as-of", "now"))
         self.events.write_text("{}\n", encoding="utf-8")
         self.assertIn("events.jsonl:1", self.refused("--report", out))
         self.assertFalse(out.exists())

@@ -17,10 +17,13 @@ constexpr std::size_t kShownCellsMax = 200;
 
 std::string day_or_absent(const std::optional<Date>& day) { return day ? day->to_string() : std::string(kAbsentText); }
 
+/// Nothing that costs has another empty key.
+std::string tenant_text(const std::string& tenant) { return tenant.empty() ? "(nobody)" : printable(tenant); }
+
 std::vector<std::string> cell_row(const CostCell& cell) {
   return {printable(cell.gpu),
-          cell.slice.empty() ? "(nobody)" : printable(cell.slice),
-          printable(cell.tenant),
+          cell.slice.empty() ? std::string(kAbsentText) : printable(cell.slice),
+          tenant_text(cell.tenant),
           printable(cell.service),
           std::string(name_of(cell.role)),
           time_text(cell.when.from_us),
@@ -37,8 +40,8 @@ std::string cost_table(ledger::CostKey key, const std::vector<ledger::CostRow>& 
   for (const ledger::CostRow& row : rows) total += row.amount;
   std::vector<std::vector<std::string>> cells = {{std::string(name_of(key)), "GPU-hours", "dollars", "share"}};
   for (const ledger::CostRow& row : rows) {
-    cells.push_back({row.key.empty() ? "(nobody)" : printable(row.key), gpu_hours_text(row.amount.gpu_us),
-                     dollars_text(row.micro_usd()), percent_text(row.amount.grains, total.grains)});
+    cells.push_back({tenant_text(row.key), gpu_hours_text(row.amount.gpu_us), dollars_text(row.micro_usd()),
+                     percent_text(row.amount.grains, total.grains)});
   }
   cells.push_back({"total", gpu_hours_text(total.gpu_us),
                    dollars_text(ledger::floor_divide(total.grains, ledger::kGrainsPerMicroUsd)),
@@ -47,12 +50,12 @@ std::string cost_table(ledger::CostKey key, const std::vector<ledger::CostRow>& 
 }
 
 std::string budgets_table(const std::vector<ledger::BudgetStanding>& standings, bool has_colour) {
-  if (standings.empty()) return "No budget is in force then.\n";
+  if (standings.empty()) return "No budget is in force at that time.\n";
   std::vector<std::vector<std::string>> cells = {
       {"tenant", "budget", "spent", "used", "50 %", "80 %", "100 %", "forecast", "state"}};
   for (const ledger::BudgetStanding& standing : standings) {
     const std::int64_t budget = standing.budget.micro_usd_per_month;
-    cells.push_back({printable(standing.budget.tenant), dollars_text(budget), dollars_text(standing.spent_micro_usd),
+    cells.push_back({tenant_text(standing.budget.tenant), dollars_text(budget), dollars_text(standing.spent_micro_usd),
                      percent_text(standing.spent_micro_usd, budget), day_or_absent(standing.reached[0]),
                      day_or_absent(standing.reached[1]), day_or_absent(standing.reached[2]),
                      dollars_text(standing.forecast_micro_usd), std::string(name_of(standing.state))});
@@ -61,7 +64,7 @@ std::string budgets_table(const std::vector<ledger::BudgetStanding>& standings, 
 }
 
 std::string cells_table(const CostCells& cells, bool has_colour) {
-  if (cells.count == 0) return "No cell has all of that.\n";
+  if (cells.count == 0) return "No cell matches.\n";
   std::vector<std::vector<std::string>> rows = {
       {"GPU", "slice", "tenant", "service", "role", "from", "to", "weight", "dollars/h", "grains"}};
   const std::size_t shown_count = std::min(cells.list.size(), kShownCellsMax);
@@ -72,9 +75,9 @@ std::string cells_table(const CostCells& cells, bool has_colour) {
                         cells.count > cells.list.size() ? "the first 100,000" : "all");
   }
   const Int128 micro_usd = ledger::floor_divide(cells.total.grains, ledger::kGrainsPerMicroUsd);
-  text +=
-      fmt::format("{} cells, {} GPU-hours, {} grains = {} dollars (3,600,000,000 grains make a micro-dollar)\n",
-                  cells.count, gpu_hours_text(cells.total.gpu_us), cells.total.grains, exact_dollars_text(micro_usd));
+  text += fmt::format("{} {}, {} GPU-hours, {} grains = {} dollars (3,600,000,000 grains make a micro-dollar)\n",
+                      cells.count, cells.count == 1 ? "cell" : "cells", gpu_hours_text(cells.total.gpu_us),
+                      cells.total.grains, exact_dollars_text(micro_usd));
   return text;
 }
 

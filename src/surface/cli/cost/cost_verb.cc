@@ -11,7 +11,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr const char* kCostHelp = "What a ledger says that things cost, the cells behind a figure, and budgets.";
+constexpr const char* kCostHelp = "Costs from a ledger, the cells behind a figure, and budgets.";
 
 constexpr const char* kCostExamples = R"(Examples:
   berth cost --events week.jsonl --by tenant

@@ -11,7 +11,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr const char* kExportHelp = "A month of a ledger in the forms that other systems read.";
+constexpr const char* kExportHelp = "A month of a ledger in formats that other systems read.";
 
 constexpr const char* kExportExamples = R"(Examples:
   berth export focus --events week.jsonl --month 2026-11 --out focus.csv
@@ -20,14 +20,14 @@ constexpr const char* kExportExamples = R"(Examples:
 
 Exit status: 0 done, 1 the output cannot be written, 2 bad input (nothing is written).)";
 
-/// What both forms need.
+/// What both formats need.
 void add_export_options(CLI::App& verb, ExportWords& words) {
   add_ledger_options(verb, words.ledger);
   verb.add_option("--month", words.month, "Such as 2026-11")->type_name("M")->required();
   verb.add_option("--out", words.out, "The file to write; an older one is replaced at the end")
       ->type_name("FILE")
       ->required();
-  verb.add_option("--idle", words.idle, "Who pays for what nobody used: keep (nobody) or proportional")
+  verb.add_option("--idle", words.idle, "Unowned time: keep (in lines of its own) or proportional (shared)")
       ->type_name("WORD")
       ->capture_default_str();
 }
@@ -40,7 +40,7 @@ void add_focus(CLI::App& app, VerbContext& context) {
 }
 
 void add_opencost(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("opencost", "What OpenCost's allocation API answers, as JSON");
+  CLI::App* verb = app.add_subcommand("opencost", "JSON as returned by OpenCost's allocation API");
   const auto words = std::make_shared<ExportWords>();
   add_export_options(*verb, *words);
   verb->add_option("--by", words->by, "An allocation for each tenant, service or role")

@@ -13,7 +13,7 @@ Result<std::string> run_invoice(const InvoiceVerbRequest& request, const VerbCon
   if (!opened) return pass_on(opened.error());
   const std::string& tenant = request.invoice.tenant;
   if (!tenant.empty() && !opened->books().has_tenant(tenant)) {
-    return invalid("--tenant: wanted one that the ledger knows, found " + in_quotes(tenant));
+    return invalid("--tenant: wanted a tenant of this ledger, found " + in_quotes(tenant));
   }
   const ledger::Report report = opened->books().report();
   const auto invoice = ledger::Invoicing(opened->books(), report).invoice(request.invoice);

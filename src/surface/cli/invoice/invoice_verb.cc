@@ -26,12 +26,12 @@ void add_invoice_verb(CLI::App& app, VerbContext& context) {
   CLI::App* verb = app.add_subcommand("invoice", kInvoiceHelp);
   const auto words = std::make_shared<InvoiceWords>();
   add_ledger_options(*verb, words->ledger);
-  verb->add_option("--tenant", words->tenant, "Who pays; \"\" for what belongs to nobody")->type_name("T")->required();
+  verb->add_option("--tenant", words->tenant, "The tenant; \"\" for unowned time")->type_name("T")->required();
   verb->add_option("--month", words->month, "Such as 2026-11")->type_name("M")->required();
-  verb->add_option("--idle", words->idle, "Who pays for what nobody used: keep (nobody) or proportional")
+  verb->add_option("--idle", words->idle, "Unowned time: keep (on no tenant's invoice) or proportional (shared)")
       ->type_name("WORD")
       ->capture_default_str();
-  verb->add_option("--currency", words->currency, "Dollars, or a currency that the ledger has a rate of")
+  verb->add_option("--currency", words->currency, "USD, or a currency for which the ledger has a rate")
       ->type_name("EUR")
       ->capture_default_str();
   verb->add_option("--format", words->format, "table, json, html or csv")->type_name("WORD")->capture_default_str();

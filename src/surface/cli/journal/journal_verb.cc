@@ -153,13 +153,14 @@ void add_scenario_verb(CLI::App& verb, VerbContext& context) {
 
 void add_usage_verb(CLI::App& verb, VerbContext& context) {
   const auto words = std::make_shared<UsageFileWords>();
-  CLI::App* writing = verb.add_subcommand("usage", "Writes who used what as events for berth ledger");
-  writing->add_option("DIR", words->folder, "The folder of the berth up")->required();
-  writing->add_option("--from", words->from, "Default: since the world began")->type_name("TIME");
+  CLI::App* writing = verb.add_subcommand("usage", "Writes usage as events for berth ledger");
+  writing->add_option("DIR", words->folder, "The data folder of berth up")->required();
+  writing->add_option("--from", words->from, "First instant; default: when the world began")->type_name("TIME");
   writing
-      ->add_option("--to", words->to, "Cuts what goes on then; default: what is over, and what goes on to full hours")
+      ->add_option("--to", words->to,
+                   "Cut what goes on at this instant; default: up to each GPU's last change or full hour")
       ->type_name("TIME");
-  writing->add_option("--out", words->out, "The file")->type_name("FILE")->required();
+  writing->add_option("--out", words->out, "The file to write")->type_name("FILE")->required();
   writing->callback([words, &context] { finish(context, write_usage_file(*words)); });
 }
 

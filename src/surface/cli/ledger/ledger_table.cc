@@ -26,7 +26,7 @@ struct Sum {
   }
 };
 
-/// Sums of rows: tenants first, then what nobody used, then what belongs to nobody; each by name.
+/// Sums of rows: tenants first, then idle time, then the rest of what is unowned; each by name.
 struct Groups {
   std::map<std::string, Sum> tenants;
   std::map<std::string, Sum> idle;  ///< by owner
@@ -84,9 +84,9 @@ std::string counts_text(const ledger::LineCounts& counts) {
       {{counts.duplicates, "repeated"},
        {counts.conflicts, "in conflict"},
        {counts.overlaps, "overlapping"},
-       {counts.refused_closed, "prices of closed months"},
-       {counts.refused_void, "voids of what cannot be voided"},
-       {counts.refused_close, "closes out of order"},
+       {counts.refused_closed, "after the close of their month"},
+       {counts.refused_void, "voiding what cannot be voided"},
+       {counts.refused_close, "closing out of order"},
        {counts.voided, "voided"}}};
   for (const auto& [count, name] : others) {
     if (count > 0) text += fmt::format(", {} {}", count, name);
@@ -106,14 +106,14 @@ std::string report_table(const ledger::Report& report, bool has_colour) {
   std::string text = tenants_table(groups_of(report), has_colour);
   text += fmt::format("adds up: {} micro-dollars off", off_micro_usd(report));
   if (report.carried_grains != 0) {
-    text += fmt::format(" ({} grains, less than a micro-dollar per row, are carried on)", report.carried_grains);
+    text += fmt::format(" ({} grains, less than a micro-dollar per row, are carried forward)", report.carried_grains);
   }
   text += "\n\n" + months_table(report, has_colour) + "\n" + wrapped(counts_text(report.counts)) + "\n";
   if (report.unpriced_us != 0) {
     text += fmt::format("{} GPU-hours had no price: they cost nothing\n", gpu_hours_text(report.unpriced_us));
   }
   if (report.unbacked_us != 0) {
-    text += fmt::format("{} hours of uses are on GPUs for which nobody pays then: they cost nothing\n",
+    text += fmt::format("{} hours of use are outside the time for which their GPUs are paid for: they cost nothing\n",
                         gpu_hours_text(report.unbacked_us));
   }
   return text;

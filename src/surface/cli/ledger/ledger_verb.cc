@@ -37,9 +37,10 @@ void add_reading_verb(CLI::App& ledger, VerbContext& context, const char* name, 
 }
 
 void add_ingest(CLI::App& ledger, VerbContext& context) {
-  CLI::App* verb = ledger.add_subcommand("ingest", "Takes a file of events into a ledger on disk; again is no harm");
+  CLI::App* verb =
+      ledger.add_subcommand("ingest", "Appends a file of events to a ledger on disk; repeating it adds nothing");
   const auto words = std::make_shared<IngestWords>();
-  verb->add_option("--ledger", words->ledger, "The folder of the ledger; made where it is missing")
+  verb->add_option("--ledger", words->ledger, "The folder of the ledger; created if it does not exist")
       ->type_name("DIR")
       ->required();
   verb->add_option("--events", words->events, "A file of events, one JSON object per line")
@@ -49,7 +50,7 @@ void add_ingest(CLI::App& ledger, VerbContext& context) {
 }
 
 void add_weights_verb(CLI::App& ledger, VerbContext& context) {
-  CLI::App* verb = ledger.add_subcommand("weights", "What the slices of GPUs weigh, of which capacity");
+  CLI::App* verb = ledger.add_subcommand("weights", "The weights of slices, and the capacities of GPUs");
   const auto words = std::make_shared<LedgerWeightsWords>();
   verb->add_option("--gpu", words->gpu, "The GPU model, or a unique prefix of it: A100-80GB, H200; default: all")
       ->type_name("NAME");
@@ -63,12 +64,12 @@ void add_ledger_verb(CLI::App& app, VerbContext& context) {
   CLI::App* ledger = app.add_subcommand("ledger", kLedgerHelp);
   ledger->require_subcommand(1);
   ledger->footer(kLedgerExamples);
-  add_reading_verb(*ledger, context, "report", "The rows of all months, and what became of the lines",
+  add_reading_verb(*ledger, context, "report", "Cost by tenant and month, and how many lines were accepted",
                    run_ledger_report);
-  add_reading_verb(*ledger, context, "verify", "Counts everything again in a second way, and says where it differs",
-                   run_ledger_verify);
+  add_reading_verb(*ledger, context, "verify",
+                   "Counts everything again by a second method and reports the first difference", run_ledger_verify);
   add_ingest(*ledger, context);
-  add_reading_verb(*ledger, context, "trial-balance", "Every account; their sum is 0", run_ledger_trial_balance);
+  add_reading_verb(*ledger, context, "trial-balance", "All accounts; they sum to 0", run_ledger_trial_balance);
   add_weights_verb(*ledger, context);
 }
 

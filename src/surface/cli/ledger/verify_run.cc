@@ -56,10 +56,10 @@ Result<Verification> verify(const LedgerRequest& request, const VerbContext& con
 std::string verification_text(const Verification& found) {
   std::string text;
   if (found.head) {
-    text += fmt::format("{} lines in {} batches are what was written; the last batch has the hash {}\n",
-                        found.head->lines, found.head->batches, chain::hex_of(found.head->hash));
+    text += fmt::format("{} lines and {} batches match their hashes; hash of the last batch: {}\n", found.head->lines,
+                        found.head->batches, chain::hex_of(found.head->hash));
   }
-  text += fmt::format("{} lines, {} grains, {} months counted again in a second way: ", found.report.counts.lines,
+  text += fmt::format("{} lines, {} grains, {} months counted again by a second method: ", found.report.counts.lines,
                       found.report.grains, found.report.months.size());
   return text + (found.difference ? "they differ. " + *found.difference : "0 differences") + "\n";
 }
@@ -90,7 +90,7 @@ Result<std::string> run_ledger_verify(const LedgerReportRequest& request, const 
   std::string text = request.format == OutputFormat::kJson ? verification_json(*found) : verification_text(*found);
   if (!found->difference) return text;
   std::fwrite(text.data(), 1, text.size(), context.out);
-  return fail(ErrorCode::kUnavailable, "the two ways to count differ: " + *found->difference);
+  return fail(ErrorCode::kUnavailable, "the two counts differ: " + *found->difference);
 }
 
 }  // namespace berth::cli

@@ -11,7 +11,8 @@ namespace berth::cli {
 inline void add_ledger_options(CLI::App& verb, LedgerWords& words) {
   verb.add_option("--events", words.events, "A file of events, one JSON object per line")->type_name("FILE");
   verb.add_option("--ledger", words.ledger, "A ledger on disk (berth ledger ingest)")->type_name("DIR");
-  verb.add_option("--refused", words.refused, "Write the lines without effect, with the reason")->type_name("FILE");
+  verb.add_option("--refused", words.refused, "Write the lines that had no effect to this file, with the reason")
+      ->type_name("FILE");
 }
 
 }  // namespace berth::cli
