@@ -196,9 +196,11 @@ class Ledger:
         if report.returncode != 0 or report.stdout != self.files.expected[self.plan]:
             raise Violation(f"the report is not the one without kills: {report.returncode} {report.stderr.decode()}")
 
-    def left_behind(self) -> int:
-        """Files of killed runs that stay in the folder."""
-        return sum(name.endswith(".part") for name in os.listdir(self.folder))
+    def expect_nothing_left_behind(self) -> None:
+        """The last run came to its end, so the files that killed ones did not finish are gone."""
+        parts = [name for name in os.listdir(self.folder) if name.endswith(".part")]
+        if parts:
+            raise Violation(f"unfinished files stayed in the folder: {parts}")
 
     def verify(self) -> None:
         words = [self.program, "ledger", "verify", "--ledger", self.folder]
@@ -269,7 +271,7 @@ def count_lines(path: str) -> int:
 def run_kills(program: str, kills: int, seed: int, lines: int = LINES, seconds_max: float = float("inf")) -> str:
     """Fills ledger after ledger, until there were so many kills, or the time is over. Returns what was done; a violation
     names the folder, which is kept."""
-    begun, places, plans, count, pace, ledgers, left_behind = time.monotonic(), Counter(), Counter(), 0, Pace(), 0, 0
+    begun, places, plans, count, pace, ledgers = time.monotonic(), Counter(), Counter(), 0, Pace(), 0
     with tempfile.TemporaryDirectory(prefix="ledger_kills.", ignore_cleanup_errors=True) as work:
         files = Files(program, work, lines, seed)
         while count < kills and time.monotonic() - begun < seconds_max:
@@ -277,20 +279,20 @@ def run_kills(program: str, kills: int, seed: int, lines: int = LINES, seconds_m
             ledger = Ledger(files, os.path.join(folder, "ledger"), seed * 1_000_000 + ledgers, pace)
             try:
                 count += ledger.fill(kills - count if ledgers else 0)   # the first one shows how long it takes
+                ledger.expect_nothing_left_behind()
                 if ledgers % VERIFY_EVERY == 0:
                     ledger.verify()
             except Violation as violation:
                 where = f"seed {seed}, ledger {ledgers} ({ledger.plan}), kept in {folder}"
                 raise Violation(f"{where}: {violation}") from violation
             places += ledger.places
-            left_behind += ledger.left_behind()
             remove(folder)
             plans[ledger.plan] += 1
             ledgers += 1
     details = ", ".join(f"{number} {place}" for place, number in sorted(places.items()))
     of_plans = ", ".join(f"{number} {plan}" for plan, number in sorted(plans.items()))
     return (f"{count} kills ({details}); {ledgers} ledgers of {lines} lines ({of_plans}), seed {seed}: nothing lost, reports "
-            f"as without kills, {left_behind} unfinished files left behind")
+            "as without kills, no unfinished file left behind")
 
 
 def remove(folder: str) -> None:
