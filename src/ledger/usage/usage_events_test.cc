@@ -229,7 +229,7 @@ class RandomWorld {
       int start;
       std::int32_t units;
     };
-    static const std::vector<std::vector<Place>> kLayouts = {
+    static const std::vector<std::vector<Place>> layouts = {
         {{"4g.40gb", 0, 4}, {"3g.40gb", 4, 4}},
         {{"2g.20gb", 0, 2}, {"2g.20gb", 2, 2}, {"3g.40gb", 4, 4}},
         {{"3g.40gb", 0, 4}, {"1g.10gb", 4, 1}, {"1g.10gb", 5, 1}, {"1g.10gb", 6, 1}},
@@ -238,7 +238,7 @@ class RandomWorld {
     };
     std::vector<UsagePart> parts;
     std::int32_t unit = 0;
-    for (const Place& place : kLayouts[rng_.below(kLayouts.size())]) {
+    for (const Place& place : layouts[rng_.below(layouts.size())]) {
       if (place.start > unit) parts.push_back({.start = unit, .units = place.start - unit});
       parts.push_back(random_slice(slice_at(gpu.index, place.profile, place.start), place.units));
       unit = place.start + place.units;
