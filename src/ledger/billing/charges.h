@@ -22,7 +22,7 @@ struct MonthCharges {
 /// Billionths of a GPU-hour, half to even.
 [[nodiscard]] Int128 nano_gpu_hours(GpuMicros gpu_us);
 
-/// O(rows), and of earlier months for each tenant with credits; kProportional: for each tenant of the month.
+/// O(rows; kProportional: and shared rows x those who share them), if there are credits of earlier months, too.
 [[nodiscard]] MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle);
 
 }  // namespace berth::ledger

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/ensure.h"
 #include "base/proportion.h"
@@ -19,34 +19,46 @@ constexpr std::int64_t kMicrosPerUnit = 1'000'000;
 
 bool is_nobodys(const Row& row) { return row.key.tenant.empty(); }
 
-/// Who pays for a sku in a month, with what each pays for it itself; by the bytes of their names.
-std::map<std::string, MicroUsd> payers_of(const MonthRows& month, const std::string& sku) {
-  std::map<std::string, MicroUsd> payers;
+/// Who pays for a sku in a month, by the bytes of their names.
+struct Payers {
+  std::vector<std::string> names;
+  std::vector<Int128> micro_usd;  ///< what each pays for it itself, above 0
+};
+
+std::map<std::string, Payers> payers_by_sku(const MonthRows& month) {
+  std::map<std::pair<std::string, std::string>, MicroUsd> sums;  // by sku and tenant
   for (const Row& row : month.rows) {
-    if (!is_nobodys(row) && row.key.sku == sku) payers[row.key.tenant] += row.micro_usd;
+    if (!is_nobodys(row)) sums[{row.key.sku, row.key.tenant}] += row.micro_usd;
   }
-  std::erase_if(payers, [](const auto& payer) { return payer.second <= 0; });
+  std::map<std::string, Payers> payers;
+  for (const auto& [key, micro_usd] : sums) {
+    if (micro_usd <= 0) continue;
+    Payers& of_sku = payers[key.first];
+    of_sku.names.push_back(key.second);
+    of_sku.micro_usd.push_back(micro_usd);
+  }
   return payers;
 }
 
-/// The part of a row of nobody that falls to a tenant; the row itself falls to nobody if nobody pays for its sku.
-std::optional<InvoiceLine> shared_line(const Row& row, const std::map<std::string, MicroUsd>& payers,
-                                       const std::string& tenant) {
-  if (payers.empty()) return tenant.empty() ? std::optional(InvoiceLine{.row = row}) : std::nullopt;
-  const auto payer = payers.find(tenant);
-  if (payer == payers.end()) return std::nullopt;
-  const auto index = static_cast<std::size_t>(std::distance(payers.begin(), payer));
-  std::vector<Int128> weights;
-  weights.reserve(payers.size());
-  for (const auto& [name, micro_usd] : payers) weights.push_back(micro_usd);
-  InvoiceLine line{.row = row, .shared_role = row.key.role};
-  line.row.key.tenant = tenant;
-  line.row.key.role = Role::kShared;
-  line.row.amount = {.gpu_us = split_in_proportion(row.amount.gpu_us, weights)[index],
-                     .grains = split_in_proportion(row.amount.grains, weights)[index]};
-  line.row.micro_usd = split_in_proportion(row.micro_usd, weights)[index];
-  if (line.row.amount.grains == 0 && line.row.micro_usd == 0) return std::nullopt;
-  return line;
+/// The parts of a row of nobody that fall to its payers, to be added to their lines.
+void share(const Row& row, const Payers& payers, LinesByTenant& lines) {
+  const auto gpu_us = split_in_proportion(row.amount.gpu_us, payers.micro_usd);
+  const auto grains = split_in_proportion(row.amount.grains, payers.micro_usd);
+  const auto micro_usd = split_in_proportion(row.micro_usd, payers.micro_usd);
+  for (std::size_t i = 0; i < payers.names.size(); ++i) {
+    if (grains[i] == 0 && micro_usd[i] == 0) continue;
+    InvoiceLine line{.row = row, .shared_role = row.key.role};
+    line.row.key.tenant = payers.names[i];
+    line.row.key.role = Role::kShared;
+    line.row.amount = {.gpu_us = gpu_us[i], .grains = grains[i]};
+    line.row.micro_usd = line.micro = micro_usd[i];
+    lines[payers.names[i]].push_back(std::move(line));
+  }
+}
+
+bool is_before_line(const InvoiceLine& a, const InvoiceLine& b) {
+  if (a.row.key != b.row.key) return is_before(a.row.key, b.row.key);
+  return name_of(a.shared_role) < name_of(b.shared_role);
 }
 
 MicroUsd sum_of(const std::vector<InvoiceLine>& lines) {
@@ -84,39 +96,40 @@ std::string_view name_of(IdleRule rule) {
   ENSURE(false);
 }
 
-Invoicing::Invoicing(const Books& books, const Report& report) : books_(books), report_(report) {}
+LinesByTenant lines_by_tenant(const MonthRows& month, IdleRule idle) {
+  LinesByTenant lines;
+  std::map<std::string, Payers> payers;
+  if (idle == IdleRule::kProportional) payers = payers_by_sku(month);
+  for (const Row& row : month.rows) {
+    const auto of_sku = is_nobodys(row) ? payers.find(row.key.sku) : payers.end();
+    if (of_sku == payers.end()) {
+      lines[row.key.tenant].push_back({.row = row, .micro = row.micro_usd});
+    } else {
+      share(row, of_sku->second, lines);
+    }
+  }
+  for (auto& [tenant, list] : lines) std::ranges::sort(list, is_before_line);
+  return lines;
+}
+
+Invoicing::Invoicing(const Books& books, const Report& report) : books_(books), report_(report) {
+  for (const Credit& credit : books.credits()) credits_[credit.tenant].push_back(&credit);
+}
 
 bool Invoicing::is_known(Month month, std::uint64_t line) const {
   const auto last_closed = books_.last_closed();
   return !last_closed || month > *last_closed || line < books_.close_line(month);
 }
 
-std::vector<InvoiceLine> Invoicing::lines_of(const MonthRows& month, const std::string& tenant, IdleRule idle) const {
-  std::vector<InvoiceLine> lines;
-  std::map<std::string, std::map<std::string, MicroUsd>> payers;  // by sku
-  for (const Row& row : month.rows) {
-    if (is_nobodys(row) && idle == IdleRule::kProportional) {
-      auto found = payers.find(row.key.sku);
-      if (found == payers.end()) found = payers.emplace(row.key.sku, payers_of(month, row.key.sku)).first;
-      if (auto line = shared_line(row, found->second, tenant)) lines.push_back(*std::move(line));
-    } else if (row.key.tenant == tenant) {
-      lines.push_back({.row = row});
-    }
-  }
-  std::ranges::sort(lines, [](const InvoiceLine& a, const InvoiceLine& b) {
-    if (a.row.key != b.row.key) return is_before(a.row.key, b.row.key);
-    return name_of(a.shared_role) < name_of(b.shared_role);
-  });
-  return lines;
-}
-
 std::vector<const Credit*> Invoicing::usable_credits(Month month, const std::string& tenant) const {
   std::vector<const Credit*> usable;
-  for (const Credit& credit : books_.credits()) {
-    const bool is_voided = credit.voided_line && is_known(month, *credit.voided_line);
-    const bool is_expired = credit.expires_us && *credit.expires_us <= month.begin_us();
-    if (credit.tenant != tenant || !is_known(month, credit.line) || is_voided || is_expired) continue;
-    if (credit.at_us < month.end_us()) usable.push_back(&credit);
+  const auto found = credits_.find(tenant);
+  if (found == credits_.end()) return usable;
+  for (const Credit* credit : found->second) {
+    const bool is_voided = credit->voided_line && is_known(month, *credit->voided_line);
+    const bool is_expired = credit->expires_us && *credit->expires_us <= month.begin_us();
+    if (!is_known(month, credit->line) || is_voided || is_expired) continue;
+    if (credit->at_us < month.end_us()) usable.push_back(credit);
   }
   std::ranges::sort(usable, [](const Credit* a, const Credit* b) {
     const auto order = [](const Credit& credit) {
@@ -179,7 +192,7 @@ Result<Invoice> Invoicing::invoice(const InvoiceRequest& request) const {
   std::map<const Credit*, MicroUsd> used;
   for (const MonthRows& month : report_.months) {
     if (month.month > request.month) break;
-    auto lines = lines_of(month, request.tenant, request.idle);
+    auto lines = std::move(lines_by_tenant(month, request.idle)[request.tenant]);
     auto credits = apply_credits(month.month, request.tenant, lines, used);
     if (month.month != request.month) continue;
     invoice.lines = std::move(lines);
@@ -189,7 +202,6 @@ Result<Invoice> Invoicing::invoice(const InvoiceRequest& request) const {
   invoice.total_micro_usd = sum_of(invoice.lines);
   for (const AppliedCredit& credit : invoice.credits) invoice.total_micro_usd -= credit.micro_usd;
   if (request.currency == "USD") {
-    for (InvoiceLine& line : invoice.lines) line.micro = line.row.micro_usd;
     invoice.total_micro = invoice.total_micro_usd;
     return invoice;
   }
@@ -205,18 +217,17 @@ Result<Invoice> Invoicing::invoice(const InvoiceRequest& request) const {
 }
 
 std::vector<AppliedCredit> Invoicing::credits_of(Month month, IdleRule idle) const {
-  std::set<std::string> tenants;
-  for (const Credit& credit : books_.credits()) tenants.insert(credit.tenant);
-  std::vector<AppliedCredit> all;
-  for (const std::string& tenant : tenants) {
-    std::map<const Credit*, MicroUsd> used;
-    for (const MonthRows& rows : report_.months) {
-      if (rows.month > month) break;
-      const auto applied = apply_credits(rows.month, tenant, lines_of(rows, tenant, idle), used);
-      if (rows.month == month) all.insert(all.end(), applied.begin(), applied.end());
+  std::vector<AppliedCredit> last;  // of the month
+  std::map<const Credit*, MicroUsd> used;
+  for (const MonthRows& rows : report_.months) {
+    if (rows.month > month || credits_.empty()) break;
+    LinesByTenant lines = lines_by_tenant(rows, idle);
+    for (const auto& [tenant, credits] : credits_) {
+      const auto applied = apply_credits(rows.month, tenant, lines[tenant], used);
+      if (rows.month == month) last.insert(last.end(), applied.begin(), applied.end());
     }
   }
-  return all;
+  return last;
 }
 
 }  // namespace berth::ledger

@@ -56,6 +56,12 @@ struct Invoice {
   std::optional<std::string> month_hash;      ///< of the closed month (month_hash.h)
 };
 
+using LinesByTenant = std::map<std::string, std::vector<InvoiceLine>>;
+
+/// The lines of a month in dollars, by tenant and row; those of "" stay with nobody. O(rows, and shared rows x those
+/// who share them).
+[[nodiscard]] LinesByTenant lines_by_tenant(const MonthRows& month, IdleRule idle);
+
 /// Makes invoices of one ledger, which must outlive it; `report` is what it says now.
 class Invoicing {
  public:
@@ -67,8 +73,6 @@ class Invoicing {
   [[nodiscard]] std::vector<AppliedCredit> credits_of(Month month, IdleRule idle) const;
 
  private:
-  [[nodiscard]] std::vector<InvoiceLine> lines_of(const MonthRows& month, const std::string& tenant,
-                                                  IdleRule idle) const;
   /// What the lines of a month use of the tenant's credits; `used` has what earlier months did.
   [[nodiscard]] std::vector<AppliedCredit> apply_credits(Month month, const std::string& tenant,
                                                          const std::vector<InvoiceLine>& lines,
@@ -84,6 +88,7 @@ class Invoicing {
 
   const Books& books_;
   const Report& report_;
+  std::map<std::string, std::vector<const Credit*>> credits_;  ///< by tenant, in the order of their lines
 };
 
 }  // namespace berth::ledger
