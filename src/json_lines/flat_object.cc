@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -53,6 +54,14 @@ void fill(FlatMember& member, const dom::key_value_pair& field) {
   }
 }
 
+/// A key as it is if it is a name, else in quotes.
+std::string shown_key(std::string_view key) {
+  const bool is_name = std::ranges::all_of(key, [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  });
+  return is_name && !key.empty() ? std::string(key) : in_quotes(key);
+}
+
 /// The first number of an object that cannot be read, with its key, for a message: the parser that failed does not say
 /// which one it was.
 std::optional<std::string> name_bad_number(std::string_view line) {
@@ -72,7 +81,7 @@ std::optional<std::string> name_bad_number(std::string_view line) {
     if (!value.get_number().get(number)) continue;
     std::string_view token = value.raw_json_token();
     token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
-    return fmt::format("{}: wanted a JSON number of at most 64 bits, found {}", key, in_quotes(token));
+    return fmt::format("{}: wanted a JSON number of at most 64 bits, found {}", shown_key(key), in_quotes(token));
   }
   return std::nullopt;
 }
