@@ -66,7 +66,8 @@ class HandsOfUp(Case):
         self.assertEqual(self.on_machine.changing_calls(), [0, 0])
 
     def test_a_gpu_that_does_not_answer_at_the_start_keeps_no_other_from_being_changed(self):
-        self.on_machine.do("fault", "--gpu", 1, "--call", "read", "--ms", 600_000)
+        # Every read: its hands look at the GPUs at the same time, and whoever comes first meets the first fault.
+        self.on_machine.do("fault", "--gpu", 1, "--call", "read", "--times", 1_000, "--ms", 600_000)
         up = self.managing()
         self.assertEqual([gpu["status"]["uuid"] for gpu in up.items("gpus")], [self.uuid])
         self.assertIn("a GPU cannot be read (no UUID): nvmlDeviceGetHandleByIndex_v2: NVML_ERROR_TIMEOUT", up.stderr())
