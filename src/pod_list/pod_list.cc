@@ -3,33 +3,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/first_error.h"
 #include "base/rows.h"
+#include "base/text.h"
 
 namespace berth {
 namespace {
 
 constexpr std::int64_t kNumberMax = 1'000'000'000;
 constexpr int kWholeGpuMilli = 1000;
-constexpr int kGpusMax = 1'000'000;
+constexpr int kSliceCountMax = 99;
 
-enum Column : std::size_t { kName, kCpu, kMemory, kGpus, kGpuMilli, kGpuSpec, kGang, kGpuMemory };
+enum Column : std::size_t { kName, kCpu, kMemory, kGpus, kGpuMilli, kGpuSpec, kGang, kGpuMemory, kProfile };
 
 const NamedColumns pod_columns = {.required = {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"},
-                                  .optional = {"gpu_spec", "gang", "gpu_memory_mib"}};
+                                  .optional = {"gpu_spec", "gang", "gpu_memory_mib", "profile"}};
+
+/// The words between bars.
+std::vector<std::string_view> split_alternatives(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('|'), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
 
 std::vector<std::string> split_models(std::string_view text) {
   std::vector<std::string> models;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('|'), text.size());
-    std::string model(text.substr(0, end));
-    if (!model.empty() && std::ranges::find(models, model) == models.end()) models.push_back(std::move(model));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view model : split_alternatives(text)) {
+    if (!model.empty() && std::ranges::find(models, model) == models.end()) models.emplace_back(model);
   }
   return models;
+}
+
+/// "2x2g.20gb" or "2g.20gb"; nothing if it is neither.
+std::optional<SliceRequest> slice_request(std::string_view text, const PodListForm& form) {
+  const std::size_t times = text.find('x');
+  const auto count = parse_count(text.substr(0, std::min(times, text.size())), kSliceCountMax);
+  const bool has_count = times != std::string_view::npos && count && *count > 0;
+  const std::string_view profile = has_count ? text.substr(times + 1) : text;
+  if (!form.is_profile(profile)) return std::nullopt;
+  return SliceRequest{.count = has_count ? static_cast<int>(*count) : 1, .profile = std::string(profile)};
+}
+
+Result<std::vector<SliceRequest>> slice_requests(const Rows& rows, int gpu_count, const PodListForm& form) {
+  std::vector<SliceRequest> requests;
+  const std::string_view text = rows.field(kProfile);
+  if (form.is_profile == nullptr || text.empty()) return requests;
+  if (gpu_count != 1) return rows.refuse(kProfile, fmt::format("nothing with num_gpu {}", gpu_count));
+  for (const std::string_view word : split_alternatives(text)) {
+    auto request = slice_request(word, form);
+    if (!request) return rows.refuse(kProfile, "MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |");
+    requests.push_back(std::move(*request));
+  }
+  return requests;
 }
 
 /// The share of each GPU: 0 for a pod without GPUs.
@@ -42,16 +75,19 @@ Result<int> gpu_milli(const Rows& rows, int gpu_count) {
   return rows.refuse(kGpuMilli, fmt::format("{} with num_gpu {}", range, gpu_count));
 }
 
-Result<Pod> pod_row(const Rows& rows) {
+Result<Pod> pod_row(const Rows& rows, const PodListForm& form) {
   FirstError first;
   Pod pod;
   pod.name = first.take(rows.word(kName));
   pod.cpu_milli = first.take(rows.integer(kCpu, 0, kNumberMax));
   pod.memory_mib = first.take(rows.integer(kMemory, 0, kNumberMax));
-  pod.gpu_count = static_cast<int>(first.take(rows.integer(kGpus, 0, kGpusMax)));
+  pod.gpu_count = static_cast<int>(first.take(rows.integer(kGpus, 0, form.gpu_count_max)));
   if (!first.is_clear()) return first.passed_on();
-  pod.gpu_milli = first.take(gpu_milli(rows, pod.gpu_count));
-  pod.gpu_models = split_models(rows.field(kGpuSpec));
+  pod.slices = first.take(slice_requests(rows, pod.gpu_count, form));
+  const bool is_milli_open = !pod.slices.empty() && rows.field(kGpuMilli).empty();
+  if (!is_milli_open) pod.gpu_milli = first.take(gpu_milli(rows, pod.gpu_count));
+  pod.gpu_spec = rows.field(kGpuSpec);
+  pod.gpu_models = split_models(pod.gpu_spec);
   pod.gang = rows.field(kGang);
   if (!rows.field(kGpuMemory).empty()) pod.gpu_memory_mib = first.take(rows.integer(kGpuMemory, 0, kNumberMax));
   if (!first.is_clear()) return first.passed_on();
@@ -60,7 +96,7 @@ Result<Pod> pod_row(const Rows& rows) {
 
 }  // namespace
 
-Result<std::vector<Pod>> read_pods(std::string_view text, std::string_view file) {
+Result<std::vector<Pod>> read_pods(std::string_view text, std::string_view file, const PodListForm& form) {
   Rows rows(text, file, pod_columns);
   if (Result<void> begun = rows.begin(); !begun) return pass_on(begun.error());
   std::vector<Pod> pods;
@@ -68,7 +104,7 @@ Result<std::vector<Pod>> read_pods(std::string_view text, std::string_view file)
   for (Result<bool> more = rows.next();; more = rows.next()) {
     if (!more) return pass_on(more.error());
     if (!*more) break;
-    auto pod = pod_row(rows);
+    auto pod = pod_row(rows, form);
     if (!pod) return pass_on(pod.error());
     if (!names.insert(pod->name).second) return rows.refuse(kName, "a name that no other pod has");
     pods.push_back(std::move(*pod));

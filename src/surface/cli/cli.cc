@@ -23,6 +23,7 @@
 #include "surface/cli/ledger/ledger_verb.h"
 #include "surface/cli/mig/mig_verb.h"
 #include "surface/cli/pack/pack_verb.h"
+#include "surface/cli/place/place_verb.h"
 #include "surface/cli/plan/plan_verb.h"
 #include "surface/cli/price/price_verb.h"
 #include "surface/cli/replay/replay_verb.h"
@@ -67,6 +68,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_commit_verb(app, context);
   add_scale_verb(app, context);
   add_case_verb(app, context);
+  add_place_verb(app, context);
   add_ledger_verb(app, context);
   add_cost_verb(app, context);
   add_invoice_verb(app, context);

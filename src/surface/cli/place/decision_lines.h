@@ -1,0 +1,20 @@
+/// The lines of --decisions: from them anyone can recount the figures of `berth place`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "placement/arrivals.h"
+#include "placement/run.h"
+
+namespace berth::cli {
+
+/// The first line of a run. `seed` is absent with the given order.
+[[nodiscard]] std::string run_line(const placement::Problem& problem, placement::Policy policy,
+                                   std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals);
+[[nodiscard]] std::string decision_line(const placement::Cluster& cluster, const placement::Decision& decision);
+[[nodiscard]] std::string departure_line(std::int64_t decision);
+[[nodiscard]] std::string move_line(const placement::Cluster& cluster, const placement::Move& move);
+
+}  // namespace berth::cli

@@ -1,0 +1,15 @@
+/// What policies made of pods and nodes, as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/problem.h"
+#include "placement/study.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string place_json(const placement::Problem& problem, const placement::StudyOptions& study,
+                                     const std::vector<placement::PolicyResult>& results);
+
+}  // namespace berth::cli

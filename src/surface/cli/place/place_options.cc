@@ -1,0 +1,113 @@
+#include "surface/cli/place/place_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/decimal.h"
+#include "base/first_error.h"
+#include "base/text.h"
+#include "surface/cli/shared/option_words.h"
+
+namespace berth::cli {
+namespace {
+
+using placement::ArrivalOrder;
+using placement::Policy;
+
+constexpr std::int64_t kSeedMax = 1'000'000'000'000;
+constexpr std::size_t kSeedsMax = 10'000;
+constexpr std::int64_t kDemandMax = 1000;
+constexpr std::int64_t kCopiesMax = 1'000'000;
+constexpr std::int64_t kMovesMax = 1000;
+
+/// "42-51", "7", or several of these, joined by commas.
+Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text) {
+  const auto wrong = [&] {
+    return invalid(fmt::format("--seeds: wanted at most {} whole numbers up to {}, such as 42-51 or 1,5,7, each once, found {}",
+                               kSeedsMax, kSeedMax, in_quotes(text)));
+  };
+  std::vector<std::uint64_t> seeds;
+  for (std::string_view rest = text;;) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    const std::size_t dash = word.find('-');
+    const auto first = parse_count(word.substr(0, dash), kSeedMax);
+    const auto last = dash == std::string_view::npos ? first : parse_count(word.substr(dash + 1), kSeedMax);
+    if (!first || !last || *last < *first || static_cast<std::size_t>(*last - *first) >= kSeedsMax) return wrong();
+    for (std::int64_t seed = *first; seed <= *last; ++seed) seeds.push_back(static_cast<std::uint64_t>(seed));
+    if (word.size() == rest.size()) break;
+    rest.remove_prefix(word.size() + 1);
+  }
+  std::vector<std::uint64_t> sorted = seeds;
+  std::ranges::sort(sorted);
+  if (seeds.size() > kSeedsMax || std::ranges::adjacent_find(sorted) != sorted.end()) return wrong();
+  return seeds;
+}
+
+Result<Decimal> parse_demand(std::string_view text) {
+  const auto demand = Decimal::parse(text);
+  if (demand && demand->sign() > 0 && *demand <= Decimal(kDemandMax)) return *demand;
+  return invalid(fmt::format("--demand: wanted a number above 0, at most {}, found {}", kDemandMax, in_quotes(text)));
+}
+
+Result<ArrivalOrder> parse_order(const PlaceWords& words) {
+  if (words.order == "seeded") return words.is_churning ? ArrivalOrder::kChurn : ArrivalOrder::kSeeded;
+  if (words.order != "given") return invalid("--order: wanted seeded or given, found " + in_quotes(words.order));
+  if (words.is_churning) return invalid("--churn: wanted --order seeded, found given");
+  return ArrivalOrder::kGiven;
+}
+
+Result<void> check_paths(const PlaceWords& words) {
+  if (words.nodes.empty()) return invalid("--nodes: wanted a file, found an empty path");
+  if (words.pods.empty()) return invalid("--pods: wanted a file, found an empty path");
+  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
+  if (words.decisions == "") return invalid("--decisions: wanted a file, found an empty path");
+  return {};
+}
+
+}  // namespace
+
+Result<PlaceRequest> check_place_options(const PlaceWords& words) {
+  if (auto checked = check_paths(words); !checked) return pass_on(checked.error());
+  FirstError first;
+  PlaceRequest request{.nodes_path = words.nodes,
+                       .pods_path = words.pods,
+                       .policies = words.policies,
+                       .problem = {.as_gpu = words.as_gpu},
+                       .study = {.order = first.take(parse_order(words)),
+                                 .seeds = first.take(parse_seeds(words.seeds)),
+                                 .demand = first.take(parse_demand(words.demand))},
+                       .format = first.take(parse_format(words.format)),
+                       .report_dir = words.report,
+                       .decisions_path = words.decisions,
+                       .has_timings = words.has_timings};
+  if (words.copies) {
+    request.problem.copies = static_cast<int>(first.take(whole_option("--copies", *words.copies, 1, kCopiesMax)));
+  }
+  request.study.moves_max = static_cast<int>(first.take(whole_option("--moves", words.moves, 0, kMovesMax)));
+  if (!first.is_clear()) return first.passed_on();
+  return request;
+}
+
+Result<std::vector<Policy>> place_policies(const PlaceRequest& request, bool has_cuts) {
+  const auto known = placement::policies_for(has_cuts, true);
+  if (request.policies == "all") {
+    const auto all = placement::policies_for(has_cuts, request.study.order != ArrivalOrder::kGiven);
+    return std::vector(all.begin(), all.end());
+  }
+  std::vector<std::string> known_names;
+  known_names.reserve(known.size());
+  for (const Policy policy : known) known_names.emplace_back(placement::name_of(policy));
+  const auto names = parse_policies(request.policies, known_names);
+  if (!names) return pass_on(names.error());
+  std::vector<Policy> policies;
+  policies.reserve(names->size());
+  for (const std::string& name : *names) {
+    policies.push_back(known[static_cast<std::size_t>(std::ranges::find(known_names, name) - known_names.begin())]);
+  }
+  return policies;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,52 @@
+/// The options of `berth place`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/problem.h"
+#include "placement/study.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct PlaceWords {
+  std::string nodes;
+  std::string pods;
+  std::string policies = "all";
+  std::string seeds = "42-51";
+  std::string demand = "1.3";
+  std::string order = "seeded";
+  bool is_churning = false;
+  std::optional<std::string> as_gpu = std::nullopt;
+  std::optional<std::string> copies = std::nullopt;
+  std::string moves = "0";
+  std::string format = "table";
+  std::optional<std::string> report = std::nullopt;
+  std::optional<std::string> decisions = std::nullopt;
+  bool has_timings = false;
+};
+
+/// Checked, as far as possible without the files.
+struct PlaceRequest {
+  std::string nodes_path;
+  std::string pods_path;
+  std::string policies;  ///< which are known depends on the nodes
+  placement::ProblemOptions problem;
+  placement::StudyOptions study;
+  OutputFormat format = OutputFormat::kTable;
+  std::optional<std::string> report_dir;
+  std::optional<std::string> decisions_path;
+  bool has_timings = false;
+};
+
+[[nodiscard]] Result<PlaceRequest> check_place_options(const PlaceWords& words);
+
+/// The policies of --policies. Refuses those that do not exist for GPUs that can be partitioned, or only for those.
+[[nodiscard]] Result<std::vector<placement::Policy>> place_policies(const PlaceRequest& request, bool has_cuts);
+
+}  // namespace berth::cli

@@ -1,0 +1,130 @@
+#include "surface/cli/place/place_run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "edges/files/file_sink.h"
+#include "node_list/node_list.h"
+#include "placement/study.h"
+#include "pod_list/pod_list.h"
+#include "surface/cli/place/decision_lines.h"
+#include "surface/cli/place/place_json.h"
+#include "surface/cli/place/place_table.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/unwritable.h"
+
+namespace berth::cli {
+namespace {
+
+using placement::Policy;
+using placement::Problem;
+
+constexpr int kGpuCountMax = 1'000'000'000;
+
+Result<Problem> read_problem(const PlaceRequest& request, const Files& files) {
+  const auto nodes_text = files.read(request.nodes_path);
+  if (!nodes_text) return pass_on(nodes_text.error());
+  const auto nodes = read_nodes(*nodes_text, request.nodes_path);
+  if (!nodes) return pass_on(nodes.error());
+  const auto pods_text = files.read(request.pods_path);
+  if (!pods_text) return pass_on(pods_text.error());
+  const auto pods = read_pods(*pods_text, request.pods_path,
+                              {.gpu_count_max = kGpuCountMax, .is_profile = placement::is_profile_name});
+  if (!pods) return pass_on(pods.error());
+  return placement::make_problem(*nodes, *pods, request.problem);
+}
+
+std::int64_t steady_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Listens to the runs of a study: progress, interrupts, the file of decisions, times.
+class RunWatch {
+ public:
+  RunWatch(const PlaceRequest& request, const Problem& problem, std::size_t policy_count, const VerbContext& context)
+      : request_(request),
+        problem_(problem),
+        bar_(context.progress(), static_cast<int>(policy_count), steady_now),
+        runs_per_policy_(request.study.order == placement::ArrivalOrder::kGiven ? 1 : request.study.seeds.size()) {}
+
+  Result<void> open() {
+    if (!request_.decisions_path) return {};
+    auto file = edges::FileSink::open(*request_.decisions_path);
+    if (!file) return unwritable(file.error());
+    file_.emplace(std::move(*file));
+    return {};
+  }
+
+  void defer_interrupts() { interrupt_.defer(); }
+
+  placement::RunListener begin(Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
+    const std::size_t run = run_count_++;
+    placement::RunListener listener;
+    listener.progressed = [this, policy, run](double share) {
+      const double done = (static_cast<double>(run % runs_per_policy_) + share) / static_cast<double>(runs_per_policy_);
+      bar_.show(fmt::format("{:<11}", placement::name_of(policy)), static_cast<int>(run / runs_per_policy_), done);
+      return !interrupt_.is_interrupted() && written_.has_value();
+    };
+    if (request_.has_timings) listener.clock = steady_ns;
+    if (!file_) return listener;
+    write(run_line(problem_, policy, seed, arrivals));
+    listener.decided = [this](const auto& cluster, const auto& decision) { write(decision_line(cluster, decision)); };
+    listener.left = [this](std::int64_t decision) { write(departure_line(decision)); };
+    listener.moved = [this](const auto& cluster, const auto& move) { write(move_line(cluster, move)); };
+    return listener;
+  }
+
+  /// The failure to write of a study that was ended, or the interrupt.
+  [[nodiscard]] Error reason_of_end() const { return written_ ? interrupted_error() : unwritable(written_.error()).value(); }
+
+  Result<void> commit() {
+    bar_.clear();
+    if (!file_) return {};
+    if (written_) written_ = file_->commit();
+    if (!written_) return unwritable(written_.error());
+    return {};
+  }
+
+ private:
+  void write(const std::string& line) {
+    if (written_) written_ = file_->append(line);
+  }
+
+  const PlaceRequest& request_;
+  const Problem& problem_;
+  InterruptWatch interrupt_;
+  ProgressBar bar_;
+  std::size_t runs_per_policy_;
+  std::size_t run_count_ = 0;
+  std::optional<edges::FileSink> file_;
+  Result<void> written_;
+};
+
+}  // namespace
+
+Result<std::string> run_place(const PlaceRequest& request, const VerbContext& context) {
+  const auto problem = read_problem(request, *context.files);
+  if (!problem) return pass_on(problem.error());
+  const auto policies = place_policies(request, problem->has_cuts());
+  if (!policies) return pass_on(policies.error());
+  RunWatch watch(request, *problem, policies->size(), context);
+  watch.defer_interrupts();
+  if (auto opened = watch.open(); !opened) return pass_on(opened.error());
+  const auto results = placement::run_study(
+      *problem, request.study, *policies,
+      [&](Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
+        return watch.begin(policy, seed, arrivals);
+      });
+  if (!results) return pass_on(results.error());
+  if (!*results) return pass_on(watch.reason_of_end());
+  if (auto written = watch.commit(); !written) return pass_on(written.error());
+  return request.format == OutputFormat::kJson ? place_json(*problem, request.study, **results)
+                                               : place_table(*problem, request.study, **results, context.has_colour());
+}
+
+}  // namespace berth::cli

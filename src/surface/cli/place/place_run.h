@@ -1,0 +1,15 @@
+/// Runs `berth place`.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/place/place_options.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// The text for stdout. The files of --decisions and --report appear whole or not at all.
+[[nodiscard]] Result<std::string> run_place(const PlaceRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli

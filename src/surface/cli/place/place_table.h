@@ -1,0 +1,15 @@
+/// What policies made of pods and nodes, as text for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/problem.h"
+#include "placement/study.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string place_table(const placement::Problem& problem, const placement::StudyOptions& study,
+                                      const std::vector<placement::PolicyResult>& results, bool has_colour);
+
+}  // namespace berth::cli
