@@ -42,6 +42,8 @@ class Rows {
   [[nodiscard]] bool has_column(std::size_t column) const { return !is_named_ || places_[column].has_value(); }
   /// Empty if the file does not have the column.
   [[nodiscard]] std::string_view field(std::size_t column) const;
+  /// Where a column is in the current row; the row's beginning if the file does not have it.
+  [[nodiscard]] TextPlace place_of(std::size_t column) const { return {.line = lines_.number(), .column = text_column(column)}; }
   /// The number of the current line, from 1.
   [[nodiscard]] std::size_t line_number() const { return lines_.number(); }
   /// A field that is not empty.

@@ -28,6 +28,7 @@
 #include "surface/cli/price/price_verb.h"
 #include "surface/cli/replay/replay_verb.h"
 #include "surface/cli/scale/scale_verb.h"
+#include "surface/cli/schedule/schedule_verb.h"
 #include "surface/cli/size/size_verb.h"
 #include "surface/cli/spot/spot_verb.h"
 #include "surface/cli/up/up_verb.h"
@@ -69,6 +70,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_scale_verb(app, context);
   add_case_verb(app, context);
   add_place_verb(app, context);
+  add_schedule_verb(app, context);
   add_ledger_verb(app, context);
   add_cost_verb(app, context);
   add_invoice_verb(app, context);

@@ -1,0 +1,20 @@
+/// The policies of a pool of GPUs, by name.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace berth::sched {
+
+enum class Policy { kFifo, kSkip, kSjf, kEasy, kLas, kSrpt, kFair, kBerth };
+inline constexpr std::array kPolicies = {Policy::kFifo, Policy::kSkip, Policy::kSjf,  Policy::kEasy,
+                                         Policy::kLas,  Policy::kSrpt, Policy::kFair, Policy::kBerth};
+
+/// Such as "easy".
+[[nodiscard]] std::string_view name_of(Policy policy);
+/// Whether it knows how long jobs run.
+[[nodiscard]] bool has_hindsight(Policy policy);
+/// Whether it decides at multiples of the round alone.
+[[nodiscard]] bool decides_in_rounds(Policy policy);
+
+}  // namespace berth::sched

@@ -1,0 +1,39 @@
+/// Policies that decide at every event and never preempt: fifo, skip, sjf, easy. docs/scheduling.md states their rules.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sched/policy_name.h"
+#include "sched/waiting_jobs.h"
+#include "sched/world.h"
+
+namespace berth::sched {
+
+class QueuePolicy {
+ public:
+  /// One of the four.
+  QueuePolicy(Policy policy, const Workload& workload);
+
+  void arrived(const World& world, JobIndex job);
+  void finished(const World& world, JobIndex job);
+  void decide(World& world);
+
+ private:
+  /// The estimate of a job without one: twice the lower median of the latest that finished of its tenant and size.
+  [[nodiscard]] Seconds usual_duration(const Job& job) const;
+  void start(World& world, JobIndex job);
+  void start_while_first_fits(World& world);
+  void backfill(World& world);
+
+  Policy policy_;
+  const Workload* workload_;
+  WaitingJobs waiting_;
+  std::vector<Seconds> estimates_;  ///< by job, from its submit on; `easy` alone
+  std::map<std::pair<TenantIndex, GpuCount>, std::vector<Seconds>> finished_durations_;  ///< the latest last; `easy` alone
+};
+
+}  // namespace berth::sched

@@ -1,0 +1,66 @@
+/// A policy and a pool that go on from instant to instant: jobs finish, jobs arrive, the policy decides.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <variant>
+#include <vector>
+
+#include "sched/berth_policy.h"
+#include "sched/policy_name.h"
+#include "sched/queue_policy.h"
+#include "sched/round_policy.h"
+#include "sched/world.h"
+
+namespace berth::sched {
+
+using AnyPolicy = std::variant<QueuePolicy, RoundPolicy, BerthPolicy>;
+
+/// A value: a copy goes on by itself. The workload must outlive it.
+class Simulation {
+ public:
+  Simulation(const Workload& workload, const Terms& terms, Policy policy);
+
+  /// The next instant at which something happens or the policy decides; nothing when all jobs have finished.
+  [[nodiscard]] std::optional<Seconds> next_instant() const;
+  /// Finishes and arrivals of an instant. Requires: `to` is not behind next_instant(); before it nothing happens.
+  void begin(Seconds to);
+  /// The decision of an instant that has begun: now, if the policy decides at it.
+  void decide();
+  /// Whether the policy decides now.
+  [[nodiscard]] bool is_decision_instant() const;
+
+  [[nodiscard]] const World& world() const { return world_; }
+  [[nodiscard]] World& world() { return world_; }
+  [[nodiscard]] const AnyPolicy& policy() const { return policy_; }
+  [[nodiscard]] AnyPolicy& policy() { return policy_; }
+  /// Of the instant, behind its decision: in the order in which it happened.
+  [[nodiscard]] const std::vector<LogEntry>& log() const { return log_; }
+
+ private:
+  struct End {
+    Seconds time = 0;
+    Seconds submit = 0;
+    JobIndex job;
+    friend bool operator>(const End& a, const End& b) {
+      return std::tuple(a.time, a.submit, a.job) > std::tuple(b.time, b.submit, b.job);
+    }
+  };
+  void finish_jobs();
+  void collect_log();
+  [[nodiscard]] bool is_current(const End& end) const;
+
+  const Workload* workload_;
+  World world_;
+  Policy name_;
+  AnyPolicy policy_;
+  std::shared_ptr<const std::vector<JobIndex>> arrivals_;  ///< by submit, then row
+  std::size_t next_arrival_ = 0;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::optional<Seconds> wake_;
+  std::vector<LogEntry> log_;
+};
+
+}  // namespace berth::sched

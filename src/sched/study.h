@@ -1,0 +1,27 @@
+/// Policies compared on the same jobs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sched/figures.h"
+#include "sched/policy_name.h"
+#include "sched/simulation.h"
+
+namespace berth::sched {
+
+/// Who listens to a run; each function may be empty.
+struct RunListener {
+  /// Behind each instant, with what happened at it.
+  std::function<void(const Simulation&)> passed = nullptr;
+  /// Called from time to time with the share of the jobs that have finished; false ends the run.
+  std::function<bool(double share)> progressed = nullptr;
+};
+
+/// Runs a policy until every job has finished. Nothing if the listener ended it.
+[[nodiscard]] std::optional<PolicyFigures> run_policy(const Workload& workload, const Terms& terms, Policy policy,
+                                                      const RunListener& listener);
+
+}  // namespace berth::sched

@@ -1,0 +1,18 @@
+/// What policies made of jobs, as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sched/figures.h"
+#include "sched/workload.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string schedule_json(const sched::Workload& workload, const std::vector<sched::PolicyFigures>& results);
+
+/// A line of --log.
+[[nodiscard]] std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy,
+                                            const sched::LogEntry& entry);
+
+}  // namespace berth::cli

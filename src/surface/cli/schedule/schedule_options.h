@@ -1,0 +1,48 @@
+/// The options of `berth schedule`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "job_list/job_list.h"
+#include "sched/policy_name.h"
+#include "sched/workload.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct ScheduleWords {
+  std::string trace;
+  std::string trace_format = "own";
+  std::string gpus;
+  std::optional<std::string> tenants = std::nullopt;
+  std::string policies = "all";
+  std::string round_seconds = "300";
+  std::string restart_seconds = "60";
+  std::string min_run_seconds = "0";
+  std::string reclaim_seconds = "600";
+  std::string format = "table";
+  std::optional<std::string> report = std::nullopt;
+  std::optional<std::string> log = std::nullopt;
+};
+
+/// Checked, as far as possible without the files.
+struct ScheduleRequest {
+  std::string trace_path;
+  JobListFormat trace_format = JobListFormat::kOwn;
+  sched::GpuCount gpus = 0;
+  std::optional<std::string> tenants_path;
+  std::vector<sched::Policy> policies;
+  sched::Terms terms;
+  OutputFormat format = OutputFormat::kTable;
+  std::optional<std::string> report_dir;
+  std::optional<std::string> log_path;
+};
+
+[[nodiscard]] Result<ScheduleRequest> check_schedule_options(const ScheduleWords& words);
+
+}  // namespace berth::cli

@@ -1,0 +1,15 @@
+/// Runs `berth schedule`.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/schedule/schedule_options.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// The text for stdout. The files of --log and --report appear whole or not at all.
+[[nodiscard]] Result<std::string> run_schedule(const ScheduleRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli

@@ -1,0 +1,15 @@
+/// What policies made of jobs, as text for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sched/figures.h"
+#include "sched/workload.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::string schedule_table(const sched::Workload& workload, const std::vector<sched::PolicyFigures>& results,
+                                         bool has_colour);
+
+}  // namespace berth::cli

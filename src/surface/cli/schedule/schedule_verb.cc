@@ -1,0 +1,53 @@
+#include "surface/cli/schedule/schedule_verb.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "surface/cli/schedule/schedule_options.h"
+#include "surface/cli/schedule/schedule_run.h"
+#include "surface/cli/shared/wiring.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr const char* kScheduleHelp = "Runs the jobs of a list on a pool of GPUs: how long they wait and take under policies.";
+
+constexpr const char* kScheduleExamples = R"(Examples:
+  berth schedule --trace examples/scheduling/jobs.csv --tenants examples/scheduling/tenants.csv --gpus 64
+  berth schedule --trace philly_jobs.csv --trace-format philly --gpus 500 --policies las,berth --format json
+  berth schedule --trace jobs.csv --gpus 64 --policies berth --log log.jsonl
+
+Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
+
+}  // namespace
+
+void add_schedule_verb(CLI::App& app, VerbContext& context) {
+  CLI::App* verb = app.add_subcommand("schedule", kScheduleHelp);
+  verb->footer(kScheduleExamples);
+  const auto words = std::make_shared<ScheduleWords>();
+  verb->add_option("--trace", words->trace, "The jobs")->type_name("FILE")->required();
+  verb->add_option("--trace-format", words->trace_format, "own, philly or shockwave")->type_name("WORD")->capture_default_str();
+  verb->add_option("--gpus", words->gpus, "GPUs of the pool")->type_name("N")->required();
+  verb->add_option("--tenants", words->tenants, "A CSV file: tenant,parent,guaranteed,limit,weight")->type_name("FILE");
+  verb->add_option("--policies", words->policies, "all, or fifo, skip, sjf, easy, las, srpt, fair, berth")
+      ->type_name("A,B")
+      ->capture_default_str();
+  verb->add_option("--round-seconds", words->round_seconds, "How often las, srpt and fair decide")
+      ->type_name("S")
+      ->capture_default_str();
+  verb->add_option("--restart-seconds", words->restart_seconds, "What a start behind a preemption takes")
+      ->type_name("S")
+      ->capture_default_str();
+  verb->add_option("--min-run-seconds", words->min_run_seconds, "No job is preempted before")
+      ->type_name("S")
+      ->capture_default_str();
+  verb->add_option("--reclaim-seconds", words->reclaim_seconds, "Within which lent GPUs come back")
+      ->type_name("S")
+      ->capture_default_str();
+  verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
+  verb->add_option("--log", words->log, "Write each start, preemption and finish as a line of JSON")->type_name("FILE");
+  run_when_named(*verb, context, words, check_schedule_options, run_schedule);
+}
+
+}  // namespace berth::cli
