@@ -73,7 +73,7 @@ void Cluster::change_slices(const Spot& spot, int sign) {
 }
 
 bool fits(const NodeState& state, const Shape& shape) {
-  if (!has_room_beside_gpus(state, shape)) return false;
+  if (shape.names_profile || !has_room_beside_gpus(state, shape)) return false;
   if (!shape.is_shared()) return std::popcount(state.whole_free) >= shape.gpu_count;
   for (const std::int16_t free : state.free_of) {
     if (free >= shape.gpu_milli) return true;

@@ -82,7 +82,7 @@ class Cluster {
          shape.fits_model[static_cast<std::size_t>(state.model)];
 }
 
-/// Whether a pod fits that takes no slices.
+/// Whether a pod fits that takes no slices; one that names a profile needs them.
 [[nodiscard]] bool fits(const NodeState& state, const Shape& shape);
 
 /// The first GPUs that are free, as many as the pod has. Requires: it fits, and is not shared.

@@ -84,7 +84,7 @@ void FgdPlacer::touch(NodeIndex node) {
 Placer make_placer(Policy policy, const Cluster& cluster, const Rng& rng) {
   if (cluster.problem().has_cuts()) return SlicePlacer(policy, cluster);
   if (policy == Policy::kRandom) return RandomPlacer(cluster, rng.split("random"));
-  if (policy == Policy::kFgd) return FgdPlacer(cluster);
+  if (policy == Policy::kFgd || policy == Policy::kBerth) return FgdPlacer(cluster);
   return RulePlacer(policy, cluster);
 }
 

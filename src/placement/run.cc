@@ -1,5 +1,6 @@
 #include "placement/run.h"
 
+#include <utility>
 #include <variant>
 
 #include "base/rng.h"
@@ -38,8 +39,10 @@ class Run {
       : problem_(problem),
         arrivals_(arrivals),
         listener_(listener),
+        moves_max_(problem.has_cuts() && options.policy == Policy::kBerth ? options.moves_max : 0),
         cluster_(problem, arrivals.node_order),
-        placer_(make_placer(options.policy, cluster_, Rng(options.seed))) {
+        placer_(make_placer(options.policy, cluster_, Rng(options.seed))),
+        movable_(cluster_) {
     spots_.reserve(arrivals.rows.size());
   }
 
@@ -80,19 +83,51 @@ class Run {
       if (departure.before > arrival) return;
       const auto decision = static_cast<std::size_t>(departure.decision);
       if (!spots_[decision]) continue;
+      if (moves_max_ > 0) movable_.remove(lying(decision));
       remove(*spots_[decision], problem_.shape_of(arrivals_.rows[decision]));
       if (listener_.left) listener_.left(departure.decision);
     }
+  }
+
+  [[nodiscard]] Lying lying(std::size_t decision) const {
+    return {.decision = static_cast<std::int64_t>(decision),
+            .shape = problem_.shape_of_pod[static_cast<std::size_t>(arrivals_.rows[decision])],
+            .spot = *spots_[decision]};
   }
 
   /// One pod, timed: where it goes, and the state behind it.
   std::optional<Spot> decide_one(std::int32_t row) {
     const ShapeIndex shape = problem_.shape_of_pod[static_cast<std::size_t>(row)];
     const std::int64_t begin = listener_.clock ? listener_.clock() : 0;
-    const std::optional<Spot> spot = std::visit([&](auto& placer) { return placer.choose(shape); }, placer_);
-    if (spot) place(*spot, problem_.shape_of(row));
+    std::optional<Spot> spot = std::visit([&](auto& placer) { return placer.choose(shape); }, placer_);
+    if (spot) {
+      place(*spot, problem_.shape_of(row));
+    } else if (moves_max_ > 0) {
+      spot = move_others(shape);
+    }
     if (listener_.clock) figures_.decision_ns.push_back(static_cast<std::uint32_t>(listener_.clock() - begin));
     return spot;
+  }
+
+  /// Places a pod that fits nowhere, if moving slices helps.
+  std::optional<Spot> move_others(ShapeIndex shape) {
+    const auto room = make_room(clearances_for(cluster_, movable_, shape, moves_max_),
+                                problem_.shapes[static_cast<std::size_t>(shape)],
+                                {.cluster = &cluster_,
+                                 .touch = [this](NodeIndex node) { touch(node); },
+                                 .choose_again = [this](const Lying& pod) {
+                                   return std::get<SlicePlacer>(placer_).choose_again(pod.shape, pod.spot);
+                                 }});
+    if (!room) return std::nullopt;
+    for (const Move& move : room->moves) {
+      const auto decision = static_cast<std::size_t>(move.decision);
+      movable_.remove(lying(decision));
+      spots_[decision] = move.spot;
+      movable_.add(lying(decision));
+      moves_of_batch_.emplace_back(spots_.size(), move);
+    }
+    figures_.moves += std::ssize(room->moves);
+    return room->spot;
   }
 
   void decide(const Batch& batch, std::size_t first) {
@@ -106,16 +141,28 @@ class Run {
     }
     if (is_failed) figures_.failed += batch.count;
     tell(first, begin, is_failed);
-    if (!is_failed) return;
+    if (!is_failed) return keep(begin);
     for (std::size_t i = spots_.size(); i > begin; --i) {
       if (spots_[i - 1]) remove(*spots_[i - 1], problem_.shape_of(arrivals_.rows[i - 1]));
       spots_[i - 1].reset();
     }
   }
 
-  void tell(std::size_t first, std::size_t begin, bool is_failed) const {
+  /// Pods of a batch that has been placed can be moved from now on.
+  void keep(std::size_t begin) {
+    if (moves_max_ == 0) return;
+    for (std::size_t i = begin; i < spots_.size(); ++i) movable_.add(lying(i));
+  }
+
+  /// The decisions of a batch, each behind the moves that were made for it.
+  void tell(std::size_t first, std::size_t begin, bool is_failed) {
+    const std::vector<std::pair<std::size_t, Move>> moves = std::exchange(moves_of_batch_, {});
     if (!listener_.decided) return;
+    std::size_t told = 0;
     for (std::size_t i = begin; i < spots_.size(); ++i) {
+      for (; told < moves.size() && moves[told].first <= i; ++told) {
+        if (listener_.moved) listener_.moved(cluster_, moves[told].second);
+      }
       listener_.decided(cluster_, {.row = arrivals_.rows[first + i - begin],
                                    .spot = spots_[i],
                                    .is_undone = is_failed && spots_[i].has_value()});
@@ -165,8 +212,11 @@ class Run {
   const Problem& problem_;
   const Arrivals& arrivals_;
   const RunListener& listener_;
+  int moves_max_;
   Cluster cluster_;
   Placer placer_;
+  MovablePods movable_;
+  std::vector<std::pair<std::size_t, Move>> moves_of_batch_;  ///< with the decision for which each was made
   std::vector<std::optional<Spot>> spots_;  ///< by decision; absent: failed
   std::size_t next_departure_ = 0;
   std::int64_t demand_milli_ = 0;

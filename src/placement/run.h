@@ -8,6 +8,7 @@
 
 #include "placement/arrivals.h"
 #include "placement/cluster.h"
+#include "placement/moves.h"
 #include "placement/policy_name.h"
 
 namespace berth::placement {
@@ -17,12 +18,6 @@ struct Decision {
   std::int32_t row = 0;                       ///< of the list of pods
   std::optional<Spot> spot = std::nullopt;    ///< absent: it failed
   bool is_undone = false;                     ///< placed, but its gang failed
-};
-
-/// Slices of an earlier decision lie somewhere else from now on.
-struct Move {
-  std::int64_t decision = 0;
-  Spot spot;
 };
 
 /// Who listens to a run; each function may be empty. Decisions and departures come in order of time.

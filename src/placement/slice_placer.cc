@@ -55,13 +55,30 @@ SlicePlacer::Scored SlicePlacer::best_on(NodeIndex node, const Shape& shape, std
   return best;
 }
 
+std::optional<Spot> SlicePlacer::choose_alternative(ShapeIndex shape_index, std::size_t alternative) {
+  const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
+  const ShapeIndex board = boards_of_[static_cast<std::size_t>(shape_index)] + alternative;
+  const auto node = board_.best(board, [&](NodeIndex at) { return best_on(at, shape, alternative).score; });
+  return node ? std::optional(best_on(*node, shape, alternative).spot) : std::nullopt;
+}
+
 std::optional<Spot> SlicePlacer::choose(ShapeIndex shape_index) {
   const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
   for (std::size_t alternative = 0; alternative < alternatives_of(shape); ++alternative) {
-    const ShapeIndex board = boards_of_[static_cast<std::size_t>(shape_index)] + alternative;
-    const auto node =
-        board_.best(board, [&](NodeIndex at) { return best_on(at, shape, alternative).score; });
-    if (node) return best_on(*node, shape, alternative).spot;
+    if (const auto spot = choose_alternative(shape_index, alternative)) return spot;
+  }
+  return std::nullopt;
+}
+
+std::optional<Spot> SlicePlacer::choose_again(ShapeIndex shape_index, const Spot& spot) {
+  const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
+  const CutIndex cut_index = *cluster_->node(spot.node).cut;
+  const mig::KindIndex kind = kind_of(cluster_->problem().cuts[static_cast<std::size_t>(cut_index)], spot.slices);
+  for (std::size_t alternative = 0; alternative < shape.slices.size(); ++alternative) {
+    const auto& need = shape.slices[alternative][static_cast<std::size_t>(cut_index)];
+    if (!need || need->kind != kind || need->count != std::popcount(spot.slices)) continue;
+    const auto again = choose_alternative(shape_index, alternative);
+    return again && again->slices != 0 ? again : std::nullopt;
   }
   return std::nullopt;
 }

@@ -18,6 +18,8 @@ class SlicePlacer {
  public:
   SlicePlacer(Policy policy, const Cluster& cluster);
   [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
+  /// Another place for slices like those of a spot; nothing but a slice will do. Nothing if there is none.
+  [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot);
   void touch(NodeIndex node) { board_.touch(node); }
 
  private:
@@ -25,6 +27,7 @@ class SlicePlacer {
     NodeScore score = kNoFit;
     Spot spot;
   };
+  [[nodiscard]] std::optional<Spot> choose_alternative(ShapeIndex shape, std::size_t alternative);
   [[nodiscard]] Scored best_on(NodeIndex node, const Shape& shape, std::size_t alternative) const;
   [[nodiscard]] NodeScore score(const Spot& spot) const;
 

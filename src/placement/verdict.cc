@@ -10,6 +10,7 @@ namespace {
 /// By failed pods: where no share can be compared.
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
   const auto best = std::ranges::min_element(results, {}, [](const PolicyResult& result) { return result.failed->mean; });
+  if (results.size() == 1) return fmt::format("{}: {:.1f} pods fail.", name_of(best->policy), best->failed->mean);
   return fmt::format("{} fails to place the fewest pods: {:.1f} on average.", name_of(best->policy), best->failed->mean);
 }
 

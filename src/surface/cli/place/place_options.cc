@@ -21,7 +21,7 @@ constexpr std::int64_t kSeedMax = 1'000'000'000'000;
 constexpr std::size_t kSeedsMax = 10'000;
 constexpr std::int64_t kDemandMax = 1000;
 constexpr std::int64_t kCopiesMax = 1'000'000;
-constexpr std::int64_t kMovesMax = 1000;
+constexpr std::int64_t kMovesMax = 100;
 
 /// "42-51", "7", or several of these, joined by commas.
 Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text) {

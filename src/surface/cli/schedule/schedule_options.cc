@@ -34,7 +34,7 @@ Result<std::vector<sched::Policy>> parse_schedule_policies(std::string_view text
   return policies;
 }
 
-Result<void> check_paths_of(const ScheduleWords& words) {
+Result<void> check_paths_of(const JobScheduleWords& words) {
   if (words.trace.empty()) return invalid("--trace: wanted a file, found an empty path");
   if (words.tenants == "") return invalid("--tenants: wanted a file, found an empty path");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
@@ -44,7 +44,7 @@ Result<void> check_paths_of(const ScheduleWords& words) {
 
 }  // namespace
 
-Result<ScheduleRequest> check_schedule_options(const ScheduleWords& words) {
+Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words) {
   if (auto checked = check_paths_of(words); !checked) return pass_on(checked.error());
   FirstError first;
   ScheduleRequest request{

@@ -15,7 +15,7 @@
 namespace berth::cli {
 
 /// As typed.
-struct ScheduleWords {
+struct JobScheduleWords {
   std::string trace;
   std::string trace_format = "own";
   std::string gpus;
@@ -43,6 +43,6 @@ struct ScheduleRequest {
   std::optional<std::string> log_path;
 };
 
-[[nodiscard]] Result<ScheduleRequest> check_schedule_options(const ScheduleWords& words);
+[[nodiscard]] Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words);
 
 }  // namespace berth::cli

@@ -24,7 +24,7 @@ Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is writ
 void add_schedule_verb(CLI::App& app, VerbContext& context) {
   CLI::App* verb = app.add_subcommand("schedule", kScheduleHelp);
   verb->footer(kScheduleExamples);
-  const auto words = std::make_shared<ScheduleWords>();
+  const auto words = std::make_shared<JobScheduleWords>();
   verb->add_option("--trace", words->trace, "The jobs")->type_name("FILE")->required();
   verb->add_option("--trace-format", words->trace_format, "own, philly or shockwave")->type_name("WORD")->capture_default_str();
   verb->add_option("--gpus", words->gpus, "GPUs of the pool")->type_name("N")->required();
