@@ -13,7 +13,7 @@ namespace berth {
 
 /// A job that runs on all of its GPUs or on none. Times are whole seconds.
 struct ListedJob {
-  std::string name;
+  std::string name = {};
   std::string tenant = "default";
   std::int64_t submit_s = 0;
   std::int64_t gpus = 1;

@@ -13,7 +13,7 @@ namespace berth {
 
 /// A tenant, or a group of them.
 struct ListedTenant {
-  std::string name;
+  std::string name = {};
   std::optional<std::size_t> parent = std::nullopt;  ///< its place in the list; absent: the root
   std::int64_t guaranteed = 0;                       ///< GPUs that it gets back when it needs them
   std::optional<std::int64_t> limit = std::nullopt;  ///< the most that it may run on; absent: none

@@ -1,14 +1,48 @@
+/// Berth's own policy of a pool: preemptive, at any instant; tenants lend what they do not need and get it back.
+///
+/// It serves jobs by worth (worth.h), as far as GPUs are free, within the limits of the tenants, those that fit into their
+/// tenant's unused guarantee first. A job for which too few are free takes those of running jobs that are worth much less, after
+/// some patience, or of less urgent ones, or of lower priority. A job that has waited very long keeps what falls free for itself,
+/// and others only run beside it. When a tenant has waited for its guarantee for the time that it may have to, borrowers give it
+/// back. It knows estimates where jobs have them, and learns the others (durations.h); never durations of jobs at hand.
 #pragma once
-#include "sched/queue_policy.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sched/durations.h"
+#include "sched/world.h"
+#include "sched/worth.h"
+
 namespace berth::sched {
+
 class BerthPolicy {
  public:
-  BerthPolicy(const Workload& workload, const Terms&) : q_(Policy::kSkip, workload) {}
-  void arrived(const World& world, JobIndex job) { q_.arrived(world, job); }
-  void finished(const World& world, JobIndex job) { q_.finished(world, job); }
-  void decide(World& world) { q_.decide(world); }
-  [[nodiscard]] std::optional<Seconds> wake() const { return std::nullopt; }
+  explicit BerthPolicy(const Workload& workload);
+
+  void arrived(const World& world, JobIndex job);
+  void finished(const World& world, JobIndex job);
+  /// O(w log w + r) without preemption, w jobs waiting, r running.
+  void decide(World& world);
+  /// When it wants to decide again, even if nothing happens; nothing while no job waits.
+  [[nodiscard]] std::optional<Seconds> wake(const World& world) const;
+
  private:
-  QueuePolicy q_;
+  friend class BerthInstant;
+  /// Who took a job's GPUs the last time, and how far that one was then: it must have got further before it loses them to it.
+  struct Taken {
+    std::optional<JobIndex> by = std::nullopt;
+    Seconds progress = 0;
+  };
+
+  const Workload* workload_;
+  Durations durations_;
+  Worths worths_;
+  std::vector<JobIndex> waiting_;
+  std::vector<Taken> taken_;                        ///< by job
+  std::vector<std::optional<Seconds>> claims_;      ///< by tenant: since when it waits for GPUs within its guarantee
+  std::optional<Seconds> appointment_;              ///< an instant at which something falls due
 };
+
 }  // namespace berth::sched

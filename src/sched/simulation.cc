@@ -8,8 +8,8 @@
 namespace berth::sched {
 namespace {
 
-AnyPolicy make_policy(Policy policy, const Workload& workload, const Terms& terms) {
-  if (policy == Policy::kBerth) return BerthPolicy(workload, terms);
+AnyPolicy make_policy(Policy policy, const Workload& workload) {
+  if (policy == Policy::kBerth) return BerthPolicy(workload);
   if (decides_in_rounds(policy)) return RoundPolicy(policy, workload);
   return QueuePolicy(policy, workload);
 }
@@ -33,7 +33,7 @@ Simulation::Simulation(const Workload& workload, const Terms& terms, Policy poli
     : workload_(&workload),
       world_(workload, terms),
       name_(policy),
-      policy_(make_policy(policy, workload, terms)),
+      policy_(make_policy(policy, workload)),
       arrivals_(std::make_shared<const std::vector<JobIndex>>(by_submit(workload))) {}
 
 bool Simulation::is_current(const End& end) const { return world_.is_running(end.job) && world_.end_of(end.job) == end.time; }
@@ -82,7 +82,7 @@ bool Simulation::is_decision_instant() const {
 void Simulation::decide() {
   if (is_decision_instant()) {
     std::visit([&](auto& policy) { policy.decide(world_); }, policy_);
-    if (auto* berth = std::get_if<BerthPolicy>(&policy_)) wake_ = berth->wake();
+    if (auto* berth = std::get_if<BerthPolicy>(&policy_)) wake_ = berth->wake(world_);
   }
   collect_log();
 }

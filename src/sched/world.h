@@ -61,6 +61,8 @@ class World {
   [[nodiscard]] std::span<const JobIndex> running() const { return running_; }
   /// GPUs on which a tenant, or the members of a group, run.
   [[nodiscard]] GpuCount use_of(TenantIndex tenant) const { return uses_[static_cast<std::size_t>(tenant)].gpus; }
+  /// GPUs asked for by submitted jobs that are not finished.
+  [[nodiscard]] GpuCount asked_gpus() const { return asked_gpus_; }
   [[nodiscard]] std::int64_t unfinished_count() const { return unfinished_count_; }
   /// Seconds of progress up to now, also without what a preemption now would lose.
   [[nodiscard]] Seconds progress(JobIndex job) const;

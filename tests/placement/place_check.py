@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Verifies an answer of `berth place` from its decisions file alone, by SCHEDULE.md, part 1.
+"""Verifies an answer of `berth place` from its decisions file alone, by docs/scheduling.md.
 
     place_check.py --nodes FILE --pods FILE --decisions FILE --json FILE [--demand 1.3] [--order seeded|given] [--churn]
-                   [--as GPU] [--copies N] [--moves N] [--profiles mig_profiles.json] [--rules] [--rules-every K]
-                   [--timings] [--seeds 42-51] [--policies a,b|all]
+                   [--as GPU] [--copies N] [--moves N] [--rules] [--rules-every K] [--timings]
+                   [--seeds 42-51] [--policies a,b|all]
 
 Checks for each policy and seed that the arrivals and the node order are allowed and do not depend on the policy, that
 every place is legal and nothing is refused that fits, and that every figure of the JSON follows. With --rules each
@@ -13,8 +13,6 @@ Status 0: nothing; 1: something; 2: the inputs cannot be read.
 """
 
 import argparse
-import itertools
-import os
 import sys
 from collections import defaultdict
 from fractions import Fraction
@@ -22,20 +20,16 @@ from typing import Iterator
 
 from place_answer import POLICIES, POLICIES_SLICES, AnswerError, Run, read_answer, read_decisions
 from place_arrivals import Question, arrival_problems, departure_problems, order_problems
+from place_devices import Device, device_named
 from place_figures import figures_of, head_problems, policy_problems
-from place_lists import ListError, demand_of, device_named, read_devices, read_nodes, read_pods
+from place_lists import ListError, demand_of, read_nodes, read_pods
 from place_replay import Replay, Wrong
 from place_rules import Typical
 
-PROFILES = os.environ.get("BERTH_MIG_PROFILES", "/work/shared/reference/mig_profiles.json")
 
-
-def question_of(nodes: str, pods: str, profiles: str = PROFILES, cut_as: str | None = None, copies: int | None = None,
-                **options) -> Question:
-    devices = read_devices(profiles)
-    device = device_named(devices, cut_as) if cut_as else None
-    fleet = read_nodes(nodes, devices, device, copies)
-    return Question(fleet, read_pods(pods, devices, fleet), **options)
+def question_of(nodes: str, pods: str, cut_as: Device | None = None, copies: int | None = None, **options) -> Question:
+    fleet = read_nodes(nodes, cut_as, copies)
+    return Question(fleet, read_pods(pods, fleet), **options)
 
 
 class Check:
@@ -124,10 +118,9 @@ def parser_of(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--demand", type=demand_of, default=Fraction(13, 10))
     parser.add_argument("--order", choices=("seeded", "given"), default="seeded")
     parser.add_argument("--churn", action="store_true")
-    parser.add_argument("--as", dest="cut_as")
+    parser.add_argument("--as", dest="cut_as", type=device_named)
     parser.add_argument("--copies", type=int)
     parser.add_argument("--moves", type=int, default=0)
-    parser.add_argument("--profiles", default=PROFILES)
     parser.add_argument("--seeds", type=seeds_of)
     parser.add_argument("--policies")
     return parser
@@ -147,9 +140,8 @@ def policies_of(question: Question, text: str) -> list[str]:
 
 
 def question_from(options: argparse.Namespace) -> Question:
-    question = question_of(options.nodes, options.pods, options.profiles, options.cut_as, options.copies,
-                           demand=options.demand, is_given=options.order == "given", has_churn=options.churn,
-                           moves_max=options.moves)
+    question = question_of(options.nodes, options.pods, options.cut_as, options.copies, demand=options.demand,
+                           is_given=options.order == "given", has_churn=options.churn, moves_max=options.moves)
     if question.is_given and question.has_churn:
         raise ListError("--churn", 1, 1, "wanted --order seeded")
     if not question.is_given and not question.listed_milli:
@@ -166,6 +158,13 @@ def asked_problems(question: Question, answer: dict, options: argparse.Namespace
         yield f"policies: wanted {policies_of(question, options.policies)}, found {found}"
 
 
+def checked(options: argparse.Namespace, rules_every: int, has_timings: bool = False) -> tuple[Check, list[str]]:
+    """The check of an answer, and all that is wrong with it."""
+    question = question_from(options)
+    check = Check(question, read_decisions(options.decisions), read_answer(options.json), rules_every, has_timings)
+    return check, [*asked_problems(question, check.answer, options), *check.problems()]
+
+
 def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("--rules", action="store_true")
@@ -173,22 +172,19 @@ def main() -> int:
     parser.add_argument("--timings", action="store_true")
     options = parser.parse_args()
     try:
-        question = question_from(options)
-        runs, answer = read_decisions(options.decisions), read_answer(options.json)
+        check, problems = checked(options, options.rules_every or int(options.rules), options.timings)
     except (OSError, ListError) as error:
         print(error, file=sys.stderr)
         return 2
     except AnswerError as error:
         print(error)
         return 1
-    check = Check(question, runs, answer, options.rules_every or int(options.rules), options.timings)
-    count = 0
-    for problem in itertools.chain(asked_problems(question, answer, options), check.problems()):
+    for problem in problems:
         print(problem)
-        count += 1
     decided = f", {check.checked_count} decided anew" if check.rules_every else ""
-    print(f"{len(runs)} runs, {sum(len(run.decisions) for run in runs)} decisions{decided}, {count} problems")
-    return 1 if count else 0
+    decisions = sum(len(run.decisions) for run in check.runs)
+    print(f"{len(check.runs)} runs, {decisions} decisions{decided}, {len(problems)} problems")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

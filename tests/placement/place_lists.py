@@ -1,18 +1,18 @@
-"""Lists of `berth place`: nodes, pods and the table of MIG profiles, read strictly as SCHEDULE.md, part 1, describes.
+"""Lists of `berth place`: nodes and pods, read strictly as docs/scheduling.md describes them.
 
 A file that breaks a rule raises ListError with file, line and column (both from 1; the column is that of the field).
 """
 
 import csv
-import json
 import re
 from fractions import Fraction
 from functools import lru_cache
 from typing import Iterator, NamedTuple
 
+from place_devices import DEVICES, WHOLE_MILLI, Device
+
 NUMBER_MAX = 1_000_000_000
 NODE_GPUS_MAX = 16
-WHOLE_MILLI = 1000
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
 POD_COLUMNS_OPTIONAL = ("gpu_spec", "gang", "profile")
@@ -24,31 +24,6 @@ class ListError(Exception):
     def __init__(self, file: str, line: int, column: int, message: str) -> None:
         super().__init__(f"{file}:{line}:{column}: {message}")
         self.file, self.line, self.column = file, line, column
-
-
-class Profile(NamedTuple):
-    """One kind of slice of a GPU model."""
-    name: str
-    size: int                 # placement units
-    starts: tuple[int, ...]   # legal starts, ascending
-    count_max: int
-    compute_slices: int
-    is_plain: bool            # no attributes
-
-
-class Device(NamedTuple):
-    """A GPU model that can be cut."""
-    model: str
-    units: int
-    profiles: tuple[Profile, ...]
-
-    def profile(self, name: str) -> Profile | None:
-        return next((profile for profile in self.profiles if profile.name == name), None)
-
-    def default_profile(self, milli: int) -> Profile | None:
-        """The smallest one without attributes that covers the milli; equal sizes: fewer compute slices."""
-        enough = [p for p in self.profiles if p.is_plain and p.size * WHOLE_MILLI >= milli * self.units]
-        return min(enough, key=lambda p: (p.size, p.compute_slices), default=None)
 
 
 class Node(NamedTuple):
@@ -150,30 +125,7 @@ class Names:
         return name
 
 
-def read_devices(file: str) -> dict[str, Device]:
-    """The GPU models that can be cut, in the order of the table."""
-    with open(file, encoding="utf-8") as handle:
-        table = json.load(handle)
-    devices = {}
-    for entry in table["devices"]:
-        profiles = tuple(Profile(p["name"], p["placement_size"], tuple(sorted(p["placement_starts"])),
-                                 p["max_instances"], p["compute_slices"], not p["attributes"])
-                         for p in entry["profiles"])
-        devices[entry["model"]] = Device(entry["model"], entry["memory_units"], profiles)
-    return devices
-
-
-def device_named(devices: dict[str, Device], name: str) -> Device:
-    """A model by its name or a unique prefix; H100-80GB is H100-80GB-SXM5."""
-    if name in devices:
-        return devices[name]
-    found = [model for model in devices if model.startswith("H100-80GB-SXM5" if name == "H100-80GB" else name)]
-    if len(found) != 1:
-        raise ListError("--as", 1, 1, f"wanted a GPU that can be cut, found \"{name}\"")
-    return devices[found[0]]
-
-
-def read_nodes(file: str, devices: dict[str, Device], cut_as: Device | None, copies: int | None) -> list[Node]:
+def read_nodes(file: str, cut_as: Device | None, copies: int | None) -> list[Node]:
     """The nodes with GPUs in the order of their rows, or their copies."""
     nodes, names = [], Names()
     for number, row in enumerate(read_rows(file, NODE_COLUMNS)):
@@ -183,7 +135,7 @@ def read_nodes(file: str, devices: dict[str, Device], cut_as: Device | None, cop
         if gpus and not model:
             raise row.error("model", "wanted the model of the GPUs")
         if gpus:
-            nodes.append(Node(number, name, cpu_milli, memory_mib, gpus, model, cut_as or devices.get(model)))
+            nodes.append(Node(number, name, cpu_milli, memory_mib, gpus, model, cut_as or DEVICES.get(model)))
     if not nodes:
         raise ListError(file, 1, 1, "wanted at least one GPU, found none")
     if copies is None:
@@ -221,10 +173,10 @@ def milli_of(row: Row, gpus: int, alternatives: tuple[tuple[int, str], ...], dev
     return row.number("gpu_milli", 1 if gpus == 1 else WHOLE_MILLI, WHOLE_MILLI)
 
 
-def read_pods(file: str, devices: dict[str, Device], fleet: list[Node]) -> list[Pod]:
+def read_pods(file: str, fleet: list[Node]) -> list[Pod]:
     """The rows of the list; what a profile asks for is that of the first model with it in the fleet, else the table."""
     of_fleet = [node.device for node in fleet if node.device is not None]
-    in_order = list(dict.fromkeys(of_fleet + list(devices.values())))
+    in_order = list(dict.fromkeys(of_fleet + list(DEVICES.values())))
     known = {profile.name for device in in_order for profile in device.profiles}
     pods, names = [], Names()
     for number, row in enumerate(read_rows(file, POD_COLUMNS, POD_COLUMNS_OPTIONAL)):

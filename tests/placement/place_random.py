@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Random small inputs for `berth place`: nasty, but every list is well-formed unless it is to be broken.
 
-    place_random.py --seed N --out FOLDER [--slices | --no-slices] [--broken KIND|any] [--profiles mig_profiles.json]
+    place_random.py --seed N --out FOLDER [--slices | --no-slices] [--broken KIND|any]
     place_random.py --kinds
 
 writes nodes.csv, pods.csv and case.json: the options of the call, and of a broken case where the error lies:
     {"options":[…],"kind":null,"error":null}
     {"options":[…],"kind":KIND,"sure":…,"error":{"file":"pods.csv","lines":[4],"columns":[17,19]}}
 Lines and columns count from 1; several are equally good, none means anywhere; file null: no file is at fault.
-"sure" is false where SCHEDULE.md does not name the error in so many words. The same options give the same bytes.
+"sure" is false where docs/scheduling.md does not name the error in so many words. The same options give the same bytes.
 """
 
 import argparse
@@ -17,9 +17,8 @@ import os
 import random
 import sys
 
-import place_check
 from place_broken import KINDS, Broken, break_lists
-from place_lists import WHOLE_MILLI, Device, read_devices
+from place_devices import DEVICES, WHOLE_MILLI
 from place_table import Table
 
 MODELS = ["T4", "P100", "G2", "V100M32"]
@@ -35,8 +34,8 @@ DEMANDS = ["1.3", "1.3", "0.4", "1", "2.05", "0.333", "3.7", "6"]
 class Maker:
     """Draws one case."""
 
-    def __init__(self, rng: random.Random, devices: dict[str, Device], slices: bool | None) -> None:
-        self.rng, self.devices = rng, devices
+    def __init__(self, rng: random.Random, slices: bool | None) -> None:
+        self.rng = rng
         self.has_slices = rng.random() < 0.5 if slices is None else slices
         self.options: list[str] = []
         self.is_cut_as = self.has_slices and rng.random() < 0.3
@@ -88,7 +87,7 @@ class Maker:
     def add_profile(self, pod: dict) -> None:
         """An alternative or more; gpu_milli is left empty only where every model gives one number."""
         rng = self.rng
-        sources = [self.devices[model] for model in self.cut_models] + [rng.choice(list(self.devices.values()))]
+        sources = [DEVICES[model] for model in self.cut_models] + [rng.choice(list(DEVICES.values()))]
         wanted = []
         for _ in range(rng.randint(1, 3)):
             device = rng.choice(sources if rng.random() < 0.2 else sources[:-1])
@@ -98,7 +97,7 @@ class Maker:
         pod["profile"] = "|".join((f"{count}x" if count > 1 or rng.random() < 0.05 else "") + name
                                   for count, name in wanted)
         count, name = wanted[0]
-        milli = {WHOLE_MILLI * count * profile.size // device.units for device in self.devices.values()
+        milli = {WHOLE_MILLI * count * profile.size // device.units for device in DEVICES.values()
                  for profile in device.profiles if profile.name == name}
         if len(milli) == 1 and max(milli) <= WHOLE_MILLI and rng.random() < 0.6:
             pod["gpu_milli"] = ""
@@ -145,10 +144,10 @@ class Maker:
         table.tail = "\n" if rng.random() < 0.1 else ""
 
 
-def make(seed: int, slices: bool | None, broken: str | None, devices: dict[str, Device]) -> tuple[Table, Table, dict]:
+def make(seed: int, slices: bool | None, broken: str | None) -> tuple[Table, Table, dict]:
     """Nodes, pods and case."""
     rng = random.Random(seed)
-    maker = Maker(rng, devices, slices)
+    maker = Maker(rng, slices)
     nodes, pods = maker.nodes(), maker.pods()
     maker.choose_options()
     for table in (nodes, pods):
@@ -168,12 +167,11 @@ def main() -> int:
     parser.add_argument("--slices", action=argparse.BooleanOptionalAction)
     parser.add_argument("--broken", choices=["any", *KINDS])
     parser.add_argument("--kinds", action="store_true")
-    parser.add_argument("--profiles", default=place_check.PROFILES)
     options = parser.parse_args()
     if options.kinds or not options.out:
         print("\n".join(KINDS))
         return 0 if options.kinds else 2
-    nodes, pods, case = make(options.seed, options.slices, options.broken, read_devices(options.profiles))
+    nodes, pods, case = make(options.seed, options.slices, options.broken)
     os.makedirs(options.out, exist_ok=True)
     nodes.write(os.path.join(options.out, "nodes.csv"))
     pods.write(os.path.join(options.out, "pods.csv"))

@@ -1,7 +1,7 @@
 """The rules of `berth place` that the node order and the arrivals determine: brute force over the nodes in node order.
 
 Without slices: dot-product, best-fit, packing, clustering, fgd; with slices: first, best. Whole numbers throughout;
-only the score of fgd goes through math.exp, as SCHEDULE.md, part 1, writes it.
+only the score of fgd goes through math.exp, as docs/scheduling.md writes it.
 """
 
 import math
@@ -9,7 +9,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import Callable, NamedTuple
 
-from place_lists import WHOLE_MILLI, Pod, accepts
+from place_devices import WHOLE_MILLI
+from place_lists import Pod, accepts
 from place_state import Fleet, NodeState, Place, View, is_shared
 
 RULES = ("dot-product", "best-fit", "packing", "clustering", "fgd")

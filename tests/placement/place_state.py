@@ -3,7 +3,8 @@
 from collections import Counter
 from typing import Iterator, NamedTuple
 
-from place_lists import WHOLE_MILLI, Device, Node, Pod, Profile, accepts
+from place_devices import WHOLE_MILLI, Device, Profile
+from place_lists import Node, Pod, accepts
 
 UNCUT_UNIT_MILLI = 125
 
@@ -84,6 +85,9 @@ class NodeState:
         of_profile = sum(piece.profile.name == profile.name for piece in self.slices[gpu])
         if of_profile + len(starts) > profile.count_max:
             return f"more than {profile.count_max} slices {profile.name} on GPU {gpu}"
+        with_media = sum(piece.profile.has_extra_media for piece in self.slices[gpu])
+        if profile.has_extra_media and with_media + len(starts) > 1:
+            return f"more than one slice of GPU {gpu} takes the extended or all media engines"
         return None
 
     def lowest_starts(self, gpu: int, profile: Profile, count: int) -> tuple[int, ...] | None:

@@ -161,6 +161,18 @@ def test_alternatives_and_counts() -> None:
            "more than 1 slices")
 
 
+def test_media() -> None:
+    """One slice with extended media engines a GPU, over all profiles: c takes the other GPU, d none."""
+    nodes = "sn,cpu_milli,memory_mib,gpu,model\nm,9,9,2,A30-24GB\n"
+    pods = ("name,cpu_milli,memory_mib,num_gpu,gpu_milli,profile\na,1,1,1,,1g.6gb+me\nb,1,1,1,,1g.6gb\n"
+            "c,1,1,1,,2g.12gb+me\nd,1,1,1,,1g.6gb+me\n")
+    asked = question(nodes, pods)
+    lines, answer = answer_of(asked, [None], ["first"])
+    assert [line["gpus"] for line in lines[1:]] == [[0], [0], [1], []], lines
+    accept(asked, (lines, answer), rules_every=1)
+    expect(asked, (lines, answer), "media", change(3, gpus=[0], start=[2]), "extended or all media engines")
+
+
 def test_moves() -> None:
     """Two 1g slices, at 0 and 4 of two GPUs; 7g fits once one of them moves."""
     nodes = "sn,cpu_milli,memory_mib,gpu,model\nm,9,9,2,A100-40GB\n"
@@ -259,7 +271,8 @@ def alive(lines: list[dict]) -> int:
 
 
 def main() -> int:
-    for test in (test_given, test_cut, test_alternatives_and_counts, test_moves, test_removed, test_drawn, test_churn):
+    for test in (test_given, test_cut, test_alternatives_and_counts, test_media, test_moves, test_removed, test_drawn,
+                 test_churn):
         test()
     print(f"{found_count} mutations found")
     return 0

@@ -3,7 +3,7 @@
 
 With the order given an answer in which one line is changed is refused; with seeds it may still be legal.
 
-    place_random_selftest.py [SEEDS]
+    place_random_test.py [SEEDS]
 """
 
 import copy
@@ -18,7 +18,7 @@ import place_random
 import place_reference
 from place_answer import AnswerError, read_answer, read_decisions
 from place_broken import KINDS
-from place_lists import ListError, read_devices
+from place_lists import ListError
 from place_rules import RULES, RULES_SLICES
 
 SEEDS = 120
@@ -34,7 +34,7 @@ def options_of(folder: str, case: dict):
 
 
 def make(folder: str, seed: int, broken: str | None = None) -> dict:
-    nodes, pods, case = place_random.make(seed, None, broken, read_devices(place_check.PROFILES))
+    nodes, pods, case = place_random.make(seed, None, broken)
     nodes.write(os.path.join(folder, "nodes.csv"))
     pods.write(os.path.join(folder, "pods.csv"))
     return case

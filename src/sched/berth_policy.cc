@@ -1,0 +1,341 @@
+#include "sched/berth_policy.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sched/victims.h"
+
+namespace berth::sched {
+namespace {
+
+/// Seconds between decisions while jobs wait.
+constexpr Seconds kDecisionGrid = 60;
+/// A victim's rank, less what it would lose, must be so many times that of the job.
+constexpr double kGain = 2;
+/// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
+constexpr Seconds kPatienceRestarts = 5;
+constexpr Seconds kProtectedRestarts = 5;
+/// An urgent job takes the GPUs of another only if it is so much more urgent.
+constexpr double kMoreUrgent = 1.05;
+/// A job keeps what falls free when it has waited so many times its remaining time.
+constexpr Seconds kStarvation = 10;
+constexpr Seconds kShortestWait = 60;
+
+constexpr const char* kHigherPriority = "higher priority";
+constexpr const char* kMoreUrgentReason = "more urgent";
+constexpr const char* kEndsSooner = "expected to end sooner";
+constexpr const char* kGuaranteeReason = "its guarantee";
+
+/// Of the running jobs that may be preempted.
+struct TakingLimits {
+  std::int64_t priority_min = std::numeric_limits<std::int64_t>::max();
+  double rank_max = 0;
+};
+
+/// GPUs that are kept for a job which has waited very long: when they are expected to be enough, and how many are free
+/// beside it then.
+struct Reservation {
+  Seconds start = 0;
+  GpuCount beside = 0;
+};
+
+}  // namespace
+
+/// The decision of one instant.
+class BerthInstant {
+ public:
+  BerthInstant(BerthPolicy& policy, World& world)
+      : policy_(policy), world_(world), workload_(world.workload()), uses_(world), order_(policy.waiting_), is_within_(workload_.jobs.size()) {
+    for (const JobIndex job : order_) is_within_[static_cast<std::size_t>(job)] = is_within_guarantee(job);
+    std::ranges::sort(order_, [&](JobIndex a, JobIndex b) { return goes_before(a, b); });
+    for (const JobIndex job : world_.running()) {
+      if (workload_.job(job).is_preemptible && world_.record(job).started < world_.now()) preemptible_.push_back(job);
+    }
+  }
+
+  void decide() {
+    find_next_due_claim();
+    give_back();
+    for (const JobIndex job : order_) {
+      if (!world_.is_running(job) && may_borrow_now(job)) serve(job);
+    }
+    if (!stopped_.empty()) give_back();
+    std::erase_if(policy_.waiting_, [&](JobIndex job) { return world_.is_running(job); });
+    for (const JobIndex job : stopped_) {
+      if (!world_.is_running(job)) policy_.waiting_.push_back(job);
+    }
+    update_claims();
+  }
+
+ private:
+  [[nodiscard]] const Worth& worth(JobIndex job) const { return policy_.worths_.of(job); }
+
+  /// Whether the job fits into its tenant's unused guarantee.
+  [[nodiscard]] bool is_within_guarantee(JobIndex index) const {
+    const Job& job = workload_.job(index);
+    return world_.use_of(job.tenant) + job.gpus <= workload_.tenant(job.tenant).guaranteed;
+  }
+
+  [[nodiscard]] bool goes_before(JobIndex a, JobIndex b) const {
+    const bool is_a_within = is_within_[static_cast<std::size_t>(a)];
+    const bool is_b_within = is_within_[static_cast<std::size_t>(b)];
+    if (workload_.job(a).priority == workload_.job(b).priority && is_a_within != is_b_within) return is_a_within;
+    return policy_.worths_.goes_before(workload_, a, b);
+  }
+
+  [[nodiscard]] bool has_room(JobIndex index) const {
+    const Job& job = workload_.job(index);
+    return job.gpus <= world_.free_gpus() && world_.is_within_limits(job.tenant, job.gpus);
+  }
+  [[nodiscard]] bool is_stopped(JobIndex job) const { return std::ranges::find(stopped_, job) != stopped_.end(); }
+  [[nodiscard]] const std::optional<Seconds>& claim_of(JobIndex job) const {
+    return policy_.claims_[static_cast<std::size_t>(workload_.job(job).tenant)];
+  }
+  [[nodiscard]] bool is_claim_due(JobIndex job) const {
+    return world_.now() - claim_of(job).value_or(world_.now()) >= world_.terms().reclaim;
+  }
+
+  void appoint(Seconds at) {
+    if (at <= world_.now()) return;
+    if (!policy_.appointment_ || at < *policy_.appointment_) policy_.appointment_ = at;
+  }
+
+  // ---- Preempting
+
+  /// Whether a running job may lose its GPUs at all, or also lies outside the time in which it is protected.
+  [[nodiscard]] bool may_stop(JobIndex victim, bool is_forced) const {
+    if (!world_.may_preempt(victim)) return false;
+    const JobRecord& record = world_.record(victim);
+    const Seconds held = world_.now() - record.started;
+    const Seconds restart = record.is_restart ? world_.terms().restart : 0;
+    return held >= 1 && (is_forced || (held > restart && held >= restart + kProtectedRestarts * world_.terms().restart));
+  }
+
+  /// Whether a victim that took the job's GPUs has got further since then.
+  [[nodiscard]] bool has_got_further(JobIndex victim, JobIndex job, bool is_forced) const {
+    const BerthPolicy::Taken& taken = policy_.taken_[static_cast<std::size_t>(job)];
+    if (taken.by != victim) return true;
+    return (is_forced ? world_.progress(victim) : world_.kept_progress(victim)) > taken.progress;
+  }
+
+  /// Why a waiting job may take a running job's GPUs; nothing if it may not.
+  [[nodiscard]] const char* reason_to_take(JobIndex job, JobIndex victim) const {
+    const std::int64_t priority = workload_.job(job).priority;
+    const std::int64_t other = workload_.job(victim).priority;
+    const JobRecord& record = world_.record(victim);
+    if (other > priority) return nullptr;
+    if (!may_stop(victim, other < priority) || !has_got_further(victim, job, false)) return nullptr;
+    if (other < priority) return world_.progress(victim) > record.progress ? kHigherPriority : nullptr;
+    if (record.is_restart && world_.kept_progress(victim) <= record.progress) return nullptr;
+    const Worth& own = worth(job);
+    const Worth& its = worth(victim);
+    if (own.is_urgent != its.is_urgent) return own.is_urgent ? kMoreUrgentReason : nullptr;
+    if (own.is_urgent) return own.urgency > kMoreUrgent * its.urgency ? kMoreUrgentReason : nullptr;
+    return is_patient(job) && its.rank - its.loss > kGain * own.rank ? kEndsSooner : nullptr;
+  }
+
+  [[nodiscard]] bool is_patient(JobIndex job) const {
+    const Seconds waits_since = std::max(workload_.job(job).submit, world_.record(job).stopped);
+    return world_.now() - waits_since >= kPatienceRestarts * world_.terms().restart;
+  }
+
+  /// Whether any running job could lose its GPUs to this one: cheap, and right for most jobs that wait.
+  [[nodiscard]] bool may_take_any(JobIndex job) {
+    if (!limits_) {
+      limits_.emplace();
+      for (const JobIndex victim : preemptible_) {
+        if (!world_.is_running(victim)) continue;
+        limits_->priority_min = std::min(limits_->priority_min, workload_.job(victim).priority);
+        if (may_stop(victim, false)) limits_->rank_max = std::max(limits_->rank_max, worth(victim).rank - worth(victim).loss);
+      }
+    }
+    return worth(job).is_urgent || workload_.job(job).priority > limits_->priority_min ||
+           (limits_->rank_max > kGain * worth(job).rank && is_patient(job));
+  }
+
+  template <class MayTake>
+  [[nodiscard]] std::optional<std::vector<JobIndex>> victims(JobIndex job, TakingRule rule, const MayTake& may_take) const {
+    std::vector<JobIndex> candidates;
+    GpuCount possible = world_.free_gpus();
+    for (const JobIndex victim : preemptible_) {
+      if (!world_.is_running(victim) || !may_take(victim)) continue;
+      candidates.push_back(victim);
+      possible += workload_.job(victim).gpus;
+    }
+    if (possible < workload_.job(job).gpus) return std::nullopt;
+    const bool is_due = claim_of(job).has_value() && is_claim_due(job);
+    return find_victims({.world = &world_, .worths = &policy_.worths_, .uses = &uses_, .is_claim_due = is_due}, job,
+                        std::move(candidates), rule);
+  }
+
+  void stop(JobIndex victim, JobIndex job, const Beneficiary& beneficiary, const char* reason) {
+    policy_.taken_[static_cast<std::size_t>(victim)] = {.by = job, .progress = world_.record(job).progress};
+    uses_.take(workload_, workload_.job(victim).tenant, workload_.job(victim).gpus);
+    world_.preempt(victim, beneficiary, reason);
+    stopped_.push_back(victim);
+  }
+
+  // ---- Guarantees
+
+  /// When the earliest claim to a guarantee falls due: what is lent until then must come back by then.
+  void find_next_due_claim() {
+    for (const JobIndex job : order_) {
+      if (!is_within_[static_cast<std::size_t>(job)]) continue;
+      const Seconds due = claim_of(job).value_or(world_.now()) + world_.terms().reclaim;
+      next_due_ = std::min(next_due_.value_or(due), due);
+    }
+  }
+
+  /// Whether a job may start on what others may claim soon: only if it can be preempted by then.
+  [[nodiscard]] bool may_borrow_now(JobIndex index) const {
+    if (!next_due_ || is_within_guarantee(index)) return true;
+    return workload_.job(index).is_preemptible && world_.now() + world_.terms().min_run <= *next_due_;
+  }
+
+  /// Tenants whose claim is due get their GPUs.
+  void give_back() {
+    for (const JobIndex job : order_) {
+      if (world_.is_running(job) || is_stopped(job) || !is_within_guarantee(job) || !is_claim_due(job)) continue;
+      if (has_room(job)) {
+        world_.start(job);
+        continue;
+      }
+      auto found = victims(job, TakingRule::kGuarantee,
+                           [&](JobIndex victim) { return may_stop(victim, true) && has_got_further(victim, job, false); });
+      if (!found) {
+        found = victims(job, TakingRule::kGuarantee,
+                        [&](JobIndex victim) { return may_stop(victim, true) && has_got_further(victim, job, true); });
+      }
+      if (!found) {
+        wait_for_min_run();
+        continue;
+      }
+      for (const JobIndex victim : *found) stop(victim, job, {.tenant = workload_.job(job).tenant}, kGuaranteeReason);
+      world_.start(job);
+    }
+  }
+
+  /// Decides again as soon as the next running job may be preempted.
+  void wait_for_min_run() {
+    for (const JobIndex job : world_.running()) {
+      if (!workload_.job(job).is_preemptible) continue;
+      appoint(world_.record(job).started + std::max<Seconds>(1, world_.terms().min_run));
+    }
+  }
+
+  /// Since when tenants wait for GPUs within their guarantee, behind the decision.
+  void update_claims() {
+    std::vector<bool> is_claiming(policy_.claims_.size());
+    for (const JobIndex job : policy_.waiting_) {
+      if (is_within_guarantee(job)) is_claiming[static_cast<std::size_t>(workload_.job(job).tenant)] = true;
+    }
+    for (std::size_t tenant = 0; tenant < is_claiming.size(); ++tenant) {
+      std::optional<Seconds>& claim = policy_.claims_[tenant];
+      if (!is_claiming[tenant]) {
+        claim.reset();
+        continue;
+      }
+      if (!claim) claim = world_.now();
+      const Seconds due = *claim + world_.terms().reclaim;
+      appoint(due <= world_.now() && !stopped_.empty() ? world_.now() + 1 : due);
+    }
+  }
+
+  // ---- Serving
+
+  void serve(JobIndex job) {
+    if (!stopped_.empty() && !is_within_guarantee(job)) start_those_within_guarantees();
+    if (has_room(job)) {
+      if (fits_beside_reservation(job)) return world_.start(job);
+    } else if (take_from_others(job)) {
+      return;
+    }
+    if (!reservation_) reserve_if_starving(job);
+  }
+
+  /// What was taken from borrowers goes to guarantees first.
+  void start_those_within_guarantees() {
+    for (const JobIndex job : order_) {
+      if (!world_.is_running(job) && !is_stopped(job) && is_within_guarantee(job) && has_room(job)) world_.start(job);
+    }
+  }
+
+  bool take_from_others(JobIndex job) {
+    if (!may_take_any(job)) return false;
+    const auto found = victims(job, TakingRule::kGoesBefore, [&](JobIndex victim) { return reason_to_take(job, victim) != nullptr; });
+    if (!found) return false;
+    for (const JobIndex victim : *found) stop(victim, job, {.job = job}, reason_to_take(job, victim));
+    world_.start(job);
+    return true;
+  }
+
+  [[nodiscard]] bool fits_beside_reservation(JobIndex job) {
+    if (!reservation_) return true;
+    const Seconds end = world_.now() + worth(job).total - world_.progress(job);
+    if (end <= reservation_->start) return true;
+    const GpuCount gpus = workload_.job(job).gpus;
+    if (gpus > reservation_->beside) return false;
+    reservation_->beside -= gpus;
+    return true;
+  }
+
+  void reserve_if_starving(JobIndex index) {
+    const Job& job = workload_.job(index);
+    if (job.gpus <= world_.free_gpus() || !world_.is_within_limits(job.tenant, job.gpus)) return;
+    const Seconds waited = world_.now() - job.submit - world_.progress(index);
+    if (!worth(index).is_urgent && waited <= kStarvation * (worth(index).remaining + kShortestWait)) return;
+    std::vector<std::pair<Seconds, GpuCount>> ends;
+    for (const JobIndex running : world_.running()) {
+      const Seconds left = std::max<Seconds>(1, worth(running).total - world_.progress(running));
+      ends.emplace_back(world_.now() + left, workload_.job(running).gpus);
+    }
+    std::ranges::sort(ends);
+    GpuCount free = world_.free_gpus();
+    Seconds start = world_.now();
+    for (std::size_t i = 0; i < ends.size() && (free < job.gpus || ends[i].first == start); ++i) {
+      start = ends[i].first;
+      free += ends[i].second;
+    }
+    if (free >= job.gpus) reservation_ = {.start = start, .beside = free - job.gpus};
+  }
+
+  BerthPolicy& policy_;
+  World& world_;
+  const Workload& workload_;
+  TenantUses uses_;
+  std::vector<JobIndex> order_;       ///< those that waited at the beginning, by worth
+  std::vector<bool> is_within_;       ///< by job: fitted into its tenant's guarantee at the beginning
+  std::vector<JobIndex> preemptible_;  ///< running at the beginning
+  std::vector<JobIndex> stopped_;      ///< preempted at this instant
+  std::optional<Seconds> next_due_;
+  std::optional<TakingLimits> limits_;
+  std::optional<Reservation> reservation_;
+};
+
+BerthPolicy::BerthPolicy(const Workload& workload)
+    : workload_(&workload), worths_(workload), taken_(workload.jobs.size()), claims_(workload.tenants.size()) {}
+
+void BerthPolicy::arrived(const World& /*world*/, JobIndex job) {
+  if (!workload_->job(job).estimate) durations_.submitted(*workload_, job);
+  waiting_.push_back(job);
+}
+
+void BerthPolicy::finished(const World& /*world*/, JobIndex job) {
+  if (!workload_->job(job).estimate) durations_.finished(*workload_, job);
+}
+
+void BerthPolicy::decide(World& world) {
+  appointment_.reset();
+  if (waiting_.empty()) return;
+  worths_.update(world, durations_, waiting_);
+  BerthInstant(*this, world).decide();
+}
+
+std::optional<Seconds> BerthPolicy::wake(const World& world) const {
+  if (waiting_.empty()) return std::nullopt;
+  const Seconds next = (world.now() / kDecisionGrid + 1) * kDecisionGrid;
+  return appointment_ ? std::min(next, *appointment_) : next;
+}
+
+}  // namespace berth::sched
