@@ -43,7 +43,9 @@ class Rows {
   /// Empty if the file does not have the column.
   [[nodiscard]] std::string_view field(std::size_t column) const;
   /// Where a column is in the current row; the row's beginning if the file does not have it.
-  [[nodiscard]] TextPlace place_of(std::size_t column) const { return {.line = lines_.number(), .column = text_column(column)}; }
+  [[nodiscard]] TextPlace place_of(std::size_t column) const {
+    return {.line = lines_.number(), .column = text_column(column)};
+  }
   /// The number of the current line, from 1.
   [[nodiscard]] std::size_t line_number() const { return lines_.number(); }
   /// A field that is not empty.

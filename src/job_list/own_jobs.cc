@@ -11,7 +11,18 @@
 namespace berth::job_list_detail {
 namespace {
 
-enum Column : std::size_t { kJob, kSubmit, kGpus, kDuration, kTenant, kEstimate, kPriority, kCheckpoint, kPreemptible, kDeadline };
+enum Column : std::size_t {
+  kJob,
+  kSubmit,
+  kGpus,
+  kDuration,
+  kTenant,
+  kEstimate,
+  kPriority,
+  kCheckpoint,
+  kPreemptible,
+  kDeadline
+};
 
 const NamedColumns own_columns = {
     .required = {"job", "submit_s", "gpus", "duration_s"},

@@ -34,17 +34,17 @@ struct ShockwaveLine {
   [[nodiscard]] Result<std::int64_t> number_at(std::size_t field, std::string_view name, std::int64_t min) const {
     const auto value = rounded_up(fields[field].text, min);
     if (value) return *value;
-    return tl::unexpected(error_at(
-        file, {.line = number, .column = fields[field].column},
-        fmt::format("{}: wanted a number from {} to {}, found {}", name, min, kNumberMax, in_quotes(fields[field].text))));
+    return tl::unexpected(error_at(file, {.line = number, .column = fields[field].column},
+                                   fmt::format("{}: wanted a number from {} to {}, found {}", name, min, kNumberMax,
+                                               in_quotes(fields[field].text))));
   }
 };
 
 Result<ListedJob> shockwave_job(const ShockwaveLine& line, std::size_t row) {
   if (line.fields.size() != kFieldCount) {
-    return tl::unexpected(error_at(line.file, {.line = line.number, .column = 1},
-                                   fmt::format("wanted {} fields, separated by tabs, found {}", kFieldCount,
-                                               line.fields.size())));
+    return tl::unexpected(
+        error_at(line.file, {.line = line.number, .column = 1},
+                 fmt::format("wanted {} fields, separated by tabs, found {}", kFieldCount, line.fields.size())));
   }
   const auto gpus = line.number_at(kGpusField, "field 7 (GPUs)", 1);
   if (!gpus) return pass_on(gpus.error());
@@ -69,19 +69,22 @@ Result<std::vector<ListedJob>> read_shockwave_jobs(std::string_view text, std::s
   while (lines.next()) {
     const auto end = static_cast<std::size_t>(lines.line().data() + lines.line().size() - text.data());
     if (bad < end || (is_blank(lines.line()) && !lines.is_rest_blank())) {
-      return tl::unexpected(error_at(file, {.line = lines.number(), .column = 1},
-                                     bad < end ? "wanted text in UTF-8, found other bytes" : "wanted a job, found a blank line"));
+      return tl::unexpected(
+          error_at(file, {.line = lines.number(), .column = 1},
+                   bad < end ? "wanted text in UTF-8, found other bytes" : "wanted a job, found a blank line"));
     }
     if (is_blank(lines.line())) break;
     if (jobs.size() >= kRowCountMax) {
       return tl::unexpected(error_at(file, {.line = lines.number(), .column = 1},
                                      fmt::format("wanted at most {} jobs, found more", kRowCountMax)));
     }
-    auto job = shockwave_job({.file = file, .number = lines.number(), .fields = split_at_tabs(lines.line())}, jobs.size());
+    auto job =
+        shockwave_job({.file = file, .number = lines.number(), .fields = split_at_tabs(lines.line())}, jobs.size());
     if (!job) return pass_on(job.error());
     jobs.push_back(std::move(*job));
   }
-  if (jobs.empty()) return tl::unexpected(error_at(file, {.line = 1, .column = 1}, "wanted at least one job, found none"));
+  if (jobs.empty())
+    return tl::unexpected(error_at(file, {.line = 1, .column = 1}, "wanted at least one job, found none"));
   return jobs;
 }
 

@@ -65,7 +65,8 @@ class TenantTree {
       if (row.parent.empty()) continue;
       const auto parent = places.find(row.parent);
       if (parent == places.end()) {
-        return tl::unexpected(error_at(file_, row.parent_place, "parent: wanted a tenant of this file, found " + in_quotes(row.parent)));
+        return tl::unexpected(
+            error_at(file_, row.parent_place, "parent: wanted a tenant of this file, found " + in_quotes(row.parent)));
       }
       row.tenant.parent = parent->second;
     }
@@ -81,8 +82,8 @@ class TenantTree {
         const std::optional<std::size_t> next = rows_[*at].tenant.parent;
         if (!next || walk_of[*next] != i + 1) continue;
         return tl::unexpected(error_at(file_, rows_[*at].parent_place,
-                                       fmt::format("parent: wanted a tree, found {} below {}", in_quotes(rows_[*at].parent),
-                                                   in_quotes(rows_[*at].tenant.name))));
+                                       fmt::format("parent: wanted a tree, found {} below {}",
+                                                   in_quotes(rows_[*at].parent), in_quotes(rows_[*at].tenant.name))));
       }
     }
     return {};
@@ -96,10 +97,10 @@ class TenantTree {
       sum += row.tenant.guaranteed;
       const std::int64_t most = row.tenant.parent ? rows_[*row.tenant.parent].tenant.guaranteed : gpus;
       if (sum <= most) continue;
-      return tl::unexpected(error_at(
-          file_, row.guaranteed_place,
-          fmt::format("guaranteed: wanted at most {} together with its siblings ({}), found {}", most,
-                      row.tenant.parent ? "the guarantee of " + in_quotes(row.parent) : "the GPUs", sum)));
+      return tl::unexpected(
+          error_at(file_, row.guaranteed_place,
+                   fmt::format("guaranteed: wanted at most {} together with its siblings ({}), found {}", most,
+                               row.tenant.parent ? "the guarantee of " + in_quotes(row.parent) : "the GPUs", sum)));
     }
     return {};
   }
@@ -120,7 +121,8 @@ Result<std::vector<ListedTenant>> read_tenants(std::string_view text, std::strin
     if (!*more) break;
     auto row = tenant_row(rows);
     if (!row) return pass_on(row.error());
-    if (!names.emplace(row->tenant.name, found.size()).second) return rows.refuse(kTenant, "a name that no other tenant has");
+    if (!names.emplace(row->tenant.name, found.size()).second)
+      return rows.refuse(kTenant, "a name that no other tenant has");
     found.push_back(std::move(*row));
   }
   if (found.empty()) return rows.fail_file("wanted at least one tenant, found none");

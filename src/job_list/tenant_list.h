@@ -21,9 +21,9 @@ struct ListedTenant {
   friend bool operator==(const ListedTenant&, const ListedTenant&) = default;
 };
 
-/// The columns `tenant,parent,guaranteed,limit,weight`, in any order. Errors, as FILE:LINE:COLUMN: what cannot be read, a name
-/// twice, a parent that is not in the list, a circle, a limit below the guarantee, guarantees of children that exceed their
-/// parent's together, or those at the top the GPUs of the pool.
+/// The columns `tenant,parent,guaranteed,limit,weight`, in any order. Errors, as FILE:LINE:COLUMN: what cannot be read,
+/// a name twice, a parent that is not in the list, a circle, a limit below the guarantee, guarantees of children that
+/// exceed their parent's together, or those at the top the GPUs of the pool.
 [[nodiscard]] Result<std::vector<ListedTenant>> read_tenants(std::string_view text, std::string_view file,
                                                              std::int64_t gpus);
 

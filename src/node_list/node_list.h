@@ -23,8 +23,8 @@ struct ListedNode {
 };
 
 /// The columns `sn,cpu_milli,memory_mib,gpu,model`, in any order; others are ignored. Rows keep their order. Errors, as
-/// FILE:LINE:COLUMN: what cannot be read, CPU or memory above 10^9, more than 16 GPUs, GPUs without a model, a name twice,
-/// no GPU in the whole list.
+/// FILE:LINE:COLUMN: what cannot be read, CPU or memory above 10^9, more than 16 GPUs, GPUs without a model, a name
+/// twice, no GPU in the whole list.
 [[nodiscard]] Result<std::vector<ListedNode>> read_nodes(std::string_view text, std::string_view file);
 
 }  // namespace berth

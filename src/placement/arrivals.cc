@@ -13,7 +13,7 @@
 namespace berth::placement {
 namespace {
 
-constexpr std::int64_t kTurnovers = 5;          // of the pods that there are on average
+constexpr std::int64_t kTurnovers = 5;  // of the pods that there are on average
 constexpr std::int64_t kTurnoversUnmeasured = 2;
 
 template <class T>
@@ -135,10 +135,8 @@ Arrivals given_arrivals(const Problem& problem) {
 
 Result<Arrivals> seeded_arrivals(const Problem& problem, const Decimal& demand, std::uint64_t seed) {
   const Rng rng(seed);
-  Arrivals arrivals{.node_order = shuffled_nodes(problem, rng),
-                    .rows = shuffled_rows(problem, rng),
-                    .batches = {},
-                    .departures = {}};
+  Arrivals arrivals{
+      .node_order = shuffled_nodes(problem, rng), .rows = shuffled_rows(problem, rng), .batches = {}, .departures = {}};
   const auto allowed = allowed_milli(problem, demand);
   if (!allowed) return pass_on(allowed.error());
   const std::int64_t milli = demand_of(problem, arrivals.rows);
@@ -164,7 +162,8 @@ Result<Arrivals> churning_arrivals(const Problem& problem, const Decimal& demand
   const auto listed = static_cast<std::int64_t>(problem.pod_names.size());
   const Decimal mean = demand * Decimal(problem.capacity_milli()) * Decimal(listed) / Decimal(listed_milli);
   const Decimal count = mean * Decimal(kTurnovers);
-  if (count > Decimal(kArrivalsMax)) return invalid(fmt::format("wanted at most {} arrivals, found more", kArrivalsMax));
+  if (count > Decimal(kArrivalsMax))
+    return invalid(fmt::format("wanted at most {} arrivals, found more", kArrivalsMax));
   const Decimal unmeasured = mean * Decimal(kTurnoversUnmeasured);
   arrivals.is_churning = true;
   arrivals.measured_from = unmeasured.is_integer() ? unmeasured.floor() : unmeasured.floor() + 1;

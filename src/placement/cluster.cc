@@ -42,7 +42,8 @@ void Cluster::change(const Spot& spot, const Shape& shape, int sign) {
   ENSURE(state.cpu_free >= 0 && state.memory_free >= 0);
   if (shape.gpu_count == 0) return;
   used_milli_ += sign * shape.demand_milli();
-  pods_by_gpus_[static_cast<std::size_t>(spot.node)][shape.is_shared() ? 0 : static_cast<std::size_t>(shape.gpu_count)] += sign;
+  pods_by_gpus_[static_cast<std::size_t>(spot.node)]
+               [shape.is_shared() ? 0 : static_cast<std::size_t>(shape.gpu_count)] += sign;
   if (spot.slices != 0) return change_slices(spot, sign);
   used_unit_milli_ += sign * shape.demand_milli();
   for (GpuSet rest = spot.gpus; rest != 0; rest = static_cast<GpuSet>(rest & (rest - 1))) {

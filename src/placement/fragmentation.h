@@ -1,8 +1,8 @@
 /// Fragmentation: the free GPU milli that typical pods could not use where they are.
 ///
-/// For a typical pod and a node, all free milli are fragments if it cannot run there (CPU only, wrong model, too little CPU,
-/// too few GPUs with enough free), else those on GPUs that have too little free for it. A node's fragmentation is the sum
-/// over the typical pods, each as often as the list has it: an integer.
+/// For a typical pod and a node, all free milli are fragments if it cannot run there (CPU only, wrong model, too little
+/// CPU, too few GPUs with enough free), else those on GPUs that have too little free for it. A node's fragmentation is
+/// the sum over the typical pods, each as often as the list has it: an integer.
 ///
 /// Source: as rivals.h.
 #pragma once
@@ -36,7 +36,7 @@ class Fragmentation {
     int enough = 0;
     std::int32_t rest = 0;
   };
-  std::vector<int> shares_;          ///< the distinct gpu_milli
+  std::vector<int> shares_;         ///< the distinct gpu_milli
   std::vector<Suitable> by_share_;  ///< of the node that `of` looks at
   std::vector<std::vector<Group>> groups_of_model_;
   std::int64_t rows_ = 0;

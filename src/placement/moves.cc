@@ -21,7 +21,8 @@ class ClearanceSearch {
     found_.clear();
     for (const NodeIndex node : Indices<NodeIndex>(cluster_.node_count())) {
       if (found_.size() >= kClearancesMax) break;
-      if (!cluster_.node(node).cut || !shape_.fits_model[static_cast<std::size_t>(cluster_.state(node).model)]) continue;
+      if (!cluster_.node(node).cut || !shape_.fits_model[static_cast<std::size_t>(cluster_.state(node).model)])
+        continue;
       if (shape_.slices.empty()) {
         clear_whole_gpus(node, moves);
       } else {
@@ -99,8 +100,9 @@ class ClearanceSearch {
       if (!need) continue;
       const auto sites = lowest_sites(cut, standing, *need);
       if (!sites || !has_room_without(node, chosen_)) continue;
-      found_.push_back({.pods = chosen_,
-                        .spot = {.node = node, .gpus = static_cast<GpuSet>(1U << static_cast<unsigned>(gpu)), .slices = *sites}});
+      found_.push_back(
+          {.pods = chosen_,
+           .spot = {.node = node, .gpus = static_cast<GpuSet>(1U << static_cast<unsigned>(gpu)), .slices = *sites}});
       return;
     }
   }
@@ -163,7 +165,8 @@ void MovablePods::remove(const Lying& pod) {
   ENSURE(erased == 1);
 }
 
-std::vector<Clearance> clearances_for(const Cluster& cluster, const MovablePods& movable, ShapeIndex shape, int moves_max) {
+std::vector<Clearance> clearances_for(const Cluster& cluster, const MovablePods& movable, ShapeIndex shape,
+                                      int moves_max) {
   ClearanceSearch search(cluster, movable, cluster.problem().shapes[static_cast<std::size_t>(shape)]);
   std::vector<Clearance> all;
   for (int moves = 1; moves <= moves_max; ++moves) {
@@ -173,7 +176,8 @@ std::vector<Clearance> clearances_for(const Cluster& cluster, const MovablePods&
   return all;
 }
 
-std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, const Shape& shape, const MovingParts& parts) {
+std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, const Shape& shape,
+                                  const MovingParts& parts) {
   const auto shape_of = [&](const Lying& pod) -> const Shape& {
     return parts.cluster->problem().shapes[static_cast<std::size_t>(pod.shape)];
   };

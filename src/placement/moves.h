@@ -26,7 +26,8 @@ struct Move {
 /// Which pods lie on which GPU, as far as they can be moved: each has one slice.
 class MovablePods {
  public:
-  explicit MovablePods(const Cluster& cluster) : by_gpu_(static_cast<std::size_t>(cluster.node_count()) * kNodeGpusMax) {}
+  explicit MovablePods(const Cluster& cluster)
+      : by_gpu_(static_cast<std::size_t>(cluster.node_count()) * kNodeGpusMax) {}
 
   void add(const Lying& pod);
   void remove(const Lying& pod);
@@ -45,12 +46,12 @@ struct Clearance {
   Spot spot;
 };
 
-/// Ways to make room for a pod with so many slices moved, at most; the fewest first, then in the order of nodes and GPUs. At
-/// most `kClearancesMax` for each number of slices. Nothing is said about where the slices could go. O(nodes x GPUs x subsets of
-/// the slices on one).
+/// Ways to make room for a pod with so many slices moved, at most; the fewest first, then in the order of nodes and
+/// GPUs. At most `kClearancesMax` for each number of slices. Nothing is said about where the slices could go. O(nodes x
+/// GPUs x subsets of the slices on one).
 inline constexpr std::size_t kClearancesMax = 16;
-[[nodiscard]] std::vector<Clearance> clearances_for(const Cluster& cluster, const MovablePods& movable, ShapeIndex shape,
-                                                    int moves_max);
+[[nodiscard]] std::vector<Clearance> clearances_for(const Cluster& cluster, const MovablePods& movable,
+                                                    ShapeIndex shape, int moves_max);
 
 /// What making room changes: the cluster, and whoever keeps scores of its nodes.
 struct MovingParts {
@@ -65,8 +66,8 @@ struct RoomMade {
   Spot spot;
   std::vector<Move> moves;
 };
-/// Takes the first of the clearances whose slices all fit somewhere else. The cluster then has the pod and the slices at their
-/// new places; without one nothing has changed.
+/// Takes the first of the clearances whose slices all fit somewhere else. The cluster then has the pod and the slices
+/// at their new places; without one nothing has changed.
 [[nodiscard]] std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, const Shape& shape,
                                                 const MovingParts& parts);
 

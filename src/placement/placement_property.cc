@@ -1,5 +1,5 @@
-// Random lists: every placement is legal, nothing that fits is refused, and the tournaments choose the node that a look at all
-// of them would choose.
+// Random lists: every placement is legal, nothing that fits is refused, and the tournaments choose the node that a look at
+// all of them would choose.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -40,9 +40,8 @@ std::optional<NodeIndex> best_by_hand(const Cluster& cluster, const Shape& shape
     if (!fits(state, shape)) continue;
     const NodeScore score = policy == Policy::kDotProduct ? dot_product_score(state, shape)
                             : policy == Policy::kBestFit  ? best_fit_score(state, shape)
-                            : policy == Policy::kPacking
-                                ? packing_score(state, shape)
-                                : clustering_score(state, cluster.pods_by_gpus(node), shape);
+                            : policy == Policy::kPacking  ? packing_score(state, shape)
+                                                          : clustering_score(state, cluster.pods_by_gpus(node), shape);
     if (score <= best_score) continue;
     best = node;
     best_score = score;
@@ -119,7 +118,8 @@ class Recheck {
 void check_run(std::uint64_t seed, bool has_cuts, bool is_churning) {
   const Problem problem = testing::random_problem(Rng(seed), has_cuts);
   if (problem.capacity_milli() == 0) return;
-  const auto arrivals = is_churning ? churning_arrivals(problem, Decimal(13, 10), seed) : Result<Arrivals>(given_arrivals(problem));
+  const auto arrivals =
+      is_churning ? churning_arrivals(problem, Decimal(13, 10), seed) : Result<Arrivals>(given_arrivals(problem));
   if (!arrivals) return;
   for (const Policy policy : policies_for(problem.has_cuts(), true)) {
     Recheck recheck(problem, *arrivals, policy);

@@ -82,9 +82,10 @@ void FgdPlacer::touch(NodeIndex node) {
 }
 
 Placer make_placer(Policy policy, const Cluster& cluster, const Rng& rng) {
+  if (policy == Policy::kBerth) return Placer(std::in_place_type<BerthPlacer>, cluster);
   if (cluster.problem().has_cuts()) return SlicePlacer(policy, cluster);
   if (policy == Policy::kRandom) return RandomPlacer(cluster, rng.split("random"));
-  if (policy == Policy::kFgd || policy == Policy::kBerth) return FgdPlacer(cluster);
+  if (policy == Policy::kFgd) return FgdPlacer(cluster);
   return RulePlacer(policy, cluster);
 }
 

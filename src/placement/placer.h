@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/rng.h"
+#include "placement/berth_placer.h"
 #include "placement/cluster.h"
 #include "placement/fragmentation.h"
 #include "placement/policy_name.h"
@@ -54,7 +55,7 @@ class FgdPlacer {
   ScoreBoard board_;
 };
 
-using Placer = std::variant<RandomPlacer, RulePlacer, FgdPlacer, SlicePlacer>;
+using Placer = std::variant<RandomPlacer, RulePlacer, FgdPlacer, SlicePlacer, BerthPlacer>;
 
 /// The policy on a cluster, which must outlive it. `rng` is for `random` alone.
 [[nodiscard]] Placer make_placer(Policy policy, const Cluster& cluster, const Rng& rng);

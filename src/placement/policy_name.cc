@@ -5,9 +5,10 @@
 namespace berth::placement {
 namespace {
 
-constexpr std::array kNames = {std::string_view("random"),   std::string_view("dot-product"), std::string_view("best-fit"),
-                               std::string_view("packing"),  std::string_view("clustering"),  std::string_view("fgd"),
-                               std::string_view("berth"),    std::string_view("first"),       std::string_view("best")};
+constexpr std::array kNames = {
+    std::string_view("random"),  std::string_view("dot-product"), std::string_view("best-fit"),
+    std::string_view("packing"), std::string_view("clustering"),  std::string_view("fgd"),
+    std::string_view("berth"),   std::string_view("first"),       std::string_view("best")};
 
 constexpr std::array kWholeAndShared = {Policy::kRandom,     Policy::kDotProduct, Policy::kBestFit, Policy::kPacking,
                                         Policy::kClustering, Policy::kFgd,        Policy::kBerth};

@@ -31,8 +31,10 @@ const MigProfile* find_named_profile(const GpuModel& model, std::string_view nam
 const MigProfile& smallest_profile(const GpuModel& model, int gpu_milli) {
   const MigProfile* best = nullptr;
   for (const MigProfile& profile : model.profiles) {
-    if (!profile.is_plain() || std::int64_t{profile.length} * kGpuMilli < std::int64_t{gpu_milli} * model.units) continue;
-    if (best == nullptr || std::pair(profile.length, profile.compute_slices) < std::pair(best->length, best->compute_slices)) {
+    if (!profile.is_plain() || std::int64_t{profile.length} * kGpuMilli < std::int64_t{gpu_milli} * model.units)
+      continue;
+    if (best == nullptr ||
+        std::pair(profile.length, profile.compute_slices) < std::pair(best->length, best->compute_slices)) {
       best = &profile;
     }
   }
@@ -169,7 +171,8 @@ class ProblemMaker {
     }
     std::string profiles;
     for (const SliceRequest& request : pod.slices) profiles += fmt::format("{}x{}|", request.count, request.profile);
-    const auto key = std::tuple(shape.cpu_milli, shape.memory_mib, shape.gpu_count, shape.gpu_milli, shape.fits_model, profiles);
+    const auto key =
+        std::tuple(shape.cpu_milli, shape.memory_mib, shape.gpu_count, shape.gpu_milli, shape.fits_model, profiles);
     const auto [known, is_new] = shapes_.try_emplace(key, ShapeIndex(problem_.shapes.size()));
     if (is_new) {
       add_slices(pod, shape);
@@ -183,7 +186,8 @@ class ProblemMaker {
     return {};
   }
 
-  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is SCHEDULE.md's for `fgd`.
+  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is SCHEDULE.md's for
+  /// `fgd`.
   void add_typical() {
     using Key = std::tuple<std::int64_t, int, int, std::string>;
     std::map<Key, TypicalPods> groups;

@@ -49,11 +49,11 @@ struct Shape {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
   int gpu_count = 0;
-  int gpu_milli = 0;            ///< of each GPU
+  int gpu_milli = 0;             ///< of each GPU
   std::vector<bool> fits_model;  ///< by model
   bool names_profile = false;    ///< then it runs only on slices
-  /// In order of preference: what it needs of each model that can be partitioned (by cut), nothing where the model does not
-  /// have it. Empty for pods that take no slices.
+  /// In order of preference: what it needs of each model that can be partitioned (by cut), nothing where the model does
+  /// not have it. Empty for pods that take no slices.
   std::vector<std::vector<std::optional<SliceNeed>>> slices = {};
 
   [[nodiscard]] bool is_shared() const { return gpu_count == 1 && gpu_milli < kGpuMilli; }
@@ -76,9 +76,9 @@ struct Problem {
   std::vector<Cut> cuts;
   std::vector<Node> nodes;
   std::vector<Shape> shapes;
-  std::vector<ShapeIndex> shape_of_pod;  ///< by row of the list
-  std::vector<std::string> pod_names;    ///< by row
-  std::vector<std::string> gangs;        ///< by row; empty: none
+  std::vector<ShapeIndex> shape_of_pod;     ///< by row of the list
+  std::vector<std::string> pod_names;       ///< by row
+  std::vector<std::string> gangs;           ///< by row; empty: none
   std::vector<std::int64_t> rows_of_shape;  ///< by shape: how many rows of the list
   std::vector<TypicalPods> typical;         ///< the most frequent kinds, 95 % of the rows; the most frequent first
   std::int64_t gpu_count = 0;
@@ -97,9 +97,9 @@ struct ProblemOptions {
   std::optional<int> copies = std::nullopt;          ///< so many nodes: those with GPUs, again and again
 };
 
-/// Nodes without GPUs are left out. The gpu_milli of a pod that only names profiles follows from the first of them and the
-/// model that has it (of the nodes in order, else of the catalogue); more than one GPU of them is an error. Errors: of `as_gpu`.
-/// Requires: at least one node with GPUs.
+/// Nodes without GPUs are left out. The gpu_milli of a pod that only names profiles follows from the first of them and
+/// the model that has it (of the nodes in order, else of the catalogue); more than one GPU of them is an error. Errors:
+/// of `as_gpu`. Requires: at least one node with GPUs.
 [[nodiscard]] Result<Problem> make_problem(const std::vector<ListedNode>& nodes, const std::vector<Pod>& pods,
                                            const ProblemOptions& options);
 

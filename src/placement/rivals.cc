@@ -41,7 +41,8 @@ TakenGpus tightest_gpus(const NodeState& state, const Shape& shape) {
 
 NodeScore dot_product_score(const NodeState& state, const Shape& shape) {
   constexpr std::int64_t kMost = 2 * kCpuUnit * kCpuUnit;
-  const std::int64_t product = state.cpu_free * shape.cpu_milli + kCpuPerGpu * kCpuPerGpu * state.gpu_free * shape.demand_milli();
+  const std::int64_t product =
+      state.cpu_free * shape.cpu_milli + kCpuPerGpu * kCpuPerGpu * state.gpu_free * shape.demand_milli();
   return floor_divide(kMost - product, kMost / kHundred);
 }
 

@@ -15,15 +15,15 @@ using testing::problem_of;
 class RivalScores : public ::testing::Test {
  protected:
   RivalScores()
-      : problem_(problem_of({{.model = "V100", .gpus = 8, .cpu_per_gpu = 12'000}},
-                            {{.milli = 460, .cpu = 6'000}, {.gpus = 2, .cpu = 8'000}, {.gpus = 0, .cpu = 4'000}, {.milli = 250, .cpu = 1'000}})),
+      : problem_(problem_of({{.model = "V100", .gpus = 8, .cpu_per_gpu = 12'000}}, {{.milli = 460, .cpu = 6'000},
+                                                                                    {.gpus = 2, .cpu = 8'000},
+                                                                                    {.gpus = 0, .cpu = 4'000},
+                                                                                    {.milli = 250, .cpu = 1'000}})),
         cluster_(problem_, {NodeIndex(0)}) {}
 
   [[nodiscard]] const Shape& shape(int row) const { return problem_.shape_of(row); }
   [[nodiscard]] const NodeState& state() const { return cluster_.state(NodeIndex(0)); }
-  void place(int row) {
-    cluster_.place({.node = NodeIndex(0), .gpus = usual_gpus(state(), shape(row))}, shape(row));
-  }
+  void place(int row) { cluster_.place({.node = NodeIndex(0), .gpus = usual_gpus(state(), shape(row))}, shape(row)); }
 
   Problem problem_;
   Cluster cluster_;
@@ -57,18 +57,22 @@ TEST_F(RivalScores, PackingPrefersGpusInUseThenNodesInUse) {
 TEST_F(RivalScores, ClusteringSortsNodesIntoFourBands) {
   EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(0)), 25) << "no GPU pod: 0 + 25";
   place(2);
-  EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(0)), 25) << "CPU-only pods do not count";
+  EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(0)), 25)
+      << "CPU-only pods do not count";
   place(0);
-  EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(3)), 76) << "25 x 460 / 8000 = 1, + 75";
+  EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(3)), 76)
+      << "25 x 460 / 8000 = 1, + 75";
   EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(1)), 1) << "others only";
   place(1);
-  EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(1)), 57) << "25 x 2460 / 8000 = 7, + 50";
+  EXPECT_EQ(clustering_score(state(), cluster_.pods_by_gpus(NodeIndex(0)), shape(1)), 57)
+      << "25 x 2460 / 8000 = 7, + 50";
 }
 
 TEST(FragmentationOfANode, CountsWhatTypicalPodsCannotUse) {
   // Four rows: 460 milli with 6 cores twice, a whole GPU with 1 core, CPU only.
-  const Problem problem = problem_of({{.gpus = 2, .cpu_per_gpu = 3'000}},
-                                     {{.milli = 460, .cpu = 6'000}, {.milli = 460, .cpu = 6'000}, {.cpu = 1'000}, {.gpus = 0, .cpu = 1'000}});
+  const Problem problem = problem_of(
+      {{.gpus = 2, .cpu_per_gpu = 3'000}},
+      {{.milli = 460, .cpu = 6'000}, {.milli = 460, .cpu = 6'000}, {.cpu = 1'000}, {.gpus = 0, .cpu = 1'000}});
   Cluster cluster(problem, {NodeIndex(0)});
   Fragmentation fragmentation(problem);
   EXPECT_EQ(fragmentation.rows(), 4);

@@ -111,13 +111,12 @@ class Run {
 
   /// Places a pod that fits nowhere, if moving slices helps.
   std::optional<Spot> move_others(ShapeIndex shape) {
-    const auto room = make_room(clearances_for(cluster_, movable_, shape, moves_max_),
-                                problem_.shapes[static_cast<std::size_t>(shape)],
-                                {.cluster = &cluster_,
-                                 .touch = [this](NodeIndex node) { touch(node); },
-                                 .choose_again = [this](const Lying& pod) {
-                                   return std::get<SlicePlacer>(placer_).choose_again(pod.shape, pod.spot);
-                                 }});
+    const auto room = make_room(
+        clearances_for(cluster_, movable_, shape, moves_max_), problem_.shapes[static_cast<std::size_t>(shape)],
+        {.cluster = &cluster_,
+         .touch = [this](NodeIndex node) { touch(node); },
+         .choose_again =
+             [this](const Lying& pod) { return std::get<BerthPlacer>(placer_).choose_again(pod.shape, pod.spot); }});
     if (!room) return std::nullopt;
     for (const Move& move : room->moves) {
       const auto decision = static_cast<std::size_t>(move.decision);
@@ -204,7 +203,8 @@ class Run {
   [[nodiscard]] double fragmented_percent() const {
     Fragmentation fragmentation(problem_);
     std::int64_t sum = 0;
-    for (const NodeIndex node : Indices<NodeIndex>(cluster_.node_count())) sum += fragmentation.of(cluster_.state(node));
+    for (const NodeIndex node : Indices<NodeIndex>(cluster_.node_count()))
+      sum += fragmentation.of(cluster_.state(node));
     return kWholePercent * static_cast<double>(sum) /
            (static_cast<double>(fragmentation.rows()) * static_cast<double>(problem_.capacity_milli()));
   }
@@ -217,7 +217,7 @@ class Run {
   Placer placer_;
   MovablePods movable_;
   std::vector<std::pair<std::size_t, Move>> moves_of_batch_;  ///< with the decision for which each was made
-  std::vector<std::optional<Spot>> spots_;  ///< by decision; absent: failed
+  std::vector<std::optional<Spot>> spots_;                    ///< by decision; absent: failed
   std::size_t next_departure_ = 0;
   std::int64_t demand_milli_ = 0;
   MeanShare at_100_;

@@ -15,9 +15,9 @@ namespace berth::placement {
 
 /// What was decided about a pod.
 struct Decision {
-  std::int32_t row = 0;                       ///< of the list of pods
-  std::optional<Spot> spot = std::nullopt;    ///< absent: it failed
-  bool is_undone = false;                     ///< placed, but its gang failed
+  std::int32_t row = 0;                     ///< of the list of pods
+  std::optional<Spot> spot = std::nullopt;  ///< absent: it failed
+  bool is_undone = false;                   ///< placed, but its gang failed
 };
 
 /// Who listens to a run; each function may be empty. Decisions and departures come in order of time.
@@ -42,9 +42,9 @@ struct RunFigures {
   std::optional<double> allocated_at_100 = std::nullopt;
   std::optional<double> allocated_at_130 = std::nullopt;
   std::optional<double> allocated_churn = std::nullopt;
-  std::optional<double> units_at_130 = std::nullopt;    ///< with slices
-  std::optional<double> units_churn = std::nullopt;     ///< with slices and churn
-  std::optional<double> fragmented = std::nullopt;      ///< without slices
+  std::optional<double> units_at_130 = std::nullopt;  ///< with slices
+  std::optional<double> units_churn = std::nullopt;   ///< with slices and churn
+  std::optional<double> fragmented = std::nullopt;    ///< without slices
   std::int64_t failed = 0;
   std::int64_t moves = 0;
   std::vector<std::uint32_t> decision_ns = {};  ///< by decision, with a clock

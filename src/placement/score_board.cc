@@ -16,6 +16,10 @@ void ScoreBoard::touch(NodeIndex node) {
   last_change_[static_cast<std::size_t>(node)] = changes_.size();
 }
 
+void ScoreBoard::forget() {
+  for (Board& board : boards_) board.is_forgotten = true;
+}
+
 ScoreBoard::Board* ScoreBoard::board_of(ShapeIndex shape) {
   Board& board = boards_[static_cast<std::size_t>(shape)];
   if (!board.scores.empty()) return &board;

@@ -14,25 +14,27 @@ using NodeScore = std::int64_t;
 /// The score of a node on which a pod does not fit.
 inline constexpr NodeScore kNoFit = std::numeric_limits<NodeScore>::min();
 
-/// For each shape that was asked for, the scores of all nodes and a tournament among them. A node's score of a shape may only
-/// depend on the node: it is computed again when the node has changed, and only when that shape is asked for.
+/// For each shape that was asked for, the scores of all nodes and a tournament among them. A node's score of a shape
+/// may only depend on the node: it is computed again when the node has changed, and only when that shape is asked for.
 ///
-/// A question costs O(d log n), d the nodes that changed since the shape's last one, each at most once. Memory: 12 bytes for
-/// each node and shape, up to kCellsMax of them; shapes beyond are answered by looking at every node.
+/// A question costs O(d log n), d the nodes that changed since the shape's last one, each at most once. Memory: 12
+/// bytes for each node and shape, up to kCellsMax of them; shapes beyond are answered by looking at every node.
 class ScoreBoard {
  public:
   ScoreBoard(std::size_t shape_count, int node_count);
 
   /// To be called for each node that changed.
   void touch(NodeIndex node);
+  /// To be called when scores of nodes that have not changed are no longer right.
+  void forget();
 
-  /// The node with the highest score, the first of equal ones; nothing if the pod fits nowhere. `score(node)` is its score,
-  /// or kNoFit.
+  /// The node with the highest score, the first of equal ones; nothing if the pod fits nowhere. `score(node)` is its
+  /// score, or kNoFit.
   template <class Score>
   [[nodiscard]] std::optional<NodeIndex> best(ShapeIndex shape, const Score& score) {
     Board* board = board_of(shape);
     if (board == nullptr) return best_of_all(score);
-    if (board->scores.empty()) {
+    if (board->is_forgotten) {
       fill(*board, score);
     } else {
       catch_up(*board, score);
@@ -44,9 +46,10 @@ class ScoreBoard {
 
  private:
   struct Board {
-    std::vector<NodeScore> scores;        ///< by node, padded with kNoFit to a power of two
-    std::vector<std::uint32_t> winners;   ///< of each pair of subtrees; 1 is the root
-    std::size_t seen = 0;                 ///< changes that it knows
+    std::vector<NodeScore> scores;       ///< by node, padded with kNoFit to a power of two
+    std::vector<std::uint32_t> winners;  ///< of each pair of subtrees; 1 is the root
+    bool is_forgotten = true;
+    std::size_t seen = 0;                ///< changes that it knows
   };
   static constexpr std::size_t kCellsMax = 1 << 24;
 
@@ -70,10 +73,12 @@ class ScoreBoard {
   template <class Score>
   void fill(Board& board, const Score& score) {
     board.scores.assign(width_, kNoFit);
-    for (const NodeIndex node : Indices<NodeIndex>(node_count_)) board.scores[static_cast<std::size_t>(node)] = score(node);
+    for (const NodeIndex node : Indices<NodeIndex>(node_count_))
+      board.scores[static_cast<std::size_t>(node)] = score(node);
     board.winners.resize(width_);
     settle_all(board);
     board.seen = changes_.size();
+    board.is_forgotten = false;
   }
 
   template <class Score>
@@ -102,8 +107,8 @@ class ScoreBoard {
   std::size_t width_ = 1;  ///< leaves of a tournament
   std::vector<Board> boards_;
   std::size_t cells_ = 0;
-  std::vector<std::uint32_t> changes_;      ///< nodes, in order of time
-  std::vector<std::size_t> last_change_;    ///< by node: how many changes there were with its latest; 0: it never changed
+  std::vector<std::uint32_t> changes_;    ///< nodes, in order of time
+  std::vector<std::size_t> last_change_;  ///< by node: how many changes there were with its latest; 0: it never changed
 };
 
 }  // namespace berth::placement

@@ -70,17 +70,4 @@ std::optional<Spot> SlicePlacer::choose(ShapeIndex shape_index) {
   return std::nullopt;
 }
 
-std::optional<Spot> SlicePlacer::choose_again(ShapeIndex shape_index, const Spot& spot) {
-  const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
-  const CutIndex cut_index = *cluster_->node(spot.node).cut;
-  const mig::KindIndex kind = kind_of(cluster_->problem().cuts[static_cast<std::size_t>(cut_index)], spot.slices);
-  for (std::size_t alternative = 0; alternative < shape.slices.size(); ++alternative) {
-    const auto& need = shape.slices[alternative][static_cast<std::size_t>(cut_index)];
-    if (!need || need->kind != kind || need->count != std::popcount(spot.slices)) continue;
-    const auto again = choose_alternative(shape_index, alternative);
-    return again && again->slices != 0 ? again : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 }  // namespace berth::placement

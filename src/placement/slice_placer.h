@@ -12,14 +12,12 @@
 
 namespace berth::placement {
 
-/// `first`: the first node, GPU and start. `best`: the GPU with the fewest free units, then the first; whole GPUs and pods
-/// without any as `first`. A pod with alternatives takes the first of them that fits anywhere.
+/// `first`: the first node, GPU and start. `best`: the GPU with the fewest free units, then the first; whole GPUs and
+/// pods without any as `first`. A pod with alternatives takes the first of them that fits anywhere.
 class SlicePlacer {
  public:
   SlicePlacer(Policy policy, const Cluster& cluster);
   [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
-  /// Another place for slices like those of a spot; nothing but a slice will do. Nothing if there is none.
-  [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot);
   void touch(NodeIndex node) { board_.touch(node); }
 
  private:

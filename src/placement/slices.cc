@@ -49,4 +49,14 @@ std::optional<Spot> slice_spot(const Cluster& cluster, NodeIndex node, int gpu, 
   return Spot{.node = node, .gpus = gpus, .slices = *sites};
 }
 
+std::optional<std::size_t> alternative_at(const Cluster& cluster, const Shape& shape, const Spot& spot) {
+  const CutIndex cut = *cluster.node(spot.node).cut;
+  const mig::KindIndex kind = kind_of(cluster.problem().cuts[static_cast<std::size_t>(cut)], spot.slices);
+  for (std::size_t alternative = 0; alternative < shape.slices.size(); ++alternative) {
+    const auto& need = shape.slices[alternative][static_cast<std::size_t>(cut)];
+    if (need && need->kind == kind && need->count == std::popcount(spot.slices)) return alternative;
+  }
+  return std::nullopt;
+}
+
 }  // namespace berth::placement

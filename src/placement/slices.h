@@ -8,8 +8,8 @@
 
 namespace berth::placement {
 
-/// The sites of so many slices on a GPU with these slices, each at its lowest start; nothing if they do not fit. Lowest starts
-/// first is as good as any choice: the slices are equally long.
+/// The sites of so many slices on a GPU with these slices, each at its lowest start; nothing if they do not fit. Lowest
+/// starts first is as good as any choice: the slices are equally long.
 [[nodiscard]] std::optional<mig::SiteSet> lowest_sites(const Cut& cut, mig::SiteSet standing, const SliceNeed& need);
 
 /// Placement units that slices leave free on a GPU.
@@ -18,9 +18,12 @@ namespace berth::placement {
 /// The kind of slices at sites of one kind. Requires: at least one site.
 [[nodiscard]] mig::KindIndex kind_of(const Cut& cut, mig::SiteSet sites);
 
-/// Where a pod lies that takes slices, or a share of a GPU that cannot be partitioned: the alternative-th of `Shape::slices`
-/// on a GPU of the node. Nothing if it does not fit there.
+/// Where a pod lies that takes slices, or a share of a GPU that cannot be partitioned: the alternative-th of
+/// `Shape::slices` on a GPU of the node. Nothing if it does not fit there.
 [[nodiscard]] std::optional<Spot> slice_spot(const Cluster& cluster, NodeIndex node, int gpu, const Shape& shape,
                                              std::size_t alternative);
+
+/// Which of a pod's alternatives lies at a spot; nothing if none does.
+[[nodiscard]] std::optional<std::size_t> alternative_at(const Cluster& cluster, const Shape& shape, const Spot& spot);
 
 }  // namespace berth::placement

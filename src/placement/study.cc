@@ -60,9 +60,11 @@ PolicyResult result_of(Policy policy, bool has_slices, std::vector<RunFigures> r
   result.units_at_130 = summary_over(runs, [](const RunFigures& run) { return run.units_at_130; });
   result.units_churn = summary_over(runs, [](const RunFigures& run) { return run.units_churn; });
   result.fragmented = summary_over(runs, [](const RunFigures& run) { return run.fragmented; });
-  result.failed = summary_over(runs, [](const RunFigures& run) { return std::optional(static_cast<double>(run.failed)); });
+  result.failed =
+      summary_over(runs, [](const RunFigures& run) { return std::optional(static_cast<double>(run.failed)); });
   if (has_slices) {
-    result.moves = summary_over(runs, [](const RunFigures& run) { return std::optional(static_cast<double>(run.moves)); });
+    result.moves =
+        summary_over(runs, [](const RunFigures& run) { return std::optional(static_cast<double>(run.moves)); });
   }
   result.times = times_of(runs);
   result.runs = std::move(runs);
@@ -93,8 +95,8 @@ Result<std::optional<std::vector<PolicyResult>>> run_study(const Problem& proble
       const auto arrivals = arrivals_of(problem, options, seed);
       if (!arrivals) return pass_on(arrivals.error());
       const RunListener listener = hook(policy, is_given ? std::nullopt : std::optional(seed), *arrivals);
-      auto figures = run_placement(problem, *arrivals, {.policy = policy, .seed = seed, .moves_max = options.moves_max},
-                                   listener);
+      auto figures =
+          run_placement(problem, *arrivals, {.policy = policy, .seed = seed, .moves_max = options.moves_max}, listener);
       if (!figures) return std::optional<std::vector<PolicyResult>>();
       runs.push_back(std::move(*figures));
     }

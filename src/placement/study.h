@@ -20,7 +20,7 @@ enum class ArrivalOrder { kSeeded, kGiven, kChurn };
 struct StudyOptions {
   ArrivalOrder order = ArrivalOrder::kSeeded;
   std::vector<std::uint64_t> seeds = {};  ///< not used with `kGiven`, which is one run
-  Decimal demand = {};               ///< GPU milli that the pods ask for, divided by the capacity
+  Decimal demand = {};                    ///< GPU milli that the pods ask for, divided by the capacity
   int moves_max = 0;
 };
 

@@ -9,9 +9,11 @@ namespace {
 
 /// By failed pods: where no share can be compared.
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
-  const auto best = std::ranges::min_element(results, {}, [](const PolicyResult& result) { return result.failed->mean; });
+  const auto best =
+      std::ranges::min_element(results, {}, [](const PolicyResult& result) { return result.failed->mean; });
   if (results.size() == 1) return fmt::format("{}: {:.1f} pods fail.", name_of(best->policy), best->failed->mean);
-  return fmt::format("{} fails to place the fewest pods: {:.1f} on average.", name_of(best->policy), best->failed->mean);
+  return fmt::format("{} fails to place the fewest pods: {:.1f} on average.", name_of(best->policy),
+                     best->failed->mean);
 }
 
 }  // namespace
@@ -39,13 +41,14 @@ std::string placement_verdict(const std::vector<PolicyResult>& results) {
     return mean_of(*a) != mean_of(*b) ? mean_of(*a) > mean_of(*b) : a->policy < b->policy;
   });
   const PolicyResult& best = *ranked.front();
-  const std::string first = fmt::format("{}: {:.2f} % of the GPUs {}", name_of(best.policy), mean_of(best), yardstick->name);
+  const std::string first =
+      fmt::format("{}: {:.2f} % of the GPUs {}", name_of(best.policy), mean_of(best), yardstick->name);
   if (ranked.size() == 1) return first + ".";
   const PolicyResult& second = *ranked[1];
   const double points = mean_of(best) - mean_of(second);
   if (points < 0.005) return fmt::format("{}; {} is as good.", first, name_of(second.policy));
-  return fmt::format("{} is best: {:.2f} % of the GPUs {}, {:.2f} points more than {}, the next best.", name_of(best.policy),
-                     mean_of(best), yardstick->name, points, name_of(second.policy));
+  return fmt::format("{} is best: {:.2f} % of the GPUs {}, {:.2f} points more than {}, the next best.",
+                     name_of(best.policy), mean_of(best), yardstick->name, points, name_of(second.policy));
 }
 
 }  // namespace berth::placement

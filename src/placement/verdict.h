@@ -9,7 +9,8 @@
 
 namespace berth::placement {
 
-/// The figure by which policies are compared: allocated with churn, at 130 % demand, or at 100 %; the first that all have.
+/// The figure by which policies are compared: allocated with churn, at 130 % demand, or at 100 %; the first that all
+/// have.
 struct Yardstick {
   std::string name;  ///< "allocated at 130 % demand"
   std::optional<Summary> PolicyResult::* figure;

@@ -24,11 +24,11 @@ struct Pod {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
   int gpu_count = 0;
-  int gpu_milli = 0;                    ///< of each GPU, 1 to 1000; 0 without GPUs
-  std::vector<std::string> gpu_models;  ///< one of these, as written; empty: any
-  std::string gang;                     ///< pods of one gang run together; empty: none
-  std::int64_t gpu_memory_mib = 0;      ///< that each GPU must have; 0: any
-  std::string gpu_spec = {};            ///< `gpu_models` as the file has them
+  int gpu_milli = 0;                      ///< of each GPU, 1 to 1000; 0 without GPUs
+  std::vector<std::string> gpu_models;    ///< one of these, as written; empty: any
+  std::string gang;                       ///< pods of one gang run together; empty: none
+  std::int64_t gpu_memory_mib = 0;        ///< that each GPU must have; 0: any
+  std::string gpu_spec = {};              ///< `gpu_models` as the file has them
   std::vector<SliceRequest> slices = {};  ///< one of these, the first that fits; empty: no profile is named
 
   /// A part of one GPU, that others may share.
@@ -39,8 +39,8 @@ struct Pod {
 struct PodListForm {
   int gpu_count_max = 1'000'000;
   /// Whether a name is that of a MIG profile. With it the optional column `profile` is read: alternatives in order of
-  /// preference, joined by `|`, each a profile or `2x` and a profile. Only a pod with num_gpu 1 may have one; its gpu_milli
-  /// may then be empty, which leaves it 0.
+  /// preference, joined by `|`, each a profile or `2x` and a profile. Only a pod with num_gpu 1 may have one; its
+  /// gpu_milli may then be empty, which leaves it 0.
   std::function<bool(std::string_view)> is_profile = nullptr;
 };
 

@@ -78,7 +78,8 @@ TEST(PodList, RefusesFilesWithoutPodsOrColumns) {
   EXPECT_NE(refusal(""), "");
 }
 
-const PodListForm kWithProfiles = {.is_profile = [](std::string_view name) { return name == "2g.20gb" || name == "3g.40gb"; }};
+const PodListForm kWithProfiles = {
+    .is_profile = [](std::string_view name) { return name == "2g.20gb" || name == "3g.40gb"; }};
 
 std::string profile_refusal(const std::string& rows) {
   const auto pods = read_pods("name,cpu_milli,memory_mib,num_gpu,gpu_milli,profile\n" + rows, "p.csv", kWithProfiles);
@@ -86,7 +87,9 @@ std::string profile_refusal(const std::string& rows) {
 }
 
 TEST(PodList, ReadsProfilesInOrderOfPreferenceWhereTheyAreWanted) {
-  const std::string text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,profile\na,1,1,1,,B|A|B,3g.40gb|2x2g.20gb\nb,1,1,1,300,,2g.20gb\n";
+  const std::string text =
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,profile\na,1,1,1,,B|A|B,3g.40gb|2x2g.20gb\nb,1,1,1,300,,2g."
+      "20gb\n";
   const auto pods = read_pods(text, "p.csv", kWithProfiles);
   ASSERT_TRUE(pods.has_value()) << pods.error().message;
   EXPECT_THAT((*pods)[0].slices, ElementsAre(SliceRequest{1, "3g.40gb"}, SliceRequest{2, "2g.20gb"}));
@@ -102,7 +105,8 @@ TEST(PodList, RefusesUnknownProfilesAndThoseOfPodsWithoutExactlyOneGpu) {
             "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, found \"4g.40gb\"");
   EXPECT_EQ(profile_refusal("a,1,1,1,500,0x2g.20gb\n"),
             "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, found \"0x2g.20gb\"");
-  EXPECT_EQ(profile_refusal("a,1,1,2,1000,2g.20gb\n"), "p.csv:2:14: profile: wanted nothing with num_gpu 2, found \"2g.20gb\"");
+  EXPECT_EQ(profile_refusal("a,1,1,2,1000,2g.20gb\n"),
+            "p.csv:2:14: profile: wanted nothing with num_gpu 2, found \"2g.20gb\"");
   EXPECT_EQ(profile_refusal("a,1,1,1,,\n"),
             "p.csv:2:9: gpu_milli: wanted a whole number from 1 to 1000 with num_gpu 1, found nothing");
 }

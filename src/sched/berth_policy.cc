@@ -46,7 +46,12 @@ struct Reservation {
 class BerthInstant {
  public:
   BerthInstant(BerthPolicy& policy, World& world)
-      : policy_(policy), world_(world), workload_(world.workload()), uses_(world), order_(policy.waiting_), is_within_(workload_.jobs.size()) {
+      : policy_(policy),
+        world_(world),
+        workload_(world.workload()),
+        uses_(world),
+        order_(policy.waiting_),
+        is_within_(workload_.jobs.size()) {
     for (const JobIndex job : order_) is_within_[static_cast<std::size_t>(job)] = is_within_guarantee(job);
     std::ranges::sort(order_, [&](JobIndex a, JobIndex b) { return goes_before(a, b); });
     for (const JobIndex job : world_.running()) {
@@ -109,7 +114,8 @@ class BerthInstant {
     const JobRecord& record = world_.record(victim);
     const Seconds held = world_.now() - record.started;
     const Seconds restart = record.is_restart ? world_.terms().restart : 0;
-    return held >= 1 && (is_forced || (held > restart && held >= restart + kProtectedRestarts * world_.terms().restart));
+    return held >= 1 &&
+           (is_forced || (held > restart && held >= restart + kProtectedRestarts * world_.terms().restart));
   }
 
   /// Whether a victim that took the job's GPUs has got further since then.
@@ -147,7 +153,8 @@ class BerthInstant {
       for (const JobIndex victim : preemptible_) {
         if (!world_.is_running(victim)) continue;
         limits_->priority_min = std::min(limits_->priority_min, workload_.job(victim).priority);
-        if (may_stop(victim, false)) limits_->rank_max = std::max(limits_->rank_max, worth(victim).rank - worth(victim).loss);
+        if (may_stop(victim, false))
+          limits_->rank_max = std::max(limits_->rank_max, worth(victim).rank - worth(victim).loss);
       }
     }
     return worth(job).is_urgent || workload_.job(job).priority > limits_->priority_min ||
@@ -155,7 +162,8 @@ class BerthInstant {
   }
 
   template <class MayTake>
-  [[nodiscard]] std::optional<std::vector<JobIndex>> victims(JobIndex job, TakingRule rule, const MayTake& may_take) const {
+  [[nodiscard]] std::optional<std::vector<JobIndex>> victims(JobIndex job, TakingRule rule,
+                                                             const MayTake& may_take) const {
     std::vector<JobIndex> candidates;
     GpuCount possible = world_.free_gpus();
     for (const JobIndex victim : preemptible_) {
@@ -201,8 +209,9 @@ class BerthInstant {
         world_.start(job);
         continue;
       }
-      auto found = victims(job, TakingRule::kGuarantee,
-                           [&](JobIndex victim) { return may_stop(victim, true) && has_got_further(victim, job, false); });
+      auto found = victims(job, TakingRule::kGuarantee, [&](JobIndex victim) {
+        return may_stop(victim, true) && has_got_further(victim, job, false);
+      });
       if (!found) {
         found = victims(job, TakingRule::kGuarantee,
                         [&](JobIndex victim) { return may_stop(victim, true) && has_got_further(victim, job, true); });
@@ -263,7 +272,8 @@ class BerthInstant {
 
   bool take_from_others(JobIndex job) {
     if (!may_take_any(job)) return false;
-    const auto found = victims(job, TakingRule::kGoesBefore, [&](JobIndex victim) { return reason_to_take(job, victim) != nullptr; });
+    const auto found =
+        victims(job, TakingRule::kGoesBefore, [&](JobIndex victim) { return reason_to_take(job, victim) != nullptr; });
     if (!found) return false;
     for (const JobIndex victim : *found) stop(victim, job, {.job = job}, reason_to_take(job, victim));
     world_.start(job);
@@ -304,8 +314,8 @@ class BerthInstant {
   World& world_;
   const Workload& workload_;
   TenantUses uses_;
-  std::vector<JobIndex> order_;       ///< those that waited at the beginning, by worth
-  std::vector<bool> is_within_;       ///< by job: fitted into its tenant's guarantee at the beginning
+  std::vector<JobIndex> order_;        ///< those that waited at the beginning, by worth
+  std::vector<bool> is_within_;        ///< by job: fitted into its tenant's guarantee at the beginning
   std::vector<JobIndex> preemptible_;  ///< running at the beginning
   std::vector<JobIndex> stopped_;      ///< preempted at this instant
   std::optional<Seconds> next_due_;

@@ -1,10 +1,11 @@
 /// Berth's own policy of a pool: preemptive, at any instant; tenants lend what they do not need and get it back.
 ///
-/// It serves jobs by worth (worth.h), as far as GPUs are free, within the limits of the tenants, those that fit into their
-/// tenant's unused guarantee first. A job for which too few are free takes those of running jobs that are worth much less, after
-/// some patience, or of less urgent ones, or of lower priority. A job that has waited very long keeps what falls free for itself,
-/// and others only run beside it. When a tenant has waited for its guarantee for the time that it may have to, borrowers give it
-/// back. It knows estimates where jobs have them, and learns the others (durations.h); never durations of jobs at hand.
+/// It serves jobs by worth (worth.h), as far as GPUs are free, within the limits of the tenants, those that fit into
+/// their tenant's unused guarantee first. A job for which too few are free takes those of running jobs that are worth
+/// much less, after some patience, or of less urgent ones, or of lower priority. A job that has waited very long keeps
+/// what falls free for itself, and others only run beside it. When a tenant has waited for its guarantee for the time
+/// that it may have to, borrowers give it back. It knows estimates where jobs have them, and learns the others
+/// (durations.h); never durations of jobs at hand.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ class BerthPolicy {
 
  private:
   friend class BerthInstant;
-  /// Who took a job's GPUs the last time, and how far that one was then: it must have got further before it loses them to it.
+  /// Who took a job's GPUs the last time, and how far that one was then: it must have got further before it loses them
+  /// to it.
   struct Taken {
     std::optional<JobIndex> by = std::nullopt;
     Seconds progress = 0;
@@ -40,9 +42,9 @@ class BerthPolicy {
   Durations durations_;
   Worths worths_;
   std::vector<JobIndex> waiting_;
-  std::vector<Taken> taken_;                        ///< by job
-  std::vector<std::optional<Seconds>> claims_;      ///< by tenant: since when it waits for GPUs within its guarantee
-  std::optional<Seconds> appointment_;              ///< an instant at which something falls due
+  std::vector<Taken> taken_;                    ///< by job
+  std::vector<std::optional<Seconds>> claims_;  ///< by tenant: since when it waits for GPUs within its guarantee
+  std::optional<Seconds> appointment_;          ///< an instant at which something falls due
 };
 
 }  // namespace berth::sched

@@ -96,7 +96,8 @@ void Durations::add_at_hand(const World& world, std::size_t index, PerBin& reach
 
 void Durations::renew(const World& world, std::size_t index) {
   const JobClass& of = classes_[index];
-  const bool is_fresh = of.is_derived && of.finished - of.finished_then < 1 + static_cast<std::int64_t>(of.count) / kRenewShare &&
+  const bool is_fresh = of.is_derived &&
+                        of.finished - of.finished_then < 1 + static_cast<std::int64_t>(of.count) / kRenewShare &&
                         total_ - of.total_then < kRenewTotal && world.now() - of.derived_at < kRenewSeconds;
   if (!is_fresh) derive(world, index);
 }

@@ -1,17 +1,18 @@
 /// How long jobs without an estimate run, learned from those that have finished.
 ///
-/// Model: durations fall into bins, eight per doubling. For each bin the hazard h is the share of jobs that end in it of those
-/// that reach it: finished jobs, weighted down with age, and jobs at hand, which have reached what they have done so far. Jobs
-/// of a tenant and size are smoothed towards all of that size, these towards all jobs, and those towards a duration of which
-/// every doubling is equally likely: h = (ended + k h') / (reached + k), h' the hazard of the coarser class. Jobs at hand are
-/// counted because otherwise only short jobs would have finished in the beginning (censoring).
+/// Model: durations fall into bins, eight per doubling. For each bin the hazard h is the share of jobs that end in it
+/// of those that reach it: finished jobs, weighted down with age, and jobs at hand, which have reached what they have
+/// done so far. Jobs of a tenant and size are smoothed towards all of that size, these towards all jobs, and those
+/// towards a duration of which every doubling is equally likely: h = (ended + k h') / (reached + k), h' the hazard of
+/// the coarser class. Jobs at hand are counted because otherwise only short jobs would have finished in the beginning
+/// (censoring).
 ///
-/// From the hazards follow, for a job that has run for some time, its mean and median remaining time, and its cost: the least
-/// ratio, over all horizons, of the time that it is expected to run until then and the chance that it has ended by then. A policy
-/// that always runs the job with the least cost minimises the mean completion on one machine.
+/// From the hazards follow, for a job that has run for some time, its mean and median remaining time, and its cost: the
+/// least ratio, over all horizons, of the time that it is expected to run until then and the chance that it has ended
+/// by then. A policy that always runs the job with the least cost minimises the mean completion on one machine.
 ///
-/// Source: Gittins, "Bandit processes and dynamic allocation indices", JRSS B 1979; Aalto, Ayesta and Righter, "On the Gittins
-/// index in the M/G/1 queue", 2009.
+/// Source: Gittins, "Bandit processes and dynamic allocation indices", JRSS B 1979; Aalto, Ayesta and Righter, "On the
+/// Gittins index in the M/G/1 queue", 2009.
 #pragma once
 
 #include <array>

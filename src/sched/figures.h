@@ -46,9 +46,9 @@ struct PolicyFigures {
 /// Requires: every job has finished.
 [[nodiscard]] PolicyFigures figures_of(Policy policy, const World& world);
 
-/// Completion / max(duration, 60 s), at least 1; and finish-time fairness, the same divided by how crowded the pool was while
-/// the job was in it. Source of the latter: Mahajan et al., "Themis", NSDI 2020; Zheng et al., "Shockwave", NSDI 2023.
-/// Require: the job has finished.
+/// Completion / max(duration, 60 s), at least 1; and finish-time fairness, the same divided by how crowded the pool was
+/// while the job was in it. Source of the latter: Mahajan et al., "Themis", NSDI 2020; Zheng et al., "Shockwave", NSDI
+/// 2023. Require: the job has finished.
 [[nodiscard]] double slowdown_of(const World& world, JobIndex job);
 [[nodiscard]] double rho_of(const World& world, JobIndex job);
 

@@ -11,10 +11,11 @@ using testing::workload_of;
 
 TEST(Figures, AreThoseOfACourseThatCanBeCountedByHand) {
   // a runs 0 to 100 on 2 of 2 GPUs; b, of another tenant, waits from 50 to 100 and runs until 130 on one.
-  const Workload workload = workload_of({{.tenant = "x", .gpus = 2, .duration_s = 100, .deadline_s = 100},
-                                         {.tenant = "y", .submit_s = 50, .gpus = 1, .duration_s = 30, .deadline_s = 129}},
-                                        2);
-  const PolicyFigures figures = *run_policy(workload, {}, Policy::kFifo, {});
+  const Workload workload =
+      workload_of({{.tenant = "x", .gpus = 2, .duration_s = 100, .deadline_s = 100},
+                   {.tenant = "y", .submit_s = 50, .gpus = 1, .duration_s = 30, .deadline_s = 129}},
+                  2);
+  const PolicyFigures figures = **run_policy(workload, {}, Policy::kFifo, {});
   EXPECT_TRUE(figures.completion.sum == 180);
   EXPECT_DOUBLE_EQ(figures.completion.mean, 90);
   EXPECT_EQ(figures.completion.p50, 80);
@@ -34,8 +35,9 @@ TEST(Figures, AreThoseOfACourseThatCanBeCountedByHand) {
 }
 
 TEST(Figures, BorrowedIsWhatLiesAboveTheGuarantee) {
-  const Workload workload = workload_of({{.tenant = "x", .gpus = 3, .duration_s = 100}}, 4, {{.name = "x", .guaranteed = 2}});
-  const PolicyFigures figures = *run_policy(workload, {}, Policy::kFifo, {});
+  const Workload workload =
+      workload_of({{.tenant = "x", .gpus = 3, .duration_s = 100}}, 4, {{.name = "x", .guaranteed = 2}});
+  const PolicyFigures figures = **run_policy(workload, {}, Policy::kFifo, {});
   EXPECT_TRUE(figures.tenants[0].gpu_seconds == 300 && figures.tenants[0].gpu_seconds_borrowed == 100);
 }
 

@@ -104,8 +104,8 @@ void QueuePolicy::backfill(World& world) {
   GpuCount extra = free - wanted;
   std::optional<JobIndex> last = head;
   for (;;) {
-    last = waiting_.first_that_fits(
-        {.gpus = world.free_gpus(), .seconds = shadow - world.now(), .gpus_longer = extra}, last);
+    last = waiting_.first_that_fits({.gpus = world.free_gpus(), .seconds = shadow - world.now(), .gpus_longer = extra},
+                                    last);
     if (!last) return;
     if (world.now() + estimates_[static_cast<std::size_t>(*last)] > shadow) extra -= workload_->job(*last).gpus;
     start(world, *last);

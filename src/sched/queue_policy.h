@@ -33,7 +33,8 @@ class QueuePolicy {
   const Workload* workload_;
   WaitingJobs waiting_;
   std::vector<Seconds> estimates_;  ///< by job, from its submit on; `easy` alone
-  std::map<std::pair<TenantIndex, GpuCount>, std::vector<Seconds>> finished_durations_;  ///< the latest last; `easy` alone
+  std::map<std::pair<TenantIndex, GpuCount>, std::vector<Seconds>>
+      finished_durations_;  ///< the latest last; `easy` alone
 };
 
 }  // namespace berth::sched

@@ -13,7 +13,10 @@ namespace {
 class FairRound {
  public:
   explicit FairRound(const Workload& workload)
-      : workload_(workload), given_(workload.tenants.size()), waiting_(workload.tenants.size()), next_(workload.tenants.size()) {}
+      : workload_(workload),
+        given_(workload.tenants.size()),
+        waiting_(workload.tenants.size()),
+        next_(workload.tenants.size()) {}
 
   void give(TenantIndex tenant, GpuCount gpus) {
     for_each_ancestor(workload_, tenant, [&](TenantIndex at) { given_[static_cast<std::size_t>(at)] += gpus; });
@@ -85,7 +88,9 @@ std::vector<RoundPolicy::Candidate> RoundPolicy::candidates(const World& world) 
   for (const JobIndex index : unfinished_) {
     const Job& job = workload_->job(index);
     const Seconds progress = policy_ == Policy::kFair ? 0 : world.progress(index);
-    const std::int64_t key = policy_ == Policy::kLas ? job.gpus * progress : policy_ == Policy::kSrpt ? job.duration - progress : 0;
+    const std::int64_t key = policy_ == Policy::kLas    ? job.gpus * progress
+                             : policy_ == Policy::kSrpt ? job.duration - progress
+                                                        : 0;
     all.push_back({.job = index, .key = key});
   }
   std::ranges::sort(all, {}, [&](const Candidate& candidate) {

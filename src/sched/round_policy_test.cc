@@ -15,14 +15,15 @@ constexpr Terms kShortRounds = {.round = 10, .restart = 2};
 
 TEST(Las, RunsWhoHasHadLeastAndARestartCostsItsTime) {
   // At 10 b has had nothing. a comes back at 20 with 10 s done, restarts until 22, and would be done at 27.
-  const Workload workload = workload_of({{.gpus = 2, .duration_s = 15}, {.submit_s = 1, .gpus = 2, .duration_s = 8}}, 2);
+  const Workload workload =
+      workload_of({{.gpus = 2, .duration_s = 15}, {.submit_s = 1, .gpus = 2, .duration_s = 8}}, 2);
   EXPECT_EQ(course_of(workload, Policy::kLas, kShortRounds),
             "start a 0, preempt a 10, start b 10, finish b 18, start a 20, finish a 27");
 }
 
 TEST(Las, ProgressIsKeptInMultiplesOfTheCheckpoint) {
-  const Workload workload = workload_of(
-      {{.gpus = 2, .duration_s = 15, .checkpoint_s = 4}, {.submit_s = 1, .gpus = 2, .duration_s = 8}}, 2);
+  const Workload workload =
+      workload_of({{.gpus = 2, .duration_s = 15, .checkpoint_s = 4}, {.submit_s = 1, .gpus = 2, .duration_s = 8}}, 2);
   EXPECT_EQ(course_of(workload, Policy::kLas, kShortRounds),
             "start a 0, preempt a 10, start b 10, finish b 18, start a 20, finish a 29");
 }
@@ -35,11 +36,15 @@ TEST(Las, WhoMayNotBePreemptedGoesOn) {
             "start a 0, preempt a 20, start b 20, finish b 28, start a 30, finish a 37");
   std::vector<ListedJob> fixed = jobs;
   fixed[0].is_preemptible = false;
-  EXPECT_EQ(course_of(workload_of(fixed, 2), Policy::kLas, kShortRounds), "start a 0, finish a 25, start b 30, finish b 38");
+  EXPECT_EQ(course_of(workload_of(fixed, 2), Policy::kLas, kShortRounds),
+            "start a 0, finish a 25, start b 30, finish b 38");
 }
 
 TEST(Srpt, RunsWhoEndsFirst) {
-  const Workload workload = workload_of({{.gpus = 2, .duration_s = 30}, {.submit_s = 1, .gpus = 2, .duration_s = 25}, {.submit_s = 2, .gpus = 2, .duration_s = 5}}, 2);
+  const Workload workload = workload_of({{.gpus = 2, .duration_s = 30},
+                                         {.submit_s = 1, .gpus = 2, .duration_s = 25},
+                                         {.submit_s = 2, .gpus = 2, .duration_s = 5}},
+                                        2);
   EXPECT_EQ(course_of(workload, Policy::kSrpt, kShortRounds),
             "start a 0, preempt a 10, start c 10, finish c 15, start a 20, finish a 42, start b 50, finish b 75");
 }
@@ -50,15 +55,16 @@ TEST(Fair, GivesToTheTenantWithLeastForItsWeight) {
   for (int i = 0; i < 4; ++i) jobs.push_back({.tenant = "x", .duration_s = 5});
   for (int i = 0; i < 4; ++i) jobs.push_back({.tenant = "y", .duration_s = 5});
   EXPECT_EQ(course_of(workload_of(jobs, 4, tenants), Policy::kFair, kShortRounds),
-            "start a 0, start b 0, start c 0, start e 0, finish a 5, finish b 5, finish c 5, finish e 5, start d 10, start f 10, "
+            "start a 0, start b 0, start c 0, start e 0, finish a 5, finish b 5, finish c 5, finish e 5, start d 10, "
+            "start f 10, "
             "start g 10, start h 10, finish d 15, finish f 15, finish g 15, finish h 15");
 }
 
 TEST(Fair, ObeysTheLimitsOfGroups) {
   const std::vector<ListedTenant> tenants = {
       {.name = "all", .limit = 1}, {.name = "x", .parent = 0}, {.name = "y", .parent = 0}};
-  EXPECT_EQ(course_of(workload_of({{.tenant = "y", .duration_s = 5}, {.tenant = "x", .duration_s = 5}}, 4, tenants), Policy::kFair,
-                      kShortRounds),
+  EXPECT_EQ(course_of(workload_of({{.tenant = "y", .duration_s = 5}, {.tenant = "x", .duration_s = 5}}, 4, tenants),
+                      Policy::kFair, kShortRounds),
             "start b 0, finish b 5, start a 10, finish a 15");
 }
 

@@ -36,7 +36,9 @@ Simulation::Simulation(const Workload& workload, const Terms& terms, Policy poli
       policy_(make_policy(policy, workload)),
       arrivals_(std::make_shared<const std::vector<JobIndex>>(by_submit(workload))) {}
 
-bool Simulation::is_current(const End& end) const { return world_.is_running(end.job) && world_.end_of(end.job) == end.time; }
+bool Simulation::is_current(const End& end) const {
+  return world_.is_running(end.job) && world_.end_of(end.job) == end.time;
+}
 
 std::optional<Seconds> Simulation::next_instant() const {
   std::optional<Seconds> next;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/result.h"
 #include "sched/figures.h"
 #include "sched/policy_name.h"
 #include "sched/simulation.h"
@@ -20,8 +21,9 @@ struct RunListener {
   std::function<bool(double share)> progressed = nullptr;
 };
 
-/// Runs a policy until every job has finished. Nothing if the listener ended it.
-[[nodiscard]] std::optional<PolicyFigures> run_policy(const Workload& workload, const Terms& terms, Policy policy,
-                                                      const RunListener& listener);
+/// Runs a policy until every job has finished. Nothing if the listener ended it. Error: the terms are such that jobs get
+/// nowhere (rounds shorter than a restart).
+[[nodiscard]] Result<std::optional<PolicyFigures>> run_policy(const Workload& workload, const Terms& terms,
+                                                              Policy policy, const RunListener& listener);
 
 }  // namespace berth::sched

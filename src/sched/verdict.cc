@@ -22,7 +22,9 @@ std::vector<const PolicyFigures*> ranked(const std::vector<PolicyFigures>& resul
   return chosen;
 }
 
-std::string mean_text(const PolicyFigures& figures) { return with_separators(std::llround(figures.completion.mean)) + " s"; }
+std::string mean_text(const PolicyFigures& figures) {
+  return with_separators(std::llround(figures.completion.mean)) + " s";
+}
 
 /// "12.3 % less than las" or "1.2 % more than srpt".
 std::string compared(const PolicyFigures& figures, const PolicyFigures& other) {
@@ -35,7 +37,9 @@ std::string compared(const PolicyFigures& figures, const PolicyFigures& other) {
 std::string schedule_verdict(const std::vector<PolicyFigures>& results) {
   const auto without = ranked(results, false);
   const auto with = ranked(results, true);
-  if (without.empty()) return fmt::format("{}: {} mean completion, with hindsight.", name_of(with.front()->policy), mean_text(*with.front()));
+  if (without.empty())
+    return fmt::format("{}: {} mean completion, with hindsight.", name_of(with.front()->policy),
+                       mean_text(*with.front()));
   const PolicyFigures& best = *without.front();
   std::string text = without.size() == 1
                          ? fmt::format("{}: {} mean completion", name_of(best.policy), mean_text(best))

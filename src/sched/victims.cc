@@ -24,12 +24,15 @@ class Search {
         gone_(workload_.tenants.size()) {
     for_each_ancestor(workload_, job_.tenant, [&](TenantIndex at) {
       const std::optional<GpuCount> limit = workload_.tenant(at).limit;
-      path_.push_back({.tenant = at, .missing = limit ? world_.use_of(at) + job_.gpus - *limit : 0, .has_limit = limit.has_value()});
+      path_.push_back({.tenant = at,
+                       .missing = limit ? world_.use_of(at) + job_.gpus - *limit : 0,
+                       .has_limit = limit.has_value()});
     });
   }
 
   std::optional<std::vector<JobIndex>> find(std::vector<JobIndex> candidates) {
-    std::ranges::sort(candidates, [&](JobIndex a, JobIndex b) { return situation_.worths->yields_before(workload_, a, b); });
+    std::ranges::sort(candidates,
+                      [&](JobIndex a, JobIndex b) { return situation_.worths->yields_before(workload_, a, b); });
     // What is legal depends on who was chosen before, so those passed over get another chance.
     for (bool has_changed = true; is_open() && has_changed;) {
       has_changed = false;
@@ -80,7 +83,8 @@ class Search {
   }
   void count_gone(JobIndex victim, GpuCount sign) {
     const Job& job = workload_.job(victim);
-    for_each_ancestor(workload_, job.tenant, [&](TenantIndex at) { gone_[static_cast<std::size_t>(at)] += sign * job.gpus; });
+    for_each_ancestor(workload_, job.tenant,
+                      [&](TenantIndex at) { gone_[static_cast<std::size_t>(at)] += sign * job.gpus; });
   }
 
   [[nodiscard]] bool is_legal(JobIndex index) const {
@@ -100,15 +104,18 @@ class Search {
 
   /// The victim's side, below the common ancestor.
   [[nodiscard]] bool has_to_lose(const Job& victim) const {
-    for (std::optional<TenantIndex> at = victim.tenant; at && !is_below(workload_, job_.tenant, *at); at = workload_.tenant(*at).parent) {
-      if (rule_ == TakingRule::kGuarantee ? left(*at) <= guaranteed(*at) : left(*at) - victim.gpus < guaranteed(*at)) return false;
+    for (std::optional<TenantIndex> at = victim.tenant; at && !is_below(workload_, job_.tenant, *at);
+         at = workload_.tenant(*at).parent) {
+      if (rule_ == TakingRule::kGuarantee ? left(*at) <= guaranteed(*at) : left(*at) - victim.gpus < guaranteed(*at))
+        return false;
     }
     return true;
   }
 
   /// The job's side, below the common ancestor.
   [[nodiscard]] bool stays_within_guarantee(const Job& victim) const {
-    for (std::optional<TenantIndex> at = job_.tenant; at && !is_below(workload_, victim.tenant, *at); at = workload_.tenant(*at).parent) {
+    for (std::optional<TenantIndex> at = job_.tenant; at && !is_below(workload_, victim.tenant, *at);
+         at = workload_.tenant(*at).parent) {
       if (world_.use_of(*at) - gone(*at) + job_.gpus > guaranteed(*at)) return false;
     }
     return true;
@@ -159,7 +166,8 @@ class Search {
 }  // namespace
 
 TenantUses::TenantUses(const World& world) {
-  for (const TenantIndex tenant : indices_of<TenantIndex>(world.workload().tenants)) uses_.push_back(world.use_of(tenant));
+  for (const TenantIndex tenant : indices_of<TenantIndex>(world.workload().tenants))
+    uses_.push_back(world.use_of(tenant));
 }
 
 void TenantUses::take(const Workload& workload, TenantIndex tenant, GpuCount gpus) {

@@ -11,7 +11,8 @@ WaitingJobs::WaitingJobs(const Workload& workload, const std::vector<JobIndex>& 
       place_of_(order.size()),
       width_(std::bit_ceil(std::max<std::size_t>(1, order.size()))),
       nodes_(2 * width_) {
-  for (std::size_t place = 0; place < order_.size(); ++place) place_of_[static_cast<std::size_t>(order_[place])] = place;
+  for (std::size_t place = 0; place < order_.size(); ++place)
+    place_of_[static_cast<std::size_t>(order_[place])] = place;
 }
 
 void WaitingJobs::set(std::size_t place, const Least& least) {

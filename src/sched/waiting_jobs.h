@@ -10,8 +10,8 @@
 
 namespace berth::sched {
 
-/// Finds the first job in order that fits into what is free, without looking at each: a tree over the order, which knows the
-/// least GPUs and the least estimate of the jobs below each of its nodes. Adding and removing cost O(log n).
+/// Finds the first job in order that fits into what is free, without looking at each: a tree over the order, which
+/// knows the least GPUs and the least estimate of the jobs below each of its nodes. Adding and removing cost O(log n).
 class WaitingJobs {
  public:
   /// `order` has every job of the workload, the first one first.

@@ -75,14 +75,15 @@ std::optional<std::string> why_never(const Workload& workload, JobIndex index) {
   const Job& job = workload.job(index);
   const std::string& name = workload.job_names[static_cast<std::size_t>(index)];
   if (job.gpus > workload.gpus) {
-    return fmt::format("job {}: gpus: wanted at most the {} of the pool, found {}", in_quotes(name), workload.gpus, job.gpus);
+    return fmt::format("job {}: gpus: wanted at most the {} of the pool, found {}", in_quotes(name), workload.gpus,
+                       job.gpus);
   }
   std::optional<std::string> reason;
   for_each_ancestor(workload, job.tenant, [&](TenantIndex at) {
     const Tenant& tenant = workload.tenant(at);
     if (reason || !tenant.limit || job.gpus <= *tenant.limit) return;
-    reason = fmt::format("job {}: gpus: wanted at most {}, the limit of tenant {}, found {}", in_quotes(name), *tenant.limit,
-                         in_quotes(tenant.name), job.gpus);
+    reason = fmt::format("job {}: gpus: wanted at most {}, the limit of tenant {}, found {}", in_quotes(name),
+                         *tenant.limit, in_quotes(tenant.name), job.gpus);
   });
   return reason;
 }

@@ -61,8 +61,9 @@ struct Terms {
   Seconds reclaim = 600;  ///< within which lent GPUs come back
 };
 
-/// Without a list of tenants each tenant of the jobs has no guarantee, no limit and weight 1. `jobs_file` is for messages.
-/// Errors: a job with more GPUs than there are, or than a limit above it; a tenant that is not in the list, or has children.
+/// Without a list of tenants each tenant of the jobs has no guarantee, no limit and weight 1. `jobs_file` is for
+/// messages. Errors: a job with more GPUs than there are, or than a limit above it; a tenant that is not in the list,
+/// or has children.
 [[nodiscard]] Result<Workload> make_workload(const std::vector<ListedJob>& jobs, std::string_view jobs_file,
                                              const std::optional<std::vector<ListedTenant>>& tenants, GpuCount gpus);
 

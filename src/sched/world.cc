@@ -79,6 +79,7 @@ void World::preempt(JobIndex job, const Beneficiary& beneficiary, std::string re
   stop(job);
   JobRecord& record = at(job);
   record.state = JobState::kWaiting;
+  stopped_progress_ += kept - record.progress;
   record.progress = kept;
   ++record.preemptions;
   ++preemption_count_;
@@ -91,6 +92,7 @@ void World::finish(JobIndex job) {
   stop(job);
   JobRecord& record = at(job);
   record.state = JobState::kFinished;
+  stopped_progress_ += workload_->job(job).duration - record.progress;
   record.progress = workload_->job(job).duration;
   record.asked_at_finish = asked_gpu_seconds_;
   asked_gpus_ -= workload_->job(job).gpus;

@@ -20,8 +20,8 @@ enum class JobState : std::uint8_t { kNotSubmitted, kWaiting, kRunning, kFinishe
 /// What is known of a job at an instant.
 struct JobRecord {
   JobState state = JobState::kNotSubmitted;
-  Seconds progress = 0;    ///< done before the last start
-  Seconds started = 0;     ///< the last start
+  Seconds progress = 0;     ///< done before the last start
+  Seconds started = 0;      ///< the last start
   bool is_restart = false;  ///< the last start was one behind a preemption
   std::optional<Seconds> first_start = std::nullopt;
   Seconds stopped = 0;  ///< finished, or preempted the last time
@@ -88,10 +88,14 @@ class World {
   [[nodiscard]] std::vector<LogEntry> take_log();
 
   // Sums, up to now.
+  /// Seconds of progress of all jobs before their last starts.
+  [[nodiscard]] Int128 stopped_progress() const { return stopped_progress_; }
   [[nodiscard]] Int128 asked_gpu_seconds() const { return asked_gpu_seconds_; }
   [[nodiscard]] std::int64_t preemption_count() const { return preemption_count_; }
   [[nodiscard]] Int128 restart_gpu_seconds() const { return restart_gpu_seconds_; }
-  [[nodiscard]] Int128 gpu_seconds(TenantIndex tenant) const { return uses_[static_cast<std::size_t>(tenant)].gpu_seconds; }
+  [[nodiscard]] Int128 gpu_seconds(TenantIndex tenant) const {
+    return uses_[static_cast<std::size_t>(tenant)].gpu_seconds;
+  }
   [[nodiscard]] Int128 borrowed_gpu_seconds(TenantIndex tenant) const {
     return uses_[static_cast<std::size_t>(tenant)].borrowed_gpu_seconds;
   }
@@ -122,6 +126,7 @@ class World {
   std::vector<LogEntry> log_;
   Int128 asked_gpu_seconds_ = 0;
   Int128 restart_gpu_seconds_ = 0;
+  Int128 stopped_progress_ = 0;
   std::int64_t preemption_count_ = 0;
   std::int64_t unfinished_count_ = 0;  ///< of submitted jobs
 };

@@ -68,7 +68,8 @@ double Worths::urgency(const World& world, JobIndex index, double rest_of_work) 
     const Seconds time = *job.deadline - world.now();
     const bool can_be_met = time > 0 && time >= left;
     if (can_be_met) {
-      urgency = std::max(urgency, kDeadlineSlack * static_cast<double>(left + world.terms().restart) / static_cast<double>(time));
+      urgency = std::max(
+          urgency, kDeadlineSlack * static_cast<double>(left + world.terms().restart) / static_cast<double>(time));
     }
   }
   return urgency;
@@ -115,7 +116,8 @@ bool Worths::yields_before(const Workload& workload, JobIndex a, JobIndex b) con
   const Worth& right = of(b);
   if (left.is_urgent != right.is_urgent) return !left.is_urgent;
   if (left.is_urgent && left.urgency != right.urgency) return left.urgency < right.urgency;
-  if (!left.is_urgent && left.rank - left.loss != right.rank - right.loss) return left.rank - left.loss > right.rank - right.loss;
+  if (!left.is_urgent && left.rank - left.loss != right.rank - right.loss)
+    return left.rank - left.loss > right.rank - right.loss;
   return std::pair(first.submit, a) > std::pair(second.submit, b);
 }
 

@@ -1,9 +1,9 @@
 /// What running a job now is worth: the order in which `berth` serves jobs.
 ///
-/// Two regimes. Urgent jobs go first: those whose completion would otherwise become too late, compared with their deadline, with
-/// a fair share of the pool, or with the end of all other work (a long job that is started last makes everyone's GPUs idle in the
-/// end). Others go by rank: the GPU-seconds that it takes to finish one, as expected, divided by an age factor, so that nobody
-/// waits for ever. docs/scheduling.md has the formulas.
+/// Two regimes. Urgent jobs go first: those whose completion would otherwise become too late, compared with their
+/// deadline, with a fair share of the pool, or with the end of all other work (a long job that is started last makes
+/// everyone's GPUs idle in the end). Others go by rank: the GPU-seconds that it takes to finish one, as expected,
+/// divided by an age factor, so that nobody waits for ever. docs/scheduling.md has the formulas.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace berth::sched {
 
 struct Worth {
-  double rank = 0;      ///< lower goes first; GPU-seconds
-  double urgency = 0;   ///< from 1 on the job is urgent; higher goes first
+  double rank = 0;     ///< lower goes first; GPU-seconds
+  double urgency = 0;  ///< from 1 on the job is urgent; higher goes first
   bool is_urgent = false;
   Seconds remaining = 1;  ///< expected, of progress
   Seconds total = 1;      ///< expected, of progress: what is done, and the median of what remains

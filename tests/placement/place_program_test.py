@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `berth place` answers to random lists and to those of openb is legal and follows the rules (place_check.py), broken
-lists are refused where they are broken, and the same call gives the same bytes. Skips (77) without a program.
+"""What `berth place` answers to random lists and to those of openb is legal and follows the rules (place_check.py),
+broken lists are refused where they are broken, and the same call gives the same bytes. Skips (77) without a program.
 
     PLACE_SEEDS=500-700 tests/placement/place_program_test.py    other random lists
 """
@@ -17,6 +17,7 @@ import place_check
 import place_random
 from place_answer import Leaves, Moves
 from place_broken import KINDS
+from place_table import Table
 
 PROGRAM = os.environ.get("BERTH_PROGRAM", "")
 DATA = os.environ.get("BERTH_DATA", "")
@@ -27,6 +28,7 @@ OF_LISTS = ("--as", "--copies")   # options of a random case that say what the n
 MODES = {"given": ["--order", "given"], "seeded": ["--seeds", "1-2"],
          "churn": ["--seeds", "3", "--demand", "0.7", "--churn"]}
 MOVES = "2"
+MOVES_CROWDED = "3"
 MESSAGE = re.compile(r"berth: (?:([^:\n]+):([0-9]+):([0-9]+): )?[^\n]+\n")   # with the place of the error, or without
 OPENB_LISTS = ("default", "gpuspec33")
 OPENB_RULES_EVERY = 200
@@ -51,9 +53,17 @@ class PlaceTest(unittest.TestCase):
     def make(self, seed: int, broken: str | None = None) -> dict:
         """Writes a random case; returns its options, and of a broken one where the error lies."""
         nodes, pods, case = place_random.make(seed, None, broken)
+        self.write(nodes, pods)
+        return case
+
+    def write(self, nodes: Table, pods: Table) -> None:
         nodes.write(self.nodes)
         pods.write(self.pods)
-        return case
+
+    @staticmethod
+    def write_text(path: str, text: str) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
 
     def lists(self) -> list[str]:
         return ["--nodes", self.nodes, "--pods", self.pods]
@@ -72,7 +82,7 @@ class PlaceTest(unittest.TestCase):
         parser = place_check.parser_of("")
         options = parser.parse_args([*words, "--policies", "all", "--decisions", self.decisions, "--json", self.json])
         check, problems = place_check.checked(options, rules_every)
-        self.assertEqual(problems, [])
+        self.assertFalse(problems, "\n".join(["", *problems]))
         return check
 
 
@@ -101,6 +111,43 @@ class RandomListsTest(PlaceTest):
                     found = [(self.answer([*self.lists(), *options, *format_words]), content(self.decisions))
                              for _ in range(2)]
                     self.assertEqual(found[0], found[1])
+
+
+class MovesTest(PlaceTest):
+    """Lists for which slices have to move; each move must be possible when its line comes."""
+
+    def test_random_lists(self) -> None:
+        met: Counter[str] = Counter()
+        for seed in range(FIRST, LAST + 1):
+            self.write(*place_random.crowded(seed))
+            for mode, words in MODES.items():
+                with self.subTest(seed=seed, mode=mode):
+                    met += counts_of(self.check([*self.lists(), *words, "--moves", MOVES_CROWDED]))
+        print(f"crowded lists: {dict(met)}")
+        self.assertGreater(met["moves"], LAST - FIRST)
+
+    def test_slices_that_would_change_places(self) -> None:
+        self.check_given("m,9,9,1,A100-40GB\n", "a,0,0,1,,3g.20gb\nb,0,0,1,,2g.10gb\nc,0,0,1,,2g.10gb\n", "2")
+
+    def test_first_alternative_that_fits_behind_the_move(self) -> None:
+        self.check_given("m,2,9,2,A100-40GB\nn,1,9,1,A100-40GB\n",
+                         "a,0,1,1,,1g.5gb+me\nb,1,1,1,,1g.5gb\nc,2,1,1,,1g.5gb+me|2g.10gb\n", "1")
+
+    def check_given(self, nodes: str, pods: str, moves: str) -> None:
+        self.write_text(self.nodes, "sn,cpu_milli,memory_mib,gpu,model\n" + nodes)
+        self.write_text(self.pods, "name,cpu_milli,memory_mib,num_gpu,gpu_milli,profile\n" + pods)
+        self.check([*self.lists(), "--order", "given", "--moves", moves])
+
+
+class CopiesTest(PlaceTest):
+    def test_policies_are_those_of_the_copies(self) -> None:
+        """The only GPU that can be cut is not among the first two nodes."""
+        self.write_text(self.nodes, "sn,cpu_milli,memory_mib,gpu,model\nm,9,9,1,T4\nn,9,9,1,T4\no,9,9,1,A30-24GB\n")
+        self.write_text(self.pods, "name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,500\n")
+        for copies, has_slices in (("2", False), ("3", True), ("7", True)):
+            with self.subTest(copies=copies):
+                check = self.check([*self.lists(), "--order", "given", "--copies", copies])
+                self.assertEqual(check.question.has_slices, has_slices)
 
 
 class BrokenListsTest(PlaceTest):
@@ -154,7 +201,7 @@ def counts_of(check: place_check.Check) -> Counter[str]:
     return +Counter({"runs": len(check.runs), "decisions": len(decisions), "decided anew": check.checked_count,
                      "failed": sum(decision.place is None for decision in decisions),
                      "undone": sum(decision.undone for decision in decisions),
-                     "slices": sum(decision.place is not None and bool(decision.place.starts) for decision in decisions),
+                     "slices": sum(bool(decision.place and decision.place.starts) for decision in decisions),
                      "leaves": sum(isinstance(step, Leaves) for step in steps),
                      "moves": sum(isinstance(step, Moves) for step in steps)})
 

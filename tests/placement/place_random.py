@@ -160,6 +160,33 @@ def make(seed: int, slices: bool | None, broken: str | None) -> tuple[Table, Tab
     return nodes, pods, case
 
 
+def crowded(seed: int) -> tuple[Table, Table]:
+    """Nodes and pods for which slices have to move often: few GPUs, and many pods that want slices of them."""
+    rng = random.Random(seed)
+    models = rng.sample(MODELS_CUT, rng.choice([1, 1, 2]))
+    nodes = [{"sn": f"n{index}", "cpu_milli": rng.choice([5, 20, 100]), "memory_mib": rng.choice([30, 100]),
+              "gpu": rng.randint(1, 3), "model": rng.choice([*models, "T4"] if index else models)}
+             for index in range(rng.randint(1, 4))]
+    pods = [crowded_pod(rng, index, models) for index in range(rng.randint(8, 40))]
+    return Table(list(nodes[0]), nodes), Table(list(pods[0]), pods)
+
+
+def crowded_pod(rng: random.Random, index: int, models: list[str]) -> dict:
+    pod = {"name": f"p{index}", "cpu_milli": rng.randint(0, 4), "memory_mib": rng.randint(0, 3), "num_gpu": 1,
+           "gpu_milli": rng.randint(1, WHOLE_MILLI), "gpu_spec": "", "profile": "",
+           "gang": f"g{index // 4}" if rng.random() < 0.15 else ""}
+    draw = rng.random()
+    if draw < 0.15:
+        pod |= {"num_gpu": rng.choice([1, 2]), "gpu_milli": WHOLE_MILLI}
+    elif draw < 0.4:
+        pod |= {"gpu_milli": rng.choice(SHARED), "gpu_spec": rng.choice(["", models[0]])}
+    else:
+        profiles = DEVICES[rng.choice(models)].profiles
+        pod["profile"] = "|".join(rng.choice(["", "", "", "2x"]) + rng.choice(profiles).name
+                                  for _ in range(rng.choice([1, 1, 1, 2])))
+    return pod
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)

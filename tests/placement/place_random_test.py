@@ -117,11 +117,16 @@ def broken_is_refused(folder: str, kind: str, seed: int) -> None:
     raise AssertionError(f"{kind} seed {seed}: no error")
 
 
+def content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def same_bytes(folder: str, seed: int) -> None:
     texts = []
     for _ in range(2):
         make(folder, seed)
-        texts.append([open(os.path.join(folder, name), "rb").read() for name in ("nodes.csv", "pods.csv")])
+        texts.append([content(os.path.join(folder, name)) for name in ("nodes.csv", "pods.csv")])
     assert texts[0] == texts[1]
 
 

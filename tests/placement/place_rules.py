@@ -178,4 +178,3 @@ def can_hold(state: NodeState, pod: Pod) -> bool:
     if pod.gpus == 0:
         return True
     return sum(free >= pod.milli for free in state.free) >= pod.gpus
-

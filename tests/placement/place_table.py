@@ -40,4 +40,3 @@ class Table:
         text = "" if not self.columns else "".join(line + self.line_end for line in self.lines()) + self.tail
         with open(file, "w", encoding="utf-8-sig" if self.has_mark else "utf-8", newline="") as handle:
             handle.write(text)
-

@@ -21,20 +21,22 @@ std::vector<ListedNode> nodes_of(const std::vector<NodeSketch>& sketches) {
 std::vector<Pod> pods_of(const std::vector<PodSketch>& sketches) {
   std::vector<Pod> pods;
   for (const PodSketch& sketch : sketches) {
-    pods.push_back({.name = fmt::format("p{}", pods.size()),
-                    .cpu_milli = sketch.cpu,
-                    .memory_mib = 1,
-                    .gpu_count = sketch.gpus,
-                    .gpu_milli = sketch.gpus == 0 ? 0 : sketch.milli,
-                    .gpu_models = sketch.spec.empty() ? std::vector<std::string>() : std::vector<std::string>{sketch.spec},
-                    .gang = sketch.gang,
-                    .gpu_spec = sketch.spec,
-                    .slices = sketch.slices});
+    pods.push_back(
+        {.name = fmt::format("p{}", pods.size()),
+         .cpu_milli = sketch.cpu,
+         .memory_mib = 1,
+         .gpu_count = sketch.gpus,
+         .gpu_milli = sketch.gpus == 0 ? 0 : sketch.milli,
+         .gpu_models = sketch.spec.empty() ? std::vector<std::string>() : std::vector<std::string>{sketch.spec},
+         .gang = sketch.gang,
+         .gpu_spec = sketch.spec,
+         .slices = sketch.slices});
   }
   return pods;
 }
 
-Problem problem_of(const std::vector<NodeSketch>& nodes, const std::vector<PodSketch>& pods, const ProblemOptions& options) {
+Problem problem_of(const std::vector<NodeSketch>& nodes, const std::vector<PodSketch>& pods,
+                   const ProblemOptions& options) {
   auto problem = make_problem(nodes_of(nodes), pods_of(pods), options);
   ENSURE(problem.has_value());
   return std::move(*problem);

@@ -33,7 +33,8 @@ struct PodSketch {
 [[nodiscard]] Problem problem_of(const std::vector<NodeSketch>& nodes, const std::vector<PodSketch>& pods,
                                  const ProblemOptions& options = {});
 
-/// Nodes of three models and pods of every kind, drawn from a seed; with `has_cuts` two of the models can be partitioned.
+/// Nodes of three models and pods of every kind, drawn from a seed; with `has_cuts` two of the models can be
+/// partitioned.
 [[nodiscard]] Problem random_problem(Rng rng, bool has_cuts);
 
 }  // namespace berth::placement::testing

@@ -21,7 +21,9 @@ std::vector<ListedTenant> random_tenants(Rng& rng, GpuCount gpus) {
   for (std::size_t group = 0; group < 2; ++group) {
     const auto guaranteed = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(left) + 1));
     left -= guaranteed;
-    tenants.push_back({.name = fmt::format("group{}", group), .guaranteed = guaranteed, .limit = limit(std::max<std::int64_t>(4, guaranteed))});
+    tenants.push_back({.name = fmt::format("group{}", group),
+                       .guaranteed = guaranteed,
+                       .limit = limit(std::max<std::int64_t>(4, guaranteed))});
     const std::size_t parent = tenants.size() - 1;
     GpuCount of_group = guaranteed;
     for (int member = 0; member < 2; ++member) {
@@ -34,7 +36,8 @@ std::vector<ListedTenant> random_tenants(Rng& rng, GpuCount gpus) {
                          .weight = 1 + static_cast<std::int64_t>(rng.below(3))});
     }
   }
-  tenants.push_back({.name = "alone", .guaranteed = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(left) + 1))});
+  tenants.push_back(
+      {.name = "alone", .guaranteed = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(left) + 1))});
   return tenants;
 }
 
@@ -58,7 +61,8 @@ std::string course_of(const Workload& workload, Policy policy, const Terms& term
                             workload.job_names[static_cast<std::size_t>(entry.job)], entry.time);
     }
   };
-  ENSURE(run_policy(workload, terms, policy, listener).has_value());
+  const auto figures = run_policy(workload, terms, policy, listener);
+  ENSURE(figures.has_value() && figures->has_value());
   return course;
 }
 
@@ -74,7 +78,8 @@ Workload random_workload(Rng rng) {
                   .submit_s = static_cast<std::int64_t>(rng.below(4'000)),
                   .gpus = 1 + static_cast<std::int64_t>(rng.below(4)),
                   .duration_s = duration};
-    if (rng.below(2) == 0) job.estimate_s = 1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(2 * duration)));
+    if (rng.below(2) == 0)
+      job.estimate_s = 1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(2 * duration)));
     if (rng.below(4) == 0) job.priority = static_cast<std::int64_t>(rng.below(3)) - 1;
     if (rng.below(3) == 0) job.checkpoint_s = static_cast<std::int64_t>(rng.below(600));
     if (rng.below(6) == 0) job.is_preemptible = false;

@@ -13,8 +13,7 @@
 namespace berth::sched::testing {
 
 /// Jobs "a", "b", ... in that order; `tenants` as in a file, or none. Requires: a workload that can be made.
-[[nodiscard]] Workload workload_of(std::vector<ListedJob> jobs, GpuCount gpus,
-                                   std::vector<ListedTenant> tenants = {});
+[[nodiscard]] Workload workload_of(std::vector<ListedJob> jobs, GpuCount gpus, std::vector<ListedTenant> tenants = {});
 
 /// "start a 0, finish a 10": what happened, in order.
 [[nodiscard]] std::string course_of(const Workload& workload, Policy policy, const Terms& terms = {});

@@ -26,8 +26,9 @@ constexpr std::int64_t kMovesMax = 100;
 /// "42-51", "7", or several of these, joined by commas.
 Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text) {
   const auto wrong = [&] {
-    return invalid(fmt::format("--seeds: wanted at most {} whole numbers up to {}, such as 42-51 or 1,5,7, each once, found {}",
-                               kSeedsMax, kSeedMax, in_quotes(text)));
+    return invalid(
+        fmt::format("--seeds: wanted at most {} whole numbers up to {}, such as 42-51 or 1,5,7, each once, found {}",
+                    kSeedsMax, kSeedMax, in_quotes(text)));
   };
   std::vector<std::uint64_t> seeds;
   for (std::string_view rest = text;;) {

@@ -40,7 +40,8 @@ Result<Problem> read_problem(const PlaceRequest& request, const Files& files) {
 }
 
 std::int64_t steady_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Listens to the runs of a study: progress, interrupts, the file of decisions, times.
@@ -80,7 +81,9 @@ class RunWatch {
   }
 
   /// The failure to write of a study that was ended, or the interrupt.
-  [[nodiscard]] Error reason_of_end() const { return written_ ? interrupted_error() : unwritable(written_.error()).value(); }
+  [[nodiscard]] Error reason_of_end() const {
+    return written_ ? interrupted_error() : unwritable(written_.error()).value();
+  }
 
   Result<void> commit() {
     bar_.clear();
@@ -115,11 +118,11 @@ Result<std::string> run_place(const PlaceRequest& request, const VerbContext& co
   RunWatch watch(request, *problem, policies->size(), context);
   watch.defer_interrupts();
   if (auto opened = watch.open(); !opened) return pass_on(opened.error());
-  const auto results = placement::run_study(
-      *problem, request.study, *policies,
-      [&](Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
-        return watch.begin(policy, seed, arrivals);
-      });
+  const auto results =
+      placement::run_study(*problem, request.study, *policies,
+                           [&](Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
+                             return watch.begin(policy, seed, arrivals);
+                           });
   if (!results) return pass_on(results.error());
   if (!*results) return pass_on(watch.reason_of_end());
   if (auto written = watch.commit(); !written) return pass_on(written.error());

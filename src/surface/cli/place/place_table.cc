@@ -28,17 +28,14 @@ std::string figure_text(const std::optional<Summary>& summary, int digits) {
 }
 
 std::vector<Column> columns_of(const std::vector<PolicyResult>& results) {
-  const Column all[] = {{"at 100 %", &PolicyResult::allocated_at_100},
-                        {"at 130 %", &PolicyResult::allocated_at_130},
-                        {"allocated", &PolicyResult::allocated_churn},
-                        {"units at 130 %", &PolicyResult::units_at_130},
-                        {"units", &PolicyResult::units_churn},
-                        {"fragmented", &PolicyResult::fragmented},
-                        {"failed", &PolicyResult::failed, 1},
-                        {"moves", &PolicyResult::moves, 1}};
+  const Column all[] = {{"at 100 %", &PolicyResult::allocated_at_100}, {"at 130 %", &PolicyResult::allocated_at_130},
+                        {"allocated", &PolicyResult::allocated_churn}, {"units at 130 %", &PolicyResult::units_at_130},
+                        {"units", &PolicyResult::units_churn},         {"fragmented", &PolicyResult::fragmented},
+                        {"failed", &PolicyResult::failed, 1},          {"moves", &PolicyResult::moves, 1}};
   std::vector<Column> columns;
   std::ranges::copy_if(all, std::back_inserter(columns), [&](const Column& column) {
-    return std::ranges::any_of(results, [&](const PolicyResult& result) { return (result.*column.figure).has_value(); });
+    return std::ranges::any_of(results,
+                               [&](const PolicyResult& result) { return (result.*column.figure).has_value(); });
   });
   return columns;
 }
@@ -67,7 +64,8 @@ std::string heading_text(const placement::Problem& problem, const placement::Stu
 std::string place_table(const placement::Problem& problem, const placement::StudyOptions& study,
                         const std::vector<PolicyResult>& results, bool has_colour) {
   const std::vector<Column> columns = columns_of(results);
-  const bool has_times = std::ranges::any_of(results, [](const PolicyResult& result) { return result.times.has_value(); });
+  const bool has_times =
+      std::ranges::any_of(results, [](const PolicyResult& result) { return result.times.has_value(); });
   std::vector<std::vector<std::string>> rows = {{"policy"}};
   for (const Column& column : columns) rows.front().push_back(column.heading);
   if (has_times) rows.front().insert(rows.front().end(), {"p50 us", "p99 us", "per second"});
@@ -78,9 +76,8 @@ std::string place_table(const placement::Problem& problem, const placement::Stud
     if (!has_times) continue;
     row.push_back(shown(result.times, [](const auto& times) { return fmt::format("{:.2f}", times.p50_us); }));
     row.push_back(shown(result.times, [](const auto& times) { return fmt::format("{:.1f}", times.p99_us); }));
-    row.push_back(shown(result.times, [](const auto& times) {
-      return with_separators(static_cast<std::int64_t>(times.per_second));
-    }));
+    row.push_back(shown(
+        result.times, [](const auto& times) { return with_separators(static_cast<std::int64_t>(times.per_second)); }));
   }
   const std::vector<std::string> lines = aligned(rows);
   std::string text = heading_text(problem, study) + "\n\n" + styled_line(has_colour, "2", lines.front());

@@ -2,65 +2,73 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include "codec/json_writer.h"
 
 namespace berth::cli {
 namespace {
 
+using codec::JsonWriter;
 using sched::LogType;
 using sched::PolicyFigures;
-using Json = nlohmann::ordered_json;
 
-/// A whole number; beyond 64 bits the nearest double.
-Json whole_json(Int128 value) {
-  if (value <= std::numeric_limits<std::int64_t>::max()) return static_cast<std::int64_t>(value);
-  return static_cast<double>(value);
+void write_figure(JsonWriter& json, std::string_view key, double value) {
+  json.key(key).number(fmt::format("{:.9f}", value));
 }
 
-Json spread_json(const sched::Spread& spread) {
-  Json entry;
-  entry["sum"] = whole_json(spread.sum);
-  entry["mean"] = spread.mean;
-  entry["p50"] = spread.p50;
-  entry["p99"] = spread.p99;
-  entry["max"] = spread.max;
-  return entry;
+void write_spread(JsonWriter& json, std::string_view key, const sched::Spread& spread) {
+  json.key(key).open_object();
+  json.key("sum").integer(spread.sum);
+  write_figure(json, "mean", spread.mean);
+  json.key("p50").integer(spread.p50);
+  json.key("p99").integer(spread.p99);
+  json.key("max").integer(spread.max);
+  json.close_object();
 }
 
-Json tenant_json(const sched::TenantFigures& tenant) {
-  Json entry;
-  entry["tenant"] = tenant.tenant;
-  entry["jobs"] = tenant.jobs;
-  entry["gpu_seconds"] = whole_json(tenant.gpu_seconds);
-  entry["completion_mean"] = tenant.completion_mean;
-  entry["gpu_seconds_borrowed"] = whole_json(tenant.gpu_seconds_borrowed);
-  return entry;
+void write_tenant(JsonWriter& json, const sched::TenantFigures& tenant) {
+  json.open_object();
+  json.key("tenant").text(tenant.tenant);
+  json.key("jobs").integer(tenant.jobs);
+  json.key("gpu_seconds").integer(tenant.gpu_seconds);
+  write_figure(json, "completion_mean", tenant.completion_mean);
+  json.key("gpu_seconds_borrowed").integer(tenant.gpu_seconds_borrowed);
+  json.close_object();
 }
 
-Json policy_json(const PolicyFigures& figures) {
-  Json entry;
-  entry["policy"] = sched::name_of(figures.policy);
-  entry["hindsight"] = sched::has_hindsight(figures.policy);
-  entry["completion_seconds"] = spread_json(figures.completion);
-  entry["wait_seconds"] = spread_json(figures.wait);
-  entry["slowdown"] = {{"mean", figures.slowdown_mean}, {"p99", figures.slowdown_p99}};
-  entry["rho_worst"] = figures.rho_worst;
-  entry["makespan_seconds"] = figures.makespan;
-  entry["utilisation"] = figures.utilisation;
-  entry["preemptions"] = figures.preemptions;
-  entry["restart_gpu_seconds"] = whole_json(figures.restart_gpu_seconds);
-  entry["deadlines_missed"] = figures.deadlines_missed;
-  entry["tenants"] = Json::array();
-  for (const sched::TenantFigures& tenant : figures.tenants) entry["tenants"].push_back(tenant_json(tenant));
-  return entry;
+void write_policy(JsonWriter& json, const PolicyFigures& figures) {
+  json.open_object();
+  json.key("policy").text(sched::name_of(figures.policy));
+  json.key("hindsight").truth(sched::has_hindsight(figures.policy));
+  write_spread(json, "completion_seconds", figures.completion);
+  write_spread(json, "wait_seconds", figures.wait);
+  json.key("slowdown").open_object();
+  write_figure(json, "mean", figures.slowdown_mean);
+  write_figure(json, "p99", figures.slowdown_p99);
+  json.close_object();
+  write_figure(json, "rho_worst", figures.rho_worst);
+  json.key("makespan_seconds").integer(figures.makespan);
+  write_figure(json, "utilisation", figures.utilisation);
+  json.key("preemptions").integer(figures.preemptions);
+  json.key("restart_gpu_seconds").integer(figures.restart_gpu_seconds);
+  json.key("deadlines_missed").integer(figures.deadlines_missed);
+  json.key("tenants").open_list();
+  for (const sched::TenantFigures& tenant : figures.tenants) write_tenant(json, tenant);
+  json.close_list().close_object();
 }
 
-Json beneficiary_json(const sched::Workload& workload, const sched::Beneficiary& beneficiary) {
-  if (beneficiary.job) return {{"job", workload.job_names[static_cast<std::size_t>(*beneficiary.job)]}};
-  if (beneficiary.tenant) return {{"tenant", workload.tenant(*beneficiary.tenant).name}};
-  return nullptr;
+void write_beneficiary(JsonWriter& json, const sched::Workload& workload, const sched::Beneficiary& beneficiary) {
+  json.key("for");
+  if (!beneficiary.job && !beneficiary.tenant) {
+    json.null();
+    return;
+  }
+  json.open_object();
+  if (beneficiary.job) {
+    json.key("job").text(workload.job_names[static_cast<std::size_t>(*beneficiary.job)]);
+  } else {
+    json.key("tenant").text(workload.tenant(*beneficiary.tenant).name);
+  }
+  json.close_object();
 }
 
 std::string_view type_name(LogType type) {
@@ -78,27 +86,31 @@ std::string_view type_name(LogType type) {
 }  // namespace
 
 std::string schedule_json(const sched::Workload& workload, const std::vector<PolicyFigures>& results) {
-  Json document;
-  document["berth"] = 1;
-  document["jobs"] = workload.jobs.size();
-  document["gpus"] = workload.gpus;
-  document["bound_makespan_seconds"] = sched::makespan_bound(workload);
-  document["policies"] = Json::array();
-  for (const PolicyFigures& figures : results) document["policies"].push_back(policy_json(figures));
-  return document.dump() + "\n";
+  JsonWriter json;
+  json.open_object();
+  json.key("berth").integer(1);
+  json.key("jobs").integer(std::ssize(workload.jobs));
+  json.key("gpus").integer(workload.gpus);
+  json.key("bound_makespan_seconds").integer(sched::makespan_bound(workload));
+  json.key("policies").open_list();
+  for (const PolicyFigures& figures : results) write_policy(json, figures);
+  json.close_list().close_object();
+  return json.take();
 }
 
 std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy, const sched::LogEntry& entry) {
-  Json line;
-  line["policy"] = sched::name_of(policy);
-  line["t_s"] = entry.time;
-  line["type"] = type_name(entry.type);
-  line["job"] = workload.job_names[static_cast<std::size_t>(entry.job)];
+  JsonWriter json;
+  json.open_object();
+  json.key("policy").text(sched::name_of(policy));
+  json.key("t_s").integer(entry.time);
+  json.key("type").text(type_name(entry.type));
+  json.key("job").text(workload.job_names[static_cast<std::size_t>(entry.job)]);
   if (entry.type == LogType::kPreempt) {
-    line["for"] = beneficiary_json(workload, entry.beneficiary);
-    line["reason"] = entry.reason;
+    write_beneficiary(json, workload, entry.beneficiary);
+    json.key("reason").text(entry.reason);
   }
-  return line.dump() + "\n";
+  json.close_object();
+  return json.take();
 }
 
 }  // namespace berth::cli

@@ -9,7 +9,8 @@
 
 namespace berth::cli {
 
-[[nodiscard]] std::string schedule_json(const sched::Workload& workload, const std::vector<sched::PolicyFigures>& results);
+[[nodiscard]] std::string schedule_json(const sched::Workload& workload,
+                                        const std::vector<sched::PolicyFigures>& results);
 
 /// A line of --log.
 [[nodiscard]] std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy,

@@ -53,10 +53,11 @@ Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words) {
       .gpus = first.take(whole_option("--gpus", words.gpus, 1, kScheduleNumberMax)),
       .tenants_path = words.tenants,
       .policies = first.take(parse_schedule_policies(words.policies)),
-      .terms = {.round = first.take(seconds_option("--round-seconds", words.round_seconds, 1, kScheduleNumberMax)),
-                .restart = first.take(seconds_option("--restart-seconds", words.restart_seconds, 0, kScheduleNumberMax)),
-                .min_run = first.take(seconds_option("--min-run-seconds", words.min_run_seconds, 0, kScheduleNumberMax)),
-                .reclaim = first.take(seconds_option("--reclaim-seconds", words.reclaim_seconds, 0, kScheduleNumberMax))},
+      .terms =
+          {.round = first.take(seconds_option("--round-seconds", words.round_seconds, 1, kScheduleNumberMax)),
+           .restart = first.take(seconds_option("--restart-seconds", words.restart_seconds, 0, kScheduleNumberMax)),
+           .min_run = first.take(seconds_option("--min-run-seconds", words.min_run_seconds, 0, kScheduleNumberMax)),
+           .reclaim = first.take(seconds_option("--reclaim-seconds", words.reclaim_seconds, 0, kScheduleNumberMax))},
       .format = first.take(parse_format(words.format)),
       .report_dir = words.report,
       .log_path = words.log};

@@ -88,8 +88,9 @@ Result<std::string> run_schedule(const ScheduleRequest& request, const VerbConte
       return !interrupt.is_interrupted() && log.written().has_value();
     };
     auto figures = sched::run_policy(*workload, request.terms, policy, listener);
-    if (!figures) return log.written() ? pass_on(interrupted_error()) : unwritable(log.written().error());
-    results.push_back(std::move(*figures));
+    if (!figures) return pass_on(figures.error());
+    if (!*figures) return log.written() ? pass_on(interrupted_error()) : unwritable(log.written().error());
+    results.push_back(std::move(**figures));
   }
   bar.clear();
   if (auto written = log.commit(); !written) return pass_on(written.error());

@@ -31,7 +31,8 @@ std::vector<std::string> policy_row(const PolicyFigures& figures, bool has_deadl
 
 }  // namespace
 
-std::string schedule_table(const sched::Workload& workload, const std::vector<PolicyFigures>& results, bool has_colour) {
+std::string schedule_table(const sched::Workload& workload, const std::vector<PolicyFigures>& results,
+                           bool has_colour) {
   bool has_deadlines = false;
   for (const sched::Job& job : workload.jobs) has_deadlines = has_deadlines || job.deadline.has_value();
   std::vector<std::vector<std::string>> rows = {
@@ -39,9 +40,10 @@ std::string schedule_table(const sched::Workload& workload, const std::vector<Po
   if (has_deadlines) rows.front().emplace_back("late");
   for (const PolicyFigures& figures : results) rows.push_back(policy_row(figures, has_deadlines));
   const std::vector<std::string> lines = aligned(rows);
-  std::string text = fmt::format("{} jobs on {} GPUs; completion and wait: means in seconds; no makespan below {} s\n\n",
-                                 with_separators(static_cast<std::int64_t>(workload.jobs.size())),
-                                 with_separators(workload.gpus), with_separators(sched::makespan_bound(workload)));
+  std::string text =
+      fmt::format("{} jobs on {} GPUs; completion and wait: means in seconds; no makespan below {} s\n\n",
+                  with_separators(static_cast<std::int64_t>(workload.jobs.size())), with_separators(workload.gpus),
+                  with_separators(sched::makespan_bound(workload)));
   text += styled_line(has_colour, "2", lines.front());
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const bool is_ours = results[i - 1].policy == sched::Policy::kBerth;

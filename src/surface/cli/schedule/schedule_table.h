@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-[[nodiscard]] std::string schedule_table(const sched::Workload& workload, const std::vector<sched::PolicyFigures>& results,
-                                         bool has_colour);
+[[nodiscard]] std::string schedule_table(const sched::Workload& workload,
+                                         const std::vector<sched::PolicyFigures>& results, bool has_colour);
 
 }  // namespace berth::cli

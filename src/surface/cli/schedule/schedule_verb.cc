@@ -10,7 +10,8 @@
 namespace berth::cli {
 namespace {
 
-constexpr const char* kScheduleHelp = "Runs the jobs of a list on a pool of GPUs: how long they wait and take under policies.";
+constexpr const char* kScheduleHelp =
+    "Runs the jobs of a list on a pool of GPUs: how long they wait and take under policies.";
 
 constexpr const char* kScheduleExamples = R"(Examples:
   berth schedule --trace examples/scheduling/jobs.csv --tenants examples/scheduling/tenants.csv --gpus 64
@@ -26,7 +27,9 @@ void add_schedule_verb(CLI::App& app, VerbContext& context) {
   verb->footer(kScheduleExamples);
   const auto words = std::make_shared<JobScheduleWords>();
   verb->add_option("--trace", words->trace, "The jobs")->type_name("FILE")->required();
-  verb->add_option("--trace-format", words->trace_format, "own, philly or shockwave")->type_name("WORD")->capture_default_str();
+  verb->add_option("--trace-format", words->trace_format, "own, philly or shockwave")
+      ->type_name("WORD")
+      ->capture_default_str();
   verb->add_option("--gpus", words->gpus, "GPUs of the pool")->type_name("N")->required();
   verb->add_option("--tenants", words->tenants, "A CSV file: tenant,parent,guaranteed,limit,weight")->type_name("FILE");
   verb->add_option("--policies", words->policies, "all, or fifo, skip, sjf, easy, las, srpt, fair, berth")

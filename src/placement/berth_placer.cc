@@ -1,0 +1,168 @@
+#include "placement/berth_placer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "placement/slices.h"
+
+namespace berth::placement {
+namespace {
+
+// The weights are renewed after so many arrivals for each GPU, or so many for each arrival before.
+constexpr double kRenewalPerGpu = 0.05;
+constexpr double kRenewalGrowth = 0.15;
+
+std::vector<ShapeIndex> first_board_of_shapes(const Problem& problem) {
+  std::vector<ShapeIndex> first;
+  ShapeIndex next(0);
+  for (const Shape& shape : problem.shapes) {
+    first.push_back(next);
+    next += std::max(1, static_cast<int>(shape.slices.size()));
+  }
+  first.push_back(next);
+  return first;
+}
+
+}  // namespace
+
+BerthPlacer::BerthPlacer(const Cluster& cluster)
+    : cluster_(&cluster),
+      outlooks_(cluster.problem()),
+      potential_(cluster.problem(), outlooks_),
+      boards_of_(first_board_of_shapes(cluster.problem())),
+      board_(static_cast<std::size_t>(boards_of_.back()), cluster.node_count()) {
+  for (const NodeIndex node : Indices<NodeIndex>(cluster.node_count())) keys_.push_back(key_of(node));
+}
+
+PotentialKey BerthPlacer::key_of(NodeIndex node) {
+  const NodeState& state = cluster_->state(node);
+  PotentialKey key{.cpu_free = state.cpu_free,
+                   .memory_free = state.memory_free,
+                   .gpu_count = state.gpu_count,
+                   .model = static_cast<int>(state.model)};
+  for (int gpu = 0; gpu < state.gpu_count; ++gpu) {
+    key.gpus[static_cast<std::size_t>(gpu)] = outlooks_.state_of(*cluster_, node, gpu);
+  }
+  std::sort(key.gpus.begin(), key.gpus.begin() + state.gpu_count);
+  return key;
+}
+
+void BerthPlacer::touch(NodeIndex node) {
+  keys_[static_cast<std::size_t>(node)] = key_of(node);
+  board_.touch(node);
+}
+
+void BerthPlacer::renew() {
+  potential_.weigh(keys_, cluster_->problem().capacity_milli());
+  board_.forget();
+  const auto gpus = static_cast<double>(cluster_->problem().gpu_count);
+  const double wait = std::max(kRenewalPerGpu * gpus, kRenewalGrowth * static_cast<double>(arrivals_));
+  renewed_at_ = arrivals_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(wait));
+}
+
+void BerthPlacer::try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
+                            double& best_after) {
+  PotentialKey after = rest;
+  after.exchange(from, to);
+  const double value = potential_.of(after);
+  if (value <= best_after) return;
+  best_after = value;
+  best = spot;
+}
+
+void BerthPlacer::try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best,
+                             double& best_after) {
+  const CutIndex index = *cluster_->node(node).cut;
+  const Cut& cut = cluster_->problem().cuts[static_cast<std::size_t>(index)];
+  const mig::SiteSet standing = cluster_->slices_on(node, gpu);
+  const GpuStateIndex from = outlooks_.state_with_slices(index, standing);
+  Spot spot{.node = node, .gpus = static_cast<GpuSet>(1U << static_cast<unsigned>(gpu))};
+  if (need.count > 1) {
+    const auto sites = lowest_sites(cut, standing, need);
+    if (!sites) return;
+    spot.slices = *sites;
+    return try_state(spot, from, outlooks_.state_with_slices(index, standing | *sites), rest, best, best_after);
+  }
+  for (mig::SiteSet left = cut.map.kinds[static_cast<std::size_t>(need.kind)].sites; left != 0; left &= left - 1) {
+    const mig::SiteIndex site(std::countr_zero(left));
+    if (!cut.map.fits(standing, site)) continue;
+    spot.slices = mig::SiteSet{1} << static_cast<unsigned>(static_cast<int>(site));
+    try_state(spot, from, outlooks_.state_with_slices(index, standing | spot.slices), rest, best, best_after);
+  }
+}
+
+BerthPlacer::Scored BerthPlacer::best_shared(NodeIndex node, const Shape& shape, std::size_t alternative,
+                                             PotentialKey rest) {
+  const NodeState& state = cluster_->state(node);
+  const std::optional<CutIndex> cut = cluster_->node(node).cut;
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  double best_after = kNothing;
+  Scored best;
+  std::array<GpuStateIndex, kNodeGpusMax> seen = {};
+  std::size_t seen_count = 0;
+  for (int gpu = 0; gpu < state.gpu_count; ++gpu) {
+    const int free = state.free_of[static_cast<std::size_t>(gpu)];
+    if (free < shape.gpu_milli) continue;
+    // GPUs in one state are equally good, and the first of them counts.
+    const GpuStateIndex from = outlooks_.state_of(*cluster_, node, gpu);
+    const auto seen_end = seen.begin() + static_cast<std::ptrdiff_t>(seen_count);
+    if (std::find(seen.begin(), seen_end, from) != seen_end) continue;
+    seen[seen_count++] = from;
+    if (cut) {
+      const auto& need = shape.slices[alternative][static_cast<std::size_t>(*cut)];
+      if (need && free == kGpuMilli) try_slices(node, gpu, *need, rest, best.spot, best_after);
+    } else if (!shape.names_profile) {
+      const Spot spot{.node = node, .gpus = static_cast<GpuSet>(1U << static_cast<unsigned>(gpu))};
+      try_state(spot, from, outlooks_.state_with_free(free - shape.gpu_milli), rest, best.spot, best_after);
+    }
+  }
+  if (best_after == kNothing) return {};
+  const double before = potential_.of(keys_[static_cast<std::size_t>(node)]);
+  best.score = static_cast<NodeScore>(std::floor(best_after - before));
+  return best;
+}
+
+BerthPlacer::Scored BerthPlacer::best_on(NodeIndex node, const Shape& shape, std::size_t alternative) {
+  const NodeState& state = cluster_->state(node);
+  if (!has_room_beside_gpus(state, shape)) return {};
+  PotentialKey after = keys_[static_cast<std::size_t>(node)];
+  after.cpu_free -= shape.cpu_milli;
+  after.memory_free -= shape.memory_mib;
+  if (shape.is_shared() || !shape.slices.empty() || shape.names_profile) return best_shared(node, shape, alternative, after);
+  if (std::popcount(state.whole_free) < shape.gpu_count) return {};
+  const GpuSet gpus = first_free_gpus(state, shape.gpu_count);
+  const GpuStateIndex taken = outlooks_.state_with_free(0);
+  for (GpuSet rest = gpus; rest != 0; rest = static_cast<GpuSet>(rest & (rest - 1))) {
+    after.exchange(outlooks_.state_of(*cluster_, node, std::countr_zero(rest)), taken);
+  }
+  const double gain = potential_.of(after) - potential_.of(keys_[static_cast<std::size_t>(node)]);
+  return {.score = static_cast<NodeScore>(std::floor(gain)), .spot = {.node = node, .gpus = gpus}};
+}
+
+std::optional<Spot> BerthPlacer::choose_alternative(ShapeIndex shape_index, std::size_t alternative) {
+  const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
+  const ShapeIndex board = boards_of_[static_cast<std::size_t>(shape_index)] + alternative;
+  const auto node = board_.best(board, [&](NodeIndex at) { return best_on(at, shape, alternative).score; });
+  return node ? std::optional(best_on(*node, shape, alternative).spot) : std::nullopt;
+}
+
+std::optional<Spot> BerthPlacer::choose(ShapeIndex shape_index) {
+  if (arrivals_++ >= renewed_at_) renew();
+  const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
+  for (std::size_t alternative = 0; alternative < std::max<std::size_t>(1, shape.slices.size()); ++alternative) {
+    if (const auto spot = choose_alternative(shape_index, alternative)) return spot;
+  }
+  return std::nullopt;
+}
+
+std::optional<Spot> BerthPlacer::choose_again(ShapeIndex shape_index, const Spot& spot) {
+  const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
+  const auto alternative = alternative_at(*cluster_, shape, spot);
+  if (!alternative) return std::nullopt;
+  const auto again = choose_alternative(shape_index, *alternative);
+  return again && again->slices != 0 ? again : std::nullopt;
+}
+
+}  // namespace berth::placement

@@ -1,0 +1,51 @@
+/// Berth's own placement: the pod goes where the least of what may still become of a node is lost (potential.h).
+///
+/// It knows the rows of the list, and sees pods come and go; nothing of what is ahead. The weights of the potential follow the
+/// state of the cluster, and are renewed when enough pods have arrived.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "placement/potential.h"
+#include "placement/score_board.h"
+
+namespace berth::placement {
+
+class BerthPlacer {
+ public:
+  explicit BerthPlacer(const Cluster& cluster);
+
+  /// O(log nodes) and a look at the nodes that changed since the shape was last asked for; at all nodes after a renewal.
+  [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
+  /// Another place for slices like those of a spot; nothing but a slice will do. Nothing if there is none.
+  [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot);
+  void touch(NodeIndex node);
+
+ private:
+  /// The best spot on a node, and the loss that it means: negative, in whole milli.
+  struct Scored {
+    NodeScore score = kNoFit;
+    Spot spot;
+  };
+  [[nodiscard]] PotentialKey key_of(NodeIndex node);
+  [[nodiscard]] std::optional<Spot> choose_alternative(ShapeIndex shape, std::size_t alternative);
+  [[nodiscard]] Scored best_on(NodeIndex node, const Shape& shape, std::size_t alternative);
+  [[nodiscard]] Scored best_shared(NodeIndex node, const Shape& shape, std::size_t alternative, PotentialKey rest);
+  void try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best, double& best_after);
+  void try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
+                 double& best_after);
+  void renew();
+
+  const Cluster* cluster_;
+  GpuOutlooks outlooks_;
+  Potential potential_;
+  std::vector<ShapeIndex> boards_of_;  ///< by shape: the board of its first alternative; those of the others follow
+  ScoreBoard board_;
+  std::vector<PotentialKey> keys_;  ///< by node
+  std::int64_t arrivals_ = 0;
+  std::int64_t renewed_at_ = 0;  ///< arrivals at which the weights are renewed next
+};
+
+}  // namespace berth::placement

@@ -1,0 +1,93 @@
+/// What a node may still become worth.
+///
+/// Model: groups j are the rows of the list with GPUs that are alike (CPU c, memory m, n GPUs with a milli each, models), p their
+/// share of these rows, g = n a. On a node with C CPU, M memory and F free milli, a group counts if its model is allowed and
+/// C >= c, M >= m. K is how many of its pods the GPUs could take, y = min(K, C / c, M / m), and U the free milli on GPUs that can
+/// take one (n = 1), or on free GPUs if they are enough. The potential is
+///
+///   0.45 sum W g y + 0.55 sum w U + sum over GPUs of v + 3 (F / 1000)^2
+///
+/// with v the milli that random pods are expected to take of a GPU, and weights that sum to 1 each:
+///
+///   W ~ p e (g / 1000)^-0.1 max(V / all GPU milli, 0.002)^-0.6      w ~ p e (g / 1000)^-0.65
+///
+/// V are the milli that the group alone could still take in the cluster: what is scarce weighs more. e = ((a + v(1000 - a)) /
+/// 1000)^-3 for n = 1, else 1: pods that leave remainders of little use weigh more, so that room which suits them is kept. The
+/// first sum keeps CPU and memory beside the GPUs, the second is FGD's measure with weights, the square keeps nodes whole.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "placement/gpu_outlook.h"
+
+namespace berth::placement {
+
+/// A node, as far as its potential depends on it: the same for all orders of its GPUs.
+struct PotentialKey {
+  std::int64_t cpu_free = 0;
+  std::int64_t memory_free = 0;
+  std::array<GpuStateIndex, kNodeGpusMax> gpus = {};  ///< ascending, those that there are
+  std::int32_t gpu_count = 0;
+  std::int32_t model = 0;
+  friend bool operator==(const PotentialKey&, const PotentialKey&) = default;
+
+  /// Puts another state in the place of one. Requires: it has it.
+  void exchange(GpuStateIndex from, GpuStateIndex to);
+};
+
+/// Remembers potentials by key: many nodes are alike, and most were looked at before.
+class Potential {
+ public:
+  Potential(const Problem& problem, GpuOutlooks& outlooks);
+
+  /// GPU milli. O(1) if it was looked at lately, else O(GPUs x requests + groups).
+  [[nodiscard]] double of(const PotentialKey& key);
+  /// Weighs the groups by what they could still take on these nodes, and forgets what it remembered.
+  void weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli);
+
+ private:
+  /// Of one model: the groups that run on it. Numbers are floats, side by side: the innermost loop of everything.
+  struct Groups {
+    std::vector<float> per_cpu;      ///< 1 / CPU milli, or a number so large that CPU never limits
+    std::vector<float> per_memory;
+    std::vector<float> milli;        ///< g
+    std::vector<std::uint32_t> count_at;  ///< where `counts_` and `usable_` have K and U
+    std::vector<std::uint32_t> group;     ///< of all groups
+    std::vector<float> weight;       ///< 0.45 W g
+    std::vector<float> weight_usable;  ///< 0.55 w
+  };
+  struct Group {
+    std::int64_t cpu_milli = 0;
+    std::int64_t memory_mib = 0;
+    int gpu_count = 0;
+    int gpu_milli = 0;
+    std::size_t count_at = 0;
+    std::vector<bool> fits_model;
+    double share = 0;
+  };
+  struct Slot {
+    PotentialKey key;
+    double value = 0;
+    bool is_used = false;
+  };
+
+  void add_groups(const Problem& problem);
+  void divide_by_model(std::size_t models);
+  void weigh_usable();
+  [[nodiscard]] double unscaled_weight(const Group& group) const;
+  /// Fills `counts_` and `usable_` for a node; returns its free milli.
+  int count(const PotentialKey& key);
+  [[nodiscard]] double compute(const PotentialKey& key);
+
+  GpuOutlooks* outlooks_;
+  std::vector<Group> groups_;
+  std::vector<int> sizes_;  ///< numbers of GPUs above 1 that pods have
+  std::vector<Groups> of_model_;
+  std::vector<float> counts_;  ///< by request, then by size
+  std::vector<float> usable_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace berth::placement

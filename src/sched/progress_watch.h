@@ -1,0 +1,24 @@
+/// Notices when jobs no longer get anywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "sched/world.h"
+
+namespace berth::sched {
+
+/// Policies with rounds can preempt jobs again and again before a restart is over or a checkpoint reached: then nothing ever
+/// finishes. Progress is the sum over all jobs; losing some of it is usual, not exceeding what once was for many instants is not.
+class ProgressWatch {
+ public:
+  /// To be called behind each instant. Returns whether the work is stuck. O(running).
+  [[nodiscard]] bool is_stuck(const World& world);
+
+ private:
+  static constexpr std::int64_t kInstantsMax = 20'000;
+
+  Int128 most_ = -1;
+  std::int64_t instants_ = 0;
+};
+
+}  // namespace berth::sched
