@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "placement/slices.h"
 
@@ -34,12 +35,13 @@ BerthPlacer::BerthPlacer(const Cluster& cluster)
       boards_of_(first_board_of_shapes(cluster.problem())),
       board_(static_cast<std::size_t>(boards_of_.back()), cluster.node_count()) {
   for (const NodeIndex node : Indices<NodeIndex>(cluster.node_count())) keys_.push_back(key_of(node));
+  class_of_.assign(keys_.size(), -1);
 }
 
 PotentialKey BerthPlacer::key_of(NodeIndex node) {
   const NodeState& state = cluster_->state(node);
-  PotentialKey key{.cpu_free = state.cpu_free,
-                   .memory_free = state.memory_free,
+  PotentialKey key{.cpu_free = static_cast<std::int32_t>(state.cpu_free),
+                   .memory_free = static_cast<std::int32_t>(state.memory_free),
                    .gpu_count = state.gpu_count,
                    .model = static_cast<int>(state.model)};
   for (int gpu = 0; gpu < state.gpu_count; ++gpu) {
@@ -50,11 +52,29 @@ PotentialKey BerthPlacer::key_of(NodeIndex node) {
 }
 
 void BerthPlacer::touch(NodeIndex node) {
+  class_of_[static_cast<std::size_t>(node)] = -1;
   keys_[static_cast<std::size_t>(node)] = key_of(node);
   board_.touch(node);
 }
 
+void BerthPlacer::classify() {
+  std::unordered_map<PotentialKey, std::int32_t, PotentialKeyHash> known;
+  for (std::size_t node = 0; node < keys_.size(); ++node) {
+    class_of_[node] = known.try_emplace(keys_[node], static_cast<std::int32_t>(known.size())).first->second;
+  }
+  class_scores_.resize(known.size());
+}
+
+NodeScore BerthPlacer::score_by_class(NodeIndex node, const Shape& shape, std::size_t alternative) {
+  const std::int32_t alike = class_of_[static_cast<std::size_t>(node)];
+  if (alike < 0) return best_on(node, shape, alternative).score;
+  std::optional<NodeScore>& score = class_scores_[static_cast<std::size_t>(alike)];
+  if (!score) score = best_on(node, shape, alternative).score;
+  return *score;
+}
+
 void BerthPlacer::renew() {
+  classify();
   potential_.weigh(keys_, cluster_->problem().capacity_milli());
   board_.forget();
   const auto gpus = static_cast<double>(cluster_->problem().gpu_count);
@@ -128,8 +148,8 @@ BerthPlacer::Scored BerthPlacer::best_on(NodeIndex node, const Shape& shape, std
   const NodeState& state = cluster_->state(node);
   if (!has_room_beside_gpus(state, shape)) return {};
   PotentialKey after = keys_[static_cast<std::size_t>(node)];
-  after.cpu_free -= shape.cpu_milli;
-  after.memory_free -= shape.memory_mib;
+  after.cpu_free -= static_cast<std::int32_t>(shape.cpu_milli);
+  after.memory_free -= static_cast<std::int32_t>(shape.memory_mib);
   if (shape.is_shared() || !shape.slices.empty() || shape.names_profile) return best_shared(node, shape, alternative, after);
   if (std::popcount(state.whole_free) < shape.gpu_count) return {};
   const GpuSet gpus = first_free_gpus(state, shape.gpu_count);
@@ -144,7 +164,11 @@ BerthPlacer::Scored BerthPlacer::best_on(NodeIndex node, const Shape& shape, std
 std::optional<Spot> BerthPlacer::choose_alternative(ShapeIndex shape_index, std::size_t alternative) {
   const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
   const ShapeIndex board = boards_of_[static_cast<std::size_t>(shape_index)] + alternative;
-  const auto node = board_.best(board, [&](NodeIndex at) { return best_on(at, shape, alternative).score; });
+  const bool looks_at_all = board_.is_forgotten(board);
+  if (looks_at_all) std::ranges::fill(class_scores_, std::nullopt);
+  const auto node = board_.best(board, [&](NodeIndex at) {
+    return looks_at_all ? score_by_class(at, shape, alternative) : best_on(at, shape, alternative).score;
+  });
   return node ? std::optional(best_on(*node, shape, alternative).spot) : std::nullopt;
 }
 

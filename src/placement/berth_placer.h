@@ -37,6 +37,10 @@ class BerthPlacer {
   void try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
                  double& best_after);
   void renew();
+  /// Finds the nodes that are alike.
+  void classify();
+  /// As best_on, for the whole list: nodes that are alike have one score.
+  [[nodiscard]] NodeScore score_by_class(NodeIndex node, const Shape& shape, std::size_t alternative);
 
   const Cluster* cluster_;
   GpuOutlooks outlooks_;
@@ -44,6 +48,8 @@ class BerthPlacer {
   std::vector<ShapeIndex> boards_of_;  ///< by shape: the board of its first alternative; those of the others follow
   ScoreBoard board_;
   std::vector<PotentialKey> keys_;  ///< by node
+  std::vector<std::int32_t> class_of_;  ///< by node: those that were alike at the last renewal; -1: changed since
+  std::vector<std::optional<NodeScore>> class_scores_;  ///< by class, for the shape that is asked for
   std::int64_t arrivals_ = 0;
   std::int64_t renewed_at_ = 0;  ///< arrivals at which the weights are renewed next
 };

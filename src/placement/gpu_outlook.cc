@@ -72,9 +72,18 @@ void GpuOutlooks::add_values() {
   }
 }
 
-GpuStateIndex GpuOutlooks::add(GpuOutlook outlook) {
+GpuStateIndex GpuOutlooks::add(int free_milli, bool is_whole, const std::vector<int>& counts) {
   ENSURE(outlooks_.size() < std::numeric_limits<GpuStateIndex>::max());
-  outlook.value = value_of(outlook.free_milli);
+  const std::size_t blocks = (counts.size() + kRequestsPerBlock - 1) / kRequestsPerBlock;
+  GpuOutlook outlook{.counts = std::vector<RequestBlock>(blocks),
+                     .usable = std::vector<RequestBlock>(blocks),
+                     .value = value_of(free_milli),
+                     .free_milli = free_milli,
+                     .is_whole = is_whole};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    outlook.counts[i / kRequestsPerBlock][i % kRequestsPerBlock] = static_cast<std::uint16_t>(counts[i]);
+    outlook.usable[i / kRequestsPerBlock][i % kRequestsPerBlock] = static_cast<std::uint16_t>(counts[i] > 0 ? free_milli : 0);
+  }
   outlooks_.push_back(std::move(outlook));
   return static_cast<GpuStateIndex>(outlooks_.size() - 1);
 }
@@ -82,13 +91,11 @@ GpuStateIndex GpuOutlooks::add(GpuOutlook outlook) {
 GpuStateIndex GpuOutlooks::state_with_free(int milli) {
   int& known = state_of_milli_[static_cast<std::size_t>(milli)];
   if (known >= 0) return static_cast<GpuStateIndex>(known);
-  GpuOutlook outlook{.counts = {}, .usable = {}, .free_milli = milli, .is_whole = milli == kGpuMilli};
+  std::vector<int> counts;
   for (const GpuRequest& request : requests_) {
-    const int count = request.shape->names_profile ? 0 : std::min(kCountMax, milli / request.gpu_milli);
-    outlook.counts.push_back(static_cast<std::uint8_t>(count));
-    outlook.usable.push_back(static_cast<std::uint16_t>(count > 0 ? milli : 0));
+    counts.push_back(request.shape->names_profile ? 0 : std::min(kCountMax, milli / request.gpu_milli));
   }
-  const GpuStateIndex added = add(std::move(outlook));
+  const GpuStateIndex added = add(milli, milli == kGpuMilli, counts);
   known = added;
   return added;
 }
@@ -97,16 +104,13 @@ GpuStateIndex GpuOutlooks::state_with_slices(CutIndex index, mig::SiteSet standi
   const auto known = state_of_slices_.find({index, standing});
   if (known != state_of_slices_.end()) return known->second;
   const Cut& cut = problem_->cuts[static_cast<std::size_t>(index)];
-  const int milli = kGpuMilli * free_units(cut, standing) / cut.model.units;
-  GpuOutlook outlook{.counts = {}, .usable = {}, .free_milli = milli, .is_whole = standing == 0};
+  std::vector<int> counts;
   for (const GpuRequest& request : requests_) {
     // A whole GPU is asked for without slices.
-    const int count = request.shape->slices.empty() ? (standing == 0 ? 1 : 0)
-                                                    : times_it_fits(cut, index, standing, *request.shape);
-    outlook.counts.push_back(static_cast<std::uint8_t>(count));
-    outlook.usable.push_back(static_cast<std::uint16_t>(count > 0 ? milli : 0));
+    const bool is_whole = request.shape->slices.empty();
+    counts.push_back(is_whole ? (standing == 0 ? 1 : 0) : times_it_fits(cut, index, standing, *request.shape));
   }
-  const GpuStateIndex added = add(std::move(outlook));
+  const GpuStateIndex added = add(kGpuMilli * free_units(cut, standing) / cut.model.units, standing == 0, counts);
   state_of_slices_.emplace(std::pair(index, standing), added);
   return added;
 }

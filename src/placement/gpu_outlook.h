@@ -1,6 +1,7 @@
 /// What a single GPU can still take, by its state: a share of it is free, or slices lie on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -20,10 +21,14 @@ struct GpuRequest {
   double share = 0;              ///< of the rows with one GPU
 };
 
+/// Numbers by request, in blocks of one length: sums over GPUs are the innermost loop of everything.
+inline constexpr std::size_t kRequestsPerBlock = 16;
+using RequestBlock = std::array<std::uint16_t, kRequestsPerBlock>;
+
 /// By request: how many of it one GPU can take, and the free milli that are usable for it.
 struct GpuOutlook {
-  std::vector<std::uint8_t> counts;
-  std::vector<std::uint16_t> usable;
+  std::vector<RequestBlock> counts;
+  std::vector<RequestBlock> usable;
   double value = 0;  ///< milli that random pods of the list are expected to take of it
   int free_milli = 0;
   bool is_whole = false;
@@ -51,7 +56,8 @@ class GpuOutlooks {
  private:
   void add_requests();
   void add_values();
-  [[nodiscard]] GpuStateIndex add(GpuOutlook outlook);
+  /// A new state: `counts` are by request.
+  [[nodiscard]] GpuStateIndex add(int free_milli, bool is_whole, const std::vector<int>& counts);
 
   const Problem* problem_;
   std::vector<GpuRequest> requests_;

@@ -18,18 +18,20 @@ constexpr double kRemainderExponent = 3;
 constexpr float kNoLimit = 1e6F;
 constexpr std::size_t kSlots = 1 << 16;
 
-std::size_t slot_of(const PotentialKey& key) {
-  std::uint64_t hash = static_cast<std::uint64_t>(key.cpu_free) * 0x9e3779b97f4a7c15ULL +
-                       static_cast<std::uint64_t>(key.memory_free) * 0xc2b2ae3d27d4eb4fULL +
-                       static_cast<std::uint64_t>(key.model) * 0x165667b19e3779f9ULL;
-  for (const GpuStateIndex gpu : key.gpus) hash = (hash ^ gpu) * 0x100000001b3ULL;
-  hash ^= hash >> 29;
-  return (hash * 0xbf58476d1ce4e5b9ULL) >> 48;
-}
-
 float inverse(std::int64_t amount) { return amount > 0 ? 1 / static_cast<float>(amount) : kNoLimit; }
 
 }  // namespace
+
+std::size_t PotentialKeyHash::operator()(const PotentialKey& key) const noexcept {
+  std::uint64_t hash = static_cast<std::uint64_t>(key.cpu_free) * 0x9e3779b97f4a7c15ULL +
+                       static_cast<std::uint64_t>(key.memory_free) * 0xc2b2ae3d27d4eb4fULL +
+                       static_cast<std::uint64_t>(key.model) * 0x165667b19e3779f9ULL;
+  for (std::int32_t gpu = 0; gpu < key.gpu_count; ++gpu) {
+    hash = (hash ^ key.gpus[static_cast<std::size_t>(gpu)]) * 0x9e3779b97f4a7c15ULL;
+  }
+  hash ^= hash >> 29;
+  return (hash * 0xbf58476d1ce4e5b9ULL) >> 32;
+}
 
 void PotentialKey::exchange(GpuStateIndex from, GpuStateIndex to) {
   const auto end = gpus.begin() + gpu_count;
@@ -42,9 +44,14 @@ void PotentialKey::exchange(GpuStateIndex from, GpuStateIndex to) {
 Potential::Potential(const Problem& problem, GpuOutlooks& outlooks) : outlooks_(&outlooks), slots_(kSlots) {
   add_groups(problem);
   divide_by_model(problem.models.size());
-  counts_.resize(outlooks.requests().size() + sizes_.size());
+  counts_.resize(sizes_begin() + sizes_.size());
   usable_.resize(counts_.size());
   weigh_usable();
+}
+
+std::size_t Potential::sizes_begin() const {
+  const std::size_t blocks = (outlooks_->requests().size() + kRequestsPerBlock - 1) / kRequestsPerBlock;
+  return blocks * kRequestsPerBlock;
 }
 
 void Potential::add_groups(const Problem& problem) {
@@ -60,7 +67,7 @@ void Potential::add_groups(const Problem& problem) {
     const std::size_t count_at =
         shape.gpu_count == 1
             ? outlooks_->request_of(index)
-            : outlooks_->requests().size() + static_cast<std::size_t>(std::ranges::find(sizes_, shape.gpu_count) - sizes_.begin());
+            : sizes_begin() + static_cast<std::size_t>(std::ranges::find(sizes_, shape.gpu_count) - sizes_.begin());
     groups_.push_back({.cpu_milli = shape.cpu_milli,
                        .memory_mib = shape.memory_mib,
                        .gpu_count = shape.gpu_count,
@@ -74,18 +81,33 @@ void Potential::add_groups(const Problem& problem) {
 
 void Potential::divide_by_model(std::size_t models) {
   for (std::size_t model = 0; model < models; ++model) {
-    Groups& of = of_model_.emplace_back();
+    std::map<std::size_t, std::vector<std::size_t>> by_request;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      const Group& group = groups_[i];
-      if (!group.fits_model[model]) continue;
-      of.per_cpu.push_back(inverse(group.cpu_milli));
-      of.per_memory.push_back(inverse(group.memory_mib));
-      of.milli.push_back(static_cast<float>(group.gpu_count * group.gpu_milli));
-      of.count_at.push_back(static_cast<std::uint32_t>(group.count_at));
-      of.group.push_back(static_cast<std::uint32_t>(i));
+      if (groups_[i].fits_model[model]) by_request[groups_[i].count_at].push_back(i);
     }
-    of.weight.resize(of.group.size());
-    of.weight_usable.resize(of.group.size());
+    std::vector<Block>& blocks = of_model_.emplace_back();
+    for (const auto& [count_at, members] : by_request) {
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::size_t lane = i % kLanes;
+        if (lane == 0) blocks.push_back({.count_at = count_at});
+        if (lane == 0) blocks.back().group.fill(-1);
+        const Group& group = groups_[members[i]];
+        blocks.back().per_cpu[lane] = inverse(group.cpu_milli);
+        blocks.back().per_memory[lane] = inverse(group.memory_mib);
+        blocks.back().group[lane] = static_cast<std::int32_t>(members[i]);
+      }
+    }
+  }
+}
+
+template <class Visit>
+void Potential::for_each_lane(const Visit& visit) {
+  for (std::vector<Block>& blocks : of_model_) {
+    for (Block& block : blocks) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        if (block.group[lane] >= 0) visit(block, lane, static_cast<std::size_t>(block.group[lane]));
+      }
+    }
   }
 }
 
@@ -103,31 +125,42 @@ void Potential::weigh_usable() {
     weights.push_back(unscaled_weight(group) * std::pow(size, -kSizeExponentOfUsable));
     sum += weights.back();
   }
-  for (Groups& of : of_model_) {
-    for (std::size_t i = 0; i < of.group.size(); ++i) {
-      of.weight_usable[i] = static_cast<float>((1 - kShareOfCounts) * weights[of.group[i]] / sum);
-    }
-  }
+  for_each_lane([&](Block& block, std::size_t lane, std::size_t group) {
+    block.weight_usable[lane] = static_cast<float>((1 - kShareOfCounts) * weights[group] / sum);
+  });
 }
 
 int Potential::count(const PotentialKey& key) {
-  std::ranges::fill(counts_, 0.0F);
-  std::ranges::fill(usable_, 0.0F);
   const std::size_t requests = outlooks_->requests().size();
+  std::array<const GpuOutlook*, kNodeGpusMax> gpus = {};
   int free = 0;
   int whole = 0;
-  for (std::int32_t gpu = 0; gpu < key.gpu_count; ++gpu) {
-    const GpuOutlook& outlook = outlooks_->outlook(key.gpus[static_cast<std::size_t>(gpu)]);
-    for (std::size_t i = 0; i < requests; ++i) {
-      counts_[i] += static_cast<float>(outlook.counts[i]);
-      usable_[i] += static_cast<float>(outlook.usable[i]);
-    }
-    free += outlook.free_milli;
-    whole += outlook.is_whole ? 1 : 0;
+  const auto gpu_count = static_cast<std::size_t>(key.gpu_count);
+  for (std::size_t gpu = 0; gpu < gpu_count; ++gpu) {
+    gpus[gpu] = &outlooks_->outlook(key.gpus[gpu]);
+    free += gpus[gpu]->free_milli;
+    whole += gpus[gpu]->is_whole ? 1 : 0;
   }
+  for (std::size_t block = 0; block * kRequestsPerBlock < requests; ++block) {
+    RequestBlock counts = {};
+    RequestBlock usable = {};
+    for (std::size_t gpu = 0; gpu < gpu_count; ++gpu) {
+      const RequestBlock& more = gpus[gpu]->counts[block];
+      const RequestBlock& more_usable = gpus[gpu]->usable[block];
+      for (std::size_t i = 0; i < kRequestsPerBlock; ++i) {
+        counts[i] = static_cast<std::uint16_t>(counts[i] + more[i]);
+        usable[i] = static_cast<std::uint16_t>(usable[i] + more_usable[i]);
+      }
+    }
+    for (std::size_t i = 0; i < kRequestsPerBlock; ++i) {
+      counts_[block * kRequestsPerBlock + i] = static_cast<float>(counts[i]);
+      usable_[block * kRequestsPerBlock + i] = static_cast<float>(usable[i]);
+    }
+  }
+  const std::size_t sizes_at = sizes_begin();
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    counts_[requests + i] = static_cast<float>(whole / sizes_[i]);
-    usable_[requests + i] = whole >= sizes_[i] ? static_cast<float>(whole * kGpuMilli) : 0.0F;
+    counts_[sizes_at + i] = static_cast<float>(whole / sizes_[i]);
+    usable_[sizes_at + i] = whole >= sizes_[i] ? static_cast<float>(whole * kGpuMilli) : 0.0F;
   }
   return free;
 }
@@ -136,14 +169,17 @@ void Potential::weigh(const std::vector<PotentialKey>& nodes, std::int64_t capac
   std::vector<double> takes(groups_.size());
   for (const PotentialKey& node : nodes) {
     count(node);
-    const Groups& of = of_model_[static_cast<std::size_t>(node.model)];
     const auto cpu = static_cast<float>(node.cpu_free);
     const auto memory = static_cast<float>(node.memory_free);
-    for (std::size_t i = 0; i < of.group.size(); ++i) {
-      const float beside = std::floor(std::min(cpu * of.per_cpu[i], memory * of.per_memory[i]) + 1e-4F);
-      takes[of.group[i]] += of.milli[i] * std::min(beside, counts_[of.count_at[i]]);
+    for (const Block& block : of_model_[static_cast<std::size_t>(node.model)]) {
+      const float count = counts_[block.count_at];
+      for (std::size_t lane = 0; count > 0 && lane < kLanes && block.group[lane] >= 0; ++lane) {
+        const float beside = std::floor(std::min(cpu * block.per_cpu[lane], memory * block.per_memory[lane]) + 1e-4F);
+        takes[static_cast<std::size_t>(block.group[lane])] += static_cast<double>(std::min(beside, count));
+      }
     }
   }
+  for (std::size_t i = 0; i < groups_.size(); ++i) takes[i] *= groups_[i].gpu_count * groups_[i].gpu_milli;
   std::vector<double> weights;
   double sum = 0;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -152,28 +188,31 @@ void Potential::weigh(const std::vector<PotentialKey>& nodes, std::int64_t capac
     weights.push_back(unscaled_weight(groups_[i]) * std::pow(size, -kSizeExponent) * std::pow(room, -kScarcityExponent));
     sum += weights.back();
   }
-  for (Groups& of : of_model_) {
-    for (std::size_t i = 0; i < of.group.size(); ++i) {
-      of.weight[i] = static_cast<float>(kShareOfCounts * weights[of.group[i]] / sum) * of.milli[i];
-    }
-  }
+  for_each_lane([&](Block& block, std::size_t lane, std::size_t group) {
+    const double milli = groups_[group].gpu_count * groups_[group].gpu_milli;
+    block.weight[lane] = static_cast<float>(kShareOfCounts * weights[group] / sum * milli);
+  });
   for (Slot& slot : slots_) slot.is_used = false;
 }
 
 double Potential::compute(const PotentialKey& key) {
   constexpr float kAlmostOne = 1 - 1e-6F;
   const int free = count(key);
-  const Groups& of = of_model_[static_cast<std::size_t>(key.model)];
   const auto cpu = static_cast<float>(key.cpu_free);
   const auto memory = static_cast<float>(key.memory_free);
-  // Several sums side by side: in this order on every machine.
-  constexpr std::size_t kLanes = 8;
-  std::array<float, kLanes> sums = {};
-  for (std::size_t i = 0; i < of.group.size(); ++i) {
-    const float beside = std::min(cpu * of.per_cpu[i], memory * of.per_memory[i]);
-    const std::uint32_t at = of.count_at[i];
-    const float worth = of.weight[i] * std::min(beside, counts_[at]) + of.weight_usable[i] * usable_[at];
-    sums[i % kLanes] += beside >= kAlmostOne ? worth : 0.0F;
+  Lanes sums = {};
+  for (const Block& block : of_model_[static_cast<std::size_t>(key.model)]) {
+    const float count = counts_[block.count_at];
+    const float usable = usable_[block.count_at];
+    if (count == 0.0F) continue;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const float by_cpu = cpu * block.per_cpu[lane];
+      const float by_memory = memory * block.per_memory[lane];
+      const float beside = by_cpu < by_memory ? by_cpu : by_memory;
+      const float fitting = beside < count ? beside : count;
+      const float worth = block.weight[lane] * fitting + block.weight_usable[lane] * usable;
+      sums[lane] += beside >= kAlmostOne ? worth : 0.0F;
+    }
   }
   double potential = 0;
   for (const float sum : sums) potential += static_cast<double>(sum);
@@ -185,7 +224,7 @@ double Potential::compute(const PotentialKey& key) {
 }
 
 double Potential::of(const PotentialKey& key) {
-  Slot& slot = slots_[slot_of(key)];
+  Slot& slot = slots_[PotentialKeyHash()(key) % kSlots];
   if (!slot.is_used || slot.key != key) slot = {.key = key, .value = compute(key), .is_used = true};
   return slot.value;
 }

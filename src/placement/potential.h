@@ -26,8 +26,8 @@ namespace berth::placement {
 
 /// A node, as far as its potential depends on it: the same for all orders of its GPUs.
 struct PotentialKey {
-  std::int64_t cpu_free = 0;
-  std::int64_t memory_free = 0;
+  std::int32_t cpu_free = 0;     ///< lists have at most 10^9
+  std::int32_t memory_free = 0;
   std::array<GpuStateIndex, kNodeGpusMax> gpus = {};  ///< ascending, those that there are
   std::int32_t gpu_count = 0;
   std::int32_t model = 0;
@@ -35,6 +35,10 @@ struct PotentialKey {
 
   /// Puts another state in the place of one. Requires: it has it.
   void exchange(GpuStateIndex from, GpuStateIndex to);
+};
+
+struct PotentialKeyHash {
+  [[nodiscard]] std::size_t operator()(const PotentialKey& key) const noexcept;
 };
 
 /// Remembers potentials by key: many nodes are alike, and most were looked at before.
@@ -48,15 +52,17 @@ class Potential {
   void weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli);
 
  private:
-  /// Of one model: the groups that run on it. Numbers are floats, side by side: the innermost loop of everything.
-  struct Groups {
-    std::vector<float> per_cpu;      ///< 1 / CPU milli, or a number so large that CPU never limits
-    std::vector<float> per_memory;
-    std::vector<float> milli;        ///< g
-    std::vector<std::uint32_t> count_at;  ///< where `counts_` and `usable_` have K and U
-    std::vector<std::uint32_t> group;     ///< of all groups
-    std::vector<float> weight;       ///< 0.45 W g
-    std::vector<float> weight_usable;  ///< 0.55 w
+  static constexpr std::size_t kLanes = 8;
+  using Lanes = std::array<float, kLanes>;
+  /// Groups of one model that ask for the same of GPUs, side by side: the innermost loop of everything. Lanes without a group
+  /// weigh nothing.
+  struct Block {
+    std::size_t count_at = 0;  ///< where `counts_` and `usable_` have K and U
+    Lanes per_cpu = {};        ///< 1 / CPU milli, or a number so large that CPU never limits
+    Lanes per_memory = {};
+    Lanes weight = {};         ///< 0.45 W g
+    Lanes weight_usable = {};  ///< 0.55 w
+    std::array<std::int32_t, kLanes> group = {};  ///< of `groups_`; -1: none
   };
   struct Group {
     std::int64_t cpu_milli = 0;
@@ -73,9 +79,13 @@ class Potential {
     bool is_used = false;
   };
 
+  /// Where in `counts_` the sizes begin, behind the blocks of requests.
+  [[nodiscard]] std::size_t sizes_begin() const;
   void add_groups(const Problem& problem);
   void divide_by_model(std::size_t models);
   void weigh_usable();
+  template <class Visit>
+  void for_each_lane(const Visit& visit);
   [[nodiscard]] double unscaled_weight(const Group& group) const;
   /// Fills `counts_` and `usable_` for a node; returns its free milli.
   int count(const PotentialKey& key);
@@ -84,7 +94,7 @@ class Potential {
   GpuOutlooks* outlooks_;
   std::vector<Group> groups_;
   std::vector<int> sizes_;  ///< numbers of GPUs above 1 that pods have
-  std::vector<Groups> of_model_;
+  std::vector<std::vector<Block>> of_model_;
   std::vector<float> counts_;  ///< by request, then by size
   std::vector<float> usable_;
   std::vector<Slot> slots_;

@@ -28,6 +28,9 @@ class ScoreBoard {
   /// To be called when scores of nodes that have not changed are no longer right.
   void forget();
 
+  /// Whether the next question about the shape will look at every node.
+  [[nodiscard]] bool is_forgotten(ShapeIndex shape) const { return boards_[static_cast<std::size_t>(shape)].is_forgotten; }
+
   /// The node with the highest score, the first of equal ones; nothing if the pod fits nowhere. `score(node)` is its
   /// score, or kNoFit.
   template <class Score>

@@ -164,7 +164,7 @@ def crowded(seed: int) -> tuple[Table, Table]:
     """Nodes and pods for which slices have to move often: few GPUs, and many pods that want slices of them."""
     rng = random.Random(seed)
     models = rng.sample(MODELS_CUT, rng.choice([1, 1, 2]))
-    nodes = [{"sn": f"n{index}", "cpu_milli": rng.choice([5, 20, 100]), "memory_mib": rng.choice([30, 100]),
+    nodes = [{"sn": f"n{index}", "cpu_milli": rng.choice([4, 8, 20, 100]), "memory_mib": rng.choice([30, 100]),
               "gpu": rng.randint(1, 3), "model": rng.choice([*models, "T4"] if index else models)}
              for index in range(rng.randint(1, 4))]
     pods = [crowded_pod(rng, index, models) for index in range(rng.randint(8, 40))]
@@ -183,7 +183,7 @@ def crowded_pod(rng: random.Random, index: int, models: list[str]) -> dict:
     else:
         profiles = DEVICES[rng.choice(models)].profiles
         pod["profile"] = "|".join(rng.choice(["", "", "", "2x"]) + rng.choice(profiles).name
-                                  for _ in range(rng.choice([1, 1, 1, 2])))
+                                  for _ in range(rng.choice([1, 1, 2, 2])))
     return pod
 
 
