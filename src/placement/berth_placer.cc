@@ -82,8 +82,8 @@ void BerthPlacer::renew() {
   renewed_at_ = arrivals_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(wait));
 }
 
-void BerthPlacer::try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
-                            double& best_after) {
+void BerthPlacer::try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest,
+                            Spot& best, double& best_after) {
   PotentialKey after = rest;
   after.exchange(from, to);
   const double value = potential_.of(after);
@@ -150,7 +150,8 @@ BerthPlacer::Scored BerthPlacer::best_on(NodeIndex node, const Shape& shape, std
   PotentialKey after = keys_[static_cast<std::size_t>(node)];
   after.cpu_free -= static_cast<std::int32_t>(shape.cpu_milli);
   after.memory_free -= static_cast<std::int32_t>(shape.memory_mib);
-  if (shape.is_shared() || !shape.slices.empty() || shape.names_profile) return best_shared(node, shape, alternative, after);
+  if (shape.is_shared() || !shape.slices.empty() || shape.names_profile)
+    return best_shared(node, shape, alternative, after);
   if (std::popcount(state.whole_free) < shape.gpu_count) return {};
   const GpuSet gpus = first_free_gpus(state, shape.gpu_count);
   const GpuStateIndex taken = outlooks_.state_with_free(0);

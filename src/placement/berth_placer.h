@@ -1,7 +1,7 @@
 /// Berth's own placement: the pod goes where the least of what may still become of a node is lost (potential.h).
 ///
-/// It knows the rows of the list, and sees pods come and go; nothing of what is ahead. The weights of the potential follow the
-/// state of the cluster, and are renewed when enough pods have arrived.
+/// It knows the rows of the list, and sees pods come and go; nothing of what is ahead. The weights of the potential
+/// follow the state of the cluster, and are renewed when enough pods have arrived.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class BerthPlacer {
  public:
   explicit BerthPlacer(const Cluster& cluster);
 
-  /// O(log nodes) and a look at the nodes that changed since the shape was last asked for; at all nodes after a renewal.
+  /// O(log nodes) and a look at the nodes that changed since the shape was last asked for; at all nodes after a
+  /// renewal.
   [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
   /// Another place for slices like those of a spot; nothing but a slice will do. Nothing if there is none.
   [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot);
@@ -33,7 +34,8 @@ class BerthPlacer {
   [[nodiscard]] std::optional<Spot> choose_alternative(ShapeIndex shape, std::size_t alternative);
   [[nodiscard]] Scored best_on(NodeIndex node, const Shape& shape, std::size_t alternative);
   [[nodiscard]] Scored best_shared(NodeIndex node, const Shape& shape, std::size_t alternative, PotentialKey rest);
-  void try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best, double& best_after);
+  void try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best,
+                  double& best_after);
   void try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
                  double& best_after);
   void renew();
@@ -47,7 +49,7 @@ class BerthPlacer {
   Potential potential_;
   std::vector<ShapeIndex> boards_of_;  ///< by shape: the board of its first alternative; those of the others follow
   ScoreBoard board_;
-  std::vector<PotentialKey> keys_;  ///< by node
+  std::vector<PotentialKey> keys_;      ///< by node
   std::vector<std::int32_t> class_of_;  ///< by node: those that were alike at the last renewal; -1: changed since
   std::vector<std::optional<NodeScore>> class_scores_;  ///< by class, for the shape that is asked for
   std::int64_t arrivals_ = 0;

@@ -19,7 +19,8 @@ int times_it_fits(const Cut& cut, CutIndex index, mig::SiteSet standing, const S
     if (!need) continue;
     int times = 0;
     mig::SiteSet taken = standing;
-    for (auto sites = lowest_sites(cut, taken, *need); sites && times < kCountMax; sites = lowest_sites(cut, taken, *need)) {
+    for (auto sites = lowest_sites(cut, taken, *need); sites && times < kCountMax;
+         sites = lowest_sites(cut, taken, *need)) {
       taken |= *sites;
       ++times;
     }
@@ -44,7 +45,8 @@ void GpuOutlooks::add_requests() {
     if (shape.gpu_count != 1) continue;
     std::vector<std::pair<int, int>> slices;
     for (const auto& needs : shape.slices) {
-      for (const auto& need : needs) slices.emplace_back(need ? static_cast<int>(need->kind) : -1, need ? need->count : 0);
+      for (const auto& need : needs)
+        slices.emplace_back(need ? static_cast<int>(need->kind) : -1, need ? need->count : 0);
     }
     const auto [request, is_new] = known.try_emplace({shape.gpu_milli, std::move(slices)}, requests_.size());
     if (is_new) requests_.push_back({.gpu_milli = shape.gpu_milli, .shape = &shape, .share = 0});
@@ -82,7 +84,8 @@ GpuStateIndex GpuOutlooks::add(int free_milli, bool is_whole, const std::vector<
                      .is_whole = is_whole};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     outlook.counts[i / kRequestsPerBlock][i % kRequestsPerBlock] = static_cast<std::uint16_t>(counts[i]);
-    outlook.usable[i / kRequestsPerBlock][i % kRequestsPerBlock] = static_cast<std::uint16_t>(counts[i] > 0 ? free_milli : 0);
+    outlook.usable[i / kRequestsPerBlock][i % kRequestsPerBlock] =
+        static_cast<std::uint16_t>(counts[i] > 0 ? free_milli : 0);
   }
   outlooks_.push_back(std::move(outlook));
   return static_cast<GpuStateIndex>(outlooks_.size() - 1);

@@ -1,5 +1,5 @@
-// Random lists: every placement is legal, nothing that fits is refused, and the tournaments choose the node that a look at
-// all of them would choose.
+// Random lists: every placement is legal, nothing that fits is refused, and
+// the tournaments choose the node that a look at all of them would choose.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

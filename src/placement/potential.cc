@@ -56,7 +56,8 @@ std::size_t Potential::sizes_begin() const {
 
 void Potential::add_groups(const Problem& problem) {
   for (const Shape& shape : problem.shapes) {
-    if (shape.gpu_count > 1 && std::ranges::find(sizes_, shape.gpu_count) == sizes_.end()) sizes_.push_back(shape.gpu_count);
+    if (shape.gpu_count > 1 && std::ranges::find(sizes_, shape.gpu_count) == sizes_.end())
+      sizes_.push_back(shape.gpu_count);
   }
   std::int64_t rows = 0;
   for (const ShapeIndex index : indices_of<ShapeIndex>(problem.shapes)) {
@@ -185,7 +186,8 @@ void Potential::weigh(const std::vector<PotentialKey>& nodes, std::int64_t capac
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const double size = static_cast<double>(groups_[i].gpu_count) * groups_[i].gpu_milli / kGpuMilli;
     const double room = std::max(takes[i] / static_cast<double>(capacity_milli), kScarcityMin);
-    weights.push_back(unscaled_weight(groups_[i]) * std::pow(size, -kSizeExponent) * std::pow(room, -kScarcityExponent));
+    weights.push_back(unscaled_weight(groups_[i]) * std::pow(size, -kSizeExponent) *
+                      std::pow(room, -kScarcityExponent));
     sum += weights.back();
   }
   for_each_lane([&](Block& block, std::size_t lane, std::size_t group) {

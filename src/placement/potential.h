@@ -1,9 +1,9 @@
 /// What a node may still become worth.
 ///
-/// Model: groups j are the rows of the list with GPUs that are alike (CPU c, memory m, n GPUs with a milli each, models), p their
-/// share of these rows, g = n a. On a node with C CPU, M memory and F free milli, a group counts if its model is allowed and
-/// C >= c, M >= m. K is how many of its pods the GPUs could take, y = min(K, C / c, M / m), and U the free milli on GPUs that can
-/// take one (n = 1), or on free GPUs if they are enough. The potential is
+/// Model: groups j are the rows of the list with GPUs that are alike (CPU c, memory m, n GPUs with a milli each,
+/// models), p their share of these rows, g = n a. On a node with C CPU, M memory and F free milli, a group counts if
+/// its model is allowed and C >= c, M >= m. K is how many of its pods the GPUs could take, y = min(K, C / c, M / m),
+/// and U the free milli on GPUs that can take one (n = 1), or on free GPUs if they are enough. The potential is
 ///
 ///   0.45 sum W g y + 0.55 sum w U + sum over GPUs of v + 3 (F / 1000)^2
 ///
@@ -11,9 +11,10 @@
 ///
 ///   W ~ p e (g / 1000)^-0.1 max(V / all GPU milli, 0.002)^-0.6      w ~ p e (g / 1000)^-0.65
 ///
-/// V are the milli that the group alone could still take in the cluster: what is scarce weighs more. e = ((a + v(1000 - a)) /
-/// 1000)^-3 for n = 1, else 1: pods that leave remainders of little use weigh more, so that room which suits them is kept. The
-/// first sum keeps CPU and memory beside the GPUs, the second is FGD's measure with weights, the square keeps nodes whole.
+/// V are the milli that the group alone could still take in the cluster: what is scarce weighs more. e = ((a + v(1000 -
+/// a)) / 1000)^-3 for n = 1, else 1: pods that leave remainders of little use weigh more, so that room which suits them
+/// is kept. The first sum keeps CPU and memory beside the GPUs, the second is FGD's measure with weights, the square
+/// keeps nodes whole.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ namespace berth::placement {
 
 /// A node, as far as its potential depends on it: the same for all orders of its GPUs.
 struct PotentialKey {
-  std::int32_t cpu_free = 0;     ///< lists have at most 10^9
+  std::int32_t cpu_free = 0;  ///< lists have at most 10^9
   std::int32_t memory_free = 0;
   std::array<GpuStateIndex, kNodeGpusMax> gpus = {};  ///< ascending, those that there are
   std::int32_t gpu_count = 0;
@@ -54,14 +55,14 @@ class Potential {
  private:
   static constexpr std::size_t kLanes = 8;
   using Lanes = std::array<float, kLanes>;
-  /// Groups of one model that ask for the same of GPUs, side by side: the innermost loop of everything. Lanes without a group
-  /// weigh nothing.
+  /// Groups of one model that ask for the same of GPUs, side by side: the innermost loop of everything. Lanes without a
+  /// group weigh nothing.
   struct Block {
     std::size_t count_at = 0;  ///< where `counts_` and `usable_` have K and U
     Lanes per_cpu = {};        ///< 1 / CPU milli, or a number so large that CPU never limits
     Lanes per_memory = {};
-    Lanes weight = {};         ///< 0.45 W g
-    Lanes weight_usable = {};  ///< 0.55 w
+    Lanes weight = {};                            ///< 0.45 W g
+    Lanes weight_usable = {};                     ///< 0.55 w
     std::array<std::int32_t, kLanes> group = {};  ///< of `groups_`; -1: none
   };
   struct Group {

@@ -29,7 +29,9 @@ class ScoreBoard {
   void forget();
 
   /// Whether the next question about the shape will look at every node.
-  [[nodiscard]] bool is_forgotten(ShapeIndex shape) const { return boards_[static_cast<std::size_t>(shape)].is_forgotten; }
+  [[nodiscard]] bool is_forgotten(ShapeIndex shape) const {
+    return boards_[static_cast<std::size_t>(shape)].is_forgotten;
+  }
 
   /// The node with the highest score, the first of equal ones; nothing if the pod fits nowhere. `score(node)` is its
   /// score, or kNoFit.
@@ -52,7 +54,7 @@ class ScoreBoard {
     std::vector<NodeScore> scores;       ///< by node, padded with kNoFit to a power of two
     std::vector<std::uint32_t> winners;  ///< of each pair of subtrees; 1 is the root
     bool is_forgotten = true;
-    std::size_t seen = 0;                ///< changes that it knows
+    std::size_t seen = 0;  ///< changes that it knows
   };
   static constexpr std::size_t kCellsMax = 1 << 24;
 

@@ -12,7 +12,7 @@ namespace {
 /// Seconds between decisions while jobs wait.
 constexpr Seconds kDecisionGrid = 60;
 /// A victim's rank, less what it would lose, must be so many times that of the job.
-constexpr double kGain = 2;
+constexpr double kGain = 3;
 /// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;

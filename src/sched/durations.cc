@@ -7,13 +7,14 @@
 namespace berth::sched {
 namespace {
 
-/// A finished job counts half as much when some 1,400 of its class have followed; of coarser classes, when more have.
-constexpr double kMemory = 2048;
+/// A finished job counts half as much when some 5,700 of its class have followed; of coarser classes, when more have.
+constexpr double kMemory = 8192;
 constexpr double kMemoryOfSize = 4 * kMemory;
 constexpr double kMemoryOfAll = 16 * kMemory;
 /// How many jobs the coarser class counts for.
 constexpr double kPriorOfAll = 1;
-constexpr double kPrior = 8;
+constexpr double kPriorOfSize = 32;
+constexpr double kPriorOfTenant = 2;
 constexpr double kHazardMax = 0.999;
 // When the figures of a class are derived anew.
 constexpr std::int64_t kRenewShare = 16;
@@ -21,6 +22,7 @@ constexpr std::int64_t kRenewTotal = 128;
 constexpr Seconds kRenewSeconds = 21'600;
 
 double memory_of(int depth) { return depth == 0 ? kMemoryOfAll : depth == 1 ? kMemoryOfSize : kMemory; }
+double prior_of(int depth) { return depth == 0 ? kPriorOfAll : depth == 1 ? kPriorOfSize : kPriorOfTenant; }
 
 }  // namespace
 
@@ -118,7 +120,7 @@ void Durations::derive_hazard(const World& world, std::size_t index) {
   add_at_hand(world, index, reached);
   for (std::size_t bin = kBins - 1; bin > 0; --bin) reached[bin - 1] += reached[bin];
   JobClass& of = classes_[index];
-  const double prior = index == 0 ? kPriorOfAll : kPrior;
+  const double prior = prior_of(of.depth);
   for (std::size_t bin = 0; bin < kBins; ++bin) {
     const double coarser = index == 0 ? 1 - edges_[bin] / edges_[bin + 1] : classes_[of.parent].hazard[bin];
     of.hazard[bin] = std::min(kHazardMax, (of.ended[bin] + prior * coarser) / (reached[bin] + of.reached[bin] + prior));

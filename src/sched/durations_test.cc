@@ -22,7 +22,8 @@ class Learning : public ::testing::Test {
  protected:
   static Workload jobs_of(const std::vector<Seconds>& durations) {
     std::vector<ListedJob> jobs;
-    for (const Seconds duration : durations) jobs.push_back({.name = "j" + std::to_string(jobs.size()), .duration_s = duration});
+    for (const Seconds duration : durations)
+      jobs.push_back({.name = "j" + std::to_string(jobs.size()), .duration_s = duration});
     return testing::workload_of(jobs, 1);
   }
 };

@@ -7,8 +7,9 @@
 
 namespace berth::sched {
 
-/// Policies with rounds can preempt jobs again and again before a restart is over or a checkpoint reached: then nothing ever
-/// finishes. Progress is the sum over all jobs; losing some of it is usual, not exceeding what once was for many instants is not.
+/// Policies with rounds can preempt jobs again and again before a restart is over or a checkpoint reached: then nothing
+/// ever finishes. Progress is the sum over all jobs; losing some of it is usual, not exceeding what once was for many
+/// instants is not.
 class ProgressWatch {
  public:
   /// To be called behind each instant. Returns whether the work is stuck. O(running).

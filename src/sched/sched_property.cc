@@ -1,5 +1,5 @@
-// Random job lists and trees: what must hold of every policy, and the laws that `berth` keeps, from the log and the inputs
-// alone.
+// Random job lists and trees: what must hold of every policy, and the laws
+// that `berth` keeps, from the log and the inputs alone.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -27,7 +27,11 @@ struct Seen {
 class LawCheck {
  public:
   LawCheck(const Workload& workload, const Terms& terms, Policy policy)
-      : workload_(workload), terms_(terms), policy_(policy), jobs_(workload.jobs.size()), uses_(workload.tenants.size()) {}
+      : workload_(workload),
+        terms_(terms),
+        policy_(policy),
+        jobs_(workload.jobs.size()),
+        uses_(workload.tenants.size()) {}
 
   void follow(const std::vector<LogEntry>& log) {
     const std::vector<GpuCount> before = uses_;
@@ -50,9 +54,8 @@ class LawCheck {
   [[nodiscard]] Seconds works_from(const Seen& job) const { return job.since + (job.is_restart ? terms_.restart : 0); }
   void use(JobIndex job, GpuCount sign) {
     free_used_ += sign * workload_.job(job).gpus;
-    for_each_ancestor(workload_, workload_.job(job).tenant, [&](TenantIndex at) {
-      uses_[static_cast<std::size_t>(at)] += sign * workload_.job(job).gpus;
-    });
+    for_each_ancestor(workload_, workload_.job(job).tenant,
+                      [&](TenantIndex at) { uses_[static_cast<std::size_t>(at)] += sign * workload_.job(job).gpus; });
   }
 
   void start(const LogEntry& entry) {
@@ -107,7 +110,8 @@ class LawCheck {
     for (const LogEntry& entry : log) {
       if (entry.type != LogType::kPreempt) continue;
       const TenantIndex victim = workload_.job(entry.job).tenant;
-      const TenantIndex winner = entry.beneficiary.job ? workload_.job(*entry.beneficiary.job).tenant : *entry.beneficiary.tenant;
+      const TenantIndex winner =
+          entry.beneficiary.job ? workload_.job(*entry.beneficiary.job).tenant : *entry.beneficiary.tenant;
       if (victim == winner) continue;
       const bool had_to_lose = before[static_cast<std::size_t>(victim)] > workload_.tenant(victim).guaranteed;
       const bool is_within = uses_[static_cast<std::size_t>(winner)] <= workload_.tenant(winner).guaranteed;

@@ -8,10 +8,10 @@ namespace berth::sched {
 namespace {
 
 tl::unexpected<Error> stuck_error(Policy policy, const World& world) {
-  return invalid(fmt::format("{}: wanted jobs that finish, found {} that get nowhere at {} s: they are preempted before a restart is "
-                             "over or a checkpoint reached (rounds of {} s, restarts of {} s)",
-                             name_of(policy), world.unfinished_count(), world.now(), world.terms().round,
-                             world.terms().restart));
+  return invalid(fmt::format(
+      "{}: wanted jobs that finish, found {} that get nowhere at {} s: they are preempted before a restart is "
+      "over or a checkpoint reached (rounds of {} s, restarts of {} s)",
+      name_of(policy), world.unfinished_count(), world.now(), world.terms().round, world.terms().restart));
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct RunListener {
   std::function<bool(double share)> progressed = nullptr;
 };
 
-/// Runs a policy until every job has finished. Nothing if the listener ended it. Error: the terms are such that jobs get
-/// nowhere (rounds shorter than a restart).
+/// Runs a policy until every job has finished. Nothing if the listener ended it. Error: the terms are such that jobs
+/// get nowhere (rounds shorter than a restart).
 [[nodiscard]] Result<std::optional<PolicyFigures>> run_policy(const Workload& workload, const Terms& terms,
                                                               Policy policy, const RunListener& listener);
 

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""A small program with the command line of `berth schedule`: the rules, and the plainest `berth` that keeps every law.
+
+    sched_model.py schedule --trace T --trace-format F --gpus N [options] [--log L] [--format json]
+
+It serves to test the checks themselves: what it writes must pass, and with --flaw NAME must not. Its `berth` starts in
+order whoever fits; a job that fits into an unused guarantee comes first and takes back what is lent at once.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import sched_figures
+import sched_input
+import sched_replay
+import sched_rules
+from sched_input import POLICIES, Job, Options, Tree
+from sched_rules import Pool
+
+FLAWS = ("limit", "late", "never", "protected", "min_run", "preemptible", "turn", "for", "reason", "capacity",
+         "restart", "checkpoint", "early", "submit", "late_finish", "order", "lost")
+STEPS_MAX = 300   # of a flawed one, which may never end
+
+
+class Model:
+    def __init__(self, jobs: list[Job], tree: Tree, options: Options, flaw: str = "") -> None:
+        self.pool = Pool(jobs, tree, options)
+        self.jobs, self.tree, self.options, self.flaw = jobs, tree, options, flaw
+        self.use: Counter[str] = Counter()
+        self.waiting: list[tuple] = []
+        self.lines: list[dict] = []
+        self.turns: dict[tuple[int, int], tuple[int, int]] = {}   # (victim, for): made by both until then
+        self.made = [0] * len(jobs)
+        self.fitting_since: dict[int, int] = {}
+
+    def write(self, kind: str, row: int, **further) -> None:
+        self.lines.append({"policy": "berth", "t_s": self.pool.now, "type": kind, "job": self.jobs[row].name} | further)
+
+    def change(self, row: int, sign: int) -> None:
+        for name in self.tree.chain(self.jobs[row].tenant):
+            self.use[name] += sign * self.jobs[row].gpus
+
+    def has_room(self, row: int, level: str) -> bool:
+        """Within every `limit` or `guaranteed` above."""
+        for name in self.tree.chain(self.jobs[row].tenant):
+            most = getattr(self.tree.tenants[name], level)
+            if most is not None and self.use[name] + self.jobs[row].gpus > most:
+                return False
+        return True
+
+    def start(self, row: int) -> None:
+        self.waiting.remove(sched_rules.waiting_key("berth", self.jobs[row]))
+        self.fitting_since.pop(row, None)
+        self.pool.start(row)
+        self.change(row, 1)
+        self.starting.append(row)
+
+    def made_by(self, row: int) -> int:
+        if row not in self.pool.started:
+            return self.made[row]
+        return self.made[row] + self.pool.progress(row) - self.pool.kept[row]
+
+    def is_turn(self, victim: int, row: int) -> bool:
+        return self.turns.get((row, victim)) == (self.made_by(row), self.made_by(victim))
+
+    def preempt(self, victim: int, row: int) -> None:
+        self.made[victim] = self.made_by(victim)
+        self.pool.preempt(victim)
+        self.change(victim, -1)
+        self.waiting.append(sched_rules.waiting_key("berth", self.jobs[victim]))
+        self.waiting.sort()
+        self.turns[victim, row] = (self.made[victim], self.made_by(row))
+        self.write("preempt", victim, **{"for": {"job": self.jobs[row].name}, "reason": "lent GPUs come back"})
+
+    def may_be_victim(self, victim: int, row: int, use: Counter) -> bool:
+        mine, _ = self.tree.below_common(self.jobs[victim].tenant, self.jobs[row].tenant)
+        is_lent = mine and all(use[name] > self.tree.guaranteed(name) for name in mine)
+        may = self.pool.may_be_preempted(victim)
+        if self.flaw == "min_run":
+            may = self.jobs[victim].preemptible
+        if self.flaw == "preemptible":
+            may = self.pool.now - self.pool.started[victim] >= self.options.min_run_seconds
+        if self.pool.started[victim] == self.pool.now:
+            return False
+        return may and (is_lent or self.flaw == "protected") and (not self.is_turn(victim, row) or self.flaw == "turn")
+
+    def victims_for(self, row: int) -> list[int] | None:
+        for order in ("small", "large", "above"):
+            use, free, victims = Counter(self.use), self.pool.free, []
+            while free < self.jobs[row].gpus:
+                left = sorted((self.jobs[one].gpus, one) for one in self.pool.started
+                              if one not in victims and self.may_be_victim(one, row, use))
+                if not left:
+                    break
+                victim = left[0][1] if order == "small" else left[-1][1]
+                if order == "above":
+                    spare = [one for gpus, one in left if all(use[name] - gpus > self.tree.guaranteed(name) for name in
+                             self.tree.below_common(self.jobs[one].tenant, self.jobs[row].tenant)[0])]
+                    victim = spare[0] if spare else victim
+                victims.append(victim)
+                free += self.jobs[victim].gpus
+                for name in self.tree.chain(self.jobs[victim].tenant):
+                    use[name] -= self.jobs[victim].gpus
+            if free >= self.jobs[row].gpus:
+                return victims
+        return None
+
+    def is_urgent(self, row: int) -> bool:
+        since = self.fitting_since.setdefault(row, self.pool.now)
+        return self.flaw != "never" and (self.flaw != "late" or self.pool.now > since + self.options.reclaim_seconds)
+
+    def decide(self) -> None:
+        self.starting: list[int] = []
+        for *_, row in list(self.waiting):
+            if not self.has_room(row, "guaranteed") and self.flaw != "protected":
+                self.fitting_since.pop(row, None)
+            elif self.jobs[row].gpus <= self.pool.free and self.has_room(row, "limit"):
+                self.start(row)
+            elif self.is_urgent(row) and self.has_room(row, "limit"):
+                victims = self.victims_for(row)
+                if victims is not None:
+                    for victim in victims:
+                        self.preempt(victim, row)
+                    self.start(row)
+        gone = {line["job"] for line in self.lines if line["t_s"] == self.pool.now and line["type"] == "preempt"}
+        for *_, row in list(self.waiting):
+            is_allowed = self.flaw == "limit" or self.has_room(row, "limit")
+            if is_allowed and self.jobs[row].gpus <= self.pool.free and self.jobs[row].name not in gone:
+                self.start(row)
+        for *_, row in self.waiting:   # behind the decisions
+            if not self.has_room(row, "guaranteed"):
+                self.fitting_since.pop(row, None)
+            else:
+                self.fitting_since.setdefault(row, self.pool.now)
+        for row in self.starting:
+            self.write("start", row)
+
+    def next_times(self) -> list[int]:
+        ends = [end for end in [self.pool.next_end()] if end is not None]
+        ends += [start + self.options.min_run_seconds for start in self.pool.started.values()]
+        ends += [since + self.options.reclaim_seconds + 1 for since in self.fitting_since.values()]
+        ends += [self.pool.now + 1] if self.fitting_since else []   # turns may come free at any second
+        return [end for end in ends if end > self.pool.now]
+
+    def run(self) -> list[dict]:
+        arrivals = sorted(self.jobs, key=lambda job: (job.submit_s, job.row))
+        at = steps = 0
+        while (at < len(arrivals) or self.waiting or self.pool.started) and (not self.flaw or steps < STEPS_MAX):
+            steps += 1
+            self.pool.now = min(self.next_times() + [job.submit_s for job in arrivals[at:at + 1]])
+            for row in self.pool.finish_due():
+                self.change(row, -1)
+                self.write("finish", row)
+            while at < len(arrivals) and arrivals[at].submit_s == self.pool.now:
+                self.waiting.append(sched_rules.waiting_key("berth", arrivals[at]))
+                at += 1
+            self.waiting.sort()
+            self.decide()
+        return self.lines
+
+
+def spoilt(lines: list[dict], flaw: str) -> list[dict]:
+    """Flaws of the log rather than of the policy."""
+    changed = [dict(line) for line in lines]
+    preempts = [line for line in changed if line["type"] == "preempt"]
+    finishes = [line for line in changed if line["type"] == "finish"]
+    if flaw == "for" and preempts:
+        preempts[-1]["for"] = None
+    if flaw == "reason" and preempts:
+        del preempts[0]["reason"]
+    if flaw == "late_finish":
+        finishes[-1]["t_s"] += 1
+    if flaw == "order":
+        changed.reverse()
+    if flaw == "lost":
+        changed.remove(finishes[0])
+    return changed
+
+
+def log_of(policy: str, jobs: list[Job], tree: Tree, options: Options, flaw: str = "") -> list[dict]:
+    if flaw == "capacity":
+        options = options._replace(gpus=options.gpus + max(job.gpus for job in jobs))
+    if flaw == "restart":
+        options = options._replace(restart_seconds=options.restart_seconds + 1)
+    model_jobs = jobs
+    if flaw == "checkpoint":
+        model_jobs = [job._replace(checkpoint_s=0) for job in jobs]
+    if flaw == "early":
+        model_jobs = [job._replace(duration_s=max(1, job.duration_s - 1)) for job in jobs]
+    if flaw == "submit":
+        model_jobs = [job._replace(submit_s=job.submit_s // 2) for job in jobs]
+    if policy == "berth":
+        return spoilt(Model(model_jobs, tree, options, flaw).run(), flaw)
+    lines = []
+    for second, kind, row in sched_rules.lines_of(policy, model_jobs, tree, options):
+        lines.append({"policy": policy, "t_s": second, "type": kind, "job": jobs[row].name})
+        if kind == "preempt":
+            lines[-1] |= {"for": None, "reason": "another job has the turn"}
+    return spoilt(lines, flaw)
+
+
+def text_of(value: object) -> str:
+    """JSON with six decimals at least."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{text_of(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(text_of, value)) + "]"
+    if isinstance(value, Fraction):
+        return str((Decimal(value.numerator) / Decimal(value.denominator)).quantize(Decimal("1.000000000")))
+    return json.dumps(value, ensure_ascii=False)
