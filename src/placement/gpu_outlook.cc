@@ -95,6 +95,7 @@ GpuStateIndex GpuOutlooks::state_with_free(int milli) {
   int& known = state_of_milli_[static_cast<std::size_t>(milli)];
   if (known >= 0) return static_cast<GpuStateIndex>(known);
   std::vector<int> counts;
+  counts.reserve(requests_.size());
   for (const GpuRequest& request : requests_) {
     counts.push_back(request.shape->names_profile ? 0 : std::min(kCountMax, milli / request.gpu_milli));
   }
@@ -108,6 +109,7 @@ GpuStateIndex GpuOutlooks::state_with_slices(CutIndex index, mig::SiteSet standi
   if (known != state_of_slices_.end()) return known->second;
   const Cut& cut = problem_->cuts[static_cast<std::size_t>(index)];
   std::vector<int> counts;
+  counts.reserve(requests_.size());
   for (const GpuRequest& request : requests_) {
     // A whole GPU is asked for without slices.
     const bool is_whole = request.shape->slices.empty();

@@ -160,7 +160,8 @@ int Potential::count(const PotentialKey& key) {
   }
   const std::size_t sizes_at = sizes_begin();
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    counts_[sizes_at + i] = static_cast<float>(whole / sizes_[i]);
+    const int count = whole / sizes_[i];
+    counts_[sizes_at + i] = static_cast<float>(count);
     usable_[sizes_at + i] = whole >= sizes_[i] ? static_cast<float>(whole * kGpuMilli) : 0.0F;
   }
   return free;

@@ -118,6 +118,7 @@ class ProblemMaker {
   [[nodiscard]] Result<int> milli_of_slices(const Pod& pod) const {
     const SliceRequest& wanted = pod.slices.front();
     std::vector<const GpuModel*> models;
+    models.reserve(problem_.cuts.size() + mig::gpu_models().size());
     for (const Cut& cut : problem_.cuts) models.push_back(&cut.model);
     for (const GpuModel& model : mig::gpu_models()) models.push_back(&model);
     for (const GpuModel* model : models) {
@@ -201,6 +202,7 @@ class ProblemMaker {
       group.fits_model = shape.fits_model;
     }
     std::vector<TypicalPods> ordered;
+    ordered.reserve(groups.size());
     for (auto& [key, group] : groups) ordered.push_back(std::move(group));
     sort_by_count(ordered);
     std::int64_t rows = 0;

@@ -11,7 +11,7 @@ namespace {
 
 // A node of 128 cores and 8 GPUs is the unit in which CPU and GPUs are added up.
 constexpr std::int64_t kCpuUnit = 128'000;
-constexpr std::int64_t kGpuUnit = 8 * kGpuMilli;
+constexpr std::int64_t kGpuUnit = std::int64_t{8} * kGpuMilli;
 constexpr std::int64_t kCpuPerGpu = kCpuUnit / kGpuUnit;
 constexpr std::int64_t kHundred = 100;
 

@@ -82,7 +82,7 @@ class Durations {
   std::map<GpuCount, std::size_t> class_of_size_;
   std::map<std::pair<TenantIndex, GpuCount>, std::size_t> class_of_tenant_;
   std::int64_t total_ = 0;
-  std::array<double, kBins + 1> edges_;
+  std::array<double, kBins + 1> edges_ = {};
 };
 
 }  // namespace berth::sched

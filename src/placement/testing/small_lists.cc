@@ -8,6 +8,7 @@ namespace berth::placement::testing {
 
 std::vector<ListedNode> nodes_of(const std::vector<NodeSketch>& sketches) {
   std::vector<ListedNode> nodes;
+  nodes.reserve(sketches.size());
   for (const NodeSketch& sketch : sketches) {
     nodes.push_back({.name = fmt::format("n{}", nodes.size()),
                      .cpu_milli = sketch.cpu_per_gpu * sketch.gpus,
@@ -20,6 +21,7 @@ std::vector<ListedNode> nodes_of(const std::vector<NodeSketch>& sketches) {
 
 std::vector<Pod> pods_of(const std::vector<PodSketch>& sketches) {
   std::vector<Pod> pods;
+  pods.reserve(sketches.size());
   for (const PodSketch& sketch : sketches) {
     pods.push_back(
         {.name = fmt::format("p{}", pods.size()),
@@ -45,11 +47,11 @@ Problem problem_of(const std::vector<NodeSketch>& nodes, const std::vector<PodSk
 Problem random_problem(Rng rng, bool has_cuts) {
   const std::vector<std::string> models =
       has_cuts ? std::vector<std::string>{"A100-80GB", "A30-24GB", "T4"} : std::vector<std::string>{"G2", "P100", "T4"};
-  std::vector<NodeSketch> nodes;
-  for (std::uint64_t i = 0; i < 3 + rng.below(6); ++i) {
-    nodes.push_back({.model = models[rng.below(models.size())],
-                     .gpus = 1 + static_cast<int>(rng.below(8)),
-                     .cpu_per_gpu = 2'000 * (1 + static_cast<std::int64_t>(rng.below(6)))});
+  std::vector<NodeSketch> nodes(3 + rng.below(6));
+  for (NodeSketch& node : nodes) {
+    node = {.model = models[rng.below(models.size())],
+            .gpus = 1 + static_cast<int>(rng.below(8)),
+            .cpu_per_gpu = 2'000 * (1 + static_cast<std::int64_t>(rng.below(6)))};
   }
   const std::vector<std::vector<SliceRequest>> profiles = {
       {{1, "3g.40gb"}}, {{2, "1g.10gb"}, {1, "2g.20gb"}}, {{1, "2g.12gb"}, {1, "1g.10gb"}}, {{1, "7g.80gb"}}};

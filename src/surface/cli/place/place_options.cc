@@ -63,7 +63,6 @@ Result<ArrivalOrder> parse_order(const PlaceWords& words) {
 Result<void> check_paths(const PlaceWords& words) {
   if (words.nodes.empty()) return invalid("--nodes: wanted a file, found an empty path");
   if (words.pods.empty()) return invalid("--pods: wanted a file, found an empty path");
-  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (words.decisions == "") return invalid("--decisions: wanted a file, found an empty path");
   return {};
 }
@@ -81,7 +80,6 @@ Result<PlaceRequest> check_place_options(const PlaceWords& words) {
                                  .seeds = first.take(parse_seeds(words.seeds)),
                                  .demand = first.take(parse_demand(words.demand))},
                        .format = first.take(parse_format(words.format)),
-                       .report_dir = words.report,
                        .decisions_path = words.decisions,
                        .has_timings = words.has_timings};
   if (words.copies) {

@@ -26,7 +26,6 @@ struct PlaceWords {
   std::optional<std::string> copies = std::nullopt;
   std::string moves = "0";
   std::string format = "table";
-  std::optional<std::string> report = std::nullopt;
   std::optional<std::string> decisions = std::nullopt;
   bool has_timings = false;
 };
@@ -39,7 +38,6 @@ struct PlaceRequest {
   placement::ProblemOptions problem;
   placement::StudyOptions study;
   OutputFormat format = OutputFormat::kTable;
-  std::optional<std::string> report_dir;
   std::optional<std::string> decisions_path;
   bool has_timings = false;
 };

@@ -56,7 +56,6 @@ void add_place_verb(CLI::App& app, VerbContext& context) {
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
-  verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
   verb->add_option("--decisions", words->decisions, "Write each decision as a line of JSON")->type_name("FILE");
   verb->add_flag("--timings", words->has_timings, "Measure how long decisions take");
   run_when_named(*verb, context, words, check_place_options, run_place);

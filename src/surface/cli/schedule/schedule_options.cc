@@ -37,7 +37,6 @@ Result<std::vector<sched::Policy>> parse_schedule_policies(std::string_view text
 Result<void> check_paths_of(const JobScheduleWords& words) {
   if (words.trace.empty()) return invalid("--trace: wanted a file, found an empty path");
   if (words.tenants == "") return invalid("--tenants: wanted a file, found an empty path");
-  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (words.log == "") return invalid("--log: wanted a file, found an empty path");
   return {};
 }
@@ -59,7 +58,6 @@ Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words) {
            .min_run = first.take(seconds_option("--min-run-seconds", words.min_run_seconds, 0, kScheduleNumberMax)),
            .reclaim = first.take(seconds_option("--reclaim-seconds", words.reclaim_seconds, 0, kScheduleNumberMax))},
       .format = first.take(parse_format(words.format)),
-      .report_dir = words.report,
       .log_path = words.log};
   if (!first.is_clear()) return first.passed_on();
   return request;

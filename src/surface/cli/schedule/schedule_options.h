@@ -26,7 +26,6 @@ struct JobScheduleWords {
   std::string min_run_seconds = "0";
   std::string reclaim_seconds = "600";
   std::string format = "table";
-  std::optional<std::string> report = std::nullopt;
   std::optional<std::string> log = std::nullopt;
 };
 
@@ -39,7 +38,6 @@ struct ScheduleRequest {
   std::vector<sched::Policy> policies;
   sched::Terms terms;
   OutputFormat format = OutputFormat::kTable;
-  std::optional<std::string> report_dir;
   std::optional<std::string> log_path;
 };
 

@@ -48,7 +48,6 @@ void add_schedule_verb(CLI::App& app, VerbContext& context) {
       ->type_name("S")
       ->capture_default_str();
   verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
-  verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
   verb->add_option("--log", words->log, "Write each start, preemption and finish as a line of JSON")->type_name("FILE");
   run_when_named(*verb, context, words, check_schedule_options, run_schedule);
 }
