@@ -49,8 +49,8 @@ class PlaceTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.decisions, self.json, self.nodes, self.pods, self.report = (
-            os.path.join(folder.name, name) for name in ("decisions.jsonl", "json", "nodes.csv", "pods.csv", "report"))
+        self.decisions, self.json, self.nodes, self.pods = (
+            os.path.join(folder.name, name) for name in ("decisions.jsonl", "json", "nodes.csv", "pods.csv"))
 
     def make(self, seed: int, broken: str | None = None) -> dict:
         """Writes a random case; returns its options, and of a broken one where the error lies."""
@@ -145,11 +145,10 @@ class BrokenListsTest(PlaceTest):
             for seed in range(FIRST, FIRST + SEEDS_OF_KIND):
                 with self.subTest(kind=kind, seed=seed):
                     case = self.make(seed, kind)
-                    result = run([*self.lists(), *case["options"], "--decisions", self.decisions, "--report",
-                                  self.report])
+                    result = run([*self.lists(), *case["options"], "--decisions", self.decisions])
                     self.assertEqual((result.returncode, result.stdout), (2, b""))
                     self.expect_message(result.stderr.decode(), case["error"])
-                    self.assertFalse(os.path.exists(self.decisions) or os.path.exists(self.report))
+                    self.assertFalse(os.path.exists(self.decisions))
 
     def expect_message(self, text: str, error: dict) -> None:
         """One line, with the place of the error; where that may lie anywhere in the file it need not name it."""

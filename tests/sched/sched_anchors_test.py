@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`berth schedule` gives the sums of completion of two public traces (docs/scheduling.md) that two implementations agree
-on. Skips (77) without a program, or without the traces, which BERTH_DATA names the folder of.
+"""`berth schedule` gives the sums of completion of two public traces that two implementations agree on. Skips (77)
+without a program, or without the traces, which lie in the folder that BERTH_DATA names.
 
     sched_anchors_test.py [--rules]    sched_rules.py too, which takes minutes
 """

@@ -23,9 +23,8 @@ SHOCKWAVE = ("LM\tc\td\t--steps\t1\t10\t1\tgns\t1\t-1.000000\t1418\t0",
 
 
 class Broken(NamedTuple):
-    """The message must name the file, one of the lines and one of the columns (from 1, where the cell begins; None: any)
-    and hold the words. Where a whole row or header is wrong its column is 1, or that of the cell at which this is seen.
-    """
+    """The message must name the file, one of the lines and one of the columns (from 1, where the cell begins; None:
+    any), and hold the words. Where a whole row or header is wrong its column is 1, or where this is seen."""
     name: str
     jobs: list[str]
     tenants: list[str]
@@ -169,7 +168,8 @@ def shifted(seed: int) -> list[Broken]:
         name = rng.choice([column for column in case.columns if column in LEAST and column not in ("deadline_s",)])
         value = rng.choice(BAD_INTEGERS + (str(LEAST[name] - 1),))
         changed, at = put(tuple(lines), row, name, value)
-        made.append(Broken(f"random_{number}_{name}", changed, [], "jobs.csv", [row + 1], [at, bytes_before(changed[row], at)], [name]))
+        columns = [at, bytes_before(changed[row], at)]
+        made.append(Broken(f"random_{number}_{name}", changed, [], "jobs.csv", [row + 1], columns, [name]))
     return made
 
 

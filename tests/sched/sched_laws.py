@@ -10,13 +10,11 @@
 """
 
 from collections import Counter
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from sched_input import Options, Tree
 from sched_lending import Lending
 from sched_replay import Instant, Preempt, Timeline
-
-Report = Callable[[int, str], None]
 
 
 class Claim(NamedTuple):

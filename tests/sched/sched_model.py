@@ -1,28 +1,20 @@
-#!/usr/bin/env python3
-"""A small program with the command line of `berth schedule`: the rules, and the plainest `berth` that keeps every law.
+"""Logs to test the checks with: those of the rules, and of the plainest `berth` that keeps every law.
 
-    sched_model.py schedule --trace T --trace-format F --gpus N [options] [--log L] [--format json]
-
-It serves to test the checks themselves: what it writes must pass, and with --flaw NAME must not. Its `berth` starts in
-order whoever fits; a job that fits into an unused guarantee comes first and takes back what is lent at once.
+They must pass, and with a flaw must not. This `berth` starts in order whoever fits; a job that fits into an unused
+guarantee comes first and takes back what is lent at once.
 """
 
-import argparse
 import json
-import sys
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
-import sched_figures
-import sched_input
-import sched_replay
 import sched_rules
-from sched_input import POLICIES, Job, Options, Tree
+from sched_input import Job, Options, Tree
 from sched_rules import Pool
 
-FLAWS = ("limit", "late", "never", "protected", "min_run", "preemptible", "turn", "for", "reason", "capacity",
-         "restart", "checkpoint", "early", "submit", "late_finish", "order", "lost")
+FLAWS = ("limit", "late", "never", "protected", "min_run", "for", "reason", "capacity", "restart", "early", "submit",
+         "late_finish", "order", "lost")
 STEPS_MAX = 300   # of a flawed one, which may never end
 
 
@@ -82,11 +74,9 @@ class Model:
         may = self.pool.may_be_preempted(victim)
         if self.flaw == "min_run":
             may = self.jobs[victim].preemptible
-        if self.flaw == "preemptible":
-            may = self.pool.now - self.pool.started[victim] >= self.options.min_run_seconds
         if self.pool.started[victim] == self.pool.now:
             return False
-        return may and (is_lent or self.flaw == "protected") and (not self.is_turn(victim, row) or self.flaw == "turn")
+        return may and (is_lent or self.flaw == "protected") and not self.is_turn(victim, row)
 
     def victims_for(self, row: int) -> list[int] | None:
         for order in ("small", "large", "above"):
@@ -187,8 +177,6 @@ def log_of(policy: str, jobs: list[Job], tree: Tree, options: Options, flaw: str
     if flaw == "restart":
         options = options._replace(restart_seconds=options.restart_seconds + 1)
     model_jobs = jobs
-    if flaw == "checkpoint":
-        model_jobs = [job._replace(checkpoint_s=0) for job in jobs]
     if flaw == "early":
         model_jobs = [job._replace(duration_s=max(1, job.duration_s - 1)) for job in jobs]
     if flaw == "submit":

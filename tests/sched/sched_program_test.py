@@ -42,8 +42,8 @@ def read(folder: str, name: str) -> str:
         return file.read()
 
 
-def is_written(folder: str, *names: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, name)) for name in names)
+def is_written(folder: str, name: str) -> bool:
+    return os.path.exists(os.path.join(folder, name))
 
 
 def never_ends(case: Case, policy: str, folder: str) -> bool:
@@ -95,9 +95,9 @@ def check_answer(case: Case, arguments: list[str], figures: str, folder: str) ->
 def check_broken(broken: Broken) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         sched_broken.write_broken(broken, folder)
-        result = run(sched_broken.arguments_of(broken) + ["--report", "report"], folder, "log.jsonl")
+        result = run(sched_broken.arguments_of(broken), folder, "log.jsonl")
         errors = [] if result.returncode == 2 else [f"status {result.returncode}"]
-        if result.stdout or is_written(folder, "log.jsonl", "report"):
+        if result.stdout or is_written(folder, "log.jsonl"):
             errors.append("something is written")
     message = result.stderr
     found = re.fullmatch(rf"berth: {re.escape(broken.file)}:([0-9]+):([0-9]+): [^\n]+\n", message)

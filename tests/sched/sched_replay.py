@@ -36,7 +36,7 @@ class Preempt(NamedTuple):
 
 @dataclass
 class Instant:
-    """What the log says of one second; `at` of a preempt is the number of its segment."""
+    """What the log says of one second."""
     t_s: int
     finishes: list[int] = field(default_factory=list)
     preempts: list[Preempt] = field(default_factory=list)
