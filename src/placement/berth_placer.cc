@@ -92,22 +92,31 @@ void BerthPlacer::try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex 
   best = spot;
 }
 
+std::optional<mig::SiteSet> BerthPlacer::kept_sites(NodeIndex node, int gpu) const {
+  const bool is_kept =
+      kept_free_ && kept_free_->node == node && ((kept_free_->gpus >> static_cast<unsigned>(gpu)) & 1U) != 0;
+  if (!is_kept) return mig::SiteSet{0};
+  return kept_free_->slices == 0 ? std::nullopt : std::optional(kept_free_->slices);
+}
+
 void BerthPlacer::try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best,
                              double& best_after) {
   const CutIndex index = *cluster_->node(node).cut;
   const Cut& cut = cluster_->problem().cuts[static_cast<std::size_t>(index)];
   const mig::SiteSet standing = cluster_->slices_on(node, gpu);
+  const auto kept = kept_sites(node, gpu);
+  if (!kept) return;
   const GpuStateIndex from = outlooks_.state_with_slices(index, standing);
   Spot spot{.node = node, .gpus = static_cast<GpuSet>(1U << static_cast<unsigned>(gpu))};
   if (need.count > 1) {
-    const auto sites = lowest_sites(cut, standing, need);
+    const auto sites = lowest_sites(cut, standing | *kept, need);
     if (!sites) return;
     spot.slices = *sites;
     return try_state(spot, from, outlooks_.state_with_slices(index, standing | *sites), rest, best, best_after);
   }
   for (mig::SiteSet left = cut.map.kinds[static_cast<std::size_t>(need.kind)].sites; left != 0; left &= left - 1) {
     const mig::SiteIndex site(std::countr_zero(left));
-    if (!cut.map.fits(standing, site)) continue;
+    if (!cut.map.fits(standing | *kept, site)) continue;
     spot.slices = mig::SiteSet{1} << static_cast<unsigned>(static_cast<int>(site));
     try_state(spot, from, outlooks_.state_with_slices(index, standing | spot.slices), rest, best, best_after);
   }
@@ -175,6 +184,10 @@ std::optional<Spot> BerthPlacer::choose_alternative(ShapeIndex shape_index, std:
 
 std::optional<Spot> BerthPlacer::choose(ShapeIndex shape_index) {
   if (arrivals_++ >= renewed_at_) renew();
+  return choose_anew(shape_index);
+}
+
+std::optional<Spot> BerthPlacer::choose_anew(ShapeIndex shape_index) {
   const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
   for (std::size_t alternative = 0; alternative < std::max<std::size_t>(1, shape.slices.size()); ++alternative) {
     if (const auto spot = choose_alternative(shape_index, alternative)) return spot;
@@ -182,12 +195,18 @@ std::optional<Spot> BerthPlacer::choose(ShapeIndex shape_index) {
   return std::nullopt;
 }
 
-std::optional<Spot> BerthPlacer::choose_again(ShapeIndex shape_index, const Spot& spot) {
+std::optional<Spot> BerthPlacer::choose_again(ShapeIndex shape_index, const Spot& spot, const Spot& kept_free) {
   const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
   const auto alternative = alternative_at(*cluster_, shape, spot);
   if (!alternative) return std::nullopt;
-  const auto again = choose_alternative(shape_index, *alternative);
-  return again && again->slices != 0 ? again : std::nullopt;
+  // The node's scores are others for as long as a part of it is kept free.
+  kept_free_ = kept_free;
+  touch(kept_free.node);
+  auto again = choose_alternative(shape_index, *alternative);
+  kept_free_.reset();
+  touch(kept_free.node);
+  if (again && again->slices == 0) again.reset();
+  return again;
 }
 
 }  // namespace berth::placement

@@ -20,8 +20,11 @@ class BerthPlacer {
   /// O(log nodes) and a look at the nodes that changed since the shape was last asked for; at all nodes after a
   /// renewal.
   [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
-  /// Another place for slices like those of a spot; nothing but a slice will do. Nothing if there is none.
-  [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot);
+  /// As choose, once more for the same arrival.
+  [[nodiscard]] std::optional<Spot> choose_anew(ShapeIndex shape);
+  /// Another place for slices like those of a spot, beside what is kept free. Nothing but a slice will do; nothing if
+  /// there is none.
+  [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot, const Spot& kept_free);
   void touch(NodeIndex node);
 
  private:
@@ -34,6 +37,8 @@ class BerthPlacer {
   [[nodiscard]] std::optional<Spot> choose_alternative(ShapeIndex shape, std::size_t alternative);
   [[nodiscard]] Scored best_on(NodeIndex node, const Shape& shape, std::size_t alternative);
   [[nodiscard]] Scored best_shared(NodeIndex node, const Shape& shape, std::size_t alternative, PotentialKey rest);
+  /// The sites of a GPU that slices must leave free; nothing if it is kept as a whole.
+  [[nodiscard]] std::optional<mig::SiteSet> kept_sites(NodeIndex node, int gpu) const;
   void try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best,
                   double& best_after);
   void try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
@@ -52,6 +57,7 @@ class BerthPlacer {
   std::vector<PotentialKey> keys_;      ///< by node
   std::vector<std::int32_t> class_of_;  ///< by node: those that were alike at the last renewal; -1: changed since
   std::vector<std::optional<NodeScore>> class_scores_;  ///< by class, for the shape that is asked for
+  std::optional<Spot> kept_free_;  ///< GPUs, or sites of one, that no slice may take for the moment
   std::int64_t arrivals_ = 0;
   std::int64_t renewed_at_ = 0;  ///< arrivals at which the weights are renewed next
 };

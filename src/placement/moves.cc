@@ -183,18 +183,20 @@ std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, cons
   };
   for (const Clearance& clearance : clearances) {
     Attempt attempt(parts);
-    RoomMade made{.spot = clearance.spot, .moves = {}};
-    for (const Lying& pod : clearance.pods) attempt.remove(pod.spot, shape_of(pod));
-    attempt.place(clearance.spot, shape);
-    bool is_complete = true;
+    RoomMade made{.spot = {}, .moves = {}};
     for (const Lying& pod : clearance.pods) {
-      const auto again = parts.choose_again(pod);
-      is_complete = again.has_value();
-      if (!is_complete) break;
+      const auto again = parts.choose_again(pod, clearance.spot);
+      if (!again) break;
+      attempt.remove(pod.spot, shape_of(pod));
       attempt.place(*again, shape_of(pod));
-      if (*again != pod.spot) made.moves.push_back({.decision = pod.decision, .spot = *again});
+      made.moves.push_back({.decision = pod.decision, .spot = *again});
     }
-    if (is_complete) return made;
+    const bool is_cleared = made.moves.size() == clearance.pods.size();
+    if (const auto spot = is_cleared ? parts.choose() : std::nullopt) {
+      attempt.place(*spot, shape);
+      made.spot = *spot;
+      return made;
+    }
     attempt.take_back();
   }
   return std::nullopt;

@@ -57,8 +57,11 @@ inline constexpr std::size_t kClearancesMax = 16;
 struct MovingParts {
   Cluster* cluster = nullptr;
   std::function<void(NodeIndex)> touch;
-  /// A new place for a pod that was taken away, with the same slices; nothing if there is none.
-  std::function<std::optional<Spot>(const Lying&)> choose_again;
+  /// A new place for a pod that still lies, with the same slices and beside what is kept free for another; nothing if
+  /// there is none.
+  std::function<std::optional<Spot>(const Lying&, const Spot& kept_free)> choose_again;
+  /// A place for the pod for which room is made.
+  std::function<std::optional<Spot>()> choose;
 };
 
 /// A pod that was placed, and what was moved for it.
@@ -66,8 +69,9 @@ struct RoomMade {
   Spot spot;
   std::vector<Move> moves;
 };
-/// Takes the first of the clearances whose slices all fit somewhere else. The cluster then has the pod and the slices
-/// at their new places; without one nothing has changed.
+/// Takes the first of the clearances whose slices all fit somewhere else, one after the other: each moves to a place that
+/// is free while it still lies. The cluster then has the pod and the slices at their new places; without one nothing has
+/// changed.
 [[nodiscard]] std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, const Shape& shape,
                                                 const MovingParts& parts);
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ensure.h"
 #include "base/text.h"
 #include "mig/catalogue.h"
 
@@ -53,22 +54,20 @@ class ProblemMaker {
 
   Result<Problem> make(const std::vector<ListedNode>& nodes) {
     if (auto added = add_nodes(nodes); !added) return pass_on(added.error());
-    for (const Pod& pod : pods_) {
-      if (auto added = add_pod(pod); !added) return pass_on(added.error());
-    }
+    for (const Pod& pod : pods_) add_pod(pod);
     add_typical();
     return std::move(problem_);
   }
 
  private:
-  Result<std::optional<CutIndex>> cut_of(const std::string& model_name) {
+  std::optional<CutIndex> cut_of(const std::string& model_name) {
     const GpuModel* model = find_exact_model(options_.as_gpu ? as_gpu_name_ : model_name);
-    if (model == nullptr) return std::optional<CutIndex>();
+    if (model == nullptr) return std::nullopt;
     for (const CutIndex cut : indices_of<CutIndex>(problem_.cuts)) {
-      if (problem_.cuts[static_cast<std::size_t>(cut)].model.name == model->name) return std::optional(cut);
+      if (problem_.cuts[static_cast<std::size_t>(cut)].model.name == model->name) return cut;
     }
     problem_.cuts.push_back({.model = *model, .map = mig::make_site_map(*model, mig::all_rules(*model).profiles)});
-    return std::optional(CutIndex(problem_.cuts.size() - 1));
+    return CutIndex(problem_.cuts.size() - 1);
   }
 
   ModelIndex model_of(const std::string& name) {
@@ -87,50 +86,42 @@ class ProblemMaker {
       }
       as_gpu_name_ = model->name;
     }
-    std::vector<Node> listed;
+    std::vector<int> rows;
     for (std::size_t row = 0; row < nodes.size(); ++row) {
-      const ListedNode& node = nodes[row];
-      if (node.gpu_count == 0) continue;
-      const auto cut = cut_of(node.gpu_model);
-      if (!cut) return pass_on(cut.error());
-      listed.push_back({.row = static_cast<int>(row),
-                        .cpu_milli = node.cpu_milli,
-                        .memory_mib = node.memory_mib,
-                        .gpu_count = node.gpu_count,
-                        .model = model_of(node.gpu_model),
-                        .cut = *cut});
+      if (nodes[row].gpu_count > 0) rows.push_back(static_cast<int>(row));
     }
-    problem_.nodes = options_.copies ? copied(listed) : std::move(listed);
+    const auto count = options_.copies ? static_cast<std::size_t>(*options_.copies) : rows.size();
+    problem_.nodes.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const int row = rows[i % rows.size()];
+      add_node(nodes[static_cast<std::size_t>(row)], options_.copies ? static_cast<int>(i) : row);
+    }
     for (const Node& node : problem_.nodes) problem_.gpu_count += node.gpu_count;
     return {};
   }
 
-  [[nodiscard]] std::vector<Node> copied(const std::vector<Node>& listed) const {
-    std::vector<Node> nodes;
-    for (int i = 0; i < *options_.copies; ++i) {
-      nodes.push_back(listed[static_cast<std::size_t>(i) % listed.size()]);
-      nodes.back().row = i;
-    }
-    return nodes;
+  void add_node(const ListedNode& node, int row) {
+    problem_.nodes.push_back({.row = row,
+                              .cpu_milli = node.cpu_milli,
+                              .memory_mib = node.memory_mib,
+                              .gpu_count = node.gpu_count,
+                              .model = model_of(node.gpu_model),
+                              .cut = cut_of(node.gpu_model)});
   }
 
-  /// Milli of the first profile, on the first node that has it; else on the first model of the catalogue.
-  [[nodiscard]] Result<int> milli_of_slices(const Pod& pod) const {
-    const SliceRequest& wanted = pod.slices.front();
+  /// Milli of the first slices named, on the first node's model that can hold them; else on the first of the catalogue.
+  [[nodiscard]] int milli_of_slices(const SliceRequest& wanted) const {
     std::vector<const GpuModel*> models;
     models.reserve(problem_.cuts.size() + mig::gpu_models().size());
     for (const Cut& cut : problem_.cuts) models.push_back(&cut.model);
     for (const GpuModel& model : mig::gpu_models()) models.push_back(&model);
     for (const GpuModel* model : models) {
       const MigProfile* profile = find_named_profile(*model, wanted.profile);
-      if (profile == nullptr) continue;
-      const int milli = kGpuMilli * wanted.count * profile->length / model->units;
-      if (milli <= kGpuMilli) return milli;
-      return invalid(fmt::format("pod {}: profile: wanted slices that fit on one GPU, found {}x{}", in_quotes(pod.name),
-                                 wanted.count, wanted.profile));
+      if (profile == nullptr || wanted.count > profile->instances_max) continue;
+      return kGpuMilli * wanted.count * profile->length / model->units;
     }
-    return invalid(fmt::format("pod {}: profile: wanted one of a GPU model, found {}", in_quotes(pod.name),
-                               in_quotes(wanted.profile)));
+    ENSURE(false);  // fits_one_gpu
+    return 0;
   }
 
   [[nodiscard]] std::vector<bool> models_of(const Pod& pod) const {
@@ -158,18 +149,14 @@ class ProblemMaker {
     }
   }
 
-  Result<void> add_pod(const Pod& pod) {
+  void add_pod(const Pod& pod) {
     Shape shape{.cpu_milli = pod.cpu_milli,
                 .memory_mib = pod.memory_mib,
                 .gpu_count = pod.gpu_count,
                 .gpu_milli = pod.gpu_milli,
                 .fits_model = models_of(pod),
                 .names_profile = !pod.slices.empty()};
-    if (shape.names_profile && shape.gpu_milli == 0) {
-      const auto milli = milli_of_slices(pod);
-      if (!milli) return pass_on(milli.error());
-      shape.gpu_milli = *milli;
-    }
+    if (shape.names_profile && shape.gpu_milli == 0) shape.gpu_milli = milli_of_slices(pod.slices.front());
     std::string profiles;
     for (const SliceRequest& request : pod.slices) profiles += fmt::format("{}x{}|", request.count, request.profile);
     const auto key =
@@ -184,7 +171,6 @@ class ProblemMaker {
     problem_.shape_of_pod.push_back(known->second);
     problem_.pod_names.push_back(pod.name);
     problem_.gangs.push_back(pod.gang);
-    return {};
   }
 
   /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is SCHEDULE.md's for
@@ -247,5 +233,12 @@ Result<Problem> make_problem(const std::vector<ListedNode>& nodes, const std::ve
 }
 
 bool is_profile_name(std::string_view name) { return !mig::gpus_with_profile(name).empty(); }
+
+bool fits_one_gpu(const SliceRequest& request) {
+  return std::ranges::any_of(mig::gpu_models(), [&](const GpuModel& model) {
+    const MigProfile* profile = find_named_profile(model, request.profile);
+    return profile != nullptr && request.count <= profile->instances_max;
+  });
+}
 
 }  // namespace berth::placement

@@ -98,12 +98,13 @@ struct ProblemOptions {
 };
 
 /// Nodes without GPUs are left out. The gpu_milli of a pod that only names profiles follows from the first of them and
-/// the model that has it (of the nodes in order, else of the catalogue); more than one GPU of them is an error. Errors:
-/// of `as_gpu`. Requires: at least one node with GPUs.
+/// the model that can hold them (of the nodes in order, else of the catalogue). Errors: of `as_gpu`. Requires: at least
+/// one node with GPUs, and pods whose first slices some GPU can hold, or with gpu_milli.
 [[nodiscard]] Result<Problem> make_problem(const std::vector<ListedNode>& nodes, const std::vector<Pod>& pods,
                                            const ProblemOptions& options);
 
-/// Whether a MIG profile of some model has that name.
+/// Whether a MIG profile of some model has that name, and whether a GPU of some model can hold so many of it.
 [[nodiscard]] bool is_profile_name(std::string_view name);
+[[nodiscard]] bool fits_one_gpu(const SliceRequest& request);
 
 }  // namespace berth::placement

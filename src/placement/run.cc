@@ -116,7 +116,10 @@ class Run {
         {.cluster = &cluster_,
          .touch = [this](NodeIndex node) { touch(node); },
          .choose_again =
-             [this](const Lying& pod) { return std::get<BerthPlacer>(placer_).choose_again(pod.shape, pod.spot); }});
+             [this](const Lying& pod, const Spot& kept_free) {
+               return std::get<BerthPlacer>(placer_).choose_again(pod.shape, pod.spot, kept_free);
+             },
+         .choose = [this, shape] { return std::get<BerthPlacer>(placer_).choose_anew(shape); }});
     if (!room) return std::nullopt;
     for (const Move& move : room->moves) {
       const auto decision = static_cast<std::size_t>(move.decision);

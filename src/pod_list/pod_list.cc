@@ -62,6 +62,9 @@ Result<std::vector<SliceRequest>> slice_requests(const Rows& rows, int gpu_count
     if (!request) return rows.refuse(kProfile, "MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |");
     requests.push_back(std::move(*request));
   }
+  if (rows.field(kGpuMilli).empty() && !form.fits_one_gpu(requests.front())) {
+    return rows.refuse(kProfile, "first slices that one GPU can hold or a gpu_milli");
+  }
   return requests;
 }
 

@@ -42,6 +42,8 @@ struct PodListForm {
   /// preference, joined by `|`, each a profile or `2x` and a profile. Only a pod with num_gpu 1 may have one; its
   /// gpu_milli may then be empty, which leaves it 0.
   std::function<bool(std::string_view)> is_profile = nullptr;
+  /// Whether some GPU can hold such slices: needed of the first ones of a pod whose gpu_milli is empty.
+  std::function<bool(const SliceRequest&)> fits_one_gpu = nullptr;
 };
 
 /// The columns `name,cpu_milli,memory_mib,num_gpu,gpu_milli` and optionally `gpu_spec` (models joined by `|`), `gang`

@@ -79,7 +79,8 @@ TEST(PodList, RefusesFilesWithoutPodsOrColumns) {
 }
 
 const PodListForm kWithProfiles = {
-    .is_profile = [](std::string_view name) { return name == "2g.20gb" || name == "3g.40gb"; }};
+    .is_profile = [](std::string_view name) { return name == "2g.20gb" || name == "3g.40gb"; },
+    .fits_one_gpu = [](const SliceRequest& request) { return request.count <= 3; }};
 
 std::string profile_refusal(const std::string& rows) {
   const auto pods = read_pods("name,cpu_milli,memory_mib,num_gpu,gpu_milli,profile\n" + rows, "p.csv", kWithProfiles);
@@ -102,11 +103,16 @@ TEST(PodList, ReadsProfilesInOrderOfPreferenceWhereTheyAreWanted) {
 
 TEST(PodList, RefusesUnknownProfilesAndThoseOfPodsWithoutExactlyOneGpu) {
   EXPECT_EQ(profile_refusal("a,1,1,1,500,4g.40gb\n"),
-            "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, found \"4g.40gb\"");
+            "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, "
+            "found \"4g.40gb\"");
   EXPECT_EQ(profile_refusal("a,1,1,1,500,0x2g.20gb\n"),
-            "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, found \"0x2g.20gb\"");
+            "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, "
+            "found \"0x2g.20gb\"");
   EXPECT_EQ(profile_refusal("a,1,1,2,1000,2g.20gb\n"),
             "p.csv:2:14: profile: wanted nothing with num_gpu 2, found \"2g.20gb\"");
+  EXPECT_EQ(
+      profile_refusal("a,1,1,1,,4x2g.20gb|2g.20gb\n"),
+      "p.csv:2:10: profile: wanted first slices that one GPU can hold or a gpu_milli, found \"4x2g.20gb|2g.20gb\"");
   EXPECT_EQ(profile_refusal("a,1,1,1,,\n"),
             "p.csv:2:9: gpu_milli: wanted a whole number from 1 to 1000 with num_gpu 1, found nothing");
 }

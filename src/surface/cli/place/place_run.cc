@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "node_list/node_list.h"
 #include "placement/study.h"
@@ -34,8 +36,16 @@ Result<Problem> read_problem(const PlaceRequest& request, const Files& files) {
   const auto pods_text = files.read(request.pods_path);
   if (!pods_text) return pass_on(pods_text.error());
   const auto pods = read_pods(*pods_text, request.pods_path,
-                              {.gpu_count_max = kGpuCountMax, .is_profile = placement::is_profile_name});
+                              {.gpu_count_max = kGpuCountMax,
+                               .is_profile = placement::is_profile_name,
+                               .fits_one_gpu = placement::fits_one_gpu});
   if (!pods) return pass_on(pods.error());
+  const bool draws = request.study.order != placement::ArrivalOrder::kGiven;
+  if (draws && std::ranges::all_of(*pods, [](const Pod& pod) { return pod.gpu_count == 0; })) {
+    return tl::unexpected(
+        error_at(request.pods_path, {.line = 1, .column = 1},
+                 "wanted a pod that asks for a GPU, found none: no number of them reaches the demand"));
+  }
   return placement::make_problem(*nodes, *pods, request.problem);
 }
 
