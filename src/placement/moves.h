@@ -69,9 +69,9 @@ struct RoomMade {
   Spot spot;
   std::vector<Move> moves;
 };
-/// Takes the first of the clearances whose slices all fit somewhere else, one after the other: each moves to a place that
-/// is free while it still lies. The cluster then has the pod and the slices at their new places; without one nothing has
-/// changed.
+/// Takes the first of the clearances whose slices all fit somewhere else, one after the other: each moves to a place
+/// that is free while it still lies. The cluster then has the pod and the slices at their new places; without one
+/// nothing has changed.
 [[nodiscard]] std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, const Shape& shape,
                                                 const MovingParts& parts);
 
