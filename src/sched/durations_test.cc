@@ -22,6 +22,7 @@ class Learning : public ::testing::Test {
  protected:
   static Workload jobs_of(const std::vector<Seconds>& durations) {
     std::vector<ListedJob> jobs;
+    jobs.reserve(durations.size());
     for (const Seconds duration : durations)
       jobs.push_back({.name = "j" + std::to_string(jobs.size()), .duration_s = duration});
     return testing::workload_of(jobs, 1);
@@ -48,6 +49,7 @@ TEST_F(Learning, AJobIsExpectedToRunAsThoseOfItsTenantAndSize) {
 TEST_F(Learning, WhoHasOutlivedMostIsExpectedToRunLong) {
   // Nine of ten end after 10 s, the tenth runs 10,000 s.
   std::vector<Seconds> durations;
+  durations.reserve(301);
   for (int i = 0; i < 300; ++i) durations.push_back(i % 10 == 9 ? 10'000 : 10);
   durations.push_back(20'000);
   const Workload workload = jobs_of(durations);

@@ -52,6 +52,7 @@ TEST(Srpt, RunsWhoEndsFirst) {
 TEST(Fair, GivesToTheTenantWithLeastForItsWeight) {
   const std::vector<ListedTenant> tenants = {{.name = "x", .weight = 3}, {.name = "y", .weight = 1}};
   std::vector<ListedJob> jobs;
+  jobs.reserve(8);
   for (int i = 0; i < 4; ++i) jobs.push_back({.tenant = "x", .duration_s = 5});
   for (int i = 0; i < 4; ++i) jobs.push_back({.tenant = "y", .duration_s = 5});
   EXPECT_EQ(course_of(workload_of(jobs, 4, tenants), Policy::kFair, kShortRounds),
