@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-const std::string kHeader = "job,submit_s,gpus,duration_s\n";
+const std::string header = "job,submit_s,gpus,duration_s\n";
 
 std::string refusal(const std::string& text, JobListFormat format = JobListFormat::kOwn) {
   const auto jobs = read_jobs(text, "j.csv", format);
@@ -36,14 +36,13 @@ TEST(JobList, ReadsItsOwnFormatWithTheFirstSubmitAtZero) {
 }
 
 TEST(JobList, RefusesWhatCannotBeAJobWithItsPlace) {
-  EXPECT_EQ(refusal(kHeader + "a,0,0,1\n"), "j.csv:2:5: gpus: wanted a whole number from 1 to 1000000000, found \"0\"");
-  EXPECT_EQ(refusal(kHeader + "a,0,1,0\n"),
+  EXPECT_EQ(refusal(header + "a,0,0,1\n"), "j.csv:2:5: gpus: wanted a whole number from 1 to 1000000000, found \"0\"");
+  EXPECT_EQ(refusal(header + "a,0,1,0\n"),
             "j.csv:2:7: duration_s: wanted a whole number from 1 to 1000000000, found \"0\"");
-  EXPECT_EQ(refusal(kHeader + "a,1.5,1,1\n"),
+  EXPECT_EQ(refusal(header + "a,1.5,1,1\n"),
             "j.csv:2:3: submit_s: wanted a whole number from 0 to 1000000000, found \"1.5\"");
-  EXPECT_EQ(refusal(kHeader + "a,0,1,1\na,0,1,1\n"),
-            "j.csv:3:1: job: wanted a name that no other job has, found \"a\"");
-  EXPECT_EQ(refusal(kHeader), "j.csv:1:1: wanted at least one job, found none");
+  EXPECT_EQ(refusal(header + "a,0,1,1\na,0,1,1\n"), "j.csv:3:1: job: wanted a name that no other job has, found \"a\"");
+  EXPECT_EQ(refusal(header), "j.csv:1:1: wanted at least one job, found none");
   EXPECT_EQ(refusal("job,submit_s,gpus,duration_s,preemptible\na,0,1,1,yes\n"),
             "j.csv:2:9: preemptible: wanted true or false, found \"yes\"");
   EXPECT_EQ(refusal("job,submit_s,gpus,duration_s,priority\na,0,1,1,--1\n"),

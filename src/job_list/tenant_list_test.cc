@@ -7,15 +7,15 @@
 namespace berth {
 namespace {
 
-const std::string kHeader = "tenant,parent,guaranteed,limit,weight\n";
+const std::string header = "tenant,parent,guaranteed,limit,weight\n";
 
 std::string refusal(const std::string& rows) {
-  const auto tenants = read_tenants(kHeader + rows, "t.csv", 16);
+  const auto tenants = read_tenants(header + rows, "t.csv", 16);
   return tenants ? "" : tenants.error().message;
 }
 
 TEST(TenantList, ReadsATreeInTheOrderOfItsRows) {
-  const auto tenants = read_tenants(kHeader + "a,all,4,8,2\nall,,12,,1\nb,all,8,8,1\n", "t.csv", 16);
+  const auto tenants = read_tenants(header + "a,all,4,8,2\nall,,12,,1\nb,all,8,8,1\n", "t.csv", 16);
   ASSERT_TRUE(tenants.has_value()) << tenants.error().message;
   EXPECT_EQ((*tenants)[0], (ListedTenant{.name = "a", .parent = 1, .guaranteed = 4, .limit = 8, .weight = 2}));
   EXPECT_EQ((*tenants)[1], (ListedTenant{.name = "all", .guaranteed = 12}));

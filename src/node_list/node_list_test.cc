@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-const std::string kHeader = "sn,cpu_milli,memory_mib,gpu,model\n";
+const std::string header = "sn,cpu_milli,memory_mib,gpu,model\n";
 
 std::string refusal(const std::string& text) {
   const auto nodes = read_nodes(text, "n.csv");
@@ -29,20 +29,20 @@ TEST(NodeList, ReadsNodesInTheOrderOfTheirRowsAndFindsColumnsByName) {
 }
 
 TEST(NodeList, RefusesWhatCannotBeANodeWithItsPlace) {
-  EXPECT_EQ(refusal(kHeader + "a,1,1,17,T4\n"), "n.csv:2:7: gpu: wanted a whole number from 0 to 16, found \"17\"");
-  EXPECT_EQ(refusal(kHeader + "a,1,1,1,\n"), "n.csv:2:9: model: wanted 1 to 200 characters, found nothing");
-  EXPECT_EQ(refusal(kHeader + "a,1,-1,1,T4\n"),
+  EXPECT_EQ(refusal(header + "a,1,1,17,T4\n"), "n.csv:2:7: gpu: wanted a whole number from 0 to 16, found \"17\"");
+  EXPECT_EQ(refusal(header + "a,1,1,1,\n"), "n.csv:2:9: model: wanted 1 to 200 characters, found nothing");
+  EXPECT_EQ(refusal(header + "a,1,-1,1,T4\n"),
             "n.csv:2:5: memory_mib: wanted a whole number from 0 to 1000000000, found \"-1\"");
-  EXPECT_EQ(refusal(kHeader + "a,1000000001,1,1,T4\n"),
+  EXPECT_EQ(refusal(header + "a,1000000001,1,1,T4\n"),
             "n.csv:2:3: cpu_milli: wanted a whole number from 0 to 1000000000, found \"1000000001\"");
-  EXPECT_EQ(refusal(kHeader + "a,1,1,1,T4\na,1,1,1,T4\n"),
+  EXPECT_EQ(refusal(header + "a,1,1,1,T4\na,1,1,1,T4\n"),
             "n.csv:3:1: sn: wanted a name that no other node has, found \"a\"");
-  EXPECT_EQ(refusal(kHeader + "a,1,1,1\n"), "n.csv:2:1: wanted 5 fields, found 4");
+  EXPECT_EQ(refusal(header + "a,1,1,1\n"), "n.csv:2:1: wanted 5 fields, found 4");
 }
 
 TEST(NodeList, RefusesAListWithoutNodesOrWithoutGpus) {
-  EXPECT_EQ(refusal(kHeader), "n.csv:1:1: wanted at least one node, found none");
-  EXPECT_EQ(refusal(kHeader + "a,1,1,0,\n"), "n.csv:1:1: wanted at least one node with GPUs, found none");
+  EXPECT_EQ(refusal(header), "n.csv:1:1: wanted at least one node, found none");
+  EXPECT_EQ(refusal(header + "a,1,1,0,\n"), "n.csv:1:1: wanted at least one node with GPUs, found none");
   EXPECT_EQ(refusal("sn,cpu_milli,memory_mib,gpu\n"),
             "n.csv:1:1: wanted a header with the columns sn,cpu_milli,memory_mib,gpu,model, found none named model");
 }
