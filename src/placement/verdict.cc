@@ -19,7 +19,7 @@ std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
 }  // namespace
 
 std::optional<Yardstick> yardstick_of(const std::vector<PolicyResult>& results) {
-  const Yardstick candidates[] = {{"allocated, with pods that leave,", &PolicyResult::allocated_churn},
+  const Yardstick candidates[] = {{"allocated while pods come and go", &PolicyResult::allocated_churn},
                                   {"allocated at 130 % demand", &PolicyResult::allocated_at_130},
                                   {"allocated at 100 % demand", &PolicyResult::allocated_at_100}};
   for (const Yardstick& candidate : candidates) {
