@@ -7,7 +7,6 @@
 namespace berth::placement {
 namespace {
 
-using testing::NodeSketch;
 using testing::PodSketch;
 using testing::problem_of;
 
