@@ -73,6 +73,8 @@ class BerthInstant {
     update_claims();
   }
 
+  [[nodiscard]] const std::vector<JobIndex>& order() const { return order_; }
+
  private:
   [[nodiscard]] const Worth& worth(JobIndex job) const { return policy_.worths_.of(job); }
 
@@ -340,6 +342,13 @@ void BerthPolicy::decide(World& world) {
   if (waiting_.empty()) return;
   worths_.update(world, durations_, waiting_);
   BerthInstant(*this, world).decide();
+}
+
+std::vector<JobIndex> BerthPolicy::waiting(const World& world) const {
+  BerthPolicy now = *this;
+  World copy = world;
+  now.worths_.update(copy, now.durations_, now.waiting_);
+  return BerthInstant(now, copy).order();
 }
 
 std::optional<Seconds> BerthPolicy::wake(const World& world) const {

@@ -29,6 +29,13 @@ class BerthPolicy {
   /// When it wants to decide again, even if nothing happens; nothing while no job waits.
   [[nodiscard]] std::optional<Seconds> wake(const World& world) const;
 
+  /// Jobs that wait, in the order in which they are served now.
+  [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
+  /// What jobs are worth at the latest decision at which any waited.
+  [[nodiscard]] const Worths& worths() const { return worths_; }
+  /// As World::rebase.
+  void rebase(const Workload& workload) { workload_ = &workload; }
+
  private:
   friend class BerthInstant;
   /// Who took a job's GPUs the last time, and how far that one was then: it must have got further before it loses them

@@ -32,6 +32,11 @@ QueuePolicy::QueuePolicy(Policy policy, const Workload& workload)
   if (policy == Policy::kEasy) estimates_.resize(workload.jobs.size());
 }
 
+void QueuePolicy::rebase(const Workload& workload) {
+  workload_ = &workload;
+  waiting_.rebase(workload, order_of(policy_, workload));
+}
+
 Seconds QueuePolicy::usual_duration(const Job& job) const {
   const auto found = finished_durations_.find({job.tenant, job.gpus});
   if (found == finished_durations_.end() || found->second.size() < kLatestMin) return kUnknownDuration;

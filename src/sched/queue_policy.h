@@ -22,6 +22,11 @@ class QueuePolicy {
   void finished(const World& world, JobIndex job);
   void decide(World& world);
 
+  /// Jobs that wait, in the order in which they are looked at.
+  [[nodiscard]] std::vector<JobIndex> waiting(const World& /*world*/) const { return waiting_.all(); }
+  /// As World::rebase.
+  void rebase(const Workload& workload);
+
  private:
   /// The estimate of a job without one: twice the lower median of the latest that finished of its tenant and size.
   [[nodiscard]] Seconds usual_duration(const Job& job) const;

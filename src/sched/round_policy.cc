@@ -81,8 +81,7 @@ class FairRound {
 
 RoundPolicy::RoundPolicy(Policy policy, const Workload& workload) : policy_(policy), workload_(&workload) {}
 
-std::vector<RoundPolicy::Candidate> RoundPolicy::candidates(const World& world) {
-  std::erase_if(unfinished_, [&](JobIndex job) { return world.record(job).state == JobState::kFinished; });
+std::vector<RoundPolicy::Candidate> RoundPolicy::candidates(const World& world) const {
   std::vector<Candidate> all;
   all.reserve(unfinished_.size());
   for (const JobIndex index : unfinished_) {
@@ -123,7 +122,16 @@ void RoundPolicy::take_fairly(const World& /*world*/, std::vector<Candidate>& ca
   while (const auto next = round.give_next(free)) candidates[*next].is_taken = true;
 }
 
+std::vector<JobIndex> RoundPolicy::waiting(const World& world) const {
+  std::vector<JobIndex> jobs;
+  for (const Candidate& candidate : candidates(world)) {
+    if (world.record(candidate.job).state == JobState::kWaiting) jobs.push_back(candidate.job);
+  }
+  return jobs;
+}
+
 void RoundPolicy::decide(World& world) {
+  std::erase_if(unfinished_, [&](JobIndex job) { return world.record(job).state == JobState::kFinished; });
   std::vector<Candidate> all = candidates(world);
   GpuCount free = world.free_gpus();
   for (Candidate& candidate : all) {

@@ -20,6 +20,11 @@ class RoundPolicy {
   /// O(u log u), u the jobs that are not finished.
   void decide(World& world);
 
+  /// Jobs that wait, in the order in which they are looked at (`fair`: behind those of poorer tenants).
+  [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
+  /// As World::rebase.
+  void rebase(const Workload& workload) { workload_ = &workload; }
+
  private:
   /// A job that may run in the next round.
   struct Candidate {
@@ -27,7 +32,7 @@ class RoundPolicy {
     std::int64_t key = 0;  ///< lower goes first, behind priority
     bool is_taken = false;
   };
-  [[nodiscard]] std::vector<Candidate> candidates(const World& world);
+  [[nodiscard]] std::vector<Candidate> candidates(const World& world) const;
   void take_in_order(std::vector<Candidate>& candidates, GpuCount free) const;
   void take_fairly(const World& world, std::vector<Candidate>& candidates, GpuCount free) const;
 

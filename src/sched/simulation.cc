@@ -81,6 +81,16 @@ bool Simulation::is_decision_instant() const {
   return !decides_in_rounds(name_) || world_.now() % world_.terms().round == 0;
 }
 
+std::vector<JobIndex> Simulation::waiting() const {
+  return std::visit([&](const auto& policy) { return policy.waiting(world_); }, policy_);
+}
+
+void Simulation::rebase(const Workload& workload) {
+  workload_ = &workload;
+  world_.rebase(workload);
+  std::visit([&](auto& policy) { policy.rebase(workload); }, policy_);
+}
+
 void Simulation::decide() {
   if (is_decision_instant()) {
     std::visit([&](auto& policy) { policy.decide(world_); }, policy_);

@@ -32,10 +32,15 @@ class Simulation {
   /// Whether the policy decides now.
   [[nodiscard]] bool is_decision_instant() const;
 
+  /// Jobs that wait, in the order in which the policy looks at them.
+  [[nodiscard]] std::vector<JobIndex> waiting() const;
+  /// What-if: goes on with a workload in which limits, priorities or the number of GPUs are others (World::rebase).
+  void rebase(const Workload& workload);
+
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] World& world() { return world_; }
+  [[nodiscard]] Policy name() const { return name_; }
   [[nodiscard]] const AnyPolicy& policy() const { return policy_; }
-  [[nodiscard]] AnyPolicy& policy() { return policy_; }
   /// Of the instant, behind its decision: in the order in which it happened.
   [[nodiscard]] const std::vector<LogEntry>& log() const { return log_; }
 

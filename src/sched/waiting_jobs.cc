@@ -30,6 +30,18 @@ void WaitingJobs::add(JobIndex job, Seconds estimate) {
 
 void WaitingJobs::remove(JobIndex job) { set(place_of_[static_cast<std::size_t>(job)], {}); }
 
+std::vector<JobIndex> WaitingJobs::all() const {
+  std::vector<JobIndex> jobs;
+  for (auto job = first(); job; job = first_that_fits({.gpus = kNone - 1, .gpus_longer = kNone - 1}, job)) jobs.push_back(*job);
+  return jobs;
+}
+
+void WaitingJobs::rebase(const Workload& workload, const std::vector<JobIndex>& order) {
+  WaitingJobs rebased(workload, order);
+  for (const JobIndex job : all()) rebased.add(job, nodes_[width_ + place_of_[static_cast<std::size_t>(job)]].seconds);
+  *this = std::move(rebased);
+}
+
 std::optional<JobIndex> WaitingJobs::first() const {
   return first_that_fits({.gpus = kNone - 1, .gpus_longer = kNone - 1}, std::nullopt);
 }

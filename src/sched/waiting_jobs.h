@@ -20,6 +20,10 @@ class WaitingJobs {
   /// `estimate` is compared with `Room::seconds`.
   void add(JobIndex job, Seconds estimate);
   void remove(JobIndex job);
+  /// In order.
+  [[nodiscard]] std::vector<JobIndex> all() const;
+  /// The same jobs in another order, of another workload.
+  void rebase(const Workload& workload, const std::vector<JobIndex>& order);
   [[nodiscard]] bool is_empty() const { return nodes_[1].gpus == kNone; }
 
   /// What is free: for a job of at most `gpus` that ends within `seconds`, or of at most `gpus_longer`.

@@ -124,6 +124,13 @@ void World::change_use(JobIndex job, GpuCount by) {
   });
 }
 
+void World::rebase(const Workload& workload) {
+  ENSURE(workload.jobs.size() == records_.size() && workload.tenants.size() == uses_.size());
+  free_gpus_ += workload.gpus - workload_->gpus;
+  ENSURE(free_gpus_ >= 0);
+  workload_ = &workload;
+}
+
 std::vector<LogEntry> World::take_log() { return std::exchange(log_, {}); }
 
 }  // namespace berth::sched

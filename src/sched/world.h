@@ -100,8 +100,9 @@ class World {
     return uses_[static_cast<std::size_t>(tenant)].borrowed_gpu_seconds;
   }
 
-  /// What-if: GPUs that are suddenly there, a higher limit.
-  void add_gpus(GpuCount more) { free_gpus_ += more; }
+  /// What-if: goes on with a workload in which limits, priorities or the number of GPUs are others. Requires: the same jobs and
+  /// tenants, and no fewer GPUs than are used.
+  void rebase(const Workload& workload);
 
  private:
   struct Use {
