@@ -158,4 +158,20 @@ Remaining Durations::remaining(const World& world, JobIndex job) {
   return classes_[own].remaining[bin_of(world.progress(job))];
 }
 
+double Durations::share_longer_than(const JobClass& of, Seconds duration) const {
+  const std::size_t last = bin_of(duration);
+  double share = 1;
+  for (std::size_t bin = 0; bin < last; ++bin) share *= 1 - of.hazard[bin];
+  const double begin = last == 0 ? 0 : edges_[last];
+  const double part = std::min(1.0, (static_cast<double>(duration) - begin) / (edges_[last + 1] - begin));
+  return share * (1 - of.hazard[last] * part);
+}
+
+double Durations::chance_of_end(const World& world, JobIndex job, Seconds within) {
+  const std::size_t own = class_of(world.workload().job(job));
+  renew(world, own);
+  const Seconds done = world.progress(job);
+  return 1 - share_longer_than(classes_[own], done + within) / share_longer_than(classes_[own], done);
+}
+
 }  // namespace berth::sched

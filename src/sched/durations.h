@@ -41,6 +41,8 @@ class Durations {
   void finished(const Workload& workload, JobIndex job);
   /// Requires: submitted, not finished. Learned figures are renewed when enough has happened.
   [[nodiscard]] Remaining remaining(const World& world, JobIndex job);
+  /// The chance that it ends within so many seconds of progress, 0 to 1. Requires: as remaining(), within >= 0.
+  [[nodiscard]] double chance_of_end(const World& world, JobIndex job, Seconds within);
 
   static constexpr std::size_t kBinsPerDoubling = 8;
   static constexpr std::size_t kBins = 25 * kBinsPerDoubling;  ///< up to 388 days
@@ -77,6 +79,8 @@ class Durations {
   void derive(const World& world, std::size_t index);
   void derive_hazard(const World& world, std::size_t index);
   void derive_remaining(JobClass& of) const;
+  /// Of jobs of a class, the share that runs for longer than this.
+  [[nodiscard]] double share_longer_than(const JobClass& of, Seconds duration) const;
 
   std::vector<JobClass> classes_;  ///< the first: all jobs; then sizes and tenants of a size
   std::map<GpuCount, std::size_t> class_of_size_;

@@ -12,6 +12,8 @@ std::string_view name_of(Policy policy) { return kPolicyNames[static_cast<std::s
 
 bool has_hindsight(Policy policy) { return policy == Policy::kSjf || policy == Policy::kSrpt; }
 
+bool obeys_limits(Policy policy) { return policy == Policy::kFair || policy == Policy::kBerth; }
+
 bool decides_in_rounds(Policy policy) {
   return policy == Policy::kLas || policy == Policy::kSrpt || policy == Policy::kFair;
 }

@@ -14,6 +14,8 @@ inline constexpr std::array kPolicies = {Policy::kFifo, Policy::kSkip, Policy::k
 [[nodiscard]] std::string_view name_of(Policy policy);
 /// Whether it knows how long jobs run.
 [[nodiscard]] bool has_hindsight(Policy policy);
+/// Whether it keeps the limits of tenants.
+[[nodiscard]] bool obeys_limits(Policy policy);
 /// Whether it decides at multiples of the round alone.
 [[nodiscard]] bool decides_in_rounds(Policy policy);
 

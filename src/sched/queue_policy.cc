@@ -1,17 +1,12 @@
 #include "sched/queue_policy.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "base/ensure.h"
 
 namespace berth::sched {
 namespace {
-
-constexpr std::size_t kLatestMax = 100;
-constexpr std::size_t kLatestMin = 3;
-constexpr Seconds kUnknownDuration = 86'400;
 
 std::vector<JobIndex> order_of(Policy policy, const Workload& workload) {
   std::vector<JobIndex> order;
@@ -37,28 +32,16 @@ void QueuePolicy::rebase(const Workload& workload) {
   waiting_.rebase(workload, order_of(policy_, workload));
 }
 
-Seconds QueuePolicy::usual_duration(const Job& job) const {
-  const auto found = finished_durations_.find({job.tenant, job.gpus});
-  if (found == finished_durations_.end() || found->second.size() < kLatestMin) return kUnknownDuration;
-  const std::vector<Seconds>& all = found->second;
-  std::vector<Seconds> latest(all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kLatestMax)), all.end());
-  const auto median = latest.begin() + static_cast<std::ptrdiff_t>((latest.size() - 1) / 2);
-  std::ranges::nth_element(latest, median);
-  return 2 * *median;
-}
-
 void QueuePolicy::arrived(const World& /*world*/, JobIndex index) {
   const Job& job = workload_->job(index);
   if (policy_ != Policy::kEasy) return waiting_.add(index, 0);
-  const Seconds estimate = job.estimate ? *job.estimate : usual_duration(job);
+  const Seconds estimate = job.estimate ? *job.estimate : usual_durations_.of(job);
   estimates_[static_cast<std::size_t>(index)] = estimate;
   waiting_.add(index, estimate);
 }
 
 void QueuePolicy::finished(const World& /*world*/, JobIndex index) {
-  if (policy_ != Policy::kEasy) return;
-  const Job& job = workload_->job(index);
-  finished_durations_[{job.tenant, job.gpus}].push_back(job.duration);
+  if (policy_ == Policy::kEasy) usual_durations_.finished(workload_->job(index));
 }
 
 void QueuePolicy::start(World& world, JobIndex job) {

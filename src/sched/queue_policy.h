@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "sched/policy_name.h"
+#include "sched/usual_durations.h"
 #include "sched/waiting_jobs.h"
 #include "sched/world.h"
 
@@ -28,8 +26,6 @@ class QueuePolicy {
   void rebase(const Workload& workload);
 
  private:
-  /// The estimate of a job without one: twice the lower median of the latest that finished of its tenant and size.
-  [[nodiscard]] Seconds usual_duration(const Job& job) const;
   void start(World& world, JobIndex job);
   void start_while_first_fits(World& world);
   void backfill(World& world);
@@ -38,8 +34,7 @@ class QueuePolicy {
   const Workload* workload_;
   WaitingJobs waiting_;
   std::vector<Seconds> estimates_;  ///< by job, from its submit on; `easy` alone
-  std::map<std::pair<TenantIndex, GpuCount>, std::vector<Seconds>>
-      finished_durations_;  ///< the latest last; `easy` alone
+  UsualDurations usual_durations_;  ///< `easy` alone
 };
 
 }  // namespace berth::sched

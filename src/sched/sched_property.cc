@@ -129,16 +129,9 @@ class LawCheck {
   std::map<std::pair<JobIndex, JobIndex>, Seconds> taken_from_;  ///< victim and who took: its progress then
 };
 
-Terms random_terms(Rng rng) {
-  return {.round = 10 * (1 + static_cast<Seconds>(rng.below(30))),
-          .restart = static_cast<Seconds>(rng.below(100)),
-          .min_run = rng.below(2) == 0 ? 0 : static_cast<Seconds>(rng.below(600)),
-          .reclaim = static_cast<Seconds>(rng.below(900))};
-}
-
 RC_GTEST_PROP(Scheduling, KeepsItsLaws, (std::uint64_t seed)) {
   const Workload workload = testing::random_workload(Rng(seed).split("jobs"));
-  const Terms terms = random_terms(Rng(seed).split("terms"));
+  const Terms terms = testing::random_terms(Rng(seed).split("terms"));
   for (const Policy policy : kPolicies) {
     LawCheck check(workload, terms, policy);
     RunListener listener;

@@ -89,6 +89,8 @@ void Simulation::rebase(const Workload& workload) {
   workload_ = &workload;
   world_.rebase(workload);
   std::visit([&](auto& policy) { policy.rebase(workload); }, policy_);
+  ends_ = {};
+  for (const JobIndex job : world_.running()) push_end(job);
 }
 
 void Simulation::decide() {
@@ -99,12 +101,15 @@ void Simulation::decide() {
   collect_log();
 }
 
+void Simulation::push_end(JobIndex job) {
+  ends_.push({.time = world_.end_of(job), .submit = workload_->job(job).submit, .job = job});
+}
+
 void Simulation::collect_log() {
   log_ = world_.take_log();
   sort_stably(log_, &LogEntry::type);
   for (const LogEntry& entry : log_) {
-    if (entry.type != LogType::kStart) continue;
-    ends_.push({.time = world_.end_of(entry.job), .submit = workload_->job(entry.job).submit, .job = entry.job});
+    if (entry.type == LogType::kStart) push_end(entry.job);
   }
   while (!ends_.empty() && !is_current(ends_.top())) ends_.pop();
 }

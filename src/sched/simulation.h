@@ -34,8 +34,11 @@ class Simulation {
 
   /// Jobs that wait, in the order in which the policy looks at them.
   [[nodiscard]] std::vector<JobIndex> waiting() const;
-  /// What-if: goes on with a workload in which limits, priorities or the number of GPUs are others (World::rebase).
+  /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others
+  /// (World::rebase).
   void rebase(const Workload& workload);
+  /// What-if: nobody submits a job any more.
+  void stop_arrivals() { next_arrival_ = arrivals_->size(); }
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] World& world() { return world_; }
@@ -55,6 +58,7 @@ class Simulation {
   };
   void finish_jobs();
   void collect_log();
+  void push_end(JobIndex job);
   [[nodiscard]] bool is_current(const End& end) const;
 
   const Workload* workload_;

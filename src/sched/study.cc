@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "sched/progress_watch.h"
 
 namespace berth::sched {
@@ -16,24 +18,31 @@ tl::unexpected<Error> stuck_error(Policy policy, const World& world) {
 
 }  // namespace
 
-Result<std::optional<PolicyFigures>> run_policy(const Workload& workload, const Terms& terms, Policy policy,
-                                                const RunListener& listener) {
+Result<bool> go_on(Simulation& simulation, Seconds before, const RunListener& listener) {
   constexpr std::int64_t kInstantsPerProgress = 1024;
-  Simulation simulation(workload, terms, policy);
+  const World& world = simulation.world();
+  const auto job_count = static_cast<double>(world.workload().jobs.size());
   ProgressWatch watch;
   std::int64_t instants = 0;
   std::int64_t finished = 0;
-  while (const auto next = simulation.next_instant()) {
+  for (auto next = simulation.next_instant(); next && *next < before; next = simulation.next_instant()) {
     simulation.begin(*next);
     simulation.decide();
     for (const LogEntry& entry : simulation.log()) finished += entry.type == LogType::kFinish ? 1 : 0;
     if (listener.passed) listener.passed(simulation);
-    if (watch.is_stuck(simulation.world())) return stuck_error(policy, simulation.world());
+    if (watch.is_stuck(world)) return stuck_error(simulation.name(), world);
     if (instants++ % kInstantsPerProgress != 0 || !listener.progressed) continue;
-    if (!listener.progressed(static_cast<double>(finished) / static_cast<double>(workload.jobs.size()))) {
-      return std::optional<PolicyFigures>();
-    }
+    if (!listener.progressed(static_cast<double>(finished) / job_count)) return false;
   }
+  return true;
+}
+
+Result<std::optional<PolicyFigures>> run_policy(const Workload& workload, const Terms& terms, Policy policy,
+                                                const RunListener& listener) {
+  Simulation simulation(workload, terms, policy);
+  const auto went_on = go_on(simulation, std::numeric_limits<Seconds>::max(), listener);
+  if (!went_on) return pass_on(went_on.error());
+  if (!*went_on) return std::optional<PolicyFigures>();
   return std::optional(figures_of(policy, simulation.world()));
 }
 

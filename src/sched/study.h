@@ -21,6 +21,9 @@ struct RunListener {
   std::function<bool(double share)> progressed = nullptr;
 };
 
+/// Goes on with a run through all instants before a second. False if the listener ended it. Error: as run_policy().
+[[nodiscard]] Result<bool> go_on(Simulation& simulation, Seconds before, const RunListener& listener);
+
 /// Runs a policy until every job has finished. Nothing if the listener ended it. Error: the terms are such that jobs
 /// get nowhere (rounds shorter than a restart).
 [[nodiscard]] Result<std::optional<PolicyFigures>> run_policy(const Workload& workload, const Terms& terms,

@@ -32,7 +32,8 @@ void WaitingJobs::remove(JobIndex job) { set(place_of_[static_cast<std::size_t>(
 
 std::vector<JobIndex> WaitingJobs::all() const {
   std::vector<JobIndex> jobs;
-  for (auto job = first(); job; job = first_that_fits({.gpus = kNone - 1, .gpus_longer = kNone - 1}, job)) jobs.push_back(*job);
+  for (auto job = first(); job; job = first_that_fits({.gpus = kNone - 1, .gpus_longer = kNone - 1}, job))
+    jobs.push_back(*job);
   return jobs;
 }
 

@@ -89,4 +89,11 @@ Workload random_workload(Rng rng) {
   return workload_of(std::move(jobs), gpus, tenants);
 }
 
+Terms random_terms(Rng rng) {
+  return {.round = 10 * (1 + static_cast<Seconds>(rng.below(30))),
+          .restart = static_cast<Seconds>(rng.below(100)),
+          .min_run = rng.below(2) == 0 ? 0 : static_cast<Seconds>(rng.below(600)),
+          .reclaim = static_cast<Seconds>(rng.below(900))};
+}
+
 }  // namespace berth::sched::testing

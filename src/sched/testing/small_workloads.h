@@ -20,5 +20,6 @@ namespace berth::sched::testing {
 
 /// Jobs with every property, of a tree of tenants with guarantees and limits, drawn from a seed.
 [[nodiscard]] Workload random_workload(Rng rng);
+[[nodiscard]] Terms random_terms(Rng rng);
 
 }  // namespace berth::sched::testing

@@ -1,8 +1,11 @@
 #include "surface/cli/schedule/schedule_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
+#include "base/decimal.h"
 #include "base/first_error.h"
 #include "base/text.h"
 #include "surface/cli/shared/option_words.h"
@@ -34,6 +37,88 @@ Result<std::vector<sched::Policy>> parse_schedule_policies(std::string_view text
   return policies;
 }
 
+/// What --slot says, such as "gpus=8 hours=2 before=86400".
+class SlotWords {
+ public:
+  static Result<sched::SlotWish> parse(std::string_view text) {
+    SlotWords words;
+    for (std::size_t begin = text.find_first_not_of(' '); begin != std::string_view::npos;) {
+      const std::size_t end = std::min(text.find(' ', begin), text.size());
+      if (auto added = words.add(text.substr(begin, end - begin)); !added) return pass_on(added.error());
+      begin = text.find_first_not_of(' ', end);
+    }
+    return words.wish();
+  }
+
+ private:
+  Result<void> add(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    const std::string_view key = word.substr(0, equals);
+    std::optional<std::string>* const value = key == "gpus"     ? &gpus_
+                                              : key == "hours"  ? &hours_
+                                              : key == "before" ? &before_
+                                                                : nullptr;
+    if (value == nullptr || equals == std::string_view::npos) {
+      return invalid("--slot: wanted \"gpus=N hours=H before=SECONDS\", found " + in_quotes(word));
+    }
+    if (*value) return invalid(fmt::format("--slot: wanted {} once, found it twice", key));
+    *value = word.substr(equals + 1);
+    return {};
+  }
+
+  [[nodiscard]] Result<sched::SlotWish> wish() const {
+    if (!gpus_ || !hours_) {
+      return invalid(fmt::format("--slot: wanted gpus=N and hours=H, found no {}", gpus_ ? "hours" : "gpus"));
+    }
+    FirstError first;
+    sched::SlotWish wish{.gpus = first.take(whole_option("--slot: gpus", *gpus_, 1, kScheduleNumberMax)),
+                         .length = first.take(length_of(*hours_))};
+    if (before_) wish.before = first.take(seconds_option("--slot: before", *before_, 0, kScheduleNumberMax));
+    if (!first.is_clear()) return first.passed_on();
+    return wish;
+  }
+
+  /// Whole seconds, rounded up.
+  static Result<sched::Seconds> length_of(std::string_view hours) {
+    const auto value = Decimal::parse(hours);
+    if (!value || value->sign() <= 0 || *value > Decimal(kHoursMax)) {
+      return invalid(
+          fmt::format("--slot: hours: wanted a number above 0, at most {}, found {}", kHoursMax, in_quotes(hours)));
+    }
+    const Decimal seconds = *value * Decimal(3600);
+    return seconds.floor() + (seconds.is_integer() ? 0 : 1);
+  }
+
+  static constexpr std::int64_t kHoursMax = 100'000;
+
+  std::optional<std::string> gpus_;
+  std::optional<std::string> hours_;
+  std::optional<std::string> before_;
+};
+
+Result<std::optional<ScheduleQuestion>> parse_question(const JobScheduleWords& words) {
+  if (!words.why && !words.slot) {
+    if (words.at) return invalid("--at: wanted --why or --slot with it, found neither");
+    return std::optional<ScheduleQuestion>();
+  }
+  if (words.why && words.slot) return invalid("--why: wanted one question, found --slot too");
+  const std::string option = words.why ? "--why" : "--slot";
+  if (!words.at) return invalid(option + ": wanted --at SECONDS with it, found none");
+  if (words.log) return invalid("--log: wanted a whole run, found " + option);
+  FirstError first;
+  ScheduleQuestion question{.at = first.take(seconds_option("--at", *words.at, 0, kScheduleNumberMax)),
+                            .why_job = words.why};
+  if (words.slot) question.slot = first.take(SlotWords::parse(*words.slot));
+  if (!first.is_clear()) return first.passed_on();
+  return std::optional(std::move(question));
+}
+
+/// Answers to questions are JSON unless a table is asked for.
+Result<OutputFormat> schedule_format(const JobScheduleWords& words) {
+  if (words.format) return parse_format(*words.format);
+  return words.why || words.slot ? OutputFormat::kJson : OutputFormat::kTable;
+}
+
 Result<void> check_paths_of(const JobScheduleWords& words) {
   if (words.trace.empty()) return invalid("--trace: wanted a file, found an empty path");
   if (words.tenants == "") return invalid("--tenants: wanted a file, found an empty path");
@@ -57,8 +142,9 @@ Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words) {
            .restart = first.take(seconds_option("--restart-seconds", words.restart_seconds, 0, kScheduleNumberMax)),
            .min_run = first.take(seconds_option("--min-run-seconds", words.min_run_seconds, 0, kScheduleNumberMax)),
            .reclaim = first.take(seconds_option("--reclaim-seconds", words.reclaim_seconds, 0, kScheduleNumberMax))},
-      .format = first.take(parse_format(words.format)),
-      .log_path = words.log};
+      .format = first.take(schedule_format(words)),
+      .log_path = words.log,
+      .question = first.take(parse_question(words))};
   if (!first.is_clear()) return first.passed_on();
   return request;
 }

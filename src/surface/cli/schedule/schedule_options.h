@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "job_list/job_list.h"
 #include "sched/policy_name.h"
+#include "sched/slot.h"
 #include "sched/workload.h"
 #include "surface/cli/shared/verb.h"
 
@@ -25,8 +26,18 @@ struct JobScheduleWords {
   std::string restart_seconds = "60";
   std::string min_run_seconds = "0";
   std::string reclaim_seconds = "600";
-  std::string format = "table";
+  std::optional<std::string> format = std::nullopt;
   std::optional<std::string> log = std::nullopt;
+  std::optional<std::string> why = std::nullopt;
+  std::optional<std::string> slot = std::nullopt;
+  std::optional<std::string> at = std::nullopt;
+};
+
+/// What is asked about one second.
+struct ScheduleQuestion {
+  sched::Seconds at = 0;
+  std::optional<std::string> why_job = std::nullopt;  ///< or else a slot
+  sched::SlotWish slot = {};
 };
 
 /// Checked, as far as possible without the files.
@@ -39,6 +50,7 @@ struct ScheduleRequest {
   sched::Terms terms;
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> log_path;
+  std::optional<ScheduleQuestion> question;
 };
 
 [[nodiscard]] Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words);

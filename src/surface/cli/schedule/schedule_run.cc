@@ -11,6 +11,7 @@
 #include "job_list/tenant_list.h"
 #include "sched/study.h"
 #include "surface/cli/schedule/schedule_json.h"
+#include "surface/cli/schedule/schedule_question.h"
 #include "surface/cli/schedule/schedule_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
@@ -74,6 +75,7 @@ Result<std::string> run_schedule(const ScheduleRequest& request, const VerbConte
   const auto workload = read_workload(request, *context.files);
   if (!workload) return pass_on(workload.error());
   interrupt.defer();
+  if (request.question) return answer_question(*workload, request, context, interrupt);
   ScheduleLog log;
   if (auto opened = log.open(request.log_path); !opened) return pass_on(opened.error());
   ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);

@@ -17,6 +17,8 @@ constexpr const char* kScheduleExamples = R"(Examples:
   berth schedule --trace examples/scheduling/jobs.csv --tenants examples/scheduling/tenants.csv --gpus 64
   berth schedule --trace philly_jobs.csv --trace-format philly --gpus 500 --policies las,berth --format json
   berth schedule --trace jobs.csv --gpus 64 --policies berth --log log.jsonl
+  berth schedule --trace jobs.csv --gpus 64 --why job17 --at 3600
+  berth schedule --trace jobs.csv --gpus 64 --slot "gpus=8 hours=2 before=90000" --at 3600
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
@@ -47,8 +49,13 @@ void add_schedule_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--reclaim-seconds", words->reclaim_seconds, "Within which lent GPUs come back")
       ->type_name("S")
       ->capture_default_str();
-  verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--format", words->format, "table or json [table; json for answers to questions]")
+      ->type_name("WORD");
   verb->add_option("--log", words->log, "Write each start, preemption and finish as a line of JSON")->type_name("FILE");
+  verb->add_option("--why", words->why, "Explain why this job waits at --at")->type_name("JOB");
+  verb->add_option("--slot", words->slot, "Find when GPUs are free: \"gpus=8 hours=2 before=SECONDS\"")
+      ->type_name("TEXT");
+  verb->add_option("--at", words->at, "The second, from the first submit, that is asked about")->type_name("S");
   run_when_named(*verb, context, words, check_schedule_options, run_schedule);
 }
 

@@ -1,0 +1,73 @@
+#include "sched/eta.h"
+
+#include <algorithm>
+
+namespace berth::sched {
+namespace {
+
+/// Instants after which a run into the future gives up.
+constexpr std::int64_t kInstantsMax = 20'000;
+constexpr double kLateShare = 0.9;
+/// Longer than any run time that matters: about 17 years.
+constexpr Seconds kLongest = Seconds(1) << 29;
+
+/// The seconds of progress within which a job ends with a chance of nine in ten.
+Seconds late_remaining(RunTimes& run_times, const World& world, JobIndex job) {
+  Seconds too_short = 0;
+  Seconds enough = kLongest;
+  while (enough - too_short > 1) {
+    const Seconds middle = too_short + (enough - too_short) / 2;
+    (run_times.chance_of_end(world, job, middle) >= kLateShare ? enough : too_short) = middle;
+  }
+  return std::max(enough, run_times.remaining(world, job));
+}
+
+/// The workload as it is expected to go on: jobs take what they are expected to.
+Workload expected_workload(const Moment& moment, bool is_late) {
+  const World& world = moment.behind.world();
+  Workload workload = world.workload();
+  if (has_hindsight(moment.behind.name())) return workload;
+  RunTimes run_times = moment.run_times;
+  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) {
+    const JobState state = world.record(job).state;
+    if (state != JobState::kWaiting && state != JobState::kRunning) continue;
+    const Seconds left = is_late ? late_remaining(run_times, world, job) : run_times.remaining(world, job);
+    workload.jobs[static_cast<std::size_t>(job)].duration = world.progress(job) + left;
+  }
+  return workload;
+}
+
+struct Start {
+  Seconds time = 0;
+  bool is_reached = false;  ///< if not: it starts later
+};
+
+/// When the job starts if it goes on like this and nobody submits another job.
+Start start_in(const Moment& moment, JobIndex job, bool is_late) {
+  const Workload workload = expected_workload(moment, is_late);
+  Simulation run = moment.behind;
+  run.rebase(workload);
+  run.stop_arrivals();
+  for (std::int64_t i = 0; i < kInstantsMax && !run.world().is_running(job); ++i) {
+    const auto next = run.next_instant();
+    if (!next) break;
+    run.begin(*next);
+    run.decide();
+  }
+  return {.time = run.world().now(), .is_reached = run.world().is_running(job)};
+}
+
+}  // namespace
+
+std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
+  const JobRecord& record = moment.behind.world().record(job);
+  if (record.first_start) return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
+  if (record.state == JobState::kNotSubmitted) return std::nullopt;
+  const Start expected = start_in(moment, job, false);
+  if (!expected.is_reached) return std::nullopt;
+  const Start late = start_in(moment, job, true);
+  return Eta{
+      .p50 = expected.time, .p90 = std::max(expected.time, late.time), .method = "simulated without further arrivals"};
+}
+
+}  // namespace berth::sched

@@ -1,0 +1,13 @@
+/// When a job probably starts.
+#pragma once
+
+#include <optional>
+
+#include "sched/why.h"
+
+namespace berth::sched {
+
+/// Nothing before its submit, or if the job does not start within a bound of the work to find out.
+[[nodiscard]] std::optional<Eta> eta_of(const Moment& moment, JobIndex job);
+
+}  // namespace berth::sched

@@ -1,0 +1,23 @@
+/// A run at one second, for questions about it: nothing that is asked changes it.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "sched/run_times.h"
+#include "sched/simulation.h"
+#include "sched/study.h"
+
+namespace berth::sched {
+
+struct Moment {
+  Simulation before;  ///< what finishes and arrives at the second is in, its decision is not
+  Simulation behind;  ///< the decision is in, if the policy decides at this second
+  RunTimes run_times;
+};
+
+/// Runs a policy up to a second. Nothing if the listener ended it. Errors: as run_policy(). Requires: at >= 0.
+[[nodiscard]] Result<std::optional<Moment>> moment_at(const Workload& workload, const Terms& terms, Policy policy,
+                                                      Seconds at, const RunListener& listener);
+
+}  // namespace berth::sched

@@ -1,0 +1,208 @@
+#include "sched/what_if.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace berth::sched {
+namespace {
+
+constexpr std::array<std::string_view, 4> kChangeNames = {"gpus", "limit", "priority", "preempt"};
+
+/// Finds the fewest running jobs without which a job would start.
+///
+/// What is missing, in each group above the job that is at its limit and in the pool, are nested needs: of the jobs of
+/// the innermost the largest until its need is met, then the largest of the next one. No smaller number meets them all,
+/// because any choice can be exchanged for the largest of the same group. A queue in front of the job may need more: the
+/// next largest then.
+class VictimSearch {
+ public:
+  VictimSearch(const Moment& moment, JobIndex job)
+      : world_(moment.before.world()),
+        workload_(world_.workload()),
+        policy_(moment.before.name()),
+        job_(job),
+        what_if_(moment, job) {}
+
+  [[nodiscard]] std::optional<Change> find() {
+    collect_candidates();
+    if (obeys_limits(policy_)) {
+      for_each_ancestor(workload_, workload_.job(job_).tenant, [&](TenantIndex at) {
+        const std::optional<GpuCount> limit = workload_.tenant(at).limit;
+        if (limit) take_largest(at, world_.use_of(at) + workload_.job(job_).gpus - *limit);
+      });
+    }
+    take_largest(std::nullopt, workload_.job(job_).gpus - world_.free_gpus());
+    if (!take_more()) return std::nullopt;
+    prefer_cheaper();
+    drop_needless();
+    change_.by = std::ssize(change_.jobs);
+    return change_;
+  }
+
+ private:
+  [[nodiscard]] GpuCount gpus(JobIndex job) const { return workload_.job(job).gpus; }
+  [[nodiscard]] GpuCount lost(JobIndex job) const {
+    return gpus(job) * (world_.progress(job) - world_.kept_progress(job));
+  }
+
+  /// The largest first; of equals those that lose least, then the latest rows.
+  void collect_candidates() {
+    for (const JobIndex running : world_.running()) {
+      if (world_.may_preempt(running)) candidates_.push_back(running);
+    }
+    std::ranges::sort(candidates_, {}, [&](JobIndex job) { return std::tuple(-gpus(job), lost(job), -job); });
+  }
+
+  [[nodiscard]] bool is_below(JobIndex job, TenantIndex group) const {
+    bool is_found = false;
+    for_each_ancestor(workload_, workload_.job(job).tenant, [&](TenantIndex at) { is_found |= at == group; });
+    return is_found;
+  }
+
+  [[nodiscard]] bool counts(JobIndex job, std::optional<TenantIndex> group) const {
+    return !group || is_below(job, *group);
+  }
+
+  void take_largest(std::optional<TenantIndex> group, GpuCount missing) {
+    for (const JobIndex taken : change_.jobs) missing -= counts(taken, group) ? gpus(taken) : 0;
+    for (auto it = candidates_.begin(); it != candidates_.end() && missing > 0;) {
+      if (!counts(*it, group)) {
+        ++it;
+        continue;
+      }
+      missing -= gpus(*it);
+      change_.jobs.push_back(*it);
+      it = candidates_.erase(it);
+    }
+  }
+
+  /// Takes the fewest more with which the job starts; false if all do not help.
+  bool take_more() {
+    const std::vector<JobIndex> needed = change_.jobs;
+    const auto with = [&](std::size_t more) {
+      change_.jobs = needed;
+      change_.jobs.insert(change_.jobs.end(), candidates_.begin(),
+                          candidates_.begin() + static_cast<std::ptrdiff_t>(more));
+      return !change_.jobs.empty() && what_if_.starts(change_);
+    };
+    if (with(0)) return true;
+    std::size_t too_few = 0;
+    std::size_t enough = candidates_.size();
+    if (!with(enough)) return false;
+    while (enough - too_few > 1) {
+      const std::size_t middle = too_few + (enough - too_few) / 2;
+      (with(middle) ? enough : too_few) = middle;
+    }
+    (void)with(enough);
+    std::erase_if(candidates_,
+                  [&](JobIndex job) { return std::ranges::find(change_.jobs, job) != change_.jobs.end(); });
+    return true;
+  }
+
+  /// Exchanges victims for others that would lose less, as long as the job still starts.
+  void prefer_cheaper() {
+    std::ranges::sort(candidates_, {}, [&](JobIndex job) { return std::tuple(lost(job), gpus(job), -job); });
+    for (JobIndex& victim : change_.jobs) {
+      for (std::size_t i = 0; i < std::min(candidates_.size(), kExchangesMax) && lost(candidates_[i]) < lost(victim);
+           ++i) {
+        std::swap(victim, candidates_[i]);
+        if (what_if_.starts(change_)) break;
+        std::swap(victim, candidates_[i]);
+      }
+    }
+  }
+
+  /// `berth` preempts by itself too, and may then need fewer.
+  void drop_needless() {
+    for (std::size_t i = 0; i < change_.jobs.size() && change_.jobs.size() > 1;) {
+      Change fewer = change_;
+      fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(i));
+      if (what_if_.starts(fewer)) {
+        change_ = std::move(fewer);
+        i = 0;
+      } else {
+        ++i;
+      }
+    }
+  }
+
+  static constexpr std::size_t kExchangesMax = 8;
+
+  const World& world_;
+  const Workload& workload_;
+  Policy policy_;
+  JobIndex job_;
+  WhatIf what_if_;
+  std::vector<JobIndex> candidates_;
+  Change change_{.kind = ChangeKind::kPreempt, .where = "pool"};
+};
+
+}  // namespace
+
+std::string_view name_of(ChangeKind kind) { return kChangeNames[static_cast<std::size_t>(kind)]; }
+
+Workload WhatIf::changed(const Change& change) const {
+  Workload workload = moment_->before.world().workload();
+  if (change.kind == ChangeKind::kGpus) workload.gpus += change.by;
+  if (change.kind == ChangeKind::kPriority) workload.jobs[static_cast<std::size_t>(job_)].priority += change.by;
+  if (change.kind == ChangeKind::kLimit) {
+    for (Tenant& tenant : workload.tenants) {
+      if (tenant.name == change.where && tenant.limit) *tenant.limit += change.by;
+    }
+  }
+  return workload;
+}
+
+bool WhatIf::starts(const Change& change) const {
+  const Workload workload = changed(change);
+  Simulation run = moment_->before;
+  run.rebase(workload);
+  for (const JobIndex victim : change.jobs) run.world().preempt(victim, {.job = job_}, "what if");
+  run.decide();
+  return run.world().is_running(job_);
+}
+
+std::optional<Change> WhatIf::least(Change change, std::int64_t most) const {
+  change.by = most;
+  if (most < 1 || !starts(change)) return std::nullopt;
+  std::int64_t too_little = 0;
+  std::int64_t enough = most;
+  while (enough - too_little > 1) {
+    change.by = too_little + (enough - too_little) / 2;
+    (starts(change) ? enough : too_little) = change.by;
+  }
+  change.by = enough;
+  return change;
+}
+
+std::vector<Change> smallest_changes(const Moment& moment, JobIndex job) {
+  const World& world = moment.before.world();
+  const Workload& workload = world.workload();
+  const WhatIf what_if(moment, job);
+  std::int64_t highest = workload.job(job).priority;
+  for (const JobIndex other : indices_of<JobIndex>(workload.jobs)) {
+    const JobState state = world.record(other).state;
+    const bool is_unfinished = state == JobState::kWaiting || state == JobState::kRunning;
+    if (is_unfinished) highest = std::max(highest, workload.job(other).priority);
+  }
+  std::vector<Change> changes;
+  const auto add = [&](std::optional<Change> change) {
+    if (change) changes.push_back(std::move(*change));
+  };
+  add(what_if.least({.kind = ChangeKind::kGpus, .where = "pool"}, world.asked_gpus()));
+  const Policy policy = moment.before.name();
+  if (obeys_limits(policy)) {
+    for_each_ancestor(workload, workload.job(job).tenant, [&](TenantIndex at) {
+      const Tenant& tenant = workload.tenant(at);
+      if (tenant.limit) add(what_if.least({.kind = ChangeKind::kLimit, .where = tenant.name}, world.asked_gpus()));
+    });
+  }
+  add(what_if.least({.kind = ChangeKind::kPriority, .where = workload.job_names[static_cast<std::size_t>(job)]},
+                    highest - workload.job(job).priority + 1));
+  if (!decides_in_rounds(policy)) add(VictimSearch(moment, job).find());
+  return changes;
+}
+
+}  // namespace berth::sched

@@ -1,0 +1,72 @@
+#include "sched/why_message.h"
+
+#include <fmt/format.h>
+
+#include "base/figure_text.h"
+
+namespace berth::sched {
+namespace {
+
+std::string counted(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", with_separators(number), noun, number == 1 ? "" : "s");
+}
+
+std::string at_second(Seconds time) { return with_separators(time) + " s"; }
+
+std::string blocker_text(const World& world, const Explanation& explanation, const Blocker& blocker) {
+  const Workload& workload = world.workload();
+  switch (blocker.code) {
+    case BlockerCode::kLimit: {
+      for (const TenantIndex at : indices_of<TenantIndex>(workload.tenants)) {
+        const Tenant& tenant = workload.tenant(at);
+        if (tenant.name != blocker.where) continue;
+        return fmt::format("{} runs on {} of at most {}", tenant.name, world.use_of(at), *tenant.limit);
+      }
+      return blocker.where + " is at its limit";
+    }
+    case BlockerCode::kOrder:
+      return fmt::format("{} {} served first, {} for {}", counted(std::ssize(explanation.ahead.jobs), "job"),
+                         explanation.ahead.jobs.size() == 1 ? "is" : "are", blocker.where,
+                         counted(explanation.ahead.gpus, "GPU"));
+    case BlockerCode::kGuarantee:
+      return fmt::format("what is free is kept for the guarantee of {}", blocker.where);
+    case BlockerCode::kRound:
+      return fmt::format("{} decides next at {}", name_of(explanation.policy), at_second(blocker.needed));
+    case BlockerCode::kCapacity:
+      break;
+  }
+  return fmt::format("{} of {} are free", blocker.available, counted(workload.gpus, "GPU"));
+}
+
+std::string waiting_message(const World& world, const Explanation& explanation, std::string_view name, GpuCount gpus) {
+  std::string text = fmt::format("{} waits for {}", name, counted(gpus, "GPU"));
+  for (std::size_t i = 0; i < explanation.blockers.size(); ++i) {
+    text += (i == 0 ? ": " : ", and ") + blocker_text(world, explanation, explanation.blockers[i]);
+  }
+  if (explanation.eta) text += fmt::format("; it probably starts at {}", at_second(explanation.eta->p50));
+  return text;
+}
+
+}  // namespace
+
+std::string why_message(const World& world, const Explanation& explanation) {
+  const Job& job = world.workload().job(explanation.job);
+  const JobRecord& record = world.record(explanation.job);
+  const std::string& name = world.workload().job_names[static_cast<std::size_t>(explanation.job)];
+  switch (explanation.verdict) {
+    case Verdict::kNotSubmitted:
+      return fmt::format("{} will be submitted at {}", name, at_second(job.submit));
+    case Verdict::kRunning:
+      return fmt::format("{} runs on {} since {}", name, counted(job.gpus, "GPU"), at_second(record.started));
+    case Verdict::kFinished:
+      return fmt::format("{} has finished at {}", name, at_second(record.stopped));
+    case Verdict::kStartable:
+      return fmt::format("{} starts when {} decides next: nothing stands in its way", name,
+                         name_of(explanation.policy));
+    case Verdict::kWaiting:
+      break;
+  }
+  return waiting_message(world, explanation, name, job.gpus);
+}
+
+}  // namespace berth::sched

@@ -1,0 +1,143 @@
+// Explanations and slots of states that can be followed by hand.
+#include "sched/why.h"
+
+#include <gtest/gtest.h>
+
+#include "base/ensure.h"
+#include "sched/slot.h"
+#include "sched/testing/small_workloads.h"
+
+namespace berth::sched {
+namespace {
+
+using testing::workload_of;
+
+Moment moment_of(const Workload& workload, Policy policy, Seconds at, const Terms& terms = {}) {
+  auto moment = moment_at(workload, terms, policy, at, {});
+  ENSURE(moment.has_value() && moment->has_value());
+  return std::move(**moment);
+}
+
+Explanation explained(const Workload& workload, Policy policy, int job, Seconds at) {
+  return explain(moment_of(workload, policy, at), JobIndex(job));
+}
+
+/// "gpus 5, preempt 1 (a)".
+std::string changes_text(const Workload& workload, const Explanation& explanation) {
+  std::string text;
+  for (const Change& change : explanation.changes) {
+    text += (text.empty() ? "" : ", ") + std::string(name_of(change.kind)) + " " + change.where + " " +
+            std::to_string(change.by);
+    for (const JobIndex job : change.jobs) text += " " + workload.job_names[static_cast<std::size_t>(job)];
+  }
+  return text;
+}
+
+/// 4 GPUs: a on 3 until 100, b wants 4, c wants 1.
+Workload three_jobs() {
+  return workload_of({{.gpus = 3, .duration_s = 100, .estimate_s = 100},
+                      {.submit_s = 10, .gpus = 4, .duration_s = 50, .estimate_s = 50},
+                      {.submit_s = 20, .gpus = 1, .duration_s = 5, .estimate_s = 5}},
+                     4);
+}
+
+TEST(Why, FifoCountsThoseAheadAndWhatWouldLetThemAllStart) {
+  const Workload workload = three_jobs();
+  const Explanation explanation = explained(workload, Policy::kFifo, 2, 30);
+  EXPECT_EQ(explanation.verdict, Verdict::kWaiting);
+  ASSERT_EQ(explanation.blockers.size(), 1U);  // one GPU is free, and it wants one
+  EXPECT_EQ(explanation.blockers[0].code, BlockerCode::kOrder);
+  EXPECT_EQ(explanation.blockers[0].needed, 5);
+  EXPECT_EQ(explanation.blockers[0].available, 1);
+  EXPECT_EQ(explanation.blockers[0].where, "b");
+  EXPECT_EQ(explanation.ahead.jobs, std::vector{JobIndex(1)});
+  EXPECT_DOUBLE_EQ(explanation.ahead.gpu_hours, 4 * 50 / 3600.0);
+  EXPECT_EQ(changes_text(workload, explanation), "gpus pool 4, priority c 1");
+  ASSERT_TRUE(explanation.eta);
+  EXPECT_EQ(explanation.eta->p50, 150);
+}
+
+TEST(Why, PreemptingIsOfferedWhereItHelps) {
+  const Workload workload = three_jobs();
+  EXPECT_EQ(changes_text(workload, explained(workload, Policy::kFifo, 1, 30)), "gpus pool 3, preempt pool 1 a");
+}
+
+TEST(Why, FewVictimsThatLoseLittle) {
+  // b and c are as large; what c has done since its checkpoint is less.
+  const Workload workload = workload_of({{.gpus = 1, .duration_s = 1000},
+                                         {.gpus = 2, .duration_s = 1000, .checkpoint_s = 500},
+                                         {.submit_s = 5, .gpus = 2, .duration_s = 1000, .checkpoint_s = 500},
+                                         {.submit_s = 9, .gpus = 2, .duration_s = 10}},
+                                        5);
+  EXPECT_EQ(changes_text(workload, explained(workload, Policy::kSkip, 3, 30)), "gpus pool 2, preempt pool 1 c");
+}
+
+TEST(Why, ALimitIsAReasonOnlyWhereItIsKept) {
+  const Workload workload = workload_of(
+      {{.tenant = "x", .gpus = 2, .duration_s = 100}, {.tenant = "x", .submit_s = 1, .gpus = 2, .duration_s = 10}}, 3,
+      {{.name = "top"}, {.name = "x", .parent = 0, .limit = 3}});
+  const Explanation berth = explained(workload, Policy::kBerth, 1, 10);
+  ASSERT_EQ(berth.blockers.size(), 2U);
+  EXPECT_EQ(berth.blockers[0].code, BlockerCode::kLimit);
+  EXPECT_EQ(berth.blockers[0].where, "x");
+  EXPECT_EQ(berth.blockers[0].needed, 2);
+  EXPECT_EQ(berth.blockers[0].available, 1);
+  EXPECT_EQ(berth.blockers[1].code, BlockerCode::kCapacity);
+  EXPECT_NE(berth.message.find("x runs on 2 of at most 3"), std::string::npos) << berth.message;
+  // More GPUs alone do not help, nor does a higher limit.
+  EXPECT_EQ(changes_text(workload, berth), "priority b 1, preempt pool 1 a");
+  EXPECT_EQ(explained(workload, Policy::kSkip, 1, 10).blockers.size(), 1U);
+}
+
+TEST(Why, BetweenRoundsNothingStartsAJob) {
+  const Workload workload = workload_of({{.duration_s = 10}, {.submit_s = 30, .duration_s = 10}}, 4);
+  const Explanation explanation = explained(workload, Policy::kLas, 1, 40);
+  ASSERT_EQ(explanation.blockers.size(), 1U);
+  EXPECT_EQ(explanation.blockers[0].code, BlockerCode::kRound);
+  EXPECT_EQ(explanation.blockers[0].needed, 300);
+  EXPECT_TRUE(explanation.changes.empty());
+  EXPECT_EQ(explanation.eta->p50, 300);
+}
+
+TEST(Why, KnowsEveryState) {
+  const Workload workload = three_jobs();
+  EXPECT_EQ(explained(workload, Policy::kFifo, 1, 9).verdict, Verdict::kNotSubmitted);
+  EXPECT_EQ(explained(workload, Policy::kFifo, 1, 10).verdict, Verdict::kWaiting);
+  EXPECT_EQ(explained(workload, Policy::kFifo, 1, 100).verdict, Verdict::kRunning);
+  EXPECT_EQ(explained(workload, Policy::kFifo, 1, 150).verdict, Verdict::kFinished);
+  EXPECT_EQ(explained(workload, Policy::kFifo, 1, 1'000'000).eta->p50, 100);
+}
+
+TEST(Slot, CountsOnTheEstimatesOfRunningJobs) {
+  const Workload workload = three_jobs();
+  const Moment moment = moment_of(workload, Policy::kFifo, 30);
+  const auto slot = [&](GpuCount gpus) { return find_slot(moment.behind.world(), moment.run_times, {.gpus = gpus}); };
+  EXPECT_EQ(slot(1)->start, 30);
+  EXPECT_EQ(slot(1)->confidence, 1);
+  EXPECT_EQ(slot(4)->start, 100);
+  EXPECT_DOUBLE_EQ(slot(4)->confidence, 0.9);  // nothing has finished: nine estimates in ten hold
+  EXPECT_FALSE(slot(5));
+}
+
+TEST(Slot, AJobThatOutlivesItsEstimateRunsAsLongAgain) {
+  const Workload workload = workload_of({{.gpus = 2, .duration_s = 100, .estimate_s = 20}}, 2);
+  const Moment moment = moment_of(workload, Policy::kFifo, 30);
+  EXPECT_EQ(find_slot(moment.behind.world(), moment.run_times, {.gpus = 1})->start, 60);
+}
+
+TEST(Slot, ConfidenceComesFromTheEstimatesThatHeld) {
+  // Four finished jobs, two within their estimates; then one that runs.
+  const Workload workload = workload_of({{.duration_s = 10, .estimate_s = 10},
+                                         {.duration_s = 10, .estimate_s = 10},
+                                         {.duration_s = 20, .estimate_s = 10},
+                                         {.duration_s = 30, .estimate_s = 10},
+                                         {.submit_s = 50, .gpus = 4, .duration_s = 90, .estimate_s = 50}},
+                                        4);
+  const Moment moment = moment_of(workload, Policy::kFifo, 60);
+  const auto slot = find_slot(moment.behind.world(), moment.run_times, {.gpus = 4});
+  EXPECT_EQ(slot->start, 100);
+  EXPECT_DOUBLE_EQ(slot->confidence, (2 + 0.9) / (4 + 1));
+}
+
+}  // namespace
+}  // namespace berth::sched

@@ -1,0 +1,19 @@
+/// Answers questions about one second of a run: why a job waits, when GPUs are free.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sched/workload.h"
+#include "surface/cli/schedule/schedule_options.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// The text for stdout. Of several policies that are named `berth` answers. Errors: no such job; as run_policy().
+/// Requires: request.question.
+[[nodiscard]] Result<std::string> answer_question(const sched::Workload& workload, const ScheduleRequest& request,
+                                                  const VerbContext& context, const InterruptWatch& interrupt);
+
+}  // namespace berth::cli

@@ -1,0 +1,156 @@
+#include "surface/cli/schedule/why_text.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "base/figure_text.h"
+#include "codec/json_writer.h"
+#include "surface/cli/shared/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using codec::JsonWriter;
+using sched::Change;
+using sched::ChangeKind;
+using sched::Explanation;
+using sched::JobIndex;
+using sched::Workload;
+
+/// Of the rules by which `berth` decides, and of the explanations: counts up when either changes.
+constexpr std::string_view kPolicyVersion = "1";
+
+const std::string& job_name(const Workload& workload, JobIndex job) {
+  return workload.job_names[static_cast<std::size_t>(job)];
+}
+
+void write_job_names(JsonWriter& json, const Workload& workload, const std::vector<JobIndex>& jobs) {
+  json.key("jobs").open_list();
+  for (const JobIndex job : jobs) json.text(job_name(workload, job));
+  json.close_list();
+}
+
+void write_blocker(JsonWriter& json, const sched::Blocker& blocker) {
+  json.open_object();
+  json.key("code").text(name_of(blocker.code));
+  json.key("needed").integer(blocker.needed);
+  json.key("available").integer(blocker.available);
+  json.key("where").text(blocker.where);
+  json.close_object();
+}
+
+void write_change(JsonWriter& json, const Workload& workload, const Change& change) {
+  json.open_object();
+  json.key("change").text(name_of(change.kind));
+  json.key("where").text(change.where);
+  json.key("by").integer(change.by);
+  write_job_names(json, workload, change.jobs);
+  json.close_object();
+}
+
+void write_eta(JsonWriter& json, const std::optional<sched::Eta>& eta) {
+  json.key("eta").open_object();
+  if (eta) {
+    json.key("p50").integer(eta->p50).key("p90").integer(eta->p90).key("method").text(eta->method);
+  } else {
+    json.key("p50").null().key("p90").null().key("method").null();
+  }
+  json.close_object();
+}
+
+std::string change_text(const Workload& workload, const Change& change) {
+  switch (change.kind) {
+    case ChangeKind::kGpus:
+      return fmt::format("{} GPU{} more", with_separators(change.by), change.by == 1 ? "" : "s");
+    case ChangeKind::kLimit:
+      return fmt::format("a limit of {} that is higher by {}", change.where, with_separators(change.by));
+    case ChangeKind::kPriority:
+      return fmt::format("a priority that is higher by {}", with_separators(change.by));
+    case ChangeKind::kPreempt:
+      break;
+  }
+  constexpr std::size_t kNamesMax = 5;
+  std::string names;
+  for (std::size_t i = 0; i < change.jobs.size() && i < kNamesMax; ++i) {
+    names += (i == 0 ? "" : ", ") + job_name(workload, change.jobs[i]);
+  }
+  if (change.jobs.size() > kNamesMax) names += fmt::format(" and {} others", change.jobs.size() - kNamesMax);
+  return "preempting " + names;
+}
+
+}  // namespace
+
+std::string why_json(const Workload& workload, const Explanation& explanation) {
+  JsonWriter json;
+  json.open_object();
+  json.key("job").text(job_name(workload, explanation.job));
+  json.key("policy").text(name_of(explanation.policy));
+  json.key("as_of").integer(explanation.as_of);
+  json.key("verdict").text(name_of(explanation.verdict));
+  json.key("dominant_reason");
+  if (explanation.blockers.empty()) {
+    json.null();
+  } else {
+    json.text(name_of(explanation.blockers.front().code));
+  }
+  json.key("message").text(explanation.message);
+  json.key("blockers").open_list();
+  for (const sched::Blocker& blocker : explanation.blockers) write_blocker(json, blocker);
+  json.close_list();
+  json.key("ahead").open_object();
+  write_job_names(json, workload, explanation.ahead.jobs);
+  json.key("gpu_hours").number(fmt::format("{:.6f}", explanation.ahead.gpu_hours));
+  json.close_object();
+  write_eta(json, explanation.eta);
+  json.key("counterfactuals").open_list();
+  for (const Change& change : explanation.changes) write_change(json, workload, change);
+  json.close_list();
+  json.key("policy_version").text(fmt::format("{}-{}", name_of(explanation.policy), kPolicyVersion));
+  json.close_object();
+  return json.take();
+}
+
+std::string why_text(const Workload& workload, const Explanation& explanation) {
+  std::string text = wrapped(explanation.message + ".") + "\n";
+  if (!explanation.ahead.jobs.empty()) {
+    const std::int64_t count = std::ssize(explanation.ahead.jobs);
+    text += wrapped(fmt::format("Ahead of it: {} job{}, expected to take {:.1f} GPU-hours.", with_separators(count),
+                                count == 1 ? "" : "s", explanation.ahead.gpu_hours)) +
+            "\n";
+  }
+  if (explanation.verdict == sched::Verdict::kWaiting) {
+    text += explanation.changes.empty() ? "No single change would start it at this second.\n"
+                                        : "Each of these alone would start it at this second:\n";
+  }
+  for (const Change& change : explanation.changes) text += "  " + change_text(workload, change) + "\n";
+  if (explanation.eta && explanation.verdict == sched::Verdict::kWaiting) {
+    text += fmt::format("Start: {} s as likely as not, {} s with a chance of nine in ten ({}).\n",
+                        with_separators(explanation.eta->p50), with_separators(explanation.eta->p90),
+                        explanation.eta->method);
+  }
+  return text;
+}
+
+std::string slot_json(const std::optional<sched::Slot>& slot) {
+  JsonWriter json;
+  json.open_object();
+  if (slot) {
+    json.key("start_s").integer(slot->start);
+    json.key("confidence").number(fmt::format("{:.6f}", slot->confidence));
+  } else {
+    json.key("start_s").null().key("confidence").null();
+  }
+  json.close_object();
+  return json.take();
+}
+
+std::string slot_text(const sched::SlotWish& wish, const std::optional<sched::Slot>& slot) {
+  const std::string what = fmt::format("{} GPUs for {} s", with_separators(wish.gpus), with_separators(wish.length));
+  if (!slot) return "No slot of " + what + ".\n";
+  return fmt::format("{}: from {} s, with a chance of {:.1f} %.\n", what, with_separators(slot->start),
+                     slot->confidence * 100);
+}
+
+}  // namespace berth::cli
