@@ -13,9 +13,9 @@ constexpr std::array<std::string_view, 4> kChangeNames = {"gpus", "limit", "prio
 /// Finds the fewest running jobs without which a job would start.
 ///
 /// What is missing, in each group above the job that is at its limit and in the pool, are nested needs: of the jobs of
-/// the innermost the largest until its need is met, then the largest of the next one. No smaller number meets them all,
-/// because any choice can be exchanged for the largest of the same group. A queue in front of the job may need more: the
-/// next largest then.
+/// the innermost the largest until its need is met, then the largest of the next. No smaller number meets them all,
+/// because any choice can be exchanged for the largest of the same group. A queue in front of the job may need more:
+/// the next largest then.
 class VictimSearch {
  public:
   VictimSearch(const Moment& moment, JobIndex job)

@@ -17,21 +17,20 @@ enum class Verdict : std::uint8_t { kNotSubmitted, kWaiting, kStartable, kRunnin
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 
 /// What stands in the way of a start.
-/// `kLimit`: the limit of a tenant or group. Needed: its GPUs, available: what is left below the limit.
-/// `kOrder`: jobs that are served first, where the policy does not pass them or keeps what is free for them. Needed: the
-/// GPUs that they and the job want together, available: those that are free; where: the first of them.
-/// `kGuarantee`: what is free is kept for the guarantee of another tenant, which is due before the job could give it back.
-/// Needed: its GPUs, available: 0; where: that tenant.
-/// `kCapacity`: GPUs of the pool. Needed: its own, available: those that are free.
-/// `kRound`: the policy decides at another second. Needed: that second, available: now.
-enum class BlockerCode : std::uint8_t { kLimit, kOrder, kGuarantee, kCapacity, kRound };
+enum class BlockerCode : std::uint8_t {
+  kLimit,      ///< of a tenant or group; needed: the job's GPUs, available: what is left below the limit
+  kOrder,      ///< jobs served first, which the policy does not pass; needed: GPUs of all, available: free ones
+  kGuarantee,  ///< what is free is kept for that of another tenant; needed: the job's GPUs, available: 0
+  kCapacity,   ///< needed: the job's GPUs, available: free ones
+  kRound,      ///< the policy decides at another second; needed: that one, available: now
+};
 [[nodiscard]] std::string_view name_of(BlockerCode code);
 
 struct Blocker {
   BlockerCode code = BlockerCode::kCapacity;
   std::int64_t needed = 0;
   std::int64_t available = 0;
-  std::string where = {};  ///< a tenant, a job, or "pool"
+  std::string where = {};  ///< a tenant, the first of the jobs served first, or "pool"
 };
 
 /// Who is served before a job.

@@ -100,8 +100,8 @@ class World {
     return uses_[static_cast<std::size_t>(tenant)].borrowed_gpu_seconds;
   }
 
-  /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others. Requires:
-  /// the same jobs and tenants, no fewer GPUs than are used, and no running job that would have ended.
+  /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others.
+  /// Requires: the same jobs and tenants, no fewer GPUs than are used, and no running job that would have ended.
   void rebase(const Workload& workload);
 
  private:
