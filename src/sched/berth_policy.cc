@@ -1,9 +1,9 @@
 #include "sched/berth_policy.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "sched/takeable.h"
 #include "sched/victims.h"
 
 namespace berth::sched {
@@ -11,13 +11,9 @@ namespace {
 
 /// Seconds between decisions while jobs wait.
 constexpr Seconds kDecisionGrid = 60;
-/// A victim's rank, less what it would lose, must be so many times that of the job.
-constexpr double kGain = 3;
 /// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;
-/// An urgent job takes the GPUs of another only if it is so much more urgent.
-constexpr double kMoreUrgent = 1.05;
 /// A job keeps what falls free when it has waited so many times its remaining time.
 constexpr Seconds kStarvation = 10;
 constexpr Seconds kShortestWait = 60;
@@ -26,12 +22,6 @@ constexpr const char* kHigherPriority = "higher priority";
 constexpr const char* kMoreUrgentReason = "more urgent";
 constexpr const char* kEndsSooner = "expected to end sooner";
 constexpr const char* kGuaranteeReason = "its guarantee";
-
-/// Of the running jobs that may be preempted.
-struct TakingLimits {
-  std::int64_t priority_min = std::numeric_limits<std::int64_t>::max();
-  double rank_max = 0;
-};
 
 /// GPUs that are kept for a job which has waited very long: when they are expected to be enough, and how many are free
 /// beside it then.
@@ -131,16 +121,21 @@ class BerthInstant {
   [[nodiscard]] const char* reason_to_take(JobIndex job, JobIndex victim) const {
     const std::int64_t priority = workload_.job(job).priority;
     const std::int64_t other = workload_.job(victim).priority;
-    const JobRecord& record = world_.record(victim);
     if (other > priority) return nullptr;
     if (!may_stop(victim, other < priority) || !has_got_further(victim, job, false)) return nullptr;
-    if (other < priority) return world_.progress(victim) > record.progress ? kHigherPriority : nullptr;
-    if (record.is_restart && world_.kept_progress(victim) <= record.progress) return nullptr;
-    const Worth& own = worth(job);
-    const Worth& its = worth(victim);
-    if (own.is_urgent != its.is_urgent) return own.is_urgent ? kMoreUrgentReason : nullptr;
-    if (own.is_urgent) return own.urgency > kMoreUrgent * its.urgency ? kMoreUrgentReason : nullptr;
-    return is_patient(job) && its.rank - its.loss > kGain * own.rank ? kEndsSooner : nullptr;
+    if (other < priority) return world_.progress(victim) > world_.record(victim).progress ? kHigherPriority : nullptr;
+    if (!has_gained(victim) || !TakeableJobs::may_take(taker(job), worth(victim))) return nullptr;
+    return worth(job).is_urgent ? kMoreUrgentReason : kEndsSooner;
+  }
+
+  [[nodiscard]] TakeableJobs::Taker taker(JobIndex job) const {
+    return {.priority = workload_.job(job).priority, .worth = worth(job), .is_patient = is_patient(job)};
+  }
+
+  /// Whether a running job that was preempted before has kept more since: otherwise it could be preempted for ever.
+  [[nodiscard]] bool has_gained(JobIndex running) const {
+    const JobRecord& record = world_.record(running);
+    return !record.is_restart || world_.kept_progress(running) > record.progress;
   }
 
   [[nodiscard]] bool is_patient(JobIndex job) const {
@@ -148,27 +143,25 @@ class BerthInstant {
     return world_.now() - waits_since >= kPatienceRestarts * world_.terms().restart;
   }
 
-  /// Whether any running job could lose its GPUs to this one: cheap, and right for most jobs that wait.
-  [[nodiscard]] bool may_take_any(JobIndex job) {
-    if (!limits_) {
-      limits_.emplace();
+  /// Running jobs that could lose their GPUs to this one; too few for most jobs that wait, which is soon known.
+  [[nodiscard]] std::span<const TakeableJobs::Entry> takeable(JobIndex job) {
+    if (!takeable_) {
+      takeable_.emplace();
       for (const JobIndex victim : preemptible_) {
-        if (!world_.is_running(victim)) continue;
-        limits_->priority_min = std::min(limits_->priority_min, workload_.job(victim).priority);
-        if (may_stop(victim, false))
-          limits_->rank_max = std::max(limits_->rank_max, worth(victim).rank - worth(victim).loss);
+        if (!world_.is_running(victim) || !may_stop(victim, true)) continue;
+        takeable_->add(workload_, victim, worth(victim), !may_stop(victim, false) || !has_gained(victim));
       }
     }
-    return worth(job).is_urgent || workload_.job(job).priority > limits_->priority_min ||
-           (limits_->rank_max > kGain * worth(job).rank && is_patient(job));
+    return takeable_->for_taker(workload_, taker(job));
   }
 
   template <class MayTake>
   [[nodiscard]] std::optional<std::vector<JobIndex>> victims(JobIndex job, TakingRule rule,
+                                                             const std::vector<JobIndex>& among,
                                                              const MayTake& may_take) const {
     std::vector<JobIndex> candidates;
     GpuCount possible = world_.free_gpus();
-    for (const JobIndex victim : preemptible_) {
+    for (const JobIndex victim : among) {
       if (!world_.is_running(victim) || !may_take(victim)) continue;
       candidates.push_back(victim);
       possible += workload_.job(victim).gpus;
@@ -211,11 +204,11 @@ class BerthInstant {
         world_.start(job);
         continue;
       }
-      auto found = victims(job, TakingRule::kGuarantee, [&](JobIndex victim) {
+      auto found = victims(job, TakingRule::kGuarantee, preemptible_, [&](JobIndex victim) {
         return may_stop(victim, true) && has_got_further(victim, job, false);
       });
       if (!found) {
-        found = victims(job, TakingRule::kGuarantee,
+        found = victims(job, TakingRule::kGuarantee, preemptible_,
                         [&](JobIndex victim) { return may_stop(victim, true) && has_got_further(victim, job, true); });
       }
       if (!found) {
@@ -273,9 +266,13 @@ class BerthInstant {
   }
 
   bool take_from_others(JobIndex job) {
-    if (!may_take_any(job)) return false;
-    const auto found =
-        victims(job, TakingRule::kGoesBefore, [&](JobIndex victim) { return reason_to_take(job, victim) != nullptr; });
+    const auto entries = takeable(job);
+    if (entries.empty() || world_.free_gpus() + entries.back().gpus_up_to < workload_.job(job).gpus) return false;
+    std::vector<JobIndex> among;
+    among.reserve(entries.size());
+    for (const TakeableJobs::Entry& entry : entries) among.push_back(entry.job);
+    const auto found = victims(job, TakingRule::kGoesBefore, among,
+                               [&](JobIndex victim) { return reason_to_take(job, victim) != nullptr; });
     if (!found) return false;
     for (const JobIndex victim : *found) stop(victim, job, {.job = job}, reason_to_take(job, victim));
     world_.start(job);
@@ -321,7 +318,7 @@ class BerthInstant {
   std::vector<JobIndex> preemptible_;  ///< running at the beginning
   std::vector<JobIndex> stopped_;      ///< preempted at this instant
   std::optional<Seconds> next_due_;
-  std::optional<TakingLimits> limits_;
+  std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once asked for
   std::optional<Reservation> reservation_;
 };
 
