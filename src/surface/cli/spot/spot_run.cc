@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "base/text.h"
-#include "edges/files/file_sink.h"
 #include "purchase/spot/windows.h"
 #include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
-#include "surface/cli/shared/unwritable.h"
 #include "surface/cli/spot/spot_json.h"
 #include "surface/cli/spot/spot_table.h"
 
@@ -49,29 +48,6 @@ Result<SpotStudy> read_study(const SpotRequest& request, const Files& files) {
   return study;
 }
 
-/// The lines of --runs, which appear as a file when all are written.
-class RunLines {
- public:
-  Result<void> open(const std::optional<std::string>& path) {
-    if (!path) return {};
-    auto file = edges::FileSink::open(*path);
-    if (!file) return unwritable(file.error());
-    file_.emplace(std::move(*file));
-    return {};
-  }
-  void add(const purchase::SpotRun& run, const Market& market) {
-    if (file_ && written_) written_ = file_->append(spot_run_line(run, market));
-  }
-  Result<void> commit() {
-    if (!file_) return {};
-    return written_ ? file_->commit() : written_;
-  }
-
- private:
-  std::optional<edges::FileSink> file_;
-  Result<void> written_;
-};
-
 }  // namespace
 
 Result<std::string> run_spot(const SpotRequest& request, const VerbContext& context) {
@@ -83,13 +59,13 @@ Result<std::string> run_spot(const SpotRequest& request, const VerbContext& cont
   if (request.report_dir) {
     if (auto made = folder.make(*request.report_dir); !made) return pass_on(made.error());
   }
-  RunLines lines;
+  OutputLines lines;
   if (auto opened = lines.open(request.runs_path); !opened) return pass_on(opened.error());
   const auto per_policy = static_cast<double>(study->markets.size() * study->deadlines.size() * study->restarts.size());
   ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);
   double done = 0;
   const auto scores = purchase::run_spot_study(*study, request.policies, [&](const purchase::SpotRun& run) {
-    lines.add(run, study->markets[run.market]);
+    if (lines.is_open()) lines.add(spot_run_line(run, study->markets[run.market]));
     const auto index = static_cast<int>(done / per_policy);
     done += 1;
     bar.show(fmt::format("{:<16}", purchase::name_of(run.policy)), index, (done - index * per_policy) / per_policy);
@@ -99,7 +75,7 @@ Result<std::string> run_spot(const SpotRequest& request, const VerbContext& cont
   if (!scores) return pass_on(interrupted_error());
   const std::string page =
       request.report_dir ? context.reports.spot(request.windows_path, *study, *scores) : std::string();
-  if (auto written = lines.commit(); !written) return unwritable(written.error());
+  if (auto written = lines.commit(); !written) return pass_on(written.error());
   if (request.report_dir) {
     if (auto written = folder.write_page(page); !written) return pass_on(written.error());
   }

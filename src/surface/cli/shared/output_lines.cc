@@ -1,0 +1,27 @@
+#include "surface/cli/shared/output_lines.h"
+
+#include <utility>
+
+#include "surface/cli/shared/unwritable.h"
+
+namespace berth::cli {
+
+Result<void> OutputLines::open(const std::optional<std::string>& path) {
+  if (!path) return {};
+  auto file = edges::FileSink::open(*path);
+  if (!file) return unwritable(file.error());
+  file_.emplace(std::move(*file));
+  return {};
+}
+
+void OutputLines::add(std::string_view line) {
+  if (file_ && written_) written_ = file_->append(line);
+}
+
+Result<void> OutputLines::commit() {
+  if (file_ && written_) written_ = file_->commit();
+  if (!written_) return unwritable(written_.error());
+  return {};
+}
+
+}  // namespace berth::cli
