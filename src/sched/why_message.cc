@@ -13,6 +13,12 @@ std::string counted(std::int64_t number, std::string_view noun) {
 
 std::string at_second(Seconds time) { return with_separators(time) + " s"; }
 
+std::string order_text(const Ahead& ahead, std::string_view first) {
+  if (ahead.jobs.size() == 1) return fmt::format("{} for {} is served first", first, counted(ahead.gpus, "GPU"));
+  return fmt::format("{} for {} are served first, {} before all", counted(std::ssize(ahead.jobs), "job"),
+                     counted(ahead.gpus, "GPU"), first);
+}
+
 std::string blocker_text(const World& world, const Explanation& explanation, const Blocker& blocker) {
   const Workload& workload = world.workload();
   switch (blocker.code) {
@@ -25,9 +31,7 @@ std::string blocker_text(const World& world, const Explanation& explanation, con
       return blocker.where + " is at its limit";
     }
     case BlockerCode::kOrder:
-      return fmt::format("{} {} served first, {} for {}", counted(std::ssize(explanation.ahead.jobs), "job"),
-                         explanation.ahead.jobs.size() == 1 ? "is" : "are", blocker.where,
-                         counted(explanation.ahead.gpus, "GPU"));
+      return order_text(explanation.ahead, blocker.where);
     case BlockerCode::kGuarantee:
       return fmt::format("what is free is kept for the guarantee of {}", blocker.where);
     case BlockerCode::kRound:
