@@ -11,9 +11,10 @@
 namespace berth::placement {
 namespace {
 
-// The weights are renewed after so many arrivals for each GPU, or so many for each arrival before.
-constexpr double kRenewalPerGpu = 0.05;
-constexpr double kRenewalGrowth = 0.15;
+/// Arrivals per GPU after which the weights are looked at again.
+constexpr double kArrivalsPerLook = 0.05;
+/// They are renewed when so much of their sum lies elsewhere: then every node must be scored again.
+constexpr double kShiftMin = 0.01;
 
 std::vector<ShapeIndex> first_board_of_shapes(const Problem& problem) {
   std::vector<ShapeIndex> first;
@@ -36,6 +37,7 @@ BerthPlacer::BerthPlacer(const Cluster& cluster)
       board_(static_cast<std::size_t>(boards_of_.back()), cluster.node_count()) {
   for (const NodeIndex node : Indices<NodeIndex>(cluster.node_count())) keys_.push_back(key_of(node));
   class_of_.assign(keys_.size(), -1);
+  potentials_.resize(keys_.size());
 }
 
 PotentialKey BerthPlacer::key_of(NodeIndex node) {
@@ -54,6 +56,7 @@ PotentialKey BerthPlacer::key_of(NodeIndex node) {
 void BerthPlacer::touch(NodeIndex node) {
   class_of_[static_cast<std::size_t>(node)] = -1;
   keys_[static_cast<std::size_t>(node)] = key_of(node);
+  potentials_[static_cast<std::size_t>(node)].reset();
   board_.touch(node);
 }
 
@@ -73,13 +76,19 @@ NodeScore BerthPlacer::score_by_class(NodeIndex node, const Shape& shape, std::s
   return *score;
 }
 
-void BerthPlacer::renew() {
-  classify();
-  potential_.weigh(keys_, cluster_->problem().capacity_milli());
-  board_.forget();
+double BerthPlacer::potential_of(NodeIndex node) {
+  std::optional<double>& potential = potentials_[static_cast<std::size_t>(node)];
+  if (!potential) potential = potential_.of(keys_[static_cast<std::size_t>(node)]);
+  return *potential;
+}
+
+void BerthPlacer::renew_if_needed() {
   const auto gpus = static_cast<double>(cluster_->problem().gpu_count);
-  const double wait = std::max(kRenewalPerGpu * gpus, kRenewalGrowth * static_cast<double>(arrivals_));
-  renewed_at_ = arrivals_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(wait));
+  looks_at_ = arrivals_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(kArrivalsPerLook * gpus));
+  if (!potential_.weigh(keys_, cluster_->problem().capacity_milli(), kShiftMin)) return;
+  std::ranges::fill(potentials_, std::nullopt);
+  classify();
+  board_.forget();
 }
 
 void BerthPlacer::try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest,
@@ -148,8 +157,7 @@ BerthPlacer::Scored BerthPlacer::best_shared(NodeIndex node, const Shape& shape,
     }
   }
   if (best_after == kNothing) return {};
-  const double before = potential_.of(keys_[static_cast<std::size_t>(node)]);
-  best.score = static_cast<NodeScore>(std::floor(best_after - before));
+  best.score = static_cast<NodeScore>(std::floor(best_after - potential_of(node)));
   return best;
 }
 
@@ -167,7 +175,7 @@ BerthPlacer::Scored BerthPlacer::best_on(NodeIndex node, const Shape& shape, std
   for (GpuSet rest = gpus; rest != 0; rest = static_cast<GpuSet>(rest & (rest - 1))) {
     after.exchange(outlooks_.state_of(*cluster_, node, std::countr_zero(rest)), taken);
   }
-  const double gain = potential_.of(after) - potential_.of(keys_[static_cast<std::size_t>(node)]);
+  const double gain = potential_.of(after) - potential_of(node);
   return {.score = static_cast<NodeScore>(std::floor(gain)), .spot = {.node = node, .gpus = gpus}};
 }
 
@@ -183,7 +191,7 @@ std::optional<Spot> BerthPlacer::choose_alternative(ShapeIndex shape_index, std:
 }
 
 std::optional<Spot> BerthPlacer::choose(ShapeIndex shape_index) {
-  if (arrivals_++ >= renewed_at_) renew();
+  if (arrivals_++ >= looks_at_) renew_if_needed();
   return choose_anew(shape_index);
 }
 

@@ -43,7 +43,8 @@ class BerthPlacer {
                   double& best_after);
   void try_state(const Spot& spot, GpuStateIndex from, GpuStateIndex to, const PotentialKey& rest, Spot& best,
                  double& best_after);
-  void renew();
+  [[nodiscard]] double potential_of(NodeIndex node);
+  void renew_if_needed();
   /// Finds the nodes that are alike.
   void classify();
   /// As best_on, for the whole list: nodes that are alike have one score.
@@ -54,12 +55,13 @@ class BerthPlacer {
   Potential potential_;
   std::vector<ShapeIndex> boards_of_;  ///< by shape: the board of its first alternative; those of the others follow
   ScoreBoard board_;
-  std::vector<PotentialKey> keys_;      ///< by node
+  std::vector<PotentialKey> keys_;                 ///< by node
+  std::vector<std::optional<double>> potentials_;  ///< by node, once asked for: that of its key
   std::vector<std::int32_t> class_of_;  ///< by node: those that were alike at the last renewal; -1: changed since
   std::vector<std::optional<NodeScore>> class_scores_;  ///< by class, for the shape that is asked for
   std::optional<Spot> kept_free_;  ///< GPUs, or sites of one, that no slice may take for the moment
   std::int64_t arrivals_ = 0;
-  std::int64_t renewed_at_ = 0;  ///< arrivals at which the weights are renewed next
+  std::int64_t looks_at_ = 0;  ///< arrivals at which the weights are looked at next
 };
 
 }  // namespace berth::placement

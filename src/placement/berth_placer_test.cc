@@ -86,7 +86,7 @@ TEST(Potential, IsTheSameForAllOrdersOfGpusAndFallsWithEveryPod) {
   Potential potential(problem, outlooks);
   PotentialKey full{.cpu_free = 32'000, .memory_free = 1'000, .gpu_count = 4};
   full.gpus.fill(outlooks.state_with_free(kGpuMilli));
-  potential.weigh({full}, problem.capacity_milli());
+  potential.weigh({full}, problem.capacity_milli(), 0);
   PotentialKey one = full;
   one.exchange(outlooks.state_with_free(kGpuMilli), outlooks.state_with_free(500));
   PotentialKey two = one;
@@ -98,6 +98,20 @@ TEST(Potential, IsTheSameForAllOrdersOfGpusAndFallsWithEveryPod) {
   EXPECT_GT(potential.of(full), potential.of(one));
   EXPECT_GT(potential.of(one), potential.of(two));
   EXPECT_EQ(potential.of(two), potential.of(other));
+}
+
+TEST(Potential, APodThatAsksForNoMemoryFitsWhereNoneIsFree) {
+  const Problem problem =
+      problem_of({{.gpus = 2}}, {{.milli = 300, .memory = 0}, {.milli = 500, .memory = 0}, {.gpus = 2, .memory = 0}});
+  ASSERT_EQ(problem.shapes.front().memory_mib, 0);
+  GpuOutlooks outlooks(problem);
+  Potential potential(problem, outlooks);
+  PotentialKey none{.cpu_free = 16'000, .memory_free = 0, .gpu_count = 2};
+  none.gpus.fill(outlooks.state_with_free(kGpuMilli));
+  PotentialKey much = none;
+  much.memory_free = 1'000;
+  potential.weigh({none, much}, 2 * problem.capacity_milli(), 0);
+  EXPECT_EQ(potential.of(none), potential.of(much));
 }
 
 }  // namespace

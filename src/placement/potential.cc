@@ -167,12 +167,12 @@ int Potential::count(const PotentialKey& key) {
   return free;
 }
 
-void Potential::weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli) {
+std::vector<double> Potential::weights_on(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli) {
   std::vector<double> takes(groups_.size());
   for (const PotentialKey& node : nodes) {
     count(node);
-    const auto cpu = static_cast<float>(node.cpu_free);
-    const auto memory = static_cast<float>(node.memory_free);
+    const auto cpu = std::max(static_cast<float>(node.cpu_free), 0.5F);
+    const auto memory = std::max(static_cast<float>(node.memory_free), 0.5F);
     for (const Block& block : of_model_[static_cast<std::size_t>(node.model)]) {
       const float count = counts_[block.count_at];
       for (std::size_t lane = 0; count > 0 && lane < kLanes && block.group[lane] >= 0; ++lane) {
@@ -191,18 +191,31 @@ void Potential::weigh(const std::vector<PotentialKey>& nodes, std::int64_t capac
                       std::pow(room, -kScarcityExponent));
     sum += weights.back();
   }
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+bool Potential::weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli, double shift_min) {
+  std::vector<double> weights = weights_on(nodes, capacity_milli);
+  if (!weights_.empty()) {
+    double shift = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) shift += std::max(0.0, weights[i] - weights_[i]);
+    if (shift < shift_min) return false;
+  }
+  weights_ = std::move(weights);
   for_each_lane([&](Block& block, std::size_t lane, std::size_t group) {
     const double milli = groups_[group].gpu_count * groups_[group].gpu_milli;
-    block.weight[lane] = static_cast<float>(kShareOfCounts * weights[group] / sum * milli);
+    block.weight[lane] = static_cast<float>(kShareOfCounts * weights_[group] * milli);
   });
-  for (Slot& slot : slots_) slot.is_used = false;
+  ++weighing_;
+  return true;
 }
 
 double Potential::compute(const PotentialKey& key) {
   constexpr float kAlmostOne = 1 - 1e-6F;
   const int free = count(key);
-  const auto cpu = static_cast<float>(key.cpu_free);
-  const auto memory = static_cast<float>(key.memory_free);
+  const auto cpu = std::max(static_cast<float>(key.cpu_free), 0.5F);
+  const auto memory = std::max(static_cast<float>(key.memory_free), 0.5F);
   Lanes sums = {};
   for (const Block& block : of_model_[static_cast<std::size_t>(key.model)]) {
     const float count = counts_[block.count_at];
@@ -228,7 +241,9 @@ double Potential::compute(const PotentialKey& key) {
 
 double Potential::of(const PotentialKey& key) {
   Slot& slot = slots_[PotentialKeyHash()(key) % kSlots];
-  if (!slot.is_used || slot.key != key) slot = {.key = key, .value = compute(key), .is_used = true};
+  if (slot.weighing != weighing_ || slot.key != key) {
+    slot = {.key = key, .value = compute(key), .weighing = weighing_};
+  }
   return slot.value;
 }
 

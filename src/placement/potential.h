@@ -49,8 +49,9 @@ class Potential {
 
   /// GPU milli. O(1) if it was looked at lately, else O(GPUs x requests + groups).
   [[nodiscard]] double of(const PotentialKey& key);
-  /// Weighs the groups by what they could still take on these nodes, and forgets what it remembered.
-  void weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli);
+  /// Weighs the groups by what they could still take on these nodes, and forgets what it remembered: if at least the
+  /// share `shift_min` of the weights would be another group's, always the first time. Returns whether it did.
+  bool weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli, double shift_min);
 
  private:
   static constexpr std::size_t kLanes = 8;
@@ -74,10 +75,11 @@ class Potential {
     std::vector<bool> fits_model;
     double share = 0;
   };
-  struct Slot {
+  /// On one cache line: reading it is what a question costs.
+  struct alignas(64) Slot {
     PotentialKey key;
     double value = 0;
-    bool is_used = false;
+    std::uint32_t weighing = 0;  ///< with which weights it was computed
   };
 
   /// Where in `counts_` the sizes begin, behind the blocks of requests.
@@ -85,6 +87,8 @@ class Potential {
   void add_groups(const Problem& problem);
   void divide_by_model(std::size_t models);
   void weigh_usable();
+  /// W of the groups.
+  [[nodiscard]] std::vector<double> weights_on(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli);
   template <class Visit>
   void for_each_lane(const Visit& visit);
   [[nodiscard]] double unscaled_weight(const Group& group) const;
@@ -94,11 +98,13 @@ class Potential {
 
   GpuOutlooks* outlooks_;
   std::vector<Group> groups_;
-  std::vector<int> sizes_;  ///< numbers of GPUs above 1 that pods have
+  std::vector<double> weights_;  ///< by group: W; empty before the first weighing
+  std::vector<int> sizes_;       ///< numbers of GPUs above 1 that pods have
   std::vector<std::vector<Block>> of_model_;
   std::vector<float> counts_;  ///< by request, then by size
   std::vector<float> usable_;
   std::vector<Slot> slots_;
+  std::uint32_t weighing_ = 1;  ///< counts the calls of weigh()
 };
 
 }  // namespace berth::placement

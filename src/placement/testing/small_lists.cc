@@ -26,7 +26,7 @@ std::vector<Pod> pods_of(const std::vector<PodSketch>& sketches) {
     pods.push_back(
         {.name = fmt::format("p{}", pods.size()),
          .cpu_milli = sketch.cpu,
-         .memory_mib = 1,
+         .memory_mib = sketch.memory,
          .gpu_count = sketch.gpus,
          .gpu_milli = sketch.gpus == 0 ? 0 : sketch.milli,
          .gpu_models = sketch.spec.empty() ? std::vector<std::string>() : std::vector<std::string>{sketch.spec},

@@ -16,11 +16,12 @@ struct NodeSketch {
   int gpus = 1;
   std::int64_t cpu_per_gpu = 8'000;
 };
-/// A pod; names, memory and what is not said are as small as possible.
+/// A pod; its name and what is not said are as small as possible.
 struct PodSketch {
   int gpus = 1;
   int milli = 1000;
   std::int64_t cpu = 1'000;
+  std::int64_t memory = 1;
   std::string spec = {};
   std::string gang = {};
   std::vector<SliceRequest> slices = {};
