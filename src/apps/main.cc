@@ -12,6 +12,7 @@
 #include "surface/report/pack_report.h"
 #include "surface/report/report.h"
 #include "surface/report/scale_report.h"
+#include "surface/report/schedule_report.h"
 #include "surface/report/size_report.h"
 #include "surface/report/spot_report.h"
 
@@ -40,7 +41,8 @@ int main(int argc, char** argv) {
                    .advise = berth::report::render_advise_report,
                    .cases = berth::report::render_case_report,
                    .cost = berth::report::render_cost_report,
-                   .invoice = berth::report::render_invoice},
+                   .invoice = berth::report::render_invoice,
+                   .schedule = berth::report::render_schedule_report},
        .start_server =
            [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
              return berth::edges::start_http_server(

@@ -9,12 +9,14 @@
 #include "edges/files/file_sink.h"
 #include "job_list/job_list.h"
 #include "job_list/tenant_list.h"
+#include "sched/comparison.h"
 #include "sched/study.h"
 #include "surface/cli/schedule/schedule_json.h"
 #include "surface/cli/schedule/schedule_question.h"
 #include "surface/cli/schedule/schedule_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
 #include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
@@ -78,12 +80,21 @@ Result<std::string> run_schedule(const ScheduleRequest& request, const VerbConte
   if (request.question) return answer_question(*workload, request, context, interrupt);
   ScheduleLog log;
   if (auto opened = log.open(request.log_path); !opened) return pass_on(opened.error());
+  ReportFolder folder;
+  if (request.report_dir) {
+    if (auto made = folder.make(*request.report_dir); !made) return pass_on(made.error());
+  }
+  sched::Comparison comparison{.trace_name = request.trace_path, .workload = &*workload, .terms = request.terms};
   ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);
-  std::vector<PolicyFigures> results;
+  std::vector<PolicyFigures>& results = comparison.results;
   for (const sched::Policy policy : request.policies) {
     sched::RunListener listener;
-    if (log.is_open()) {
-      listener.passed = [&](const sched::Simulation& simulation) { log.add(*workload, policy, simulation.log()); };
+    if (request.report_dir) comparison.courses.emplace_back(*workload, policy);
+    if (log.is_open() || request.report_dir) {
+      listener.passed = [&](const sched::Simulation& simulation) {
+        if (log.is_open()) log.add(*workload, policy, simulation.log());
+        if (request.report_dir) comparison.courses.back().add(simulation);
+      };
     }
     listener.progressed = [&](double share) {
       bar.show(fmt::format("{:<5}", sched::name_of(policy)), static_cast<int>(results.size()), share);
@@ -95,7 +106,11 @@ Result<std::string> run_schedule(const ScheduleRequest& request, const VerbConte
     results.push_back(std::move(**figures));
   }
   bar.clear();
+  const auto page = request.report_dir ? std::optional(context.reports.schedule(comparison)) : std::nullopt;
   if (auto written = log.commit(); !written) return pass_on(written.error());
+  if (page) {
+    if (auto written = folder.write_page(*page); !written) return pass_on(written.error());
+  }
   return request.format == OutputFormat::kJson ? schedule_json(*workload, results)
                                                : schedule_table(*workload, results, context.has_colour());
 }

@@ -17,6 +17,7 @@ constexpr const char* kScheduleExamples = R"(Examples:
   berth schedule --trace examples/scheduling/jobs.csv --tenants examples/scheduling/tenants.csv --gpus 64
   berth schedule --trace philly_jobs.csv --trace-format philly --gpus 500 --policies las,berth --format json
   berth schedule --trace jobs.csv --gpus 64 --policies berth --log log.jsonl
+  berth schedule --trace jobs.csv --gpus 64 --policies las,srpt,berth --report out
   berth schedule --trace jobs.csv --gpus 64 --why job17 --at 3600
   berth schedule --trace jobs.csv --gpus 64 --slot "gpus=8 hours=2 before=90000" --at 3600
 
@@ -52,6 +53,7 @@ void add_schedule_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--format", words->format, "table or json [table; json for answers to questions]")
       ->type_name("WORD");
   verb->add_option("--log", words->log, "Write each start, preemption and finish as a line of JSON")->type_name("FILE");
+  verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
   verb->add_option("--why", words->why, "Explain why this job waits at --at")->type_name("JOB");
   verb->add_option("--slot", words->slot, "Find when GPUs are free: \"gpus=8 hours=2 before=SECONDS\"")
       ->type_name("TEXT");

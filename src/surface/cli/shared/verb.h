@@ -40,6 +40,9 @@ struct AdviceCase;
 namespace berth::scale {
 struct Comparison;
 }  // namespace berth::scale
+namespace berth::sched {
+struct Comparison;
+}  // namespace berth::sched
 namespace berth::study {
 struct CaseResult;
 struct PackingReplay;
@@ -66,6 +69,7 @@ using AdviseReportRenderer = std::function<std::string(const purchase::advise::A
 using CostReportRenderer = std::function<std::string(const std::string& ledger, const ledger::CostOverview&)>;
 using InvoiceRenderer = std::function<std::string(const ledger::Invoice&)>;
 using CaseReportRenderer = std::function<std::string(const Scenario&, const study::CaseResult&)>;
+using ScheduleReportRenderer = std::function<std::string(const sched::Comparison&)>;
 
 /// What draws the page of --report, by verb; each is needed for --report only.
 struct ReportRenderers {
@@ -80,6 +84,7 @@ struct ReportRenderers {
   CaseReportRenderer cases;
   CostReportRenderer cost = {};
   InvoiceRenderer invoice = {};
+  ScheduleReportRenderer schedule = {};
 };
 
 /// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.
