@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,7 +24,7 @@ using sched::Seconds;
 
 constexpr std::size_t kNamedRowsMax = 120;
 constexpr double kNamedRowHeight = 15;
-constexpr double kAllRowsHeight = 2'400;
+constexpr double kAllRowsHeight = 2'500;
 constexpr double kPictureHeight = 600;  ///< of the rows of one picture: two of them fit on a printed page
 constexpr std::size_t kJobNameMax = 18;
 
@@ -48,45 +50,50 @@ std::vector<JobIndex> jobs_by_submit(const sched::Workload& workload) {
   return order;
 }
 
-/// Runs by job; those of one job that follow each other within `gap` are joined.
-std::vector<std::vector<JobRun>> joined_runs(const RunCourse& course, std::size_t jobs, Seconds gap) {
-  std::vector<std::vector<JobRun>> joined(jobs);
-  for (const JobRun& run : course.runs()) {
-    std::vector<JobRun>& of_job = joined[static_cast<std::size_t>(run.job)];
-    if (!of_job.empty() && run.start - of_job.back().end < gap) {
-      of_job.back().end = run.end;
-      of_job.back().is_preempted = run.is_preempted;
+/// What the bars of a policy are drawn from.
+struct BarPicture {
+  const ScheduleView& view;
+  const RunCourse& course;
+  BarRows rows;
+  std::vector<std::vector<JobRun>> runs;  ///< by job
+};
+
+/// Some rows with a time axis of their own.
+struct BarPart {
+  std::span<const JobIndex> jobs;
+  std::size_t first = 0;  ///< the number of its first row, from 0
+  ChartScale x;
+  Seconds gap = 1;  ///< interruptions shorter than this are not drawn
+};
+
+std::vector<std::vector<JobRun>> runs_by_job(const RunCourse& course, std::size_t jobs) {
+  std::vector<std::vector<JobRun>> runs(jobs);
+  for (const JobRun& run : course.runs()) runs[static_cast<std::size_t>(run.job)].push_back(run);
+  return runs;
+}
+
+/// Runs that follow each other within `gap` are joined.
+std::vector<JobRun> joined_runs(const std::vector<JobRun>& runs, Seconds gap) {
+  std::vector<JobRun> joined;
+  for (const JobRun& run : runs) {
+    if (joined.empty() || run.start - joined.back().end >= gap) {
+      joined.push_back(run);
     } else {
-      of_job.push_back(run);
+      joined.back().end = run.end;
+      joined.back().is_preempted = run.is_preempted;
     }
   }
   return joined;
 }
 
-/// What the bars of a policy are drawn from.
-struct BarPicture {
-  const ScheduleView& view;
-  const RunCourse& course;
-  ChartScale x;
-  BarRows rows;
-  std::vector<std::vector<JobRun>> runs;  ///< by job
-  std::vector<std::int64_t> starts;       ///< by job, also those joined
-  Seconds gap = 0;                        ///< interruptions shorter than this are not drawn
-};
-
 /// Interruptions narrower than one unit of the picture are joined, and wider ones while there are too many.
-BarPicture bar_picture(const ScheduleView& view, const RunCourse& course, const ChartScale& x, const BarRows& rows) {
-  const std::size_t jobs = view.workload().jobs.size();
-  BarPicture picture{.view = view, .course = course, .x = x, .rows = rows, .runs = {}, .starts = {}};
-  picture.starts.resize(jobs);
-  for (const JobRun& run : course.runs()) ++picture.starts[static_cast<std::size_t>(run.job)];
-  picture.gap = std::max<Seconds>(1, static_cast<Seconds>(x.last / (x.at_last - x.at_first)));
+Seconds gap_of(const BarPicture& picture, const BarPart& part) {
+  auto gap = std::max<Seconds>(1, static_cast<Seconds>((part.x.last - part.x.first) / (part.x.at_last - part.x.at_first)));
   while (true) {
-    picture.runs = joined_runs(course, jobs, picture.gap);
     std::size_t pieces = 0;
-    for (const auto& runs : picture.runs) pieces += runs.size();
-    if (pieces <= std::max(kBarPiecesMax, jobs)) return picture;
-    picture.gap *= 2;
+    for (const JobIndex job : part.jobs) pieces += joined_runs(picture.runs[static_cast<std::size_t>(job)], gap).size();
+    if (pieces <= std::max(kBarPiecesMax, part.jobs.size())) return gap;
+    gap *= 2;
   }
 }
 
@@ -94,7 +101,7 @@ std::string bar_title(const BarPicture& picture, JobIndex index) {
   const sched::Workload& workload = picture.view.workload();
   const sched::Job& job = workload.job(index);
   const std::vector<JobRun>& runs = picture.runs[static_cast<std::size_t>(index)];
-  const std::int64_t preemptions = picture.starts[static_cast<std::size_t>(index)] - 1;
+  const std::ptrdiff_t preemptions = std::ssize(runs) - 1;
   std::string text = fmt::format(
       "{} of {}: {} GPU{}, waits {}, takes {} for {}", isolated(workload.job_names[static_cast<std::size_t>(index)]),
       isolated(workload.tenant(job.tenant).name), job.gpus, job.gpus == 1 ? "" : "s",
@@ -107,17 +114,17 @@ std::string bar_title(const BarPicture& picture, JobIndex index) {
 }
 
 /// The paths of a job in the row at that height.
-std::string bar_paths(const BarPicture& picture, JobIndex index, double y) {
+std::string bar_paths(const BarPicture& picture, const BarPart& part, JobIndex index, double y) {
   const sched::Job& job = picture.view.workload().job(index);
-  const auto at = [&](Seconds time) { return position(picture.x.at(static_cast<double>(time))); };
+  const auto at = [&](Seconds time) { return position(part.x.at(static_cast<double>(time))); };
   std::string waits;
   std::string held;
   std::string restarts;
   std::string stops;
   Seconds before = job.submit;
-  for (const JobRun& run : picture.runs[static_cast<std::size_t>(index)]) {
+  for (const JobRun& run : joined_runs(picture.runs[static_cast<std::size_t>(index)], part.gap)) {
     const std::string left = at(run.start);
-    const double width = picture.x.at(static_cast<double>(run.end)) - picture.x.at(static_cast<double>(run.start));
+    const double width = part.x.at(static_cast<double>(run.end)) - part.x.at(static_cast<double>(run.start));
     if (run.start > before && at(before) != left) {
       fmt::format_to(std::back_inserter(waits), "M{} {}H{}", at(before), position(y), left);
     }
@@ -142,42 +149,84 @@ std::string bar_paths(const BarPicture& picture, JobIndex index, double y) {
   return svg;
 }
 
-std::string bars_svg(const BarPicture& picture, const std::vector<JobIndex>& order, std::size_t first) {
-  const std::size_t end = std::min(order.size(), first + picture.rows.per_picture);
-  const ChartFrame frame{.left = picture.x.at_first,
-                         .right = picture.x.at_last,
-                         .top = 6,
-                         .bottom = 6 + picture.rows.height * static_cast<double>(end - first),
-                         .height = 0};
-  const double thick = picture.rows.has_names ? picture.rows.height - 4 : picture.rows.height - 0.8;
-  constexpr std::size_t kNumbersApart = 16;
-  std::string svg = fmt::format(R"(<path class="axisline" d="M{} {}H{}"/>)", position(frame.left),
-                                position(frame.bottom), position(frame.right)) +
-                    time_axis(frame, picture.x) + fmt::format(R"(<g class="bars" stroke-width="{}">)", position(thick));
-  std::string texts;
-  const auto each = static_cast<std::size_t>(round_values(0, 10'000, static_cast<int>(10'000 * picture.rows.height /
-                                                                                     kNumbersApart))[1]);
-  for (std::size_t row = first; row < end; ++row) {
-    const double y = frame.top + picture.rows.height * (static_cast<double>(row - first) + 0.5);
-    svg += fmt::format("<g><title>{}</title>{}</g>", bar_title(picture, order[row]),
-                       bar_paths(picture, order[row], y));
-    const std::string& name = picture.view.workload().job_names[static_cast<std::size_t>(order[row])];
-    if (!picture.rows.has_names && (row + 1) % each != 0) continue;
-    texts += fmt::format(R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", position(frame.left - 6),
-                         position(y + 4),
-                         picture.rows.has_names ? short_name(name, kJobNameMax)
-                                                : with_separators(static_cast<std::int64_t>(row + 1)));
+/// From the first submit of some jobs to their last finish under any policy, so that pictures of policies compare.
+ChartScale part_scale(const ScheduleView& view, std::span<const JobIndex> jobs, const ChartFrame& frame) {
+  std::vector<bool> is_in(view.workload().jobs.size());
+  Seconds first = view.seconds;
+  for (const JobIndex job : jobs) {
+    is_in[static_cast<std::size_t>(job)] = true;
+    first = std::min(first, view.workload().job(job).submit);
   }
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Jobs {} to {} over time under {}\">{}</g>{}</svg>",
-                     ChartFrame::kWidth, position(frame.bottom + 24), first + 1, end,
-                     sched::name_of(picture.course.policy()), svg, texts);
+  Seconds last = first + 1;
+  for (const RunCourse& course : view.comparison.courses) {
+    for (const JobRun& run : course.runs()) {
+      if (is_in[static_cast<std::size_t>(run.job)]) last = std::max(last, run.end);
+    }
+  }
+  return {.first = static_cast<double>(first),
+          .last = static_cast<double>(last),
+          .at_first = frame.left,
+          .at_last = frame.right};
+}
+
+/// "5 d", "+6 h", "+12 h": hours within days, where the usual axis would count hours alone.
+std::string hours_axis(const ChartFrame& frame, const ChartScale& x) {
+  constexpr double kHour = 3'600;
+  constexpr int kHoursPerDay = 24;
+  int step = 0;
+  for (const int hours : {12, 6, 3, 2, 1}) {
+    if ((x.last - x.first) / (hours * kHour) <= kTimesMax) step = hours;
+  }
+  if (step == 0 || x.last < kHoursPerDay * kHour || (x.last - x.first) / kHour < kTimesMax / 2.0) return time_axis(frame, x);
+  std::string svg;
+  for (auto hours = static_cast<std::int64_t>(std::ceil(x.first / kHour / step)) * step;
+       static_cast<double>(hours) * kHour <= x.last; hours += step) {
+    const double at = x.at(static_cast<double>(hours) * kHour);
+    svg += fmt::format(R"(<path class="tickline" d="M{} {}v4"/><text x="{}" y="{}" text-anchor="{}">{}</text>)",
+                       position(at), position(frame.bottom), position(at), position(frame.bottom + 18),
+                       at > frame.right - 12 ? "end" : "middle",
+                       hours % kHoursPerDay == 0 ? fmt::format("{} d", hours / kHoursPerDay)
+                                                 : fmt::format("+{} h", hours % kHoursPerDay));
+  }
+  return svg;
+}
+
+/// Names, or numbers of rows.
+std::string row_text(const BarPicture& picture, std::size_t row, JobIndex job, double x, double y) {
+  constexpr std::size_t kNumbersApart = 10;
+  if (!picture.rows.has_names && (row + 1) % kNumbersApart != 0) return "";
+  const std::string& name = picture.view.workload().job_names[static_cast<std::size_t>(job)];
+  return fmt::format(R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", position(x), position(y),
+                     picture.rows.has_names ? short_name(name, kJobNameMax)
+                                            : with_separators(static_cast<std::int64_t>(row + 1)));
 }
 
 std::string bars_remark(const BarPicture& picture) {
-  std::string text = picture.rows.has_names ? "in the order of submit" : "numbered in the order of submit";
-  const auto gap = static_cast<double>(picture.gap);
-  if (picture.gap > 1) text += fmt::format("; interruptions shorter than {} are not drawn", duration_words(gap));
-  return text;
+  const std::string text = picture.rows.has_names ? "in the order of submit" : "numbered in the order of submit";
+  return text + (picture.runs.size() > picture.rows.per_picture ? "; each part has its own time axis" : "");
+}
+
+std::string bars_svg(const BarPicture& picture, const BarPart& part) {
+  const ChartFrame frame{.left = part.x.at_first,
+                         .right = part.x.at_last,
+                         .top = 6,
+                         .bottom = 6 + picture.rows.height * static_cast<double>(part.jobs.size()),
+                         .height = 0};
+  const double thick = picture.rows.height - (picture.rows.has_names ? 4 : 0.8);
+  std::string svg = fmt::format(R"(<path class="axisline" d="M{} {}H{}"/>)", position(frame.left),
+                                position(frame.bottom), position(frame.right)) +
+                    hours_axis(frame, part.x) + fmt::format(R"(<g class="bars" stroke-width="{}">)", position(thick));
+  std::string texts;
+  for (std::size_t row = 0; row < part.jobs.size(); ++row) {
+    const double y = frame.top + picture.rows.height * (static_cast<double>(row) + 0.5);
+    svg += fmt::format("<g><title>{}</title>{}</g>", bar_title(picture, part.jobs[row]),
+                       bar_paths(picture, part, part.jobs[row], y));
+    texts += row_text(picture, part.first + row, part.jobs[row], frame.left - 6, y + 4);
+  }
+  return fmt::format(
+      "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Jobs {} to {} over time under {}\">{}</g>{}</svg>\n",
+      ChartFrame::kWidth, position(frame.bottom + 24), part.first + 1, part.first + part.jobs.size(),
+      sched::name_of(picture.course.policy()), svg, texts);
 }
 
 }  // namespace
@@ -197,13 +246,16 @@ std::string job_bars(const ScheduleView& view, std::size_t index) {
                        sched::name_of(course.policy()),
                        with_separators(static_cast<std::int64_t>(sched::kCourseRunsMax)));
   }
-  const BarRows rows = bar_rows(jobs);
-  const ChartFrame frame{.left = rows.has_names ? 134.0 : 46.0};
-  const BarPicture picture = bar_picture(view, course, time_scale(view, frame), rows);
+  const BarPicture picture{
+      .view = view, .course = course, .rows = bar_rows(jobs), .runs = runs_by_job(course, jobs)};
   const std::vector<JobIndex> order = jobs_by_submit(view.workload());
+  const ChartFrame frame{.left = picture.rows.has_names ? 134.0 : 46.0};
   std::string pictures;
-  for (std::size_t first = 0; first < order.size(); first += rows.per_picture) {
-    pictures += bars_svg(picture, order, first) + "\n";
+  for (std::size_t first = 0; first < order.size(); first += picture.rows.per_picture) {
+    const auto part_jobs = std::span(order).subspan(first, std::min(picture.rows.per_picture, order.size() - first));
+    BarPart part{.jobs = part_jobs, .first = first, .x = part_scale(view, part_jobs, frame)};
+    part.gap = gap_of(picture, part);
+    pictures += bars_svg(picture, part);
   }
   const std::int64_t preemptions = view.result(index).preemptions;
   return fmt::format(
@@ -213,9 +265,9 @@ std::string job_bars(const ScheduleView& view, std::size_t index) {
       with_separators(preemptions), preemptions == 1 ? "" : "s", bars_remark(picture), pictures);
 }
 
-std::string bars_key() {
+std::string bars_key(const ScheduleView& view) {
   return "<ul class=\"key\" aria-label=\"Legend\">" + key_item(R"(<path class="bw" d="M0 6H16"/>)", "waits") +
-         key_item(R"(<rect class="held" width="16" height="12"/>)", "holds its GPUs, in the tenant's colour") +
+         tenant_key(view) +
          key_item(R"(<g stroke-width="12"><path class="br" d="M0 6H16"/></g>)", "restarts: no progress") +
          key_item(R"(<g stroke-width="12"><path class="bp" d="M7 6h2"/></g>)", "is preempted") + "</ul>";
 }

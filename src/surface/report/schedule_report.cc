@@ -161,7 +161,8 @@ std::string shares_section(const ScheduleView& view) {
 std::string jobs_section(const ScheduleView& view) {
   const bool is_drawn = view.workload().jobs.size() <= sched::kCourseJobsMax;
   const std::string body =
-      is_drawn ? bars_key() + switched(view, [&](std::size_t index) { return job_bars(view, index); })
+      is_drawn ? "  <p class=\"lead\">A row for each job. In the colour of its tenant while it holds its GPUs.</p>\n" +
+                     bars_key(view) + switched(view, [&](std::size_t index) { return job_bars(view, index); })
                : job_bars(view, 0);
   return "<section aria-labelledby=\"h-jobs\">\n  <h2 id=\"h-jobs\">Each job from its submit to its finish</h2>\n" + body +
          "</section>\n";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -23,11 +24,18 @@ constexpr double kBandLabelApart = 15;
 constexpr double kMeanBarWidth = 14;
 constexpr std::size_t kBandNameMax = 20;
 
+/// GPUs are whole.
+std::vector<double> whole_values(const ChartScale& y, int count_max) {
+  std::vector<double> values = round_values(0, y.last, count_max);
+  std::erase_if(values, [](double value) { return value != std::floor(value); });
+  return values;
+}
+
 /// Up to all GPUs, which end the axis.
 std::string gpu_axis(const ChartFrame& frame, const ChartScale& y) {
   constexpr int kSteps = 4;
-  constexpr double kTextApart = 14;
-  std::vector<double> values = round_values(0, y.last, kSteps);
+  constexpr double kTextApart = 18;
+  std::vector<double> values = whole_values(y, kSteps);
   while (values.size() > 1 && y.at(values.back()) - y.at(y.last) < kTextApart) values.pop_back();
   values.push_back(y.last);
   std::string svg;
@@ -142,7 +150,7 @@ bool has_share(const sched::Tenant& tenant) { return tenant.guaranteed > 0 || te
 
 std::string share_axis(const ChartFrame& frame, const ChartScale& y) {
   std::string svg;
-  for (const double value : round_values(y.first, y.last, kShareValuesMax)) {
+  for (const double value : whole_values(y, kShareValuesMax)) {
     svg +=
         fmt::format(R"(<path class="{}" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>)",
                     value == 0 ? "axisline" : "gridline", position(frame.left), position(y.at(value)),
@@ -156,9 +164,9 @@ std::string share_line(const ChartFrame& frame, const ChartScale& y, std::string
                      position(y.at(static_cast<double>(gpus))), position(frame.right));
 }
 
-/// "mean 9.3 · guaranteed 8 · limit 16".
+/// "mean 9.31 · guaranteed 8 · limit 16".
 std::string share_remark(const sched::Tenant& tenant, double mean) {
-  std::string text = fmt::format("mean {:.1f}", mean);
+  std::string text = "mean " + significant(mean);
   if (tenant.guaranteed > 0) text += fmt::format(" · guaranteed {}", with_separators(tenant.guaranteed));
   if (tenant.limit) text += fmt::format(" · limit {}", with_separators(*tenant.limit));
   return text;
@@ -185,9 +193,9 @@ std::string share_figure(const ScheduleView& view, const RunCourse& course, std:
                         : tenant_swatch(view.hues[static_cast<std::size_t>(followed.tenant)]);
   return fmt::format(
       "<figure class=\"chart\"><figcaption><b><svg class=\"swatch\" viewBox=\"0 0 16 12\" aria-hidden=\"true\">{}"
-      "</svg>{}{}</b><span>{}</span></figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"GPUs of {} over "
+      "</svg>{}</b><span>{}</span></figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"GPUs of {} over "
       "time under {}\">{}</svg></figure>\n",
-      swatch, name_markup(tenant.name), followed.is_group ? ", together" : "",
+      swatch, name_markup(tenant.name),
       share_remark(tenant, course.mean(course.use_of(place))), kShareWidth, position(frame.height),
       html_escaped(isolated(tenant.name)), sched::name_of(course.policy()), svg);
 }

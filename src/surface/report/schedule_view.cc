@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 
 #include "base/figure_text.h"
 #include "surface/report/ledger_cells.h"
@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t kTenantHues = 8;
 constexpr std::size_t kTenantPatterns = 3;
+
+/// "64", "15.6", "1,234".
+std::string three_digits(double value) {
+  constexpr double kWholeFrom = 100;
+  return value < kWholeFrom ? fmt::format("{:.3g}", value) : with_separators(std::llround(value));
+}
 
 }  // namespace
 
@@ -87,10 +93,10 @@ std::string duration_words(double seconds) {
   constexpr double kMinuteSeconds = 60;
   constexpr double kHourSeconds = 3'600;
   constexpr double kDaySeconds = 86'400;
-  if (seconds < 2 * kMinuteSeconds) return significant(seconds) + " s";
-  if (seconds < 2 * kHourSeconds) return significant(seconds / kMinuteSeconds) + " min";
-  if (seconds < 2 * kDaySeconds) return significant(seconds / kHourSeconds) + " h";
-  return significant(seconds / kDaySeconds) + " d";
+  if (seconds < 2 * kMinuteSeconds) return three_digits(seconds) + " s";
+  if (seconds < 2 * kHourSeconds) return three_digits(seconds / kMinuteSeconds) + " min";
+  if (seconds < 2 * kDaySeconds) return three_digits(seconds / kHourSeconds) + " h";
+  return three_digits(seconds / kDaySeconds) + " d";
 }
 
 std::string short_name(std::string_view name, std::size_t characters_max) {

@@ -41,7 +41,7 @@ struct TenantStyle {
 [[nodiscard]] TenantStyle tenant_style(std::optional<std::size_t> hue);
 /// A box of 16 x 12 in the colour of a tenant, for legends.
 [[nodiscard]] std::string tenant_swatch(std::optional<std::size_t> hue);
-/// The colours of all tenants, as a legend.
+/// The colours of all tenants, as entries of a legend.
 [[nodiscard]] std::string tenant_key(const ScheduleView& view);
 
 /// The columns of a course, in a picture in which time ends with the view's.
