@@ -26,7 +26,7 @@ constexpr std::size_t kNamedRowsMax = 120;
 constexpr double kNamedRowHeight = 15;
 constexpr double kAllRowsHeight = 2'500;
 constexpr double kPictureHeight = 600;  ///< of the rows of one picture: two of them fit on a printed page
-constexpr std::size_t kJobNameMax = 18;
+constexpr int kJobNameMax = 1'120;  // of 126 at size 11
 
 /// How rows are laid out.
 struct BarRows {

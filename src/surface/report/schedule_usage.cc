@@ -22,7 +22,7 @@ using sched::RunCourse;
 constexpr double kStackHeight = 230;
 constexpr double kBandLabelApart = 15;
 constexpr double kMeanBarWidth = 14;
-constexpr std::size_t kBandNameMax = 20;
+constexpr int kBandNameMax = 1'150;  // of 138 at size 12
 
 /// GPUs are whole.
 std::vector<double> whole_values(const ChartScale& y, int count_max) {

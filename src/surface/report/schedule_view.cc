@@ -15,6 +15,23 @@ namespace {
 constexpr std::size_t kTenantHues = 8;
 constexpr std::size_t kTenantPatterns = 3;
 
+constexpr int kDotsWidth = 100;
+
+/// Of UTF-8.
+bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// Hundredths of the size of bold letters, rather too much; of a character that begins so.
+int character_width(unsigned char first) {
+  constexpr std::string_view kWide = "WMmw@%";
+  constexpr std::string_view kNarrow = "ijlI.,:;|'!ftr()[]/- ";
+  if (first >= 0xE0 || first < 0x20) return 130;
+  if (first >= 0x80) return 85;
+  const auto letter = static_cast<char>(first);
+  if (kWide.find(letter) != std::string_view::npos) return 112;
+  if (kNarrow.find(letter) != std::string_view::npos) return 50;
+  return letter >= 'A' && letter <= 'Z' ? 86 : 72;
+}
+
 /// "64", "15.6", "1,234".
 std::string three_digits(double value) {
   constexpr double kWholeFrom = 100;
@@ -99,16 +116,14 @@ std::string duration_words(double seconds) {
   return three_digits(seconds / kDaySeconds) + " d";
 }
 
-std::string short_name(std::string_view name, std::size_t characters_max) {
-  std::size_t characters = 0;
+std::string short_name(std::string_view name, int width_max) {
+  int width = 0;
+  std::size_t kept = 0;  // bytes that leave room for the dots
   for (std::size_t at = 0; at < name.size(); ++at) {
-    if ((static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U) continue;  // inside a character of UTF-8
-    if (++characters == characters_max && name.size() - at > 1) {
-      const std::string_view rest = name.substr(at + 1);
-      const bool is_last = std::ranges::all_of(
-          rest, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; });
-      if (!is_last) return html_escaped(isolated(name.substr(0, at))) + "…";
-    }
+    if (is_inside_character(name[at])) continue;
+    if (width + kDotsWidth <= width_max) kept = at;
+    width += character_width(static_cast<unsigned char>(name[at]));
+    if (width > width_max) return html_escaped(isolated(name.substr(0, kept))) + "…";
   }
   return html_escaped(isolated(name));
 }

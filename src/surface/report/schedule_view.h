@@ -53,7 +53,8 @@ struct TenantStyle {
 
 /// "45 s", "12 min", "3.4 h", "2.1 d": about three significant digits.
 [[nodiscard]] std::string duration_words(double seconds);
-/// A name that cannot disturb its surroundings, with at most so many characters; escaped.
-[[nodiscard]] std::string short_name(std::string_view name, std::size_t characters_max);
+/// A name that cannot disturb its surroundings, cut off so that it is about so wide at most; escaped. `width_max`: in
+/// hundredths of the size of letters.
+[[nodiscard]] std::string short_name(std::string_view name, int width_max);
 
 }  // namespace berth::report

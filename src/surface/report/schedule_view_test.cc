@@ -15,12 +15,14 @@ TEST(ScheduleView, DurationsHaveThreeDigits) {
   EXPECT_EQ(duration_words(86'400'000), "1,000 d");
 }
 
-TEST(ScheduleView, NamesAreShortenedByCharactersAndEscaped) {
-  EXPECT_EQ(short_name("vision", 6), "vision");
-  EXPECT_EQ(short_name("language", 6), "langu…");
-  EXPECT_EQ(short_name("<b>", 9), "&lt;b&gt;");
-  EXPECT_EQ(short_name("größe", 5), "\u2068größe\u2069");
-  EXPECT_EQ(short_name("größer", 5), "\u2068größ\u2069…");
+TEST(ScheduleView, NamesAreCutOffBetweenCharactersAndEscaped) {
+  EXPECT_EQ(short_name("vision", 400), "vision");
+  EXPECT_EQ(short_name("language", 400), "lang…");
+  EXPECT_EQ(short_name("WWWW", 400), "WW…");
+  EXPECT_EQ(short_name("<b>", 400), "&lt;b&gt;");
+  EXPECT_EQ(short_name("öööö", 340), "\u2068öööö\u2069");
+  EXPECT_EQ(short_name("ööööö", 340), "\u2068öö\u2069…");
+  EXPECT_EQ(short_name(" ", 100), "\u2068“ ”\u2069");
 }
 
 TEST(ScheduleView, ColoursRepeatUnderPatterns) {
