@@ -133,8 +133,7 @@ void RunCourse::follow_job(const LogEntry& entry, const JobRecord& record) {
   std::size_t& last = last_run_[static_cast<std::size_t>(entry.job)];
   if (entry.type == LogType::kStart) {
     last = runs_.size();
-    runs_.push_back(
-        {.job = entry.job, .start = entry.time, .end = entry.time, .is_restart = record.preemptions > 0});
+    runs_.push_back({.job = entry.job, .start = entry.time, .end = entry.time, .is_restart = record.preemptions > 0});
     has_runs_ = runs_.size() <= kCourseRunsMax;
     if (!has_runs_) runs_ = {};
   } else if (last < runs_.size() && runs_[last].job == entry.job) {

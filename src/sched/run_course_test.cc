@@ -36,9 +36,8 @@ Int128 sum_of(const CourseSeries& series) {
 
 TEST(RunCourse, IsThatOfARunThatCanBeCountedByHand) {
   // a runs 0 to 100 on 2 of 2 GPUs; b waits from 50 to 100 and runs until 130 on one.
-  const Workload workload = workload_of({{.tenant = "x", .gpus = 2, .duration_s = 100},
-                                         {.tenant = "y", .submit_s = 50, .gpus = 1, .duration_s = 30}},
-                                        2);
+  const Workload workload = workload_of(
+      {{.tenant = "x", .gpus = 2, .duration_s = 100}, {.tenant = "y", .submit_s = 50, .gpus = 1, .duration_s = 30}}, 2);
   const RunCourse course = record(workload, Policy::kFifo).course;
   EXPECT_EQ(course.end(), 130);
   EXPECT_EQ(course.column_seconds(), 1);
@@ -111,7 +110,8 @@ TEST(RunCourse, TenantsAreInTheOrderOfTheTree) {
                                          {.name = "x", .parent = 2}});
   std::string order;
   for (const FollowedTenant& followed : tenants_to_follow(workload)) {
-    order += std::string(followed.depth, '-') + workload.tenant(followed.tenant).name + (followed.is_group ? ": " : " ");
+    order +=
+        std::string(followed.depth, '-') + workload.tenant(followed.tenant).name + (followed.is_group ? ": " : " ");
   }
   EXPECT_EQ(order, "y g: -z -x ");
 }

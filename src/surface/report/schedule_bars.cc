@@ -26,7 +26,7 @@ constexpr std::size_t kNamedRowsMax = 120;
 constexpr double kNamedRowHeight = 15;
 constexpr double kAllRowsHeight = 2'500;
 constexpr double kPictureHeight = 600;  ///< of the rows of one picture: two of them fit on a printed page
-constexpr int kJobNameMax = 1'120;  // of 126 at size 11
+constexpr int kJobNameMax = 1'120;      // of 126 at size 11
 
 /// How rows are laid out.
 struct BarRows {
@@ -88,7 +88,8 @@ std::vector<JobRun> joined_runs(const std::vector<JobRun>& runs, Seconds gap) {
 
 /// Interruptions narrower than one unit of the picture are joined, and wider ones while there are too many.
 Seconds gap_of(const BarPicture& picture, const BarPart& part) {
-  auto gap = std::max<Seconds>(1, static_cast<Seconds>((part.x.last - part.x.first) / (part.x.at_last - part.x.at_first)));
+  auto gap =
+      std::max<Seconds>(1, static_cast<Seconds>((part.x.last - part.x.first) / (part.x.at_last - part.x.at_first)));
   while (true) {
     std::size_t pieces = 0;
     for (const JobIndex job : part.jobs) pieces += joined_runs(picture.runs[static_cast<std::size_t>(job)], gap).size();
@@ -102,12 +103,12 @@ std::string bar_title(const BarPicture& picture, JobIndex index) {
   const sched::Job& job = workload.job(index);
   const std::vector<JobRun>& runs = picture.runs[static_cast<std::size_t>(index)];
   const std::ptrdiff_t preemptions = std::ssize(runs) - 1;
-  std::string text = fmt::format(
-      "{} of {}: {} GPU{}, waits {}, takes {} for {}", isolated(workload.job_names[static_cast<std::size_t>(index)]),
-      isolated(workload.tenant(job.tenant).name), job.gpus, job.gpus == 1 ? "" : "s",
-      duration_words(static_cast<double>(runs.front().start - job.submit)),
-      duration_words(static_cast<double>(runs.back().end - job.submit)),
-      duration_words(static_cast<double>(job.duration)));
+  std::string text = fmt::format("{} of {}: {} GPU{}, waits {}, takes {} for {}",
+                                 isolated(workload.job_names[static_cast<std::size_t>(index)]),
+                                 isolated(workload.tenant(job.tenant).name), job.gpus, job.gpus == 1 ? "" : "s",
+                                 duration_words(static_cast<double>(runs.front().start - job.submit)),
+                                 duration_words(static_cast<double>(runs.back().end - job.submit)),
+                                 duration_words(static_cast<double>(job.duration)));
   if (preemptions > 0) text += fmt::format(", {} preemption{}", preemptions, preemptions == 1 ? "" : "s");
   if (job.deadline && runs.back().end > *job.deadline) text += ", late";
   return html_escaped(text);
@@ -177,7 +178,8 @@ std::string hours_axis(const ChartFrame& frame, const ChartScale& x) {
   for (const int hours : {12, 6, 3, 2, 1}) {
     if ((x.last - x.first) / (hours * kHour) <= kTimesMax) step = hours;
   }
-  if (step == 0 || x.last < kHoursPerDay * kHour || (x.last - x.first) / kHour < kTimesMax / 2.0) return time_axis(frame, x);
+  if (step == 0 || x.last < kHoursPerDay * kHour || (x.last - x.first) / kHour < kTimesMax / 2.0)
+    return time_axis(frame, x);
   std::string svg;
   for (auto hours = static_cast<std::int64_t>(std::ceil(x.first / kHour / step)) * step;
        static_cast<double>(hours) * kHour <= x.last; hours += step) {
@@ -196,9 +198,9 @@ std::string row_text(const BarPicture& picture, std::size_t row, JobIndex job, d
   constexpr std::size_t kNumbersApart = 10;
   if (!picture.rows.has_names && (row + 1) % kNumbersApart != 0) return "";
   const std::string& name = picture.view.workload().job_names[static_cast<std::size_t>(job)];
-  return fmt::format(R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", position(x), position(y),
-                     picture.rows.has_names ? short_name(name, kJobNameMax)
-                                            : with_separators(static_cast<std::int64_t>(row + 1)));
+  return fmt::format(
+      R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", position(x), position(y),
+      picture.rows.has_names ? short_name(name, kJobNameMax) : with_separators(static_cast<std::int64_t>(row + 1)));
 }
 
 std::string bars_remark(const BarPicture& picture) {
@@ -235,19 +237,19 @@ std::string job_bars(const ScheduleView& view, std::size_t index) {
   const RunCourse& course = view.course(index);
   const std::size_t jobs = view.workload().jobs.size();
   if (jobs > sched::kCourseJobsMax) {
-    return fmt::format("<p class=\"note\">{} jobs: they are drawn one by one in lists of at most {}. --log has each "
-                       "start, preemption and finish.</p>\n",
-                       with_separators(static_cast<std::int64_t>(jobs)),
-                       with_separators(static_cast<std::int64_t>(sched::kCourseJobsMax)));
+    return fmt::format(
+        "<p class=\"note\">{} jobs: they are drawn one by one in lists of at most {}. --log has each "
+        "start, preemption and finish.</p>\n",
+        with_separators(static_cast<std::int64_t>(jobs)),
+        with_separators(static_cast<std::int64_t>(sched::kCourseJobsMax)));
   }
   if (!course.has_runs()) {
-    return fmt::format("<p class=\"note\">Under {} jobs start more than {} times: too often to be drawn. --log has "
-                       "each start, preemption and finish.</p>\n",
-                       sched::name_of(course.policy()),
-                       with_separators(static_cast<std::int64_t>(sched::kCourseRunsMax)));
+    return fmt::format(
+        "<p class=\"note\">Under {} jobs start more than {} times: too often to be drawn. --log has "
+        "each start, preemption and finish.</p>\n",
+        sched::name_of(course.policy()), with_separators(static_cast<std::int64_t>(sched::kCourseRunsMax)));
   }
-  const BarPicture picture{
-      .view = view, .course = course, .rows = bar_rows(jobs), .runs = runs_by_job(course, jobs)};
+  const BarPicture picture{.view = view, .course = course, .rows = bar_rows(jobs), .runs = runs_by_job(course, jobs)};
   const std::vector<JobIndex> order = jobs_by_submit(view.workload());
   const ChartFrame frame{.left = picture.rows.has_names ? 134.0 : 46.0};
   std::string pictures;
@@ -259,7 +261,8 @@ std::string job_bars(const ScheduleView& view, std::size_t index) {
   }
   const std::int64_t preemptions = view.result(index).preemptions;
   return fmt::format(
-      "<figure class=\"chart joblist\"><figcaption><b>{}: {} job{}, {} preemption{}</b><span>{}</span></figcaption><div "
+      "<figure class=\"chart joblist\"><figcaption><b>{}: {} job{}, {} "
+      "preemption{}</b><span>{}</span></figcaption><div "
       "class=\"scroll\">{}</div></figure>\n",
       policy_title(course.policy()), with_separators(static_cast<std::int64_t>(jobs)), jobs == 1 ? "" : "s",
       with_separators(preemptions), preemptions == 1 ? "" : "s", bars_remark(picture), pictures);

@@ -58,9 +58,9 @@ class QueueLane {
   [[nodiscard]] const ChartFrame& frame() const { return frame_; }
   /// The line of the policy at that place of the order, to be used in all pictures.
   [[nodiscard]] std::string line(std::size_t place) const {
-    const StepChart chart = course_chart(view_, view_.course(view_.order[place]), frame_,
-                                         {.first = frame_.bottom, .last = frame_.top, .at_first = frame_.bottom,
-                                          .at_last = frame_.top});
+    const StepChart chart =
+        course_chart(view_, view_.course(view_.order[place]), frame_,
+                     {.first = frame_.bottom, .last = frame_.top, .at_first = frame_.bottom, .at_last = frame_.top});
     std::vector<double> heights;
     heights.reserve(values_[place].size());
     for (const double value : values_[place]) heights.push_back(at(value));
@@ -72,10 +72,10 @@ class QueueLane {
   [[nodiscard]] std::string axis() const {
     std::string svg;
     for (const double value : ticks()) {
-      svg += fmt::format(R"(<path class="{}" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>)",
-                         value == 0 ? "axisline" : "gridline", position(frame_.left), position(at(value)),
-                         position(frame_.right), position(frame_.left - 6), position(at(value) + 4),
-                         axis_text(value, ""));
+      svg +=
+          fmt::format(R"(<path class="{}" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>)",
+                      value == 0 ? "axisline" : "gridline", position(frame_.left), position(at(value)),
+                      position(frame_.right), position(frame_.left - 6), position(at(value) + 4), axis_text(value, ""));
     }
     return svg + fmt::format(R"(<text class="name" x="{}" y="{}">{}</text>)", position(frame_.left),
                              position(frame_.top - 8),

@@ -53,7 +53,8 @@ std::string schedule_facts(const ScheduleView& view) {
 
 std::string schedule_assumption(const sched::Terms& terms) {
   std::string text = fmt::format(
-      "Assumed: equal GPUs in one pool; a job runs on all of its GPUs or on none; a start behind a preemption takes {} s "
+      "Assumed: equal GPUs in one pool; a job runs on all of its GPUs or on none; a start behind a preemption takes {} "
+      "s "
       "without progress; las, srpt and fair decide each {} s; lent GPUs come back within {} s",
       with_separators(terms.restart), with_separators(terms.round), with_separators(terms.reclaim));
   if (terms.min_run > 0) text += fmt::format("; no job is preempted in its first {} s", with_separators(terms.min_run));
@@ -110,7 +111,8 @@ std::string hindsight_note(const sched::Comparison& comparison) {
   const bool has_any =
       std::ranges::any_of(comparison.results, [](const auto& figures) { return sched::has_hindsight(figures.policy); });
   if (!has_any) return "";
-  return "  <p class=\"note\">* works in hindsight: it knows how long jobs run, so nobody could have followed it.</p>\n";
+  return "  <p class=\"note\">* works in hindsight: it knows how long jobs run, so nobody could have followed "
+         "it.</p>\n";
 }
 
 // Policies one by one
@@ -127,9 +129,9 @@ std::string switch_style(std::size_t policies) {
 std::string policy_chooser(const ScheduleView& view) {
   std::string labels;
   for (std::size_t place = 0; place < view.order.size(); ++place) {
-    labels += fmt::format(
-        "<label><input type=\"radio\" name=\"policy\" id=\"choice{}\" autocomplete=\"off\"{}> {}</label>\n", place,
-        place == 0 ? " checked" : "", policy_title(view.result(view.order[place]).policy));
+    labels +=
+        fmt::format("<label><input type=\"radio\" name=\"policy\" id=\"choice{}\" autocomplete=\"off\"{}> {}</label>\n",
+                    place, place == 0 ? " checked" : "", policy_title(view.result(view.order[place]).policy));
   }
   return labels;
 }
@@ -152,8 +154,10 @@ std::string tenants_note(const ScheduleView& view) {
 
 std::string shares_section(const ScheduleView& view) {
   if (!has_shares(view)) return "";
-  return "<section aria-labelledby=\"h-shares\">\n  <h2 id=\"h-shares\">Each tenant beside its guarantee and limit</h2>\n"
-         "  <p class=\"lead\">GPUs over time. berth obeys guarantees and limits, fair limits alone, the others neither. "
+  return "<section aria-labelledby=\"h-shares\">\n  <h2 id=\"h-shares\">Each tenant beside its guarantee and "
+         "limit</h2>\n"
+         "  <p class=\"lead\">GPUs over time. berth obeys guarantees and limits, fair limits alone, the others "
+         "neither. "
          "Grey: groups.</p>\n" +
          share_key() + switched(view, [&](std::size_t index) { return share_figures(view, index); }) + "</section>\n";
 }
@@ -161,11 +165,12 @@ std::string shares_section(const ScheduleView& view) {
 std::string jobs_section(const ScheduleView& view) {
   const bool is_drawn = view.workload().jobs.size() <= sched::kCourseJobsMax;
   const std::string body =
-      is_drawn ? "  <p class=\"lead\">A row for each job. In the colour of its tenant while it holds its GPUs.</p>\n" +
+      is_drawn ? "  <p class=\"lead\">A row for each job. In the colour of its tenant while it holds its GPUs. "
+                 "Interruptions too short to be seen are left out.</p>\n" +
                      bars_key(view) + switched(view, [&](std::size_t index) { return job_bars(view, index); })
                : job_bars(view, 0);
-  return "<section aria-labelledby=\"h-jobs\">\n  <h2 id=\"h-jobs\">Each job from its submit to its finish</h2>\n" + body +
-         "</section>\n";
+  return "<section aria-labelledby=\"h-jobs\">\n  <h2 id=\"h-jobs\">Each job from its submit to its finish</h2>\n" +
+         body + "</section>\n";
 }
 
 std::string queue_lead(const ScheduleView& view) {
@@ -178,25 +183,24 @@ std::string queue_lead(const ScheduleView& view) {
 
 std::string render_schedule_report(const sched::Comparison& comparison) {
   const ScheduleView view = schedule_view(comparison);
-  return fill_page(
-      embedded(schedule_html_begin, schedule_html_end),
-      {{"title", html_escaped(comparison.trace_name)},
-       {"headline", html_escaped(sched::schedule_verdict(comparison.results))},
-       {"css", std::string(drawing::style()) + chart_style()},
-       {"switch", switch_style(view.order.size())},
-       {"facts", schedule_facts(view)},
-       {"assumed", html_escaped(schedule_assumption(comparison.terms))},
-       {"columns", schedule_columns(has_deadlines(view.workload()))},
-       {"rows", schedule_rows(view)},
-       {"hindsight", hindsight_note(comparison)},
-       {"queue_lead", queue_lead(view)},
-       {"queues", queue_figures(view)},
-       {"waits", waits_figure(view)},
-       {"chooser", policy_chooser(view)},
-       {"tenants_note", tenants_note(view)},
-       {"usage", switched(view, [&](std::size_t index) { return usage_figure(view, index); })},
-       {"shares", shares_section(view)},
-       {"jobs", jobs_section(view)}});
+  return fill_page(embedded(schedule_html_begin, schedule_html_end),
+                   {{"title", html_escaped(comparison.trace_name)},
+                    {"headline", html_escaped(sched::schedule_verdict(comparison.results))},
+                    {"css", std::string(drawing::style()) + chart_style()},
+                    {"switch", switch_style(view.order.size())},
+                    {"facts", schedule_facts(view)},
+                    {"assumed", html_escaped(schedule_assumption(comparison.terms))},
+                    {"columns", schedule_columns(has_deadlines(view.workload()))},
+                    {"rows", schedule_rows(view)},
+                    {"hindsight", hindsight_note(comparison)},
+                    {"queue_lead", queue_lead(view)},
+                    {"queues", queue_figures(view)},
+                    {"waits", waits_figure(view)},
+                    {"chooser", policy_chooser(view)},
+                    {"tenants_note", tenants_note(view)},
+                    {"usage", switched(view, [&](std::size_t index) { return usage_figure(view, index); })},
+                    {"shares", shares_section(view)},
+                    {"jobs", jobs_section(view)}});
 }
 
 }  // namespace berth::report

@@ -188,16 +188,14 @@ std::string share_figure(const ScheduleView& view, const RunCourse& course, std:
   svg += share_axis(frame, y) + time_axis(frame, time_scale(view, frame), kShareTimesMax);
   if (tenant.guaranteed > 0) svg += share_line(frame, y, "guarantee", tenant.guaranteed);
   if (shows_limit) svg += share_line(frame, y, "most", *tenant.limit);
-  const std::string swatch =
-      followed.is_group ? R"(<rect class="use group" width="16" height="12"/>)"
-                        : tenant_swatch(view.hues[static_cast<std::size_t>(followed.tenant)]);
+  const std::string swatch = followed.is_group ? R"(<rect class="use group" width="16" height="12"/>)"
+                                               : tenant_swatch(view.hues[static_cast<std::size_t>(followed.tenant)]);
   return fmt::format(
       "<figure class=\"chart\"><figcaption><b><svg class=\"swatch\" viewBox=\"0 0 16 12\" aria-hidden=\"true\">{}"
       "</svg>{}</b><span>{}</span></figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"GPUs of {} over "
       "time under {}\">{}</svg></figure>\n",
-      swatch, name_markup(tenant.name),
-      share_remark(tenant, course.mean(course.use_of(place))), kShareWidth, position(frame.height),
-      html_escaped(isolated(tenant.name)), sched::name_of(course.policy()), svg);
+      swatch, name_markup(tenant.name), share_remark(tenant, course.mean(course.use_of(place))), kShareWidth,
+      position(frame.height), html_escaped(isolated(tenant.name)), sched::name_of(course.policy()), svg);
 }
 
 }  // namespace
@@ -218,14 +216,14 @@ std::string usage_figure(const ScheduleView& view, std::size_t index) {
   for (auto band = bands.rbegin(); band != bands.rend(); ++band) svg += tenant_area(chart, band->hue, band->upper);
   svg += gpu_axis(frame, y) + time_axis(frame, chart.x) + mean_bar(frame, y, bands, gpus);
   const double held = course.mean(course.used_gpus()) / gpus;
-  return chart_figure({.title = fmt::format("{} holds {:.1f} % of {} until its last finish after {}",
-                                            policy_title(course.policy()), held * 100,
-                                            gpus == 1 ? "the GPU" : with_separators(view.workload().gpus) + " GPUs",
-                                            duration_words(static_cast<double>(course.end()))),
-                       .remark = "GPUs; at the right the means" + column_remark(course),
-                       .label = fmt::format("GPUs by tenant over time under {}", sched::name_of(course.policy())),
-                       .height = frame.height,
-                       .svg = svg});
+  return chart_figure(
+      {.title = fmt::format("{} holds {:.1f} % of {} until its last finish after {}", policy_title(course.policy()),
+                            held * 100, gpus == 1 ? "the GPU" : with_separators(view.workload().gpus) + " GPUs",
+                            duration_words(static_cast<double>(course.end()))),
+       .remark = "GPUs; at the right the means" + column_remark(course),
+       .label = fmt::format("GPUs by tenant over time under {}", sched::name_of(course.policy())),
+       .height = frame.height,
+       .svg = svg});
 }
 
 bool has_shares(const ScheduleView& view) { return std::ranges::any_of(view.workload().tenants, has_share); }

@@ -21,13 +21,17 @@ struct WaitTick {
   double seconds = 0;
   std::string_view text;
 };
-constexpr std::array kWaitTicks = {
-    WaitTick{.seconds = 1, .text = "1 s"},           WaitTick{.seconds = 10, .text = "10 s"},
-    WaitTick{.seconds = 60, .text = "1 min"},        WaitTick{.seconds = 600, .text = "10 min"},
-    WaitTick{.seconds = 3'600, .text = "1 h"},       WaitTick{.seconds = 21'600, .text = "6 h"},
-    WaitTick{.seconds = 86'400, .text = "1 d"},      WaitTick{.seconds = 432'000, .text = "5 d"},
-    WaitTick{.seconds = 2'592'000, .text = "30 d"},  WaitTick{.seconds = 17'280'000, .text = "200 d"},
-    WaitTick{.seconds = 86'400'000, .text = "1000 d"}};
+constexpr std::array kWaitTicks = {WaitTick{.seconds = 1, .text = "1 s"},
+                                   WaitTick{.seconds = 10, .text = "10 s"},
+                                   WaitTick{.seconds = 60, .text = "1 min"},
+                                   WaitTick{.seconds = 600, .text = "10 min"},
+                                   WaitTick{.seconds = 3'600, .text = "1 h"},
+                                   WaitTick{.seconds = 21'600, .text = "6 h"},
+                                   WaitTick{.seconds = 86'400, .text = "1 d"},
+                                   WaitTick{.seconds = 432'000, .text = "5 d"},
+                                   WaitTick{.seconds = 2'592'000, .text = "30 d"},
+                                   WaitTick{.seconds = 17'280'000, .text = "200 d"},
+                                   WaitTick{.seconds = 86'400'000, .text = "1000 d"}};
 
 /// The waits of a policy, ascending.
 struct WaitLine {
@@ -152,15 +156,14 @@ std::string waits_figure(const ScheduleView& view) {
   const sched::PolicyFigures& first = view.result(view.order.front());
   const auto words = [](Seconds wait) { return duration_words(static_cast<double>(wait)); };
   const std::string half = first.wait.p50 == 0 ? "start at once" : "wait at most " + words(first.wait.p50);
-  return chart_figure(
-      {.title = first.wait.max == 0
-                    ? fmt::format("Under {} all jobs start at once", policy_title(first.policy))
-                    : fmt::format("Under {} half of the jobs {}, 99 % wait at most {}", policy_title(first.policy),
-                                  half, words(first.wait.p99)),
-       .remark = "share of the jobs that wait at most so long; at the left those that start at once",
-       .label = "Distribution of waits under each policy",
-       .height = frame.height,
-       .svg = svg + wait_labels(frame, lines, y)});
+  return chart_figure({.title = first.wait.max == 0
+                                    ? fmt::format("Under {} all jobs start at once", policy_title(first.policy))
+                                    : fmt::format("Under {} half of the jobs {}, 99 % wait at most {}",
+                                                  policy_title(first.policy), half, words(first.wait.p99)),
+                       .remark = "share of the jobs that wait at most so long; at the left those that start at once",
+                       .label = "Distribution of waits under each policy",
+                       .height = frame.height,
+                       .svg = svg + wait_labels(frame, lines, y)});
 }
 
 }  // namespace berth::report

@@ -1,4 +1,4 @@
-/// A scale with 0 at its beginning and logarithms behind it: for waits and queues, which are often 0 and sometimes huge.
+/// A scale that begins with 0 and is logarithmic behind it: for waits and queues, often 0 and sometimes huge.
 #pragma once
 
 #include <algorithm>
