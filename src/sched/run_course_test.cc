@@ -118,6 +118,7 @@ TEST(RunCourse, TenantsAreInTheOrderOfTheTree) {
 
 TEST(RunCourse, OnlyTheLargestTenantsAreFollowed) {
   std::vector<ListedJob> jobs;
+  jobs.reserve(40);
   for (int i = 0; i < 40; ++i) {
     jobs.push_back({.name = std::to_string(i), .tenant = std::to_string(i), .duration_s = 10 + i});
   }
@@ -130,6 +131,7 @@ TEST(RunCourse, OnlyTheLargestTenantsAreFollowed) {
 
 TEST(RunCourse, LongListsAreNotFollowedJobByJob) {
   std::vector<ListedJob> jobs;
+  jobs.reserve(kCourseJobsMax + 1);
   for (std::size_t i = 0; i <= kCourseJobsMax; ++i) jobs.push_back({.name = std::to_string(i)});
   const Workload workload = workload_of(std::move(jobs), 100);
   const RunCourse course = record(workload, Policy::kFifo).course;

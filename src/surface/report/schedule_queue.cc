@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -89,7 +89,8 @@ class QueueLane {
     constexpr double kTickApart = 14;
     std::vector<double> values = {0};
     double last = log_.at(0);
-    for (double value = 1; value <= log_.most; value *= 10) {
+    for (std::int64_t power = 1; static_cast<double>(power) <= log_.most; power *= 10) {
+      const auto value = static_cast<double>(power);
       if (last - log_.at(value) < kTickApart) continue;
       values.push_back(value);
       last = log_.at(value);

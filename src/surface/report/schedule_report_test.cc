@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <regex>
 #include <string>
 #include <vector>
@@ -109,6 +108,7 @@ TEST(ScheduleReport, OneJobAloneIsAPage) {
 
 TEST(ScheduleReport, LongListsSayWhyThereAreNoBars) {
   std::vector<ListedJob> jobs;
+  jobs.reserve(sched::kCourseJobsMax + 1);
   for (std::size_t i = 0; i <= sched::kCourseJobsMax; ++i) jobs.push_back({.name = std::to_string(i)});
   const std::string page = page_of(workload_of(std::move(jobs), 64), {Policy::kFifo, Policy::kBerth});
   EXPECT_THAT(page, HasSubstr("2,001 jobs: they are drawn one by one in lists of at most 2,000."));
@@ -117,6 +117,7 @@ TEST(ScheduleReport, LongListsSayWhyThereAreNoBars) {
 
 TEST(ScheduleReport, OtherTenantsAreDrawnTogether) {
   std::vector<ListedJob> jobs;
+  jobs.reserve(60);
   for (int i = 0; i < 60; ++i) {
     jobs.push_back({.name = fmt::format("j{}", i), .tenant = fmt::format("t{}", i), .duration_s = 100 + i});
   }
@@ -124,6 +125,16 @@ TEST(ScheduleReport, OtherTenantsAreDrawnTogether) {
   EXPECT_THAT(page, HasSubstr("The 24 tenants with the most work have a colour"));
   EXPECT_THAT(page, HasSubstr(">all other tenants</text>"));
   EXPECT_FALSE(has_bad_number(page));
+}
+
+TEST(ScheduleReport, QueuesOfVeryDifferentLengthsAreLogarithmic) {
+  // Under fifo b, which does not fit, blocks all others for as long as a runs.
+  std::vector<ListedJob> jobs = {{.name = "a", .gpus = 1, .duration_s = 50'000}, {.name = "b", .gpus = 2}};
+  jobs.reserve(42);
+  for (int i = 0; i < 40; ++i) jobs.push_back({.name = std::to_string(i), .submit_s = 100 * i + 1, .duration_s = 50});
+  const Workload workload = workload_of(std::move(jobs), 2);
+  EXPECT_THAT(page_of(workload, {Policy::kFifo, Policy::kSkip}), HasSubstr("; from 1 on they are logarithmic."));
+  EXPECT_THAT(page_of(workload, {Policy::kSkip}), Not(HasSubstr("logarithmic.")));
 }
 
 /// What the areas of the stack show, from the first tenant's upper edge: GPU-seconds, to the precision of positions.
