@@ -61,8 +61,10 @@ Start start_in(const Moment& moment, JobIndex job, bool is_late) {
 
 std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
   const JobRecord& record = moment.behind.world().record(job);
-  if (record.first_start) return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
   if (record.state == JobState::kNotSubmitted) return std::nullopt;
+  if (record.state != JobState::kWaiting) {
+    return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
+  }
   const Start expected = start_in(moment, job, false);
   if (!expected.is_reached) return std::nullopt;
   const Start late = start_in(moment, job, true);

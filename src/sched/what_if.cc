@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,7 @@ class VictimSearch {
 
   [[nodiscard]] std::optional<Change> find() {
     collect_candidates();
+    const std::vector<JobIndex> all = candidates_;
     if (obeys_limits(policy_)) {
       for_each_ancestor(workload_, workload_.job(job_).tenant, [&](TenantIndex at) {
         const std::optional<GpuCount> limit = workload_.tenant(at).limit;
@@ -34,7 +36,12 @@ class VictimSearch {
       });
     }
     take_largest(std::nullopt, workload_.job(job_).gpus - world_.free_gpus());
-    if (!take_more()) return std::nullopt;
+    const std::size_t fewest = std::max<std::size_t>(1, change_.jobs.size());
+    const bool is_found = take_more();
+    // Where others may start first, what suits the job need not be the largest.
+    if (!is_found || change_.jobs.size() > fewest)
+      try_all(all, fewest, is_found ? change_.jobs.size() - 1 : all.size());
+    if (change_.jobs.empty()) return std::nullopt;
     prefer_cheaper();
     drop_needless();
     change_.by = std::ssize(change_.jobs);
@@ -50,7 +57,7 @@ class VictimSearch {
   /// The largest first; of equals those that lose least, then the latest rows.
   void collect_candidates() {
     for (const JobIndex running : world_.running()) {
-      if (world_.may_preempt(running)) candidates_.push_back(running);
+      if (running != job_ && world_.may_preempt(running)) candidates_.push_back(running);
     }
     std::ranges::sort(candidates_, {}, [&](JobIndex job) { return std::tuple(-gpus(job), lost(job), -job); });
   }
@@ -78,7 +85,7 @@ class VictimSearch {
     }
   }
 
-  /// Takes the fewest more with which the job starts; false if all do not help.
+  /// Takes the fewest more with which the job starts; false, and nobody, if all do not help.
   bool take_more() {
     const std::vector<JobIndex> needed = change_.jobs;
     const auto with = [&](std::size_t more) {
@@ -90,7 +97,10 @@ class VictimSearch {
     if (with(0)) return true;
     std::size_t too_few = 0;
     std::size_t enough = candidates_.size();
-    if (!with(enough)) return false;
+    if (!with(enough)) {
+      change_.jobs.clear();
+      return false;
+    }
     while (enough - too_few > 1) {
       const std::size_t middle = too_few + (enough - too_few) / 2;
       (with(middle) ? enough : too_few) = middle;
@@ -99,6 +109,39 @@ class VictimSearch {
     std::erase_if(candidates_,
                   [&](JobIndex job) { return std::ranges::find(change_.jobs, job) != change_.jobs.end(); });
     return true;
+  }
+
+  /// Tries sets of jobs, few first, as far as there is time.
+  void try_all(const std::vector<JobIndex>& all, std::size_t fewest, std::size_t most) {
+    std::int64_t left = kSetsMax;
+    for (std::size_t size = fewest; size <= most && left > 0; ++size) {
+      std::vector<std::size_t> chosen(size);
+      std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+      for (bool has_next = size <= all.size(); has_next && left > 0; has_next = advance(chosen, all.size()), --left) {
+        Change change{.kind = ChangeKind::kPreempt, .where = "pool"};
+        for (const std::size_t index : chosen) change.jobs.push_back(all[index]);
+        if (!what_if_.starts(change)) continue;
+        change_ = std::move(change);
+        candidates_ = all;
+        std::erase_if(candidates_, [&](JobIndex job) { return is_chosen(job); });
+        return;
+      }
+    }
+  }
+
+  /// The next combination of places below `count` in lexicographic order; false behind the last.
+  static bool advance(std::vector<std::size_t>& chosen, std::size_t count) {
+    for (std::size_t i = chosen.size(); i > 0; --i) {
+      if (chosen[i - 1] + 1 > count - (chosen.size() - i) - 1) continue;
+      ++chosen[i - 1];
+      for (std::size_t k = i; k < chosen.size(); ++k) chosen[k] = chosen[k - 1] + 1;
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_chosen(JobIndex job) const {
+    return std::ranges::find(change_.jobs, job) != change_.jobs.end();
   }
 
   /// Exchanges victims for others that would lose less, as long as the job still starts.
@@ -129,6 +172,7 @@ class VictimSearch {
   }
 
   static constexpr std::size_t kExchangesMax = 8;
+  static constexpr std::int64_t kSetsMax = 1'000;
 
   const World& world_;
   const Workload& workload_;
@@ -138,6 +182,24 @@ class VictimSearch {
   std::vector<JobIndex> candidates_;
   Change change_{.kind = ChangeKind::kPreempt, .where = "pool"};
 };
+
+/// By how much a job's priority must grow to pass others: to be level with each that is above it, or before it.
+std::vector<std::int64_t> priority_steps(const World& world, JobIndex job) {
+  const Workload& workload = world.workload();
+  const std::int64_t own = workload.job(job).priority;
+  std::vector<std::int64_t> steps = {1};
+  for (const JobIndex other : indices_of<JobIndex>(workload.jobs)) {
+    const JobState state = world.record(other).state;
+    if (state != JobState::kWaiting && state != JobState::kRunning) continue;
+    const std::int64_t above = workload.job(other).priority - own;
+    if (above > 0) steps.push_back(above);
+    if (above >= 0) steps.push_back(above + 1);
+  }
+  std::ranges::sort(steps);
+  const auto repeated = std::ranges::unique(steps);
+  steps.erase(repeated.begin(), repeated.end());
+  return steps;
+}
 
 }  // namespace
 
@@ -161,14 +223,34 @@ bool WhatIf::starts(const Change& change) const {
   run.rebase(workload);
   for (const JobIndex victim : change.jobs) run.world().preempt(victim, {.job = job_}, "what if");
   run.decide();
-  return run.world().is_running(job_);
+  if (!run.world().is_running(job_)) return false;
+  return change.kind != ChangeKind::kPreempt || preempted_for_it(run) == std::ssize(change.jobs);
 }
 
-std::optional<Change> WhatIf::least(Change change, std::int64_t most) const {
-  change.by = most;
-  if (most < 1 || !starts(change)) return std::nullopt;
-  std::int64_t too_little = 0;
+std::int64_t WhatIf::preempted_for_it(const Simulation& run) const {
+  const TenantIndex tenant = run.world().workload().job(job_).tenant;
+  return std::ranges::count_if(run.log(), [&](const LogEntry& entry) {
+    return entry.type == LogType::kPreempt && (entry.beneficiary.job == job_ || entry.beneficiary.tenant == tenant);
+  });
+}
+
+std::optional<Change> WhatIf::least_of(Change change, std::span<const std::int64_t> amounts) const {
+  for (const std::int64_t amount : amounts) {
+    change.by = amount;
+    if (starts(change)) return change;
+  }
+  return std::nullopt;
+}
+
+std::optional<Change> WhatIf::least(Change change, std::int64_t least, std::int64_t most) const {
+  std::vector<std::int64_t> amounts;
+  for (std::int64_t by = least; by <= most && by - least < kTriedOneByOne; ++by) amounts.push_back(by);
+  auto found = least_of(change, amounts);
+  std::int64_t too_little = least + kTriedOneByOne - 1;
+  if (found || most <= too_little) return found;
   std::int64_t enough = most;
+  change.by = enough;
+  if (!starts(change)) return std::nullopt;
   while (enough - too_little > 1) {
     change.by = too_little + (enough - too_little) / 2;
     (starts(change) ? enough : too_little) = change.by;
@@ -181,26 +263,23 @@ std::vector<Change> smallest_changes(const Moment& moment, JobIndex job) {
   const World& world = moment.before.world();
   const Workload& workload = world.workload();
   const WhatIf what_if(moment, job);
-  std::int64_t highest = workload.job(job).priority;
-  for (const JobIndex other : indices_of<JobIndex>(workload.jobs)) {
-    const JobState state = world.record(other).state;
-    const bool is_unfinished = state == JobState::kWaiting || state == JobState::kRunning;
-    if (is_unfinished) highest = std::max(highest, workload.job(other).priority);
-  }
+  const Policy policy = moment.before.name();
   std::vector<Change> changes;
   const auto add = [&](std::optional<Change> change) {
     if (change) changes.push_back(std::move(*change));
   };
-  add(what_if.least({.kind = ChangeKind::kGpus, .where = "pool"}, world.asked_gpus()));
-  const Policy policy = moment.before.name();
+  const std::int64_t most = std::max<std::int64_t>(1, world.asked_gpus());
+  const bool never_preempts = !decides_in_rounds(policy) && policy != Policy::kBerth;
+  const GpuCount missing = never_preempts ? std::max<GpuCount>(1, workload.job(job).gpus - world.free_gpus()) : 1;
+  add(what_if.least({.kind = ChangeKind::kGpus, .where = "pool"}, missing, most));
   if (obeys_limits(policy)) {
     for_each_ancestor(workload, workload.job(job).tenant, [&](TenantIndex at) {
       const Tenant& tenant = workload.tenant(at);
-      if (tenant.limit) add(what_if.least({.kind = ChangeKind::kLimit, .where = tenant.name}, world.asked_gpus()));
+      if (tenant.limit) add(what_if.least({.kind = ChangeKind::kLimit, .where = tenant.name}, 1, most));
     });
   }
-  add(what_if.least({.kind = ChangeKind::kPriority, .where = workload.job_names[static_cast<std::size_t>(job)]},
-                    highest - workload.job(job).priority + 1));
+  add(what_if.least_of({.kind = ChangeKind::kPriority, .where = workload.job_names[static_cast<std::size_t>(job)]},
+                       priority_steps(world, job)));
   if (!decides_in_rounds(policy)) add(VictimSearch(moment, job).find());
   return changes;
 }

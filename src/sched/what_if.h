@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,22 +27,29 @@ class WhatIf {
  public:
   WhatIf(const Moment& moment, JobIndex job) : moment_(&moment), job_(job) {}
 
-  /// Whether the job starts when the policy decides at that second with this changed. Requires: the job waits; jobs to
-  /// preempt may be preempted.
+  /// Whether the job starts when the policy decides at that second with this changed; where jobs are preempted for it,
+  /// without others that the policy preempts for it. Requires: the job waits behind the unchanged decision; jobs to
+  /// preempt are others that may be preempted.
   [[nodiscard]] bool starts(const Change& change) const;
-  /// The least change by 1 to `most` that makes it start, in the sense that one less does not; nothing if even the most
-  /// does not. O(log most) decisions.
-  [[nodiscard]] std::optional<Change> least(Change change, std::int64_t most) const;
+  /// The least of these amounts, ascending, that makes it start; nothing if none does.
+  [[nodiscard]] std::optional<Change> least_of(Change change, std::span<const std::int64_t> amounts) const;
+  /// The least amount from `least` to `most` that makes it start. More need not help where less does (others may start
+  /// first), so each is tried up to kTriedOneByOne; beyond, the most must help, and one less than the answer does not.
+  [[nodiscard]] std::optional<Change> least(Change change, std::int64_t least, std::int64_t most) const;
+
+  static constexpr std::int64_t kTriedOneByOne = 300;
 
  private:
   [[nodiscard]] Workload changed(const Change& change) const;
+  /// Preemptions of the decision for the job, or for the guarantee of its tenant.
+  [[nodiscard]] std::int64_t preempted_for_it(const Simulation& run) const;
 
   const Moment* moment_;
   JobIndex job_;
 };
 
 /// For each thing that can be changed the smallest change alone that makes a waiting job start: GPUs of the pool, a
-/// limit above it, its priority, jobs to preempt (as few as possible, those that lose least; none by policies with
+/// limit above it, its priority, jobs to preempt (as few as possible, those that lose little; none by policies with
 /// rounds, which preempt by themselves). What does not help is left out.
 [[nodiscard]] std::vector<Change> smallest_changes(const Moment& moment, JobIndex job);
 

@@ -52,7 +52,7 @@ class Explainer {
         break;
     }
     // A policy may decide again at this very second.
-    const bool starts = WhatIf(moment_, job_).starts({.kind = ChangeKind::kPreempt, .where = "pool"});
+    const bool starts = WhatIf(moment_, job_).starts({.kind = ChangeKind::kGpus, .where = "pool", .by = 0});
     return starts ? Verdict::kStartable : Verdict::kWaiting;
   }
 

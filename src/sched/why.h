@@ -12,7 +12,7 @@
 
 namespace berth::sched {
 
-/// `kStartable`: nothing stands in its way, it starts when the policy decides next.
+/// `kStartable`: it would start if the policy decided at this second.
 enum class Verdict : std::uint8_t { kNotSubmitted, kWaiting, kStartable, kRunning, kFinished };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 

@@ -39,7 +39,8 @@ std::string blocker_text(const World& world, const Explanation& explanation, con
     case BlockerCode::kCapacity:
       break;
   }
-  return fmt::format("{} of {} are free", blocker.available, counted(workload.gpus, "GPU"));
+  const bool is_one = blocker.available == 1 || workload.gpus == 1;
+  return fmt::format("{} of {} {} free", blocker.available, counted(workload.gpus, "GPU"), is_one ? "is" : "are");
 }
 
 std::string waiting_message(const World& world, const Explanation& explanation, std::string_view name, GpuCount gpus) {
@@ -65,8 +66,7 @@ std::string why_message(const World& world, const Explanation& explanation) {
     case Verdict::kFinished:
       return fmt::format("{} has finished at {}", name, at_second(record.stopped));
     case Verdict::kStartable:
-      return fmt::format("{} starts when {} decides next: nothing stands in its way", name,
-                         name_of(explanation.policy));
+      return fmt::format("{} would start if {} decided at this second", name, name_of(explanation.policy));
     case Verdict::kWaiting:
       break;
   }

@@ -56,7 +56,7 @@ def victim_errors(state: State, row: int, preempts: list[dict]) -> Iterator[str]
         rows = named(run, one["jobs"])
         if one["where"] != "pool" or one["by"] != len(rows) or len(set(rows)) != len(rows):
             yield f"preempt: {one}"
-        elif not set(rows) <= set(victims_of(state)):
+        elif not set(rows) <= set(victims_of(state)) - {row}:
             yield f"preempt: not all of {one['jobs']} run and may be preempted"
         elif run.policy != "berth":
             if not state.starts(row, Change("preempt", "pool", len(rows), tuple(rows))):
