@@ -10,6 +10,7 @@
 #include "surface/report/forecast_report.h"
 #include "surface/report/invoice_report.h"
 #include "surface/report/pack_report.h"
+#include "surface/report/place_report.h"
 #include "surface/report/report.h"
 #include "surface/report/scale_report.h"
 #include "surface/report/schedule_report.h"
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
                    .advise = berth::report::render_advise_report,
                    .cases = berth::report::render_case_report,
                    .cost = berth::report::render_cost_report,
+                   .place = berth::report::render_place_report,
                    .invoice = berth::report::render_invoice,
                    .schedule = berth::report::render_schedule_report},
        .start_server =

@@ -170,11 +170,11 @@ Result<Arrivals> churning_arrivals(const Problem& problem, const Decimal& demand
   Rng draws = rng.split("draws");
   Rng stays = rng.split("stays");
   const std::int64_t arrivals_count = count.floor();
-  const double mean_stay = mean.to_double();
+  arrivals.mean_stay = mean.to_double();
   arrivals.rows.reserve(static_cast<std::size_t>(arrivals_count));
   for (std::int64_t i = 0; i < arrivals_count; ++i) {
     arrivals.rows.push_back(static_cast<std::int32_t>(draws.below(static_cast<std::uint64_t>(listed))));
-    const double stay = std::ceil(-std::log1p(-stays.unit()) * mean_stay);
+    const double stay = std::ceil(-std::log1p(-stays.unit()) * arrivals.mean_stay);
     const std::int64_t leaves = i + std::max<std::int64_t>(1, static_cast<std::int64_t>(stay));
     if (leaves < arrivals_count) arrivals.departures.push_back({.before = leaves, .decision = i});
   }

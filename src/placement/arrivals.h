@@ -32,6 +32,7 @@ struct Arrivals {
   std::vector<Departure> departures = {};  ///< ascending; with churn only, and only those within the run
   bool is_churning = false;
   std::int64_t measured_from = 0;  ///< with churn: the first arrival of the mean
+  double mean_stay = 0;            ///< with churn: M, in arrivals
 };
 
 /// Everything in the order of the lists.

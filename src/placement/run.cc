@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "base/rng.h"
+#include "placement/course.h"
 #include "placement/fragmentation.h"
 #include "placement/placer.h"
 
@@ -30,9 +31,6 @@ class MeanShare {
   std::int64_t count_ = 0;
 };
 
-/// 100 x part / whole, rounded half up. Requires: parts below 2^50.
-std::int64_t rounded_percent(std::int64_t part, std::int64_t whole) { return (200 * part + whole) / (2 * whole); }
-
 class Run {
  public:
   Run(const Problem& problem, const Arrivals& arrivals, const RunOptions& options, const RunListener& listener)
@@ -56,7 +54,9 @@ class Run {
       measure(batch, static_cast<std::int64_t>(next));
       if (static_cast<std::int64_t>(i) % kArrivalsPerProgress == 0 && !goes_on(next)) return std::nullopt;
     }
-    return figures();
+    RunFigures whole = figures();
+    if (listener_.ended) listener_.ended(cluster_);
+    return whole;
   }
 
  private:
@@ -175,6 +175,10 @@ class Run {
     const std::int64_t allocated = cluster_.used_milli();
     const std::int64_t units = cluster_.used_unit_milli();
     const std::int64_t demand = rounded_percent(demand_milli_, problem_.capacity_milli());
+    if (listener_.measured) {
+      listener_.measured(
+          {.arrivals = decided, .batch = batch.count, .demand_milli = demand_milli_, .used_milli = allocated});
+    }
     for (int i = 0; i < batch.count; ++i) {
       if (arrivals_.is_churning) {
         if (decided - 1 < arrivals_.measured_from) continue;

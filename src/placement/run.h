@@ -20,11 +20,22 @@ struct Decision {
   bool is_undone = false;                   ///< placed, but its gang failed
 };
 
+/// What a run has come to behind a batch of arrivals.
+struct RunMeasure {
+  std::int64_t arrivals = 0;      ///< so far
+  int batch = 1;                  ///< how many of them came in this batch
+  std::int64_t demand_milli = 0;  ///< GPU milli that all arrivals so far asked for
+  std::int64_t used_milli = 0;    ///< that pods which are placed asked for
+};
+
 /// Who listens to a run; each function may be empty. Decisions and departures come in order of time.
 struct RunListener {
   std::function<void(const Cluster&, const Decision&)> decided = nullptr;
   std::function<void(std::int64_t decision)> left = nullptr;
   std::function<void(const Cluster&, const Move&)> moved = nullptr;
+  std::function<void(const RunMeasure&)> measured = nullptr;
+  /// Behind the last decision; it may change the cluster, as nothing is decided any more.
+  std::function<void(Cluster&)> ended = nullptr;
   /// Called from time to time with the share of the arrivals that are decided; false ends the run.
   std::function<bool(double share)> progressed = nullptr;
   /// Nanoseconds of a clock that never goes back; empty: decisions are not timed.

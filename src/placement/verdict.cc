@@ -11,6 +11,8 @@ namespace {
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
   const auto best =
       std::ranges::min_element(results, {}, [](const PolicyResult& result) { return result.failed->mean; });
+  const auto places_all = [](const PolicyResult& result) { return result.failed->mean == 0; };
+  if (results.size() > 1 && std::ranges::all_of(results, places_all)) return "Every policy places every pod.";
   if (results.size() == 1) return fmt::format("{}: {:.1f} pods fail.", name_of(best->policy), best->failed->mean);
   return fmt::format("{} fails to place the fewest pods: {:.1f} on average.", name_of(best->policy),
                      best->failed->mean);

@@ -64,6 +64,7 @@ Result<void> check_paths(const PlaceWords& words) {
   if (words.nodes.empty()) return invalid("--nodes: wanted a file, found an empty path");
   if (words.pods.empty()) return invalid("--pods: wanted a file, found an empty path");
   if (words.decisions == "") return invalid("--decisions: wanted a file, found an empty path");
+  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   return {};
 }
 
@@ -81,6 +82,7 @@ Result<PlaceRequest> check_place_options(const PlaceWords& words) {
                                  .demand = first.take(parse_demand(words.demand))},
                        .format = first.take(parse_format(words.format)),
                        .decisions_path = words.decisions,
+                       .report_dir = words.report,
                        .has_timings = words.has_timings};
   if (words.copies) {
     request.problem.copies = static_cast<int>(first.take(whole_option("--copies", *words.copies, 1, kCopiesMax)));

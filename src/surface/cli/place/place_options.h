@@ -27,6 +27,7 @@ struct PlaceWords {
   std::string moves = "0";
   std::string format = "table";
   std::optional<std::string> decisions = std::nullopt;
+  std::optional<std::string> report = std::nullopt;
   bool has_timings = false;
 };
 
@@ -39,6 +40,7 @@ struct PlaceRequest {
   placement::StudyOptions study;
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> decisions_path;
+  std::optional<std::string> report_dir;
   bool has_timings = false;
 };
 

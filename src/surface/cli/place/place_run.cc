@@ -12,12 +12,14 @@
 #include "edges/files/file_sink.h"
 #include "node_list/node_list.h"
 #include "placement/study.h"
+#include "placement/study_record.h"
 #include "pod_list/pod_list.h"
 #include "surface/cli/place/decision_lines.h"
 #include "surface/cli/place/place_json.h"
 #include "surface/cli/place/place_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
 #include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
@@ -54,7 +56,7 @@ std::int64_t steady_ns() {
       .count();
 }
 
-/// Listens to the runs of a study: progress, interrupts, the file of decisions, times.
+/// Listens to the runs of a study: progress, interrupts, the file of decisions, the page, times.
 class RunWatch {
  public:
   RunWatch(const PlaceRequest& request, const Problem& problem, std::size_t policy_count, const VerbContext& context)
@@ -64,6 +66,10 @@ class RunWatch {
         runs_per_policy_(request.study.order == placement::ArrivalOrder::kGiven ? 1 : request.study.seeds.size()) {}
 
   Result<void> open() {
+    if (request_.report_dir) {
+      if (auto made = folder_.make(*request_.report_dir); !made) return made;
+      recorder_.emplace(problem_, request_.study);
+    }
     if (!request_.decisions_path) return {};
     auto file = edges::FileSink::open(*request_.decisions_path);
     if (!file) return unwritable(file.error());
@@ -82,6 +88,7 @@ class RunWatch {
       return !interrupt_.is_interrupted() && written_.has_value();
     };
     if (request_.has_timings) listener.clock = steady_ns;
+    if (recorder_) recorder_->listen(policy, arrivals, listener);
     if (!file_) return listener;
     write(run_line(problem_, policy, seed, arrivals));
     listener.decided = [this](const auto& cluster, const auto& decision) { write(decision_line(cluster, decision)); };
@@ -95,12 +102,19 @@ class RunWatch {
     return written_ ? interrupted_error() : unwritable(written_.error()).value();
   }
 
-  Result<void> commit() {
+  /// Writes the page with `render`, and completes the file of decisions.
+  Result<void> commit(const std::vector<placement::PolicyResult>& results, const PlaceReportRenderer& render) {
     bar_.clear();
-    if (!file_) return {};
-    if (written_) written_ = file_->commit();
+    const std::string page = recorder_ ? render({.nodes_name = request_.nodes_path,
+                                                 .pods_name = request_.pods_path,
+                                                 .problem = problem_,
+                                                 .options = request_.study,
+                                                 .results = results,
+                                                 .record = recorder_->record()})
+                                       : std::string();
+    if (file_ && written_) written_ = file_->commit();
     if (!written_) return unwritable(written_.error());
-    return {};
+    return recorder_ ? folder_.write_page(page) : Result<void>();
   }
 
  private:
@@ -114,6 +128,8 @@ class RunWatch {
   ProgressBar bar_;
   std::size_t runs_per_policy_;
   std::size_t run_count_ = 0;
+  ReportFolder folder_;
+  std::optional<placement::StudyRecorder> recorder_;
   std::optional<edges::FileSink> file_;
   Result<void> written_;
 };
@@ -135,7 +151,7 @@ Result<std::string> run_place(const PlaceRequest& request, const VerbContext& co
                            });
   if (!results) return pass_on(results.error());
   if (!*results) return pass_on(watch.reason_of_end());
-  if (auto written = watch.commit(); !written) return pass_on(written.error());
+  if (auto written = watch.commit(**results, context.reports.place); !written) return pass_on(written.error());
   return request.format == OutputFormat::kJson ? place_json(*problem, request.study, **results)
                                                : place_table(*problem, request.study, **results, context.has_colour());
 }

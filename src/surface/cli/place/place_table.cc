@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "placement/figure_columns.h"
 #include "placement/verdict.h"
 #include "surface/cli/shared/text_table.h"
 
@@ -14,30 +15,10 @@ using placement::ArrivalOrder;
 using placement::PolicyResult;
 using placement::Summary;
 
-/// A column of the table: its heading, and its figure.
-struct Column {
-  std::string heading;
-  std::optional<Summary> PolicyResult::* figure;
-  int digits = 2;
-};
-
 std::string figure_text(const std::optional<Summary>& summary, int digits) {
   if (!summary) return std::string(kAbsentText);
   if (!summary->sd) return fmt::format("{:.{}f}", summary->mean, digits);
   return fmt::format("{:.{}f} ± {:.{}f}", summary->mean, digits, *summary->sd, digits);
-}
-
-std::vector<Column> columns_of(const std::vector<PolicyResult>& results) {
-  const Column all[] = {{"at 100 %", &PolicyResult::allocated_at_100}, {"at 130 %", &PolicyResult::allocated_at_130},
-                        {"allocated", &PolicyResult::allocated_churn}, {"units at 130 %", &PolicyResult::units_at_130},
-                        {"units", &PolicyResult::units_churn},         {"fragmented", &PolicyResult::fragmented},
-                        {"failed", &PolicyResult::failed, 1},          {"moves", &PolicyResult::moves, 1}};
-  std::vector<Column> columns;
-  std::ranges::copy_if(all, std::back_inserter(columns), [&](const Column& column) {
-    return std::ranges::any_of(results,
-                               [&](const PolicyResult& result) { return (result.*column.figure).has_value(); });
-  });
-  return columns;
 }
 
 std::string heading_text(const placement::Problem& problem, const placement::StudyOptions& study) {
@@ -63,16 +44,16 @@ std::string heading_text(const placement::Problem& problem, const placement::Stu
 
 std::string place_table(const placement::Problem& problem, const placement::StudyOptions& study,
                         const std::vector<PolicyResult>& results, bool has_colour) {
-  const std::vector<Column> columns = columns_of(results);
+  const std::vector<placement::FigureColumn> columns = placement::figure_columns(results);
   const bool has_times =
       std::ranges::any_of(results, [](const PolicyResult& result) { return result.times.has_value(); });
   std::vector<std::vector<std::string>> rows = {{"policy"}};
-  for (const Column& column : columns) rows.front().push_back(column.heading);
+  for (const placement::FigureColumn& column : columns) rows.front().emplace_back(column.heading);
   if (has_times) rows.front().insert(rows.front().end(), {"p50 us", "p99 us", "per second"});
   for (const PolicyResult& result : results) {
     std::vector<std::string>& row = rows.emplace_back();
     row.emplace_back(placement::name_of(result.policy));
-    for (const Column& column : columns) row.push_back(figure_text(result.*column.figure, column.digits));
+    for (const placement::FigureColumn& column : columns) row.push_back(figure_text(result.*column.figure, column.digits));
     if (!has_times) continue;
     row.push_back(shown(result.times, [](const auto& times) { return fmt::format("{:.2f}", times.p50_us); }));
     row.push_back(shown(result.times, [](const auto& times) { return fmt::format("{:.1f}", times.p99_us); }));

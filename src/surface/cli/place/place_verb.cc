@@ -18,6 +18,7 @@ constexpr const char* kPlaceExamples = R"(Examples:
   berth place --nodes nodes.csv --pods pods.csv --policies fgd,berth --seeds 42-44 --churn --format json
   berth place --nodes nodes.csv --pods pods.csv --order given --policies berth --decisions decisions.jsonl
   berth place --nodes nodes.csv --pods pods.csv --as A100-80GB --moves 1
+  berth place --nodes examples/scheduling/nodes.csv --pods examples/scheduling/pods.csv --report out
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
@@ -56,6 +57,7 @@ void add_place_verb(CLI::App& app, VerbContext& context) {
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
   verb->add_option("--decisions", words->decisions, "Write each decision as a line of JSON")->type_name("FILE");
   verb->add_flag("--timings", words->has_timings, "Measure how long decisions take");
   run_when_named(*verb, context, words, check_place_options, run_place);

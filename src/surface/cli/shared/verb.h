@@ -29,6 +29,9 @@ struct Invoice;
 namespace berth::packing {
 struct PackResult;
 }  // namespace berth::packing
+namespace berth::placement {
+struct StudyPage;
+}  // namespace berth::placement
 namespace berth::purchase {
 struct CommitComparison;
 struct SpotScore;
@@ -68,6 +71,7 @@ using AdviseReportRenderer = std::function<std::string(const purchase::advise::A
 /// Of a ledger with that name.
 using CostReportRenderer = std::function<std::string(const std::string& ledger, const ledger::CostOverview&)>;
 using InvoiceRenderer = std::function<std::string(const ledger::Invoice&)>;
+using PlaceReportRenderer = std::function<std::string(const placement::StudyPage&)>;
 using CaseReportRenderer = std::function<std::string(const Scenario&, const study::CaseResult&)>;
 using ScheduleReportRenderer = std::function<std::string(const sched::Comparison&)>;
 
@@ -83,6 +87,7 @@ struct ReportRenderers {
   AdviseReportRenderer advise;
   CaseReportRenderer cases;
   CostReportRenderer cost = {};
+  PlaceReportRenderer place = {};
   InvoiceRenderer invoice = {};
   ScheduleReportRenderer schedule = {};
 };
