@@ -26,9 +26,8 @@ NodeEnd node_end(const Cluster& cluster, NodeIndex node, std::map<std::string, s
   const NodeState& state = cluster.state(node);
   const std::optional<CutIndex> index = cluster.node(node).cut;
   const Cut* cut = index ? &cluster.problem().cuts[static_cast<std::size_t>(*index)] : nullptr;
-  NodeEnd found{.cpu_free = state.cpu_free,
-                .memory_free = state.memory_free,
-                .units = cut == nullptr ? 0 : cut->model.units};
+  NodeEnd found{
+      .cpu_free = state.cpu_free, .memory_free = state.memory_free, .units = cut == nullptr ? 0 : cut->model.units};
   found.gpus.reserve(static_cast<std::size_t>(state.gpu_count));
   for (int gpu = 0; gpu < state.gpu_count; ++gpu) {
     GpuEnd& made = found.gpus.emplace_back();

@@ -19,7 +19,7 @@ struct UnitSpan {
 };
 
 struct GpuEnd {
-  int used_milli = 0;                  ///< with slices: their share of the units, rounded up to a milli
+  int used_milli = 0;                 ///< with slices: their share of the units, rounded up to a milli
   std::vector<UnitSpan> slices = {};  ///< by profile, then start
 };
 
@@ -39,8 +39,8 @@ inline constexpr std::size_t kUseLevels = 6;
 using GpusByUse = std::array<std::int64_t, kUseLevels>;
 
 struct ClusterEnd {
-  std::vector<NodeEnd> nodes = {};                ///< by node of the problem; empty if there are too many GPUs
-  std::vector<GpusByUse> by_model = {};           ///< by model of the problem
+  std::vector<NodeEnd> nodes = {};                  ///< by node of the problem; empty if there are too many GPUs
+  std::vector<GpusByUse> by_model = {};             ///< by model of the problem
   std::map<std::string, std::int64_t> slices = {};  ///< by name of their profile
 };
 

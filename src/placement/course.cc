@@ -19,8 +19,8 @@ std::int64_t RunCourse::column_of(std::int64_t arrival, std::int64_t demand_mill
 }
 
 void RunCourse::close() {
-  const double milli = count_ > 0 ? static_cast<double>(sum_milli_) / static_cast<double>(count_)
-                                  : static_cast<double>(last_milli_);
+  const double milli =
+      count_ > 0 ? static_cast<double>(sum_milli_) / static_cast<double>(count_) : static_cast<double>(last_milli_);
   percent_.push_back(kAllPercent * milli / static_cast<double>(capacity_milli_));
   ++column_;
   sum_milli_ = 0;

@@ -12,11 +12,16 @@
 namespace berth::placement {
 namespace {
 
-constexpr std::array kCauseNames = {std::string_view("usable"),           std::string_view("gang does not fit"),
-                                    std::string_view("memory used up"),   std::string_view("CPU used up"),
-                                    std::string_view("too few GPUs"),     std::string_view("no legal start"),
-                                    std::string_view("rest of 500–999 milli"), std::string_view("rest of 250–499 milli"),
-                                    std::string_view("rest of 100–249 milli"), std::string_view("rest of 1–99 milli"),
+constexpr std::array kCauseNames = {std::string_view("usable"),
+                                    std::string_view("gang does not fit"),
+                                    std::string_view("memory used up"),
+                                    std::string_view("CPU used up"),
+                                    std::string_view("too few GPUs"),
+                                    std::string_view("no legal start"),
+                                    std::string_view("rest of 500–999 milli"),
+                                    std::string_view("rest of 250–499 milli"),
+                                    std::string_view("rest of 100–249 milli"),
+                                    std::string_view("rest of 1–99 milli"),
                                     std::string_view("wrong model")};
 static_assert(kCauseNames.size() == kIdleCauseCount);
 
@@ -72,7 +77,10 @@ class NodeIdle {
     if (!shape.fits_model[static_cast<std::size_t>(state_.model)]) return false;
     if (shape.slices.empty()) return true;
     if (cut_ == nullptr) return !shape.names_profile;
-    return std::ranges::any_of(shape.slices, [&](const auto& needs) { return need_here(needs).has_value(); });
+    return std::ranges::any_of(shape.slices, [&](const auto& needs) {
+      const auto need = need_here(needs);
+      return need && lowest_sites(*cut_, 0, *need).has_value();
+    });
   }
 
   [[nodiscard]] std::optional<SliceNeed> need_here(const std::vector<std::optional<SliceNeed>>& needs) const {
@@ -111,7 +119,14 @@ class NodeIdle {
   std::int64_t idle_ = 0;
 };
 
-/// The first node that a pod fits on, with its first alternative that fits anywhere.
+/// The first of a node's GPUs that a pod without slices fits on.
+GpuSet first_gpus(const NodeState& state, const Shape& shape) {
+  if (!shape.is_shared()) return first_free_gpus(state, shape.gpu_count);
+  const auto gpu = std::ranges::find_if(state.free_of, [&](int free) { return free >= shape.gpu_milli; });
+  return static_cast<GpuSet>(1U << static_cast<unsigned>(gpu - state.free_of.begin()));
+}
+
+/// The first node, GPU and start, for the first alternative that fits anywhere.
 std::optional<Spot> first_spot(const Cluster& cluster, const Shape& shape, std::int64_t& looks) {
   const std::size_t alternatives = std::max<std::size_t>(1, shape.slices.size());
   for (std::size_t alternative = 0; alternative < alternatives; ++alternative) {
@@ -119,7 +134,7 @@ std::optional<Spot> first_spot(const Cluster& cluster, const Shape& shape, std::
       ++looks;
       const NodeState& state = cluster.state(node);
       if (shape.slices.empty()) {
-        if (fits(state, shape)) return Spot{.node = node, .gpus = usual_gpus(state, shape)};
+        if (fits(state, shape)) return Spot{.node = node, .gpus = first_gpus(state, shape)};
         continue;
       }
       if (!has_room_beside_gpus(state, shape)) continue;

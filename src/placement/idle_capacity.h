@@ -1,15 +1,16 @@
 /// What keeps idle GPU capacity from being used.
 ///
 /// A GPU's idle milli are those that no pod takes; of a GPU with slices, the share of its units that are free, rounded
-/// down to a milli. For a pod of the list and a node, the idle milli of the node are divided, and each goes to the first
-/// cause that holds:
-/// - model: the pod does not accept the model, or the model does not have its profile. All of the node.
+/// down to a milli. For a pod of the list and a node, its idle milli are divided; each goes to the first cause that
+/// holds:
+/// - model: the pod does not accept the model, or not even an empty GPU of it holds one of the pod's alternatives. All
+///   of the node.
 /// - rest: a GPU has less free than the pod needs of one; by how much is free on it.
 /// - start: a GPU has enough free units, but none of the pod's slices has a legal start on it.
 /// - GPUs: what is left are GPUs that suit, but they are fewer than the pod's.
 /// - CPU: they are enough, but the node's free CPU is too little (whatever its memory).
 /// - memory: only the node's free memory is too little.
-/// - gang: the pod fits, but its gang as a whole does not, when its pods take the first nodes that they fit on, one after
+/// - gang: the pod fits, but its gang as a whole does not, when its pods take the first node, GPU and start, one after
 ///   the other.
 /// - usable: nothing keeps the pod from using it.
 /// This is summed over the rows of the list that ask for GPUs, each counting once, so causes are in milli x rows.

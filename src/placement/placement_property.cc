@@ -4,7 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <bit>
+#include <numeric>
 
+#include "placement/idle_capacity.h"
 #include "placement/rivals.h"
 #include "placement/run.h"
 #include "placement/slices.h"
@@ -115,6 +117,19 @@ class Recheck {
   bool is_failed_ = false;
 };
 
+/// Every idle milli has one cause for each row that is asked, and the cluster stays as it was.
+void check_idle(Cluster& cluster) {
+  const Problem& problem = cluster.problem();
+  UsableByNode usable;
+  const IdleCapacity idle = idle_capacity(cluster, asked_rows(problem), &usable);
+  RC_ASSERT(std::accumulate(idle.milli_rows.begin(), idle.milli_rows.end(), std::int64_t{0}) ==
+            idle.idle_milli * idle.rows);
+  RC_ASSERT(idle.idle_milli == problem.capacity_milli() - cluster.used_unit_milli());  // units divide 1000 here
+  RC_ASSERT(std::accumulate(usable.begin(), usable.end(), std::int64_t{0}) ==
+            idle.of(IdleCause::kUsable) + idle.of(IdleCause::kGang));
+  RC_ASSERT(idle_capacity(cluster, asked_rows(problem)).milli_rows == idle.milli_rows);
+}
+
 void check_run(std::uint64_t seed, bool has_cuts, bool is_churning) {
   const Problem problem = testing::random_problem(Rng(seed), has_cuts);
   if (problem.capacity_milli() == 0) return;
@@ -123,7 +138,9 @@ void check_run(std::uint64_t seed, bool has_cuts, bool is_churning) {
   if (!arrivals) return;
   for (const Policy policy : policies_for(problem.has_cuts(), true)) {
     Recheck recheck(problem, *arrivals, policy);
-    const auto figures = run_placement(problem, *arrivals, {.policy = policy, .seed = seed}, recheck.listener());
+    RunListener listener = recheck.listener();
+    listener.ended = check_idle;
+    const auto figures = run_placement(problem, *arrivals, {.policy = policy, .seed = seed}, listener);
     RC_ASSERT(figures.has_value());
   }
 }

@@ -1,5 +1,6 @@
-/// What a page shows of the runs of a study beside their figures: how each policy's allocation came about, what its idle
-/// capacity is stuck in, and the cluster at the end of its first run. Recording is optional and changes no decision.
+/// What a page shows of the runs of a study beside their figures: how each policy's allocation came about, what its
+/// idle capacity is stuck in, and the cluster at the end of its first run. Recording is optional and changes no
+/// decision.
 #pragma once
 
 #include <optional>

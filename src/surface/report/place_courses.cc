@@ -78,9 +78,9 @@ std::string course_lines(const StudyRecord& record, const CourseChart& chart) {
     if (policy.course.runs() > 1) {
       bands += fmt::format(R"(<path class="seeds {}" d="{}"/>)", name, band_path(record, chart, policy.course, end));
     }
-    lines += fmt::format(
-        R"(<path class="course {}" d="{}"/>)", name,
-        course_path(record, chart, end, [&](std::size_t column) { return policy.course.mean(column); }));
+    lines +=
+        fmt::format(R"(<path class="course {}" d="{}"/>)", name,
+                    course_path(record, chart, end, [&](std::size_t column) { return policy.course.mean(column); }));
   }
   return fmt::format(R"svg(<g clip-path="url(#inside-{})">{}{}</g>)svg", chart.first, bands, lines);
 }
@@ -94,8 +94,9 @@ std::string asked_line(const StudyRecord& record, const CourseChart& chart) {
     path += fmt::format("L{} {}", position(chart.x.at(kPercentMax)), y(kPercentMax));
   }
   path = fmt::format(R"(<path class="asked" d="{}L{} {}"/>)", path, position(chart.frame.right), y(chart.x.last));
-  if (!chart.has_labels) return path;
-  return path + fmt::format(R"(<text x="{}" y="{}" text-anchor="end">asked for</text>)", position(chart.frame.right - 4),
+  if (!chart.has_labels || chart.x.last <= kPercentMax) return path;
+  return path + fmt::format(R"(<text x="{}" y="{}" text-anchor="end">asked for</text>)",
+                            position(chart.frame.right - 4),
                             position(chart.y.at(std::min(chart.x.last, kPercentMax)) + 13));
 }
 
@@ -111,8 +112,7 @@ std::string end_labels(const StudyPage& page, const CourseChart& chart) {
     wanted.push_back(chart.y.at(course.mean(end - 1)));
     labelled.push_back(i);
   }
-  const std::vector<double> at =
-      spread_labels(wanted, kLabelApart, chart.frame.top + 4, chart.frame.bottom);
+  const std::vector<double> at = spread_labels(wanted, kLabelApart, chart.frame.top + 4, chart.frame.bottom);
   std::string svg;
   for (std::size_t i = 0; i < labelled.size(); ++i) {
     const PolicyRecord& policy = record.policies[labelled[i]];
@@ -120,13 +120,13 @@ std::string end_labels(const StudyPage& page, const CourseChart& chart) {
     const std::size_t end = std::min(chart.end, course.columns());
     const std::string name = policy_class(policy.policy);
     const auto& mean = page.results[labelled[i]].allocated_churn;
-    svg += fmt::format(
-        R"(<path class="leader {}" d="M{} {}L{} {}h8"/><text class="name{}" x="{}" y="{}">{}</text>)"
-        R"(<text class="figure" x="{}" y="{}" text-anchor="end">{:.1f}</text>)",
-        name, position(chart.x.at(middle_of(record, end - 1))), position(wanted[i]), position(chart.frame.right + 10),
-        position(at[i]), policy.policy == placement::Policy::kBerth ? " ours" : "",
-        position(chart.frame.right + 22), position(at[i] + 4), name_of(policy.policy),
-        position(ChartFrame::kWidth - 4), position(at[i] + 4), mean ? mean->mean : course.mean(end - 1));
+    svg += fmt::format(R"(<path class="leader {}" d="M{} {}L{} {}h8"/><text class="name{}" x="{}" y="{}">{}</text>)"
+                       R"(<text class="figure" x="{}" y="{}" text-anchor="end">{:.1f}</text>)",
+                       name, position(chart.x.at(middle_of(record, end - 1))), position(wanted[i]),
+                       position(chart.frame.right + 10), position(at[i]),
+                       policy.policy == placement::Policy::kBerth ? " ours" : "", position(chart.frame.right + 22),
+                       position(at[i] + 4), name_of(policy.policy), position(ChartFrame::kWidth - 4),
+                       position(at[i] + 4), mean ? mean->mean : course.mean(end - 1));
   }
   return svg;
 }
@@ -173,10 +173,9 @@ struct CourseTitle {
 std::string course_figure(const StudyPage& page, const CourseChart& chart, const CourseTitle& words) {
   const StudyRecord& record = page.record;
   const ChartFrame& frame = chart.frame;
-  std::string svg = fmt::format(
-      R"(<clipPath id="inside-{}"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)", chart.first,
-      position(frame.left), position(frame.top - 1), position(frame.right - frame.left + 1),
-      position(frame.bottom - frame.top + 1));
+  std::string svg = fmt::format(R"(<clipPath id="inside-{}"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)",
+                                chart.first, position(frame.left), position(frame.top - 1),
+                                position(frame.right - frame.left + 1), position(frame.bottom - frame.top + 1));
   svg += unmeasured(record, chart) + course_axes(record, chart) + asked_line(record, chart) +
          course_lines(record, chart) + (chart.has_labels ? end_labels(page, chart) : "");
   return chart_figure({.title = std::string(words.title),
@@ -212,7 +211,7 @@ CourseChart chart_of(const StudyRecord& record, const CourseSpan& span) {
     return static_cast<double>(column) / static_cast<double>(placement::kColumnsPerStay);
   };
   chart.x = {.first = is_churning ? stays(first) : (first == 0 ? 0 : middle_of(record, first)),
-             .last = is_churning ? stays(chart.end) : middle_of(record, chart.end - 1),
+             .last = is_churning ? stays(chart.end) : std::max(1.0, middle_of(record, chart.end - 1)),
              .at_first = chart.frame.left,
              .at_last = chart.frame.right};
   chart.y = {.first = span.least, .last = kPercentMax, .at_first = chart.frame.bottom, .at_last = chart.frame.top};
@@ -252,8 +251,8 @@ std::string course_figures(const StudyPage& page) {
     figures += course_figure(
         page, chart_of(record, scales),
         {.title = record.axis.is_churning ? "Allocated while pods come and go" : "Where the policies part",
-         .remark = fmt::format("allocated, % of the GPUs; enlarged: the scale begins at {} %",
-                               axis_text(scales.least, ""))});
+         .remark =
+             fmt::format("allocated, % of the GPUs; enlarged: the scale begins at {} %", axis_text(scales.least, ""))});
   }
   const bool is_alone = figures.empty();
   return figures + course_figure(page, chart_of(record, {.has_labels = is_alone}),

@@ -30,7 +30,7 @@ constexpr std::array kCauseWords = {
     std::string_view("250 to 499 milli are free on the GPU, less than the pod needs of one."),
     std::string_view("100 to 249 milli are free on the GPU, less than the pod needs of one."),
     std::string_view("1 to 99 milli are free on the GPU, less than the pod needs of one."),
-    std::string_view("The pod does not accept the GPU's model, or the model does not have its profile.")};
+    std::string_view("The pod does not accept the GPU's model, or no GPU of it can hold the pod's profile.")};
 static_assert(kCauseWords.size() == kIdleCauseCount);
 
 std::vector<IdleCause> causes_of(const StudyPage& page) {
@@ -108,8 +108,7 @@ std::string idle_figure(const StudyPage& page) {
   frame.height = frame.bottom + 22;
   double most = 0;
   for (const PolicyRecord& policy : policies) most = std::max(most, idle_percent(page, policy));
-  const ChartScale x{
-      .first = 0, .last = most > 0 ? most : 1, .at_first = frame.left, .at_last = frame.right};
+  const ChartScale x{.first = 0, .last = most > 0 ? most : 1, .at_first = frame.left, .at_last = frame.right};
   std::string svg = idle_axis(frame, x);
   double top = frame.top + 4;
   for (const PolicyRecord& policy : policies) {

@@ -94,7 +94,7 @@ struct MapPlan {
   bool is_detailed = false;
   bool has_slices = false;
   std::vector<MapGroup> groups;
-  std::vector<double> heading_at;  ///< by group
+  std::vector<double> heading_at;                   ///< by group
   std::vector<std::pair<double, double>> strip_at;  ///< by node: left and top
   double height = 0;
 };
@@ -189,8 +189,7 @@ std::string stuck_dots(const MapPlan& plan, const ClusterEnd& end) {
     const auto [left, top] = plan.strip_at[node];
     for (std::size_t gpu = 0; gpu < end.nodes[node].gpus.size(); ++gpu) {
       if (placement::kGpuMilli - end.nodes[node].gpus[gpu].used_milli < kMuchMilli) continue;
-      fmt::format_to(std::back_inserter(path), "M{} {}h{}",
-                     position(left + (plan.cell_width - 1) / 2 - size / 2),
+      fmt::format_to(std::back_inserter(path), "M{} {}h{}", position(left + (plan.cell_width - 1) / 2 - size / 2),
                      position(top + plan.cell_height * (static_cast<double>(gpu) + 0.5) - 0.5), position(size));
     }
   }
@@ -219,7 +218,8 @@ std::string slice_bars(const MapPlan& plan, const ClusterEnd& end) {
       for (const placement::UnitSpan& slice : found.slices) {
         add(slices, left + unit * slice.start + 0.4, y, unit * slice.length - 0.8);
       }
-      if (found.slices.empty() && found.used_milli > 0) add(used, left, y, width * found.used_milli / placement::kGpuMilli);
+      if (found.slices.empty() && found.used_milli > 0)
+        add(used, left, y, width * found.used_milli / placement::kGpuMilli);
     }
   }
   return fmt::format(R"(<path class="barempty" d="{}"/><path class="barused" d="{}"/><path class="barslice" d="{}"/>)",
@@ -229,7 +229,8 @@ std::string slice_bars(const MapPlan& plan, const ClusterEnd& end) {
 /// What a pointer shows of a node.
 std::string node_text(const StudyPage& page, std::size_t index, const NodeEnd* end) {
   const placement::Node& node = page.problem.nodes[index];
-  std::string text = fmt::format("row {}: {}", node.row, page.problem.models[static_cast<std::size_t>(node.model)]);
+  std::string text =
+      fmt::format("row {}: {}", node.row, short_name(page.problem.models[static_cast<std::size_t>(node.model)]));
   if (end == nullptr) {
     return text + fmt::format(", {} GPUs, {} CPU milli, {} MiB", node.gpu_count, node.cpu_milli, node.memory_mib);
   }
@@ -326,7 +327,8 @@ std::vector<std::pair<std::string, GpusByUse>> use_by_model(const placement::Pro
   }
   sort_stably(models, [&](const auto& model) { return gpus_of(model.second); }, std::greater<>());
   for (std::size_t i = kMapModelsMax; i < models.size(); ++i) {
-    for (std::size_t level = 0; level < kUseLevels; ++level) models[kMapModelsMax - 1].second[level] += models[i].second[level];
+    for (std::size_t level = 0; level < kUseLevels; ++level)
+      models[kMapModelsMax - 1].second[level] += models[i].second[level];
     models[kMapModelsMax - 1].first = "other models";
   }
   models.resize(std::min(models.size(), kMapModelsMax));
@@ -379,7 +381,8 @@ std::vector<const PolicyRecord*> mapped_policies(const StudyPage& page) {
 std::string slice_counts(const ClusterEnd& end) {
   std::vector<std::string> words;
   words.reserve(end.slices.size());
-  for (const auto& [profile, count] : end.slices) words.push_back(fmt::format("{} × {}", with_separators(count), profile));
+  for (const auto& [profile, count] : end.slices)
+    words.push_back(fmt::format("{} × {}", with_separators(count), profile));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -404,8 +407,9 @@ std::string use_key(const MapPlan& plan) {
     }
   }
   if (!plan.has_slices && !plan.strip_at.empty()) {
-    items += key_item(R"(<rect class="use1" width="16" height="12"/><path class="stuck" style="stroke-width:5" d="M5.5 6h5"/>)",
-                      "250 milli or more idle on a node where no pod of the list can use any of it");
+    items += key_item(
+        R"(<rect class="use1" width="16" height="12"/><path class="stuck" style="stroke-width:5" d="M5.5 6h5"/>)",
+        "250 milli or more idle on a node where no pod of the list can use any of it");
   }
   return "<ul class=\"key\" aria-label=\"Legend\">" + items + "</ul>";
 }
@@ -432,8 +436,8 @@ std::string map_figures(const StudyPage& page) {
   const MapPlan plan = has_cells ? map_plan(page) : MapPlan();
   std::string panels;
   if (has_cells) {
-    panels += map_panel(page, plan,
-                        {.title = "Before", .remark = "the empty cluster", .label = "GPUs of the empty cluster"}, nullptr);
+    panels += map_panel(
+        page, plan, {.title = "Before", .remark = "the empty cluster", .label = "GPUs of the empty cluster"}, nullptr);
   }
   std::string notes;
   for (const PolicyRecord* policy : mapped_policies(page)) {

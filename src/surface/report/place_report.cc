@@ -1,8 +1,10 @@
 #include "surface/report/place_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/figure_text.h"
 #include "placement/figure_columns.h"
@@ -34,11 +36,22 @@ std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
   return fmt::format("{} for each policy, seeds {} to {}", seeds.size(), least, most);
 }
 
+std::string slice_facts(const StudyPage& page) {
+  std::vector<std::string> names;
+  names.reserve(page.problem.cuts.size());
+  for (const placement::Cut& cut : page.problem.cuts) names.push_back(cut.model.name);
+  std::string facts = fact("Partitioned", fmt::format("{}", fmt::join(names, ", ")));
+  if (page.options.moves_max == 0) return facts;
+  return facts + fact("Slices that berth may move", fmt::format("{} for an arrival", page.options.moves_max));
+}
+
 std::string place_facts(const StudyPage& page) {
   const placement::Problem& problem = page.problem;
-  std::string facts = fact("Nodes", fmt::format("{} of {}", with_separators(std::ssize(problem.nodes)), page.nodes_name)) +
-                      fact("GPUs", with_separators(problem.gpu_count)) +
-                      fact("Pods", fmt::format("{} of {}", with_separators(std::ssize(problem.pod_names)), page.pods_name));
+  std::string facts =
+      fact("Nodes", fmt::format("{} from {}", with_separators(std::ssize(problem.nodes)), page.nodes_name)) +
+      fact("GPUs", with_separators(problem.gpu_count)) +
+      fact("Pods", fmt::format("{} from {}", with_separators(std::ssize(problem.pod_names)), page.pods_name));
+  if (problem.has_cuts()) facts += slice_facts(page);
   switch (page.options.order) {
     case ArrivalOrder::kGiven:
       return facts + fact("Order", "as in the files, one run");
@@ -50,9 +63,7 @@ std::string place_facts(const StudyPage& page) {
                fact("Mean stay M", fmt::format("{:.1f} arrivals", page.record.axis.mean_stay));
       break;
   }
-  facts += fact("Runs", seeds_text(page.options.seeds));
-  if (problem.has_cuts()) facts += fact("Slices that may move", fmt::format("{} at a time", page.options.moves_max));
-  return facts;
+  return facts + fact("Runs", seeds_text(page.options.seeds));
 }
 
 std::string summary_text(const placement::Summary& summary, int digits) {
@@ -66,7 +77,8 @@ std::string figure_cell(const FigureColumn& column, const placement::PolicyResul
   const std::optional<placement::Summary>& summary = result.*column.figure;
   if (!summary) return table_cell(column.heading, kAbsentCell);
   const std::string text = summary_text(*summary, column.digits);
-  return table_cell(column.heading, column.is_share ? barred(text, summary->mean / kPercent) : fmt::format("<span>{}</span>", text));
+  return table_cell(column.heading,
+                    column.is_share ? barred(text, summary->mean / kPercent) : fmt::format("<span>{}</span>", text));
 }
 
 std::string place_rows(const StudyPage& page, const std::vector<FigureColumn>& columns) {
@@ -86,11 +98,21 @@ std::string place_columns(const std::vector<FigureColumn>& columns) {
   return heads;
 }
 
+std::string figures_lead(const StudyPage& page) {
+  const bool has_runs = page.options.order != ArrivalOrder::kGiven && page.options.seeds.size() > 1;
+  std::string text = "In percent of all GPUs";
+  if (has_runs) text += ", mean ± standard deviation over the runs";
+  if (!page.problem.has_cuts()) text += ". Fragmented: free, but of no use to the most frequent pods";
+  if (page.problem.has_cuts()) text += ". Units: what slices and whole GPUs take, beside what was asked for";
+  return text + ". Failed: pods that fitted nowhere when they came.";
+}
+
 std::string course_lead(const StudyPage& page) {
   const bool is_churning = page.record.axis.is_churning;
-  std::string text = is_churning ? "Pods come and go; with a demand above what the GPUs can hold they stay full. "
-                                 : "Each pod that arrives adds to the demand. The dashed line is what is asked for, at most all "
-                                   "GPUs: what lies below it is lost to pods that fit nowhere. ";
+  std::string text =
+      is_churning ? "Pods come and go; with a demand above what the GPUs can hold they stay full. "
+                  : "Each pod that arrives adds to the demand. The dashed line is what is asked for, at most all "
+                    "GPUs: what lies below it is lost to pods that fit nowhere. ";
   if (page.options.order == ArrivalOrder::kGiven) return text + "One run in the order of the files.";
   if (page.options.seeds.size() == 1) return text + "One run for each policy.";
   return text + fmt::format("Lines are means over {} runs, bands go from their least to their most.",
@@ -99,8 +121,9 @@ std::string course_lead(const StudyPage& page) {
 
 std::string idle_lead(const StudyPage& page) {
   const placement::AskedRows& asked = page.record.asked;
-  std::string text = "Imagine that a pod of the list arrives behind the last decision. For every idle part of a GPU, this is what "
-                     "keeps it from being used, averaged over ";
+  std::string text =
+      "Imagine that a pod of the list arrives behind the last decision. For every idle part of a GPU, this is what "
+      "keeps it from being used, averaged over ";
   if (asked.rows == asked.rows_with_gpus) {
     text += fmt::format("the {} rows that ask for GPUs", with_separators(asked.rows));
   } else {
@@ -110,16 +133,21 @@ std::string idle_lead(const StudyPage& page) {
   if (page.options.order != ArrivalOrder::kGiven && page.options.seeds.size() > 1) text += " and over the runs";
   text += ". Each part counts in one cause; they add up to all that is idle.";
   if (!page.problem.has_cuts()) return text;
-  return text + " On GPUs with slices the units are counted: a slice that is larger than what its pod asked for leaves less idle "
-                "than is missing above.";
+  return text +
+         " On GPUs with slices the units are counted: a slice that is larger than what its pod asked for leaves less "
+         "idle "
+         "than is missing above.";
 }
 
 std::string map_lead(const StudyPage& page) {
   if (page.problem.gpu_count > placement::kEndGpusMax) {
-    return fmt::format("The GPUs of each model by how much of them is used. {} GPUs are too many to be drawn one by one.",
-                       with_separators(page.problem.gpu_count));
+    return fmt::format(
+        "The GPUs of each model by how much of them is used. {} GPUs are too many to be drawn one by one.",
+        with_separators(page.problem.gpu_count));
   }
-  return "Every GPU is a cell, those of a node stand one above the other, and a node has the same place in each map.";
+  std::string text =
+      "Every GPU is a cell, those of a node stand one above the other, and a node has the same place in each map.";
+  return page.problem.has_cuts() ? text + " Of GPUs with slices the units that they take count as used." : text;
 }
 
 }  // namespace
@@ -133,6 +161,7 @@ std::string render_place_report(const StudyPage& page) {
                     {"facts", place_facts(page)},
                     {"columns", place_columns(columns)},
                     {"rows", place_rows(page, columns)},
+                    {"figures_lead", figures_lead(page)},
                     {"course_lead", course_lead(page)},
                     {"courses", course_figures(page)},
                     {"idle_lead", idle_lead(page)},

@@ -53,7 +53,8 @@ std::string place_table(const placement::Problem& problem, const placement::Stud
   for (const PolicyResult& result : results) {
     std::vector<std::string>& row = rows.emplace_back();
     row.emplace_back(placement::name_of(result.policy));
-    for (const placement::FigureColumn& column : columns) row.push_back(figure_text(result.*column.figure, column.digits));
+    for (const placement::FigureColumn& column : columns)
+      row.push_back(figure_text(result.*column.figure, column.digits));
     if (!has_times) continue;
     row.push_back(shown(result.times, [](const auto& times) { return fmt::format("{:.2f}", times.p50_us); }));
     row.push_back(shown(result.times, [](const auto& times) { return fmt::format("{:.1f}", times.p99_us); }));
