@@ -91,6 +91,7 @@ std::vector<MapGroup> map_groups(const placement::Problem& problem) {
 struct MapPlan {
   double cell_width = 4;   ///< with the gap
   double cell_height = 4;  ///< likewise
+  double strip_gap = 0;    ///< more between nodes beside each other
   bool is_detailed = false;
   bool has_slices = false;
   std::vector<MapGroup> groups;
@@ -116,7 +117,7 @@ void lay_out(const placement::Problem& problem, MapPlan& plan) {
         row_height = 0;
       }
       plan.strip_at[node] = {x, y};
-      x += plan.cell_width;
+      x += plan.cell_width + plan.strip_gap;
       row_height = std::max(row_height, height);
     }
     y += row_height + kGroupGap;
@@ -126,6 +127,7 @@ void lay_out(const placement::Problem& problem, MapPlan& plan) {
 
 MapPlan map_plan(const StudyPage& page) {
   constexpr double kHeightMax = 620;
+  constexpr double kGapCellsMin = 8;  // smaller cells fill the map
   MapPlan plan;
   plan.is_detailed = page.problem.gpu_count <= kDetailedGpusMax;
   plan.groups = map_groups(page.problem);
@@ -133,6 +135,7 @@ MapPlan map_plan(const StudyPage& page) {
   for (const double size : {16.0, 14.0, 12.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0}) {
     plan.cell_height = size;
     plan.cell_width = plan.has_slices ? 44 : size;
+    plan.strip_gap = plan.has_slices || size < kGapCellsMin ? 0 : 3;
     lay_out(page.problem, plan);
     if (plan.height <= kHeightMax) break;
   }
