@@ -29,7 +29,7 @@ TEST(RunCourse, WideDemandsShareColumns) {
 
 TEST(RunCourse, WithDeparturesColumnsArePartsOfAMeanStay) {
   RunCourse course({.is_churning = true, .mean_stay = 100}, 1000);
-  for (int arrival = 1; arrival <= 4; ++arrival) course.add({.arrivals = arrival, .used_milli = 10 * arrival});
+  for (std::int64_t arrival = 1; arrival <= 4; ++arrival) course.add({.arrivals = arrival, .used_milli = 10 * arrival});
   EXPECT_THAT(course.finish(), ElementsAre(1.5, 3.5));
 }
 
@@ -62,6 +62,7 @@ Recorded recorded(const Problem& problem, const StudyOptions& options) {
 
 Problem mixed_problem() {
   std::vector<testing::PodSketch> pods;
+  pods.reserve(60);
   for (int i = 0; i < 60; ++i) {
     pods.push_back({.gpus = i % 5 == 0 ? 2 : 1, .milli = i % 5 == 0 ? 1000 : 100 + 50 * (i % 13)});
   }

@@ -135,6 +135,7 @@ TEST(IdleCapacity, OfSlicesCountsUnitsAndStarts) {
 
 TEST(IdleCapacity, ALargeListIsAskedByItsMostFrequentShapes) {
   std::vector<testing::PodSketch> pods;
+  pods.reserve(901);
   for (int cpu = 0; cpu < 900; ++cpu) pods.push_back({.cpu = cpu});
   pods.push_back({.cpu = 5});
   std::vector<testing::NodeSketch> nodes(5'000);

@@ -374,6 +374,7 @@ std::vector<const PolicyRecord*> mapped_policies(const StudyPage& page) {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   sort_stably(order, worth, std::greater<>());
   std::vector<const PolicyRecord*> mapped;
+  mapped.reserve(order.size());
   for (const std::size_t i : order) mapped.push_back(&page.record.policies[i]);
   const auto ours = std::ranges::find(mapped, placement::Policy::kBerth, &PolicyRecord::policy);
   if (ours != mapped.end() && ours - mapped.begin() > 1) mapped[1] = *ours;
