@@ -41,7 +41,7 @@ struct MapGroup {
 };
 
 /// The first letters of a name that fit beside the counts.
-std::string short_name(std::string_view name) {
+std::string model_label(std::string_view name) {
   constexpr std::size_t kLettersMax = 14;
   std::size_t letters = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -53,7 +53,7 @@ std::string short_name(std::string_view name) {
 
 std::vector<MapGroup> map_groups(const placement::Problem& problem) {
   std::vector<MapGroup> groups(problem.models.size());
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = short_name(problem.models[i]);
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = model_label(problem.models[i]);
   for (std::size_t i = 0; i < problem.nodes.size(); ++i) {
     MapGroup& group = groups[static_cast<std::size_t>(problem.nodes[i].model)];
     group.nodes.push_back(i);
@@ -233,7 +233,7 @@ std::string slice_bars(const MapPlan& plan, const ClusterEnd& end) {
 std::string node_text(const StudyPage& page, std::size_t index, const NodeEnd* end) {
   const placement::Node& node = page.problem.nodes[index];
   std::string text =
-      fmt::format("row {}: {}", node.row, short_name(page.problem.models[static_cast<std::size_t>(node.model)]));
+      fmt::format("row {}: {}", node.row, model_label(page.problem.models[static_cast<std::size_t>(node.model)]));
   if (end == nullptr) {
     return text + fmt::format(", {} GPUs, {} CPU milli, {} MiB", node.gpu_count, node.cpu_milli, node.memory_mib);
   }
@@ -326,7 +326,7 @@ std::vector<std::pair<std::string, GpusByUse>> use_by_model(const placement::Pro
   std::vector<std::pair<std::string, GpusByUse>> models;
   models.reserve(end.by_model.size());
   for (std::size_t i = 0; i < end.by_model.size(); ++i) {
-    if (gpus_of(end.by_model[i]) > 0) models.emplace_back(short_name(problem.models[i]), end.by_model[i]);
+    if (gpus_of(end.by_model[i]) > 0) models.emplace_back(model_label(problem.models[i]), end.by_model[i]);
   }
   sort_stably(models, [&](const auto& model) { return gpus_of(model.second); }, std::greater<>());
   for (std::size_t i = kMapModelsMax; i < models.size(); ++i) {
