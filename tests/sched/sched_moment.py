@@ -99,7 +99,7 @@ class State:
 def fits(state: State, row: int, without: set[int]) -> bool:
     """In the pool and, where the policy obeys them, below the limits, with some who run gone."""
     run, job = state.run, state.run.jobs[row]
-    running = set(state.pool.started) - without
+    running = set(state.pool.started) - without - {row}   # it may run before a decision that preempts it
     use, limits = state.use(running), run.tree.tenants
     names = run.tree.chain(job.tenant) if run.policy in OBEY_LIMITS else ()
     return job.gpus <= run.options.gpus - sum(run.jobs[one].gpus for one in running) and all(

@@ -16,7 +16,6 @@ namespace berth::cli {
 namespace {
 
 using sched::JobIndex;
-using sched::Moment;
 using sched::Policy;
 
 Result<JobIndex> find_job(const sched::Workload& workload, const ScheduleRequest& request) {
