@@ -16,24 +16,13 @@ constexpr double kArrivalsPerLook = 0.05;
 /// They are renewed when so much of their sum lies elsewhere: then every node must be scored again.
 constexpr double kShiftMin = 0.01;
 
-std::vector<ShapeIndex> first_board_of_shapes(const Problem& problem) {
-  std::vector<ShapeIndex> first;
-  ShapeIndex next(0);
-  for (const Shape& shape : problem.shapes) {
-    first.push_back(next);
-    next += std::max(1, static_cast<int>(shape.slices.size()));
-  }
-  first.push_back(next);
-  return first;
-}
-
 }  // namespace
 
 BerthPlacer::BerthPlacer(const Cluster& cluster)
     : cluster_(&cluster),
       outlooks_(cluster.problem()),
       potential_(cluster.problem(), outlooks_),
-      boards_of_(first_board_of_shapes(cluster.problem())),
+      boards_of_(first_boards(cluster.problem())),
       board_(static_cast<std::size_t>(boards_of_.back()), cluster.node_count()) {
   for (const NodeIndex node : Indices<NodeIndex>(cluster.node_count())) keys_.push_back(key_of(node));
   class_of_.assign(keys_.size(), -1);
@@ -197,7 +186,7 @@ std::optional<Spot> BerthPlacer::choose(ShapeIndex shape_index) {
 
 std::optional<Spot> BerthPlacer::choose_anew(ShapeIndex shape_index) {
   const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
-  for (std::size_t alternative = 0; alternative < std::max<std::size_t>(1, shape.slices.size()); ++alternative) {
+  for (std::size_t alternative = 0; alternative < alternatives_of(shape); ++alternative) {
     if (const auto spot = choose_alternative(shape_index, alternative)) return spot;
   }
   return std::nullopt;

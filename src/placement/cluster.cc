@@ -21,7 +21,7 @@ NodeState empty_state(const Node& node) {
   return state;
 }
 
-/// Milli on the GPUs of a set, or their number of bits.
+/// The first GPU of a set, as a set.
 GpuSet lowest_of(GpuSet set) { return static_cast<GpuSet>(set & -set); }
 
 }  // namespace

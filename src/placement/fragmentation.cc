@@ -8,7 +8,7 @@
 namespace berth::placement {
 namespace {
 
-/// The node with a pod on these GPUs.
+/// The node with a pod on these GPUs, as far as fragmentation depends on it: not which GPUs are whole.
 NodeState state_with(NodeState state, const Shape& shape, GpuSet gpus) {
   state.cpu_free -= shape.cpu_milli;
   state.memory_free -= shape.memory_mib;

@@ -173,7 +173,7 @@ class ProblemMaker {
     problem_.gangs.push_back(pod.gang);
   }
 
-  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is SCHEDULE.md's for
+  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is that of docs/scheduling.md for
   /// `fgd`.
   void add_typical() {
     using Key = std::tuple<std::int64_t, int, int, std::string>;

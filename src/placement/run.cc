@@ -142,7 +142,7 @@ class Run {
       is_failed = is_failed || !spots_.back();
     }
     if (is_failed) figures_.failed += batch.count;
-    tell(first, begin, is_failed);
+    report(first, begin, is_failed);
     if (!is_failed) return keep(begin);
     for (std::size_t i = spots_.size(); i > begin; --i) {
       if (spots_[i - 1]) remove(*spots_[i - 1], problem_.shape_of(arrivals_.rows[i - 1]));
@@ -157,13 +157,13 @@ class Run {
   }
 
   /// The decisions of a batch, each behind the moves that were made for it.
-  void tell(std::size_t first, std::size_t begin, bool is_failed) {
+  void report(std::size_t first, std::size_t begin, bool is_failed) {
     const std::vector<std::pair<std::size_t, Move>> moves = std::exchange(moves_of_batch_, {});
     if (!listener_.decided) return;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (std::size_t i = begin; i < spots_.size(); ++i) {
-      for (; told < moves.size() && moves[told].first <= i; ++told) {
-        if (listener_.moved) listener_.moved(cluster_, moves[told].second);
+      for (; reported < moves.size() && moves[reported].first <= i; ++reported) {
+        if (listener_.moved) listener_.moved(cluster_, moves[reported].second);
       }
       listener_.decided(cluster_, {.row = arrivals_.rows[first + i - begin],
                                    .spot = spots_[i],

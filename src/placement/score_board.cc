@@ -4,6 +4,11 @@
 #include <bit>
 
 namespace berth::placement {
+namespace {
+
+constexpr std::size_t kChangesMin = 1'024;
+
+}  // namespace
 
 ScoreBoard::ScoreBoard(std::size_t shape_count, int node_count)
     : node_count_(node_count),
@@ -12,8 +17,13 @@ ScoreBoard::ScoreBoard(std::size_t shape_count, int node_count)
       last_change_(static_cast<std::size_t>(node_count)) {}
 
 void ScoreBoard::touch(NodeIndex node) {
+  // A board that has missed more changes than there are nodes looks at the nodes instead.
+  const std::size_t nodes = last_change_.size();
+  if (changes_.size() >= 2 * nodes + kChangesMin) {
+    changes_.erase(changes_.begin(), changes_.end() - static_cast<std::ptrdiff_t>(nodes));
+  }
   changes_.push_back(static_cast<std::uint32_t>(static_cast<int>(node)));
-  last_change_[static_cast<std::size_t>(node)] = changes_.size();
+  last_change_[static_cast<std::size_t>(node)] = ++change_count_;
 }
 
 void ScoreBoard::forget() {

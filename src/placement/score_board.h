@@ -82,22 +82,24 @@ class ScoreBoard {
       board.scores[static_cast<std::size_t>(node)] = score(node);
     board.winners.resize(width_);
     settle_all(board);
-    board.seen = changes_.size();
+    board.seen = change_count_;
     board.is_forgotten = false;
   }
 
   template <class Score>
   void catch_up(Board& board, const Score& score) {
-    if (changes_.size() - board.seen > last_change_.size()) {
+    if (change_count_ - board.seen > last_change_.size()) {
       for (std::size_t node = 0; node < last_change_.size(); ++node) {
         if (last_change_[node] > board.seen) refresh(board, node, score);
       }
     } else {
-      for (std::size_t i = board.seen; i < changes_.size(); ++i) {
-        if (last_change_[changes_[i]] == i + 1) refresh(board, changes_[i], score);
+      const std::size_t dropped = change_count_ - changes_.size();
+      for (std::size_t i = board.seen; i < change_count_; ++i) {
+        const std::uint32_t node = changes_[i - dropped];
+        if (last_change_[node] == i + 1) refresh(board, node, score);
       }
     }
-    board.seen = changes_.size();
+    board.seen = change_count_;
   }
 
   template <class Score>
@@ -112,7 +114,8 @@ class ScoreBoard {
   std::size_t width_ = 1;  ///< leaves of a tournament
   std::vector<Board> boards_;
   std::size_t cells_ = 0;
-  std::vector<std::uint32_t> changes_;    ///< nodes, in order of time
+  std::size_t change_count_ = 0;
+  std::vector<std::uint32_t> changes_;  ///< nodes, in order of time: at least as many of the latest as there are nodes
   std::vector<std::size_t> last_change_;  ///< by node: how many changes there were with its latest; 0: it never changed
 };
 

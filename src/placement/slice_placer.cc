@@ -9,19 +9,6 @@ namespace {
 /// Milli of a GPU that cannot be partitioned are worth as much as the eighth of one that can.
 constexpr int kMilliPerUnit = 125;
 
-std::size_t alternatives_of(const Shape& shape) { return std::max<std::size_t>(1, shape.slices.size()); }
-
-std::vector<ShapeIndex> first_boards(const Problem& problem) {
-  std::vector<ShapeIndex> first;
-  ShapeIndex next(0);
-  for (const Shape& shape : problem.shapes) {
-    first.push_back(next);
-    next += static_cast<int>(alternatives_of(shape));
-  }
-  first.push_back(next);
-  return first;
-}
-
 }  // namespace
 
 SlicePlacer::SlicePlacer(Policy policy, const Cluster& cluster)

@@ -1,8 +1,23 @@
 #include "placement/slices.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace berth::placement {
+
+std::size_t alternatives_of(const Shape& shape) { return std::max<std::size_t>(1, shape.slices.size()); }
+
+std::vector<ShapeIndex> first_boards(const Problem& problem) {
+  std::vector<ShapeIndex> first;
+  first.reserve(problem.shapes.size() + 1);
+  ShapeIndex next(0);
+  for (const Shape& shape : problem.shapes) {
+    first.push_back(next);
+    next += static_cast<int>(alternatives_of(shape));
+  }
+  first.push_back(next);
+  return first;
+}
 
 std::optional<mig::SiteSet> lowest_sites(const Cut& cut, mig::SiteSet standing, const SliceNeed& need) {
   mig::SiteSet added = 0;

@@ -3,10 +3,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "placement/cluster.h"
 
 namespace berth::placement {
+
+/// How often a shape is looked for: once for each of its alternatives, or once.
+[[nodiscard]] std::size_t alternatives_of(const Shape& shape);
+/// By shape: the score board of its first alternative, those of the others follow; behind the last one how many boards
+/// there are.
+[[nodiscard]] std::vector<ShapeIndex> first_boards(const Problem& problem);
 
 /// The sites of so many slices on a GPU with these slices, each at its lowest start; nothing if they do not fit. Lowest
 /// starts first is as good as any choice: the slices are equally long.

@@ -7,6 +7,9 @@
 namespace berth::placement {
 namespace {
 
+/// Percent that a table of two decimals cannot show.
+constexpr double kSamePoints = 0.005;
+
 /// By failed pods: where no share can be compared.
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
   const auto best =
@@ -48,7 +51,12 @@ std::string placement_verdict(const std::vector<PolicyResult>& results) {
   if (ranked.size() == 1) return first + ".";
   const PolicyResult& second = *ranked[1];
   const double points = mean_of(best) - mean_of(second);
-  if (points < 0.005) return fmt::format("{}; {} is as good.", first, name_of(second.policy));
+  if (points < kSamePoints) {
+    const auto equal = std::ranges::count_if(
+        ranked, [&](const PolicyResult* other) { return mean_of(best) - mean_of(*other) < kSamePoints; });
+    if (equal == 2) return fmt::format("{}; {} is as good.", first, name_of(second.policy));
+    return fmt::format("{}; {} and {} others are as good.", first, name_of(second.policy), equal - 2);
+  }
   return fmt::format("{} is best: {:.2f} % of the GPUs {}, {:.2f} points more than {}, the next best.",
                      name_of(best.policy), mean_of(best), yardstick->name, points, name_of(second.policy));
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "edges/files/file_sink.h"
 #include "node_list/node_list.h"
 #include "placement/study.h"
 #include "placement/study_record.h"
@@ -18,9 +17,9 @@
 #include "surface/cli/place/place_json.h"
 #include "surface/cli/place/place_table.h"
 #include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
-#include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
 namespace {
@@ -70,11 +69,7 @@ class RunWatch {
       if (auto made = folder_.make(*request_.report_dir); !made) return made;
       recorder_.emplace(problem_, request_.study);
     }
-    if (!request_.decisions_path) return {};
-    auto file = edges::FileSink::open(*request_.decisions_path);
-    if (!file) return unwritable(file.error());
-    file_.emplace(std::move(*file));
-    return {};
+    return decisions_.open(request_.decisions_path);
   }
 
   void defer_interrupts() { interrupt_.defer(); }
@@ -85,21 +80,23 @@ class RunWatch {
     listener.progressed = [this, policy, run](double share) {
       const double done = (static_cast<double>(run % runs_per_policy_) + share) / static_cast<double>(runs_per_policy_);
       bar_.show(fmt::format("{:<11}", placement::name_of(policy)), static_cast<int>(run / runs_per_policy_), done);
-      return !interrupt_.is_interrupted() && written_.has_value();
+      return !interrupt_.is_interrupted() && decisions_.written().has_value();
     };
     if (request_.has_timings) listener.clock = steady_ns;
     if (recorder_) recorder_->listen(policy, arrivals, listener);
-    if (!file_) return listener;
-    write(run_line(problem_, policy, seed, arrivals));
-    listener.decided = [this](const auto& cluster, const auto& decision) { write(decision_line(cluster, decision)); };
-    listener.left = [this](std::int64_t decision) { write(departure_line(decision)); };
-    listener.moved = [this](const auto& cluster, const auto& move) { write(move_line(cluster, move)); };
+    if (!decisions_.is_open()) return listener;
+    decisions_.add(run_line(problem_, policy, seed, arrivals));
+    listener.decided = [this](const auto& cluster, const auto& decision) {
+      decisions_.add(decision_line(cluster, decision));
+    };
+    listener.left = [this](std::int64_t decision) { decisions_.add(departure_line(decision)); };
+    listener.moved = [this](const auto& cluster, const auto& move) { decisions_.add(move_line(cluster, move)); };
     return listener;
   }
 
   /// The failure to write of a study that was ended, or the interrupt.
   [[nodiscard]] Error reason_of_end() const {
-    return written_ ? interrupted_error() : unwritable(written_.error()).value();
+    return decisions_.written() ? interrupted_error() : decisions_.written().error();
   }
 
   /// Writes the page with `render`, and completes the file of decisions.
@@ -112,16 +109,11 @@ class RunWatch {
                                                  .results = results,
                                                  .record = recorder_->record()})
                                        : std::string();
-    if (file_ && written_) written_ = file_->commit();
-    if (!written_) return unwritable(written_.error());
+    if (auto written = decisions_.commit(); !written) return written;
     return recorder_ ? folder_.write_page(page) : Result<void>();
   }
 
  private:
-  void write(const std::string& line) {
-    if (written_) written_ = file_->append(line);
-  }
-
   const PlaceRequest& request_;
   const Problem& problem_;
   InterruptWatch interrupt_;
@@ -130,8 +122,7 @@ class RunWatch {
   std::size_t run_count_ = 0;
   ReportFolder folder_;
   std::optional<placement::StudyRecorder> recorder_;
-  std::optional<edges::FileSink> file_;
-  Result<void> written_;
+  OutputLines decisions_;
 };
 
 }  // namespace

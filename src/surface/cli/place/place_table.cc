@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "placement/figure_columns.h"
 #include "placement/verdict.h"
@@ -21,20 +22,24 @@ std::string figure_text(const std::optional<Summary>& summary, int digits) {
   return fmt::format("{:.{}f} ± {:.{}f}", summary->mean, digits, *summary->sd, digits);
 }
 
+std::string counted_text(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", with_separators(number), noun, number == 1 ? "" : "s");
+}
+
 std::string heading_text(const placement::Problem& problem, const placement::StudyOptions& study) {
-  const auto count = [](std::size_t number) { return with_separators(static_cast<std::int64_t>(number)); };
-  std::string text = fmt::format("{} nodes, {} GPUs, {} pods; ", count(problem.nodes.size()),
-                                 with_separators(problem.gpu_count), count(problem.pod_names.size()));
+  std::string text =
+      fmt::format("{}, {}, {}; ", counted_text(std::ssize(problem.nodes), "node"),
+                  counted_text(problem.gpu_count, "GPU"), counted_text(std::ssize(problem.pod_names), "pod"));
+  const std::string seeds = counted_text(std::ssize(study.seeds), "seed");
   switch (study.order) {
     case ArrivalOrder::kGiven:
       text += "in the order of the file";
       break;
     case ArrivalOrder::kSeeded:
-      text += fmt::format("{} seeds, up to {} x the GPUs", study.seeds.size(), study.demand.to_string());
+      text += fmt::format("{}, up to {} x the GPUs", seeds, study.demand.to_string());
       break;
     case ArrivalOrder::kChurn:
-      text += fmt::format("{} seeds, pods leave, {} x the GPUs asked for on average", study.seeds.size(),
-                          study.demand.to_string());
+      text += fmt::format("{}, pods leave, {} x the GPUs asked for on average", seeds, study.demand.to_string());
       break;
   }
   return text + "; percent of the GPUs";

@@ -15,13 +15,14 @@ Result<void> OutputLines::open(const std::optional<std::string>& path) {
 }
 
 void OutputLines::add(std::string_view line) {
-  if (file_ && written_) written_ = file_->append(line);
+  if (!file_ || !written_) return;
+  if (auto added = file_->append(line); !added) written_ = unwritable(added.error());
 }
 
 Result<void> OutputLines::commit() {
-  if (file_ && written_) written_ = file_->commit();
-  if (!written_) return unwritable(written_.error());
-  return {};
+  if (!file_ || !written_) return written_;
+  auto committed = file_->commit();
+  return committed ? committed : unwritable(committed.error());
 }
 
 }  // namespace berth::cli

@@ -17,7 +17,7 @@ class OutputLines {
   [[nodiscard]] Result<void> open(const std::optional<std::string>& path);
   [[nodiscard]] bool is_open() const { return file_.has_value(); }
   /// Whether all that was added could be written; behind a failure nothing more is.
-  [[nodiscard]] bool is_good() const { return written_.has_value(); }
+  [[nodiscard]] const Result<void>& written() const { return written_; }
   /// With its newline.
   void add(std::string_view line);
   [[nodiscard]] Result<void> commit();
