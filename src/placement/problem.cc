@@ -173,8 +173,8 @@ class ProblemMaker {
     problem_.gangs.push_back(pod.gang);
   }
 
-  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is that of docs/scheduling.md for
-  /// `fgd`.
+  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is that of
+  /// docs/scheduling.md for `fgd`.
   void add_typical() {
     using Key = std::tuple<std::int64_t, int, int, std::string>;
     std::map<Key, TypicalPods> groups;

@@ -46,8 +46,8 @@ struct PlaceRequest {
 
 [[nodiscard]] Result<PlaceRequest> check_place_options(const PlaceWords& words);
 
-/// The policies that --policies names. `has_cuts`: some GPUs can be partitioned; then other policies exist than without,
-/// and those that do not exist are refused.
+/// The policies that --policies names. `has_cuts`: some GPUs can be partitioned; then other policies exist than
+/// without, and those that do not exist are refused.
 [[nodiscard]] Result<std::vector<placement::Policy>> place_policies(const PlaceRequest& request, bool has_cuts);
 
 }  // namespace berth::cli
