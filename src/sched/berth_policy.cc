@@ -60,6 +60,7 @@ class BerthInstant {
     for (const JobIndex job : stopped_) {
       if (!world_.is_running(job)) policy_.waiting_.push_back(job);
     }
+    leave_order();
     update_claims();
   }
 
@@ -246,6 +247,17 @@ class BerthInstant {
     }
   }
 
+  /// Who is left, in the order in which they are served.
+  void leave_order() {
+    policy_.order_ = order_;
+    std::erase_if(policy_.order_, [&](JobIndex job) { return world_.is_running(job); });
+    if (stopped_.empty()) return;
+    for (const JobIndex job : stopped_) {
+      if (!world_.is_running(job)) policy_.order_.push_back(job);
+    }
+    std::ranges::sort(policy_.order_, [&](JobIndex a, JobIndex b) { return goes_before(a, b); });
+  }
+
   // ---- Serving
 
   void serve(JobIndex job) {
@@ -336,6 +348,7 @@ void BerthPolicy::finished(const World& /*world*/, JobIndex job) {
 
 void BerthPolicy::decide(World& world) {
   appointment_.reset();
+  order_.clear();
   if (waiting_.empty()) return;
   worths_.update(world, durations_, waiting_);
   BerthInstant(*this, world).decide();
@@ -346,6 +359,25 @@ std::vector<JobIndex> BerthPolicy::waiting(const World& world) const {
   World copy = world;
   now.worths_.update(copy, now.durations_, now.waiting_);
   return BerthInstant(now, copy).order();
+}
+
+std::optional<Seconds> BerthPolicy::latest_start(const World& world, JobIndex index, GpuCount gpus_ahead) const {
+  const Job& job = workload_->job(index);
+  if (!world.is_within_limits(job.tenant, job.gpus)) return std::nullopt;
+  GpuCount possible = world.free_gpus() - gpus_ahead;
+  for (const JobIndex running : world.running()) {
+    const Job& victim = workload_->job(running);
+    const Worth& its = worths_.of(running);
+    const bool is_borrowed =
+        victim.tenant == job.tenant || world.use_of(victim.tenant) > workload_->tenant(victim.tenant).guaranteed;
+    if (victim.is_preemptible && victim.priority <= job.priority && is_borrowed && !its.is_urgent &&
+        TakeableJobs::outranks(worths_.of(index), its)) {
+      possible += victim.gpus;
+    }
+  }
+  if (possible < job.gpus) return std::nullopt;
+  const Seconds patient = std::max(job.submit, world.record(index).stopped) + kPatienceRestarts * world.terms().restart;
+  return std::max(world.now(), (patient + kDecisionGrid - 1) / kDecisionGrid * kDecisionGrid);
 }
 
 std::optional<Seconds> BerthPolicy::wake(const World& world) const {

@@ -31,6 +31,11 @@ class BerthPolicy {
 
   /// Jobs that wait, in the order in which they are served now.
   [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
+  /// Jobs that wait, in the order in which they were served at the latest decision: cheap.
+  [[nodiscard]] const std::vector<JobIndex>& order() const { return order_; }
+  /// When a waiting job, once it has been patient, is expected to take GPUs from running ones at the latest; nothing
+  /// if those that have to yield to it are not enough for it and for `gpus_ahead` of jobs served before. O(running).
+  [[nodiscard]] std::optional<Seconds> latest_start(const World& world, JobIndex job, GpuCount gpus_ahead) const;
   /// What jobs are worth at the latest decision at which any waited.
   [[nodiscard]] const Worths& worths() const { return worths_; }
   /// As World::rebase.
@@ -49,6 +54,7 @@ class BerthPolicy {
   Durations durations_;
   Worths worths_;
   std::vector<JobIndex> waiting_;
+  std::vector<JobIndex> order_;                 ///< of the latest decision; those that still wait
   std::vector<Taken> taken_;                    ///< by job
   std::vector<std::optional<Seconds>> claims_;  ///< by tenant: since when it waits for GPUs within its guarantee
   std::optional<Seconds> appointment_;          ///< an instant at which something falls due

@@ -5,6 +5,8 @@
 namespace berth::sched {
 namespace {
 
+// For policies without estimates of starts: what would come if nobody submitted another job.
+
 /// Instants after which a run into the future gives up.
 constexpr std::int64_t kInstantsMax = 20'000;
 constexpr double kLateShare = 0.9;
@@ -64,6 +66,11 @@ std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
   if (record.state == JobState::kNotSubmitted) return std::nullopt;
   if (record.state != JobState::kWaiting) {
     return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
+  }
+  if (moment.start_estimates) {
+    StartEstimates estimates = *moment.start_estimates;
+    const StartEstimate start = estimates.of_waiting(moment.behind, job);
+    return Eta{.p50 = start.p50, .p90 = start.p90, .method = "from the queue and earlier waits"};
   }
   const Start expected = start_in(moment, job, false);
   if (!expected.is_reached) return std::nullopt;

@@ -6,9 +6,12 @@ Result<std::optional<Moment>> moment_at(const Workload& workload, const Terms& t
                                         const RunListener& listener) {
   Simulation run(workload, terms, policy);
   RunTimes run_times(workload, policy);
+  std::optional<StartEstimates> start_estimates;
+  if (has_start_estimates(policy)) start_estimates.emplace(workload, policy);
   RunListener following = listener;
   following.passed = [&](const Simulation& simulation) {
     run_times.follow(simulation);
+    if (start_estimates) (void)start_estimates->passed(simulation);
     if (listener.passed) listener.passed(simulation);
   };
   const auto went_on = go_on(run, at, following);
@@ -16,10 +19,12 @@ Result<std::optional<Moment>> moment_at(const Workload& workload, const Terms& t
   if (!*went_on) return std::optional<Moment>();
   const bool has_event = run.next_instant() == at;
   run.begin(at);
-  Moment moment{.before = run, .behind = run, .run_times = std::move(run_times)};
+  Moment moment{
+      .before = run, .behind = run, .run_times = std::move(run_times), .start_estimates = std::move(start_estimates)};
   if (has_event) {
     moment.behind.decide();
     moment.run_times.follow(moment.behind);
+    if (moment.start_estimates) (void)moment.start_estimates->passed(moment.behind);
   }
   return std::optional(std::move(moment));
 }

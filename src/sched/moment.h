@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "sched/run_times.h"
 #include "sched/simulation.h"
+#include "sched/start_estimates.h"
 #include "sched/study.h"
 
 namespace berth::sched {
@@ -14,6 +15,7 @@ struct Moment {
   Simulation before;  ///< what finishes and arrives at the second is in, its decision is not
   Simulation behind;  ///< the decision is in, if the policy decides at this second
   RunTimes run_times;
+  std::optional<StartEstimates> start_estimates;  ///< of policies that have them
 };
 
 /// Runs a policy up to a second. Nothing if the listener ended it. Errors: as run_policy(). Requires: at >= 0.

@@ -22,6 +22,8 @@ class QueuePolicy {
 
   /// Jobs that wait, in the order in which they are looked at.
   [[nodiscard]] std::vector<JobIndex> waiting(const World& /*world*/) const { return waiting_.all(); }
+  /// The first of them.
+  [[nodiscard]] std::optional<JobIndex> first() const { return waiting_.first(); }
   /// As World::rebase.
   void rebase(const Workload& workload);
 

@@ -17,7 +17,11 @@ bool TakeableJobs::may_take(const Taker& taker, const Worth& victim) {
   const Worth& own = taker.worth;
   if (own.is_urgent != victim.is_urgent) return own.is_urgent;
   if (own.is_urgent) return own.urgency > kMoreUrgent * victim.urgency;
-  return taker.is_patient && victim.rank - victim.loss > kGain * own.rank;
+  return taker.is_patient && outranks(own, victim);
+}
+
+bool TakeableJobs::outranks(const Worth& own, const Worth& victim) {
+  return victim.rank - victim.loss > kGain * own.rank;
 }
 
 void TakeableJobs::add(const Workload& workload, JobIndex job, const Worth& worth, bool is_protected) {

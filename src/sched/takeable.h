@@ -39,6 +39,8 @@ class TakeableJobs {
 
   /// Whether a job may take a running one's GPUs, both of one priority, by their worth.
   [[nodiscard]] static bool may_take(const Taker& taker, const Worth& victim);
+  /// Whether a job's rank is so low that it may, once it has waited long enough.
+  [[nodiscard]] static bool outranks(const Worth& own, const Worth& victim);
 
  private:
   void sort(const Workload& workload);

@@ -32,9 +32,16 @@ void WaitingJobs::remove(JobIndex job) { set(place_of_[static_cast<std::size_t>(
 
 std::vector<JobIndex> WaitingJobs::all() const {
   std::vector<JobIndex> jobs;
-  for (auto job = first(); job; job = first_that_fits({.gpus = kNone - 1, .gpus_longer = kNone - 1}, job))
-    jobs.push_back(*job);
+  collect(1, 0, width_, jobs);
   return jobs;
+}
+
+void WaitingJobs::collect(std::size_t node, std::size_t begin, std::size_t end, std::vector<JobIndex>& jobs) const {
+  if (nodes_[node].gpus == kNone) return;
+  if (end - begin == 1) return jobs.push_back(order_[begin]);
+  const std::size_t middle = begin + (end - begin) / 2;
+  collect(2 * node, begin, middle, jobs);
+  collect(2 * node + 1, middle, end, jobs);
 }
 
 void WaitingJobs::rebase(const Workload& workload, const std::vector<JobIndex>& order) {

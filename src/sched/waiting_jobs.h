@@ -45,6 +45,7 @@ class WaitingJobs {
   [[nodiscard]] static bool may_fit(const Least& least, const Room& room) {
     return least.gpus <= room.gpus && (least.seconds <= room.seconds || least.gpus <= room.gpus_longer);
   }
+  void collect(std::size_t node, std::size_t begin, std::size_t end, std::vector<JobIndex>& jobs) const;
   void set(std::size_t place, const Least& least);
   [[nodiscard]] std::optional<std::size_t> find(std::size_t node, std::size_t begin, std::size_t end, std::size_t from,
                                                 const Room& room) const;

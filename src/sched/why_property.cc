@@ -46,6 +46,7 @@ void check_explanation(const Moment& moment, JobIndex job) {
   RC_ASSERT(explanation.eta.has_value() || world.record(job).state == JobState::kNotSubmitted ||
             decides_in_rounds(moment.behind.name()));
   if (explanation.eta) RC_ASSERT(explanation.eta->p50 <= explanation.eta->p90);
+  if (explanation.eta && waits) RC_ASSERT(explanation.eta->p50 >= world.now());
   if (explanation.verdict != Verdict::kWaiting) {
     RC_ASSERT(explanation.blockers.empty() && explanation.changes.empty());
     return;

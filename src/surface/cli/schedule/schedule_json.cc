@@ -113,4 +113,17 @@ std::string schedule_log_line(const sched::Workload& workload, sched::Policy pol
   return json.take();
 }
 
+std::string schedule_estimate_line(const sched::Workload& workload, sched::Policy policy,
+                                   const sched::StartEstimate& estimate) {
+  JsonWriter json;
+  json.open_object();
+  json.key("policy").text(sched::name_of(policy));
+  json.key("job").text(workload.job_names[static_cast<std::size_t>(estimate.job)]);
+  json.key("t_s").integer(workload.job(estimate.job).submit);
+  json.key("start_p50_s").integer(estimate.p50);
+  json.key("start_p90_s").integer(estimate.p90);
+  json.close_object();
+  return json.take();
+}
+
 }  // namespace berth::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sched/figures.h"
+#include "sched/start_estimates.h"
 #include "sched/workload.h"
 
 namespace berth::cli {
@@ -15,5 +16,9 @@ namespace berth::cli {
 /// A line of --log.
 [[nodiscard]] std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy,
                                             const sched::LogEntry& entry);
+
+/// A line of --estimates: of a job at its submit.
+[[nodiscard]] std::string schedule_estimate_line(const sched::Workload& workload, sched::Policy policy,
+                                                 const sched::StartEstimate& estimate);
 
 }  // namespace berth::cli

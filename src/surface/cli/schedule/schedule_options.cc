@@ -105,6 +105,7 @@ Result<std::optional<ScheduleQuestion>> parse_question(const JobScheduleWords& w
   const std::string option = words.why ? "--why" : "--slot";
   if (!words.at) return invalid(option + ": wanted --at SECONDS with it, found none");
   if (words.log) return invalid("--log: wanted a whole run, found " + option);
+  if (words.estimates) return invalid("--estimates: wanted a whole run, found " + option);
   if (words.report) return invalid("--report: wanted a whole run, found " + option);
   FirstError first;
   ScheduleQuestion question{.at = first.take(seconds_option("--at", *words.at, 0, kScheduleNumberMax)),
@@ -124,6 +125,10 @@ Result<void> check_paths_of(const JobScheduleWords& words) {
   if (words.trace.empty()) return invalid("--trace: wanted a file, found an empty path");
   if (words.tenants == "") return invalid("--tenants: wanted a file, found an empty path");
   if (words.log == "") return invalid("--log: wanted a file, found an empty path");
+  if (words.estimates == "") return invalid("--estimates: wanted a file, found an empty path");
+  if (words.estimates && words.estimates == words.log) {
+    return invalid("--estimates: wanted another file than --log, found " + in_quotes(*words.estimates));
+  }
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   return {};
 }
@@ -146,6 +151,7 @@ Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words) {
            .reclaim = first.take(seconds_option("--reclaim-seconds", words.reclaim_seconds, 0, kScheduleNumberMax))},
       .format = first.take(schedule_format(words)),
       .log_path = words.log,
+      .estimates_path = words.estimates,
       .report_dir = words.report,
       .question = first.take(parse_question(words))};
   if (!first.is_clear()) return first.passed_on();

@@ -28,6 +28,7 @@ struct JobScheduleWords {
   std::string reclaim_seconds = "600";
   std::optional<std::string> format = std::nullopt;
   std::optional<std::string> log = std::nullopt;
+  std::optional<std::string> estimates = std::nullopt;
   std::optional<std::string> report = std::nullopt;
   std::optional<std::string> why = std::nullopt;
   std::optional<std::string> slot = std::nullopt;
@@ -51,6 +52,7 @@ struct ScheduleRequest {
   sched::Terms terms;
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> log_path;
+  std::optional<std::string> estimates_path;
   std::optional<std::string> report_dir;
   std::optional<ScheduleQuestion> question;
 };

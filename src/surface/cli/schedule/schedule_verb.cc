@@ -53,6 +53,10 @@ void add_schedule_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--format", words->format, "table or json [table; json for answers to questions]")
       ->type_name("WORD");
   verb->add_option("--log", words->log, "Write each start, preemption and finish as a line of JSON")->type_name("FILE");
+  verb->add_option(
+          "--estimates", words->estimates,
+          "Write for each submit, under fifo, easy and berth, when the job is expected to start, as a line of JSON")
+      ->type_name("FILE");
   verb->add_option("--report", words->report, "Write a page with charts, DIR/index.html")->type_name("DIR");
   verb->add_option("--why", words->why, "Explain why this job waits at --at")->type_name("JOB");
   verb->add_option("--slot", words->slot, "Find when GPUs are free: \"gpus=8 hours=2 before=SECONDS\"")
