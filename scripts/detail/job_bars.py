@@ -1,6 +1,8 @@
 """The parts of scripts/detail/scheduling_bench.py about `berth schedule`."""
 
 import os
+import sys
+import tempfile
 
 from bar_table import print_columns
 
@@ -8,6 +10,8 @@ PHILLY_GPUS = (500, 600)
 SHOCKWAVE_TRACES = {"120 jobs": ("120_0.2_5_100_40_25", 32), "220 jobs": ("220_0.2_5_100_25_4", 64),
                     "460 jobs": ("460_0.2_5_100_10_1", 128), "900 jobs (100)": ("900_0.2_5_100_5_15", 256),
                     "900 jobs (1000)": ("900_0.2_5_1000_5_15", 256)}
+SHOCKWAVE_LISTS = ("Shockwave 120 (100), 32", "Shockwave 220 (100), 64", "Shockwave 460 (100), 128", "Shockwave 900 (1000), 256",
+                   "Shockwave 900 (100), 256")
 SHOCKWAVE_ENDING = "_0,0.5,0.5_0.6,0.3,0.09,0.01_multigpu_dynamic.trace"
 LIMITS = {"makespan": 1.10, "completion": 1.08, "rho": 2}
 
@@ -95,4 +99,31 @@ def processor_time(bench):
         bench.bars.show(f"{gpus} GPUs: berth alone, s", philly_answer(bench, gpus, "berth").seconds, bar=("below", 10))
 
 
-PARTS = {"philly": philly, "shockwave": shockwave, "time": processor_time}
+def estimates(bench):
+    """On the lists themselves; many others: tests/sched/sched_estimates_table.py."""
+    bench.bars.part("estimates: starts of jobs that wait, Philly and Shockwave; losses beside the obvious answer's")
+    words = ("Philly, 500", *([] if bench.is_quick else ["Philly, 600", *SHOCKWAVE_LISTS]))
+    os.environ["BERTH_PROGRAM"] = bench.berth.path
+    tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "sched")
+    sys.path.insert(0, tests)
+    import sched_estimates_table as table
+    with tempfile.TemporaryDirectory() as folder:
+        found = {}
+        for job_list in table.philly_lists(folder) + table.shockwave_lists():
+            if any(job_list.name.startswith(word) for word in words):
+                _, found[job_list.name] = table.quality_of(job_list, folder)
+                print_columns([job_list.name, "p90 holds, %", "loss at 0.5", "loss at 0.9"],
+                              [[policy, f"{each.holds:.1f}", f"{each.loss_half:.3f}", f"{each.loss_most:.3f}"]
+                               for policy, each in found[job_list.name].items()])
+    for policy in table.ESTIMATE_POLICIES:
+        each = {name: qualities[policy] for name, qualities in found.items()}
+        holds = sorted(quality.holds for quality in each.values())
+        bench.bars.show(f"{policy}: p90 holds, %, least of the lists", holds[0], "{:.1f}", bar=("at least", table.COVERAGE[0]))
+        bench.bars.show(f"{policy}: p90 holds, %, most of the lists", holds[-1], "{:.1f}", bar=("at most", table.COVERAGE[1]))
+        for what in ("loss_half", "loss_most"):
+            worst = max(each, key=lambda name, what=what: getattr(each[name], what))
+            bench.bars.show(f"{policy}: pinball loss at {0.5 if what == 'loss_half' else 0.9} / the obvious answer's, worst list ({worst})",
+                            getattr(each[worst], what), bar=("at most", 1))
+
+
+PARTS = {"estimates": estimates, "philly": philly, "shockwave": shockwave, "time": processor_time}

@@ -16,6 +16,8 @@ gpus10     500 nodes of 10 GPUs, node i of model i mod 5, with 128,000 CPU milli
            that no two pods are alike
 
 Jobs (job_bars.py):
+estimates  when jobs that wait will start: how often p90 holds, and pinball losses beside those of the obvious answer, quantiles of
+           the last 500 waits of the size; Philly on 500 and 600 GPUs, the five Shockwave traces
 philly     82,247 jobs on 500 and 600 GPUs, all policies: completion, preemptions and makespan against las
 shockwave  five traces with estimates, rounds of 120 s, restarts of 20 s, all policies: makespan / bound, completion / srpt, worst rho
 time       Philly: processor seconds of all policies together and of berth alone

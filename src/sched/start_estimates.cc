@@ -177,8 +177,9 @@ StartEstimate StartEstimates::of_waiting(const Simulation& simulation, JobIndex 
 
 StartEstimate StartEstimates::estimate(const Simulation& simulation, JobIndex job, const Waits& waits) const {
   const Seconds now = simulation.world().now();
-  const Seconds half = std::llround(std::max(0.0, waits.half));
-  const Seconds most = std::llround(std::max(0.0, waits.most));
+  // What waits behind a decision starts a second later at the earliest.
+  const Seconds half = std::llround(std::max(1.0, waits.half));
+  const Seconds most = std::llround(std::max(1.0, waits.most));
   return {.job = job, .p50 = now + half, .p90 = now + std::max(half, most)};
 }
 
