@@ -5,7 +5,8 @@
 namespace berth::sched {
 namespace {
 
-// For policies without estimates of starts: what would come if nobody submitted another job.
+// Where all jobs have estimates, and for policies without estimates of starts: what would come if nobody submitted
+// another job.
 
 /// Instants after which a run into the future gives up.
 constexpr std::int64_t kInstantsMax = 20'000;
@@ -59,6 +60,17 @@ Start start_in(const Moment& moment, JobIndex job, bool is_late) {
   return {.time = run.world().now(), .is_reached = run.world().is_running(job)};
 }
 
+/// Whether all jobs that wait or run have estimates.
+bool are_all_estimated(const World& world) {
+  bool are_all = true;
+  for (const JobIndex job : indices_of<JobIndex>(world.workload().jobs)) {
+    const JobState state = world.record(job).state;
+    const bool is_at_hand = state == JobState::kWaiting || state == JobState::kRunning;
+    are_all = are_all && (!is_at_hand || world.workload().job(job).estimate);
+  }
+  return are_all;
+}
+
 }  // namespace
 
 std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
@@ -67,7 +79,7 @@ std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
   if (record.state != JobState::kWaiting) {
     return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
   }
-  if (moment.start_estimates) {
+  if (moment.start_estimates && !are_all_estimated(moment.behind.world())) {
     StartEstimates estimates = *moment.start_estimates;
     const StartEstimate start = estimates.of_waiting(moment.behind, job);
     return Eta{.p50 = start.p50, .p90 = start.p90, .method = "from the queue and earlier waits"};

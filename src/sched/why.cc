@@ -15,9 +15,6 @@ constexpr std::array<std::string_view, 5> kVerdictNames = {"not_submitted", "wai
                                                            "finished"};
 constexpr std::array<std::string_view, 5> kBlockerNames = {"limit", "order", "guarantee", "capacity", "round"};
 
-/// Whether nobody passes a job that does not fit.
-bool is_blocked_by_head(Policy policy) { return policy == Policy::kFifo || policy == Policy::kSjf; }
-
 /// All that explains one job at one moment.
 class Explainer {
  public:
@@ -29,8 +26,8 @@ class Explainer {
     Explanation explanation{.job = job_, .policy = policy, .as_of = world_.now(), .verdict = verdict()};
     if (explanation.verdict == Verdict::kWaiting) {
       explanation.ahead = ahead();
-      explanation.blockers = blockers(explanation.ahead);
       explanation.changes = smallest_changes(moment_, job_);
+      explanation.blockers = blockers(explanation.ahead, explanation.changes);
     }
     explanation.eta = eta_of(moment_, job_);
     explanation.message = why_message(world_, explanation);
@@ -71,7 +68,7 @@ class Explainer {
     return ahead;
   }
 
-  [[nodiscard]] std::vector<Blocker> blockers(const Ahead& ahead) const {
+  [[nodiscard]] std::vector<Blocker> blockers(const Ahead& ahead, const std::vector<Change>& changes) const {
     const Policy policy = moment_.behind.name();
     std::vector<Blocker> found;
     if (obeys_limits(policy)) {
@@ -83,7 +80,7 @@ class Explainer {
     }
     const GpuCount free = world_.free_gpus();
     const bool has_room = job().gpus <= free && found.empty();
-    if (!ahead.jobs.empty() && !decides_in_rounds(policy) && (has_room || is_blocked_by_head(policy))) {
+    if (!ahead.jobs.empty() && !decides_in_rounds(policy) && (has_room || are_served_first(changes))) {
       const std::string& first = workload_.job_names[static_cast<std::size_t>(ahead.jobs.front())];
       found.push_back({BlockerCode::kOrder, ahead.gpus + job().gpus, free, first});
     }
@@ -96,6 +93,13 @@ class Explainer {
       found.push_back({BlockerCode::kRound, (world_.now() / round + 1) * round, world_.now(), "pool"});
     }
     return found;
+  }
+
+  /// Whether others would take the GPUs that the job is short of.
+  [[nodiscard]] bool are_served_first(const std::vector<Change>& changes) const {
+    const GpuCount missing = std::max<GpuCount>(0, job().gpus - world_.free_gpus());
+    const auto more = std::ranges::find(changes, ChangeKind::kGpus, &Change::kind);
+    return more == changes.end() || more->by > missing;
   }
 
   /// The tenant for whose unused guarantee GPUs are kept, because a job of it waits.

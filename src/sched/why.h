@@ -19,7 +19,7 @@ enum class Verdict : std::uint8_t { kNotSubmitted, kWaiting, kStartable, kRunnin
 /// What stands in the way of a start.
 enum class BlockerCode : std::uint8_t {
   kLimit,      ///< of a tenant or group; needed: the job's GPUs, available: what is left below the limit
-  kOrder,      ///< jobs served first, which the policy does not pass; needed: GPUs of all, available: free ones
+  kOrder,      ///< jobs served first, which would take more GPUs; needed: the GPUs of all, available: free ones
   kGuarantee,  ///< what is free is kept for that of another tenant; needed: the job's GPUs, available: 0
   kCapacity,   ///< needed: the job's GPUs, available: free ones
   kRound,      ///< the policy decides at another second; needed: that one, available: now
