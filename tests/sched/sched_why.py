@@ -112,10 +112,11 @@ def blocker_errors(state: State, row: int, answer: dict) -> Iterator[str]:
                 if run.tree.tenants[name].limit is not None}
         wanted += [("limit", job.gpus, most, name) for name, most in left.items() if most < job.gpus]
     ahead = named(run, answer["ahead"]["jobs"])
-    if run.policy in ("fifo", "sjf") and ahead or run.policy == "easy" and job.gpus <= pool.free:
+    more = [one["by"] for one in answer["counterfactuals"] if one["change"] == "gpus"]   # checked by change_errors
+    if run.policy in AT_EVENTS and ahead and (job.gpus <= pool.free or not more or more[0] > job.gpus - pool.free):
         sizes = job.gpus + sum(run.jobs[one].gpus for one in ahead if one is not None)
         wanted.append(("order", sizes, pool.free, (answer["ahead"]["jobs"] + [None])[0]))
-    may = ("guarantee", "order") if run.policy in ("berth", "fair") else ("order",) if run.policy == "easy" else ()
+    may = ("guarantee", "order") if run.policy == "berth" else ()
     rest = [one for one in found if one not in wanted and one[0] not in may + ("round",)]
     if rest or not set(wanted) <= set(found):
         yield f"blockers: wanted {wanted}, found {found}"
