@@ -86,7 +86,6 @@ class BerthInstant {
     const Job& job = workload_.job(index);
     return job.gpus <= world_.free_gpus() && world_.is_within_limits(job.tenant, job.gpus);
   }
-  [[nodiscard]] bool is_stopped(JobIndex job) const { return std::ranges::find(stopped_, job) != stopped_.end(); }
   [[nodiscard]] const std::optional<Seconds>& claim_of(JobIndex job) const {
     return policy_.claims_[static_cast<std::size_t>(workload_.job(job).tenant)];
   }
@@ -200,7 +199,7 @@ class BerthInstant {
   /// Tenants whose claim is due get their GPUs.
   void give_back() {
     for (const JobIndex job : order_) {
-      if (world_.is_running(job) || is_stopped(job) || !is_within_guarantee(job) || !is_claim_due(job)) continue;
+      if (world_.is_running(job) || !is_within_guarantee(job) || !is_claim_due(job)) continue;
       if (has_room(job)) {
         world_.start(job);
         continue;
@@ -261,7 +260,7 @@ class BerthInstant {
   // ---- Serving
 
   void serve(JobIndex job) {
-    if (!stopped_.empty() && !is_within_guarantee(job)) start_those_within_guarantees();
+    if (stopped_.size() > settled_ && !is_within_guarantee(job)) start_those_within_guarantees();
     if (has_room(job)) {
       if (fits_beside_reservation(job)) return world_.start(job);
     } else if (take_from_others(job)) {
@@ -270,10 +269,12 @@ class BerthInstant {
     if (!reservation_) reserve_if_starving(job);
   }
 
-  /// What was taken from borrowers goes to guarantees first.
+  /// What was taken from borrowers goes to guarantees first. Until more is taken nobody else can be started so: starts
+  /// only leave less room.
   void start_those_within_guarantees() {
+    settled_ = stopped_.size();
     for (const JobIndex job : order_) {
-      if (!world_.is_running(job) && !is_stopped(job) && is_within_guarantee(job) && has_room(job)) world_.start(job);
+      if (!world_.is_running(job) && is_within_guarantee(job) && has_room(job)) world_.start(job);
     }
   }
 
@@ -328,7 +329,8 @@ class BerthInstant {
   std::vector<JobIndex> order_;        ///< those that waited at the beginning, by worth
   std::vector<bool> is_within_;        ///< by job: fitted into its tenant's guarantee at the beginning
   std::vector<JobIndex> preemptible_;  ///< running at the beginning
-  std::vector<JobIndex> stopped_;      ///< preempted at this instant
+  std::vector<JobIndex> stopped_;      ///< preempted at this instant; none of order_
+  std::size_t settled_ = 0;            ///< of stopped_: whose GPUs were offered to guarantees
   std::optional<Seconds> next_due_;
   std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once asked for
   std::optional<Reservation> reservation_;
