@@ -40,6 +40,17 @@ TEST(Las, WhoMayNotBePreemptedGoesOn) {
             "start a 0, finish a 25, start b 30, finish b 38");
 }
 
+TEST(Srpt, ARestartMayTakeManyRounds) {
+  const Workload workload = workload_of({{.duration_s = 30}, {.submit_s = 10, .duration_s = 5}}, 1);
+  EXPECT_EQ(course_of(workload, Policy::kSrpt, {.round = 1, .restart = 30'000}),
+            "start a 0, preempt a 10, start b 10, finish b 15, start a 15, finish a 30035");
+}
+
+TEST(Las, CheckpointsLongerThanRoundsAreAnError) {
+  const Workload workload = workload_of({{.duration_s = 30, .checkpoint_s = 20}, {.duration_s = 30, .checkpoint_s = 20}}, 1);
+  EXPECT_FALSE(run_policy(workload, kShortRounds, Policy::kLas, {}));
+}
+
 TEST(Srpt, RunsWhoEndsFirst) {
   const Workload workload = workload_of({{.gpus = 2, .duration_s = 30},
                                          {.submit_s = 1, .gpus = 2, .duration_s = 25},
