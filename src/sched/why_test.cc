@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/ensure.h"
 #include "sched/slot.h"
 #include "sched/testing/small_workloads.h"
@@ -117,6 +119,35 @@ TEST(Slot, CountsOnTheEstimatesOfRunningJobs) {
   EXPECT_EQ(slot(4)->start, 100);
   EXPECT_DOUBLE_EQ(slot(4)->confidence, 0.9);  // nothing has finished: nine estimates in ten hold
   EXPECT_FALSE(slot(5));
+}
+
+TEST(Slot, ChancesOfSeveralJobsAreMultiplied) {
+  // Either of two: 1 - 0.1 x 0.1; both: 0.9 x 0.9. Numbers of GPUs may be large.
+  for (const GpuCount gpus : {1, 500'000'000}) {
+    const ListedJob job{.gpus = gpus, .duration_s = 100, .estimate_s = 100};
+    const Workload workload = workload_of({job, job}, 2 * gpus);
+    const Moment moment = moment_of(workload, Policy::kFifo, 30);
+    const auto slot = [&](GpuCount wanted) { return find_slot(moment.behind.world(), moment.run_times, {.gpus = wanted}); };
+    EXPECT_DOUBLE_EQ(slot(gpus)->confidence, 0.99);
+    EXPECT_DOUBLE_EQ(slot(2 * gpus)->confidence, 0.81);
+  }
+}
+
+TEST(Slot, ManyDifferentNumbersOfGpusKeepTheirChances) {
+  std::vector<ListedJob> jobs;
+  GpuCount all = 0;
+  for (GpuCount gpus = 1; gpus <= 1 << 18; gpus *= 2) {
+    jobs.push_back({.gpus = gpus, .duration_s = 100, .estimate_s = 100});
+    all += gpus;
+  }
+  const Workload workload = workload_of(jobs, all);
+  const Moment moment = moment_of(workload, Policy::kFifo, 30);
+  const auto sure = [&](GpuCount gpus) {
+    return find_slot(moment.behind.world(), moment.run_times, {.gpus = gpus})->confidence;
+  };
+  EXPECT_NEAR(sure(all), std::pow(0.9, jobs.size()), 1e-9);
+  EXPECT_NEAR(sure(1 << 18), 0.9, 1e-9);
+  EXPECT_LE(sure(1000), 1);
 }
 
 TEST(Slot, AJobThatOutlivesItsEstimateRunsAsLongAgain) {
