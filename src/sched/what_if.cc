@@ -234,29 +234,33 @@ std::int64_t WhatIf::preempted_for_it(const Simulation& run) const {
   });
 }
 
-std::optional<Change> WhatIf::least_of(Change change, std::span<const std::int64_t> amounts) const {
-  for (const std::int64_t amount : amounts) {
-    change.by = amount;
-    if (starts(change)) return change;
+template <class AmountOf>
+std::optional<Change> WhatIf::least_step(Change change, std::int64_t count, const AmountOf& amount_of) const {
+  const auto helps = [&](std::int64_t step) {
+    change.by = amount_of(step);
+    return starts(change);
+  };
+  for (std::int64_t step = 0; step < std::min(count, kTriedOneByOne); ++step) {
+    if (helps(step)) return change;
   }
-  return std::nullopt;
+  if (count <= kTriedOneByOne || !helps(count - 1)) return std::nullopt;
+  std::int64_t too_little = kTriedOneByOne - 1;
+  std::int64_t enough = count - 1;
+  while (enough - too_little > 1) {
+    const std::int64_t middle = too_little + (enough - too_little) / 2;
+    (helps(middle) ? enough : too_little) = middle;
+  }
+  change.by = amount_of(enough);
+  return change;
+}
+
+std::optional<Change> WhatIf::least_of(Change change, std::span<const std::int64_t> amounts) const {
+  return least_step(std::move(change), std::ssize(amounts),
+                    [&](std::int64_t step) { return amounts[static_cast<std::size_t>(step)]; });
 }
 
 std::optional<Change> WhatIf::least(Change change, std::int64_t least, std::int64_t most) const {
-  std::vector<std::int64_t> amounts;
-  for (std::int64_t by = least; by <= most && by - least < kTriedOneByOne; ++by) amounts.push_back(by);
-  auto found = least_of(change, amounts);
-  std::int64_t too_little = least + kTriedOneByOne - 1;
-  if (found || most <= too_little) return found;
-  std::int64_t enough = most;
-  change.by = enough;
-  if (!starts(change)) return std::nullopt;
-  while (enough - too_little > 1) {
-    change.by = too_little + (enough - too_little) / 2;
-    (starts(change) ? enough : too_little) = change.by;
-  }
-  change.by = enough;
-  return change;
+  return least_step(std::move(change), most - least + 1, [&](std::int64_t step) { return least + step; });
 }
 
 std::vector<Change> smallest_changes(const Moment& moment, JobIndex job) {

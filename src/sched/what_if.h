@@ -31,15 +31,19 @@ class WhatIf {
   /// without others that the policy preempts for it. Requires: the job waits behind the unchanged decision; jobs to
   /// preempt are others that may be preempted.
   [[nodiscard]] bool starts(const Change& change) const;
-  /// The least of these amounts, ascending, that makes it start; nothing if none does.
+  /// The least of these amounts, ascending, that makes it start; nothing if none does. More need not help where less
+  /// does (others may start first), so the first kTriedOneByOne are tried one by one; of more the last must help, and the
+  /// one before the answer does not.
   [[nodiscard]] std::optional<Change> least_of(Change change, std::span<const std::int64_t> amounts) const;
-  /// The least amount from `least` to `most` that makes it start. More need not help where less does (others may start
-  /// first), so each is tried up to kTriedOneByOne; beyond, the most must help, and one less than the answer does not.
+  /// The same of all amounts from `least` to `most`.
   [[nodiscard]] std::optional<Change> least(Change change, std::int64_t least, std::int64_t most) const;
 
   static constexpr std::int64_t kTriedOneByOne = 300;
 
  private:
+  /// The least of the amounts of the steps from 0 to `count` - 1.
+  template <class AmountOf>
+  [[nodiscard]] std::optional<Change> least_step(Change change, std::int64_t count, const AmountOf& amount_of) const;
   [[nodiscard]] Workload changed(const Change& change) const;
   /// Preemptions of the decision for the job, or for the guarantee of its tenant.
   [[nodiscard]] std::int64_t preempted_for_it(const Simulation& run) const;

@@ -91,6 +91,18 @@ TEST(Why, ALimitIsAReasonOnlyWhereItIsKept) {
   EXPECT_EQ(explained(workload, Policy::kSkip, 1, 10).blockers.size(), 1U);
 }
 
+TEST(Why, OfManyPrioritiesTheLeastThatHelpsIsFound) {
+  // Of 500 jobs with a priority each two run, one GPU is free, and the last job must pass the first that waits.
+  std::vector<ListedJob> jobs;
+  for (std::int64_t i = 1; i <= 500; ++i) jobs.push_back({.gpus = 2, .duration_s = 10, .priority = 10 * i});
+  jobs.push_back({.duration_s = 10});
+  const Workload workload = workload_of(jobs, 5);
+  const Explanation explanation = explained(workload, Policy::kFifo, 500, 0);
+  ASSERT_GE(explanation.changes.size(), 2U);
+  EXPECT_EQ(explanation.changes[0].by, 996);
+  EXPECT_EQ(explanation.changes[1].by, 4'981);
+}
+
 TEST(Why, BetweenRoundsNothingStartsAJob) {
   const Workload workload = workload_of({{.duration_s = 10}, {.submit_s = 30, .duration_s = 10}}, 4);
   const Explanation explanation = explained(workload, Policy::kLas, 1, 40);
@@ -127,7 +139,9 @@ TEST(Slot, ChancesOfSeveralJobsAreMultiplied) {
     const ListedJob job{.gpus = gpus, .duration_s = 100, .estimate_s = 100};
     const Workload workload = workload_of({job, job}, 2 * gpus);
     const Moment moment = moment_of(workload, Policy::kFifo, 30);
-    const auto slot = [&](GpuCount wanted) { return find_slot(moment.behind.world(), moment.run_times, {.gpus = wanted}); };
+    const auto slot = [&](GpuCount wanted) {
+      return find_slot(moment.behind.world(), moment.run_times, {.gpus = wanted});
+    };
     EXPECT_DOUBLE_EQ(slot(gpus)->confidence, 0.99);
     EXPECT_DOUBLE_EQ(slot(2 * gpus)->confidence, 0.81);
   }
