@@ -47,7 +47,8 @@ TEST(Srpt, ARestartMayTakeManyRounds) {
 }
 
 TEST(Las, CheckpointsLongerThanRoundsAreAnError) {
-  const Workload workload = workload_of({{.duration_s = 30, .checkpoint_s = 20}, {.duration_s = 30, .checkpoint_s = 20}}, 1);
+  const Workload workload =
+      workload_of({{.duration_s = 30, .checkpoint_s = 20}, {.duration_s = 30, .checkpoint_s = 20}}, 1);
   EXPECT_FALSE(run_policy(workload, kShortRounds, Policy::kLas, {}));
 }
 
