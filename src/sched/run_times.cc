@@ -1,7 +1,6 @@
 #include "sched/run_times.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace berth::sched {
 namespace {
@@ -36,12 +35,8 @@ double EstimateErrors::chance_of_end(const Job& job, Seconds done, Seconds by) c
   return ended / reached;
 }
 
-RunTimes::RunTimes(const Workload& workload, Policy policy) : workload_(&workload), policy_(policy) {
-  by_submit_.reserve(workload.jobs.size());
-  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) by_submit_.push_back(job);
-  std::ranges::sort(by_submit_, {}, [&](JobIndex job) { return std::tuple(workload.job(job).submit, job); });
-  usual_.resize(workload.jobs.size());
-}
+RunTimes::RunTimes(const Workload& workload, Policy policy)
+    : workload_(&workload), policy_(policy), by_submit_(jobs_by_submit(workload)), usual_(workload.jobs.size()) {}
 
 void RunTimes::follow(const Simulation& simulation) {
   for (const LogEntry& entry : simulation.log()) {

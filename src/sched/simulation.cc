@@ -1,7 +1,6 @@
 #include "sched/simulation.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/sort_stably.h"
 
@@ -12,14 +11,6 @@ AnyPolicy make_policy(Policy policy, const Workload& workload) {
   if (policy == Policy::kBerth) return BerthPolicy(workload);
   if (decides_in_rounds(policy)) return RoundPolicy(policy, workload);
   return QueuePolicy(policy, workload);
-}
-
-std::vector<JobIndex> by_submit(const Workload& workload) {
-  std::vector<JobIndex> order;
-  order.reserve(workload.jobs.size());
-  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) order.push_back(job);
-  std::ranges::sort(order, {}, [&](JobIndex job) { return std::tuple(workload.job(job).submit, job); });
-  return order;
 }
 
 std::optional<Seconds> earlier(std::optional<Seconds> a, std::optional<Seconds> b) {
@@ -34,7 +25,7 @@ Simulation::Simulation(const Workload& workload, const Terms& terms, Policy poli
       world_(workload, terms),
       name_(policy),
       policy_(make_policy(policy, workload)),
-      arrivals_(std::make_shared<const std::vector<JobIndex>>(by_submit(workload))) {}
+      arrivals_(std::make_shared<const std::vector<JobIndex>>(jobs_by_submit(workload))) {}
 
 bool Simulation::is_current(const End& end) const {
   return world_.is_running(end.job) && world_.end_of(end.job) == end.time;

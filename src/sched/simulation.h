@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <tuple>
 #include <variant>
 #include <vector>
 

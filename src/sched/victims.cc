@@ -5,12 +5,6 @@
 namespace berth::sched {
 namespace {
 
-bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex ancestor) {
-  bool found = false;
-  for_each_ancestor(workload, tenant, [&](TenantIndex at) { found = found || at == ancestor; });
-  return found;
-}
-
 /// One search: who was chosen, and what is still missing.
 class Search {
  public:

@@ -62,14 +62,8 @@ class VictimSearch {
     std::ranges::sort(candidates_, {}, [&](JobIndex job) { return std::tuple(-gpus(job), lost(job), -job); });
   }
 
-  [[nodiscard]] bool is_below(JobIndex job, TenantIndex group) const {
-    bool is_found = false;
-    for_each_ancestor(workload_, workload_.job(job).tenant, [&](TenantIndex at) { is_found |= at == group; });
-    return is_found;
-  }
-
   [[nodiscard]] bool counts(JobIndex job, std::optional<TenantIndex> group) const {
-    return !group || is_below(job, *group);
+    return !group || is_below(workload_, workload_.job(job).tenant, *group);
   }
 
   void take_largest(std::optional<TenantIndex> group, GpuCount missing) {

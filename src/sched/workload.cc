@@ -116,6 +116,20 @@ bool goes_before(const Workload& workload, JobIndex a, JobIndex b) {
   return std::tuple(-first.priority, first.submit, a) < std::tuple(-second.priority, second.submit, b);
 }
 
+std::vector<JobIndex> jobs_by_submit(const Workload& workload) {
+  std::vector<JobIndex> order;
+  order.reserve(workload.jobs.size());
+  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) order.push_back(job);
+  std::ranges::sort(order, {}, [&](JobIndex job) { return std::tuple(workload.job(job).submit, job); });
+  return order;
+}
+
+bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex group) {
+  bool is_found = false;
+  for_each_ancestor(workload, tenant, [&](TenantIndex at) { is_found = is_found || at == group; });
+  return is_found;
+}
+
 Seconds makespan_bound(const Workload& workload) {
   Int128 work = 0;
   Seconds longest = 0;

@@ -70,6 +70,12 @@ struct Terms {
 /// Whether `a` goes before `b`: priority descending, then submit, then row.
 [[nodiscard]] bool goes_before(const Workload& workload, JobIndex a, JobIndex b);
 
+/// All jobs by submit, then row.
+[[nodiscard]] std::vector<JobIndex> jobs_by_submit(const Workload& workload);
+
+/// Whether a tenant is a group or one of its members, at any depth.
+[[nodiscard]] bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex group);
+
 /// The makespan that no schedule undercuts: all work on all GPUs, or the last job alone.
 [[nodiscard]] Seconds makespan_bound(const Workload& workload);
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,14 +39,6 @@ BarRows bar_rows(std::size_t jobs) {
   if (!rows.has_names) rows.height = std::clamp(kAllRowsHeight / static_cast<double>(jobs), 3.0, 8.0);
   rows.per_picture = static_cast<std::size_t>(kPictureHeight / rows.height);
   return rows;
-}
-
-std::vector<JobIndex> jobs_by_submit(const sched::Workload& workload) {
-  std::vector<JobIndex> order;
-  order.reserve(workload.jobs.size());
-  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) order.push_back(job);
-  std::ranges::sort(order, {}, [&](JobIndex job) { return std::tuple(workload.job(job).submit, job); });
-  return order;
 }
 
 /// What the bars of a policy are drawn from.
@@ -250,7 +241,7 @@ std::string job_bars(const ScheduleView& view, std::size_t index) {
         sched::name_of(course.policy()), with_separators(static_cast<std::int64_t>(sched::kCourseRunsMax)));
   }
   const BarPicture picture{.view = view, .course = course, .rows = bar_rows(jobs), .runs = runs_by_job(course, jobs)};
-  const std::vector<JobIndex> order = jobs_by_submit(view.workload());
+  const std::vector<JobIndex> order = sched::jobs_by_submit(view.workload());
   const ChartFrame frame{.left = picture.rows.has_names ? 134.0 : 46.0};
   std::string pictures;
   for (std::size_t first = 0; first < order.size(); first += picture.rows.per_picture) {
