@@ -12,6 +12,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
+TEST(RoundedPercent, IsExactForAnyDemand) {
+  EXPECT_EQ(rounded_percent(0, 8'000), 0);
+  EXPECT_EQ(rounded_percent(39, 8'000), 0);
+  EXPECT_EQ(rounded_percent(40, 8'000), 1);
+  EXPECT_EQ(rounded_percent(10'440, 8'000), 131);
+  EXPECT_EQ(rounded_percent(1'000'000'000'000'000'000, 8'000), 12'500'000'000'000'000);
+}
+
 TEST(RunCourse, AColumnIsTheMeanOfItsArrivalsOrWhatTheLastOneLeft) {
   RunCourse course(demand_axis(100), 1000);
   course.add({.arrivals = 1, .demand_milli = 10, .used_milli = 10});
