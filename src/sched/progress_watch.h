@@ -9,7 +9,8 @@ namespace berth::sched {
 
 /// Policies with rounds can preempt jobs again and again before a restart is over or a checkpoint reached: then nothing
 /// ever finishes. Progress is the sum over all jobs; losing some of it is usual, not exceeding what once was for many
-/// instants, many of them with preemptions, is not. Instants alone say nothing: a restart may be longer than many rounds.
+/// instants, many of them with preemptions, is not. Instants alone say nothing: a restart may be longer than many
+/// rounds.
 class ProgressWatch {
  public:
   /// To be called behind each instant. Returns whether the work is stuck. O(running).

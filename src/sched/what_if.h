@@ -32,8 +32,8 @@ class WhatIf {
   /// preempt are others that may be preempted.
   [[nodiscard]] bool starts(const Change& change) const;
   /// The least of these amounts, ascending, that makes it start; nothing if none does. More need not help where less
-  /// does (others may start first), so the first kTriedOneByOne are tried one by one; of more the last must help, and the
-  /// one before the answer does not.
+  /// does (others may start first), so the first kTriedOneByOne are tried one by one; of more the last must help, and
+  /// the one before the answer does not.
   [[nodiscard]] std::optional<Change> least_of(Change change, std::span<const std::int64_t> amounts) const;
   /// The same of all amounts from `least` to `most`.
   [[nodiscard]] std::optional<Change> least(Change change, std::int64_t least, std::int64_t most) const;

@@ -59,8 +59,8 @@ struct Explanation {
   std::vector<Change> changes = {};       ///< none unless it waits
 };
 
-/// The state behind the decisions of a second, and the changes at it. Up to some 2,000 decisions of copies of the moment,
-/// and two runs into the future.
+/// The state behind the decisions of a second, and the changes at it. Up to some 2,000 decisions of copies of the
+/// moment, and two runs into the future.
 [[nodiscard]] Explanation explain(const Moment& moment, JobIndex job);
 
 }  // namespace berth::sched
