@@ -11,8 +11,8 @@
 
 namespace berth::placement {
 
-/// 100 x part / whole, rounded half up. Requires: 0 <= part, 1,000 <= whole < 2^50; parts may exceed it by far, as lists
-/// of pods with a billion GPUs each do.
+/// 100 x part / whole, rounded half up. Requires: 0 <= part, 1,000 <= whole < 2^50; part may exceed it by far, as the
+/// demand of pods with a billion GPUs each does.
 [[nodiscard]] constexpr std::int64_t rounded_percent(std::int64_t part, std::int64_t whole) {
   return 100 * (part / whole) + (200 * (part % whole) + whole) / (2 * whole);
 }
