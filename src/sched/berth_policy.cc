@@ -1,6 +1,7 @@
 #include "sched/berth_policy.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "sched/takeable.h"
@@ -11,6 +12,8 @@ namespace {
 
 /// Seconds between decisions while jobs wait.
 constexpr Seconds kDecisionGrid = 60;
+/// More, when all jobs that wait have waited or will run so long that little changes: a hundredth of that.
+constexpr Seconds kStepsPerAge = 100;
 /// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;
@@ -43,7 +46,7 @@ class BerthInstant {
         order_(policy.waiting_),
         is_within_(workload_.jobs.size()) {
     for (const JobIndex job : order_) is_within_[static_cast<std::size_t>(job)] = is_within_guarantee(job);
-    std::ranges::sort(order_, [&](JobIndex a, JobIndex b) { return goes_before(a, b); });
+    sort_by_service(order_);
     for (const JobIndex job : world_.running()) {
       if (workload_.job(job).is_preemptible && world_.record(job).started < world_.now()) preemptible_.push_back(job);
     }
@@ -75,11 +78,14 @@ class BerthInstant {
     return world_.use_of(job.tenant) + job.gpus <= workload_.tenant(job.tenant).guaranteed;
   }
 
-  [[nodiscard]] bool goes_before(JobIndex a, JobIndex b) const {
-    const bool is_a_within = is_within_[static_cast<std::size_t>(a)];
-    const bool is_b_within = is_within_[static_cast<std::size_t>(b)];
-    if (workload_.job(a).priority == workload_.job(b).priority && is_a_within != is_b_within) return is_a_within;
-    return policy_.worths_.goes_before(workload_, a, b);
+  void sort_by_service(std::vector<JobIndex>& jobs) const {
+    std::vector<Worths::ServiceKey> keys;
+    keys.reserve(jobs.size());
+    for (const JobIndex job : jobs) {
+      keys.push_back(policy_.worths_.service_key(workload_, job, is_within_[static_cast<std::size_t>(job)]));
+    }
+    std::ranges::sort(keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) jobs[i] = std::get<JobIndex>(keys[i]);
   }
 
   [[nodiscard]] bool has_room(JobIndex index) const {
@@ -254,7 +260,7 @@ class BerthInstant {
     for (const JobIndex job : stopped_) {
       if (!world_.is_running(job)) policy_.order_.push_back(job);
     }
-    std::ranges::sort(policy_.order_, [&](JobIndex a, JobIndex b) { return goes_before(a, b); });
+    sort_by_service(policy_.order_);
   }
 
   // ---- Serving
@@ -382,9 +388,22 @@ std::optional<Seconds> BerthPolicy::latest_start(const World& world, JobIndex in
   return std::max(world.now(), (patient + kDecisionGrid - 1) / kDecisionGrid * kDecisionGrid);
 }
 
+Seconds BerthPolicy::decision_step(const World& world) const {
+  Seconds least = std::numeric_limits<Seconds>::max();
+  for (const JobIndex job : waiting_) {
+    const Seconds waits_since = std::max(workload_->job(job).submit, world.record(job).stopped);
+    const Seconds waited = world.now() - waits_since;
+    const bool is_patient = waited >= kPatienceRestarts * world.terms().restart;
+    if (!is_patient || workload_->job(job).deadline) return kDecisionGrid;
+    least = std::min(least, (worths_.of(job).remaining + waited) / kStepsPerAge);
+  }
+  return std::max(kDecisionGrid, least / kDecisionGrid * kDecisionGrid);
+}
+
 std::optional<Seconds> BerthPolicy::wake(const World& world) const {
   if (waiting_.empty()) return std::nullopt;
-  const Seconds next = (world.now() / kDecisionGrid + 1) * kDecisionGrid;
+  const Seconds step = decision_step(world);
+  const Seconds next = (world.now() / step + 1) * step;
   return appointment_ ? std::min(next, *appointment_) : next;
 }
 

@@ -42,6 +42,9 @@ class BerthPolicy {
   void rebase(const Workload& workload) { workload_ = &workload; }
 
  private:
+  /// Seconds between decisions while nothing happens.
+  [[nodiscard]] Seconds decision_step(const World& world) const;
+
   friend class BerthInstant;
   /// Who took a job's GPUs the last time, and how far that one was then: it must have got further before it loses them
   /// to it.

@@ -96,16 +96,11 @@ void Worths::update(const World& world, Durations& durations, const std::vector<
   });
 }
 
-bool Worths::goes_before(const Workload& workload, JobIndex a, JobIndex b) const {
-  const Job& first = workload.job(a);
-  const Job& second = workload.job(b);
-  if (first.priority != second.priority) return first.priority > second.priority;
-  const Worth& left = of(a);
-  const Worth& right = of(b);
-  if (left.is_urgent != right.is_urgent) return left.is_urgent;
-  if (left.is_urgent && left.urgency != right.urgency) return left.urgency > right.urgency;
-  if (!left.is_urgent && left.rank != right.rank) return left.rank < right.rank;
-  return std::pair(first.submit, a) < std::pair(second.submit, b);
+Worths::ServiceKey Worths::service_key(const Workload& workload, JobIndex index, bool is_within_guarantee) const {
+  const Job& job = workload.job(index);
+  const Worth& worth = of(index);
+  const double key = worth.is_urgent ? -worth.urgency : worth.rank;
+  return {-job.priority, !is_within_guarantee, !worth.is_urgent, key, job.submit, index};
 }
 
 bool Worths::yields_before(const Workload& workload, JobIndex a, JobIndex b) const {

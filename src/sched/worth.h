@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "sched/durations.h"
@@ -32,8 +33,9 @@ class Worths {
   void update(const World& world, Durations& durations, const std::vector<JobIndex>& waiting);
 
   [[nodiscard]] const Worth& of(JobIndex job) const { return worths_[static_cast<std::size_t>(job)]; }
-  /// Whether `a` goes before `b`: priority, urgency, rank, submit, row.
-  [[nodiscard]] bool goes_before(const Workload& workload, JobIndex a, JobIndex b) const;
+  /// The least is served first: priority, within a guarantee, urgency, rank, submit, row.
+  using ServiceKey = std::tuple<std::int64_t, bool, bool, double, Seconds, JobIndex>;
+  [[nodiscard]] ServiceKey service_key(const Workload& workload, JobIndex job, bool is_within_guarantee) const;
   /// Whether `a` is preempted rather than `b`: the same the other way round, with what each would lose.
   [[nodiscard]] bool yields_before(const Workload& workload, JobIndex a, JobIndex b) const;
 
