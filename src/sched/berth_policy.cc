@@ -17,6 +17,8 @@ constexpr Seconds kStepsPerAge = 100;
 /// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;
+/// A running job is nearly done when the urgent one that wants its GPUs will run so many times as long.
+constexpr Seconds kNearlyDone = 5;
 /// A job keeps what falls free when it has waited so many times its remaining time.
 constexpr Seconds kStarvation = 10;
 constexpr Seconds kShortestWait = 60;
@@ -131,7 +133,13 @@ class BerthInstant {
     if (!may_stop(victim, other < priority) || !has_got_further(victim, job, false)) return nullptr;
     if (other < priority) return world_.progress(victim) > world_.record(victim).progress ? kHigherPriority : nullptr;
     if (!has_gained(victim) || !TakeableJobs::may_take(taker(job), worth(victim))) return nullptr;
-    return worth(job).is_urgent ? kMoreUrgentReason : kEndsSooner;
+    if (!worth(job).is_urgent) return kEndsSooner;
+    return is_nearly_done(victim, job) ? nullptr : kMoreUrgentReason;
+  }
+
+  /// Whether a running job ends so soon that waiting for it matters little to an urgent one.
+  [[nodiscard]] bool is_nearly_done(JobIndex victim, JobIndex job) const {
+    return worth(victim).remaining * kNearlyDone <= worth(job).remaining;
   }
 
   [[nodiscard]] TakeableJobs::Taker taker(JobIndex job) const {
