@@ -40,6 +40,8 @@ class BerthPolicy {
   [[nodiscard]] const Worths& worths() const { return worths_; }
   /// As World::rebase.
   void rebase(const Workload& workload) { workload_ = &workload; }
+  /// To be called when priorities have changed: they are read at each decision.
+  void reorder() {}
 
  private:
   /// Seconds between decisions while nothing happens.

@@ -29,8 +29,10 @@ QueuePolicy::QueuePolicy(Policy policy, const Workload& workload)
 
 void QueuePolicy::rebase(const Workload& workload) {
   workload_ = &workload;
-  waiting_.rebase(workload, order_of(policy_, workload));
+  waiting_.rebase(workload);
 }
+
+void QueuePolicy::reorder() { waiting_.reorder(order_of(policy_, *workload_)); }
 
 void QueuePolicy::arrived(const World& /*world*/, JobIndex index) {
   const Job& job = workload_->job(index);

@@ -26,6 +26,8 @@ class QueuePolicy {
   [[nodiscard]] std::optional<JobIndex> first() const { return waiting_.first(); }
   /// As World::rebase.
   void rebase(const Workload& workload);
+  /// To be called when priorities have changed.
+  void reorder();
 
  private:
   void start(World& world, JobIndex job);

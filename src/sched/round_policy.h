@@ -24,6 +24,8 @@ class RoundPolicy {
   [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
   /// As World::rebase.
   void rebase(const Workload& workload) { workload_ = &workload; }
+  /// To be called when priorities have changed: they are read at each decision.
+  void reorder() {}
 
  private:
   /// A job that may run in the next round.

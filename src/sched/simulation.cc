@@ -84,6 +84,10 @@ void Simulation::rebase(const Workload& workload) {
   for (const JobIndex job : world_.running()) push_end(job);
 }
 
+void Simulation::reorder() {
+  std::visit([](auto& policy) { policy.reorder(); }, policy_);
+}
+
 void Simulation::decide() {
   if (is_decision_instant()) {
     std::visit([&](auto& policy) { policy.decide(world_); }, policy_);

@@ -38,6 +38,8 @@ class Simulation {
   /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others
   /// (World::rebase).
   void rebase(const Workload& workload);
+  /// To be called behind it when priorities have changed. O(n log n), n all jobs.
+  void reorder();
   /// What-if: nobody submits a job any more.
   void stop_arrivals() { next_arrival_ = arrivals_->size(); }
 

@@ -44,10 +44,11 @@ void WaitingJobs::collect(std::size_t node, std::size_t begin, std::size_t end, 
   collect(2 * node + 1, middle, end, jobs);
 }
 
-void WaitingJobs::rebase(const Workload& workload, const std::vector<JobIndex>& order) {
-  WaitingJobs rebased(workload, order);
-  for (const JobIndex job : all()) rebased.add(job, nodes_[width_ + place_of_[static_cast<std::size_t>(job)]].seconds);
-  *this = std::move(rebased);
+void WaitingJobs::reorder(const std::vector<JobIndex>& order) {
+  WaitingJobs reordered(*workload_, order);
+  for (const JobIndex job : all())
+    reordered.add(job, nodes_[width_ + place_of_[static_cast<std::size_t>(job)]].seconds);
+  *this = std::move(reordered);
 }
 
 std::optional<JobIndex> WaitingJobs::first() const {

@@ -22,8 +22,9 @@ class WaitingJobs {
   void remove(JobIndex job);
   /// In order.
   [[nodiscard]] std::vector<JobIndex> all() const;
-  /// The same jobs in another order, of another workload.
-  void rebase(const Workload& workload, const std::vector<JobIndex>& order);
+  /// The same jobs of another workload, which must ask for the same GPUs; and in another order.
+  void rebase(const Workload& workload) { workload_ = &workload; }
+  void reorder(const std::vector<JobIndex>& order);
   [[nodiscard]] bool is_empty() const { return nodes_[1].gpus == kNone; }
 
   /// What is free: for a job of at most `gpus` that ends within `seconds`, or of at most `gpus_longer`.

@@ -27,7 +27,7 @@ std::vector<Change> one_less(const Change& change) {
 }
 
 void check_changes(const Moment& moment, const Explanation& explanation) {
-  const WhatIf what_if(moment, explanation.job);
+  WhatIf what_if(moment, explanation.job);
   for (const Change& change : explanation.changes) {
     RC_ASSERT(change.by >= 1);
     RC_ASSERT(what_if.starts(change));
