@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/text.h"
 #include "edges/files/detail/descriptor.h"
 
 namespace berth::edges {
@@ -22,6 +25,8 @@ using detail::system_error;
 
 constexpr std::size_t kBufferBytes = 1U << 18U;
 constexpr int kPartAttemptsMax = 100;
+constexpr int kLinksMax = 40;
+constexpr std::int64_t kDescriptorMax = 1'000'000;
 constexpr mode_t kFileMode = 0666;  // less the user's umask
 
 /// Makes a rename durable: the folder's entry is synced too. On systems that cannot do so nothing happens.
@@ -31,21 +36,54 @@ void sync_folder_of(const std::string& path) {
   if (directory.is_open()) ::fsync(directory.number());
 }
 
-/// What exists at a path, after following symbolic links.
+/// Where a path leads, after following symbolic links.
 struct WriteTarget {
   std::string path;
   bool is_stream = false;  ///< a device or pipe: written directly, as nothing could be renamed over it
+  std::optional<int> open_as = std::nullopt;  ///< a descriptor of this process: /dev/stdout
 };
+
+/// The descriptor that a path names, whatever it leads to: a file that a shell has opened for this process must be
+/// written where it stands, not replaced.
+std::optional<int> descriptor_named(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const auto number = parse_count(std::string_view(path).substr(folder.size()), kDescriptorMax);
+    if (number) return static_cast<int>(*number);
+  }
+  return std::nullopt;
+}
+
+/// Follows links to the last path, which need not exist, or to a descriptor.
+Result<WriteTarget> followed(const std::string& path) {
+  std::filesystem::path at = path;
+  for (int links = 0; links < kLinksMax; ++links) {
+    if (const auto number = descriptor_named(at.string())) return WriteTarget{path, true, number};
+    std::error_code error;
+    const std::filesystem::path next = std::filesystem::read_symlink(at, error);
+    if (error) return WriteTarget{at.string()};
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  return invalid(fmt::format("{}: wanted a file to write, found a loop of links", path));
+}
 
 Result<WriteTarget> target_of(const std::string& path) {
   if (path.find('\0') != std::string::npos) return invalid("wanted a path, found one with a zero byte");
+  auto target = followed(path);
+  if (!target || target->open_as) return target;
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return WriteTarget{path};
+  if (::stat(target->path.c_str(), &status) != 0) return target;
   if (S_ISDIR(status.st_mode)) return invalid(fmt::format("{}: wanted a file to write, found a directory", path));
-  if (!S_ISREG(status.st_mode)) return WriteTarget{path, true};
-  std::error_code error;
-  const std::filesystem::path resolved = std::filesystem::canonical(path, error);
-  return WriteTarget{error ? path : resolved.string()};
+  target->is_stream = !S_ISREG(status.st_mode);
+  return target;
+}
+
+/// Opens a device or pipe, or a further descriptor of one that is open.
+int open_stream(const WriteTarget& target) {
+  if (target.open_as) return ::fcntl(*target.open_as, F_DUPFD_CLOEXEC, 0);
+  return ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 }  // namespace
@@ -84,12 +122,15 @@ FileSink::~FileSink() = default;
 Result<FileSink> FileSink::open(const std::string& path) {
   auto target = target_of(path);
   if (!target) return pass_on(target.error());
-  const bool is_stream = target->is_stream;
-  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_stream ? 0 : O_CREAT | O_EXCL);
+  if (target->is_stream) {
+    Descriptor stream(open_stream(*target));
+    if (!stream.is_open()) return system_error(path, "write", errno);
+    return FileSink(std::make_unique<State>(std::move(*target), std::string(), std::move(stream)));
+  }
   // A killed process with the same number may have left a part.
   for (int attempt = 0; attempt < kPartAttemptsMax; ++attempt) {
-    const std::string part = is_stream ? target->path : fmt::format("{}.{}.{}.part", target->path, ::getpid(), attempt);
-    Descriptor file(::open(part.c_str(), flags, kFileMode));
+    const std::string part = fmt::format("{}.{}.{}.part", target->path, ::getpid(), attempt);
+    Descriptor file(::open(part.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_CREAT | O_EXCL, kFileMode));
     if (file.is_open()) return FileSink(std::make_unique<State>(std::move(*target), part, std::move(file)));
     if (errno != EEXIST) break;
   }

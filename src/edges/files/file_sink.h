@@ -10,8 +10,9 @@
 
 namespace berth::edges {
 
-/// A file that grows by appending and appears at its path with commit(). Destroyed before that, it leaves no
-/// file. A device or pipe (/dev/null, /dev/stdout) is written directly.
+/// A file that grows by appending and appears at its path with commit(). Destroyed before that, it leaves no file. A
+/// device, a pipe or a descriptor of this process (/dev/null, /dev/stdout) is written directly; links are followed,
+/// also to what does not exist yet.
 class FileSink {
  public:
   /// Fails if the path is a directory or its folder does not exist or cannot be written.

@@ -237,6 +237,30 @@ TEST_F(FilesTest, LinksStayLinksAndDevicesStayDevices) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST_F(FilesTest, ALinkToNothingIsFollowedAndALoopRefused) {
+  std::filesystem::create_symlink("later", path("link"));
+  ASSERT_TRUE(write_file_whole(path("link"), "new").has_value());
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(content(path("later")), "new");
+  std::filesystem::create_symlink("b", path("a"));
+  std::filesystem::create_symlink("a", path("b"));
+  EXPECT_FALSE(write_file_whole(path("a"), "x").has_value());
+}
+
+TEST_F(FilesTest, WhatAnOpenDescriptorNamesIsWrittenWhereItStands) {
+  const std::string target = write("target", "");
+  const int number = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(number, 0);
+  ASSERT_EQ(::write(number, "head ", 5), 5);
+  const std::string name = "/proc/self/fd/" + std::to_string(number);
+  std::filesystem::create_symlink(name, path("link"));
+  ASSERT_TRUE(write_file_whole(name, "one ").has_value());
+  ASSERT_TRUE(write_file_whole(path("link"), "two").has_value());
+  ::close(number);
+  EXPECT_EQ(content(target), "head one two");
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+}
+
 TEST_F(FilesTest, WhereNothingCanBeWrittenIsSaid) {
   EXPECT_EQ(write_file_whole(folder_.string(), "x").error().message,
             folder_.string() + ": wanted a file to write, found a directory");

@@ -9,7 +9,9 @@
 #include "base/decimal.h"
 #include "base/first_error.h"
 #include "base/text.h"
+#include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/option_words.h"
+#include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
 namespace {
@@ -65,7 +67,8 @@ Result<void> check_paths(const PlaceWords& words) {
   if (words.pods.empty()) return invalid("--pods: wanted a file, found an empty path");
   if (words.decisions == "") return invalid("--decisions: wanted a file, found an empty path");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
-  return {};
+  return check_outputs_are_distinct({{"--nodes", words.nodes}, {"--pods", words.pods}},
+                                    {{"--decisions", words.decisions}, {"--report", report_page_of(words.report)}});
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include "base/decimal.h"
 #include "base/first_error.h"
 #include "base/text.h"
+#include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/option_words.h"
+#include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
 namespace {
@@ -126,11 +128,10 @@ Result<void> check_paths_of(const JobScheduleWords& words) {
   if (words.tenants == "") return invalid("--tenants: wanted a file, found an empty path");
   if (words.log == "") return invalid("--log: wanted a file, found an empty path");
   if (words.estimates == "") return invalid("--estimates: wanted a file, found an empty path");
-  if (words.estimates && words.estimates == words.log) {
-    return invalid("--estimates: wanted another file than --log, found " + in_quotes(*words.estimates));
-  }
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
-  return {};
+  return check_outputs_are_distinct(
+      {{"--trace", words.trace}, {"--tenants", words.tenants}},
+      {{"--log", words.log}, {"--estimates", words.estimates}, {"--report", report_page_of(words.report)}});
 }
 
 }  // namespace

@@ -13,6 +13,11 @@ std::filesystem::path report_page_path(const std::string& report_dir) {
   return std::filesystem::path(report_dir) / "index.html";
 }
 
+std::optional<std::string> report_page_of(const std::optional<std::string>& report_dir) {
+  if (!report_dir) return std::nullopt;
+  return report_page_path(*report_dir).string();
+}
+
 ReportFolder::~ReportFolder() {
   std::error_code ignored;
   for (const std::filesystem::path& folder : made_) std::filesystem::remove(folder, ignored);  // only while it is empty

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace berth::cli {
 
 /// The path of the page of --report DIR.
 [[nodiscard]] std::filesystem::path report_page_path(const std::string& report_dir);
+
+/// The same of an option that may be absent.
+[[nodiscard]] std::optional<std::string> report_page_of(const std::optional<std::string>& report_dir);
 
 /// A folder that is created with its parents, and removed again unless its page was written or it is kept: a failed run
 /// leaves no folders behind.

@@ -9,7 +9,9 @@
 #include "base/decimal.h"
 #include "base/first_error.h"
 #include "base/text.h"
+#include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/option_words.h"
+#include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
 namespace {
@@ -87,6 +89,9 @@ Result<SpotRequest> check_spot_options(const SpotWords& words) {
   if (words.windows.empty()) return invalid("--windows: wanted a file, found an empty path");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (words.runs == "") return invalid("--runs: wanted a file, found an empty path");
+  const auto distinct = check_outputs_are_distinct(
+      {{"--windows", words.windows}}, {{"--runs", words.runs}, {"--report", report_page_of(words.report)}});
+  if (!distinct) return pass_on(distinct.error());
   if (words.zones != "apart" && words.zones != "together") {
     return invalid("--zones: wanted apart or together, found " + in_quotes(words.zones));
   }
