@@ -52,7 +52,7 @@ Result<void> Rows::find_columns() {
       fmt::format("wanted a header with the columns {}", fmt::join(header_.begin(), required_end, ","));
   if (!lines_.next()) return tl::unexpected(error_at(file_, {1, 1}, wanted + ", found nothing"));
   const auto names = split_row(lines_.line(), kColumnCountMax);
-  if (!names) return fail_row(names.error().message);
+  if (!names) return fail_split(names.error());
   places_.assign(header_.size(), std::nullopt);
   for (std::size_t i = 0; i < names->size(); ++i) {
     const auto known = std::find(header_.begin(), header_.end(), (*names)[i].text);
@@ -95,7 +95,7 @@ Result<bool> Rows::next() {
 
 Result<void> Rows::split() {
   auto fields = split_row(lines_.line(), field_count_ + 1);
-  if (!fields) return fail_row(fields.error().message);
+  if (!fields) return fail_split(fields.error());
   if (fields->size() != field_count_) {
     return fail_row(fmt::format("wanted {} fields, found {}", field_count_,
                                 fields->size() > field_count_ ? "more" : std::to_string(fields->size())));
@@ -147,6 +147,10 @@ tl::unexpected<Error> Rows::fail_at(std::size_t column, std::string_view message
 
 tl::unexpected<Error> Rows::fail_row(std::string_view message) const {
   return tl::unexpected(error_at(file_, {lines_.number(), 1}, message));
+}
+
+tl::unexpected<Error> Rows::fail_split(const RowFault& fault) const {
+  return tl::unexpected(error_at(file_, {lines_.number(), fault.column}, fault.message));
 }
 
 tl::unexpected<Error> Rows::fail_file(std::string_view message) const {

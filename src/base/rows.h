@@ -70,6 +70,7 @@ class Rows {
   [[nodiscard]] Result<void> read_header();
   [[nodiscard]] Result<void> find_columns();
   [[nodiscard]] Result<void> split();
+  [[nodiscard]] tl::unexpected<Error> fail_split(const RowFault& fault) const;
   /// Where a column is in the row; the row's beginning if the file does not have it.
   [[nodiscard]] std::size_t text_column(std::size_t column) const;
 

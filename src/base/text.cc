@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -108,24 +109,29 @@ bool is_blank(std::string_view line) {
   return std::all_of(line.begin(), line.end(), [](char c) { return c == ' ' || c == '\t'; });
 }
 
-Result<std::vector<Field>> split_row(std::string_view row, std::size_t field_count_max) {
+tl::expected<std::vector<Field>, RowFault> split_row(std::string_view row, std::size_t field_count_max) {
+  const auto refuse = [](std::size_t column, std::string message) {
+    return tl::unexpected(RowFault{.column = column, .message = std::move(message)});
+  };
   std::vector<Field> fields;
   std::size_t begin = 0;
   while (true) {
     if (fields.size() == field_count_max)
-      return invalid(fmt::format("wanted at most {} fields, found more", field_count_max));
+      return refuse(1, fmt::format("wanted at most {} fields, found more", field_count_max));
     std::size_t end = row.find(',', begin);
     std::size_t column = begin + 1;
     std::string_view text = trimmed(row.substr(begin, end == std::string_view::npos ? end : end - begin), column);
     if (!text.empty() && text.front() == '"') {
       const std::size_t open = column - 1;
       const std::size_t close = row.find('"', open + 1);
-      if (close == std::string_view::npos) return invalid(fmt::format("column {}: a quote that is not closed", column));
+      if (close == std::string_view::npos) return refuse(column, "wanted a closing quote, found the end of the line");
       text = row.substr(open + 1, close - open - 1);
       end = row.find(',', close);
-      std::size_t rest_column = 0;
-      if (!trimmed(row.substr(close + 1, end == std::string_view::npos ? end : end - close - 1), rest_column).empty()) {
-        return invalid(fmt::format("column {}: wanted a comma after the closing quote", close + 2));
+      std::size_t rest_column = close + 2;
+      const std::string_view rest =
+          trimmed(row.substr(close + 1, end == std::string_view::npos ? end : end - close - 1), rest_column);
+      if (!rest.empty()) {
+        return refuse(rest_column, "wanted a comma behind the closing quote, found " + in_quotes(rest));
       }
       ++column;
     }

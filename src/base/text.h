@@ -58,9 +58,15 @@ struct Field {
   std::size_t column = 1;
 };
 
+/// Why a row cannot be split, and the column where (bytes, from 1).
+struct RowFault {
+  std::size_t column = 1;
+  std::string message;
+};
+
 /// Splits a row at its commas. A field may be in double quotes (then it may contain commas; a doubled quote inside
 /// is refused, because these formats never need one). Spaces around a field are left out.
-[[nodiscard]] Result<std::vector<Field>> split_row(std::string_view row, std::size_t field_count_max);
+[[nodiscard]] tl::expected<std::vector<Field>, RowFault> split_row(std::string_view row, std::size_t field_count_max);
 
 /// Whether the bytes are well-formed UTF-8 without NUL; returns the offset of the first bad byte, or npos.
 [[nodiscard]] std::size_t find_bad_utf8(std::string_view text);

@@ -95,10 +95,24 @@ TEST(SplitRow, GivesFieldsWithTheirColumns) {
 }
 
 TEST(SplitRow, SaysWhatIsWrong) {
-  EXPECT_EQ(split_row("a,b,c", 2).error().message, "wanted at most 2 fields, found more");
-  EXPECT_EQ(split_row("a,\"b", 4).error().message, "column 3: a quote that is not closed");
-  EXPECT_EQ(split_row("\"a\"b,c", 4).error().message, "column 4: wanted a comma after the closing quote");
-  EXPECT_EQ(split_row("\"a\"\"b\"", 4).error().message, "column 4: wanted a comma after the closing quote");
+  struct FaultCase {
+    std::string_view row;
+    std::size_t column;
+    std::string_view message;
+  };
+  const std::vector<FaultCase> cases = {
+      {"a,b,c", 1, "wanted at most 2 fields, found more"},
+      {"a,\"b", 3, "wanted a closing quote, found the end of the line"},
+      {"\"a\"b,c", 4, R"(wanted a comma behind the closing quote, found "b")"},
+      {"\"a\" \tb ,c", 6, R"(wanted a comma behind the closing quote, found "b")"},
+      {"a,\"b\"\"c\"", 6, R"(wanted a comma behind the closing quote, found ""c"")"},
+  };
+  for (const FaultCase& each : cases) {
+    const auto fields = split_row(each.row, 2);
+    ASSERT_FALSE(fields.has_value()) << each.row;
+    EXPECT_EQ(fields.error().column, each.column) << each.row;
+    EXPECT_EQ(fields.error().message, each.message) << each.row;
+  }
 }
 
 TEST(Utf8, FindsTheFirstBadByte) {

@@ -103,7 +103,7 @@ TEST(ProfileCsv, EveryColumnOfEveryRowIsChecked) {
       {good + "other,Alpha,1g.1gb,1,1,1,1e30\n",
        "p.csv:3:26: latency_ms: wanted a number above 0, at most 1000000000, found \"1e30\""},
       {good + "m,A,1g.1gb,1,1,2,2\n", "p.csv:3:1: a second row of model \"m\", Alpha, 1g.1gb, batch 1, processes 1"},
-      {"m,Alpha,\"1g.1gb,1,1,2,2\n", "p.csv:2:1: column 9: a quote that is not closed"},
+      {"m,Alpha,\"1g.1gb,1,1,2,2\n", "p.csv:2:9: wanted a closing quote, found the end of the line"},
   };
   for (const BadCase& bad : cases) {
     const auto table = read_csv(bad.text);

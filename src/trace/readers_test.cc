@@ -77,7 +77,7 @@ TEST(ReadCountCsv, SaysWhatIsWrong) {
       {header + "0,1\n\n1,2\n", "t.csv:3:1: wanted a row, found a blank line inside the file"},
       {header + "0\n", "t.csv:2:2: wanted 2 fields, found 1"},
       {header + "0,1,2\n", "t.csv:2:1: wanted at most 2 fields, found more"},
-      {header + "0,\"1\n", "t.csv:2:1: column 3: a quote that is not closed"},
+      {header + "0,\"1\n", "t.csv:2:3: wanted a closing quote, found the end of the line"},
       {header + "0,1\n0,1\n", "t.csv:3:1: wanted a second above 0, found 0"},
       {header + "5,1\n 3,1\n", "t.csv:3:2: wanted a second above 5, found 3"},
       {header + "-1,1\n", "t.csv:2:1: " + second + "\"-1\""},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::detail {
 
@@ -24,16 +25,15 @@ Field TraceLines::field() const {
 }
 
 Result<std::vector<Field>> TraceLines::fields(std::size_t field_count) const {
-  auto fields = split_row(reader_.line(), field_count);
-  if (!fields) return error(1, fields.error().message);
-  if (fields->size() == field_count) return fields;
+  auto fields = fields_up_to(field_count);
+  if (!fields || fields->size() == field_count) return fields;
   return error(reader_.line().size() + 1, fmt::format("wanted {} fields, found {}", field_count, fields->size()));
 }
 
 Result<std::vector<Field>> TraceLines::fields_up_to(std::size_t field_count_max) const {
   auto fields = split_row(reader_.line(), field_count_max);
-  if (!fields) return error(1, fields.error().message);
-  return fields;
+  if (!fields) return error(fields.error().column, fields.error().message);
+  return std::move(*fields);
 }
 
 tl::unexpected<Error> TraceLines::error(std::size_t column, std::string_view message) const {
