@@ -106,7 +106,7 @@ Result<void> Rows::split() {
 
 Result<std::string> Rows::word(std::size_t column) const {
   constexpr std::size_t kLengthMax = 200;
-  if (field(column).empty() || field(column).size() > kLengthMax) return refuse(column, "1 to 200 characters");
+  if (field(column).empty() || field(column).size() > kLengthMax) return refuse(column, "1 to 200 bytes");
   return std::string(field(column));
 }
 

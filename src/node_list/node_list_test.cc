@@ -30,7 +30,10 @@ TEST(NodeList, ReadsNodesInTheOrderOfTheirRowsAndFindsColumnsByName) {
 
 TEST(NodeList, RefusesWhatCannotBeANodeWithItsPlace) {
   EXPECT_EQ(refusal(header + "a,1,1,17,T4\n"), "n.csv:2:7: gpu: wanted a whole number from 0 to 16, found \"17\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1,\n"), "n.csv:2:9: model: wanted 1 to 200 characters, found nothing");
+  EXPECT_EQ(refusal(header + "a,1,1,1,\n"), "n.csv:2:9: model: wanted 1 to 200 bytes, found nothing");
+  EXPECT_EQ(refusal(header + "a,1,1,1," + std::string(200, 'x') + "\n"), "");
+  EXPECT_EQ(refusal(header + "a,1,1,1," + std::string(201, 'x') + "\n"),
+            "n.csv:2:9: model: wanted 1 to 200 bytes, found \"" + std::string(48, 'x') + "...\"");
   EXPECT_EQ(refusal(header + "a,1,-1,1,T4\n"),
             "n.csv:2:5: memory_mib: wanted a whole number from 0 to 1000000000, found \"-1\"");
   EXPECT_EQ(refusal(header + "a,1000000001,1,1,T4\n"),

@@ -91,7 +91,7 @@ TEST(ProfileCsv, EveryColumnOfEveryRowIsChecked) {
   const std::vector<BadCase> cases = {
       {"", "p.csv: wanted rows of the model \"m\", found none"},
       {"other,Alpha,1g.1gb,1,1,1,1\n", "p.csv: wanted rows of the model \"m\", found none"},
-      {good + ",Alpha,1g.1gb,1,1,1,1\n", "p.csv:3:1: model: wanted 1 to 200 characters, found nothing"},
+      {good + ",Alpha,1g.1gb,1,1,1,1\n", "p.csv:3:1: model: wanted 1 to 200 bytes, found nothing"},
       {good + "other,Beta,1g.1gb,1,1,1,1\n", "p.csv:3:7: gpu: no GPU"},
       {good + "other,Alpha,2g,1,1,1,1\n", "p.csv:3:13: profile: no profile"},
       {good + "other,Alpha,1g.1gb,1.5,1,1,1\n",

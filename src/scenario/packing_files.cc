@@ -55,7 +55,7 @@ Result<Demand> demand_row(const Rows& rows, bool has_tenant) {
   demand.requests_per_second = std::move(*rate);
   demand.latency_ms = std::move(*latency_ms);
   demand.tenant = has_tenant && !rows.field(3).empty() ? std::string(rows.field(3)) : demand.model;
-  if (demand.tenant.size() > kTenantLengthMax) return rows.refuse(3, "at most 200 characters");
+  if (demand.tenant.size() > kTenantLengthMax) return rows.refuse(3, "at most 200 bytes");
   return demand;
 }
 

@@ -66,7 +66,7 @@ TEST(Demands, MalformedFilesSayWhereAndWhat) {
       {"", "d.csv:1:1: wanted the header \"model,requests_per_second,latency_ms\", found nothing"},
       {"m,1,2\n", "d.csv:1:1: wanted the header \"model,requests_per_second,latency_ms\", found \"m,1,2\""},
       {"m,1,2,t\n", "d.csv:1:1: wanted the header \"model,requests_per_second,latency_ms,tenant\", found \"m,1,2,t\""},
-      {head + ",1,2\n", "d.csv:2:1: model: wanted 1 to 200 characters, found nothing"},
+      {head + ",1,2\n", "d.csv:2:1: model: wanted 1 to 200 bytes, found nothing"},
       {head + "m,x,2\n", "d.csv:2:3: requests_per_second: wanted a number from 0, at most 10000000, found \"x\""},
       {head + "m,,2\n", "d.csv:2:3: requests_per_second: wanted a number from 0, at most 10000000, found nothing"},
       {head + "m,1e9,2\n", "d.csv:2:3: requests_per_second: wanted a number from 0, at most 10000000, found \"1e9\""},
@@ -75,7 +75,7 @@ TEST(Demands, MalformedFilesSayWhereAndWhat) {
       {head + "m,1,2,t\n", "d.csv:2:1: wanted 3 fields, found more"},
       {with_tenant + "m,1,2\n", "d.csv:2:1: wanted 4 fields, found 3"},
       {with_tenant + "m,1,2," + std::string(201, 't') + "\n",
-       "d.csv:2:7: tenant: wanted at most 200 characters, found \"" + std::string(48, 't') + "...\""},
+       "d.csv:2:7: tenant: wanted at most 200 bytes, found \"" + std::string(48, 't') + "...\""},
       {head + "m,1,2\n\nn,1,2\n", "d.csv:3:1: wanted a row, found a blank line"},
   };
   for (const BadCase& bad : cases) {
