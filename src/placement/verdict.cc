@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <string_view>
+
+#include "base/count_words.h"
+#include "base/figure_text.h"
 
 namespace berth::placement {
 namespace {
@@ -10,15 +16,31 @@ namespace {
 /// Percent that a table of two decimals cannot show.
 constexpr double kSamePoints = 0.005;
 
+/// Pods that a table of one decimal cannot show.
+constexpr double kSamePods = 0.05;
+
+/// "1 pod" of one run; "1.3 pods on average" of several.
+std::string failed_text(const Summary& failed) {
+  if (!failed.sd) return counted_noun(std::llround(failed.mean), "pod");
+  return separated(fmt::format("{:.1f}", failed.mean)) + " pods on average";
+}
+
 /// By failed pods: where no share can be compared.
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
-  const auto best =
-      std::ranges::min_element(results, {}, [](const PolicyResult& result) { return result.failed->mean; });
-  const auto places_all = [](const PolicyResult& result) { return result.failed->mean == 0; };
-  if (results.size() > 1 && std::ranges::all_of(results, places_all)) return "Every policy places every pod.";
-  if (results.size() == 1) return fmt::format("{}: {:.1f} pods fail.", name_of(best->policy), best->failed->mean);
-  return fmt::format("{} fails to place the fewest pods: {:.1f} on average.", name_of(best->policy),
-                     best->failed->mean);
+  const auto failed_of = [](const PolicyResult& result) { return result.failed->mean; };
+  const PolicyResult& best = *std::ranges::min_element(results, {}, failed_of);
+  const std::string failed = failed_text(*best.failed);
+  if (results.size() == 1) return fmt::format("{} fails to place {}.", name_of(best.policy), failed);
+  std::vector<std::string_view> equal;
+  for (const PolicyResult& other : results) {
+    if (&other != &best && failed_of(other) - failed_of(best) < kSamePods) equal.push_back(name_of(other.policy));
+  }
+  if (equal.size() + 1 == results.size()) {
+    return failed_of(best) == 0 ? "Every policy places every pod."
+                                : fmt::format("All policies tie: each fails to place {}.", failed);
+  }
+  const std::string text = fmt::format("{} fails to place the fewest: {}", name_of(best.policy), failed);
+  return equal.empty() ? text + "." : text + "; " + as_good_words(equal) + ".";
 }
 
 }  // namespace
@@ -52,10 +74,11 @@ std::string placement_verdict(const std::vector<PolicyResult>& results) {
   const PolicyResult& second = *ranked[1];
   const double points = mean_of(best) - mean_of(second);
   if (points < kSamePoints) {
-    const auto equal = std::ranges::count_if(
-        ranked, [&](const PolicyResult* other) { return mean_of(best) - mean_of(*other) < kSamePoints; });
-    if (equal == 2) return fmt::format("{}; {} is as good.", first, name_of(second.policy));
-    return fmt::format("{}; {} and {} others are as good.", first, name_of(second.policy), equal - 2);
+    std::vector<std::string_view> equal;
+    for (const PolicyResult* other : ranked | std::views::drop(1)) {
+      if (mean_of(best) - mean_of(*other) < kSamePoints) equal.push_back(name_of(other->policy));
+    }
+    return first + "; " + as_good_words(equal) + ".";
   }
   return fmt::format("{} is best: {:.2f} % of the GPUs {}, {:.2f} points more than {}, the next best.",
                      name_of(best.policy), mean_of(best), yardstick->name, points, name_of(second.policy));

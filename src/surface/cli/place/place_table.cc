@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/count_words.h"
 #include "placement/figure_columns.h"
 #include "placement/verdict.h"
 #include "surface/cli/shared/text_table.h"
@@ -22,15 +23,11 @@ std::string figure_text(const std::optional<Summary>& summary, int digits) {
   return fmt::format("{:.{}f} ± {:.{}f}", summary->mean, digits, *summary->sd, digits);
 }
 
-std::string counted_text(std::int64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", with_separators(number), noun, number == 1 ? "" : "s");
-}
-
 std::string heading_text(const placement::Problem& problem, const placement::StudyOptions& study) {
   std::string text =
-      fmt::format("{}, {}, {}; ", counted_text(std::ssize(problem.nodes), "node"),
-                  counted_text(problem.gpu_count, "GPU"), counted_text(std::ssize(problem.pod_names), "pod"));
-  const std::string seeds = counted_text(std::ssize(study.seeds), "seed");
+      fmt::format("{}, {}, {}; ", counted_noun(std::ssize(problem.nodes), "node"),
+                  counted_noun(problem.gpu_count, "GPU"), counted_noun(std::ssize(problem.pod_names), "pod"));
+  const std::string seeds = counted_noun(std::ssize(study.seeds), "seed");
   switch (study.order) {
     case ArrivalOrder::kGiven:
       text += "in the order of the file";
