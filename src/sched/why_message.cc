@@ -2,21 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "base/count_words.h"
 #include "base/figure_text.h"
 
 namespace berth::sched {
 namespace {
 
-std::string counted(std::int64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", with_separators(number), noun, number == 1 ? "" : "s");
-}
-
 std::string at_second(Seconds time) { return with_separators(time) + " s"; }
 
 std::string order_text(const Ahead& ahead, std::string_view first) {
-  if (ahead.jobs.size() == 1) return fmt::format("{} for {} is served first", first, counted(ahead.gpus, "GPU"));
-  return fmt::format("{} for {} are served first, {} before all", counted(std::ssize(ahead.jobs), "job"),
-                     counted(ahead.gpus, "GPU"), first);
+  if (ahead.jobs.size() == 1) return fmt::format("{} for {} is served first", first, counted_noun(ahead.gpus, "GPU"));
+  return fmt::format("{} for {} are served first, {} before all", counted_noun(std::ssize(ahead.jobs), "job"),
+                     counted_noun(ahead.gpus, "GPU"), first);
 }
 
 std::string blocker_text(const World& world, const Explanation& explanation, const Blocker& blocker) {
@@ -26,7 +23,8 @@ std::string blocker_text(const World& world, const Explanation& explanation, con
       for (const TenantIndex at : indices_of<TenantIndex>(workload.tenants)) {
         const Tenant& tenant = workload.tenant(at);
         if (tenant.name != blocker.where) continue;
-        return fmt::format("{} runs on {} of at most {}", tenant.name, world.use_of(at), *tenant.limit);
+        return fmt::format("{} runs on {} of at most {}", tenant.name, with_separators(world.use_of(at)),
+                           with_separators(*tenant.limit));
       }
       return blocker.where + " is at its limit";
     }
@@ -40,11 +38,11 @@ std::string blocker_text(const World& world, const Explanation& explanation, con
       break;
   }
   const bool is_one = blocker.available == 1 || workload.gpus == 1;
-  return fmt::format("{} of {} {} free", blocker.available, counted(workload.gpus, "GPU"), is_one ? "is" : "are");
+  return fmt::format("{} of {} {} free", with_separators(blocker.available), counted_noun(workload.gpus, "GPU"), is_one ? "is" : "are");
 }
 
 std::string waiting_message(const World& world, const Explanation& explanation, std::string_view name, GpuCount gpus) {
-  std::string text = fmt::format("{} waits for {}", name, counted(gpus, "GPU"));
+  std::string text = fmt::format("{} waits for {}", name, counted_noun(gpus, "GPU"));
   for (std::size_t i = 0; i < explanation.blockers.size(); ++i) {
     text += (i == 0 ? ": " : ", and ") + blocker_text(world, explanation, explanation.blockers[i]);
   }
@@ -62,7 +60,7 @@ std::string why_message(const World& world, const Explanation& explanation) {
     case Verdict::kNotSubmitted:
       return fmt::format("{} will be submitted at {}", name, at_second(job.submit));
     case Verdict::kRunning:
-      return fmt::format("{} runs on {} since {}", name, counted(job.gpus, "GPU"), at_second(record.started));
+      return fmt::format("{} runs on {} since {}", name, counted_noun(job.gpus, "GPU"), at_second(record.started));
     case Verdict::kFinished:
       return fmt::format("{} has finished at {}", name, at_second(record.stopped));
     case Verdict::kStartable:

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 
+#include "base/count_words.h"
 #include "sched/verdict.h"
 #include "surface/cli/shared/text_table.h"
 
@@ -41,8 +43,8 @@ std::string schedule_table(const sched::Workload& workload, const std::vector<Po
   for (const PolicyFigures& figures : results) rows.push_back(policy_row(figures, has_deadlines));
   const std::vector<std::string> lines = aligned(rows);
   std::string text =
-      fmt::format("{} jobs on {} GPUs; completion and wait: means in seconds; no makespan below {} s\n\n",
-                  with_separators(static_cast<std::int64_t>(workload.jobs.size())), with_separators(workload.gpus),
+      fmt::format("{} on {}; completion and wait: means in seconds; no makespan below {} s\n\n",
+                  counted_noun(std::ssize(workload.jobs), "job"), counted_noun(workload.gpus, "GPU"),
                   with_separators(sched::makespan_bound(workload)));
   text += styled_line(has_colour, "2", lines.front());
   for (std::size_t i = 1; i < lines.size(); ++i) {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string_view>
 #include <vector>
 
+#include "base/count_words.h"
 #include "base/figure_text.h"
 #include "codec/json_writer.h"
 #include "surface/cli/shared/text_table.h"
@@ -60,10 +62,19 @@ void write_eta(JsonWriter& json, const std::optional<sched::Eta>& eta) {
   json.close_object();
 }
 
+/// One digit behind the point; three significant ones below 1, with at most six behind the point.
+std::string work_text(double gpu_hours) {
+  constexpr int kDigitsMax = 6;
+  if (gpu_hours >= 1 || gpu_hours == 0) return separated(fmt::format("{:.1f}", gpu_hours));
+  int digits = 3;
+  for (double size = gpu_hours; size < 0.1 && digits < kDigitsMax; size *= 10) ++digits;
+  return fmt::format("{:.{}f}", gpu_hours, digits);
+}
+
 std::string change_text(const Workload& workload, const Change& change) {
   switch (change.kind) {
     case ChangeKind::kGpus:
-      return fmt::format("{} GPU{} more", with_separators(change.by), change.by == 1 ? "" : "s");
+      return counted_noun(change.by, "GPU") + " more";
     case ChangeKind::kLimit:
       return fmt::format("a limit of {} that is higher by {}", change.where, with_separators(change.by));
     case ChangeKind::kPriority:
@@ -115,9 +126,9 @@ std::string why_json(const Workload& workload, const Explanation& explanation) {
 std::string why_text(const Workload& workload, const Explanation& explanation) {
   std::string text = wrapped(explanation.message + ".") + "\n";
   if (!explanation.ahead.jobs.empty()) {
-    const std::int64_t count = std::ssize(explanation.ahead.jobs);
-    text += wrapped(fmt::format("Ahead of it: {} job{}, expected to take {:.1f} GPU-hours.", with_separators(count),
-                                count == 1 ? "" : "s", explanation.ahead.gpu_hours)) +
+    text += wrapped(fmt::format("Ahead of it: {}, expected to take {} GPU-hours.",
+                                counted_noun(std::ssize(explanation.ahead.jobs), "job"),
+                                work_text(explanation.ahead.gpu_hours))) +
             "\n";
   }
   if (explanation.verdict == sched::Verdict::kWaiting) {
@@ -147,7 +158,7 @@ std::string slot_json(const std::optional<sched::Slot>& slot) {
 }
 
 std::string slot_text(const sched::SlotWish& wish, const std::optional<sched::Slot>& slot) {
-  const std::string what = fmt::format("{} GPUs for {} s", with_separators(wish.gpus), with_separators(wish.length));
+  const std::string what = fmt::format("{} for {} s", counted_noun(wish.gpus, "GPU"), with_separators(wish.length));
   if (!slot) return "No slot of " + what + ".\n";
   return fmt::format("{}: from {} s, with a chance of {:.1f} %.\n", what, with_separators(slot->start),
                      slot->confidence * 100);
