@@ -114,7 +114,9 @@ class PageTest(unittest.TestCase):
                 (["--report", ""], "--report: wanted a folder, found an empty path"),
                 (["--report", self.folder / "new/page", "--policies", "none"], "--policies"),
                 (["--report", self.folder / "new/page", "--pods", self.folder / "none.csv"], "none.csv"),
-                (["--report", self.folder / "new/page", "--as", "T4"], "")):
+                (["--report", self.folder / "new/page", "--as", "A100"], "berth: --as: wanted one GPU, found \"A100\""),
+                (["--report", self.folder / "new/page", "--as", "B300"], "berth: --as: GPU B300 is known by name only"),
+                (["--report", self.folder / "new/page", "--as", "T4"], "berth: --as: wanted a GPU model with MIG")):
             with self.subTest(words=words):
                 given = [*call, *words] if "--pods" not in words else [*call[:2], *words]
                 result = run(given)

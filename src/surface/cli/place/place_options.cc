@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/first_error.h"
 #include "base/text.h"
+#include "mig/catalogue.h"
 #include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/option_words.h"
 #include "surface/cli/shared/report_folder.h"
@@ -71,6 +72,14 @@ Result<void> check_paths(const PlaceWords& words) {
                                     {{"--decisions", words.decisions}, {"--report", report_page_of(words.report)}});
 }
 
+Result<std::optional<std::string>> parse_as_gpu(const std::optional<std::string>& name) {
+  if (!name) return name;
+  const auto model = mig::find_gpu_model(*name);
+  if (!model) return invalid("--as: " + model.error().message);
+  if (!model->is_mig_capable()) return invalid("--as: wanted a GPU model with MIG, found " + in_quotes(*name));
+  return name;
+}
+
 }  // namespace
 
 Result<PlaceRequest> check_place_options(const PlaceWords& words) {
@@ -79,7 +88,7 @@ Result<PlaceRequest> check_place_options(const PlaceWords& words) {
   PlaceRequest request{.nodes_path = words.nodes,
                        .pods_path = words.pods,
                        .policies = words.policies,
-                       .problem = {.as_gpu = words.as_gpu},
+                       .problem = {.as_gpu = first.take(parse_as_gpu(words.as_gpu))},
                        .study = {.order = first.take(parse_order(words)),
                                  .seeds = first.take(parse_seeds(words.seeds)),
                                  .demand = first.take(parse_demand(words.demand))},
