@@ -48,6 +48,11 @@ std::size_t columns_of_all(const StudyRecord& record) {
   return columns;
 }
 
+/// Where a course ends; one of a single column is drawn across the chart.
+double end_of(const StudyRecord& record, const CourseChart& chart, std::size_t end) {
+  return end == 1 ? chart.frame.right : chart.x.at(middle_of(record, end - 1));
+}
+
 /// A path along values of the columns that the policy has.
 template <class ValueOf>
 std::string course_path(const StudyRecord& record, const CourseChart& chart, std::size_t end, ValueOf value_of) {
@@ -56,6 +61,7 @@ std::string course_path(const StudyRecord& record, const CourseChart& chart, std
     fmt::format_to(std::back_inserter(path), "{}{} {}", column == chart.first ? "M" : "L",
                    position(chart.x.at(middle_of(record, column))), position(chart.y.at(value_of(column))));
   }
+  if (end == 1) path += "H" + position(end_of(record, chart, end));
   return path;
 }
 
@@ -87,10 +93,11 @@ std::string course_lines(const StudyRecord& record, const CourseChart& chart) {
 
 /// What every policy would allocate if nothing were ever lost.
 std::string asked_line(const StudyRecord& record, const CourseChart& chart) {
-  if (record.axis.is_churning) return "";
+  const double least = std::max(chart.x.first, chart.y.first);  // what lies below is outside the chart
+  if (record.axis.is_churning || record.asked.rows_with_gpus == 0 || least >= chart.x.last) return "";
   const auto y = [&](double demand) { return position(chart.y.at(std::min(demand, kPercentMax))); };
-  std::string path = fmt::format("M{} {}", position(chart.frame.left), y(chart.x.first));
-  if (chart.x.first < kPercentMax && chart.x.last > kPercentMax) {
+  std::string path = fmt::format("M{} {}", position(chart.x.at(least)), y(least));
+  if (least < kPercentMax && chart.x.last > kPercentMax) {
     path += fmt::format("L{} {}", position(chart.x.at(kPercentMax)), y(kPercentMax));
   }
   path = fmt::format(R"(<path class="asked" d="{}L{} {}"/>)", path, position(chart.frame.right), y(chart.x.last));
@@ -122,7 +129,7 @@ std::string end_labels(const StudyPage& page, const CourseChart& chart) {
     const auto& mean = page.results[labelled[i]].allocated_churn;
     svg += fmt::format(R"(<path class="leader {}" d="M{} {}L{} {}h8"/><text class="name{}" x="{}" y="{}">{}</text>)"
                        R"(<text class="figure" x="{}" y="{}" text-anchor="end">{:.1f}</text>)",
-                       name, position(chart.x.at(middle_of(record, end - 1))), position(wanted[i]),
+                       name, position(end_of(record, chart, end)), position(wanted[i]),
                        position(chart.frame.right + 10), position(at[i]),
                        policy.policy == placement::Policy::kBerth ? " ours" : "", position(chart.frame.right + 22),
                        position(at[i] + 4), name_of(policy.policy), position(ChartFrame::kWidth - 4),
@@ -239,6 +246,27 @@ CourseSpan enlarged(const StudyRecord& record) {
           .least = least};
 }
 
+/// Whether the means of two policies differ by more than 0.1 points in a column that both have.
+bool do_part(const StudyRecord& record, std::size_t first) {
+  constexpr double kSamePercentPoints = 0.1;
+  for (std::size_t column = first; column < columns_of_all(record); ++column) {
+    double least = kPercentMax;
+    double most = 0;
+    for (const PolicyRecord& policy : record.policies) {
+      if (column >= policy.course.columns()) continue;
+      least = std::min(least, policy.course.mean(column));
+      most = std::max(most, policy.course.mean(column));
+    }
+    if (most - least > kSamePercentPoints) return true;
+  }
+  return false;
+}
+
+std::string_view enlarged_title(const StudyRecord& record, std::size_t first) {
+  if (record.axis.is_churning) return "Allocated while pods come and go";
+  return do_part(record, first) ? "Where the policies part" : "The end of the run, enlarged";
+}
+
 }  // namespace
 
 std::string policy_class(placement::Policy policy) { return fmt::format("place-{}", name_of(policy)); }
@@ -250,7 +278,7 @@ std::string course_figures(const StudyPage& page) {
   if (scales.least > 0 && scales.first > 0 && scales.first + kEnlargedColumnsMin < columns_of_all(record)) {
     figures += course_figure(
         page, chart_of(record, scales),
-        {.title = record.axis.is_churning ? "Allocated while pods come and go" : "Where the policies part",
+        {.title = enlarged_title(record, scales.first),
          .remark =
              fmt::format("allocated, % of the GPUs; enlarged: the scale begins at {} %", axis_text(scales.least, ""))});
   }

@@ -11,10 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/count_words.h"
 #include "base/figure_text.h"
 #include "base/sort_stably.h"
 #include "placement/verdict.h"
 #include "surface/report/chart.h"
+#include "surface/report/ledger_cells.h"
 #include "surface/report/page_parts.h"
 
 namespace berth::report {
@@ -40,15 +42,15 @@ struct MapGroup {
   std::int64_t gpus = 0;
 };
 
-/// The first letters of a name that fit beside the counts.
+/// The first letters of a name that fit beside the counts, as plain text that cannot disturb these.
 std::string model_label(std::string_view name) {
   constexpr std::size_t kLettersMax = 14;
   std::size_t letters = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool begins = (static_cast<unsigned char>(name[i]) & 0xC0U) != 0x80U;
-    if (begins && ++letters > kLettersMax) return std::string(name.substr(0, i)) + "…";
+    if (begins && ++letters > kLettersMax) return isolated(name.substr(0, i)) + "…";
   }
-  return name.empty() ? "no model" : std::string(name);
+  return name.empty() ? "no model" : isolated(name);
 }
 
 std::vector<MapGroup> map_groups(const placement::Problem& problem) {
@@ -235,7 +237,7 @@ std::string node_text(const StudyPage& page, std::size_t index, const NodeEnd* e
   std::string text =
       fmt::format("row {}: {}", node.row, model_label(page.problem.models[static_cast<std::size_t>(node.model)]));
   if (end == nullptr) {
-    return text + fmt::format(", {} GPUs, {} CPU milli, {} MiB", node.gpu_count, node.cpu_milli, node.memory_mib);
+    return text + fmt::format(", {}, {} CPU milli, {} MiB", counted_noun(node.gpu_count, "GPU"), node.cpu_milli, node.memory_mib);
   }
   std::vector<int> used;
   used.reserve(end->gpus.size());
@@ -269,9 +271,9 @@ std::string map_headings(const MapPlan& plan, const ClusterEnd* end) {
   std::string svg;
   for (std::size_t i = 0; i < plan.groups.size(); ++i) {
     const MapGroup& group = plan.groups[i];
-    svg += fmt::format(R"(<text x="0" y="{}"><tspan class="model">{}</tspan> · {} nodes, {} GPUs</text>)",
-                       position(plan.heading_at[i]), html_escaped(group.name), with_separators(std::ssize(group.nodes)),
-                       with_separators(group.gpus));
+    svg += fmt::format(R"(<text x="0" y="{}"><tspan class="model">{}</tspan> · {}, {}</text>)",
+                       position(plan.heading_at[i]), html_escaped(group.name),
+                       counted_noun(std::ssize(group.nodes), "node"), counted_noun(group.gpus, "GPU"));
     if (end == nullptr) continue;
     svg += fmt::format(R"(<text x="{}" y="{}" text-anchor="end">{:.2f} % used</text>)", position(kMapWidth),
                        position(plan.heading_at[i]),
@@ -345,15 +347,15 @@ std::string use_bars(const StudyPage& page, const ClusterEnd& end, double& heigh
   for (const auto& [name, use] : use_by_model(page.problem, end)) {
     std::int64_t gpus = 0;
     for (const std::int64_t count : use) gpus += count;
-    svg += fmt::format(R"(<text x="0" y="{}"><tspan class="model">{}</tspan> · {} GPUs</text>)", position(height + 12),
-                       html_escaped(name), with_separators(gpus));
+    svg += fmt::format(R"(<text x="0" y="{}"><tspan class="model">{}</tspan> · {}</text>)", position(height + 12),
+                       html_escaped(name), counted_noun(gpus, "GPU"));
     double left = 0;
     for (std::size_t level = kUseLevels; level > 0; --level) {
       const double width = kMapWidth * static_cast<double>(use[level - 1]) / static_cast<double>(gpus);
       if (use[level - 1] == 0) continue;
-      svg += fmt::format(R"(<rect class="use{}" x="{}" y="{}" width="{}" height="14"><title>{} GPUs</title></rect>)",
+      svg += fmt::format(R"(<rect class="use{}" x="{}" y="{}" width="{}" height="14"><title>{}</title></rect>)",
                          level - 1, position(left), position(height + 18), position(width),
-                         with_separators(use[level - 1]));
+                         counted_noun(use[level - 1], "GPU"));
       left += width;
     }
     height += kRowHeight;

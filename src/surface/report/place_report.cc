@@ -108,6 +108,9 @@ std::string figures_lead(const StudyPage& page) {
 }
 
 std::string course_lead(const StudyPage& page) {
+  if (page.record.asked.rows_with_gpus == 0) {
+    return "No pod of the list asks for a GPU: every policy leaves all GPUs idle.";
+  }
   const bool is_churning = page.record.axis.is_churning;
   std::string text =
       is_churning ? "Pods come and go; with a demand above what the GPUs can hold they stay full. "
@@ -124,7 +127,9 @@ std::string idle_lead(const StudyPage& page) {
   std::string text =
       "Imagine that a pod of the list arrives behind the last decision. For every idle part of a GPU, this is what "
       "keeps it from being used, averaged over ";
-  if (asked.rows == asked.rows_with_gpus) {
+  if (asked.rows_with_gpus == 1) {
+    text += "the one row that asks for GPUs";
+  } else if (asked.rows == asked.rows_with_gpus) {
     text += fmt::format("the {} rows that ask for GPUs", with_separators(asked.rows));
   } else {
     text += fmt::format("the most frequent kinds of pods with GPUs ({} of {} rows)", with_separators(asked.rows),
@@ -137,6 +142,14 @@ std::string idle_lead(const StudyPage& page) {
          " On GPUs with slices the units are counted: a slice that is larger than what its pod asked for leaves less "
          "idle "
          "than is missing above.";
+}
+
+std::string idle_section(const StudyPage& page) {
+  if (page.record.asked.rows_with_gpus == 0) return "";
+  return "<section aria-labelledby=\"h-idle\">\n  <h2 id=\"h-idle\">What the idle GPUs are stuck in</h2>\n"
+         "  <p class=\"lead\">" +
+         idle_lead(page) + "</p>\n" + idle_figure(page) + "\n" + idle_table(page) + "\n  <dl class=\"terms\">\n" +
+         idle_terms(page) + "</dl>\n</section>\n";
 }
 
 std::string map_lead(const StudyPage& page) {
@@ -164,10 +177,7 @@ std::string render_place_report(const StudyPage& page) {
                     {"figures_lead", figures_lead(page)},
                     {"course_lead", course_lead(page)},
                     {"courses", course_figures(page)},
-                    {"idle_lead", idle_lead(page)},
-                    {"idle", idle_figure(page)},
-                    {"idle_table", idle_table(page)},
-                    {"idle_terms", idle_terms(page)},
+                    {"idle", idle_section(page)},
                     {"map_lead", map_lead(page)},
                     {"maps", map_figures(page)}});
 }

@@ -132,16 +132,57 @@ TEST(PlaceReport, ListsThatAskForNothingOrFillEverythingHaveAPage) {
   for (const placement::Problem* problem : {&cpu_only, &small, &full}) {
     const std::string page = page_of(*problem, seeds({}, ArrivalOrder::kGiven), both);
     EXPECT_FALSE(testing::has_bad_number(page));
-    EXPECT_EQ(testing::count_of(page, "<svg viewBox=\"0 0 960"),
-              page.find("Where the policies part") == std::string::npos ? 2U : 3U);
+    const bool is_enlarged = page.find("; enlarged: the scale begins at") != std::string::npos;
+    const bool has_idle = page.find("h-idle") != std::string::npos;
+    EXPECT_EQ(has_idle, problem != &cpu_only);
+    EXPECT_EQ(testing::count_of(page, "<svg viewBox=\"0 0 960"), 1U + (is_enlarged ? 1U : 0U) + (has_idle ? 1U : 0U));
   }
   EXPECT_FALSE(testing::has_bad_number(page_of(small, seeds({1, 2}, ArrivalOrder::kChurn), both)));
+}
+
+TEST(PlaceReport, WithoutPodsThatAskForGpusTheCoursesAreFlatAndNoCauseIsNamed) {
+  const placement::Problem problem = placement::testing::problem_of({{.gpus = 1}}, {{.gpus = 0}, {.gpus = 0}});
+  const std::string page = page_of(problem, seeds({}, ArrivalOrder::kGiven), both);
+  EXPECT_THAT(page, HasSubstr("No pod of the list asks for a GPU: every policy leaves all GPUs idle."));
+  EXPECT_THAT(page, Not(HasSubstr("What the idle GPUs are stuck in")));
+  EXPECT_THAT(page, Not(HasSubstr(R"(class="asked")")));
+  EXPECT_THAT(page, HasSubstr(R"(<path class="course place-fgd" d="M58 330H810"/>)"));
+  EXPECT_THAT(page, HasSubstr(R"(<path class="leader place-fgd" d="M810 330L)"));
+}
+
+TEST(PlaceReport, WhatIsAskedForStaysInsideTheChart) {
+  StudyOptions options = seeds({1});
+  options.demand = Decimal(50);  // columns so wide that the enlarged chart begins below its scale
+  const std::string page = page_of(placement::testing::problem_of({{.gpus = 8}}, {{.milli = 300}, {.milli = 500}}),
+                                   options, both);
+  EXPECT_THAT(page, HasSubstr("; enlarged: the scale begins at"));
+  EXPECT_THAT(page, ::testing::ContainsRegex(R"(<path class="asked" d="M[0-9.]+ 330L[0-9.]+ 12L810 12"/>)"));
+}
+
+TEST(PlaceReport, PoliciesThatDoNotPartHaveAPlainTitle) {
+  const placement::Problem problem = placement::testing::problem_of({{.gpus = 8}}, {{.milli = 1000}});
+  const std::string page = page_of(problem, seeds({1}), both);
+  EXPECT_THAT(page, HasSubstr("The end of the run, enlarged"));
+  EXPECT_THAT(page, Not(HasSubstr("Where the policies part")));
+}
+
+TEST(PlaceReport, OneOfAKindHasNoS) {
+  const std::string page =
+      page_of(placement::testing::problem_of({{.gpus = 1}}, {{}}), seeds({}, ArrivalOrder::kGiven), both);
+  EXPECT_THAT(page, HasSubstr("</tspan> · 1 node, 1 GPU<"));
+  EXPECT_THAT(page, HasSubstr("averaged over the one row that asks for GPUs"));
+}
+
+TEST(PlaceReport, AModelsNameDoesNotReorderItsHeading) {
+  const std::string page = page_of(mixed_list("T4\u202Eab"), seeds({1}), both);
+  EXPECT_THAT(page, HasSubstr("<tspan class=\"model\">\u2068T4\uFFFDab\u2069</tspan> · 20 nodes"));
+  EXPECT_THAT(page, Not(HasSubstr("\u202E")));
 }
 
 TEST(PlaceReport, NamesAreNoMarkupAndNoMarkIsLeft) {
   const std::string page = page_of(mixed_list("<b>\"&é-a-long-name-of-a-model"), seeds({1}), both);
   EXPECT_THAT(page, HasSubstr("p&lt;o&gt;ds.csv"));
-  EXPECT_THAT(page, HasSubstr("&lt;b&gt;&quot;&amp;é-a-long-…"));
+  EXPECT_THAT(page, HasSubstr("\u2068&lt;b&gt;&quot;&amp;é-a-long-\u2069…"));
   EXPECT_THAT(page, Not(HasSubstr("<o>")));
   EXPECT_THAT(page, Not(HasSubstr("<b>\"")));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
