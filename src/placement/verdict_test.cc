@@ -37,10 +37,9 @@ TEST(PlacementVerdict, SharesThatTheTableShowsAlikeTie) {
             "berth is best: 91.00 % of the GPUs allocated at 100 % demand, 1.00 points more than fgd, the next best.");
   EXPECT_EQ(placement_verdict({allocating(Policy::kFgd, 90), allocating(Policy::kBerth, 90.004)}),
             "berth: 90.00 % of the GPUs allocated at 100 % demand; fgd is as good.");
-  EXPECT_EQ(
-      placement_verdict(
-          {allocating(Policy::kRandom, 90), allocating(Policy::kFgd, 90), allocating(Policy::kBerth, 90.004)}),
-      "berth: 90.00 % of the GPUs allocated at 100 % demand; random and 1 other are as good.");
+  EXPECT_EQ(placement_verdict(
+                {allocating(Policy::kRandom, 90), allocating(Policy::kFgd, 90), allocating(Policy::kBerth, 90.004)}),
+            "berth: 90.00 % of the GPUs allocated at 100 % demand; random and 1 other are as good.");
 }
 
 }  // namespace

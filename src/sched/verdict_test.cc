@@ -8,10 +8,11 @@ namespace {
 PolicyFigures completing(Policy policy, double mean) { return {.policy = policy, .completion = {.mean = mean}}; }
 
 TEST(ScheduleVerdict, NamesTheBestAndByHowMuch) {
-  EXPECT_EQ(schedule_verdict({completing(Policy::kFifo, 2'000), completing(Policy::kBerth, 1'000),
-                              completing(Policy::kSrpt, 800)}),
-            "berth is best: 1,000 s mean completion, 50.0 % less than fifo, the next best; 25.0 % more than srpt, which "
-            "knows the durations.");
+  EXPECT_EQ(
+      schedule_verdict(
+          {completing(Policy::kFifo, 2'000), completing(Policy::kBerth, 1'000), completing(Policy::kSrpt, 800)}),
+      "berth is best: 1,000 s mean completion, 50.0 % less than fifo, the next best; 25.0 % more than srpt, which "
+      "knows the durations.");
   EXPECT_EQ(schedule_verdict({completing(Policy::kFifo, 2'000)}), "fifo: 2,000 s mean completion.");
   EXPECT_EQ(schedule_verdict({completing(Policy::kSrpt, 2'000)}), "srpt: 2,000 s mean completion, with hindsight.");
 }

@@ -38,7 +38,8 @@ std::string blocker_text(const World& world, const Explanation& explanation, con
       break;
   }
   const bool is_one = blocker.available == 1 || workload.gpus == 1;
-  return fmt::format("{} of {} {} free", with_separators(blocker.available), counted_noun(workload.gpus, "GPU"), is_one ? "is" : "are");
+  return fmt::format("{} of {} {} free", with_separators(blocker.available), counted_noun(workload.gpus, "GPU"),
+                     is_one ? "is" : "are");
 }
 
 std::string waiting_message(const World& world, const Explanation& explanation, std::string_view name, GpuCount gpus) {
@@ -60,9 +61,9 @@ std::string why_message(const World& world, const Explanation& explanation) {
     case Verdict::kNotSubmitted:
       return fmt::format("{} will be submitted at {}", name, at_second(job.submit));
     case Verdict::kRunning:
-      return fmt::format("{} runs on {} since {}", name, counted_noun(job.gpus, "GPU"), at_second(record.started));
+      return fmt::format("{} has run on {} since {}", name, counted_noun(job.gpus, "GPU"), at_second(record.started));
     case Verdict::kFinished:
-      return fmt::format("{} has finished at {}", name, at_second(record.stopped));
+      return fmt::format("{} finished at {}", name, at_second(record.stopped));
     case Verdict::kStartable:
       return fmt::format("{} would start if {} decided at this second", name, name_of(explanation.policy));
     case Verdict::kWaiting:

@@ -127,13 +127,13 @@ std::string end_labels(const StudyPage& page, const CourseChart& chart) {
     const std::size_t end = std::min(chart.end, course.columns());
     const std::string name = policy_class(policy.policy);
     const auto& mean = page.results[labelled[i]].allocated_churn;
-    svg += fmt::format(R"(<path class="leader {}" d="M{} {}L{} {}h8"/><text class="name{}" x="{}" y="{}">{}</text>)"
-                       R"(<text class="figure" x="{}" y="{}" text-anchor="end">{:.1f}</text>)",
-                       name, position(end_of(record, chart, end)), position(wanted[i]),
-                       position(chart.frame.right + 10), position(at[i]),
-                       policy.policy == placement::Policy::kBerth ? " ours" : "", position(chart.frame.right + 22),
-                       position(at[i] + 4), name_of(policy.policy), position(ChartFrame::kWidth - 4),
-                       position(at[i] + 4), mean ? mean->mean : course.mean(end - 1));
+    svg +=
+        fmt::format(R"(<path class="leader {}" d="M{} {}L{} {}h8"/><text class="name{}" x="{}" y="{}">{}</text>)"
+                    R"(<text class="figure" x="{}" y="{}" text-anchor="end">{:.1f}</text>)",
+                    name, position(end_of(record, chart, end)), position(wanted[i]), position(chart.frame.right + 10),
+                    position(at[i]), policy.policy == placement::Policy::kBerth ? " ours" : "",
+                    position(chart.frame.right + 22), position(at[i] + 4), name_of(policy.policy),
+                    position(ChartFrame::kWidth - 4), position(at[i] + 4), mean ? mean->mean : course.mean(end - 1));
   }
   return svg;
 }
@@ -276,11 +276,10 @@ std::string course_figures(const StudyPage& page) {
   const CourseSpan scales = enlarged(record);
   std::string figures;
   if (scales.least > 0 && scales.first > 0 && scales.first + kEnlargedColumnsMin < columns_of_all(record)) {
-    figures += course_figure(
-        page, chart_of(record, scales),
-        {.title = enlarged_title(record, scales.first),
-         .remark =
-             fmt::format("allocated, % of the GPUs; enlarged: the scale begins at {} %", axis_text(scales.least, ""))});
+    figures += course_figure(page, chart_of(record, scales),
+                             {.title = enlarged_title(record, scales.first),
+                              .remark = fmt::format("allocated, % of the GPUs; enlarged: the scale begins at {} %",
+                                                    axis_text(scales.least, ""))});
   }
   const bool is_alone = figures.empty();
   return figures + course_figure(page, chart_of(record, {.has_labels = is_alone}),

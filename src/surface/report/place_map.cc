@@ -237,7 +237,8 @@ std::string node_text(const StudyPage& page, std::size_t index, const NodeEnd* e
   std::string text =
       fmt::format("row {}: {}", node.row, model_label(page.problem.models[static_cast<std::size_t>(node.model)]));
   if (end == nullptr) {
-    return text + fmt::format(", {}, {} CPU milli, {} MiB", counted_noun(node.gpu_count, "GPU"), node.cpu_milli, node.memory_mib);
+    return text + fmt::format(", {}, {} CPU milli, {} MiB", counted_noun(node.gpu_count, "GPU"), node.cpu_milli,
+                              node.memory_mib);
   }
   std::vector<int> used;
   used.reserve(end->gpus.size());
@@ -353,9 +354,9 @@ std::string use_bars(const StudyPage& page, const ClusterEnd& end, double& heigh
     for (std::size_t level = kUseLevels; level > 0; --level) {
       const double width = kMapWidth * static_cast<double>(use[level - 1]) / static_cast<double>(gpus);
       if (use[level - 1] == 0) continue;
-      svg += fmt::format(R"(<rect class="use{}" x="{}" y="{}" width="{}" height="14"><title>{}</title></rect>)",
-                         level - 1, position(left), position(height + 18), position(width),
-                         counted_noun(use[level - 1], "GPU"));
+      svg +=
+          fmt::format(R"(<rect class="use{}" x="{}" y="{}" width="{}" height="14"><title>{}</title></rect>)", level - 1,
+                      position(left), position(height + 18), position(width), counted_noun(use[level - 1], "GPU"));
       left += width;
     }
     height += kRowHeight;

@@ -153,8 +153,8 @@ TEST(PlaceReport, WithoutPodsThatAskForGpusTheCoursesAreFlatAndNoCauseIsNamed) {
 TEST(PlaceReport, WhatIsAskedForStaysInsideTheChart) {
   StudyOptions options = seeds({1});
   options.demand = Decimal(50);  // columns so wide that the enlarged chart begins below its scale
-  const std::string page = page_of(placement::testing::problem_of({{.gpus = 8}}, {{.milli = 300}, {.milli = 500}}),
-                                   options, both);
+  const std::string page =
+      page_of(placement::testing::problem_of({{.gpus = 8}}, {{.milli = 300}, {.milli = 500}}), options, both);
   EXPECT_THAT(page, HasSubstr("; enlarged: the scale begins at"));
   EXPECT_THAT(page, ::testing::ContainsRegex(R"(<path class="asked" d="M[0-9.]+ 330L[0-9.]+ 12L810 12"/>)"));
 }

@@ -42,10 +42,9 @@ std::string schedule_table(const sched::Workload& workload, const std::vector<Po
   if (has_deadlines) rows.front().emplace_back("late");
   for (const PolicyFigures& figures : results) rows.push_back(policy_row(figures, has_deadlines));
   const std::vector<std::string> lines = aligned(rows);
-  std::string text =
-      fmt::format("{} on {}; completion and wait: means in seconds; no makespan below {} s\n\n",
-                  counted_noun(std::ssize(workload.jobs), "job"), counted_noun(workload.gpus, "GPU"),
-                  with_separators(sched::makespan_bound(workload)));
+  std::string text = fmt::format("{} on {}; completion and wait: means in seconds; no makespan below {} s\n\n",
+                                 counted_noun(std::ssize(workload.jobs), "job"), counted_noun(workload.gpus, "GPU"),
+                                 with_separators(sched::makespan_bound(workload)));
   text += styled_line(has_colour, "2", lines.front());
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const bool is_ours = results[i - 1].policy == sched::Policy::kBerth;
