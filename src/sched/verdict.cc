@@ -52,7 +52,7 @@ std::string compared(const PolicyFigures& figures, const PolicyFigures& other) {
 /// Of the policies without hindsight, the best one first.
 std::string best_text(const std::vector<const PolicyFigures*>& without) {
   const PolicyFigures& best = *without.front();
-  const std::string alone = fmt::format("{}: {} mean completion", name_of(best.policy), mean_text(best));
+  std::string alone = fmt::format("{}: {} mean completion", name_of(best.policy), mean_text(best));
   if (without.size() == 1) return alone;
   std::vector<std::string_view> equal;
   for (const PolicyFigures* other : without | std::views::drop(1)) {

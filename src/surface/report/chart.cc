@@ -107,6 +107,7 @@ std::string position(double at) {
 }
 
 std::vector<double> round_values(double first, double last, int count_max) {
+  if (first == last) return {first};
   const double step = round_step((last - first) / count_max);
   std::vector<double> values;
   const auto begin = static_cast<std::int64_t>(std::ceil(first / step - 1e-9));

@@ -38,7 +38,8 @@ struct ChartFrame {
 /// A position, with one decimal where it is needed.
 [[nodiscard]] std::string position(double at);
 
-/// Multiples of 1, 2 or 5 times a power of ten within [first, last], at most `count_max` + 1. Requires: first < last.
+/// Multiples of 1, 2 or 5 times a power of ten within [first, last], at most `count_max` + 1; of one
+/// value that value. Requires: first <= last.
 [[nodiscard]] std::vector<double> round_values(double first, double last, int count_max);
 
 /// The scale of values from 0 up to at least `most`, ended by a round value.
