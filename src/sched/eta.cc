@@ -6,10 +6,11 @@ namespace berth::sched {
 namespace {
 
 // Where all jobs have estimates, and for policies without estimates of starts: what would come if nobody submitted
-// another job.
+// another job. Else what has been learned from earlier waits.
 
-/// Instants after which a run into the future gives up.
+/// A run into the future gives up behind so many instants, or when so many jobs have been looked at in all of them.
 constexpr std::int64_t kInstantsMax = 20'000;
+constexpr std::int64_t kJobsMax = 20'000'000;
 constexpr double kLateShare = 0.9;
 /// Longer than any run time that matters: about 17 years.
 constexpr Seconds kLongest = Seconds(1) << 29;
@@ -51,10 +52,12 @@ Start start_in(const Moment& moment, JobIndex job, bool is_late) {
   Simulation run = moment.behind;
   run.rebase(workload);
   run.stop_arrivals();
-  for (std::int64_t i = 0; i < kInstantsMax && !run.world().is_running(job); ++i) {
+  std::int64_t jobs_looked_at = 0;
+  for (std::int64_t i = 0; i < kInstantsMax && jobs_looked_at < kJobsMax && !run.world().is_running(job); ++i) {
     const auto next = run.next_instant();
     if (!next) break;
     run.begin(*next);
+    jobs_looked_at += run.world().unfinished_count();
     run.decide();
   }
   return {.time = run.world().now(), .is_reached = run.world().is_running(job)};
@@ -71,6 +74,22 @@ bool are_all_estimated(const World& world) {
   return are_all;
 }
 
+/// Nothing if a run into the future gives up before the job starts: waits learned from a shorter queue say less still.
+std::optional<Eta> simulated_eta(const Moment& moment, JobIndex job) {
+  const Start expected = start_in(moment, job, false);
+  if (!expected.is_reached) return std::nullopt;
+  const Start late = start_in(moment, job, true);
+  if (!late.is_reached) return std::nullopt;
+  return Eta{
+      .p50 = expected.time, .p90 = std::max(expected.time, late.time), .method = "simulated without further arrivals"};
+}
+
+Eta learned_eta(const Moment& moment, JobIndex job) {
+  StartEstimates estimates = *moment.start_estimates;
+  const StartEstimate start = estimates.of_waiting(moment.behind, job);
+  return Eta{.p50 = start.p50, .p90 = start.p90, .method = "from the queue and earlier waits"};
+}
+
 }  // namespace
 
 std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
@@ -79,16 +98,8 @@ std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
   if (record.state != JobState::kWaiting) {
     return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
   }
-  if (moment.start_estimates && !are_all_estimated(moment.behind.world())) {
-    StartEstimates estimates = *moment.start_estimates;
-    const StartEstimate start = estimates.of_waiting(moment.behind, job);
-    return Eta{.p50 = start.p50, .p90 = start.p90, .method = "from the queue and earlier waits"};
-  }
-  const Start expected = start_in(moment, job, false);
-  if (!expected.is_reached) return std::nullopt;
-  const Start late = start_in(moment, job, true);
-  return Eta{
-      .p50 = expected.time, .p90 = std::max(expected.time, late.time), .method = "simulated without further arrivals"};
+  const bool is_learned = moment.start_estimates && !are_all_estimated(moment.behind.world());
+  return is_learned ? learned_eta(moment, job) : simulated_eta(moment, job);
 }
 
 }  // namespace berth::sched

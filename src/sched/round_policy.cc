@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <queue>
 #include <tuple>
+#include <vector>
 
 #include "base/int128.h"
 
@@ -26,18 +28,29 @@ class FairRound {
     waiting_[static_cast<std::size_t>(workload_.job(job).tenant)].push_back({.candidate = candidate, .job = job});
   }
 
-  /// The candidate that gets its GPUs next, of the tenant that has least for its weight; nothing if none fits.
-  std::optional<std::size_t> give_next(GpuCount& free) {
-    std::optional<TenantIndex> poorest;
+  /// The candidates that get the free GPUs: again and again the next that fits of the tenant that has least for its
+  /// weight. Requires: it is called once, when all is given that is taken, and all is added that waits. O(n log t), n
+  /// waiting jobs of t tenants.
+  [[nodiscard]] std::vector<std::size_t> share(GpuCount free) {
+    // Jobs belong to tenants without children: what one gets makes no other here richer.
+    const auto is_richer = [&](TenantIndex a, TenantIndex b) { return is_poorer(b, a); };
+    std::priority_queue<TenantIndex, std::vector<TenantIndex>, decltype(is_richer)> poorest_first(is_richer);
     for (const TenantIndex tenant : indices_of<TenantIndex>(waiting_)) {
-      if (has_fitting(tenant, free) && (!poorest || is_poorer(tenant, *poorest))) poorest = tenant;
+      if (has_fitting(tenant, free)) poorest_first.push(tenant);
     }
-    if (!poorest) return std::nullopt;
-    const auto place = static_cast<std::size_t>(*poorest);
-    const Waiting& next = waiting_[place][next_[place]++];
-    free -= workload_.job(next.job).gpus;
-    give(*poorest, workload_.job(next.job).gpus);
-    return next.candidate;
+    std::vector<std::size_t> taken;
+    while (!poorest_first.empty()) {
+      const TenantIndex poorest = poorest_first.top();
+      poorest_first.pop();
+      if (!has_fitting(poorest, free)) continue;
+      const auto place = static_cast<std::size_t>(poorest);
+      const Waiting& next = waiting_[place][next_[place]++];
+      taken.push_back(next.candidate);
+      free -= workload_.job(next.job).gpus;
+      give(poorest, workload_.job(next.job).gpus);
+      poorest_first.push(poorest);
+    }
+    return taken;
   }
 
  private:
@@ -119,7 +132,7 @@ void RoundPolicy::take_fairly(const World& /*world*/, std::vector<Candidate>& ca
       round.add_waiting(i, candidates[i].job);
     }
   }
-  while (const auto next = round.give_next(free)) candidates[*next].is_taken = true;
+  for (const std::size_t taken : round.share(free)) candidates[taken].is_taken = true;
 }
 
 std::vector<JobIndex> RoundPolicy::waiting(const World& world) const {

@@ -56,9 +56,4 @@ class WhatIf {
   Workload workload_;  ///< that of the moment, but for the change that is being tried
 };
 
-/// For each thing that can be changed the smallest change alone that makes a waiting job start: GPUs of the pool, a
-/// limit above it, its priority, jobs to preempt (as few as possible, those that lose little; none by policies with
-/// rounds, which preempt by themselves). What does not help is left out.
-[[nodiscard]] std::vector<Change> smallest_changes(const Moment& moment, JobIndex job);
-
 }  // namespace berth::sched

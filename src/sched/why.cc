@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sched/eta.h"
+#include "sched/smallest_changes.h"
 #include "sched/why_message.h"
 
 namespace berth::sched {

@@ -8,7 +8,6 @@
 
 #include "base/figure_text.h"
 #include "purchase/advise/offer_totals.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/chart.h"
 #include "surface/report/instance_boxes.h"
 #include "surface/report/page_cells.h"
@@ -111,7 +110,6 @@ std::string render_advise_report(const AdviceCase& advice_case) {
   return fill_page(embedded(advise_html_begin, advise_html_end),
                    {{"title", html_escaped(advice_case.pods_name)},
                     {"headline", html_escaped(purchase::advise::advise_verdict(advice_case.advice))},
-                    {"css", std::string(drawing::style()) + chart_style()},
                     {"facts", advise_facts(advice_case)},
                     {"assumed", html_escaped(purchase::advise::advise_assumption(advice_case.advice, advice_case.at))},
                     {"costs", cost_rows(advice_case.advice)},

@@ -10,7 +10,6 @@
 
 #include "base/figure_text.h"
 #include "study/case_words.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/case_charts.h"
 #include "surface/report/case_courses.h"
 #include "surface/report/chart.h"
@@ -115,7 +114,6 @@ std::string case_remarks(const CaseResult& result) {
 std::string render_case_report(const Scenario& scenario, const CaseResult& result) {
   return fill_page(embedded(case_html_begin, case_html_end), {{"title", html_escaped(result.scenario)},
                                                               {"headline", html_escaped(study::case_verdict(result))},
-                                                              {"css", std::string(drawing::style()) + chart_style()},
                                                               {"small", case_small_mark(result)},
                                                               {"facts", case_facts(result)},
                                                               {"assumed", html_escaped(study::case_assumption(result))},

@@ -12,12 +12,6 @@
 #include "base/sort_stably.h"
 #include "surface/report/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
-extern "C" {
-extern const char chart_css_begin[];
-extern const char chart_css_end[];
-}
-
 namespace berth::report {
 namespace {
 
@@ -97,8 +91,6 @@ std::string island_path(const StepChart& chart, const Island& island, std::span<
 }
 
 }  // namespace
-
-std::string chart_style() { return std::string(embedded(chart_css_begin, chart_css_end)); }
 
 std::string position(double at) {
   std::string text = fmt::format("{:.1f}", at);

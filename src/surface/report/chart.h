@@ -10,9 +10,6 @@
 
 namespace berth::report {
 
-/// The style of charts, beside that of all pages (surface/drawing/drawing.h).
-[[nodiscard]] std::string chart_style();
-
 /// A linear scale from values to positions in a picture.
 struct ChartScale {
   double first = 0;

@@ -8,7 +8,6 @@
 
 #include "base/figure_text.h"
 #include "purchase/commit/verdict.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/chart.h"
 #include "surface/report/commit_charts.h"
 #include "surface/report/page_cells.h"
@@ -170,7 +169,6 @@ std::string render_commit_report(const CommitComparison& comparison) {
   return fill_page(embedded(commit_html_begin, commit_html_end),
                    {{"title", html_escaped(comparison.demand_name)},
                     {"headline", html_escaped(commit_headline(comparison))},
-                    {"css", std::string(drawing::style()) + chart_style()},
                     {"facts", commit_facts(comparison)},
                     {"assumed", html_escaped(purchase::kCommitAssumption)},
                     {"columns", commit_columns()},

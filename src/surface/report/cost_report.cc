@@ -9,7 +9,6 @@
 
 #include "base/figure_text.h"
 #include "base/sort_stably.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/budget_charts.h"
 #include "surface/report/chart.h"
 #include "surface/report/cost_charts.h"
@@ -358,7 +357,6 @@ std::string render_cost_report(const std::string& ledger_name, const CostOvervie
   if (overview.when) sections += kinds_section(overview) + changes_section(overview);
   return fill_page(embedded(cost_html_begin, cost_html_end), {{"title", html_escaped(isolated(ledger_name))},
                                                               {"headline", html_escaped(cost_headline(overview))},
-                                                              {"css", std::string(drawing::style()) + chart_style()},
                                                               {"facts", cost_facts(ledger_name, overview)},
                                                               {"sections", sections}});
 }

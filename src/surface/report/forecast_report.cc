@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "surface/drawing/drawing.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
 
@@ -179,7 +178,6 @@ std::string render_forecast_report(const std::string& trace, const forecast::Bac
   return fill_page(embedded(forecast_html_begin, forecast_html_end),
                    {{"title", html_escaped(trace)},
                     {"headline", html_escaped(forecast_headline(result))},
-                    {"css", std::string(drawing::style())},
                     {"facts", forecast_facts(trace, result)},
                     {"rows", score_rows(result)},
                     {"figures", band_figures(result)}});

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "surface/drawing/drawing.h"
 #include "surface/report/ledger_cells.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
@@ -332,7 +331,6 @@ std::string render_invoice(const Invoice& invoice) {
                    {{"title", html_escaped((tenant.empty() ? "nobody" : isolated(tenant)) + " " +
                                            invoice.request.month.to_string())},
                     {"headline", invoice_headline(invoice)},
-                    {"css", std::string(drawing::style())},
                     {"state", invoice.is_closed ? "closed" : "open"},
                     {"facts", invoice_facts(invoice)},
                     {"hash", hash_line(invoice)},

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "domain/scenario.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/hues.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
@@ -307,7 +306,6 @@ std::string render_pack_report(const PackingProblem& problem, const packing::Pac
   const PackPage page{.problem = problem, .result = result, .replay = replay, .hues = hues_of(problem, result.packing)};
   const std::string headline = html_escaped(headline_words(page));
   return fill_page(embedded(pack_html_begin, pack_html_end), {{"headline", headline},
-                                                              {"css", std::string(drawing::style())},
                                                               {"facts", pack_facts(page)},
                                                               {"legend", legend_items(page)},
                                                               {"note", pictures_note(page)},

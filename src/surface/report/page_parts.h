@@ -19,7 +19,8 @@ namespace berth::report {
 /// The text for each mark.
 using PageParts = std::vector<std::pair<std::string_view, std::string>>;
 
-/// The frame with each {{mark}} replaced. Requires: every mark of the frame has a part.
+/// The frame with each {{mark}} replaced. {{head}} (what the head of a page without a script begins with), {{logo}},
+/// {{style}} and {{chart_style}} are the same for all pages and known here. Requires: every other mark has a part.
 [[nodiscard]] std::string fill_page(std::string_view frame, const PageParts& parts);
 
 }  // namespace berth::report

@@ -9,7 +9,6 @@
 #include "base/figure_text.h"
 #include "placement/figure_columns.h"
 #include "placement/verdict.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/chart.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
@@ -170,7 +169,6 @@ std::string render_place_report(const StudyPage& page) {
   return fill_page(embedded(place_html_begin, place_html_end),
                    {{"title", html_escaped(page.pods_name)},
                     {"headline", html_escaped(placement::placement_verdict(page.results))},
-                    {"css", std::string(drawing::style()) + chart_style()},
                     {"facts", place_facts(page)},
                     {"columns", place_columns(columns)},
                     {"rows", place_rows(page, columns)},

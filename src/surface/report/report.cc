@@ -19,7 +19,6 @@ std::string render_report(const Scenario& scenario, const study::ReplayResult& r
   return fill_page(embedded(page_html_begin, page_html_end),
                    {{"title", html_escaped(result.scenario)},
                     {"headline", html_escaped(headline(scenario, result))},
-                    {"css", std::string(drawing::style())},
                     {"d3", std::string(drawing::d3())},
                     {"figures", page_figures(scenario, result)},
                     {"js", std::string(drawing::script()) + std::string(embedded(page_js_begin, page_js_end))}});

@@ -13,7 +13,6 @@
 
 #include "base/figure_text.h"
 #include "base/sort_stably.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/chart.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
@@ -198,7 +197,6 @@ std::string render_scale_report(const Comparison& comparison) {
       embedded(scale_html_begin, scale_html_end),
       {{"title", html_escaped(comparison.trace_name)},
        {"headline", html_escaped(scale::scale_verdict(comparison))},
-       {"css", std::string(drawing::style()) + chart_style()},
        {"facts", scale_facts(comparison)},
        {"assumed", html_escaped(scale::scale_assumption(comparison))},
        {"columns", result_columns(comparison)},

@@ -9,7 +9,6 @@
 
 #include "base/figure_text.h"
 #include "sched/verdict.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/chart.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
@@ -186,7 +185,6 @@ std::string render_schedule_report(const sched::Comparison& comparison) {
   return fill_page(embedded(schedule_html_begin, schedule_html_end),
                    {{"title", html_escaped(comparison.trace_name)},
                     {"headline", html_escaped(sched::schedule_verdict(comparison.results))},
-                    {"css", std::string(drawing::style()) + chart_style()},
                     {"switch", switch_style(view.order.size())},
                     {"facts", schedule_facts(view)},
                     {"assumed", html_escaped(schedule_assumption(comparison.terms))},

@@ -14,7 +14,6 @@
 #include "base/decimal.h"
 #include "study/size_comparison.h"
 #include "study/size_remarks.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
 
@@ -242,7 +241,6 @@ std::string render_size_report(const study::SizeResult& result) {
   for (const PolicySize& policy : result.policies) tried += tried_figure(result, policy);
   return fill_page(embedded(size_html_begin, size_html_end), {{"title", html_escaped(result.scenario)},
                                                               {"headline", html_escaped(study::size_headline(result))},
-                                                              {"css", std::string(drawing::style())},
                                                               {"facts", facts(result)},
                                                               {"rows", policy_rows(result)},
                                                               {"remarks", remark_lines(result)},

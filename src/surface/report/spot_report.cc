@@ -10,7 +10,6 @@
 
 #include "base/figure_text.h"
 #include "purchase/spot/verdict.h"
-#include "surface/drawing/drawing.h"
 #include "surface/report/chart.h"
 #include "surface/report/page_cells.h"
 #include "surface/report/page_parts.h"
@@ -163,7 +162,6 @@ std::string render_spot_report(const std::string& windows, const SpotStudy& stud
   return fill_page(embedded(spot_html_begin, spot_html_end),
                    {{"title", html_escaped(windows)},
                     {"headline", html_escaped(spot_headline(study, scores))},
-                    {"css", std::string(drawing::style()) + chart_style()},
                     {"facts", spot_facts(windows, study)},
                     {"assumed", html_escaped(purchase::spot_assumption(study))},
                     {"columns", score_columns()},
