@@ -1,6 +1,7 @@
 """The parts of scripts/detail/scheduling_bench.py about `berth schedule`."""
 
 import os
+import random
 import sys
 import tempfile
 
@@ -92,11 +93,25 @@ def shockwave(bench):
                     f"{rival} {reached[rival]}" if reached[rival] else "no other policy on any", ("at least", len(found)))
 
 
+def crowded_list(path):
+    """More jobs than GPUs: 5,000 within a day, 150 times what 64 GPUs do in a day; without estimates."""
+    chance = random.Random(1)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("job,submit_s,gpus,duration_s\n")
+        for job in range(5_000):
+            file.write(f"j{job},{chance.randrange(86_400)},{chance.choice((1, 2, 4, 8))},{chance.randint(60, 86_400)}\n")
+
+
 def processor_time(bench):
-    bench.bars.part("time: Philly, processor seconds on one core")
+    bench.bars.part("time: processor seconds on one core, Philly and a crowded list")
     for gpus in PHILLY_GPUS:
         bench.bars.show(f"{gpus} GPUs: all policies, s", philly_answer(bench, gpus).seconds, bar=("below", 30))
         bench.bars.show(f"{gpus} GPUs: berth alone, s", philly_answer(bench, gpus, "berth").seconds, bar=("below", 10))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "jobs.csv")
+        crowded_list(path)
+        seconds = bench.berth.measure("schedule", "--trace", path, "--gpus", 64, "--policies", "berth").seconds
+    bench.bars.show("5,000 jobs within a day on 64 GPUs, nearly all waiting: berth alone, s", seconds)
 
 
 def estimates(bench):

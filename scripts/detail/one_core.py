@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 class Answer(NamedTuple):
     json: dict
-    policies: dict    # name -> its object of the answer
+    policies: dict    # name -> its object of the answer; empty where a question was answered
     seconds: float    # processor seconds, user and system, of the whole command
 
 
@@ -37,4 +37,4 @@ class Program:
             sys.exit(f"{' '.join(map(str, words))} ended with {run.returncode}: {run.stderr}")
         answer = json.loads(run.stdout)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return Answer(answer, {each["policy"]: each for each in answer["policies"]}, seconds)
+        return Answer(answer, {each["policy"]: each for each in answer.get("policies", [])}, seconds)

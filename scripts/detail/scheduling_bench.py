@@ -20,7 +20,8 @@ estimates  when jobs that wait will start: how often p90 holds, and pinball loss
            the last 500 waits of the size; Philly on 500 and 600 GPUs, the five Shockwave traces
 philly     82,247 jobs on 500 and 600 GPUs, all policies: completion, preemptions and makespan against las
 shockwave  five traces with estimates, rounds of 120 s, restarts of 20 s, all policies: makespan / bound, completion / srpt, worst rho
-time       Philly: processor seconds of all policies together and of berth alone
+time       Philly: processor seconds of all policies together and of berth alone; beside it a list on which nearly all jobs wait
+slots      how sure --slot is and how often that comes true, Philly (slot_bars.py)
 
 Every command runs on one core. The table at the end has every bar, and figures without one: losses stand beside gains. The
 exit status is 1 if a bar is missed. --quick takes fewer seeds and repetitions: it shows that every part runs, and its
@@ -34,10 +35,11 @@ from typing import NamedTuple
 
 import job_bars
 import placement_bars
+import slot_bars
 from bar_table import BarTable
 from one_core import Program
 
-PARTS = {**placement_bars.PARTS, **job_bars.PARTS}
+PARTS = {**placement_bars.PARTS, **job_bars.PARTS, **slot_bars.PARTS}
 
 
 class Bench(NamedTuple):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What `berth schedule` says to people: one of a kind has no s, large numbers have separators, small ones their digits.
+"""What `berth schedule` says to people: one of a kind has no s, large numbers have separators, small ones their digits; what
+the README shows is what is printed.
 Skips (77) without a program.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 PROGRAM = os.environ.get("BERTH_PROGRAM", "")
 HEADER = "job,tenant,submit_s,gpus,duration_s\n"
 SECONDS_MAX = 60
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class TextTest(unittest.TestCase):
@@ -42,6 +44,15 @@ class TextTest(unittest.TestCase):
         rows = [f"j{i},x,{i * 10},1,2" for i in range(60)] + ["a,x,1000,1,30", "b,x,1001,1,30", "c,x,1002,1,30"]
         text = self.text(rows, "--gpus", 1, "--policies", "fifo", "--why", "c", "--at", 1_003, "--format", "table")
         self.assertRegex(text, r"Ahead of it: 1 job, expected to take 0\.0*[1-9][0-9]{2} GPU-hours\.")
+
+    def test_the_readme_shows_what_is_printed(self) -> None:
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        block = next(part for part in readme.split("```") if part.startswith("text\n$") and " --why " in part)
+        command, shown = block.removeprefix("text\n$ ").replace("\\\n", "").split("\n", 1)
+        words = command.split()
+        self.assertEqual(words[0], "build/release/berth")
+        result = subprocess.run([PROGRAM, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual((result.stdout, result.stderr), (shown, ""))
 
 
 if __name__ == "__main__":
