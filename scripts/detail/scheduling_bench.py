@@ -14,6 +14,8 @@ gpus10     500 nodes of 10 GPUs, node i of model i mod 5, with 128,000 CPU milli
            1,000 CPU milli and 1,000 MiB, pod i for the models i mod 5 and (i + 1) mod 5. Shown beside: pairs of models, CPU and
            memory drawn anew for each pod (CPU 1,000 to 10,999 milli, memory 1,000 to 50,999 MiB, Python's random, seed 1), so
            that no two pods are alike
+variants   45 lists that nothing was tuned on: the nine with half of the nodes, less CPU, other shares of a GPU, smaller nodes, or
+           nodes and pods drawn again (placement_variants.py); fill and churn, fgd and berth
 
 Jobs (job_bars.py):
 estimates  when jobs that wait will start: how often p90 holds, and pinball losses beside those of the obvious answer, quantiles of
@@ -35,11 +37,12 @@ from typing import NamedTuple
 
 import job_bars
 import placement_bars
+import placement_variants
 import slot_bars
 from bar_table import BarTable
 from one_core import Program
 
-PARTS = {**placement_bars.PARTS, **job_bars.PARTS, **slot_bars.PARTS}
+PARTS = {**placement_bars.PARTS, **placement_variants.PARTS, **job_bars.PARTS, **slot_bars.PARTS}
 
 
 class Bench(NamedTuple):

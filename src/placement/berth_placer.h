@@ -22,8 +22,8 @@ class BerthPlacer {
   [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
   /// As choose, once more for the same arrival.
   [[nodiscard]] std::optional<Spot> choose_anew(ShapeIndex shape);
-  /// Another place for slices like those of a spot, beside what is kept free. Nothing but a slice will do; nothing if
-  /// there is none.
+  /// Another place for slices like those of a spot, beside what is kept free. Nothing if the best place is no slice: a
+  /// part of a GPU that is not partitioned.
   [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot, const Spot& kept_free);
   void touch(NodeIndex node);
 

@@ -31,7 +31,7 @@ struct CourseAxis {
 [[nodiscard]] CourseAxis demand_axis(std::int64_t percent_most);
 
 /// One run. Column d: the mean of allocated over the arrivals whose demand, rounded to a percent, lies in it; where
-/// there is none, what was allocated behind the last arrival before.
+/// there is none, what was allocated after the last arrival before.
 class RunCourse {
  public:
   RunCourse(const CourseAxis& axis, std::int64_t capacity_milli) : axis_(axis), capacity_milli_(capacity_milli) {}

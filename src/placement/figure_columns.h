@@ -12,7 +12,7 @@ namespace berth::placement {
 struct FigureColumn {
   std::string_view heading;  ///< "at 130 %"
   std::optional<Summary> PolicyResult::* figure;
-  int digits = 2;         ///< behind the point
+  int digits = 2;         ///< after the point
   bool is_share = false;  ///< of the GPUs, in percent
 };
 

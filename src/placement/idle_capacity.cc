@@ -146,21 +146,23 @@ std::optional<Spot> first_spot(const Cluster& cluster, const Shape& shape, std::
   return std::nullopt;
 }
 
-/// Whether all pods of a gang fit at once. The cluster ends as it was.
+/// Whether all pods of a gang fit at once, or there are too many looks to find out. The cluster ends as it was.
 bool fits_as_a_whole(Cluster& cluster, const std::vector<ShapeIndex>& gang, std::int64_t& looks) {
   const auto shape_of = [&](ShapeIndex shape) -> const Shape& {
     return cluster.problem().shapes[static_cast<std::size_t>(shape)];
   };
   std::vector<Spot> spots;
   spots.reserve(gang.size());
-  for (const ShapeIndex shape : gang) {
-    const auto spot = first_spot(cluster, shape_of(shape), looks);
-    if (!spot) break;
-    cluster.place(*spot, shape_of(shape));
+  bool does_fit = true;
+  for (std::size_t i = 0; i < gang.size() && looks <= kIdleLooksMax; ++i) {
+    const auto spot = first_spot(cluster, shape_of(gang[i]), looks);
+    does_fit = spot.has_value();
+    if (!does_fit) break;
+    cluster.place(*spot, shape_of(gang[i]));
     spots.push_back(*spot);
   }
   for (std::size_t i = spots.size(); i > 0; --i) cluster.remove(spots[i - 1], shape_of(gang[i - 1]));
-  return spots.size() == gang.size();
+  return does_fit;
 }
 
 /// By shape: the rows whose gang does not fit as a whole. Gangs of the same shapes are tried once.

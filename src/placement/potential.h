@@ -82,7 +82,7 @@ class Potential {
     std::uint32_t weighing = 0;  ///< with which weights it was computed
   };
 
-  /// Where in `counts_` the sizes begin, behind the blocks of requests.
+  /// Where in `counts_` the sizes begin, after the blocks of requests.
   [[nodiscard]] std::size_t sizes_begin() const;
   void add_groups(const Problem& problem);
   void divide_by_model(std::size_t models);
@@ -104,7 +104,7 @@ class Potential {
   std::vector<float> counts_;  ///< by request, then by size
   std::vector<float> usable_;
   std::vector<Slot> slots_;
-  std::uint32_t weighing_ = 1;  ///< counts the calls of weigh()
+  std::uint32_t weighing_ = 1;  ///< counts the calls of weigh() that renew
 };
 
 }  // namespace berth::placement

@@ -95,7 +95,7 @@ class Run {
             .spot = *spots_[decision]};
   }
 
-  /// One pod, timed: where it goes, and the state behind it.
+  /// One pod, timed: where it goes, and the state after it.
   std::optional<Spot> decide_one(std::int32_t row) {
     const ShapeIndex shape = problem_.shape_of_pod[static_cast<std::size_t>(row)];
     const std::int64_t begin = listener_.clock ? listener_.clock() : 0;
@@ -156,7 +156,7 @@ class Run {
     for (std::size_t i = begin; i < spots_.size(); ++i) movable_.add(lying(i));
   }
 
-  /// The decisions of a batch, each behind the moves that were made for it.
+  /// The decisions of a batch, each after the moves that were made for it.
   void report(std::size_t first, std::size_t begin, bool is_failed) {
     const std::vector<std::pair<std::size_t, Move>> moves = std::exchange(moves_of_batch_, {});
     if (!listener_.decided) return;

@@ -20,7 +20,7 @@ struct Decision {
   bool is_undone = false;                   ///< placed, but its gang failed
 };
 
-/// What a run has come to behind a batch of arrivals.
+/// What a run has come to after a batch of arrivals.
 struct RunMeasure {
   std::int64_t arrivals = 0;      ///< so far
   int batch = 1;                  ///< how many of them came in this batch

@@ -11,7 +11,7 @@ namespace berth::placement {
 
 /// How often a shape is looked for: once for each of its alternatives, or once.
 [[nodiscard]] std::size_t alternatives_of(const Shape& shape);
-/// By shape: the score board of its first alternative, those of the others follow; behind the last one how many boards
+/// By shape: the score board of its first alternative, those of the others follow; after the last one how many boards
 /// there are.
 [[nodiscard]] std::vector<ShapeIndex> first_boards(const Problem& problem);
 

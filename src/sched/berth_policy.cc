@@ -12,8 +12,9 @@ namespace {
 
 /// Seconds between decisions while jobs wait.
 constexpr Seconds kDecisionGrid = 60;
-/// More, when all jobs that wait have waited or will run so long that little changes: a hundredth of that.
-constexpr Seconds kStepsPerAge = 100;
+/// A longer step where all jobs that wait are patient and have no deadline: the least hundredth of what one of them has
+/// waited and will still run, in whole minutes.
+constexpr Seconds kStepShare = 100;
 /// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;
@@ -55,11 +56,18 @@ class BerthInstant {
   }
 
   void decide() {
-    find_next_due_claim();
+    find_claimants();
     give_back();
+    std::vector<JobIndex> held_back;
     for (const JobIndex job : order_) {
-      if (!world_.is_running(job) && may_borrow_now(job)) serve(job);
+      if (world_.is_running(job)) continue;
+      if (may_borrow_now(job)) {
+        serve(job);
+      } else {
+        held_back.push_back(job);
+      }
     }
+    start_held_back(held_back);
     if (!stopped_.empty()) give_back();
     std::erase_if(policy_.waiting_, [&](JobIndex job) { return world_.is_running(job); });
     for (const JobIndex job : stopped_) {
@@ -157,7 +165,8 @@ class BerthInstant {
     return world_.now() - waits_since >= kPatienceRestarts * world_.terms().restart;
   }
 
-  /// Running jobs that could lose their GPUs to this one; too few for most jobs that wait, which is soon known.
+  /// Running jobs that could lose their GPUs to this one. For most waiting jobs they hold too few GPUs: their sum is
+  /// known without looking at each.
   [[nodiscard]] std::span<const TakeableJobs::Entry> takeable(JobIndex job) {
     if (!takeable_) {
       takeable_.emplace();
@@ -195,19 +204,38 @@ class BerthInstant {
 
   // ---- Guarantees
 
-  /// When the earliest claim to a guarantee falls due: what is lent until then must come back by then.
-  void find_next_due_claim() {
+  void find_claimants() {
     for (const JobIndex job : order_) {
-      if (!is_within_[static_cast<std::size_t>(job)]) continue;
-      const Seconds due = claim_of(job).value_or(world_.now()) + world_.terms().reclaim;
-      next_due_ = std::min(next_due_.value_or(due), due);
+      if (is_within_[static_cast<std::size_t>(job)]) claimants_.push_back(job);
     }
+    std::ranges::sort(claimants_, {}, [&](JobIndex job) { return std::pair(due_of(job), job); });
+  }
+  [[nodiscard]] Seconds due_of(JobIndex job) const {
+    return claim_of(job).value_or(world_.now()) + world_.terms().reclaim;
+  }
+
+  /// When the earliest claim to a guarantee falls due: what is lent until then must come back by then.
+  [[nodiscard]] std::optional<Seconds> next_due() {
+    while (next_claimant_ < claimants_.size()) {
+      const JobIndex job = claimants_[next_claimant_];
+      if (!world_.is_running(job) && is_within_guarantee(job)) return due_of(job);
+      ++next_claimant_;
+    }
+    return std::nullopt;
   }
 
   /// Whether a job may start on what others may claim soon: only if it can be preempted by then.
-  [[nodiscard]] bool may_borrow_now(JobIndex index) const {
-    if (!next_due_ || is_within_guarantee(index)) return true;
-    return workload_.job(index).is_preemptible && world_.now() + world_.terms().min_run <= *next_due_;
+  [[nodiscard]] bool may_borrow_now(JobIndex index) {
+    if (is_within_guarantee(index)) return true;
+    const std::optional<Seconds> due = next_due();
+    return !due || (workload_.job(index).is_preemptible && world_.now() + world_.terms().min_run <= *due);
+  }
+
+  /// Those held back for claims whose jobs have started since.
+  void start_held_back(const std::vector<JobIndex>& jobs) {
+    for (const JobIndex job : jobs) {
+      if (may_borrow_now(job) && has_room(job) && fits_beside_reservation(job)) world_.start(job);
+    }
   }
 
   /// Tenants whose claim is due get their GPUs.
@@ -242,7 +270,7 @@ class BerthInstant {
     }
   }
 
-  /// Since when tenants wait for GPUs within their guarantee, behind the decision.
+  /// Since when tenants wait for GPUs within their guarantee, after the decision.
   void update_claims() {
     std::vector<bool> is_claiming(policy_.claims_.size());
     for (const JobIndex job : policy_.waiting_) {
@@ -345,7 +373,9 @@ class BerthInstant {
   std::vector<JobIndex> preemptible_;  ///< running at the beginning
   std::vector<JobIndex> stopped_;      ///< preempted at this instant; none of order_
   std::size_t settled_ = 0;            ///< of stopped_: whose GPUs were offered to guarantees
-  std::optional<Seconds> next_due_;
+  std::vector<JobIndex>
+      claimants_;                  ///< waiting within their tenant's guarantee at the beginning, the earliest due first
+  std::size_t next_claimant_ = 0;  ///< of claimants_: those before it have started, or fit no more
   std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once asked for
   std::optional<Reservation> reservation_;
 };
@@ -386,10 +416,9 @@ std::optional<Seconds> BerthPolicy::latest_start(const World& world, JobIndex in
     const Worth& its = worths_.of(running);
     const bool is_borrowed =
         victim.tenant == job.tenant || world.use_of(victim.tenant) > workload_->tenant(victim.tenant).guaranteed;
-    if (victim.is_preemptible && victim.priority <= job.priority && is_borrowed && !its.is_urgent &&
-        TakeableJobs::outranks(worths_.of(index), its)) {
-      possible += victim.gpus;
-    }
+    const bool yields = victim.priority < job.priority || (victim.priority == job.priority && !its.is_urgent &&
+                                                           TakeableJobs::outranks(worths_.of(index), its));
+    if (victim.is_preemptible && is_borrowed && yields) possible += victim.gpus;
   }
   if (possible < job.gpus) return std::nullopt;
   const Seconds patient = std::max(job.submit, world.record(index).stopped) + kPatienceRestarts * world.terms().restart;
@@ -403,7 +432,7 @@ Seconds BerthPolicy::decision_step(const World& world) const {
     const Seconds waited = world.now() - waits_since;
     const bool is_patient = waited >= kPatienceRestarts * world.terms().restart;
     if (!is_patient || workload_->job(job).deadline) return kDecisionGrid;
-    least = std::min(least, (worths_.of(job).remaining + waited) / kStepsPerAge);
+    least = std::min(least, (worths_.of(job).remaining + waited) / kStepShare);
   }
   return std::max(kDecisionGrid, least / kDecisionGrid * kDecisionGrid);
 }

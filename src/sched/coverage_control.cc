@@ -4,7 +4,7 @@ namespace berth::sched {
 namespace {
 
 constexpr double kMissesWanted = 0.1;
-/// With how much nothing-known the run begins, in promises.
+/// As if so many promises had been made before the first, and nine in ten of them had held.
 constexpr double kCautious = 20;
 
 }  // namespace

@@ -27,7 +27,7 @@ class CoverageControl {
  public:
   explicit CoverageControl(std::size_t jobs) : is_pending_(jobs), promised_(jobs) {}
 
-  /// A job that waits starts by `by`, it is said.
+  /// It is said that a waiting job starts by `by`.
   void promise(JobIndex job, Seconds by);
   /// A job starts; others than promised ones count nothing.
   void started(JobIndex job, Seconds at);

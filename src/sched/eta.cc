@@ -8,7 +8,8 @@ namespace {
 // Where all jobs have estimates, and for policies without estimates of starts: what would come if nobody submitted
 // another job. Else what has been learned from earlier waits.
 
-/// A run into the future gives up behind so many instants, or when so many jobs have been looked at in all of them.
+/// A run into the future ends without an answer after so many instants, or when the unfinished jobs of its instants add
+/// up to so many.
 constexpr std::int64_t kInstantsMax = 20'000;
 constexpr std::int64_t kJobsMax = 20'000'000;
 constexpr double kLateShare = 0.9;
@@ -28,9 +29,9 @@ Seconds late_remaining(RunTimes& run_times, const World& world, JobIndex job) {
 
 /// The workload as it is expected to go on: jobs take what they are expected to.
 Workload expected_workload(const Moment& moment, bool is_late) {
-  const World& world = moment.behind.world();
+  const World& world = moment.after.world();
   Workload workload = world.workload();
-  if (has_hindsight(moment.behind.name())) return workload;
+  if (has_hindsight(moment.after.name())) return workload;
   RunTimes run_times = moment.run_times;
   for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) {
     const JobState state = world.record(job).state;
@@ -49,7 +50,7 @@ struct Start {
 /// When the job starts if it goes on like this and nobody submits another job.
 Start start_in(const Moment& moment, JobIndex job, bool is_late) {
   const Workload workload = expected_workload(moment, is_late);
-  Simulation run = moment.behind;
+  Simulation run = moment.after;
   run.rebase(workload);
   run.stop_arrivals();
   std::int64_t jobs_looked_at = 0;
@@ -74,31 +75,30 @@ bool are_all_estimated(const World& world) {
   return are_all;
 }
 
-/// Nothing if a run into the future gives up before the job starts: waits learned from a shorter queue say less still.
+/// Nothing if a run into the future ends before the job starts: waits learned from a shorter queue say less still.
 std::optional<Eta> simulated_eta(const Moment& moment, JobIndex job) {
   const Start expected = start_in(moment, job, false);
   if (!expected.is_reached) return std::nullopt;
-  const Start late = start_in(moment, job, true);
+  const Start late = has_hindsight(moment.after.name()) ? expected : start_in(moment, job, true);
   if (!late.is_reached) return std::nullopt;
   return Eta{
       .p50 = expected.time, .p90 = std::max(expected.time, late.time), .method = "simulated without further arrivals"};
 }
 
 Eta learned_eta(const Moment& moment, JobIndex job) {
-  StartEstimates estimates = *moment.start_estimates;
-  const StartEstimate start = estimates.of_waiting(moment.behind, job);
+  const StartEstimate start = moment.start_estimates->of_waiting(moment.after, job);
   return Eta{.p50 = start.p50, .p90 = start.p90, .method = "from the queue and earlier waits"};
 }
 
 }  // namespace
 
 std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
-  const JobRecord& record = moment.behind.world().record(job);
+  const JobRecord& record = moment.after.world().record(job);
   if (record.state == JobState::kNotSubmitted) return std::nullopt;
   if (record.state != JobState::kWaiting) {
     return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
   }
-  const bool is_learned = moment.start_estimates && !are_all_estimated(moment.behind.world());
+  const bool is_learned = moment.start_estimates && !are_all_estimated(moment.after.world());
   return is_learned ? learned_eta(moment, job) : simulated_eta(moment, job);
 }
 

@@ -7,7 +7,7 @@
 
 namespace berth::sched {
 
-/// Of a job that runs or has finished: its first start; of one that waits, also behind a preemption: its next one.
+/// Of a job that runs or has finished: its first start; of one that waits, also after a preemption: its next one.
 /// Nothing before its submit, or if the job does not start within a bound of the work to find out.
 [[nodiscard]] std::optional<Eta> eta_of(const Moment& moment, JobIndex job);
 

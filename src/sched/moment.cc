@@ -20,11 +20,11 @@ Result<std::optional<Moment>> moment_at(const Workload& workload, const Terms& t
   const bool has_event = run.next_instant() == at;
   run.begin(at);
   Moment moment{
-      .before = run, .behind = run, .run_times = std::move(run_times), .start_estimates = std::move(start_estimates)};
+      .before = run, .after = run, .run_times = std::move(run_times), .start_estimates = std::move(start_estimates)};
   if (has_event) {
-    moment.behind.decide();
-    moment.run_times.follow(moment.behind);
-    if (moment.start_estimates) (void)moment.start_estimates->passed(moment.behind);
+    moment.after.decide();
+    moment.run_times.follow(moment.after);
+    if (moment.start_estimates) (void)moment.start_estimates->passed(moment.after);
   }
   return std::optional(std::move(moment));
 }

@@ -13,7 +13,7 @@ namespace berth::sched {
 
 struct Moment {
   Simulation before;  ///< what finishes and arrives at the second is in, its decision is not
-  Simulation behind;  ///< the decision is in, if the policy decides at this second
+  Simulation after;   ///< the decision is in, if the policy decides at this second
   RunTimes run_times;
   std::optional<StartEstimates> start_estimates;  ///< of policies that have them
 };

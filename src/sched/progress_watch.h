@@ -13,7 +13,7 @@ namespace berth::sched {
 /// rounds.
 class ProgressWatch {
  public:
-  /// To be called behind each instant. Returns whether the work is stuck. O(running).
+  /// To be called after each instant. Returns whether the work is stuck. O(running).
   [[nodiscard]] bool is_stuck(const World& world);
 
  private:

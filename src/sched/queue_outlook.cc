@@ -43,6 +43,7 @@ QueueOutlook::QueueOutlook(const Workload& workload)
     : workload_(&workload),
       place_(workload.jobs.size()),
       waiting_gpus_(workload.jobs.size() + 1),
+      asked_(workload.jobs.size()),
       credit_(kProjectedFirst) {
   std::vector<JobIndex> order;
   order.reserve(workload.jobs.size());
@@ -125,9 +126,9 @@ void QueueOutlook::project(const Simulation& simulation, const std::vector<JobIn
   std::size_t found = 0;
   for (const JobIndex job : queue) {
     const Seconds start = projection_.place(workload_->job(job).gpus, remaining(world, job));
-    const auto at = std::ranges::find(jobs, job);
-    if (at == jobs.end()) continue;
-    outlooks[static_cast<std::size_t>(at - jobs.begin())].projection = static_cast<double>(start - world.now());
+    Outlook* outlook = outlook_of(job, outlooks);
+    if (outlook == nullptr) continue;
+    outlook->projection = static_cast<double>(start - world.now());
     if (++found == jobs.size() && simulation.name() == Policy::kBerth) return;
   }
 }
@@ -135,12 +136,21 @@ void QueueOutlook::project(const Simulation& simulation, const std::vector<JobIn
 std::vector<Outlook> QueueOutlook::look(const Simulation& simulation, const std::vector<JobIndex>& jobs) {
   std::vector<Outlook> outlooks(jobs.size());
   if (jobs.empty()) return outlooks;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    asked_[static_cast<std::size_t>(jobs[i])] = static_cast<std::uint32_t>(i + 1);
+  }
   if (simulation.name() == Policy::kBerth) {
     look_at_order(simulation, jobs, outlooks);
   } else {
     look_at_queue(simulation, jobs, outlooks);
   }
+  for (const JobIndex job : jobs) asked_[static_cast<std::size_t>(job)] = 0;
   return outlooks;
+}
+
+Outlook* QueueOutlook::outlook_of(JobIndex job, std::vector<Outlook>& outlooks) const {
+  const std::uint32_t place = asked_[static_cast<std::size_t>(job)];
+  return place == 0 ? nullptr : &outlooks[place - 1];
 }
 
 void QueueOutlook::look_at_queue(const Simulation& simulation, const std::vector<JobIndex>& jobs,
@@ -165,7 +175,7 @@ void QueueOutlook::look_at_queue(const Simulation& simulation, const std::vector
     project(simulation, simulation.waiting(), jobs, outlooks);
     return;
   }
-  // Behind all others the projection goes on; elsewhere it would have to be renewed.
+  // After all others the projection goes on; elsewhere it would have to be renewed.
   GpuCount asked = 0;
   for (const JobIndex job : jobs) asked += workload_->job(job).gpus;
   if (waiting_before(jobs.front()) + asked != waiting_total_) return;
@@ -184,8 +194,7 @@ void QueueOutlook::look_at_order(const Simulation& simulation, const std::vector
   GpuCount ahead = 0;
   for (const JobIndex job : order) {
     oldest = std::max(oldest, world.now() - workload_->job(job).submit);
-    const auto at = std::ranges::find(jobs, job);
-    if (at != jobs.end()) outlooks[static_cast<std::size_t>(at - jobs.begin())].gpus_ahead = ahead;
+    if (Outlook* outlook = outlook_of(job, outlooks)) outlook->gpus_ahead = ahead;
     ahead += workload_->job(job).gpus;
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {

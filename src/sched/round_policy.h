@@ -20,7 +20,7 @@ class RoundPolicy {
   /// O(u log u), u the jobs that are not finished.
   void decide(World& world);
 
-  /// Jobs that wait, in the order in which they are looked at (`fair`: behind those of poorer tenants).
+  /// Jobs that wait, in the order in which they are looked at (under `fair` poorer tenants go before that order).
   [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
   /// As World::rebase.
   void rebase(const Workload& workload) { workload_ = &workload; }
@@ -31,7 +31,7 @@ class RoundPolicy {
   /// A job that may run in the next round.
   struct Candidate {
     JobIndex job;
-    std::int64_t key = 0;  ///< lower goes first, behind priority
+    std::int64_t key = 0;  ///< lower goes first, among jobs of equal priority
     bool is_taken = false;
   };
   [[nodiscard]] std::vector<Candidate> candidates(const World& world) const;

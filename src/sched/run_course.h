@@ -35,7 +35,7 @@ struct FollowedTenant {
 struct CourseSeries {
   std::int64_t value = 0;
   Seconds since = 0;
-  std::vector<Int128> integrals = {};  ///< value x seconds; columns behind the last are 0
+  std::vector<Int128> integrals = {};  ///< value x seconds; columns after the last are 0
 };
 
 /// From one start of a job to its end.

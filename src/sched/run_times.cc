@@ -5,7 +5,6 @@
 namespace berth::sched {
 namespace {
 
-constexpr std::size_t kErrorsMax = 1000;
 constexpr double kFirstTrust = 0.9;
 
 /// When a running job makes progress: at the end of its restart.
@@ -17,22 +16,18 @@ Seconds works_from(const World& world, JobIndex job) {
 }  // namespace
 
 void EstimateErrors::finished(const Job& job) {
-  ratios_.push_back(static_cast<double>(job.duration) / static_cast<double>(*job.estimate));
-  if (ratios_.size() > kErrorsMax) ratios_.pop_front();
+  ratios_.add(static_cast<double>(job.duration) / static_cast<double>(*job.estimate));
 }
 
 double EstimateErrors::chance_of_end(const Job& job, Seconds done, Seconds by) const {
   const auto estimate = static_cast<double>(*job.estimate);
   const double from = static_cast<double>(done) / estimate;
   const double to = static_cast<double>(by) / estimate;
-  double reached = 1;
-  double ended = by >= *job.estimate ? kFirstTrust : 1 - kFirstTrust;
-  for (const double ratio : ratios_) {
-    if (ratio <= from) continue;
-    reached += 1;
-    if (ratio <= to) ended += 1;
-  }
-  return ended / reached;
+  const std::vector<double>& sorted = ratios_.sorted();
+  const auto reached = std::ranges::upper_bound(sorted, from);
+  const auto ended = std::ranges::upper_bound(reached, sorted.end(), to);
+  const double first = by >= *job.estimate ? kFirstTrust : 1 - kFirstTrust;
+  return (first + static_cast<double>(ended - reached)) / (1 + static_cast<double>(sorted.end() - reached));
 }
 
 RunTimes::RunTimes(const Workload& workload, Policy policy)

@@ -3,11 +3,11 @@
 /// decides who runs.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "sched/durations.h"
+#include "sched/last_values.h"
 #include "sched/simulation.h"
 #include "sched/usual_durations.h"
 
@@ -23,7 +23,7 @@ class EstimateErrors {
   [[nodiscard]] double chance_of_end(const Job& job, Seconds done, Seconds by) const;
 
  private:
-  std::deque<double> ratios_;  ///< duration / estimate, of the latest jobs
+  LastValues ratios_{1'000};  ///< duration / estimate
 };
 
 /// A value. Follows a run from its beginning.
@@ -31,7 +31,7 @@ class RunTimes {
  public:
   RunTimes(const Workload& workload, Policy policy);
 
-  /// To be called behind each instant.
+  /// To be called after each instant.
   void follow(const Simulation& simulation);
 
   /// Seconds of progress that a job still takes, at least 1: to its estimate; as long again as it has run if it has

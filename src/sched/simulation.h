@@ -26,7 +26,7 @@ class Simulation {
 
   /// The next instant at which something happens or the policy decides; nothing when all jobs have finished.
   [[nodiscard]] std::optional<Seconds> next_instant() const;
-  /// Finishes and arrivals of an instant. Requires: `to` is not behind next_instant(); before it nothing happens.
+  /// Finishes and arrivals of an instant. Requires: `to` is not later than next_instant(); before it nothing happens.
   void begin(Seconds to);
   /// The decision of an instant that has begun: now, if the policy decides at it.
   void decide();
@@ -38,7 +38,7 @@ class Simulation {
   /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others
   /// (World::rebase).
   void rebase(const Workload& workload);
-  /// To be called behind it when priorities have changed. O(n log n), n all jobs.
+  /// To be called after it when priorities have changed. O(n log n), n all jobs.
   void reorder();
   /// What-if: nobody submits a job any more.
   void stop_arrivals() { next_arrival_ = arrivals_->size(); }
@@ -47,7 +47,7 @@ class Simulation {
   [[nodiscard]] World& world() { return world_; }
   [[nodiscard]] Policy name() const { return name_; }
   [[nodiscard]] const AnyPolicy& policy() const { return policy_; }
-  /// Of the instant, behind its decision: in the order in which it happened.
+  /// Of the instant, after its decision: in the order in which it happened.
   [[nodiscard]] const std::vector<LogEntry>& log() const { return log_; }
 
  private:

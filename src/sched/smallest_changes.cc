@@ -34,6 +34,7 @@ std::vector<Change> smallest_changes(const Moment& moment, JobIndex job) {
   WhatIf what_if(moment, job);
   const Policy policy = moment.before.name();
   std::vector<Change> changes;
+  if (!moment.before.is_decision_instant()) return changes;
   const auto add = [&](std::optional<Change> change) {
     if (change) changes.push_back(std::move(*change));
   };

@@ -14,13 +14,16 @@ namespace {
 
 /// Added to waits before they are compared: below a minute, differences mean little.
 constexpr double kShortWait = 60;
+/// Longer than any answer that matters: about 30 million years.
+constexpr double kWaitMax = 1e15;
 /// A projection is exact while its ratios lie so close to 1.
 constexpr double kExact = 0.005;
 constexpr std::size_t kExactCount = 20;
 /// How often a certain start is promised a second too early.
 constexpr std::int64_t kMissEach = 10;
-/// Or more often, where too many hold anyway.
+/// Or more often, where too many hold anyway. Where too few do, the queue takes longer than projected.
 constexpr double kTooFewMisses = -0.02;
+constexpr double kTooManyMisses = 0.04;
 constexpr std::int64_t kMissEachMore = 4;
 /// How much longer than guessed a queue may take: in order, and where some overtake (easy).
 constexpr double kQueueStretch = 1.4;
@@ -170,16 +173,18 @@ std::vector<StartEstimate> StartEstimates::passed(const Simulation& simulation) 
   return estimates;
 }
 
-StartEstimate StartEstimates::of_waiting(const Simulation& simulation, JobIndex job) {
-  const std::vector<Outlook> outlooks = outlook_.look(simulation, {job});
+StartEstimate StartEstimates::of_waiting(const Simulation& simulation, JobIndex job) const {
+  QueueOutlook outlook = outlook_;
+  outlook.renew_next();
+  const std::vector<Outlook> outlooks = outlook.look(simulation, {job});
   return estimate(simulation, job, waits(guesses(simulation, job, outlooks.front()), situation(), false));
 }
 
 StartEstimate StartEstimates::estimate(const Simulation& simulation, JobIndex job, const Waits& waits) const {
   const Seconds now = simulation.world().now();
-  // What waits behind a decision starts a second later at the earliest.
-  const Seconds half = std::llround(std::max(1.0, waits.half));
-  const Seconds most = std::llround(std::max(1.0, waits.most));
+  // What waits after a decision starts a second later at the earliest.
+  const Seconds half = std::llround(std::clamp(waits.half, 1.0, kWaitMax));
+  const Seconds most = std::llround(std::clamp(waits.most, 1.0, kWaitMax));
   return {.job = job, .p50 = now + half, .p90 = now + std::max(half, most)};
 }
 
@@ -242,9 +247,9 @@ StartEstimates::Waits StartEstimates::foreseen(const Guesses& guesses, bool is_e
   // Some start before those ahead of them (easy): then half of them come earlier.
   const bool is_certain = foreseen_ratios_.count() < kExactCount || foreseen_ratios_.quantile(10) >= 1 - kExact;
   const double half = is_certain ? start : estimated(guesses).half;
-  if (excess > 0.04)
+  if (excess > kTooManyMisses)
     return {.half = half, .most = stretched(start, std::min(kQueueStretchMax, power(kQueueGain * excess)))};
-  if (is_early && start >= 1) return {.half = std::min(half, start - 1), .most = start - 1};
+  if (is_early && start >= 2) return {.half = std::min(half, start - 1), .most = start - 1};
   // Under easy others may come between by a little.
   return {.half = half, .most = policy_ == Policy::kEasy ? start * (1 + kExact) : start};
 }

@@ -9,16 +9,18 @@
 /// (coverage_control.h), so that nine of ten starts come by then.
 ///
 /// Four situations, told apart by what is known alone:
-/// - foreseen: fifo or easy, all jobs have estimates, and the projection has been right within 0.5 % so far. Then the
-///   start is known to the second and there is no distribution to take quantiles of: p50 is the projection, and so is
-///   p90 for nine jobs of ten; for the tenth it is a second earlier. That is the exact 90 % statement about a certain
-///   value (a smoothed conformal predictor breaks ties by chance; here by counting). docs/decisions/0041 says why.
-/// - estimated: all unfinished jobs have estimates. p90 also counts jobs that have been waiting longer than was thought
-///   (censored_quantile.h).
+/// - foreseen: fifo or easy, all unfinished jobs have estimates, and of the last 50 waits, as multiples of the
+///   projection, the 90 % quantile is 1 within 0.5 % (or fewer than 20 are known). Then the start is certain
+///   and there is no distribution to take quantiles of: p50 is the projection, and so is p90 for nine jobs of ten; for
+///   the tenth both are a second earlier. That is the exact 90 % statement about a certain value (a smoothed conformal
+///   predictor breaks ties by chance; here by counting). Where too many promises hold it is one job in four, where too
+///   few hold p90 is stretched. docs/decisions/0041 says why.
+/// - estimated: all unfinished jobs have estimates. Under berth p90 also counts jobs that have been waiting longer than
+///   was thought (censored_quantile.h).
 /// - unknown, fifo and easy: p90 is 1.4 times (easy: 1.3) the usual 90 % wait, p50, or the middle of the usual wait
 ///   and the drain (of at most twice the usual), whichever is longest.
 /// - unknown, berth: a job that waits is served by patience at the latest when enough running jobs have to yield to it;
-///   neither quantile lies behind that.
+///   neither quantile is later than that.
 ///
 /// Source of the smoothed predictor: Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005.
 #pragma once
@@ -52,12 +54,12 @@ class StartEstimates {
   /// Requires: has_start_estimates(policy).
   StartEstimates(const Workload& workload, Policy policy);
 
-  /// To be called behind the decision of every instant of the run: estimates for the jobs submitted at it, by row.
+  /// To be called after the decision of every instant of the run: estimates for the jobs submitted at it, by row.
   /// A job that has started at once: now, both.
   [[nodiscard]] std::vector<StartEstimate> passed(const Simulation& simulation);
-  /// What is expected now of a job that waits, for the first time or preempted, as known behind the latest instant
+  /// What is expected now of a job that waits, for the first time or preempted, as known after the latest instant
   /// passed. Requires: the simulation has not gone further than that, but for time without events.
-  [[nodiscard]] StartEstimate of_waiting(const Simulation& simulation, JobIndex job);
+  [[nodiscard]] StartEstimate of_waiting(const Simulation& simulation, JobIndex job) const;
 
  private:
   enum class Situation : std::uint8_t { kForeseen, kEstimated, kQueue, kBerth };

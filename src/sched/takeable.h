@@ -1,5 +1,5 @@
-/// The running jobs of an instant in the order in which waiting ones may take their GPUs: whom a job may preempt are
-/// the first of them, up to some place.
+/// The running jobs of an instant in the order in which waiting ones may take their GPUs: a waiting job may preempt the
+/// first of them, up to some place.
 ///
 /// By priority; of one priority those that are not urgent, by what their rank exceeds their loss, the most first, then
 /// the urgent ones, the least urgent first, then those that only a higher priority may preempt.

@@ -1,9 +1,9 @@
 /// How long jobs of a tenant and size usually run: what `easy` expects of a job without an estimate.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "sched/workload.h"
 
@@ -17,7 +17,7 @@ class UsualDurations {
   [[nodiscard]] Seconds of(const Job& job) const;
 
  private:
-  std::map<std::pair<TenantIndex, GpuCount>, std::vector<Seconds>> finished_;  ///< the latest last
+  std::map<std::pair<TenantIndex, GpuCount>, std::deque<Seconds>> finished_;  ///< the latest, the last at the end
 };
 
 }  // namespace berth::sched

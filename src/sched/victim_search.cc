@@ -103,7 +103,7 @@ class VictimSearch {
     return true;
   }
 
-  /// Tries sets of jobs, few first, as far as there is time.
+  /// Tries sets of jobs, few first, at most kSetsMax.
   void try_all(const std::vector<JobIndex>& all, std::size_t fewest, std::size_t most) {
     std::int64_t left = kSetsMax;
     for (std::size_t size = fewest; size <= most && left > 0; ++size) {
@@ -121,7 +121,7 @@ class VictimSearch {
     }
   }
 
-  /// The next combination of places below `count` in lexicographic order; false behind the last.
+  /// The next combination of places below `count` in lexicographic order; false after the last.
   static bool advance(std::vector<std::size_t>& chosen, std::size_t count) {
     for (std::size_t i = chosen.size(); i > 0; --i) {
       if (chosen[i - 1] + 1 > count - (chosen.size() - i) - 1) continue;
@@ -139,9 +139,10 @@ class VictimSearch {
   /// Exchanges victims for others that would lose less, as long as the job still starts.
   void prefer_cheaper() {
     std::ranges::sort(candidates_, {}, [&](JobIndex job) { return std::tuple(lost(job), gpus(job), -job); });
+    std::int64_t left = kExchangesMax;
     for (JobIndex& victim : change_.jobs) {
-      for (std::size_t i = 0; i < std::min(candidates_.size(), kExchangesMax) && lost(candidates_[i]) < lost(victim);
-           ++i) {
+      const std::size_t count = std::min(candidates_.size(), kExchangesOfOneMax);
+      for (std::size_t i = 0; i < count && left > 0 && lost(candidates_[i]) < lost(victim); ++i, --left) {
         std::swap(victim, candidates_[i]);
         if (what_if_.starts(change_)) break;
         std::swap(victim, candidates_[i]);
@@ -151,20 +152,23 @@ class VictimSearch {
 
   /// `berth` preempts by itself too, and may then need fewer.
   void drop_needless() {
-    for (std::size_t i = 0; i < change_.jobs.size() && change_.jobs.size() > 1;) {
+    std::int64_t left = policy_ == Policy::kBerth ? kOmissionsMax : 0;
+    for (std::size_t i = 0; i < change_.jobs.size() && change_.jobs.size() > 1 && left > 0; --left) {
       Change fewer = change_;
       fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(i));
       if (what_if_.starts(fewer)) {
         change_ = std::move(fewer);
-        i = 0;
       } else {
         ++i;
       }
     }
   }
 
-  static constexpr std::size_t kExchangesMax = 8;
+  // Decisions that are tried.
   static constexpr std::int64_t kSetsMax = 1'000;
+  static constexpr std::int64_t kExchangesMax = 400;
+  static constexpr std::size_t kExchangesOfOneMax = 8;
+  static constexpr std::int64_t kOmissionsMax = 400;
 
   const World& world_;
   const Workload& workload_;

@@ -55,8 +55,8 @@ std::optional<JobIndex> WaitingJobs::first() const {
   return first_that_fits({.gpus = kNone - 1, .gpus_longer = kNone - 1}, std::nullopt);
 }
 
-std::optional<JobIndex> WaitingJobs::first_that_fits(const Room& room, std::optional<JobIndex> behind) const {
-  const std::size_t from = behind ? place_of_[static_cast<std::size_t>(*behind)] + 1 : 0;
+std::optional<JobIndex> WaitingJobs::first_that_fits(const Room& room, std::optional<JobIndex> after) const {
+  const std::size_t from = after ? place_of_[static_cast<std::size_t>(*after)] + 1 : 0;
   const auto place = find(1, 0, width_, from, room);
   return place ? std::optional(order_[*place]) : std::nullopt;
 }

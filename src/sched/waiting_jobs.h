@@ -33,9 +33,9 @@ class WaitingJobs {
     Seconds seconds = std::numeric_limits<Seconds>::max();
     GpuCount gpus_longer = 0;
   };
-  /// The first job of all, or the first behind another that fits.
+  /// The first job that fits: of all, or of those after another.
   [[nodiscard]] std::optional<JobIndex> first() const;
-  [[nodiscard]] std::optional<JobIndex> first_that_fits(const Room& room, std::optional<JobIndex> behind) const;
+  [[nodiscard]] std::optional<JobIndex> first_that_fits(const Room& room, std::optional<JobIndex> after) const;
 
  private:
   static constexpr GpuCount kNone = std::numeric_limits<GpuCount>::max();

@@ -28,7 +28,7 @@ class WhatIf {
   WhatIf(const Moment& moment, JobIndex job);
 
   /// Whether the job starts when the policy decides at that second with this changed; where jobs are preempted for it,
-  /// without others that the policy preempts for it. Requires: the job waits behind the unchanged decision; jobs to
+  /// without others that the policy preempts for it. Requires: the job waits after the unchanged decision; jobs to
   /// preempt are others that may be preempted.
   [[nodiscard]] bool starts(const Change& change);
   /// The least of these amounts, ascending, that makes it start; nothing if none does. More need not help where less

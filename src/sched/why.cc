@@ -20,10 +20,10 @@ constexpr std::array<std::string_view, 5> kBlockerNames = {"limit", "order", "gu
 class Explainer {
  public:
   Explainer(const Moment& moment, JobIndex job)
-      : moment_(moment), world_(moment.behind.world()), workload_(world_.workload()), job_(job) {}
+      : moment_(moment), world_(moment.after.world()), workload_(world_.workload()), job_(job) {}
 
   Explanation explain() {
-    const Policy policy = moment_.behind.name();
+    const Policy policy = moment_.after.name();
     Explanation explanation{.job = job_, .policy = policy, .as_of = world_.now(), .verdict = verdict()};
     if (explanation.verdict == Verdict::kWaiting) {
       explanation.ahead = ahead();
@@ -57,20 +57,19 @@ class Explainer {
   [[nodiscard]] Ahead ahead() const {
     Ahead ahead;
     RunTimes run_times = moment_.run_times;
-    for (const JobIndex other : moment_.behind.waiting()) {
+    for (const JobIndex other : moment_.after.waiting()) {
       if (other == job_) break;
       ahead.jobs.push_back(other);
       ahead.gpus += workload_.job(other).gpus;
-      const Seconds takes = has_hindsight(moment_.behind.name())
-                                ? workload_.job(other).duration - world_.progress(other)
-                                : run_times.remaining(world_, other);
+      const Seconds takes = has_hindsight(moment_.after.name()) ? workload_.job(other).duration - world_.progress(other)
+                                                                : run_times.remaining(world_, other);
       ahead.gpu_hours += static_cast<double>(workload_.job(other).gpus) * static_cast<double>(takes) / kSecondsPerHour;
     }
     return ahead;
   }
 
   [[nodiscard]] std::vector<Blocker> blockers(const Ahead& ahead, const std::vector<Change>& changes) const {
-    const Policy policy = moment_.behind.name();
+    const Policy policy = moment_.after.name();
     std::vector<Blocker> found;
     if (obeys_limits(policy)) {
       for_each_ancestor(workload_, job().tenant, [&](TenantIndex at) {
@@ -81,15 +80,15 @@ class Explainer {
     }
     const GpuCount free = world_.free_gpus();
     const bool has_room = job().gpus <= free && found.empty();
-    if (!ahead.jobs.empty() && !decides_in_rounds(policy) && (has_room || are_served_first(changes))) {
+    const bool is_short = ahead.gpus + job().gpus > free;
+    if (!ahead.jobs.empty() && !decides_in_rounds(policy) && is_short && (has_room || are_served_first(changes))) {
       const std::string& first = workload_.job_names[static_cast<std::size_t>(ahead.jobs.front())];
       found.push_back({BlockerCode::kOrder, ahead.gpus + job().gpus, free, first});
-    }
-    if (has_room && ahead.jobs.empty() && policy == Policy::kBerth) {
+    } else if (has_room && policy == Policy::kBerth) {
       found.push_back({BlockerCode::kGuarantee, job().gpus, 0, claimant()});
     }
     if (job().gpus > free) found.push_back({BlockerCode::kCapacity, job().gpus, free, "pool"});
-    if (!moment_.behind.is_decision_instant()) {
+    if (!moment_.after.is_decision_instant()) {
       const Seconds round = world_.terms().round;
       found.push_back({BlockerCode::kRound, (world_.now() / round + 1) * round, world_.now(), "pool"});
     }
@@ -103,9 +102,9 @@ class Explainer {
     return more == changes.end() || more->by > missing;
   }
 
-  /// The tenant for whose unused guarantee GPUs are kept, because a job of it waits.
+  /// The tenant for whose unused guarantee GPUs are kept, because a job of it waits; "pool" if it no longer does.
   [[nodiscard]] std::string claimant() const {
-    for (const JobIndex other : moment_.behind.waiting()) {
+    for (const JobIndex other : moment_.after.waiting()) {
       const Job& waiting = workload_.job(other);
       const Tenant& tenant = workload_.tenant(waiting.tenant);
       const bool fits = world_.use_of(waiting.tenant) + waiting.gpus <= tenant.guaranteed;

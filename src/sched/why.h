@@ -12,7 +12,8 @@
 
 namespace berth::sched {
 
-/// `kStartable`: it would start if the policy decided at this second.
+/// `kStartable`: it would start if the policy decided once more at this second, though nothing has happened at it. Not
+/// under policies with rounds: between two of them the job waits for the next (`kRound`).
 enum class Verdict : std::uint8_t { kNotSubmitted, kWaiting, kStartable, kRunning, kFinished };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 
@@ -55,12 +56,12 @@ struct Explanation {
   std::string message = {};               ///< a sentence with the numbers
   std::vector<Blocker> blockers = {};     ///< the dominant one first; none unless it waits
   Ahead ahead = {};                       ///< of a job that waits
-  std::optional<Eta> eta = std::nullopt;  ///< nothing before its submit
+  std::optional<Eta> eta = std::nullopt;  ///< nothing before its submit, or where it takes too long to find out
   std::vector<Change> changes = {};       ///< none unless it waits
 };
 
-/// The state behind the decisions of a second, and the changes at it. Up to some 2,000 decisions of copies of the
-/// moment, and two runs into the future.
+/// The state after the decisions of a second, and the changes at it. Some 300 decisions of copies of the moment for
+/// each thing that can be changed and up to 2,000 for jobs to preempt, and two runs into the future.
 [[nodiscard]] Explanation explain(const Moment& moment, JobIndex job);
 
 }  // namespace berth::sched

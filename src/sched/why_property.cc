@@ -37,14 +37,14 @@ void check_changes(const Moment& moment, const Explanation& explanation) {
 }
 
 void check_explanation(const Moment& moment, JobIndex job) {
-  const World& world = moment.behind.world();
+  const World& world = moment.after.world();
   const Explanation explanation = explain(moment, job);
   RC_ASSERT(!explanation.message.empty());
   RC_ASSERT(explanation.as_of == world.now());
   const bool waits = world.record(job).state == JobState::kWaiting;
   RC_ASSERT(waits == (explanation.verdict == Verdict::kWaiting || explanation.verdict == Verdict::kStartable));
   RC_ASSERT(explanation.eta.has_value() || world.record(job).state == JobState::kNotSubmitted ||
-            decides_in_rounds(moment.behind.name()));
+            decides_in_rounds(moment.after.name()));
   if (explanation.eta) RC_ASSERT(explanation.eta->p50 <= explanation.eta->p90);
   if (explanation.eta && waits) RC_ASSERT(explanation.eta->p50 >= world.now());
   if (explanation.verdict != Verdict::kWaiting) {
@@ -76,7 +76,7 @@ RC_GTEST_PROP(Slot, IsTheEarliestStartByTheExpectedEnds, (std::uint64_t seed)) {
   Rng rng = Rng(seed).split("questions");
   const auto moment = moment_at(workload, {}, Policy::kBerth, static_cast<Seconds>(rng.below(6'000)), {});
   RC_ASSERT(moment && *moment);
-  const World& world = (*moment)->behind.world();
+  const World& world = (*moment)->after.world();
   const SlotWish wish{.gpus = 1 + static_cast<GpuCount>(rng.below(18)), .length = 100};
   const auto slot = find_slot(world, (*moment)->run_times, wish);
   RunTimes run_times = (*moment)->run_times;

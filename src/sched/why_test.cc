@@ -91,6 +91,18 @@ TEST(Why, ALimitIsAReasonOnlyWhereItIsKept) {
   EXPECT_EQ(explained(workload, Policy::kSkip, 1, 10).blockers.size(), 1U);
 }
 
+TEST(Why, WhoIsAheadIsNoReasonWhereGpusAreLeftForAll) {
+  // x may use 4 of 16 GPUs and does; of its two small jobs that wait, the second does not wait for the first.
+  const ListedJob small{.tenant = "x", .submit_s = 1, .duration_s = 100};
+  const Workload workload =
+      workload_of({{.tenant = "x", .gpus = 4, .duration_s = 1000}, small, small}, 16, {{.name = "x", .limit = 4}});
+  for (const int job : {1, 2}) {
+    const Explanation explanation = explained(workload, Policy::kBerth, job, 10);
+    ASSERT_EQ(explanation.blockers.size(), 1U) << explanation.message;
+    EXPECT_EQ(explanation.blockers[0].code, BlockerCode::kLimit);
+  }
+}
+
 TEST(Why, OfManyPrioritiesTheLeastThatHelpsIsFound) {
   // Of 500 jobs with a priority each two run, one GPU is free, and the last job must pass the first that waits.
   std::vector<ListedJob> jobs;
@@ -125,7 +137,7 @@ TEST(Why, KnowsEveryState) {
 TEST(Slot, CountsOnTheEstimatesOfRunningJobs) {
   const Workload workload = three_jobs();
   const Moment moment = moment_of(workload, Policy::kFifo, 30);
-  const auto slot = [&](GpuCount gpus) { return find_slot(moment.behind.world(), moment.run_times, {.gpus = gpus}); };
+  const auto slot = [&](GpuCount gpus) { return find_slot(moment.after.world(), moment.run_times, {.gpus = gpus}); };
   EXPECT_EQ(slot(1)->start, 30);
   EXPECT_EQ(slot(1)->confidence, 1);
   EXPECT_EQ(slot(4)->start, 100);
@@ -140,7 +152,7 @@ TEST(Slot, ChancesOfSeveralJobsAreMultiplied) {
     const Workload workload = workload_of({job, job}, 2 * gpus);
     const Moment moment = moment_of(workload, Policy::kFifo, 30);
     const auto slot = [&](GpuCount wanted) {
-      return find_slot(moment.behind.world(), moment.run_times, {.gpus = wanted});
+      return find_slot(moment.after.world(), moment.run_times, {.gpus = wanted});
     };
     EXPECT_DOUBLE_EQ(slot(gpus)->confidence, 0.99);
     EXPECT_DOUBLE_EQ(slot(2 * gpus)->confidence, 0.81);
@@ -157,7 +169,7 @@ TEST(Slot, ManyDifferentNumbersOfGpusKeepTheirChances) {
   const Workload workload = workload_of(jobs, all);
   const Moment moment = moment_of(workload, Policy::kFifo, 30);
   const auto sure = [&](GpuCount gpus) {
-    return find_slot(moment.behind.world(), moment.run_times, {.gpus = gpus})->confidence;
+    return find_slot(moment.after.world(), moment.run_times, {.gpus = gpus})->confidence;
   };
   EXPECT_NEAR(sure(all), std::pow(0.9, jobs.size()), 1e-9);
   EXPECT_NEAR(sure(1 << 18), 0.9, 1e-9);
@@ -167,7 +179,7 @@ TEST(Slot, ManyDifferentNumbersOfGpusKeepTheirChances) {
 TEST(Slot, AJobThatOutlivesItsEstimateRunsAsLongAgain) {
   const Workload workload = workload_of({{.gpus = 2, .duration_s = 100, .estimate_s = 20}}, 2);
   const Moment moment = moment_of(workload, Policy::kFifo, 30);
-  EXPECT_EQ(find_slot(moment.behind.world(), moment.run_times, {.gpus = 1})->start, 60);
+  EXPECT_EQ(find_slot(moment.after.world(), moment.run_times, {.gpus = 1})->start, 60);
 }
 
 TEST(Slot, ConfidenceComesFromTheEstimatesThatHeld) {
@@ -179,7 +191,7 @@ TEST(Slot, ConfidenceComesFromTheEstimatesThatHeld) {
                                          {.submit_s = 50, .gpus = 4, .duration_s = 90, .estimate_s = 50}},
                                         4);
   const Moment moment = moment_of(workload, Policy::kFifo, 60);
-  const auto slot = find_slot(moment.behind.world(), moment.run_times, {.gpus = 4});
+  const auto slot = find_slot(moment.after.world(), moment.run_times, {.gpus = 4});
   EXPECT_EQ(slot->start, 100);
   EXPECT_DOUBLE_EQ(slot->confidence, (2 + 0.9) / (4 + 1));
 }

@@ -56,7 +56,7 @@ struct Workload {
 /// What a change costs, and how often policies with rounds decide.
 struct Terms {
   Seconds round = 300;
-  Seconds restart = 60;   ///< without progress, at each start behind a preemption
+  Seconds restart = 60;   ///< without progress, at each start after a preemption
   Seconds min_run = 0;    ///< before which no job is preempted
   Seconds reclaim = 600;  ///< within which lent GPUs come back
 };

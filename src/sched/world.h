@@ -22,7 +22,7 @@ struct JobRecord {
   JobState state = JobState::kNotSubmitted;
   Seconds progress = 0;     ///< done before the last start
   Seconds started = 0;      ///< the last start
-  bool is_restart = false;  ///< the last start was one behind a preemption
+  bool is_restart = false;  ///< the last start was one after a preemption
   std::optional<Seconds> first_start = std::nullopt;
   Seconds stopped = 0;  ///< finished, or preempted the last time
   std::int32_t preemptions = 0;

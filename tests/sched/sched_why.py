@@ -113,10 +113,13 @@ def blocker_errors(state: State, row: int, answer: dict) -> Iterator[str]:
         wanted += [("limit", job.gpus, most, name) for name, most in left.items() if most < job.gpus]
     ahead = named(run, answer["ahead"]["jobs"])
     more = [one["by"] for one in answer["counterfactuals"] if one["change"] == "gpus"]   # checked by change_errors
-    if run.policy in AT_EVENTS and ahead and (job.gpus <= pool.free or not more or more[0] > job.gpus - pool.free):
-        sizes = job.gpus + sum(run.jobs[one].gpus for one in ahead if one is not None)
+    sizes = job.gpus + sum(run.jobs[one].gpus for one in ahead if one is not None)
+    takes_first = job.gpus <= pool.free or not more or more[0] > job.gpus - pool.free
+    if run.policy in AT_EVENTS and ahead and sizes > pool.free and takes_first:
         wanted.append(("order", sizes, pool.free, (answer["ahead"]["jobs"] + [None])[0]))
     may = ("guarantee", "order") if run.policy == "berth" else ()
+    if any(needed <= available for code, needed, available, _ in found if code != "round"):
+        yield f"blockers that do not block: {found}"
     rest = [one for one in found if one not in wanted and one[0] not in may + ("round",)]
     if rest or not set(wanted) <= set(found):
         yield f"blockers: wanted {wanted}, found {found}"

@@ -20,7 +20,7 @@ class ScheduleOutputs {
   ScheduleOutputs(const ScheduleRequest& request, const sched::Workload& workload);
 
   [[nodiscard]] Result<void> open();
-  /// Follows the run of a policy, to be called behind each instant; empty if nobody wants it.
+  /// Follows the run of a policy, to be called after each instant; empty if nobody wants it.
   [[nodiscard]] std::function<void(const sched::Simulation&)> follower(sched::Policy policy);
   /// What could not be written so far.
   [[nodiscard]] Result<void> written() const { return log_.written() ? estimates_.written() : log_.written(); }

@@ -54,7 +54,7 @@ Result<std::string> answer_question(const sched::Workload& workload, const Sched
     const sched::Explanation explanation = sched::explain(**moment, *job);
     return is_json ? why_json(workload, explanation) : why_text(workload, explanation);
   }
-  const auto slot = sched::find_slot((*moment)->behind.world(), (*moment)->run_times, question.slot);
+  const auto slot = sched::find_slot((*moment)->after.world(), (*moment)->run_times, question.slot);
   return is_json ? slot_json(slot) : slot_text(question.slot, slot);
 }
 

@@ -38,16 +38,17 @@ void add_schedule_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--policies", words->policies, "all, or fifo, skip, sjf, easy, las, srpt, fair, berth")
       ->type_name("A,B")
       ->capture_default_str();
-  verb->add_option("--round-seconds", words->round_seconds, "How often las, srpt and fair decide")
+  verb->add_option("--round-seconds", words->round_seconds, "Seconds between decisions of las, srpt and fair")
       ->type_name("S")
       ->capture_default_str();
-  verb->add_option("--restart-seconds", words->restart_seconds, "What a start behind a preemption takes")
+  verb->add_option("--restart-seconds", words->restart_seconds,
+                   "Seconds without progress at each start after a preemption")
       ->type_name("S")
       ->capture_default_str();
-  verb->add_option("--min-run-seconds", words->min_run_seconds, "No job is preempted before")
+  verb->add_option("--min-run-seconds", words->min_run_seconds, "Seconds that a job runs before it may be preempted")
       ->type_name("S")
       ->capture_default_str();
-  verb->add_option("--reclaim-seconds", words->reclaim_seconds, "Within which lent GPUs come back")
+  verb->add_option("--reclaim-seconds", words->reclaim_seconds, "Seconds within which lent GPUs come back")
       ->type_name("S")
       ->capture_default_str();
   verb->add_option("--format", words->format, "table or json [table; json for answers to questions]")

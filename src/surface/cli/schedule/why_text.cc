@@ -62,7 +62,7 @@ void write_eta(JsonWriter& json, const std::optional<sched::Eta>& eta) {
   json.close_object();
 }
 
-/// One digit behind the point; three significant ones below 1, with at most six behind the point.
+/// One digit after the point; below 1 three significant ones, with at most six after the point.
 std::string work_text(double gpu_hours) {
   constexpr int kDigitsMax = 6;
   if (gpu_hours >= 1 || gpu_hours == 0) return separated(fmt::format("{:.1f}", gpu_hours));
@@ -137,9 +137,8 @@ std::string why_text(const Workload& workload, const Explanation& explanation) {
   }
   for (const Change& change : explanation.changes) text += "  " + change_text(workload, change) + "\n";
   if (explanation.eta && explanation.verdict == sched::Verdict::kWaiting) {
-    text += fmt::format("Start: {} s as likely as not, {} s with a chance of nine in ten ({}).\n",
-                        with_separators(explanation.eta->p50), with_separators(explanation.eta->p90),
-                        explanation.eta->method);
+    text += fmt::format("Probable start: by {} s (50 %), by {} s (90 %), {}.\n", with_separators(explanation.eta->p50),
+                        with_separators(explanation.eta->p90), explanation.eta->method);
   }
   return text;
 }
