@@ -23,13 +23,13 @@ enum Column : std::size_t { kName, kCpu, kMemory, kGpus, kGpuMilli, kGpuSpec, kG
 const NamedColumns pod_columns = {.required = {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"},
                                   .optional = {"gpu_spec", "gang", "gpu_memory_mib", "profile"}};
 
-/// The words between bars.
+/// The words between bars, empty ones too.
 std::vector<std::string_view> split_alternatives(std::string_view text) {
   std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('|'), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('|', from), text.size());
+    words.push_back(text.substr(from, end - from));
+    from = end + 1;
   }
   return words;
 }

@@ -105,6 +105,9 @@ TEST(PodList, RefusesUnknownProfilesAndThoseOfPodsWithoutExactlyOneGpu) {
   EXPECT_EQ(profile_refusal("a,1,1,1,500,4g.40gb\n"),
             "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, "
             "found \"4g.40gb\"");
+  EXPECT_EQ(profile_refusal("a,1,1,1,500,2g.20gb|\n"),
+            "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, "
+            "found \"2g.20gb|\"");
   EXPECT_EQ(profile_refusal("a,1,1,1,500,0x2g.20gb\n"),
             "p.csv:2:13: profile: wanted MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |, "
             "found \"0x2g.20gb\"");

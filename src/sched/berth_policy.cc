@@ -12,9 +12,10 @@ namespace {
 
 /// Seconds between decisions while jobs wait.
 constexpr Seconds kDecisionGrid = 60;
-/// A longer step where all jobs that wait are patient and have no deadline: the least hundredth of what one of them has
-/// waited and will still run, in whole minutes.
+/// A longer step, in whole minutes, where little changes by then for all jobs that wait: a hundredth of the time until
+/// a job is patient, and then of what it has waited and will still run; a thousandth of the time to its deadline.
 constexpr Seconds kStepShare = 100;
+constexpr Seconds kDeadlineStepShare = 1'000;
 /// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;
@@ -224,11 +225,14 @@ class BerthInstant {
     return std::nullopt;
   }
 
-  /// Whether a job may start on what others may claim soon: only if it can be preempted by then.
+  /// Whether a job may start on what others may claim soon: only if it can be preempted by then. In a restart it gains
+  /// nothing, and is protected from those whose GPUs it once took.
   [[nodiscard]] bool may_borrow_now(JobIndex index) {
     if (is_within_guarantee(index)) return true;
     const std::optional<Seconds> due = next_due();
-    return !due || (workload_.job(index).is_preemptible && world_.now() + world_.terms().min_run <= *due);
+    if (!due) return true;
+    const Seconds gains = world_.record(index).first_start ? world_.terms().restart + 1 : 0;
+    return workload_.job(index).is_preemptible && world_.now() + std::max(world_.terms().min_run, gains) <= *due;
   }
 
   /// Those held back for claims whose jobs have started since.
@@ -427,12 +431,14 @@ std::optional<Seconds> BerthPolicy::latest_start(const World& world, JobIndex in
 
 Seconds BerthPolicy::decision_step(const World& world) const {
   Seconds least = std::numeric_limits<Seconds>::max();
-  for (const JobIndex job : waiting_) {
-    const Seconds waits_since = std::max(workload_->job(job).submit, world.record(job).stopped);
-    const Seconds waited = world.now() - waits_since;
-    const bool is_patient = waited >= kPatienceRestarts * world.terms().restart;
-    if (!is_patient || workload_->job(job).deadline) return kDecisionGrid;
-    least = std::min(least, (worths_.of(job).remaining + waited) / kStepShare);
+  for (const JobIndex index : waiting_) {
+    const Job& job = workload_->job(index);
+    const Seconds waited = world.now() - std::max(job.submit, world.record(index).stopped);
+    const Seconds patient = kPatienceRestarts * world.terms().restart;
+    const Seconds changes = waited < patient ? patient - waited : worths_.of(index).remaining + waited;
+    least = std::min(least, changes / kStepShare);
+    if (job.deadline && *job.deadline > world.now())
+      least = std::min(least, (*job.deadline - world.now()) / kDeadlineStepShare);
   }
   return std::max(kDecisionGrid, least / kDecisionGrid * kDecisionGrid);
 }

@@ -1,6 +1,7 @@
 #include "sched/victims.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace berth::sched {
 namespace {
@@ -27,6 +28,22 @@ class Search {
   std::optional<std::vector<JobIndex>> find(std::vector<JobIndex> candidates) {
     std::ranges::sort(candidates,
                       [&](JobIndex a, JobIndex b) { return situation_.worths->yields_before(workload_, a, b); });
+    if (choose(candidates) || (rule_ == TakingRule::kGuarantee && choose_for_guarantee(candidates))) {
+      let_go_of_those_not_needed();
+      return chosen_;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct PathStep {
+    TenantIndex tenant;
+    GpuCount missing = 0;  ///< above its limit, with the job
+    bool has_limit = false;
+  };
+
+  /// Chooses the first of the candidates that are enough; false, and nobody, if they are not.
+  [[nodiscard]] bool choose(const std::vector<JobIndex>& candidates) {
     // What is legal depends on who was chosen before, so those passed over get another chance.
     for (bool has_changed = true; is_open() && has_changed;) {
       has_changed = false;
@@ -38,17 +55,22 @@ class Search {
         has_changed = true;
       }
     }
-    if (is_open()) return std::nullopt;
-    let_go_of_those_not_needed();
-    return chosen_;
+    if (!is_open()) return true;
+    for (const JobIndex victim : chosen_) count(victim, -1);
+    chosen_.clear();
+    return false;
   }
 
- private:
-  struct PathStep {
-    TenantIndex tenant;
-    GpuCount missing = 0;  ///< above its limit, with the job
-    bool has_limit = false;
-  };
+  /// A guarantee is owed, even by victims that cost more: a tenant's first victim may take it below its guarantee, and
+  /// protects the others then, so the order decides how many GPUs it gives.
+  [[nodiscard]] bool choose_for_guarantee(std::vector<JobIndex> candidates) {
+    may_claim_again_ = true;
+    if (choose(candidates)) return true;
+    std::ranges::stable_sort(candidates, std::greater<>(), [&](JobIndex job) { return workload_.job(job).gpus; });
+    if (choose(candidates)) return true;
+    std::ranges::reverse(candidates);
+    return choose(candidates);
+  }
 
   [[nodiscard]] GpuCount gone(TenantIndex tenant) const { return gone_[static_cast<std::size_t>(tenant)]; }
   [[nodiscard]] GpuCount guaranteed(TenantIndex tenant) const { return workload_.tenant(tenant).guaranteed; }
@@ -84,7 +106,9 @@ class Search {
   [[nodiscard]] bool is_legal(JobIndex index) const {
     const Job& victim = workload_.job(index);
     if (victim.tenant == job_.tenant) return is_legal_among_its_own(victim);
-    return has_to_lose(victim) && (rule_ == TakingRule::kGoesBefore || stays_within_guarantee(victim));
+    if (!has_to_lose(victim)) return false;
+    return rule_ == TakingRule::kGoesBefore ||
+           (stays_within_guarantee(victim) && (may_claim_again_ || !could_claim_again(victim)));
   }
 
   [[nodiscard]] bool is_legal_among_its_own(const Job& victim) const {
@@ -113,6 +137,16 @@ class Search {
       if (world_.use_of(*at) - gone(*at) + job_.gpus > guaranteed(*at)) return false;
     }
     return true;
+  }
+
+  /// Whether one of the tenant's victims, with this one, would fit into its unused guarantee, and want to come back.
+  [[nodiscard]] bool could_claim_again(const Job& victim) const {
+    GpuCount least = victim.gpus;
+    for (const JobIndex chosen : chosen_) {
+      const Job& other = workload_.job(chosen);
+      if (other.tenant == victim.tenant) least = std::min(least, other.gpus);
+    }
+    return left(victim.tenant) - victim.gpus + least <= guaranteed(victim.tenant);
   }
 
   void let_go_of_those_not_needed() {
@@ -155,6 +189,7 @@ class Search {
   std::vector<GpuCount> gone_;  ///< by tenant: GPUs of the chosen
   std::vector<PathStep> path_;  ///< the job's tenant and its ancestors
   std::vector<JobIndex> chosen_;
+  bool may_claim_again_ = false;  ///< those preempted for a guarantee may get a claim themselves
 };
 
 }  // namespace

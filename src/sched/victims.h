@@ -40,7 +40,8 @@ struct TakingSituation {
 ///
 /// Whom the tree protects: below the common ancestor of both tenants, a victim's tenant and its groups must have more
 /// than they are guaranteed; with kGoesBefore they keep at least their guarantee. With kGuarantee the job's own side
-/// must stay within its guarantees. Among jobs of one tenant the tenant must be above its guarantee, or stay within it.
+/// must stay within its guarantees, and victims that would have a claim themselves then are only taken if others are
+/// not enough. Among jobs of one tenant the tenant must be above its guarantee, or stay within it.
 [[nodiscard]] std::optional<std::vector<JobIndex>> find_victims(const TakingSituation& situation, JobIndex job,
                                                                 std::vector<JobIndex> candidates, TakingRule rule);
 
