@@ -225,14 +225,16 @@ class BerthInstant {
     return std::nullopt;
   }
 
-  /// Whether a job may start on what others may claim soon: only if it can be preempted by then. In a restart it gains
-  /// nothing, and is protected from those whose GPUs it once took.
+  /// Whether a job may start on what others may claim soon: only if it can be preempted by then. In a restart, and until
+  /// a checkpoint, it gains nothing, and is protected from those whose GPUs it once took.
   [[nodiscard]] bool may_borrow_now(JobIndex index) {
     if (is_within_guarantee(index)) return true;
     const std::optional<Seconds> due = next_due();
     if (!due) return true;
-    const Seconds gains = world_.record(index).first_start ? world_.terms().restart + 1 : 0;
-    return workload_.job(index).is_preemptible && world_.now() + std::max(world_.terms().min_run, gains) <= *due;
+    const Job& job = workload_.job(index);
+    const bool restarts = world_.record(index).first_start.has_value();
+    const Seconds gains = restarts ? world_.terms().restart + std::max<Seconds>(1, job.checkpoint) : 0;
+    return job.is_preemptible && world_.now() + std::max(world_.terms().min_run, gains) <= *due;
   }
 
   /// Those held back for claims whose jobs have started since.
