@@ -225,8 +225,8 @@ class BerthInstant {
     return std::nullopt;
   }
 
-  /// Whether a job may start on what others may claim soon: only if it can be preempted by then. In a restart, and until
-  /// a checkpoint, it gains nothing, and is protected from those whose GPUs it once took.
+  /// Whether a job may start on what others may claim soon: only if it can be preempted by then. In a restart, and
+  /// until a checkpoint, it gains nothing, and is protected from those whose GPUs it once took.
   [[nodiscard]] bool may_borrow_now(JobIndex index) {
     if (is_within_guarantee(index)) return true;
     const std::optional<Seconds> due = next_due();
