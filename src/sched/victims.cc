@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/sort_stably.h"
+
 namespace berth::sched {
 namespace {
 
@@ -66,7 +68,7 @@ class Search {
   [[nodiscard]] bool choose_for_guarantee(std::vector<JobIndex> candidates) {
     may_claim_again_ = true;
     if (choose(candidates)) return true;
-    std::ranges::stable_sort(candidates, std::greater<>(), [&](JobIndex job) { return workload_.job(job).gpus; });
+    sort_stably(candidates, [&](JobIndex job) { return workload_.job(job).gpus; }, std::greater<>());
     if (choose(candidates)) return true;
     std::ranges::reverse(candidates);
     return choose(candidates);
