@@ -131,7 +131,7 @@ tl::expected<std::vector<Field>, RowFault> split_row(std::string_view row, std::
       const std::string_view rest =
           trimmed(row.substr(close + 1, end == std::string_view::npos ? end : end - close - 1), rest_column);
       if (!rest.empty()) {
-        return refuse(rest_column, "wanted a comma behind the closing quote, found " + in_quotes(rest));
+        return refuse(rest_column, "wanted a comma after the closing quote, found " + in_quotes(rest));
       }
       ++column;
     }

@@ -103,9 +103,9 @@ TEST(SplitRow, SaysWhatIsWrong) {
   const std::vector<FaultCase> cases = {
       {"a,b,c", 1, "wanted at most 2 fields, found more"},
       {"a,\"b", 3, "wanted a closing quote, found the end of the line"},
-      {"\"a\"b,c", 4, R"(wanted a comma behind the closing quote, found "b")"},
-      {"\"a\" \tb ,c", 6, R"(wanted a comma behind the closing quote, found "b")"},
-      {"a,\"b\"\"c\"", 6, R"(wanted a comma behind the closing quote, found ""c"")"},
+      {"\"a\"b,c", 4, R"(wanted a comma after the closing quote, found "b")"},
+      {"\"a\" \tb ,c", 6, R"(wanted a comma after the closing quote, found "b")"},
+      {"a,\"b\"\"c\"", 6, R"(wanted a comma after the closing quote, found ""c"")"},
   };
   for (const FaultCase& each : cases) {
     const auto fields = split_row(each.row, 2);

@@ -42,7 +42,7 @@ TEST(NodeList, RefusesWhatCannotBeANodeWithItsPlace) {
             "n.csv:3:1: sn: wanted a name that no other node has, found \"a\"");
   EXPECT_EQ(refusal(header + "a,1,1,1\n"), "n.csv:2:1: wanted 5 fields, found 4");
   EXPECT_EQ(refusal(header + "a,1,1,1,T4\nb,\"1\"0,1,1,T4\n"),
-            "n.csv:3:6: wanted a comma behind the closing quote, found \"0\"");
+            "n.csv:3:6: wanted a comma after the closing quote, found \"0\"");
   EXPECT_EQ(refusal(header + "a,1,1,1,\"T4\n"), "n.csv:2:9: wanted a closing quote, found the end of the line");
   EXPECT_EQ(refusal("sn,\"cpu_milli\n"), "n.csv:1:4: wanted a closing quote, found the end of the line");
 }

@@ -379,9 +379,8 @@ class BerthInstant {
   std::vector<JobIndex> preemptible_;  ///< running at the beginning
   std::vector<JobIndex> stopped_;      ///< preempted at this instant; none of order_
   std::size_t settled_ = 0;            ///< of stopped_: whose GPUs were offered to guarantees
-  std::vector<JobIndex>
-      claimants_;                  ///< waiting within their tenant's guarantee at the beginning, the earliest due first
-  std::size_t next_claimant_ = 0;  ///< of claimants_: those before it have started, or fit no more
+  std::vector<JobIndex> claimants_;    ///< of order_: within their guarantee at the beginning, the earliest due first
+  std::size_t next_claimant_ = 0;      ///< of claimants_: those before it have started, or fit no more
   std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once asked for
   std::optional<Reservation> reservation_;
 };

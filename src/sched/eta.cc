@@ -64,17 +64,6 @@ Start start_in(const Moment& moment, JobIndex job, bool is_late) {
   return {.time = run.world().now(), .is_reached = run.world().is_running(job)};
 }
 
-/// Whether all jobs that wait or run have estimates.
-bool are_all_estimated(const World& world) {
-  bool are_all = true;
-  for (const JobIndex job : indices_of<JobIndex>(world.workload().jobs)) {
-    const JobState state = world.record(job).state;
-    const bool is_at_hand = state == JobState::kWaiting || state == JobState::kRunning;
-    are_all = are_all && (!is_at_hand || world.workload().job(job).estimate);
-  }
-  return are_all;
-}
-
 /// Nothing if a run into the future ends before the job starts: waits learned from a shorter queue say less still.
 std::optional<Eta> simulated_eta(const Moment& moment, JobIndex job) {
   const Start expected = start_in(moment, job, false);
@@ -98,7 +87,7 @@ std::optional<Eta> eta_of(const Moment& moment, JobIndex job) {
   if (record.state != JobState::kWaiting) {
     return Eta{.p50 = *record.first_start, .p90 = *record.first_start, .method = "started"};
   }
-  const bool is_learned = moment.start_estimates && !are_all_estimated(moment.after.world());
+  const bool is_learned = moment.start_estimates && !moment.start_estimates->are_all_estimated();
   return is_learned ? learned_eta(moment, job) : simulated_eta(moment, job);
 }
 

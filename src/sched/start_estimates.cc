@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <tuple>
 #include <utility>
 
 #include "base/ensure.h"
@@ -93,13 +92,11 @@ std::optional<double> StartEstimates::Ratios::quantile(GpuCount gpus, std::size_
 StartEstimates::StartEstimates(const Workload& workload, Policy policy)
     : workload_(&workload),
       policy_(policy),
+      arrivals_(jobs_by_submit(workload)),
       outlook_(workload),
       control_(workload.jobs.size()),
       place_(workload.jobs.size()) {
   ENSURE(has_start_estimates(policy));
-  arrivals_.reserve(workload.jobs.size());
-  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) arrivals_.push_back(job);
-  std::ranges::sort(arrivals_, {}, [&](JobIndex job) { return std::tuple(workload.job(job).submit, job); });
 }
 
 void StartEstimates::learn_start(JobIndex job, Seconds now) {

@@ -57,6 +57,8 @@ class StartEstimates {
   /// To be called after the decision of every instant of the run: estimates for the jobs submitted at it, by row.
   /// A job that has started at once: now, both.
   [[nodiscard]] std::vector<StartEstimate> passed(const Simulation& simulation);
+  /// Whether every submitted, unfinished job has an estimate.
+  [[nodiscard]] bool are_all_estimated() const { return outlook_.are_all_estimated(); }
   /// What is expected now of a job that waits, for the first time or preempted, as known after the latest instant
   /// passed. Requires: the simulation has not gone further than that, but for time without events.
   [[nodiscard]] StartEstimate of_waiting(const Simulation& simulation, JobIndex job) const;

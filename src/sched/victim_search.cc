@@ -150,14 +150,15 @@ class VictimSearch {
     }
   }
 
-  /// `berth` preempts by itself too, and may then need fewer.
+  /// `berth` preempts by itself too, and may then need fewer; the others, where not all sets were tried.
   void drop_needless() {
-    std::int64_t left = policy_ == Policy::kBerth ? kOmissionsMax : 0;
+    std::int64_t left = kOmissionsMax;
     for (std::size_t i = 0; i < change_.jobs.size() && change_.jobs.size() > 1 && left > 0; --left) {
       Change fewer = change_;
       fewer.jobs.erase(fewer.jobs.begin() + static_cast<std::ptrdiff_t>(i));
       if (what_if_.starts(fewer)) {
         change_ = std::move(fewer);
+        i = 0;
       } else {
         ++i;
       }
