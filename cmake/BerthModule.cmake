@@ -1,7 +1,13 @@
-# The one verb that declares a module of src/.
+# How the modules of src/ are declared.
 #
-#   berth_module(NAME mig FLOOR 2 [FOLDERS folder ...] DEPS base domain [LIBS fmt::fmt ...]
+#   berth_wing(ports mig profile)
+#
+# in src/WING/CMakeLists.txt: the modules of a wing, lowest first; each is a folder with a CMakeLists.txt of its own:
+#
+#   berth_module(NAME mig [FOLDERS folder ...] DEPS base domain [LIBS fmt::fmt ...]
 #     [TESTING_DEPS solver window_testing ...] [TEST_SECONDS 70] [SYSTEM] [STANDALONE])
+#
+# A dependency must be declared before: in an earlier wing, or earlier in the same wing. Otherwise the configuration stops.
 #
 # SYSTEM: the module may do I/O, read clocks and use headers of the operating system; every other module is pure, which
 # tools/tidy checks.
@@ -22,19 +28,22 @@
 #
 # From the folder testing/, where there is one: the library berth_<name>_testing, which the module's tests and benchmarks
 # link and nothing else of the module does. TESTING_DEPS are what it, the tests and the benchmarks use beyond DEPS: modules
-# on lower floors, or the testing libraries of such modules.
-#
-# A dependency must be on a lower floor; otherwise the configuration stops.
+# declared before, or the testing libraries of such modules.
+
+function(berth_wing)
+  foreach(module IN LISTS ARGN)
+    add_subdirectory(${module})
+  endforeach()
+endfunction()
 
 function(berth_module)
-  cmake_parse_arguments(ARG "SYSTEM;STANDALONE" "NAME;FLOOR;TEST_SECONDS" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
-  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_FLOOR MATCHES "^[0-9]+$")
-    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [TEST_SECONDS ...] [SYSTEM] [STANDALONE], found: ${ARGN}")
+  cmake_parse_arguments(ARG "SYSTEM;STANDALONE" "NAME;TEST_SECONDS" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME)
+    message(FATAL_ERROR "berth_module: wanted NAME name [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [TEST_SECONDS ...] [SYSTEM] [STANDALONE], found: ${ARGN}")
   endif()
   set(all_deps ${ARG_DEPS} ${ARG_TESTING_DEPS})
-  berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${all_deps}")
-  set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME} ${ARG_FLOOR})
-  set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME}_testing ${ARG_FLOOR})
+  berth_check_order(${ARG_NAME} "${all_deps}")
+  set_property(GLOBAL APPEND PROPERTY BERTH_MODULES ${ARG_NAME} ${ARG_NAME}_testing)
 
   list(TRANSFORM ARG_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE folders)
   list(APPEND folders ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/detail)
@@ -94,17 +103,13 @@ function(berth_module)
   endif()
 endfunction()
 
-# Refuses a dependency that is unknown or not on a lower floor.
-function(berth_check_floors name floor deps)
+# Refuses a dependency that is not declared yet.
+function(berth_check_order name deps)
+  get_property(declared GLOBAL PROPERTY BERTH_MODULES)
   foreach(dep IN LISTS deps)
-    get_property(dep_floor GLOBAL PROPERTY BERTH_FLOOR_${dep})
-    if("${dep_floor}" STREQUAL "")
-      message(FATAL_ERROR "Module ${name} (floor ${floor}) depends on ${dep}, which no folder above it in the list of the root "
-        "CMakeLists.txt declares: the name is unknown, or it stands on the same or a higher floor")
-    endif()
-    if(NOT dep_floor LESS floor)
-      message(FATAL_ERROR
-        "Module ${name} (floor ${floor}) depends on ${dep} (floor ${dep_floor}): only lower floors may be used")
+    if(NOT dep IN_LIST declared)
+      message(FATAL_ERROR "Module ${name} depends on ${dep}, which is not declared before it: the name is unknown, or it stands in a "
+        "later wing (CMakeLists.txt) or later in the same wing (berth_wing)")
     endif()
   endforeach()
 endfunction()
@@ -222,7 +227,7 @@ endfunction()
 #
 # BERTH_DATA, the folder with the public traces, comes through from the caller's environment. Properties start from one
 # seed, so that a run can be repeated; scripts/soak property takes other seeds. Sanitizers make each case ten times as
-# expensive: RapidCheck tries 40 cases there instead of 100, and src/base/test_cases.h does the same for other tests.
+# expensive: RapidCheck tries 40 cases there instead of 100, and src/base/core/test_cases.h does the same for other tests.
 function(berth_test_properties test label)
   if(BERTH_SANITIZE)
     set(seconds_max 1800)

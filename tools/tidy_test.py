@@ -22,23 +22,40 @@ def load_tidy():
 
 tidy = load_tidy()
 
+def readme_of(*modules):
+    """The README of a wing."""
+    return "".join(f"| [{module}]({module}/README.md) | what it does |\n" for module in modules)
+
+
 SOUND = {
-    "src/base/CMakeLists.txt": "berth_module(NAME base FLOOR 0)\n",
-    "src/base/README.md": "# base\n",
-    "src/base/result.h": "#pragma once\n#include <gmpxx.h>\n",
-    "src/mig/CMakeLists.txt": "berth_module(NAME mig FLOOR 2 DEPS base)\n",
-    "src/mig/README.md": "# mig\n",
-    "src/mig/catalogue.h": '#pragma once\n#include <vector>\n#include "base/result.h"\n',
-    "src/mig/detail/rows.h": "#pragma once\n",
-    "src/mig/catalogue.cc": '#include "mig/catalogue.h"\n#include "mig/detail/rows.h"\n',
-    "src/mig/catalogue_test.cc": '#include <gtest/gtest.h>\n#include <sys/wait.h>\n#include "mig/catalogue.h"\n',
-    "src/trace/CMakeLists.txt": "berth_module(NAME trace FLOOR 2\n  DEPS base)\n",
-    "src/trace/README.md": "# trace\n",
-    "src/trace/reader.h": "#pragma once\n",
-    "src/sim/CMakeLists.txt": "berth_module(NAME sim FLOOR 5 DEPS base mig)\n",
-    "src/sim/README.md": "# sim\n",
-    "src/sim/world.cc": '#include "mig/catalogue.h"\n',
-    "src/edges/files/CMakeLists.txt": "berth_module(NAME edges_files FLOOR 5 DEPS base LIBS ZLIB::ZLIB SYSTEM)\n",
+    "CMakeLists.txt": "set(wings base domain sim ledger edges)\n",
+    "src/base/README.md": readme_of("core", "json_lines", "solver"),
+    "src/base/CMakeLists.txt": "berth_wing(core json_lines solver)\n",
+    "src/base/core/CMakeLists.txt": "berth_module(NAME base)\n",
+    "src/base/core/README.md": "# base/core\n",
+    "src/base/core/result.h": "#pragma once\n#include <gmpxx.h>\n",
+    "src/domain/README.md": readme_of("mig", "trace"),
+    "src/domain/CMakeLists.txt": "berth_wing(mig trace)\n",
+    "src/domain/mig/CMakeLists.txt": "berth_module(NAME mig DEPS base)\n",
+    "src/domain/mig/README.md": "# domain/mig\n",
+    "src/domain/mig/catalogue.h": '#pragma once\n#include <vector>\n#include "base/core/result.h"\n',
+    "src/domain/mig/detail/rows.h": "#pragma once\n",
+    "src/domain/mig/catalogue.cc": '#include "domain/mig/catalogue.h"\n#include "domain/mig/detail/rows.h"\n',
+    "src/domain/mig/catalogue_test.cc":
+        '#include <gtest/gtest.h>\n#include <sys/wait.h>\n#include "domain/mig/catalogue.h"\n',
+    "src/domain/trace/CMakeLists.txt": "berth_module(NAME trace\n  DEPS base)\n",
+    "src/domain/trace/README.md": "# domain/trace\n",
+    "src/domain/trace/reader.h": "#pragma once\n",
+    "src/sim/README.md": readme_of("world"),
+    "src/sim/CMakeLists.txt": "berth_wing(world)\n",
+    "src/sim/world/CMakeLists.txt": "berth_module(NAME sim DEPS base mig)\n",
+    "src/sim/world/README.md": "# sim/world\n",
+    "src/sim/world/world.cc": '#include "domain/mig/catalogue.h"\n',
+    "src/ledger/README.md": readme_of("books"),
+    "src/ledger/CMakeLists.txt": "berth_wing(books)\n",
+    "src/edges/README.md": readme_of("files"),
+    "src/edges/CMakeLists.txt": "berth_wing(files)\n",
+    "src/edges/files/CMakeLists.txt": "berth_module(NAME edges_files DEPS base LIBS ZLIB::ZLIB SYSTEM)\n",
     "src/edges/files/README.md": "# edges/files\n",
     "src/edges/files/disk.cc": "#include <fcntl.h>\n#include <zlib.h>\n",
 }
@@ -66,73 +83,88 @@ class TidyTest(unittest.TestCase):
     def test_a_sound_tree_has_no_findings(self):
         self.assertEqual(findings_of({}), [])
 
-    def test_a_declared_dependency_on_the_same_floor(self):
-        found = findings_of({"src/mig/CMakeLists.txt": "berth_module(NAME mig FLOOR 2 DEPS base trace)\n"})
-        self.assert_one(found, "floor src/mig/CMakeLists.txt:1", "mig (floor 2) may not use trace (floor 2)")
+    def test_a_declared_dependency_that_is_declared_later(self):
+        found = findings_of({"src/domain/mig/CMakeLists.txt": "berth_module(NAME mig DEPS base trace)\n"})
+        self.assert_one(found, "wing src/domain/mig/CMakeLists.txt:1", "mig (domain/mig) may not use trace (domain/trace)")
+
+    def test_a_folder_that_is_no_wing(self):
+        tree = {"src/broker/bids/CMakeLists.txt": "berth_module(NAME bids DEPS base)\n", "src/broker/bids/README.md": "# broker/bids\n"}
+        found = findings_of(tree)
+        self.assertEqual(len(found), 2, found)
+        self.assertIn("wing src/broker:1 broker is not one of WINGS", found[0])
+        self.assertIn("wing src/broker/bids/CMakeLists.txt:1 bids is named by no berth_wing", found[1])
+
+    def test_wings_in_another_order(self):
+        found = findings_of({"CMakeLists.txt": "set(wings domain base sim ledger edges)\n"})
+        self.assert_one(found, "wing CMakeLists.txt:1", "wanted the wings base domain sim ledger edges, found domain base")
+
+    def test_an_include_of_a_later_wing(self):
+        tree = {"src/sim/world/extra.h": "#pragma once\n", "src/domain/mig/extra.cc": '#include "sim/world/extra.h"\n'}
+        self.assert_one(findings_of(tree), "wing src/domain/mig/extra.cc:1", "mig (domain/mig) may not use sim (sim/world)")
 
     def test_an_unknown_dependency(self):
-        found = findings_of({"src/mig/CMakeLists.txt": "berth_module(NAME mig FLOOR 2 DEPS base nowhere)\n"})
-        self.assert_one(found, "floor", "nowhere, which no folder declares")
+        found = findings_of({"src/domain/mig/CMakeLists.txt": "berth_module(NAME mig DEPS base nowhere)\n"})
+        self.assert_one(found, "wing", "nowhere, which no folder declares")
 
     def test_includes(self):
         cases = [
-            ("src/mig/extra.cc", '#include "trace/reader.h"\n', "mig (floor 2) may not use trace"),
-            ("src/trace/extra.cc", '\n#include "mig/catalogue.h"\n', "src/trace/extra.cc:2"),
-            ("src/sim/extra.cc", '#include "trace/reader.h"\n', "sim does not name trace in its DEPS"),
-            ("src/sim/extra.cc", '#include "mig/detail/rows.h"\n', "mig/detail/rows.h is private to mig"),
-            ("src/mig/extra.cc", '#include "catalogue.h"\n', "is no header of src/"),
+            ("src/domain/mig/extra.cc", '#include "domain/trace/reader.h"\n', "mig (domain/mig) may not use trace"),
+            ("src/domain/trace/extra.cc", '\n#include "domain/mig/catalogue.h"\n', "src/domain/trace/extra.cc:2"),
+            ("src/sim/world/extra.cc", '#include "domain/trace/reader.h"\n', "sim does not name trace in its DEPS"),
+            ("src/sim/world/extra.cc", '#include "domain/mig/detail/rows.h"\n', "domain/mig/detail/rows.h is private to mig"),
+            ("src/domain/mig/extra.cc", '#include "catalogue.h"\n', "is no header of src/"),
         ]
         for path, text, wanted in cases:
             with self.subTest(text=text):
-                self.assert_one(findings_of({path: text}), "floor", wanted)
+                self.assert_one(findings_of({path: text}), "wing", wanted)
 
     def test_a_testing_header_needs_its_library(self):
-        tree = {"src/mig/testing/gpus.h": "#pragma once\n", "src/sim/world_test.cc": '#include "mig/testing/gpus.h"\n'}
-        declaration = "berth_module(NAME sim FLOOR 5 DEPS base mig TESTING_DEPS {})\n"
-        self.assert_one(findings_of(tree), "floor src/sim/world_test.cc:1", "sim does not name mig_testing in its TESTING_DEPS")
+        tree = {"src/domain/mig/testing/gpus.h": "#pragma once\n", "src/sim/world/world_test.cc": '#include "domain/mig/testing/gpus.h"\n'}
+        declaration = "berth_module(NAME sim DEPS base mig TESTING_DEPS {})\n"
+        self.assert_one(findings_of(tree), "wing src/sim/world/world_test.cc:1", "sim does not name mig_testing in its TESTING_DEPS")
         for named, count in [("mig_testing", 0), ("trace mig_testing", 0), ("mig", 1), ("trace", 1)]:
             with self.subTest(named=named):
-                declared = {**tree, "src/sim/CMakeLists.txt": declaration.format(named)}
+                declared = {**tree, "src/sim/world/CMakeLists.txt": declaration.format(named)}
                 self.assertEqual(len(findings_of(declared)), count)
-        in_code = {**tree, "src/sim/CMakeLists.txt": declaration.format("mig_testing"),
-                   "src/sim/extra.cc": '#include "mig/testing/gpus.h"\n'}
-        self.assert_one(findings_of(in_code), "floor src/sim/extra.cc:1", "is for tests and benchmarks")
+        in_code = {**tree, "src/sim/world/CMakeLists.txt": declaration.format("mig_testing"),
+                   "src/sim/world/extra.cc": '#include "domain/mig/testing/gpus.h"\n'}
+        self.assert_one(findings_of(in_code), "wing src/sim/world/extra.cc:1", "is for tests and benchmarks")
 
     def test_an_include_in_a_comment_does_not_count(self):
-        self.assertEqual(findings_of({"src/mig/extra.cc": '// #include "sim/x.h"\n/* #include "sim/x.h" */\n'}), [])
+        self.assertEqual(findings_of({"src/domain/mig/extra.cc": '// #include "sim/x.h"\n/* #include "sim/x.h" */\n'}), [])
 
     def test_a_ring_of_headers(self):
-        found = findings_of({"src/mig/a.h": '#pragma once\n#include "mig/b.h"\n',
-                             "src/mig/b.h": '#pragma once\n#include "mig/a.h"\n'})
-        self.assert_one(found, "cycle", "mig/a.h -> mig/b.h -> mig/a.h")
+        found = findings_of({"src/domain/mig/a.h": '#pragma once\n#include "domain/mig/b.h"\n',
+                             "src/domain/mig/b.h": '#pragma once\n#include "domain/mig/a.h"\n'})
+        self.assert_one(found, "cycle", "domain/mig/a.h -> domain/mig/b.h -> domain/mig/a.h")
 
     def test_libraries(self):
         cases = [
-            ("src/mig/extra.cc", "#include <zlib.h>\n", "src/edges/files/ alone"),
-            ("src/mig/extra.cc", "#include <nlohmann/json.hpp>\n", "src/codec/ and src/edges/hands/ and src/journal/ and src/json/ and src/json_lines/flat_object_fuzz.cc and src/surface/ alone"),
-            ("src/mig/extra.cc", "#include <gmpxx.h>\n", "src/base/ alone"),
-            ("src/mig/extra.cc", "#include <coin/Clp_C_Interface.h>\n", "src/solver/ alone"),
-            ("src/mig/extra.cc", "#include <gtest/gtest.h>\n", "files of tests"),
-            ("src/mig/extra_test.cc", "#include <rapidcheck.h>\n", "files of tests"),
-            ("src/mig/extra.cc", "#include <boost/any.hpp>\n", "no folder is named for it"),
-            ("src/mig/extra.cc", "#include <unistd.h>\n", "no folder is named for it"),
+            ("src/domain/mig/extra.cc", "#include <zlib.h>\n", "src/edges/files/ alone"),
+            ("src/domain/mig/extra.cc", "#include <nlohmann/json.hpp>\n", "src/base/json/ and src/base/json_lines/flat_object_fuzz.cc and src/engine/codec/ and "),
+            ("src/domain/mig/extra.cc", "#include <gmpxx.h>\n", "src/base/core/ alone"),
+            ("src/domain/mig/extra.cc", "#include <coin/Clp_C_Interface.h>\n", "src/base/solver/ alone"),
+            ("src/domain/mig/extra.cc", "#include <gtest/gtest.h>\n", "files of tests"),
+            ("src/domain/mig/extra_test.cc", "#include <rapidcheck.h>\n", "files of tests"),
+            ("src/domain/mig/extra.cc", "#include <boost/any.hpp>\n", "no folder is named for it"),
+            ("src/domain/mig/extra.cc", "#include <unistd.h>\n", "no folder is named for it"),
         ]
         for path, text, wanted in cases:
             with self.subTest(text=text):
                 self.assert_one(findings_of({path: text}), "library", wanted)
 
     def test_a_header_that_tests_share(self):
-        self.assertEqual(findings_of({"src/mig/detail/test_gpu.h": "#pragma once\n#include <gtest/gtest.h>\n"}), [])
+        self.assertEqual(findings_of({"src/domain/mig/detail/test_gpu.h": "#pragma once\n#include <gtest/gtest.h>\n"}), [])
 
     def test_a_library_for_one_file(self):
-        module = {"src/json_lines/CMakeLists.txt": "berth_module(NAME json_lines FLOOR 2 DEPS base)\n",
-                  "src/json_lines/README.md": "# json_lines\n"}
+        module = {"src/base/json_lines/CMakeLists.txt": "berth_module(NAME json_lines DEPS base)\n",
+                  "src/base/json_lines/README.md": "# base/json_lines\n"}
         include = "#include <nlohmann/json.hpp>\n"
-        self.assertEqual(findings_of({**module, "src/json_lines/flat_object_fuzz.cc": include}), [])
-        self.assert_one(findings_of({**module, "src/json_lines/flat_object.cc": include}), "library")
+        self.assertEqual(findings_of({**module, "src/base/json_lines/flat_object_fuzz.cc": include}), [])
+        self.assert_one(findings_of({**module, "src/base/json_lines/flat_object.cc": include}), "library")
 
     def test_doubles_in_the_ledger(self):
-        module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books FLOOR 4 DEPS base)\n",
+        module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books DEPS base)\n",
                   "src/ledger/books/README.md": "# ledger/books\n"}
         for code in ["double share = 0;", "float x = 1;", "auto x = static_cast<double>(y);", "std::vector<double> all;",
                      "long double x = 0;"]:
@@ -143,7 +175,7 @@ class TidyTest(unittest.TestCase):
                            ("ledger/books/split.cc", 'auto text = "a double";\n'),
                            ("ledger/books/split_test.cc", "double share = 0;\n"),
                            ("ledger/books/testing/random.h", "#pragma once\ndouble share = 0;\n"),
-                           ("mig/share.cc", "double share = 0;\n")]:
+                           ("domain/mig/share.cc", "double share = 0;\n")]:
             with self.subTest(name=name):
                 self.assertEqual(findings_of({**module, f"src/{name}": code}), [])
 
@@ -155,7 +187,7 @@ class TidyTest(unittest.TestCase):
                 "std::random_device d;", 'printf("x");', "#include <thread>", "#include <fstream>", "virtual void f();"]
         for code in core:
             with self.subTest(code=code):
-                self.assert_one(findings_of({"src/mig/extra.cc": code + "\n"}), "banned src/mig/extra.cc:1")
+                self.assert_one(findings_of({"src/domain/mig/extra.cc": code + "\n"}), "banned src/domain/mig/extra.cc:1")
 
     def test_what_only_looks_banned(self):
         innocent = ["X(const X&) = delete;", "int renew = 1;  // a new one", 'fail("sleep (1) and new");', "#include <new>",
@@ -164,49 +196,51 @@ class TidyTest(unittest.TestCase):
                     "#include <filesystem>", "auto p = std::filesystem::path(folder) / name;"]
         for code in innocent:
             with self.subTest(code=code):
-                self.assertEqual(findings_of({"src/mig/extra.cc": code + "\n"}), [])
+                self.assertEqual(findings_of({"src/domain/mig/extra.cc": code + "\n"}), [])
 
     def test_where_the_bans_end(self):
         self.assertEqual(findings_of({"src/edges/files/extra.cc": "std::thread t;\nauto n = steady_clock::now();\n"}), [])
-        self.assertEqual(findings_of({"src/mig/extra_test.cc": 'std::ifstream in(getenv("X"));\n'}), [])
-        self.assertEqual(findings_of({"src/mig/extra_bench.cc": "auto t = steady_clock::now();\n"}), [])
-        solver = {"src/solver/CMakeLists.txt": "berth_module(NAME solver FLOOR 2)\n", "src/solver/README.md": "# solver\n"}
-        self.assertEqual(findings_of({**solver, "src/solver/extra.cc": "std::mutex m;\n"}), [])
-        self.assert_one(findings_of({**solver, "src/solver/extra.cc": "std::thread t;\n"}), "banned", "threads")
-        self.assert_one(findings_of({"src/mig/extra_test.cc": "sleep(1);\n"}), "banned", "sleep")
-        self.assert_one(findings_of({"src/sim/extra.cc": "auto t = steady_clock::now();\n"}), "banned", "a clock")
+        self.assertEqual(findings_of({"src/domain/mig/extra_test.cc": 'std::ifstream in(getenv("X"));\n'}), [])
+        self.assertEqual(findings_of({"src/domain/mig/extra_bench.cc": "auto t = steady_clock::now();\n"}), [])
+        solver = {"src/base/solver/CMakeLists.txt": "berth_module(NAME solver)\n", "src/base/solver/README.md": "# base/solver\n"}
+        self.assertEqual(findings_of({**solver, "src/base/solver/extra.cc": "std::mutex m;\n"}), [])
+        self.assert_one(findings_of({**solver, "src/base/solver/extra.cc": "std::thread t;\n"}), "banned", "threads")
+        self.assert_one(findings_of({"src/domain/mig/extra_test.cc": "sleep(1);\n"}), "banned", "sleep")
+        self.assert_one(findings_of({"src/sim/world/extra.cc": "auto t = steady_clock::now();\n"}), "banned", "a clock")
         self.assert_one(findings_of({"src/edges/files/extra.cc": "int* p = new int;\n"}), "banned", "new")
 
     def test_a_public_header_includes_no_private_one(self):
-        private = {"src/mig/detail/inner.h": "#pragma once\n"}
-        code = '#pragma once\n#include "mig/detail/inner.h"\n'
-        self.assert_one(findings_of({**private, "src/mig/extra.h": code}), "floor src/mig/extra.h:2", "private")
-        self.assertEqual(findings_of({**private, "src/mig/detail/extra.h": code}), [])
-        self.assertEqual(findings_of({**private, "src/mig/extra.cc": '#include "mig/detail/inner.h"\n'}), [])
+        private = {"src/domain/mig/detail/inner.h": "#pragma once\n"}
+        code = '#pragma once\n#include "domain/mig/detail/inner.h"\n'
+        self.assert_one(findings_of({**private, "src/domain/mig/extra.h": code}), "wing src/domain/mig/extra.h:2", "private")
+        self.assertEqual(findings_of({**private, "src/domain/mig/detail/extra.h": code}), [])
+        self.assertEqual(findings_of({**private, "src/domain/mig/extra.cc": '#include "domain/mig/detail/inner.h"\n'}), [])
 
     def test_names(self):
-        self.assert_one(findings_of({"src/mig/gpu_util.cc": "int x;\n"}), "name", "util says nothing")
-        self.assert_one(findings_of({"src/mig/GpuTable.cc": "int x;\n"}), "name", "not snake_case")
-        self.assert_one(findings_of({"src/mig/extra.h": "int x;\n"}), "name", "#pragma once")
+        self.assert_one(findings_of({"src/domain/mig/gpu_util.cc": "int x;\n"}), "name", "util says nothing")
+        self.assert_one(findings_of({"src/domain/mig/GpuTable.cc": "int x;\n"}), "name", "not snake_case")
+        self.assert_one(findings_of({"src/domain/mig/extra.h": "int x;\n"}), "name", "#pragma once")
 
     def test_readmes(self):
-        self.assert_one(findings_of({"src/mig/README.md": "# mig\n" * 41}), "readme", "more than 40 lines")
-        self.assert_one(findings_of({"src/mig/README.md": "#mig(floor 2)\n"}), "readme", 'found "#mig(floor 2)"')
-        found = findings_of({"src/new/CMakeLists.txt": "berth_module(NAME new FLOOR 1)\n", "src/new/x.cc": "int x;\n"})
-        self.assert_one(found, "readme src/new/README.md", "missing")
+        self.assert_one(findings_of({"src/domain/mig/README.md": "# domain/mig\n" * 41}), "readme", "more than 40 lines")
+        self.assert_one(findings_of({"src/domain/mig/README.md": "#mig(floor 2)\n"}), "readme", 'found "#mig(floor 2)"')
+        module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books DEPS base)\n", "src/ledger/books/x.cc": "int x;\n"}
+        self.assert_one(findings_of(module), "readme src/ledger/books/README.md", "missing")
+        found = findings_of({"src/domain/README.md": readme_of("trace", "mig")})
+        self.assert_one(found, "readme src/domain/README.md", "wanted rows for mig trace, found trace mig")
 
     def test_format(self):
         cases = [("int\tx;\n", "a tab"), ("int x; \n", "white space"), ("int x;", "newline"), ("int x;\n\n", "newline"),
                  ("// " + "x" * 118 + "\n", "121 columns")]
         for text, wanted in cases:
             with self.subTest(text=text):
-                self.assert_one(findings_of({"src/mig/extra.cc": text}), "format", wanted)
+                self.assert_one(findings_of({"src/domain/mig/extra.cc": text}), "format", wanted)
         self.assert_one(findings_of({"docs/page.md": "a \n"}), "format docs/page.md:1", "white space")
-        self.assertEqual(findings_of({"src/mig/corpus/reader/one.txt": "a \t", "tests/data/bad.txt": "a"}), [])
+        self.assertEqual(findings_of({"src/domain/mig/corpus/reader/one.txt": "a \t", "tests/data/bad.txt": "a"}), [])
 
     def test_binary_files(self):
         for content in [b"\x7fELF\2\1\1\0\0", b"text\n" * 5000 + b"\0", b"\xff\xd8\xff\xe0\n"]:
-            for path in ["perf", "src/mig/table.bin", "tests/data/image.png", "docs/images/page.jpg"]:
+            for path in ["perf", "src/domain/mig/table.bin", "tests/data/image.png", "docs/images/page.jpg"]:
                 with self.subTest(content=content[:8], path=path):
                     self.assert_one(findings_of({path: content}), f"file {path}:1", "found a binary file")
         self.assertEqual(findings_of({"docs/images/page.png": b"\x89PNG\0", "build/berth": b"\x7fELF\0"}), [])
@@ -250,13 +284,13 @@ class TidyTest(unittest.TestCase):
             self.assertEqual([f.path for f in tidy.check_files(root, [], [])], ["perf"])
 
     def test_exceptions(self):
-        tree = {"src/mig/extra.cc": 'getenv("A");\ngetenv("B");\n'}
-        entry = "# why\nsrc/mig/extra.cc: banned: getenv\n"
+        tree = {"src/domain/mig/extra.cc": 'getenv("A");\ngetenv("B");\n'}
+        entry = "# why\nsrc/domain/mig/extra.cc: banned: getenv\n"
         self.assertEqual(findings_of(tree, entry, 1), [])
         self.assert_one(findings_of(tree, entry, 0), "exception", "1 entries, at most 0")
         self.assert_one(findings_of(tree, entry, 2), "exception", "set EXCEPTION_COUNT_MAX to 1")
         self.assert_one(findings_of({}, entry, 1), "exception", "excuses nothing any more")
-        self.assert_one(findings_of({}, "src/mig/extra.cc\n", 1), "exception", "wanted path: rule: part of the text")
+        self.assert_one(findings_of({}, "src/domain/mig/extra.cc\n", 1), "exception", "wanted path: rule: part of the text")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """local_bench.py BERTH READ_BENCH [--only reading,changing,quickstart] [--speed X] [--seed N] [--all-calls]: `berth up --world
 local` on simulated machines, each figure with its bound beside it.
 
-reading     16 GPUs with 7 slices each: how long it takes to read all of them (READ_BENCH, of src/edges/nvml)
+reading     16 GPUs with 7 slices each: how long it takes to read all of them (READ_BENCH, of src/gpu/nvml)
 changing    one of these GPUs: its 7 slices are destroyed and created again, compared with what the library itself takes
 quickstart  examples/quickstart with 0.5 s for each creation and destruction of a GPU instance (--all-calls: and of a compute
             instance), compared with `berth replay`: 15 minutes at speed 1"""

@@ -11,8 +11,8 @@ The parts, in the order in which they run; each also prints its details and the 
   sweep         the same scenarios with a change that costs 0 to 120 s (sweep.py)
   ilp           the one-GPU search compared with Cbc on the integer program of the same model (integer_program.py)
   one-gpu       one GPU, 4 tenants, 200 slots: time and gap of plans on real traces (one_gpu_windows.py), and on random problems
-                (src/one_gpu/one_gpu_bench.cc)
-  fleet         1,000 GPUs of 3 models, 100 tenants, 200 slots (src/fleet/fleet_bench.cc)
+                (src/planner/one_gpu/one_gpu_bench.cc)
+  fleet         1,000 GPUs of 3 models, 100 tenants, 200 slots (src/planner/many_gpus/fleet_bench.cc)
   control-loop  an hour of 4 GPUs and 4 tenants (control_loop.py)
   size          berth size on examples/sizing, with the contribution of each idea
 A part without its data is skipped, with the reason. A missed bar is no failure of the command: the exit status is 1 if

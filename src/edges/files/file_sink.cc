@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/ensure.h"
-#include "base/text.h"
+#include "base/core/ensure.h"
+#include "base/core/text.h"
 #include "edges/files/detail/descriptor.h"
 
 namespace berth::edges {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "ports/files.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 
 namespace berth::edges {
 

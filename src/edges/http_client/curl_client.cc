@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "edges/http_client/detail/transfer.h"
 
 namespace berth::edges {

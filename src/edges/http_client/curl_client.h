@@ -1,7 +1,7 @@
 /// An HTTP client behind the port `HttpClient`. Only this folder uses libcurl.
 #pragma once
 
-#include "ports/http_client.h"
+#include "domain/ports/http_client.h"
 
 namespace berth::edges {
 

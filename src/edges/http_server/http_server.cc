@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "edges/http_server/detail/exchange.h"
 #include "edges/http_server/detail/large_answers.h"
 #include "edges/http_server/detail/late_answers.h"

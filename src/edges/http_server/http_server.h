@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "base/instant.h"
-#include "base/result.h"
-#include "ports/http_server.h"
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "domain/ports/http_server.h"
 
 namespace berth::edges {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::edges {
 namespace {

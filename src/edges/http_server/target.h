@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "ports/http_message.h"
+#include "base/core/result.h"
+#include "domain/ports/http_message.h"
 
 namespace berth::edges {
 

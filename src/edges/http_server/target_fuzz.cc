@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/ensure.h"
-#include "base/text.h"
+#include "base/core/ensure.h"
+#include "base/core/text.h"
 #include "edges/http_server/target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/http_server.h"
+#include "domain/ports/http_server.h"
 
 namespace berth::edges {
 

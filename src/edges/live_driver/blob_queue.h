@@ -14,10 +14,10 @@
 #include <string_view>
 #include <thread>
 
+#include "base/locks/fair_mutex.h"
+#include "domain/ports/journal_store.h"
 #include "edges/live_driver/recorder.h"
-#include "edges/locks/fair_mutex.h"
-#include "live/session.h"
-#include "ports/journal_store.h"
+#include "live/session/session.h"
 
 namespace berth::edges {
 

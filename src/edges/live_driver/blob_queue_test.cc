@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "journal_chain/field_hash.h"
-#include "journal_chain/testing/memory_store.h"
-#include "journal_chain/verify.h"
-#include "sim/testing/scenarios.h"
+#include "live/chain/field_hash.h"
+#include "live/chain/testing/memory_store.h"
+#include "live/chain/verify.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {
 namespace {

@@ -10,11 +10,11 @@
 #include <optional>
 #include <thread>
 
-#include "base/instant.h"
+#include "base/core/instant.h"
+#include "base/locks/fair_mutex.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/step_meter.h"
-#include "edges/locks/fair_mutex.h"
-#include "live/session.h"
+#include "live/session/session.h"
 
 namespace berth::edges {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "live/session.h"
-#include "sim/testing/scenarios.h"
+#include "live/session/session.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {
 namespace {

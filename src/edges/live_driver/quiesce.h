@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "base/locks/fair_mutex.h"
 #include "edges/live_driver/recorder.h"
-#include "edges/locks/fair_mutex.h"
-#include "live/session.h"
+#include "live/session/session.h"
 
 namespace berth::edges {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "live/entry.h"
-#include "ports/disk_reserve.h"
-#include "ports/journal_store.h"
+#include "domain/ports/disk_reserve.h"
+#include "domain/ports/journal_store.h"
+#include "live/session/entry.h"
 
 namespace berth::edges {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "journal_chain/testing/memory_store.h"
+#include "live/chain/testing/memory_store.h"
 
 namespace berth::edges {
 namespace {

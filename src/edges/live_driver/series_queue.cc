@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "live/minute.h"
+#include "live/session/minute.h"
 
 namespace berth::edges {
 namespace {

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "live/series_minutes.h"
-#include "ports/series_store.h"
+#include "domain/ports/series_store.h"
+#include "live/session/series_minutes.h"
 
 namespace berth::edges {
 

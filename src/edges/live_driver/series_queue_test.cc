@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "ports/testing/memory_series.h"
+#include "domain/ports/testing/memory_series.h"
 
 namespace berth::edges {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::edges {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <thread>
 
-#include "domain/event.h"
-#include "engine/engine.h"
+#include "domain/values/event.h"
+#include "engine/loop/engine.h"
 
 namespace berth::edges {
 

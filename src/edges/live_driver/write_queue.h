@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/locks/fair_mutex.h"
+#include "domain/ports/journal_store.h"
 #include "edges/live_driver/recorder.h"
-#include "edges/locks/fair_mutex.h"
-#include "live/session.h"
-#include "live/write.h"
-#include "ports/journal_store.h"
+#include "live/session/session.h"
+#include "live/session/write.h"
 
 namespace berth::edges {
 

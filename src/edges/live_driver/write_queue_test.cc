@@ -16,9 +16,9 @@
 #include <variant>
 #include <vector>
 
-#include "journal_chain/testing/memory_store.h"
-#include "live/session.h"
-#include "sim/testing/scenarios.h"
+#include "live/chain/testing/memory_store.h"
+#include "live/session/session.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {
 namespace {

@@ -1,6 +1,6 @@
 #include "edges/local_gpus/device_orders.h"
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::edges {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "domain/gpu.h"
-#include "live/session.h"
-#include "ports/gpu_hands.h"
+#include "domain/ports/gpu_hands.h"
+#include "domain/values/gpu.h"
+#include "live/session/session.h"
 
 namespace berth::edges {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "sim/testing/scenarios.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "ports/gpu_library.h"
+#include "domain/ports/gpu_library.h"
 
 namespace berth::edges {
 

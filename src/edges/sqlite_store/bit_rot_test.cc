@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
-#include "base/test_cases.h"
+#include "base/core/rng.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "edges/sqlite_store/test_scratch.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges {
 namespace {

@@ -9,7 +9,7 @@
 #include "edges/sqlite_store/detail/inspect.h"
 #include "edges/sqlite_store/detail/owner.h"
 #include "edges/sqlite_store/detail/raw_file.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges {
 namespace {

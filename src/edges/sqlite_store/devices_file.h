@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/journal_store.h"
+#include "domain/ports/journal_store.h"
 
 namespace berth::edges {
 

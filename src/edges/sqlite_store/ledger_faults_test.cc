@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_cases.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/ledger_file.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/detail/inspect.h"
 #include "edges/sqlite_store/detail/ledger_rows.h"

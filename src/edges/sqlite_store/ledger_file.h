@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ports/journal_store.h"
+#include "domain/ports/journal_store.h"
 
 namespace berth::edges {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 #include "edges/sqlite_store/ledger_file.h"
 #include "edges/sqlite_store/test_scratch.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges {
 namespace {

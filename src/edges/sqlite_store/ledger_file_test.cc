@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
-#include "base/test_cases.h"
+#include "base/core/rng.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/detail/ledger_tables.h"
 #include "edges/sqlite_store/test_scratch.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "base/test_cases.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/test_workload.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"
 

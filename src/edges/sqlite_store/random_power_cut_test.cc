@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
-#include "base/test_cases.h"
+#include "base/core/rng.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/test_workload.h"
 #include "edges/sqlite_store/testing/disk_trouble.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"

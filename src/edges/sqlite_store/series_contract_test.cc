@@ -4,9 +4,9 @@
 #include <functional>
 #include <memory>
 
+#include "domain/ports/testing/memory_series.h"
 #include "edges/sqlite_store/series_file.h"
 #include "edges/sqlite_store/test_scratch.h"
-#include "ports/testing/memory_series.h"
 
 namespace berth::edges {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_cases.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/series_file.h"
 #include "edges/sqlite_store/testing/disk_trouble.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"

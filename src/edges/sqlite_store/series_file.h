@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ports/series_store.h"
+#include "domain/ports/series_store.h"
 
 namespace berth::edges {
 

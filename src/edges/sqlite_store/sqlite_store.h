@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "journal_chain/verify.h"
-#include "ports/journal_store.h"
+#include "domain/ports/journal_store.h"
+#include "live/chain/verify.h"
 
 namespace berth::edges {
 

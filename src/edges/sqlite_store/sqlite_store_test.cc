@@ -18,7 +18,7 @@
 
 #include "edges/sqlite_store/test_scratch.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"
-#include "journal_chain/verify.h"
+#include "live/chain/verify.h"
 
 namespace berth::edges {
 namespace {

@@ -11,10 +11,10 @@
 #include "edges/sqlite_store/sqlite_store.h"
 #include "edges/sqlite_store/test_scratch.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"
-#include "journal_chain/chain.h"
-#include "journal_chain/field_hash.h"
-#include "journal_chain/testing/memory_store.h"
-#include "journal_chain/verify.h"
+#include "live/chain/chain.h"
+#include "live/chain/field_hash.h"
+#include "live/chain/testing/memory_store.h"
+#include "live/chain/verify.h"
 
 namespace berth::edges {
 namespace {

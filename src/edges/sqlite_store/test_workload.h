@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "journal_chain/field_hash.h"
-#include "journal_chain/verify.h"
-#include "ports/journal_store.h"
+#include "live/chain/field_hash.h"
+#include "live/chain/verify.h"
 
 namespace berth::edges::testing {
 

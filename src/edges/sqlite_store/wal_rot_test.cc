@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "base/rng.h"
-#include "base/test_cases.h"
+#include "base/core/rng.h"
+#include "base/core/test_cases.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "edges/sqlite_store/test_scratch.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "ports/disk_reserve.h"
+#include "domain/ports/disk_reserve.h"
 
 namespace berth::edges {
 

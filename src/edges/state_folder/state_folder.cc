@@ -58,7 +58,7 @@ std::vector<std::string> missing_folders(const std::string& path) {
   std::error_code error;
   std::vector<std::string> missing;
   std::filesystem::path folder = std::filesystem::absolute(path, error).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();  // "state/"
+  if (!folder.has_filename()) folder = folder.parent_path();  // "engine/state/"
   for (; !std::filesystem::exists(folder, error) && folder.has_relative_path(); folder = folder.parent_path()) {
     missing.insert(missing.begin(), folder.string());
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "base/ensure.h"
-#include "base/month.h"
-#include "base/proportion.h"
+#include "base/core/ensure.h"
+#include "base/core/month.h"
+#include "base/core/proportion.h"
 
 namespace berth::ledger {
 namespace {

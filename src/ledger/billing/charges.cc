@@ -1,6 +1,6 @@
 #include "ledger/billing/charges.h"
 
-#include "base/proportion.h"
+#include "base/core/proportion.h"
 
 namespace berth::ledger {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/billing/invoice.h"
 #include "ledger/books/amount.h"
 #include "ledger/books/report.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
-#include "base/ensure.h"
-#include "base/month.h"
+#include "base/core/ensure.h"
+#include "base/core/month.h"
 
 namespace berth::ledger {
 namespace {

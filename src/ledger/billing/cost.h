@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/date.h"
+#include "base/core/date.h"
 #include "ledger/books/amount.h"
 #include "ledger/books/books.h"
 

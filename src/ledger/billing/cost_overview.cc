@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "base/ensure.h"
-#include "base/proportion.h"
-#include "base/sort_stably.h"
+#include "base/core/ensure.h"
+#include "base/core/proportion.h"
+#include "base/core/sort_stably.h"
 #include "ledger/books/report.h"
 
 namespace berth::ledger {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/billing/budget.h"
 #include "ledger/billing/cost.h"
 #include "ledger/books/amount.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/decimal.h"
+#include "base/core/decimal.h"
 
 namespace berth::ledger {
 

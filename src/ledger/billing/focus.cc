@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/billing/charges.h"
 #include "ledger/books/amount.h"
 

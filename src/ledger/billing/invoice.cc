@@ -7,9 +7,9 @@
 #include <tuple>
 #include <utility>
 
-#include "base/ensure.h"
-#include "base/proportion.h"
-#include "base/text.h"
+#include "base/core/ensure.h"
+#include "base/core/proportion.h"
+#include "base/core/text.h"
 #include "ledger/billing/month_hash.h"
 
 namespace berth::ledger {

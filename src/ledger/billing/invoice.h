@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/month.h"
-#include "base/result.h"
+#include "base/core/month.h"
+#include "base/core/result.h"
 #include "ledger/books/amount.h"
 #include "ledger/books/books.h"
 #include "ledger/books/report.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 #include "ledger/books/testing/line_ledger.h"
 #include "ledger/books/testing/random_events.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::ledger {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/books/books.h"
 #include "ledger/books/report.h"
 

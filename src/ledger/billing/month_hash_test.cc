@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "journal_chain/field_hash.h"
 #include "ledger/billing/invoice.h"
 #include "ledger/books/testing/line_ledger.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::ledger {
 namespace {

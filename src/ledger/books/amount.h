@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/int128.h"
+#include "base/core/int128.h"
 
 namespace berth::ledger {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "base/archive.h"
-#include "base/ensure.h"
+#include "base/core/archive.h"
+#include "base/core/ensure.h"
 #include "ledger/books/detail/accounts.h"
 #include "ledger/books/detail/booking.h"
 #include "ledger/books/detail/counting.h"

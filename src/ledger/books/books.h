@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/date.h"
-#include "base/month.h"
+#include "base/core/date.h"
+#include "base/core/month.h"
 #include "ledger/books/amount.h"
 #include "ledger/books/report.h"
 #include "ledger/events/event.h"

@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger {
 

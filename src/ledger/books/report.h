@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/books/amount.h"
 #include "ledger/events/event.h"
 

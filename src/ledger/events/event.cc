@@ -1,6 +1,6 @@
 #include "ledger/events/event.h"
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger {
 

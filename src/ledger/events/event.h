@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/month.h"
+#include "base/core/month.h"
 
 namespace berth::ledger {
 

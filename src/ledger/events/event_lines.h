@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "base/text.h"
+#include "base/core/result.h"
+#include "base/core/text.h"
 #include "ledger/events/event.h"
 #include "ledger/events/event_reader.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/ensure.h"
-#include "base/text.h"
+#include "base/core/ensure.h"
+#include "base/core/text.h"
 #include "ledger/events/event_lines.h"
 
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "base/ensure.h"
-#include "base/text.h"
-#include "json_lines/flat_object.h"
+#include "base/core/ensure.h"
+#include "base/core/text.h"
+#include "base/json_lines/flat_object.h"
 
 namespace berth::ledger {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "ledger/events/event.h"
 
 namespace berth::ledger {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "ledger/recount/detail/row_order.h"
 #include "ledger/recount/recount.h"
 

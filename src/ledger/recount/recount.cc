@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "ledger/recount/detail/booking.h"
 #include "ledger/recount/detail/facts.h"
 #include "ledger/recount/detail/line.h"

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/ensure.h"
-#include "base/whole_division.h"
-#include "codec/json_text.h"
+#include "base/core/ensure.h"
+#include "base/core/whole_division.h"
+#include "engine/codec/json_text.h"
 #include "ledger/events/event_reader.h"
 #include "ledger/usage/detail/cell_uses.h"
 #include "ledger/usage/detail/usage_cells.h"
 #include "ledger/weights/weights.h"
-#include "live/object_names.h"
+#include "live/session/object_names.h"
 
 namespace berth::ledger {
 namespace {

@@ -23,10 +23,10 @@
 #include <span>
 #include <string>
 
-#include "base/instant.h"
-#include "base/result.h"
-#include "domain/scenario.h"
-#include "live/usage_book.h"
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
+#include "live/session/usage_book.h"
 
 namespace berth::ledger {
 

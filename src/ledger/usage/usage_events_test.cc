@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 #include "ledger/books/testing/line_ledger.h"
-#include "sim/testing/scenarios.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::ledger {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger {
 namespace {

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/gpu.h"
-#include "domain/slice.h"
-#include "mig/geometry.h"
+#include "base/core/result.h"
+#include "domain/mig/geometry.h"
+#include "domain/values/gpu.h"
+#include "domain/values/slice.h"
 
 namespace berth::ledger {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "mig/catalogue.h"
+#include "domain/mig/catalogue.h"
 
 namespace berth::ledger {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pricing/offer.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::purchase::advise {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/ensure.h"
-#include "base/rng.h"
+#include "base/core/ensure.h"
+#include "base/core/rng.h"
 #include "purchase/advise/detail/diving.h"
 #include "purchase/advise/detail/gpu_sharing.h"
 #include "purchase/advise/detail/misfits.h"

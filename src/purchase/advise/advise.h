@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
-#include "base/result.h"
-#include "pod_list/pod_list.h"
-#include "pricing/offer.h"
+#include "base/core/result.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/advice.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::purchase::advise {
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/test_cases.h"
+#include "base/core/test_cases.h"
 #include "purchase/advise/detail/diving.h"
 #include "purchase/advise/detail/gpu_sharing.h"
 #include "purchase/advise/detail/problem.h"

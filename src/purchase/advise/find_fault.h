@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "pod_list/pod_list.h"
-#include "pricing/offer.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/advice.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::purchase::advise {
 

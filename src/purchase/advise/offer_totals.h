@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "pod_list/pod_list.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/advice.h"
 
 namespace berth::purchase::advise {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/figure_text.h"
-#include "pricing/age.h"
+#include "base/core/figure_text.h"
+#include "purchase/pricing/age.h"
 
 namespace berth::purchase::advise {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "base/date.h"
-#include "pod_list/pod_list.h"
+#include "base/core/date.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/advice.h"
 
 namespace berth::purchase::advise {

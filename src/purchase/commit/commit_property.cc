@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 #include "purchase/commit/commit_rules.h"
 #include "purchase/commit/coverage.h"
 #include "purchase/commit/forward_buyer.h"

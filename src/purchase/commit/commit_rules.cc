@@ -4,9 +4,9 @@
 #include <deque>
 #include <utility>
 
-#include "base/decimal.h"
-#include "base/ensure.h"
-#include "solver/min_cost_flow.h"
+#include "base/core/decimal.h"
+#include "base/core/ensure.h"
+#include "base/solver/min_cost_flow.h"
 
 namespace berth::purchase {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::purchase {
 namespace {

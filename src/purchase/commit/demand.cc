@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/first_error.h"
-#include "base/rows.h"
+#include "base/core/first_error.h"
+#include "base/core/rows.h"
 
 namespace berth::purchase {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "purchase/commit/demand.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "base/first_error.h"
-#include "base/rows.h"
+#include "base/core/first_error.h"
+#include "base/core/rows.h"
 
 namespace berth::purchase {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/figure_text.h"
+#include "base/core/figure_text.h"
 
 namespace berth::purchase {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/whole_division.h"
+#include "base/core/whole_division.h"
 
 namespace berth::purchase {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "base/decimal.h"
+#include "base/core/decimal.h"
 
 namespace berth::purchase {
 namespace {

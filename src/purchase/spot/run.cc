@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/whole_division.h"
+#include "base/core/whole_division.h"
 
 namespace berth::purchase {
 std::int64_t TickMath::ticks_left(std::int64_t tick) const {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "purchase/spot/market.h"
 
 namespace berth::purchase {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::purchase {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/whole_division.h"
+#include "base/core/whole_division.h"
 #include "purchase/spot/learning_policy.h"
 #include "purchase/spot/optimal.h"
 #include "purchase/spot/study.h"

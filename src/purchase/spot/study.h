@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/decimal.h"
+#include "base/core/decimal.h"
 #include "purchase/spot/market.h"
 #include "purchase/spot/run.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/figure_text.h"
+#include "base/core/figure_text.h"
 
 namespace berth::purchase {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
-#include "json/document.h"
-#include "yaml/reader.h"
+#include "base/core/text.h"
+#include "base/json/document.h"
+#include "base/yaml/reader.h"
 
 namespace berth::purchase {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "purchase/spot/market.h"
 
 namespace berth::purchase {

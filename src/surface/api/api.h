@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "edges/locks/fair_mutex.h"
-#include "live/session.h"
-#include "live/write.h"
-#include "ports/http_server.h"
+#include "base/locks/fair_mutex.h"
+#include "domain/ports/http_server.h"
+#include "live/session/session.h"
+#include "live/session/write.h"
 #include "surface/api/api_context.h"
 #include "surface/api/clock_text.h"
 #include "surface/api/router.h"

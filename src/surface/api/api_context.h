@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ports/journal_store.h"
-#include "ports/series_store.h"
+#include "domain/ports/journal_store.h"
+#include "domain/ports/series_store.h"
 #include "surface/api/objects.h"
 #include "surface/api/session_access.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "codec/json_value.h"
+#include "engine/codec/json_value.h"
 
 namespace berth::api {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "ports/http_server.h"
+#include "base/core/result.h"
+#include "domain/ports/http_server.h"
 
 namespace berth::api {
 

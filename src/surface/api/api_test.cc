@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "live/demo.h"
+#include "live/session/demo.h"
 #include "surface/api/page.h"
 
 namespace berth::api {

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "codec/json_text.h"
-#include "journal_chain/field_hash.h"
+#include "engine/codec/json_text.h"
+#include "live/chain/field_hash.h"
 #include "surface/api/api_context.h"
 
 namespace berth::api {

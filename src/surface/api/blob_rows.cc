@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "journal_chain/field_hash.h"
-#include "json/document.h"
+#include "base/json/document.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::api {
 namespace {

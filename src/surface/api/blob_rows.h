@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "ports/http_server.h"
-#include "scenario/service_object.h"
+#include "domain/ports/http_server.h"
+#include "domain/scenario/service_object.h"
 #include "surface/api/api_context.h"
 #include "surface/api/api_error.h"
 

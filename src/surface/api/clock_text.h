@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/instant.h"
+#include "base/core/instant.h"
 
 namespace berth::api {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "domain/slice.h"
+#include "domain/values/slice.h"
 #include "surface/api/api_error.h"
 
 namespace berth::api {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/api/api_context.h"
 
 namespace berth::api {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/duration.h"
-#include "codec/json_text.h"
-#include "domain/node.h"
-#include "live/fault_text.h"
-#include "mig/catalogue.h"
+#include "base/core/duration.h"
+#include "domain/mig/catalogue.h"
+#include "domain/values/node.h"
+#include "engine/codec/json_text.h"
+#include "live/session/fault_text.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "domain/scenario.h"
-#include "sim/fault_book.h"
+#include "base/yaml/document.h"
+#include "domain/values/scenario.h"
+#include "sim/world/fault_book.h"
 #include "surface/api/router.h"
-#include "yaml/document.h"
 
 namespace berth::api {
 

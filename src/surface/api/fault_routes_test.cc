@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "json/document.h"
-#include "mig/catalogue.h"
+#include "base/json/document.h"
+#include "domain/mig/catalogue.h"
 
 namespace berth::api {
 namespace {

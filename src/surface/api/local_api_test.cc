@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "live/demo.h"
+#include "live/session/demo.h"
 #include "surface/api/api.h"
 
 namespace berth::api {

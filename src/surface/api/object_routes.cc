@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "domain/node.h"
+#include "domain/values/node.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "codec/json_text.h"
-#include "codec/json_value.h"
-#include "codec/service_json.h"
+#include "engine/codec/json_text.h"
+#include "engine/codec/json_value.h"
+#include "engine/codec/service_json.h"
 #include "surface/api/object_uid.h"
 
 namespace berth::api {

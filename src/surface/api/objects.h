@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "domain/scenario.h"
+#include "domain/values/scenario.h"
 #include "surface/api/clock_text.h"
 #include "surface/api/device_source.h"
 #include "surface/api/spec_texts.h"

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "codec/json_text.h"
-#include "codec/json_value.h"
+#include "base/core/text.h"
+#include "engine/codec/json_text.h"
+#include "engine/codec/json_value.h"
 #include "surface/api/plan_object.h"
 
 namespace berth::api {

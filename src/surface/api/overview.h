@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/http_server.h"
+#include "domain/ports/http_server.h"
 #include "surface/api/api_context.h"
 #include "surface/api/api_error.h"
 #include "surface/api/status.h"

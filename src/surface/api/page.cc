@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "surface/drawing/drawing.h"
 
 extern "C" {

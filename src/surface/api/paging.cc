@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "codec/json_text.h"
+#include "base/core/text.h"
+#include "engine/codec/json_text.h"
 
 namespace berth::api {
 namespace {

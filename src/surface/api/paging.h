@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/http_server.h"
+#include "domain/ports/http_server.h"
 #include "surface/api/api_error.h"
 
 namespace berth::api {

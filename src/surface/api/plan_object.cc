@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "codec/json_text.h"
-#include "codec/json_value.h"
+#include "engine/codec/json_text.h"
+#include "engine/codec/json_value.h"
 
 namespace berth::api {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "live/plan_log.h"
+#include "live/session/plan_log.h"
 #include "surface/api/objects.h"
 
 namespace berth::api {

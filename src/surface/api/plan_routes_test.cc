@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/testing/scenarios.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::api {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "codec/json_text.h"
-#include "live/promise_book.h"
+#include "engine/codec/json_text.h"
+#include "live/session/promise_book.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 

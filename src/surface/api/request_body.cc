@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "json/document.h"
+#include "base/json/document.h"
 
 namespace berth::api {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "ports/http_server.h"
+#include "base/yaml/document.h"
+#include "base/yaml/reader.h"
+#include "domain/ports/http_server.h"
 #include "surface/api/api_error.h"
-#include "yaml/document.h"
-#include "yaml/reader.h"
 
 namespace berth::api {
 

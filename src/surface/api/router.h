@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "live/write.h"
-#include "ports/http_server.h"
+#include "domain/ports/http_server.h"
+#include "live/session/write.h"
 #include "surface/api/api_error.h"
 
 namespace berth::api {

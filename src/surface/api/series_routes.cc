@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "codec/json_text.h"
-#include "codec/json_value.h"
-#include "live/series_points.h"
+#include "base/core/text.h"
+#include "engine/codec/json_text.h"
+#include "engine/codec/json_value.h"
+#include "live/session/series_points.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/time_query.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "live/series_minutes.h"
-#include "ports/testing/memory_series.h"
-#include "sim/testing/scenarios.h"
+#include "domain/ports/testing/memory_series.h"
+#include "live/session/series_minutes.h"
+#include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 
 namespace berth::api {

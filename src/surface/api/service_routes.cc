@@ -11,18 +11,18 @@
 #include <utility>
 #include <vector>
 
-#include "codec/service_json.h"
-#include "engine/conflict.h"
-#include "engine/static_conflict.h"
-#include "journal_chain/field_hash.h"
-#include "json/document.h"
-#include "scenario/service_object.h"
+#include "base/json/document.h"
+#include "base/yaml/reader.h"
+#include "domain/scenario/service_object.h"
+#include "engine/codec/service_json.h"
+#include "engine/loop/conflict.h"
+#include "engine/loop/static_conflict.h"
+#include "live/chain/field_hash.h"
 #include "surface/api/api_context.h"
 #include "surface/api/blob_rows.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
 #include "surface/api/writes.h"
-#include "yaml/reader.h"
 
 namespace berth::api {
 namespace {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/testing/scenarios.h"
+#include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 
 namespace berth::api {

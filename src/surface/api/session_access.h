@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "edges/locks/fair_mutex.h"
-#include "live/session.h"
+#include "base/locks/fair_mutex.h"
+#include "live/session/session.h"
 
 namespace berth::api {
 

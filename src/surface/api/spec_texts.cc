@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "codec/service_json.h"
+#include "engine/codec/service_json.h"
 
 namespace berth::api {
 namespace {

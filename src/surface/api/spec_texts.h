@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "domain/rows_blobs.h"
-#include "domain/scenario.h"
+#include "domain/values/rows_blobs.h"
+#include "domain/values/scenario.h"
 
 namespace berth::api {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "codec/service_json.h"
-#include "sim/testing/scenarios.h"
+#include "engine/codec/service_json.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::api {
 namespace {

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "codec/json_text.h"
-#include "codec/json_value.h"
-#include "domain/no_changes.h"
+#include "domain/values/no_changes.h"
+#include "engine/codec/json_text.h"
+#include "engine/codec/json_value.h"
 
 namespace berth::api {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "base/instant.h"
-#include "ports/http_server.h"
+#include "base/core/instant.h"
+#include "domain/ports/http_server.h"
 #include "surface/api/api_error.h"
 #include "surface/api/clock_text.h"
 

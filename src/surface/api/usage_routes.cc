@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/sort_stably.h"
-#include "codec/json_text.h"
-#include "live/usage_text.h"
+#include "base/core/sort_stably.h"
+#include "engine/codec/json_text.h"
+#include "live/session/usage_text.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/time_query.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "live/usage_text.h"
-#include "sim/testing/scenarios.h"
+#include "live/session/usage_text.h"
+#include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 #include "surface/api/paging.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "domain/node.h"
-#include "live/session.h"
+#include "domain/values/node.h"
+#include "live/session/session.h"
 
 namespace berth::api {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "codec/json_text.h"
-#include "journal_chain/field_hash.h"
+#include "engine/codec/json_text.h"
+#include "live/chain/field_hash.h"
 #include "surface/api/api_context.h"
 #include "surface/api/blob_rows.h"
 

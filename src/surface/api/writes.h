@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "live/write.h"
-#include "ports/http_server.h"
+#include "domain/ports/http_server.h"
+#include "live/session/write.h"
 #include "surface/api/router.h"
 
 namespace berth::api {

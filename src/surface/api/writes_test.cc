@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
-#include "journal_chain/field_hash.h"
-#include "sim/testing/scenarios.h"
+#include "live/chain/field_hash.h"
+#include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 
 namespace berth::api {

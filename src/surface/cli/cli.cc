@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/cli/advise/advise_verb.h"
 #include "surface/cli/case/case_verb.h"
 #include "surface/cli/client/client_verbs.h"

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "ports/files.h"
+#include "domain/ports/files.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

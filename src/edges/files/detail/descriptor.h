@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/result.h"
+#include "base/core/result.h"
 
 namespace berth::edges::detail {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 #include "edges/files/detail/descriptor.h"
-#include "ports/files.h"
 
 namespace berth::edges::detail {
 

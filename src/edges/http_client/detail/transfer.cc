@@ -6,7 +6,7 @@
 #include <cctype>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::edges::detail {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "base/core/result.h"
+#include "domain/ports/http_client.h"
 #include "edges/http_client/detail/line_splitter.h"
-#include "ports/http_client.h"
 
 namespace berth::edges::detail {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "edges/http_server/detail/header_rules.h"
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/target.h"

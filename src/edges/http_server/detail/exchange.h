@@ -13,9 +13,9 @@
 #include <string_view>
 #include <utility>
 
+#include "domain/ports/http_server.h"
 #include "edges/http_server/detail/late_answers.h"
 #include "edges/http_server/http_server.h"
-#include "ports/http_server.h"
 
 namespace berth::edges::detail {
 

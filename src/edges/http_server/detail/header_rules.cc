@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::edges::detail {
 namespace {

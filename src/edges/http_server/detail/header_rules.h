@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ports/http_message.h"
+#include "domain/ports/http_message.h"
 
 namespace berth::edges::detail {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "ports/http_server.h"
+#include "domain/ports/http_server.h"
 
 namespace berth::edges::detail {
 

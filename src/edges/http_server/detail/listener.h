@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/result.h"
+#include "base/core/result.h"
 
 struct sockaddr;
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "edges/http_server/detail/header_rules.h"
 
 namespace berth::edges::detail {

@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "domain/ports/http_server.h"
 #include "edges/http_server/detail/large_answers.h"
 #include "edges/http_server/detail/streams.h"
-#include "ports/http_server.h"
 
 namespace berth::edges::detail {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::edges::detail {
 namespace {

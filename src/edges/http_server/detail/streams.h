@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/instant.h"
-#include "ports/http_server.h"
+#include "base/core/instant.h"
+#include "domain/ports/http_server.h"
 
 namespace berth::edges::detail {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/journal_store.h"
+#include "domain/ports/journal_store.h"
 
 namespace berth::edges::detail {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/detail/owner.h"
-#include "ports/journal_store.h"
 
 namespace berth::edges::detail {
 

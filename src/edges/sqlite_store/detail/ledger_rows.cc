@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges::detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "edges/sqlite_store/detail/narrow.h"
-#include "journal_chain/chain.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/chain.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges::detail {
 

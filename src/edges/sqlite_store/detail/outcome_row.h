@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/detail/connection.h"
-#include "ports/journal_store.h"
 
 namespace berth::edges::detail {
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "edges/sqlite_store/detail/connection.h"
 
 namespace berth::edges::detail {

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "ports/journal_store.h"
+#include "domain/ports/journal_store.h"
 
 namespace berth::edges::detail {
 

@@ -9,8 +9,8 @@
 
 #include "edges/sqlite_store/detail/narrow.h"
 #include "edges/sqlite_store/detail/outcome_row.h"
-#include "journal_chain/chain.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/chain.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges::detail {
 

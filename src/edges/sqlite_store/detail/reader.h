@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/detail/inspect.h"
 #include "edges/sqlite_store/detail/tables.h"
-#include "ports/journal_store.h"
 
 namespace berth::edges::detail {
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "domain/ports/series_store.h"
 #include "edges/sqlite_store/detail/connection.h"
-#include "ports/series_store.h"
 
 namespace berth::edges::detail {
 

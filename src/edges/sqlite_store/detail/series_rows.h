@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "domain/series.h"
+#include "domain/values/series.h"
 #include "edges/sqlite_store/detail/connection.h"
 
 namespace berth::edges::detail {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "domain/ports/series_store.h"
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/series_file.h"
-#include "ports/series_store.h"
 
 namespace berth::edges::detail {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "domain/ports/series_store.h"
 #include "edges/sqlite_store/detail/connection.h"
-#include "ports/series_store.h"
 
 namespace berth::edges::detail {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "edges/sqlite_store/detail/inspect.h"
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 
 namespace berth::edges::detail {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/detail/connection.h"
-#include "ports/journal_store.h"
 
 namespace berth::edges::detail {
 

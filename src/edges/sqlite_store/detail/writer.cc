@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "edges/sqlite_store/detail/outcome_row.h"
-#include "journal_chain/chain.h"
+#include "live/chain/chain.h"
 
 namespace berth::edges::detail {
 namespace {

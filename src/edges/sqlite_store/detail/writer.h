@@ -14,10 +14,10 @@
 #include <optional>
 #include <vector>
 
+#include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/detail/age_counts.h"
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/detail/tables.h"
-#include "ports/journal_store.h"
 
 namespace berth::edges::detail {
 

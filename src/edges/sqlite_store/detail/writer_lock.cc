@@ -1,6 +1,6 @@
 #include "edges/sqlite_store/detail/writer_lock.h"
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::edges::detail {
 

@@ -11,8 +11,8 @@
 #include <map>
 #include <vector>
 
-#include "base/ensure.h"
-#include "base/rng.h"
+#include "base/core/ensure.h"
+#include "base/core/rng.h"
 
 namespace berth::edges::testing {
 namespace {

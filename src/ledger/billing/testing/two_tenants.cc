@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "ledger/events/event_lines.h"
 
 namespace berth::ledger::testing {

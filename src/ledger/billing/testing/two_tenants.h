@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/billing/charges.h"
 #include "ledger/books/books.h"
 #include "ledger/books/report.h"

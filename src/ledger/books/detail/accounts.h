@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/books/amount.h"
 #include "ledger/books/detail/gpu_book.h"
 

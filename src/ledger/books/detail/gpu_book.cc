@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/archive.h"
-#include "base/ensure.h"
+#include "base/core/archive.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "ledger/books/detail/gpu_book.h"
 
 namespace berth::ledger::detail {

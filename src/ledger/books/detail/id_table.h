@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "journal_chain/short_hash.h"
+#include "live/chain/short_hash.h"
 
 namespace berth::ledger::detail {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 
 namespace berth::ledger::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger::detail {
 namespace {

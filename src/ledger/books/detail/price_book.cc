@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger::detail {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/archive.h"
-#include "journal_chain/short_hash.h"
+#include "base/core/archive.h"
+#include "live/chain/short_hash.h"
 
 namespace berth::ledger::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/decimal.h"
+#include "base/core/decimal.h"
 
 namespace berth::ledger::detail {
 

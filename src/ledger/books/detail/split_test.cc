@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "base/proportion.h"
-#include "base/rng.h"
-#include "base/test_cases.h"
+#include "base/core/proportion.h"
+#include "base/core/rng.h"
+#include "base/core/test_cases.h"
 
 namespace berth::ledger::detail {
 namespace {
@@ -76,7 +76,7 @@ Weights any_weights(Rng& rng) {
   return weights;
 }
 
-/// base/proportion.h divides with integers of any length.
+/// base/core/proportion.h divides with integers of any length.
 TEST(Split, IsThatOfIntegersOfAnyLength) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(20'000, 2'000))) {
     Rng rng(seed);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::ledger::detail {
 

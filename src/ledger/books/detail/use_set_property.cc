@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 
 namespace berth::ledger::detail {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "ledger/events/event_lines.h"
 
 namespace berth::ledger::testing {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/events/event.h"
 
 namespace berth::ledger::testing {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/books/testing/lines.h"
 #include "ledger/events/event.h"
 

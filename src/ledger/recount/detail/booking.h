@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/books/report.h"
 #include "ledger/recount/detail/cells.h"
 

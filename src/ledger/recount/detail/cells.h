@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/books/amount.h"
 #include "ledger/recount/detail/line.h"
 

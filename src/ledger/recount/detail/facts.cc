@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/overloaded.h"
+#include "base/core/overloaded.h"
 
 namespace berth::ledger::recounting {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/recount/detail/cells.h"
 #include "ledger/recount/detail/line.h"
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "base/text.h"
-#include "json/document.h"
-#include "yaml/document.h"
+#include "base/core/text.h"
+#include "base/json/document.h"
+#include "base/yaml/document.h"
 
 namespace berth::ledger::recounting {
 namespace {

@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <variant>
 
-#include "base/month.h"
-#include "base/result.h"
+#include "base/core/month.h"
+#include "base/core/result.h"
 #include "ledger/events/event.h"
 
 namespace berth::ledger::recounting {

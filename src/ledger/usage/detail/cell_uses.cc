@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "domain/mig/geometry.h"
 #include "ledger/weights/weights.h"
-#include "live/object_names.h"
-#include "mig/geometry.h"
+#include "live/session/object_names.h"
 
 namespace berth::ledger::detail {
 namespace {

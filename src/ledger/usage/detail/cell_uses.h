@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/scenario.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
 #include "ledger/events/event.h"
 #include "ledger/usage/detail/usage_cells.h"
 

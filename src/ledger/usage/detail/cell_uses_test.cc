@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "mig/catalogue.h"
-#include "sim/testing/scenarios.h"
+#include "domain/mig/catalogue.h"
+#include "sim/world/testing/scenarios.h"
 
 namespace berth::ledger::detail {
 namespace {

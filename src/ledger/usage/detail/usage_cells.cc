@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "live/object_names.h"
+#include "live/session/object_names.h"
 
 namespace berth::ledger::detail {
 namespace {

@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "base/instant.h"
-#include "base/result.h"
-#include "domain/scenario.h"
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
 #include "ledger/usage/usage_events.h"
-#include "live/usage_book.h"
+#include "live/session/usage_book.h"
 
 namespace berth::ledger::detail {
 

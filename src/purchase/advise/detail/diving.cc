@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::purchase::advise {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/ensure.h"
-#include "base/whole_division.h"
-#include "solver/linear.h"
+#include "base/core/ensure.h"
+#include "base/core/whole_division.h"
+#include "base/solver/linear.h"
 
 namespace berth::purchase::advise {
 namespace {

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::purchase::advise {
 namespace {

@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
-#include "base/result.h"
-#include "pod_list/pod_list.h"
-#include "pricing/offer.h"
+#include "base/core/result.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/detail/problem.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::purchase::advise {
 

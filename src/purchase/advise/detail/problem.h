@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "pod_list/pod_list.h"
-#include "pricing/offer.h"
+#include "domain/lists/pod_list.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::purchase::advise {
 

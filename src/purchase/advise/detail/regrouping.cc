@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "purchase/advise/detail/gpu_sharing.h"
 
 namespace berth::purchase::advise {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 #include "purchase/advise/detail/node_watch.h"
 #include "purchase/advise/detail/plan.h"
 

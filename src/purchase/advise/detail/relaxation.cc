@@ -6,9 +6,9 @@
 #include <iterator>
 #include <optional>
 
-#include "base/decimal.h"
-#include "base/ensure.h"
-#include "solver/linear.h"
+#include "base/core/decimal.h"
+#include "base/core/ensure.h"
+#include "base/solver/linear.h"
 
 namespace berth::purchase::advise {
 namespace {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::purchase::advise {
 namespace {

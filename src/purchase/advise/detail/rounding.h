@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "pod_list/pod_list.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/detail/problem.h"
 
 namespace berth::purchase::advise {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
-#include "pod_list/pod_list.h"
-#include "pricing/offer.h"
+#include "base/core/rng.h"
+#include "domain/lists/pod_list.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::purchase::advise::reference {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 #include "purchase/spot/market.h"
 #include "purchase/spot/run.h"
 

@@ -1,6 +1,6 @@
 #include "surface/cli/advise/advise_options.h"
 
-#include "base/first_error.h"
+#include "base/core/first_error.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "pod_list/pod_list.h"
+#include "domain/lists/pod_list.h"
 #include "purchase/advise/advise.h"
 #include "surface/cli/advise/advise_json.h"
 #include "surface/cli/advise/advise_table.h"

@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "base/first_error.h"
-#include "base/text.h"
-#include "domain/arrivals.h"
+#include "base/core/first_error.h"
+#include "base/core/text.h"
+#include "domain/values/arrivals.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
-#include "study/case.h"
+#include "base/core/result.h"
+#include "sim/study/case.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

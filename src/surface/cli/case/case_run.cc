@@ -9,7 +9,7 @@
 #include <ranges>
 #include <utility>
 
-#include "scenario/load.h"
+#include "domain/scenario/load.h"
 #include "surface/cli/case/case_json.h"
 #include "surface/cli/case/case_table.h"
 #include "surface/cli/replay/journal_file.h"

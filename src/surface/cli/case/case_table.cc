@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "study/case_words.h"
+#include "sim/study/case_words.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

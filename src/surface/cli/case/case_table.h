@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "study/case.h"
+#include "sim/study/case.h"
 
 namespace berth::cli {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/decimal.h"
-#include "base/text.h"
-#include "codec/service_json.h"
+#include "base/core/decimal.h"
+#include "base/core/text.h"
+#include "engine/codec/service_json.h"
 #include "surface/cli/client/get_run.h"
 #include "surface/cli/client/kinds.h"
 #include "surface/cli/client/node.h"

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/sort_stably.h"
+#include "base/core/sort_stably.h"
+#include "base/yaml/document.h"
 #include "surface/cli/client/manifest.h"
 #include "surface/cli/client/node.h"
-#include "yaml/document.h"
 
 namespace berth::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "journal_chain/field_hash.h"
-#include "json/document.h"
+#include "base/json/document.h"
+#include "live/chain/field_hash.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/client/test_server.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "journal_chain/field_hash.h"
+#include "live/chain/field_hash.h"
 #include "surface/cli/client/node.h"
 
 namespace berth::cli {

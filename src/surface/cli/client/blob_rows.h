@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "yaml/document.h"
+#include "base/yaml/document.h"
 
 namespace berth::cli {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
-#include "json/document.h"
+#include "base/core/text.h"
+#include "base/json/document.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/shared/printable.h"
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "ports/http_client.h"
+#include "base/yaml/document.h"
+#include "domain/ports/http_client.h"
 #include "surface/cli/client/connection.h"
 #include "surface/cli/client/outcome.h"
-#include "yaml/document.h"
 
 namespace berth::cli {
 

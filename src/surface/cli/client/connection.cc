@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "base/decimal.h"
-#include "base/text.h"
+#include "base/core/decimal.h"
+#include "base/core/text.h"
 #include "edges/state_folder/state_folder.h"
 
 namespace berth::cli {

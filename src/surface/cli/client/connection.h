@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/instant.h"
-#include "ports/files.h"
+#include "base/core/instant.h"
+#include "domain/ports/files.h"
 #include "surface/cli/client/outcome.h"
 
 namespace berth::cli {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/yaml/document.h"
 #include "surface/cli/client/kinds.h"
-#include "yaml/document.h"
 
 namespace berth::cli {
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/instant.h"
-#include "codec/service_json.h"
-#include "profile/readers.h"
+#include "base/core/instant.h"
+#include "domain/profile/readers.h"
+#include "domain/trace/readers.h"
+#include "engine/codec/service_json.h"
 #include "surface/cli/client/node.h"
-#include "trace/readers.h"
 
 namespace berth::cli {
 namespace {

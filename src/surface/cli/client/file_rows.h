@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "ports/files.h"
-#include "yaml/reader.h"
+#include "base/yaml/reader.h"
+#include "domain/ports/files.h"
 
 namespace berth::cli {
 

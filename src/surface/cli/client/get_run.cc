@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/cli/client/describe_text.h"
 #include "surface/cli/client/kinds.h"
 #include "surface/cli/client/node.h"

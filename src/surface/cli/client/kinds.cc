@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/shared/printable.h"
 

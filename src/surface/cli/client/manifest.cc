@@ -7,14 +7,14 @@
 #include <initializer_list>
 #include <utility>
 
-#include "base/decimal.h"
-#include "codec/service_json.h"
-#include "json/document.h"
-#include "scenario/service_object.h"
+#include "base/core/decimal.h"
+#include "base/json/document.h"
+#include "base/yaml/document.h"
+#include "base/yaml/reader.h"
+#include "domain/scenario/service_object.h"
+#include "engine/codec/service_json.h"
 #include "surface/cli/client/file_rows.h"
 #include "surface/cli/client/node.h"
-#include "yaml/document.h"
-#include "yaml/reader.h"
 
 namespace berth::cli {
 namespace {

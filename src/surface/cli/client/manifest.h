@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "ports/files.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 #include "surface/cli/client/blob_rows.h"
 #include "surface/cli/client/kinds.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "yaml/document.h"
+#include "base/yaml/document.h"
 
 namespace berth::cli {
 

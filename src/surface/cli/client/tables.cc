@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/shared/printable.h"
 #include "surface/cli/shared/text_table.h"

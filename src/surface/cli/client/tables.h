@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/yaml/document.h"
 #include "surface/cli/client/kinds.h"
-#include "yaml/document.h"
 
 namespace berth::cli {
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "domain/ports/http_client.h"
 #include "edges/files/disk_files.h"
-#include "ports/http_client.h"
 #include "surface/cli/cli.h"
 
 namespace berth::cli::testing {

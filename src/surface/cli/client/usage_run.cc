@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/cli/client/client.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/client/tables.h"

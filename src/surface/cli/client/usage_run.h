@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/yaml/document.h"
 #include "surface/cli/client/connection.h"
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/shared/verb.h"
-#include "yaml/document.h"
 
 namespace berth::cli {
 

@@ -1,6 +1,6 @@
 #include "surface/cli/commit/commit_options.h"
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

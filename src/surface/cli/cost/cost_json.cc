@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codec/json_writer.h"
+#include "engine/codec/json_writer.h"
 
 namespace berth::cli {
 

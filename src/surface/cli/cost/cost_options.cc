@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/month.h"
-#include "base/text.h"
+#include "base/core/month.h"
+#include "base/core/text.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "ledger/billing/cost.h"
 #include "ledger/billing/cost_overview.h"
 #include "surface/cli/shared/ledger_words.h"

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "base/overloaded.h"
+#include "base/core/overloaded.h"
 #include "surface/cli/cost/cost_cells.h"
 #include "surface/cli/cost/cost_json.h"
 #include "surface/cli/cost/cost_table.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::cli {
 

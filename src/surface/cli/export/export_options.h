@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/month.h"
-#include "base/result.h"
+#include "base/core/month.h"
+#include "base/core/result.h"
 #include "ledger/billing/invoice.h"
 #include "ledger/billing/opencost.h"
 #include "surface/cli/shared/ledger_words.h"

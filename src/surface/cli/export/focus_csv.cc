@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/json_writer.h"
+#include "engine/codec/json_writer.h"
 #include "ledger/billing/charges.h"
 #include "ledger/billing/csv.h"
 #include "surface/cli/export/month_times.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/month.h"
+#include "base/core/month.h"
 
 namespace berth::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/month.h"
+#include "base/core/month.h"
 #include "ledger/billing/opencost.h"
 
 namespace berth::cli {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "forecast/backtest.h"
+#include "domain/forecast/backtest.h"
 
 namespace berth::cli {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "base/first_error.h"
-#include "domain/arrivals.h"
+#include "base/core/first_error.h"
+#include "domain/values/arrivals.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

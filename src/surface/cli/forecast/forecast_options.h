@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "surface/cli/shared/trace_words.h"
 #include "surface/cli/shared/verb.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "surface/cli/forecast/forecast_options.h"
 #include "surface/cli/shared/verb.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::cli {
 namespace {

@@ -14,15 +14,15 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-#include "device/verbs.h"
-#include "edges/hands/capabilities.h"
-#include "edges/hands/descriptor.h"
-#include "edges/hands/gpu_lock.h"
-#include "edges/hands/hands_server.h"
-#include "edges/hands/packet_socket.h"
-#include "edges/hands/protocol.h"
-#include "edges/nvml/open_gpu_changer.h"
+#include "base/core/text.h"
+#include "gpu/device/verbs.h"
+#include "gpu/hands/capabilities.h"
+#include "gpu/hands/descriptor.h"
+#include "gpu/hands/gpu_lock.h"
+#include "gpu/hands/hands_server.h"
+#include "gpu/hands/packet_socket.h"
+#include "gpu/hands/protocol.h"
+#include "gpu/nvml/open_gpu_changer.h"
 #include "surface/cli/up/config_file.h"
 
 namespace berth::cli {

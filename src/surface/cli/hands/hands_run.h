@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "device/managed_gpu.h"
-#include "ports/gpu_library.h"
+#include "base/core/result.h"
+#include "domain/ports/gpu_library.h"
+#include "gpu/device/managed_gpu.h"
 #include "surface/cli/hands/hands_options.h"
 #include "surface/cli/shared/verb.h"
 

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
-sys.path.insert(0, str(ROOT / "src/surface/nvml_sim"))
+sys.path.insert(0, str(ROOT / "src/gpu/nvml_sim_program"))
 from simulated import DEADLINE_SECONDS, LIBRARY, PROFILE_1G, Case, require_program, runs_for_others  # noqa: E402
 
 BERTH = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))

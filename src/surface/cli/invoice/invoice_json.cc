@@ -1,6 +1,6 @@
 #include "surface/cli/invoice/invoice_json.h"
 
-#include "codec/json_writer.h"
+#include "engine/codec/json_writer.h"
 #include "surface/cli/ledger/ledger_json.h"
 
 namespace berth::cli {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "ledger/billing/invoice.h"
 #include "surface/cli/shared/ledger_words.h"
 #include "surface/cli/shared/verb.h"

@@ -1,7 +1,7 @@
 #include "surface/cli/invoice/invoice_run.h"
 
-#include "base/ensure.h"
-#include "base/text.h"
+#include "base/core/ensure.h"
+#include "base/core/text.h"
 #include "surface/cli/invoice/invoice_csv.h"
 #include "surface/cli/invoice/invoice_json.h"
 #include "surface/cli/invoice/invoice_table.h"

@@ -8,11 +8,11 @@
 #include <string>
 #include <system_error>
 
-#include "base/text.h"
-#include "codec/scenario_files.h"
+#include "base/core/text.h"
 #include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "journal/hex.h"
+#include "engine/codec/scenario_files.h"
+#include "live/rows/hex.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/journal/usage_file.h"
 

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/text.h"
-#include "codec/scenario_files.h"
+#include "base/core/text.h"
+#include "domain/scenario/load.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "scenario/load.h"
+#include "engine/codec/scenario_files.h"
+#include "live/whatif/what_if.h"
 #include "surface/api/clock_text.h"
 #include "surface/cli/up/up_history.h"
-#include "whatif/what_if.h"
 
 namespace berth::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/scenario.h"
-#include "sim/recorded.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
+#include "sim/world/recorded.h"
 
 namespace berth::cli {
 
@@ -21,12 +21,13 @@ struct RecordedWindowWords {
 };
 
 struct RecordedWindow {
-  std::map<std::string, std::string> files;  ///< the scenario as files, by relative path (codec/scenario_files.h)
-  Scenario scenario;                         ///< as it is read from them; its name is the folder's
-  sim::RecordedRun run;                      ///< what happened to its devices
-  std::string policy;                        ///< that decided
-  std::vector<std::string> remarks;          ///< what the scenario does not say
-  std::string from;                          ///< in words: whole seconds of the world
+  std::map<std::string, std::string>
+      files;                         ///< the scenario as files, by relative path (engine/codec/scenario_files.h)
+  Scenario scenario;                 ///< as it is read from them; its name is the folder's
+  sim::RecordedRun run;              ///< what happened to its devices
+  std::string policy;                ///< that decided
+  std::vector<std::string> remarks;  ///< what the scenario does not say
+  std::string from;                  ///< in words: whole seconds of the world
   std::string to;
 };
 

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "journal/usage_rows.h"
 #include "ledger/usage/usage_events.h"
-#include "live/session.h"
+#include "live/rows/usage_rows.h"
+#include "live/session/session.h"
 #include "surface/api/clock_text.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/up/up_history.h"

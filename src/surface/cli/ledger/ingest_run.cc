@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
-#include "journal_chain/field_hash.h"
+#include "base/core/text.h"
 #include "ledger/events/event_lines.h"
+#include "live/chain/field_hash.h"
 #include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"

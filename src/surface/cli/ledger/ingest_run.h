@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "edges/sqlite_store/ledger_file.h"
 #include "surface/cli/shared/verb.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "codec/json_writer.h"
+#include "engine/codec/json_writer.h"
 #include "ledger/books/report.h"
 
 namespace berth::cli {

@@ -1,6 +1,6 @@
 #include "surface/cli/ledger/ledger_options.h"
 
-#include "mig/catalogue.h"
+#include "domain/mig/catalogue.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/gpu.h"
+#include "base/core/result.h"
+#include "domain/values/gpu.h"
 #include "surface/cli/shared/ledger_words.h"
 #include "surface/cli/shared/verb.h"
 

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "codec/json_writer.h"
-#include "journal_chain/field_hash.h"
+#include "engine/codec/json_writer.h"
 #include "ledger/recount/recount.h"
+#include "live/chain/field_hash.h"
 #include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/progress_bar.h"
 

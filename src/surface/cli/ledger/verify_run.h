@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "surface/cli/ledger/ledger_options.h"
 #include "surface/cli/shared/verb.h"
 

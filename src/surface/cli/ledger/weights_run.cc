@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/json_writer.h"
+#include "engine/codec/json_writer.h"
 #include "ledger/weights/weights.h"
 #include "surface/cli/shared/text_table.h"
 

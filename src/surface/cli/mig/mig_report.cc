@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "codec/json_value.h"
-#include "domain/scenario.h"
-#include "mig/catalogue.h"
-#include "mig/compute_instance.h"
-#include "mig/geometry.h"
-#include "mig/multiset.h"
+#include "base/core/text.h"
+#include "domain/mig/catalogue.h"
+#include "domain/mig/compute_instance.h"
+#include "domain/mig/geometry.h"
+#include "domain/mig/multiset.h"
+#include "domain/values/scenario.h"
+#include "engine/codec/json_value.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/shared/text_table.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/ensure.h"
-#include "domain/scenario.h"
-#include "mig/catalogue.h"
+#include "base/core/ensure.h"
+#include "domain/mig/catalogue.h"
+#include "domain/values/scenario.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

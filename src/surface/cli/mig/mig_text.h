@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/gpu.h"
-#include "mig/geometry.h"
+#include "base/core/result.h"
+#include "domain/mig/geometry.h"
+#include "domain/values/gpu.h"
 
 namespace berth::cli {
 

@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "mig/catalogue.h"
-#include "mig/geometry.h"
-#include "migparted/config_file.h"
-#include "migparted/import.h"
+#include "base/core/text.h"
+#include "domain/mig/catalogue.h"
+#include "domain/mig/geometry.h"
+#include "domain/migparted/config_file.h"
+#include "domain/migparted/import.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/shared/text_table.h"
 

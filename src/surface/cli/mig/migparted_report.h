@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/result.h"
-#include "ports/files.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

@@ -1,12 +1,12 @@
 /// The answer of `berth pack`: a problem, the plan found for it, and optionally its replay, a cure and a transition.
 #pragma once
 
-#include "codec/packing_json.h"
-#include "domain/packing.h"
-#include "packing/pack.h"
-#include "study/packing_cure.h"
-#include "study/packing_replay.h"
-#include "transition/transition.h"
+#include "domain/values/packing.h"
+#include "engine/codec/packing_json.h"
+#include "planner/packing/pack.h"
+#include "planner/transition/transition.h"
+#include "sim/study/packing_cure.h"
+#include "sim/study/packing_replay.h"
 
 namespace berth::cli {
 

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "codec/json_text.h"
-#include "codec/json_value.h"
-#include "codec/packing_json.h"
-#include "codec/transition_json.h"
-#include "domain/scenario.h"
+#include "domain/values/scenario.h"
+#include "engine/codec/json_text.h"
+#include "engine/codec/json_value.h"
+#include "engine/codec/packing_json.h"
+#include "engine/codec/transition_json.h"
 
 namespace berth::cli {
 namespace {

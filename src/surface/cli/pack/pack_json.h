@@ -7,8 +7,8 @@
 
 namespace berth::cli {
 
-/// One line of JSON with a newline, which codec/packing_file.h can read. Rates are written exactly; absent values are
-/// null; new keys go to the end. The same answer gives the same bytes.
+/// One line of JSON with a newline, which engine/codec/packing_file.h can read. Rates are written exactly; absent
+/// values are null; new keys go to the end. The same answer gives the same bytes.
 [[nodiscard]] std::string pack_json(const PackAnswer& answer);
 
 }  // namespace berth::cli

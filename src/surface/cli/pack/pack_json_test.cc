@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "codec/packing_file.h"
+#include "engine/codec/packing_file.h"
 #include "surface/cli/pack/sample_packing.h"
 
 namespace berth::cli {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
-#include "domain/packing.h"
-#include "packing/pack.h"
-#include "scenario/packing_files.h"
+#include "base/core/result.h"
+#include "domain/scenario/packing_files.h"
+#include "domain/values/packing.h"
+#include "planner/packing/pack.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "scenario/packing_files.h"
+#include "domain/scenario/packing_files.h"
 #include "surface/cli/mig/mig_text.h"
 
 namespace berth::cli {

@@ -1,9 +1,9 @@
 /// Combines the files of `berth pack` into a problem.
 #pragma once
 
-#include "base/result.h"
-#include "domain/packing.h"
-#include "ports/files.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/values/packing.h"
 #include "surface/cli/pack/pack_options.h"
 
 namespace berth::cli {

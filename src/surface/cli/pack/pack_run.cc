@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/packing_file.h"
-#include "codec/standing_plan.h"
-#include "packing/find_fault.h"
-#include "study/provision.h"
+#include "engine/codec/packing_file.h"
+#include "engine/codec/standing_plan.h"
+#include "planner/packing/find_fault.h"
+#include "sim/study/provision.h"
 #include "surface/cli/pack/pack_answer.h"
 #include "surface/cli/pack/pack_json.h"
 #include "surface/cli/pack/pack_problem.h"

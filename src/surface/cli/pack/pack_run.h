@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "surface/cli/pack/pack_options.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 
-/// Provisions (study/provision.h), writes the report and returns the text for stdout. With --check it judges the plan
-/// of a file instead: the text says that it is accepted. Errors: kInvalidInput and kNotFound where the files are wrong
-/// or the demand cannot be carried; kUnavailable where a checked plan is refused, an output cannot be written, or a
-/// verifier refuses a plan that was found (which is then not shown).
+/// Provisions (sim/study/provision.h), writes the report and returns the text for stdout. With --check it judges the
+/// plan of a file instead: the text says that it is accepted. Errors: kInvalidInput and kNotFound where the files are
+/// wrong or the demand cannot be carried; kUnavailable where a checked plan is refused, an output cannot be written, or
+/// a verifier refuses a plan that was found (which is then not shown).
 [[nodiscard]] Result<std::string> run_pack(const PackRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

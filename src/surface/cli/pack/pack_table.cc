@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "domain/scenario.h"
-#include "mig/geometry.h"
+#include "domain/mig/geometry.h"
+#include "domain/values/scenario.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/pack/transition_table.h"
 #include "surface/cli/shared/text_table.h"

@@ -1,10 +1,10 @@
 /// A small problem with a plan, for the tests of tables, JSON and pages of plans.
 #pragma once
 
-#include "domain/packing.h"
-#include "mig/catalogue.h"
-#include "packing/pack.h"
-#include "study/packing_replay.h"
+#include "domain/mig/catalogue.h"
+#include "domain/values/packing.h"
+#include "planner/packing/pack.h"
+#include "sim/study/packing_replay.h"
 
 namespace berth::cli::sample {
 

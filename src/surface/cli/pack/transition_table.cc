@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "domain/scenario.h"
+#include "domain/values/scenario.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/shared/text_table.h"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "domain/packing.h"
-#include "transition/transition.h"
+#include "domain/values/packing.h"
+#include "planner/transition/transition.h"
 
 namespace berth::cli {
 

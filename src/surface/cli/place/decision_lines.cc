@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-#include "placement/slices.h"
+#include "scheduling/placement/slices.h"
 
 namespace berth::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "placement/arrivals.h"
-#include "placement/run.h"
+#include "scheduling/placement/arrivals.h"
+#include "scheduling/placement/run.h"
 
 namespace berth::cli {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "codec/json_writer.h"
+#include "engine/codec/json_writer.h"
 
 namespace berth::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "placement/problem.h"
-#include "placement/study.h"
+#include "base/core/result.h"
+#include "scheduling/placement/problem.h"
+#include "scheduling/placement/study.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

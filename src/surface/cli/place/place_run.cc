@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "node_list/node_list.h"
-#include "placement/study.h"
-#include "placement/study_record.h"
-#include "pod_list/pod_list.h"
+#include "base/core/text.h"
+#include "domain/lists/node_list.h"
+#include "domain/lists/pod_list.h"
+#include "scheduling/placement/study.h"
+#include "scheduling/placement/study_record.h"
 #include "surface/cli/place/decision_lines.h"
 #include "surface/cli/place/place_json.h"
 #include "surface/cli/place/place_table.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/count_words.h"
-#include "placement/figure_columns.h"
-#include "placement/verdict.h"
+#include "base/core/count_words.h"
+#include "scheduling/placement/figure_columns.h"
+#include "scheduling/placement/verdict.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

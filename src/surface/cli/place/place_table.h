@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "placement/problem.h"
-#include "placement/study.h"
+#include "scheduling/placement/problem.h"
+#include "scheduling/placement/study.h"
 
 namespace berth::cli {
 

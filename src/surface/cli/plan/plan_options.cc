@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "base/text.h"
-#include "planner/steps.h"
+#include "base/core/text.h"
+#include "planner/plan/steps.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

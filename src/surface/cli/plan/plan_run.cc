@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "codec/plan_json.h"
-#include "planner/solve.h"
-#include "scenario/load.h"
-#include "study/plan_at.h"
+#include "domain/scenario/load.h"
+#include "engine/codec/plan_json.h"
+#include "planner/plan/solve.h"
+#include "sim/study/plan_at.h"
 #include "surface/cli/plan/plan_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"

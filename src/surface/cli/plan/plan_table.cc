@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/overloaded.h"
-#include "engine/conflict.h"
+#include "base/core/overloaded.h"
+#include "engine/loop/conflict.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

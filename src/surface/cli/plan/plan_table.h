@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "codec/plan_answer.h"
-#include "domain/scenario.h"
+#include "domain/values/scenario.h"
+#include "engine/codec/plan_answer.h"
 
 namespace berth::cli {
 

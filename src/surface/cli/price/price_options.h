@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/date.h"
-#include "base/result.h"
+#include "base/core/date.h"
+#include "base/core/result.h"
 #include "surface/cli/shared/offer_words.h"
 #include "surface/cli/shared/verb.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "edges/files/file_sink.h"
-#include "pricing/history.h"
-#include "pricing/offer_files.h"
+#include "purchase/pricing/history.h"
+#include "purchase/pricing/offer_files.h"
 #include "surface/cli/price/price_json.h"
 #include "surface/cli/price/price_table.h"
 #include "surface/cli/shared/unwritable.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "pricing/age.h"
+#include "purchase/pricing/age.h"
 #include "surface/cli/shared/offer_words.h"
 #include "surface/cli/shared/text_table.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/date.h"
-#include "pricing/offer.h"
+#include "base/core/date.h"
+#include "purchase/pricing/offer.h"
 
 namespace berth::cli {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
-#include "domain/scenario.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
 #include "edges/files/file_sink.h"
 #include "surface/cli/replay/journal_writer.h"
 

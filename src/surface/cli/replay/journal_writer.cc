@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/overloaded.h"
+#include "base/core/overloaded.h"
 
 namespace berth::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/scenario.h"
-#include "sim/journal.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
+#include "sim/world/journal.h"
 
 namespace berth::cli {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "codec/json_value.h"
+#include "engine/codec/json_value.h"
 
 namespace berth::cli {
 namespace {

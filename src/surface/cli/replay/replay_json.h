@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "study/replay.h"
+#include "sim/study/replay.h"
 
 namespace berth::cli {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/text.h"
-#include "mig/catalogue.h"
-#include "policy/registry.h"
-#include "study/recorded_replay.h"
+#include "base/core/text.h"
+#include "domain/mig/catalogue.h"
+#include "engine/policy/registry.h"
+#include "sim/study/recorded_replay.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

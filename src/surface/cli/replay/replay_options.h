@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/scenario.h"
-#include "policy/settings.h"
+#include "base/core/result.h"
+#include "domain/values/scenario.h"
+#include "engine/policy/settings.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/shared/verb.h"
 

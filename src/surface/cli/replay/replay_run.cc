@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "scenario/load.h"
-#include "study/recorded_replay.h"
-#include "study/replay.h"
-#include "study/replay_bound.h"
+#include "base/core/text.h"
+#include "domain/scenario/load.h"
+#include "sim/study/recorded_replay.h"
+#include "sim/study/replay.h"
+#include "sim/study/replay_bound.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/replay/journal_file.h"
 #include "surface/cli/replay/replay_json.h"

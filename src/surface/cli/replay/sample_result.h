@@ -2,7 +2,7 @@
 /// can be checked against it by eye.
 #pragma once
 
-#include "study/replay.h"
+#include "sim/study/replay.h"
 
 namespace berth::cli::sample {
 

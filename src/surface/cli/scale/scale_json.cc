@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "codec/json_value.h"
+#include "engine/codec/json_value.h"
 
 namespace berth::cli {
 namespace {

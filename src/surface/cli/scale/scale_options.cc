@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "base/first_error.h"
-#include "base/text.h"
+#include "base/core/first_error.h"
+#include "base/core/text.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/decimal.h"
-#include "base/result.h"
-#include "scale/problem.h"
-#include "scale/study.h"
+#include "base/core/decimal.h"
+#include "base/core/result.h"
+#include "purchase/scale/problem.h"
+#include "purchase/scale/study.h"
 #include "surface/cli/shared/trace_words.h"
 #include "surface/cli/shared/verb.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "edges/files/file_sink.h"
-#include "scale/comparison.h"
+#include "purchase/scale/comparison.h"
 #include "surface/cli/scale/scale_json.h"
 #include "surface/cli/scale/scale_table.h"
 #include "surface/cli/shared/interrupt.h"

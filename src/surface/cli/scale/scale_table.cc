@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/figure_text.h"
+#include "base/core/figure_text.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

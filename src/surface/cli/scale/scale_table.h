@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scale/comparison.h"
+#include "purchase/scale/comparison.h"
 
 namespace berth::cli {
 

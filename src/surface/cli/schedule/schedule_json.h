@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sched/figures.h"
-#include "sched/start_estimates.h"
-#include "sched/workload.h"
+#include "scheduling/jobs/figures.h"
+#include "scheduling/jobs/start_estimates.h"
+#include "scheduling/jobs/workload.h"
 
 namespace berth::cli {
 

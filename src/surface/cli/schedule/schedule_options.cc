@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/decimal.h"
-#include "base/first_error.h"
-#include "base/text.h"
+#include "base/core/decimal.h"
+#include "base/core/first_error.h"
+#include "base/core/text.h"
 #include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/option_words.h"
 #include "surface/cli/shared/report_folder.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "job_list/job_list.h"
-#include "sched/policy_name.h"
-#include "sched/slot.h"
-#include "sched/workload.h"
+#include "base/core/result.h"
+#include "domain/lists/job_list.h"
+#include "scheduling/jobs/policy_name.h"
+#include "scheduling/jobs/slot.h"
+#include "scheduling/jobs/workload.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sched/start_estimates.h"
+#include "scheduling/jobs/start_estimates.h"
 #include "surface/cli/schedule/schedule_json.h"
 
 namespace berth::cli {

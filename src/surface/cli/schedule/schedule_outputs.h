@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "base/result.h"
-#include "sched/comparison.h"
-#include "sched/simulation.h"
+#include "base/core/result.h"
+#include "scheduling/jobs/comparison.h"
+#include "scheduling/jobs/simulation.h"
 #include "surface/cli/schedule/schedule_options.h"
 #include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/report_folder.h"

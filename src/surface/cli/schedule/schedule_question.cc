@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
-#include "sched/moment.h"
-#include "sched/slot.h"
-#include "sched/why.h"
+#include "base/core/text.h"
+#include "scheduling/jobs/moment.h"
+#include "scheduling/jobs/slot.h"
+#include "scheduling/jobs/why.h"
 #include "surface/cli/schedule/why_text.h"
 #include "surface/cli/shared/progress_bar.h"
 

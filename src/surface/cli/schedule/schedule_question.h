@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/result.h"
-#include "sched/workload.h"
+#include "base/core/result.h"
+#include "scheduling/jobs/workload.h"
 #include "surface/cli/schedule/schedule_options.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/verb.h"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "job_list/job_list.h"
-#include "job_list/tenant_list.h"
-#include "sched/study.h"
+#include "domain/lists/job_list.h"
+#include "domain/lists/tenant_list.h"
+#include "scheduling/jobs/study.h"
 #include "surface/cli/schedule/schedule_json.h"
 #include "surface/cli/schedule/schedule_outputs.h"
 #include "surface/cli/schedule/schedule_question.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/count_words.h"
-#include "sched/verdict.h"
+#include "base/core/count_words.h"
+#include "scheduling/jobs/verdict.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

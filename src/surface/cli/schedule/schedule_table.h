@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sched/figures.h"
-#include "sched/workload.h"
+#include "scheduling/jobs/figures.h"
+#include "scheduling/jobs/workload.h"
 
 namespace berth::cli {
 

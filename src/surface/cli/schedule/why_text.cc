@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/count_words.h"
-#include "base/figure_text.h"
-#include "codec/json_writer.h"
+#include "base/core/count_words.h"
+#include "base/core/figure_text.h"
+#include "engine/codec/json_writer.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

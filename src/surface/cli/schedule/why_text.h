@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "sched/slot.h"
-#include "sched/why.h"
+#include "scheduling/jobs/slot.h"
+#include "scheduling/jobs/why.h"
 
 namespace berth::cli {
 

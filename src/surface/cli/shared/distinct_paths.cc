@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::cli {
 namespace {

@@ -1,7 +1,7 @@
 /// Signals that ask the program to stop, in a form that long-running work can poll.
 #pragma once
 
-#include "base/result.h"
+#include "base/core/result.h"
 
 namespace berth::cli {
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/archive.h"
+#include "base/core/archive.h"
 #include "edges/files/file_sink.h"
 #include "edges/files/spill.h"
 #include "ledger/events/event_lines.h"

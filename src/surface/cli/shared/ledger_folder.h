@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 #include "edges/sqlite_store/ledger_file.h"
 #include "ledger/books/books.h"
-#include "ports/files.h"
 
 namespace berth::cli {
 

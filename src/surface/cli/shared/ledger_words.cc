@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "codec/json_writer.h"
 #include "edges/files/file_sink.h"
+#include "engine/codec/json_writer.h"
 #include "ledger/events/event_lines.h"
 #include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/progress_bar.h"

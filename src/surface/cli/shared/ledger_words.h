@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 #include "ledger/books/books.h"
-#include "ports/files.h"
 #include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/verb.h"
 

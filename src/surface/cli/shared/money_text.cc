@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/proportion.h"
+#include "base/core/proportion.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
-#include "pricing/catalogue.h"
-#include "pricing/history.h"
-#include "pricing/offer_files.h"
+#include "base/core/text.h"
+#include "purchase/pricing/catalogue.h"
+#include "purchase/pricing/history.h"
+#include "purchase/pricing/offer_files.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "base/date.h"
-#include "base/result.h"
-#include "ports/files.h"
-#include "pricing/offer.h"
-#include "pricing/selection.h"
+#include "base/core/date.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "purchase/pricing/offer.h"
+#include "purchase/pricing/selection.h"
 
 namespace berth::cli {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 namespace berth::cli {
 namespace {

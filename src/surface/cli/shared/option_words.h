@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/decimal.h"
-#include "base/result.h"
+#include "base/core/decimal.h"
+#include "base/core/result.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/ensure.h"
+#include "base/core/ensure.h"
 
 namespace berth::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/figure_text.h"
+#include "base/core/figure_text.h"
 
 namespace berth::cli {
 

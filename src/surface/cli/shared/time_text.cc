@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/date.h"
-#include "base/month.h"
+#include "base/core/date.h"
+#include "base/core/month.h"
 
 namespace berth::cli {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/date.h"
+#include "base/core/date.h"
 
 namespace berth::cli {
 

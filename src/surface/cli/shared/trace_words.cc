@@ -6,13 +6,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/first_error.h"
-#include "base/rng.h"
-#include "base/text.h"
-#include "domain/arrivals.h"
+#include "base/core/first_error.h"
+#include "base/core/rng.h"
+#include "base/core/text.h"
+#include "domain/trace/arrival_stream.h"
+#include "domain/trace/readers.h"
+#include "domain/values/arrivals.h"
 #include "surface/cli/shared/option_words.h"
-#include "trace/arrival_stream.h"
-#include "trace/readers.h"
 
 namespace berth::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "ports/files.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
 
 namespace berth::cli {
 

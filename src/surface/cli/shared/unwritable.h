@@ -1,7 +1,7 @@
 /// The error of an output.
 #pragma once
 
-#include "base/result.h"
+#include "base/core/result.h"
 
 namespace berth::cli {
 

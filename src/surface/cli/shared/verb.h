@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "ports/files.h"
-#include "ports/http_client.h"
-#include "ports/http_server.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/ports/http_client.h"
+#include "domain/ports/http_server.h"
 
 // Only named here: a verb includes what it draws, the others do not.
 namespace berth {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {

@@ -1,7 +1,7 @@
 /// For tests: answers of `berth size` with every kind of figure, present and absent. Made by hand.
 #pragma once
 
-#include "study/size.h"
+#include "sim/study/size.h"
 #include "surface/cli/replay/sample_result.h"
 
 namespace berth::cli::sample {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "codec/json_value.h"
-#include "study/size_ideas.h"
+#include "engine/codec/json_value.h"
+#include "sim/study/size_ideas.h"
 
 namespace berth::cli {
 namespace {

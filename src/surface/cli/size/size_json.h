@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "study/size.h"
+#include "sim/study/size.h"
 
 namespace berth::cli {
 

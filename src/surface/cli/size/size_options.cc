@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-#include "policy/registry.h"
-#include "study/replay.h"
+#include "base/core/text.h"
+#include "engine/policy/registry.h"
+#include "sim/study/replay.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {

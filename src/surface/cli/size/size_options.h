@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "study/size.h"
+#include "base/core/result.h"
+#include "sim/study/size.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -34,7 +34,7 @@ struct SizeRequest {
   std::vector<std::string> policies;
   study::SizeOptions options;  ///< seeds 1, 2, ...
   policy::Settings settings;
-  bool has_ideas = false;  ///< also sizes the steps of study/size_ideas.h
+  bool has_ideas = false;  ///< also sizes the steps of sim/study/size_ideas.h
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
 };

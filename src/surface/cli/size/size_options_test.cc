@@ -1,5 +1,5 @@
 #include "surface/cli/size/size_options.h"
-#include "policy/registry.h"
+#include "engine/policy/registry.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

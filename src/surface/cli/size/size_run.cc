@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/load.h"
-#include "study/size_ideas.h"
+#include "domain/scenario/load.h"
+#include "sim/study/size_ideas.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"

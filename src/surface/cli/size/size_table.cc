@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "study/size_comparison.h"
-#include "study/size_ideas.h"
-#include "study/size_remarks.h"
+#include "sim/study/size_comparison.h"
+#include "sim/study/size_ideas.h"
+#include "sim/study/size_remarks.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {

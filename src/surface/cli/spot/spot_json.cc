@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/figure_text.h"
+#include "base/core/figure_text.h"
 #include "purchase/spot/verdict.h"
 
 namespace berth::cli {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/decimal.h"
-#include "base/first_error.h"
-#include "base/text.h"
+#include "base/core/decimal.h"
+#include "base/core/first_error.h"
+#include "base/core/text.h"
 #include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/option_words.h"
 #include "surface/cli/shared/report_folder.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "base/core/result.h"
 #include "purchase/spot/study.h"
 #include "surface/cli/shared/verb.h"
 

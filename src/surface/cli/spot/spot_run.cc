@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "purchase/spot/windows.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/output_lines.h"

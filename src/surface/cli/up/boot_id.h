@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/core/result.h"
 
 namespace berth::cli {
 

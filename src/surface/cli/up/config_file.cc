@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
-#include "yaml/document.h"
-#include "yaml/reader.h"
+#include "base/core/text.h"
+#include "base/yaml/document.h"
+#include "base/yaml/reader.h"
 
 namespace berth::cli {
 namespace {

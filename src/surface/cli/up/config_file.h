@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "device/managed_gpu.h"
-#include "domain/no_changes.h"
-#include "ports/files.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/values/no_changes.h"
+#include "gpu/device/managed_gpu.h"
 #include "surface/cli/up/config_keys.h"
 #include "surface/cli/up/up_options.h"
 

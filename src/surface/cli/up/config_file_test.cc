@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/core/rng.h"
 
 namespace berth::cli {
 namespace {

@@ -8,17 +8,17 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "base/core/text.h"
+#include "domain/scenario/load.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "live/demo.h"
-#include "scenario/load.h"
+#include "live/session/demo.h"
 
 namespace berth::cli {
 namespace {
 
 /// Files of a scenario: each snapshot has them, together with what the services that are set later hold
-/// (domain/held_bytes.h), in one value of at most 1,000,000,000 bytes. Worlds that began before there was a limit go
-/// on.
+/// (domain/values/held_bytes.h), in one value of at most 1,000,000,000 bytes. Worlds that began before there was a
+/// limit go on.
 constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
 
 Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool is_local) {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
-#include "domain/scenario.h"
-#include "ports/files.h"
-#include "ports/journal_store.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/ports/journal_store.h"
+#include "domain/values/scenario.h"
 #include "surface/cli/up/up_history.h"
 #include "surface/cli/up/up_options.h"
 

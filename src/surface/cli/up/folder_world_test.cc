@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "domain/mig/catalogue.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "mig/catalogue.h"
 
 namespace berth::cli {
 namespace {

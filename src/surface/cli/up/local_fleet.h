@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "device/local_gpu.h"
+#include "base/core/result.h"
+#include "gpu/device/local_gpu.h"
 
 namespace berth::cli {
 

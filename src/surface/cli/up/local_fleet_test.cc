@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "mig/catalogue.h"
+#include "domain/mig/catalogue.h"
 
 namespace berth::cli {
 namespace {

@@ -13,7 +13,7 @@ from local_up import DEADLINE_SECONDS, PROGRAM, ROOT, SIMULATOR, Case, Up, requi
 
 require_simulator()
 
-sys.path.insert(0, str(ROOT / "src/nvml_abi"))
+sys.path.insert(0, str(ROOT / "src/gpu/nvml_abi"))
 from third_party import BINDING, Absent, fetch_package  # noqa: E402: found by the line above
 
 FLEET = "examples/local/fleet.yaml"

@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.h"
-#include "edges/nvml/open_gpu_library.h"
-#include "edges/nvml/passed_through_gpus.h"
-#include "sim/adopt.h"
+#include "base/core/text.h"
+#include "gpu/nvml/open_gpu_library.h"
+#include "gpu/nvml/passed_through_gpus.h"
+#include "sim/world/adopt.h"
 #include "surface/cli/up/boot_id.h"
 
 namespace berth::cli {

@@ -12,16 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "device/local_gpu.h"
-#include "device/managed_gpu.h"
-#include "device/standing.h"
+#include "base/core/result.h"
+#include "domain/ports/gpu_hands.h"
+#include "domain/ports/gpu_library.h"
 #include "edges/local_gpus/device_orders.h"
 #include "edges/local_gpus/gpu_watcher.h"
-#include "live/session.h"
-#include "ports/gpu_hands.h"
-#include "ports/gpu_library.h"
-#include "sim/loop.h"
+#include "gpu/device/local_gpu.h"
+#include "gpu/device/managed_gpu.h"
+#include "gpu/device/standing.h"
+#include "live/session/session.h"
+#include "sim/world/loop.h"
 #include "surface/api/device_source.h"
 
 namespace berth::cli {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "mig/board.h"
-#include "mig/catalogue.h"
+#include "domain/mig/board.h"
+#include "domain/mig/catalogue.h"
 #include "surface/cli/up/up_history.h"
 
 namespace berth::cli {

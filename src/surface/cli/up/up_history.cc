@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/archive.h"
-#include "base/text.h"
-#include "journal/entry_rows.h"
-#include "journal/hex.h"
-#include "journal/world_rows.h"
-#include "live/demo.h"
-#include "scenario/load.h"
+#include "base/core/archive.h"
+#include "base/core/text.h"
+#include "domain/scenario/load.h"
+#include "live/rows/entry_rows.h"
+#include "live/rows/hex.h"
+#include "live/rows/world_rows.h"
+#include "live/session/demo.h"
 
 namespace berth::cli {
 namespace {

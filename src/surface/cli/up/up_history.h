@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "domain/scenario.h"
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/ports/journal_store.h"
+#include "domain/values/scenario.h"
 #include "edges/sqlite_store/devices_file.h"
-#include "engine/proposal.h"
-#include "live/entry.h"
-#include "ports/files.h"
-#include "ports/journal_store.h"
-#include "sim/loop.h"
+#include "engine/loop/proposal.h"
+#include "live/session/entry.h"
+#include "sim/world/loop.h"
 #include "surface/cli/up/local_fleet.h"
 
 namespace berth::cli {

@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include "base/decimal.h"
-#include "base/text.h"
+#include "base/core/decimal.h"
+#include "base/core/text.h"
 
 namespace berth::cli {
 namespace {

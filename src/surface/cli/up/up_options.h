@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "device/managed_gpu.h"
-#include "domain/no_changes.h"
-#include "engine/proposal.h"
+#include "base/core/result.h"
+#include "domain/values/no_changes.h"
+#include "engine/loop/proposal.h"
+#include "gpu/device/managed_gpu.h"
 
 namespace berth::cli {
 

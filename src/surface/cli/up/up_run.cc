@@ -18,18 +18,18 @@
 #include <utility>
 #include <vector>
 
-#include "edges/hands/reach_hands.h"
+#include "base/locks/fair_mutex.h"
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/recorder.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
-#include "edges/locks/fair_mutex.h"
 #include "edges/state_folder/state_folder.h"
-#include "journal/usage_rows.h"
-#include "journal_chain/field_hash.h"
-#include "live/session.h"
+#include "gpu/hands/reach_hands.h"
+#include "live/chain/field_hash.h"
+#include "live/rows/usage_rows.h"
+#include "live/session/session.h"
 #include "surface/api/api.h"
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_file.h"

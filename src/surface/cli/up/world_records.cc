@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "edges/sqlite_store/sqlite_store.h"
-#include "journal/entry_rows.h"
-#include "journal_chain/age.h"
+#include "live/chain/age.h"
+#include "live/rows/entry_rows.h"
 #include "surface/cli/up/own_files.h"
 #include "surface/cli/up/up_log.h"
 

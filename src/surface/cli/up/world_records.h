@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "base/core/result.h"
+#include "domain/ports/journal_store.h"
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/recorder.h"
 #include "edges/sqlite_store/devices_file.h"
 #include "edges/state_folder/reserve_file.h"
-#include "live/session.h"
-#include "ports/journal_store.h"
+#include "live/session/session.h"
 #include "surface/cli/up/folder_world.h"
 #include "surface/cli/up/up_options.h"
 #include "surface/cli/up/wall_clock.h"

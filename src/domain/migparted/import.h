@@ -1,0 +1,52 @@
+/// Applies a mig-parted file to GPU models: each entry's instances at their places.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/mig/geometry.h"
+#include "domain/migparted/config_file.h"
+#include "domain/values/gpu.h"
+
+namespace berth::migparted {
+
+/// For which GPUs a file is read.
+struct ImportOptions {
+  std::optional<GpuModel> gpu;    ///< nothing: every GPU whose profiles and PCI ids fit
+  std::string label;              ///< the one that is wanted; empty: all
+  bool skips_other_gpus = false;  ///< entries with profiles that the GPU does not have are left out instead of refused
+};
+
+/// An entry's instances on one GPU model.
+struct PlacedLayout {
+  GpuModel gpu;
+  mig::State state;
+};
+
+/// An entry and the places of its instances. No layouts: MIG is off, the entry is empty and no GPU was named, or it is
+/// for other GPUs.
+struct PlacedEntry {
+  ConfigEntry entry;
+  std::vector<PlacedLayout> layouts;
+  bool is_for_other_gpus = false;
+};
+
+struct PlacedConfig {
+  std::string label;
+  std::vector<PlacedEntry> entries;
+};
+
+/// The labels of a file with the least fragmented layout of each entry (domain/mig/multiset.h). Entries whose device
+/// filter names other GPUs than the given one are kept and marked. Errors with FILE:LINE:COLUMN and key path, in
+/// addition to those of `parse_config_file`: a profile that the GPU does not have, instances that cannot exist
+/// together, no such label.
+[[nodiscard]] Result<std::vector<PlacedConfig>> import_config_file(std::string_view text, std::string_view file,
+                                                                   const ImportOptions& options);
+
+/// Whether a device filter ("0x20B210DE", device and vendor; a subsystem after a colon is ignored) accepts a
+/// model.
+[[nodiscard]] bool is_selected(const std::vector<std::string>& device_filter, const GpuModel& model);
+
+}  // namespace berth::migparted

@@ -1,0 +1,124 @@
+/// The GPUs of this machine, as their driver's library shows and changes them. Identity: a GPU is its UUID, an instance
+/// is the place where it stands.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/result.h"
+
+namespace berth {
+
+/// A call of the library that failed.
+struct GpuCallFailure {
+  std::string call;       ///< "nvmlDeviceGetMigMode"
+  int code = 0;           ///< the library's number
+  std::string code_name;  ///< "NVML_ERROR_IN_USE"
+  bool is_gpu_lost = false;
+  bool is_in_use = false;
+  friend bool operator==(const GpuCallFailure&, const GpuCallFailure&) = default;
+};
+
+template <class T>
+using GpuAnswer = tl::expected<T, GpuCallFailure>;
+
+/// The library and the driver behind it.
+struct GpuLibraryFacts {
+  std::string path;  ///< of the library that was loaded
+  std::string library_version;
+  std::string driver_version;
+  friend bool operator==(const GpuLibraryFacts&, const GpuLibraryFacts&) = default;
+};
+
+/// A GPU instance profile, as the device describes it.
+struct GpuProfileFacts {
+  std::uint32_t id = 0;  ///< what the device calls it
+  std::string name;      ///< "3g.40gb"; empty if the library does not say
+  int compute_slices = 0;
+  int instances_max = 0;
+  int sms = 0;
+  std::int64_t memory_mib = 0;
+  int length = 0;           ///< placement units
+  std::vector<int> starts;  ///< ascending
+  friend bool operator==(const GpuProfileFacts&, const GpuProfileFacts&) = default;
+};
+
+/// What a GPU is: it does not change while the library is open.
+struct GpuFacts {
+  std::string uuid;
+  std::string name;                 ///< "NVIDIA A100-SXM4-80GB"
+  std::string pci_bus_id;           ///< "00000000:07:00.0"
+  std::uint16_t pci_device_id = 0;  ///< 0x20B2, without the vendor
+  std::int64_t memory_mib = 0;
+  bool is_mig_capable = false;
+  std::vector<GpuProfileFacts> profiles;  ///< empty without MIG; in the order of the library's numbers
+  friend bool operator==(const GpuFacts&, const GpuFacts&) = default;
+};
+
+struct ComputeInstanceSeen {
+  std::uint32_t id = 0;
+  int start = 0;                ///< first compute slice within its GPU instance
+  int slices = 0;               ///< of its place, which some GPUs round up: 4 for 3
+  std::string uuid;             ///< of the MIG device; empty if the library does not say
+  bool is_whole = false;        ///< it has all compute slices of its GPU instance
+  std::int64_t memory_mib = 0;  ///< of the MIG device, which is that of its GPU instance; 0: the library does not say
+  friend bool operator==(const ComputeInstanceSeen&, const ComputeInstanceSeen&) = default;
+};
+
+struct GpuInstanceSeen {
+  std::uint32_t id = 0;
+  std::uint32_t profile_id = 0;
+  int start = 0;
+  int length = 0;
+  std::vector<ComputeInstanceSeen> compute_instances;  ///< by id
+  friend bool operator==(const GpuInstanceSeen&, const GpuInstanceSeen&) = default;
+};
+
+struct GpuProcessSeen {
+  std::uint32_t pid = 0;
+  std::string name;  ///< argv[0]; empty if it cannot be read
+  std::int64_t memory_mib = 0;
+  std::optional<std::uint32_t> gpu_instance;  ///< absent: on the whole GPU
+  std::optional<std::uint32_t> compute_instance;
+  friend bool operator==(const GpuProcessSeen&, const GpuProcessSeen&) = default;
+};
+
+/// What stands on a GPU at one time.
+struct GpuReading {
+  bool is_mig_on = false;
+  bool is_mig_pending_on = false;
+  std::string recovery_action = "none";    ///< "none", "gpu_reset", "node_reboot" ...: what the driver asks for
+  std::vector<GpuInstanceSeen> instances;  ///< by start
+  std::vector<GpuProcessSeen> processes;   ///< by pid
+  friend bool operator==(const GpuReading&, const GpuReading&) = default;
+};
+
+/// A change that somebody else made, or an error of the device.
+struct GpuNotice {
+  enum class Kind { kMigChange, kXid };
+  Kind kind = Kind::kMigChange;
+  std::uint64_t xid = 0;
+  friend bool operator==(const GpuNotice&, const GpuNotice&) = default;
+};
+
+/// Thread-safe. Calls on one GPU may be slow, or hang; they hold up no calls on other GPUs.
+class GpuLibrary {
+ public:
+  virtual ~GpuLibrary() = default;
+
+  [[nodiscard]] virtual const GpuLibraryFacts& facts() const = 0;
+  /// Every GPU, in the library's order, each with its facts or why they cannot be read.
+  struct Listed {
+    std::string uuid;  ///< empty: not even that can be read
+    GpuAnswer<GpuFacts> facts;
+  };
+  [[nodiscard]] virtual GpuAnswer<std::vector<Listed>> list() = 0;
+  /// About 2.5 ms on an H100 (docs/nvml.md).
+  [[nodiscard]] virtual GpuAnswer<GpuReading> read(const std::string& uuid) = 0;
+  /// Waits until something happens to the GPU, at most so long. Nothing: it did not.
+  [[nodiscard]] virtual GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) = 0;
+};
+
+}  // namespace berth

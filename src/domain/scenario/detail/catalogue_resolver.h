@@ -1,0 +1,24 @@
+/// Names of GPUs and profiles in the rows of profile files, resolved through the catalogue.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "domain/profile/readers.h"
+#include "domain/values/gpu.h"
+
+namespace berth::scenario::detail {
+
+/// A profile::ProfileResolver. The rows of a file repeat few GPUs, so results are cached.
+class CatalogueResolver {
+ public:
+  [[nodiscard]] tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> operator()(std::string_view gpu,
+                                                                                              std::string_view profile);
+
+ private:
+  std::map<std::string, GpuModel, std::less<>> models_;
+};
+
+}  // namespace berth::scenario::detail

@@ -1,0 +1,24 @@
+/// Reads a scenario file with everything that it names. The format of the file: docs/scenario.md.
+#pragma once
+
+#include <string>
+
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/values/scenario.h"
+
+namespace berth::scenario {
+
+struct LoadOptions {
+  /// Whether `fleet: []` and `services: []` are accepted: GPUs and services may be added while the world runs.
+  bool allows_empty = false;
+};
+
+/// The scenario in the file `path`; its traces and profiles are read through `files`, their paths relative to the file.
+/// Every field is checked, so that the result keeps the invariants of domain/values/scenario.h. The error is one
+/// message: file, line and column (rows) or key path (YAML), what was wanted, what was found. `Scenario::name` is
+/// `path` as given.
+[[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files,
+                                             const LoadOptions& options = {});
+
+}  // namespace berth::scenario

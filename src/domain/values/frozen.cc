@@ -1,0 +1,33 @@
+#include "domain/values/frozen.h"
+
+#include <algorithm>
+
+namespace berth {
+namespace {
+
+/// The latest end of the windows that the instant is in; that instant, if it is in none.
+Instant end_of_windows(const Scenario& scenario, Instant at) {
+  Instant end = end_of_window(scenario.no_changes, at).value_or(at);
+  for (const FrozenWindow& window : scenario.frozen) {
+    if (window.from <= at && at < window.until) end = std::max(end, window.until);
+  }
+  return end;
+}
+
+}  // namespace
+
+bool is_frozen(const Scenario& scenario, Instant at) { return end_of_windows(scenario, at) > at; }
+
+std::optional<Instant> frozen_until(const Scenario& scenario, Instant at) {
+  // So many windows one after the other are enough for an answer that is true: nothing begins before.
+  constexpr int kWindowsMax = 16;
+  Instant until = at;
+  for (int i = 0; i < kWindowsMax; ++i) {
+    const Instant end = end_of_windows(scenario, until);
+    if (end == until) break;
+    until = end;
+  }
+  return until > at ? std::optional(until) : std::nullopt;
+}
+
+}  // namespace berth

@@ -1,0 +1,39 @@
+/// Latencies counted in buckets, as a short list: of a second or a minute of one service.
+/// (sim/world/latency_histogram.h is finer, and for whole runs.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace berth {
+
+struct LatencyBucket {
+  std::uint32_t bucket = 0;
+  std::int64_t count = 0;  ///< of answers
+  friend bool operator==(const LatencyBucket&, const LatencyBucket&) = default;
+};
+
+/// Ascending, no bucket twice.
+using LatencyBuckets = std::vector<LatencyBucket>;
+
+/// The greatest bucket that a latency can have.
+inline constexpr std::uint32_t kLatencyBucketMax = (1U << 13U) - 1;
+
+/// Buckets are exact below 2^8 microseconds; above they are 2^7 of equal width per doubling, so that their middle is at
+/// most 0.4 % away from the values in them. Requires: latency_us >= 0.
+[[nodiscard]] std::uint32_t latency_bucket_of(std::int64_t latency_us);
+[[nodiscard]] double latency_bucket_middle_us(std::uint32_t bucket);
+
+/// Makes a list of what is in any order.
+void sort_buckets(LatencyBuckets& buckets);
+/// Adds the counts of `more`. O(both).
+void add_buckets(LatencyBuckets& sum, const LatencyBuckets& more);
+/// Each 8 buckets as one, in their middle: at most 3.6 % away from the values above 2^8 microseconds, and 4
+/// microseconds below.
+[[nodiscard]] LatencyBuckets coarser_buckets(const LatencyBuckets& buckets);
+
+/// The percentile by nearest rank in microseconds, for `percent` in 1 .. 100; absent without answers.
+[[nodiscard]] std::optional<double> percentile_us(const LatencyBuckets& buckets, int percent);
+
+}  // namespace berth

@@ -1,0 +1,26 @@
+/// JSON assembled from text: the library's number types cannot hold all digits of a rate.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/core/decimal.h"
+
+namespace berth::codec {
+
+/// The value as JSON text. Bytes that are not UTF-8 (such as in a file's stem) are replaced, so the output is valid
+/// UTF-8.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& value);
+
+/// The number with all its digits. JSON has no fractions, so a number without a finite decimal form is rounded.
+[[nodiscard]] std::string exact_text(const Decimal& value);
+
+/// Keys and values that are JSON already.
+using Members = std::vector<std::pair<std::string_view, std::string>>;
+[[nodiscard]] std::string object_text(const Members& members);
+[[nodiscard]] std::string list_text(const std::vector<std::string>& items);
+
+}  // namespace berth::codec

@@ -1,0 +1,39 @@
+/// JSON whose integers may have any length: money is exact.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/core/decimal.h"
+
+namespace berth::codec {
+
+/// Writes one value, piece by piece; the caller closes what it opened. Bytes that are not UTF-8 become U+FFFD.
+class JsonWriter {
+ public:
+  JsonWriter& open_object() { return open('{'); }
+  JsonWriter& close_object() { return close('}'); }
+  JsonWriter& open_list() { return open('['); }
+  JsonWriter& close_list() { return close(']'); }
+  JsonWriter& key(std::string_view key);
+
+  JsonWriter& text(std::string_view text);
+  JsonWriter& integer(Int128 number);
+  /// A number that is written already: "12.345678".
+  JsonWriter& number(std::string_view decimal);
+  JsonWriter& truth(bool truth);
+  JsonWriter& null();
+
+  /// What was written, with a newline.
+  [[nodiscard]] std::string take();
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  JsonWriter& raw(std::string_view token);
+
+  std::string bytes_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace berth::codec

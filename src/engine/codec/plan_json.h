@@ -1,0 +1,14 @@
+/// A plan with its reasons as JSON, for programs: the keys of docs/plan.md.
+#pragma once
+
+#include <string>
+
+#include "domain/values/scenario.h"
+#include "engine/codec/plan_answer.h"
+
+namespace berth::codec {
+
+/// An indented document with a newline at its end. The same answer gives the same bytes.
+[[nodiscard]] std::string plan_json(const Scenario& scenario, const PlanAnswer& answer);
+
+}  // namespace berth::codec

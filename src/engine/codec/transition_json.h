@@ -1,0 +1,15 @@
+/// The transition from a standing plan to a new one, as JSON.
+#pragma once
+
+#include <string>
+
+#include "domain/values/packing.h"
+#include "planner/transition/transition.h"
+
+namespace berth::codec {
+
+/// One JSON object; its keys: docs/packing.md. GPUs are numbered as in `gpus`, which gives the role of each in the old
+/// and the new plan.
+[[nodiscard]] std::string transition_json(const PackingProblem& problem, const transition::Transition& transition);
+
+}  // namespace berth::codec

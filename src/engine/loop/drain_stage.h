@@ -1,0 +1,18 @@
+/// The stage that empties GPUs which an operator drains.
+#pragma once
+
+#include "domain/values/scenario.h"
+#include "engine/loop/stage.h"
+
+namespace berth {
+
+/// How long a drain waits for other slices of its services.
+inline constexpr Micros kDrainWaitMax = Micros::seconds(60);
+
+/// Destroys the slices of draining GPUs. The planner, which no longer counts on them, comes first: a drain waits until
+/// a plan was made after it began (`has_planner`) and until no other slice of the services concerned is on its way, at
+/// most kDrainWaitMax in all. After actions that failed on a GPU it waits (wait_after) before it tries again. Waits
+/// while a window is frozen. Its plans are ordered (Plan::is_ordered). `scenario` must outlive the stage.
+[[nodiscard]] Stage drain_stage(const Scenario& scenario, bool has_planner);
+
+}  // namespace berth

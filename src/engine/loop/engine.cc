@@ -1,0 +1,304 @@
+#include "engine/loop/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/core/ensure.h"
+#include "domain/values/frozen.h"
+#include "engine/loop/constraints.h"
+#include "engine/loop/facts.h"
+#include "engine/loop/verify.h"
+
+namespace berth {
+namespace {
+
+/// Takes the actions on GPUs whose facts no longer hold out of the plan.
+std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snapshot& snapshot, Plan& plan) {
+  std::vector<DroppedPart> dropped;
+  for (const GpuFact& fact : plan.facts) {
+    if (auto why = find_broken_fact(scenario, snapshot, fact))
+      dropped.push_back({.gpu = fact.gpu, .why = std::move(*why)});
+  }
+  if (dropped.empty()) return dropped;
+  const auto is_dropped = [&](GpuId gpu) {
+    return std::ranges::find(dropped, gpu, &DroppedPart::gpu) != dropped.end();
+  };
+  std::erase_if(plan.actions, [&](const Action& action) { return is_dropped(slice_of(action.what).gpu); });
+  std::erase_if(plan.facts, [&](const GpuFact& fact) { return is_dropped(fact.gpu); });
+  return dropped;
+}
+
+/// Whether a slice can stand in a fleet, with these holders.
+bool is_possible(const Scenario& scenario, const Holding& holding) {
+  const Slice& slice = holding.slice;
+  if (slice.gpu.index >= scenario.gpu_count()) return false;
+  const std::size_t profiles = scenario.model_of(slice.gpu).profiles.size();
+  if (!slice.profile.is_full() && slice.profile.index >= profiles) return false;
+  if (holding.role == Role::kRetraining && holding.services.empty()) return false;
+  return std::ranges::all_of(holding.services,
+                             [&](ServiceId service) { return service.index < scenario.services.size(); });
+}
+
+/// Why a snapshot cannot be one of the scenario, if it cannot.
+std::optional<std::string> find_misfit(const Scenario& scenario, const Snapshot& snapshot) {
+  if (snapshot.services.size() != scenario.services.size()) {
+    return fmt::format("wanted the memory of {} services, found that of {}", scenario.services.size(),
+                       snapshot.services.size());
+  }
+  const std::size_t known_gpus = std::max(snapshot.gpus.size(), snapshot.gpu_versions.size());
+  const bool has_all =
+      known_gpus <= scenario.gpu_count() && std::ranges::all_of(snapshot.slices, [&](const StandingSlice& standing) {
+        return is_possible(scenario, standing.holding);
+      });
+  if (!has_all) return "wanted the memory of this fleet and its services, found slices or GPUs that it does not have";
+  return std::nullopt;
+}
+
+/// Returns whether the stage has the memory that was saved for it.
+bool load(Stage& stage, const EngineMemory& memory) {
+  const auto saved = std::ranges::find(memory.stages, stage.name, &StageMemory::stage);
+  if (saved == memory.stages.end()) return !stage.memory.load;
+  if (saved->format != kStageMemoryFormat) return false;
+  ArchiveReader archive(saved->bytes);
+  archive(stage.memory);
+  return archive.is_at_end();
+}
+
+}  // namespace
+
+std::int64_t seen_seconds(const Scenario& scenario) {
+  constexpr std::int64_t kSecondsMin = 100;
+  return std::max(scenario.history_seconds, kSecondsMin);
+}
+
+Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules)
+    : scenario_(scenario),
+      make_stages_(make_stages),
+      stages_(make_stages_(scenario_)),
+      rules_(rules),
+      state_(scenario.services.size(), seen_seconds(scenario)) {}
+
+StepAnswer Engine::step(Instant now) {
+  ENSURE(now >= state_.snapshot().now);
+  state_.set_now(now);
+  StepAnswer answer;
+  const bool has_one_event = inbox_.size() == 1;
+  const News news = apply_events();
+  settle_proposal(news, now, answer);
+  if (news.solution) {
+    take(*news.solution, now, answer);
+    state_.end_first_layout();
+    if (has_one_event || answer.infeasible) return answer;
+  }
+  for (const Stage& stage : stages_) {
+    if (stage.observe) stage.observe(state_.snapshot());
+  }
+  if (may_ask()) ask(now, answer);
+  if (!open_question_) state_.end_first_layout();  // nothing is asked: it stays empty
+  return answer;
+}
+
+/// Whether a plan that takes effect now is a first layout that stands at once.
+bool Engine::layout_stands_at_once() const {
+  return state_.snapshot().is_before_first_layout() && !rules_.first_layout_takes_time;
+}
+
+/// Whether it is a first layout like any other plan.
+bool Engine::layout_takes_time() const {
+  return state_.snapshot().is_before_first_layout() && rules_.first_layout_takes_time;
+}
+
+bool Engine::may_ask() const {
+  if (open_question_ || proposal_ || state_.snapshot().pause) return false;
+  // In a window without changes policies ask for a first layout all the same: they take it for one that may begin
+  // there.
+  return !(layout_takes_time() && is_frozen(scenario_, state_.snapshot().now));
+}
+
+Engine::News Engine::apply_events() {
+  News news;
+  for (const Event& event : inbox_) {
+    state_.apply(event);
+    // Most events are such seconds, which mean nothing but to the state.
+    if (std::holds_alternative<ServiceSecond>(event.what)) continue;
+    change_specs(event);
+    note(event, news);
+  }
+  inbox_.clear();
+  return news;
+}
+
+void Engine::note(const Event& event, News& news) {
+  const auto is_waiting = [&](std::uint64_t plan) { return proposal_ && proposal_->plan.id == plan; };
+  if (const auto* finished = std::get_if<SolveFinished>(&event.what)) {
+    if (finished->question != open_question_) return;
+    news.solution = finished->solution;
+    open_question_.reset();
+  } else if (const auto* approved = std::get_if<PlanApproved>(&event.what)) {
+    // Before the expiry, and not while planning is paused.
+    if (is_waiting(approved->plan) && !news.is_expired && !state_.snapshot().pause) news.is_approved = true;
+  } else if (const auto* expired = std::get_if<PlanExpired>(&event.what)) {
+    if (is_waiting(expired->plan)) news.is_expired = true;
+  }
+}
+
+// ---- a proposal
+
+void Engine::settle_proposal(const News& news, Instant now, StepAnswer& answer) {
+  if (!proposal_) return;
+  EndedProposal ended{.plan = proposal_->plan.id, .end = ProposalEnd::kSuperseded, .difference = {}};
+  ended.difference = find_differences(scenario_, state_.snapshot(), *proposal_, now);
+  if (ended.difference.empty() && news.is_approved) {
+    if (auto objection = find_reason_to_refuse(proposal_->plan, now)) {
+      ended.difference.push_back(std::move(*objection));
+    } else {
+      ended.end = ProposalEnd::kApproved;
+    }
+  } else if (ended.difference.empty()) {
+    if (!news.is_expired) return;
+    ended.end = ProposalEnd::kExpired;
+  }
+  Plan plan = std::exchange(proposal_, std::nullopt)->plan;
+  if (ended.end == ProposalEnd::kApproved) accept(std::move(plan), now, answer);
+  answer.ended = std::move(ended);
+}
+
+bool Engine::needs_approval(const Plan& plan) const {
+  if (layout_stands_at_once()) return false;
+  return rules_.approval == Approval::kAlways || (rules_.approval == Approval::kFirst && changed_gpus_.has_new(plan));
+}
+
+void Engine::change_specs(const Event& event) {
+  if (const auto* set = std::get_if<ServiceSet>(&event.what)) {
+    ENSURE(set->service.index <= scenario_.services.size());
+    scenario_.services.set_shared(set->service.index, set->spec);
+  } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
+    const ServiceSpec& before = std::as_const(scenario_.services)[removed->service.index];
+    scenario_.services.set(removed->service.index, absent_service(before));
+  } else if (const auto* windows = std::get_if<NoChangesSet>(&event.what)) {
+    scenario_.no_changes = windows->windows;
+  } else if (const auto* measured = std::get_if<TimesMeasured>(&event.what)) {
+    scenario_.measured_times[measured->change] = measured->time;
+  }
+}
+
+// ---- a solution takes effect
+
+void Engine::take(const Solution& solution, Instant now, StepAnswer& answer) {
+  for (const Stage& stage : stages_) {
+    if (stage.learn) stage.learn(solution);
+  }
+  answer.infeasible = solution.infeasible;
+  if (solution.infeasible || solution.plan.is_empty()) return;
+  Plan plan = solution.plan;
+  answer.dropped = drop_broken_parts(scenario_, state_.snapshot(), plan);
+  if (plan.is_empty()) return;
+  answer.refused = find_reason_to_refuse(plan, now);
+  if (answer.refused) return;
+  if (state_.snapshot().pause && !layout_stands_at_once()) {
+    answer.paused = state_.snapshot().pause->reason;
+  } else if (needs_approval(plan)) {
+    answer.held = plan;
+    proposal_ = propose(state_.snapshot(), std::move(plan));
+  } else {
+    accept(std::move(plan), now, answer);
+  }
+}
+
+void Engine::accept(Plan plan, Instant now, StepAnswer& answer) {
+  answer.is_first_layout = layout_stands_at_once();
+  if (!answer.is_first_layout) changed_gpus_.add(plan);
+  state_.number(plan);
+  state_.apply(plan, now);
+  answer.plan = std::move(plan);
+}
+
+std::optional<std::string> Engine::find_reason_to_refuse(const Plan& plan, Instant now) const {
+  if (layout_takes_time() && is_frozen(scenario_, now)) return std::string(kFrozenObjection);
+  auto objection = find_objection(scenario_, state_.snapshot(), plan, now);
+  if (objection || !rules_.is_strict || plan.is_ordered) return objection;
+  return find_breach(scenario_, state_.snapshot(), plan, now);
+}
+
+// ---- a question
+
+void Engine::ask(Instant now, StepAnswer& answer) {
+  Solution begun;
+  begun.plan.id = question_count_ + 1;
+  begun.plan.base_version = state_.snapshot().version;
+  begun.plan.made_at = now;
+  for (const Stage& stage : stages_) {
+    StageAnswer asked = stage.ask(state_.snapshot(), begun.plan);
+    if (auto* none = std::get_if<NoPlan>(&asked)) {
+      answer.infeasible = std::move(none->why);
+      return;
+    }
+    if (auto* solve = std::get_if<Solve>(&asked)) {
+      answer.request = request_for(std::move(begun), std::move(*solve));
+      return;
+    }
+  }
+  if (!begun.plan.is_empty()) answer.request = request_for(std::move(begun), nullptr);
+}
+
+SolveRequest Engine::request_for(Solution begun, Solve solve) {
+  open_question_ = ++question_count_;
+  const Snapshot& snapshot = state_.snapshot();
+  SolveRequest request{.question = question_count_,
+                       .made_at = snapshot.now,
+                       .acts_at = snapshot.takes_effect_at(scenario_.planning),
+                       .posed = std::make_shared<const Snapshot>(snapshot),
+                       .solve = {}};
+  request.solve = [posed = request.posed, begun = std::move(begun), solve = std::move(solve)] {
+    Solution solution = begun;
+    if (solve) solve(*posed, solution);
+    solution.plan.facts = facts_of(*posed, solution.plan);
+    return solution;
+  };
+  return request;
+}
+
+// ---- memory
+
+EngineMemory Engine::memory() const {
+  ENSURE(!open_question_ && inbox_.empty());
+  EngineMemory memory{.cluster = state_.memory(),
+                      .question_count = question_count_,
+                      .proposal = proposal_,
+                      .changed_gpus = changed_gpus_,
+                      .no_changes = scenario_.no_changes,
+                      .measured_times = scenario_.measured_times,
+                      .stages = {}};
+  for (const Stage& stage : stages_) memory.stages.push_back({.stage = stage.name, .bytes = bytes_of(stage.memory)});
+  return memory;
+}
+
+Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
+  ENSURE(state_.snapshot().version == 0 && question_count_ == 0 && inbox_.empty());
+  if (auto misfit = find_misfit(scenario_, memory.cluster.snapshot)) return invalid(std::move(*misfit));
+  state_.restore(memory.cluster);
+  question_count_ = memory.question_count;
+  proposal_ = memory.proposal;
+  changed_gpus_ = memory.changed_gpus;
+  if (scenario_.no_changes != memory.no_changes || scenario_.measured_times != memory.measured_times) {
+    scenario_.no_changes = memory.no_changes;
+    scenario_.measured_times = memory.measured_times;
+    stages_ = make_stages_(scenario_);  // they may have read the others
+  }
+  std::vector<std::string> unread;
+  for (Stage& stage : stages_) {
+    if (!load(stage, memory)) unread.push_back(stage.name);
+  }
+  if (unread.empty()) return unread;
+  // Those that could not be read may remember anything now.
+  stages_ = make_stages_(scenario_);
+  for (Stage& stage : stages_) {
+    if (std::ranges::find(unread, stage.name) == unread.end()) ENSURE(load(stage, memory));
+  }
+  return unread;
+}
+
+}  // namespace berth

@@ -1,0 +1,151 @@
+/// The engine: a deterministic state machine. Events and a time go in; questions for a solver and verified plans with
+/// reasons come out. It does no I/O, reads no clock, never waits for a solver and does not depend on the world that
+/// carries out its plans.
+///
+///   step: apply events -> settle the proposal that waits -> take a finished solution into effect -> observe -> ask
+///
+/// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
+/// done. The first question is about the first layout, which is in place at once unless it takes its time
+/// (EngineRules); where nothing is asked in the first step, or the answer is empty, the first layout is empty. One
+/// question is open at a time. A plan that needs approval is put aside as a proposal; while it waits nothing is asked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "domain/values/event.h"
+#include "domain/values/plan.h"
+#include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
+#include "domain/values/solution.h"
+#include "engine/loop/memory.h"
+#include "engine/loop/proposal.h"
+#include "engine/loop/stage.h"
+#include "engine/state/cluster_state.h"
+
+namespace berth {
+
+/// What the engine wants solved.
+struct SolveRequest {
+  std::uint64_t question = 0;  ///< grows by one with each request; SolveFinished names it
+  Instant made_at;
+  Instant acts_at;  ///< for when it is posed; the plan takes effect when the answer arrives
+  std::shared_ptr<const Snapshot> posed;
+  std::function<Solution()> solve;  ///< pure; may run in another thread, later than the engine, too
+};
+
+/// Changes of one GPU that do not take effect, because what they stand on changed after the question.
+struct DroppedPart {
+  GpuId gpu;
+  std::string why;
+  friend bool operator==(const DroppedPart&, const DroppedPart&) = default;
+};
+
+/// The result of a step.
+struct StepAnswer {
+  std::optional<SolveRequest> request;
+  /// Takes effect now; without actions: nothing does. Its actions have their numbers.
+  Plan plan;
+  bool is_first_layout = false;           ///< of `plan`: it stands at once (Snapshot::is_before_first_layout)
+  std::vector<DroppedPart> dropped;       ///< of the plan that arrived
+  std::optional<std::string> infeasible;  ///< a stage or its solver found that no plan can exist
+  /// The verifier's objection to the plan that arrived: nothing of it takes effect. An ordinary answer in a live world.
+  std::optional<std::string> refused;
+  /// The plan that arrived waits for approval from now on.
+  std::optional<Plan> held;
+  /// The plan that arrived is dropped, as planning is paused: the reason of that.
+  std::optional<std::string> paused;
+  /// A proposal that waits no longer. If it was approved, `plan` is it.
+  std::optional<EndedProposal> ended;
+};
+
+struct EngineRules {
+  /// Plans must also keep the scenario's constraints (engine/loop/constraints.h): for policies that obey them.
+  bool is_strict = false;
+  Approval approval = Approval::kNever;
+  /// The first layout is a plan like others: it waits for approval, obeys a pause and windows without changes, and its
+  /// actions take their time. For devices that exist. Else it is in place at once.
+  bool first_layout_takes_time = false;
+};
+
+/// How many of a service's latest seconds policies see. `history_seconds` is about those before second 0: of a run they
+/// see at least as many as say whether a service has load.
+[[nodiscard]] std::int64_t seen_seconds(const Scenario& scenario);
+
+class Engine {
+ public:
+  /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved, its windows without
+  /// changes by NoChangesSet and TimesMeasured. Every step runs the stages in this order.
+  Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Accepts an event; it is applied by the next step.
+  void observe(const Event& event) { inbox_.push_back(event); }
+
+  /// Applies the events, ends the proposal that waits if it was approved or expired or its facts changed, and takes the
+  /// plan of a solution among them into effect. Then the stages observe and, if no question is open, are asked. A step
+  /// whose only news is a solution just takes it into effect: the stages have seen everything else. Requires: `now`
+  /// never goes back.
+  [[nodiscard]] StepAnswer step(Instant now);
+
+  /// What it remembers. Requires: no question is open, and no event waits for a step.
+  [[nodiscard]] EngineMemory memory() const;
+  /// Goes on where the engine with that memory was. Returns the names of the stages whose memory cannot be read: they
+  /// begin anew. Error, and nothing is changed: the memory is that of another scenario. Requires: nothing was observed
+  /// yet; the scenario has the services as they were when the memory was taken; `make_stages` makes new stages each
+  /// time.
+  [[nodiscard]] Result<std::vector<std::string>> restore(const EngineMemory& memory);
+
+  /// As it is now.
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
+  /// By GPU, as far as there were actions: the latest Action::number.
+  [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return state_.last_numbers(); }
+  /// Whether it was given events that no step has applied.
+  [[nodiscard]] bool has_unapplied_events() const { return !inbox_.empty(); }
+  [[nodiscard]] bool has_open_question() const { return open_question_.has_value(); }
+  /// The plan that waits for approval, if any.
+  [[nodiscard]] const Plan* waiting() const { return proposal_ ? &proposal_->plan : nullptr; }
+
+ private:
+  /// What the events of a step decide, besides the state.
+  struct News {
+    std::shared_ptr<const Solution> solution;  ///< that answers the open question; null: none
+    bool is_approved = false;                  ///< the proposal that waits
+    bool is_expired = false;                   ///< the same
+  };
+  [[nodiscard]] News apply_events();
+  void note(const Event& event, News& news);
+  void settle_proposal(const News& news, Instant now, StepAnswer& answer);
+  void take(const Solution& solution, Instant now, StepAnswer& answer);
+  [[nodiscard]] bool layout_stands_at_once() const;
+  [[nodiscard]] bool layout_takes_time() const;
+  [[nodiscard]] bool may_ask() const;
+  [[nodiscard]] bool needs_approval(const Plan& plan) const;
+  void accept(Plan plan, Instant now, StepAnswer& answer);
+  [[nodiscard]] std::optional<std::string> find_reason_to_refuse(const Plan& plan, Instant now) const;
+  void ask(Instant now, StepAnswer& answer);
+  [[nodiscard]] SolveRequest request_for(Solution begun, Solve solve);
+
+  void change_specs(const Event& event);
+
+  Scenario scenario_;
+  MakeStages make_stages_;
+  std::vector<Stage> stages_;
+  EngineRules rules_;
+  ClusterState state_;
+  std::vector<Event> inbox_;
+  std::uint64_t question_count_ = 0;
+  std::optional<std::uint64_t> open_question_;
+  std::optional<Proposal> proposal_;
+  ChangedGpus changed_gpus_;
+};
+
+}  // namespace berth

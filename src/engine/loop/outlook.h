@@ -1,0 +1,63 @@
+/// The requests that a planner expects: forecast, or, in a simulation, known.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "domain/values/scenario.h"
+#include "domain/values/slice.h"
+#include "domain/values/snapshot.h"
+#include "engine/loop/memory.h"
+
+namespace berth {
+
+/// The seconds of a window, and the tail that follows it.
+struct Stretch {
+  std::int64_t from_second = 0;
+  std::int64_t seconds = 0;
+  std::int64_t tail_seconds = 0;  ///< > 0
+};
+
+/// The expected requests of one service.
+struct Expected {
+  /// Equally likely numbers of requests of each second, [second x samples + sample]; after the last second those of
+  /// the tail.
+  std::vector<double> loads;
+  /// Requests per second over the time on which plans are judged, > 0: an answer is worth weight / mean_rate.
+  double mean_rate = 1;
+};
+
+/// The answers to one question. May be called in another thread than the source that it is from.
+using Expect = std::function<Expected(ServiceId, const Stretch&)>;
+
+/// Predicts the requests of services; it sees every snapshot before it is asked. To ask costs little: the predicting is
+/// done by what it returns.
+struct OutlookSource {
+  int samples = 1;                               ///< per second
+  std::function<void(const Snapshot&)> observe;  ///< may be empty
+  /// What is expected by what was seen so far. Requires: no earlier answer is called any more.
+  std::function<Expect()> ask;
+  /// The mean rates ([ServiceId]) of the question asked last, for a stretch from that second on: what the source must
+  /// know of its answers, whether or not they were worked out here. Nothing calls them any more. May be empty.
+  std::function<void(std::int64_t from_second, const std::vector<double>& mean_rates)> learn = {};
+  Memory memory = {};
+};
+
+/// Forecasts by domain/forecast/forecaster.h from the observed requests alone, so it also works outside a simulation.
+/// `mean_rate`: the mean over the seconds of the run that were seen and the expected ones of the window and the tail;
+/// it follows that estimate with a time constant of 20 s (docs/planner.md), so that plans a second apart value answers
+/// almost equally. Requires: questions come in order of time.
+[[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
+
+/// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: for measuring
+/// what the estimate of `mean_rate` costs. `arrivals` returns the requests of a second of the run.
+[[nodiscard]] OutlookSource known_counts_outlook(
+    const Scenario& scenario, const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals);
+
+/// Knows all arrivals: for the planner with perfect forecasts. `mean_rate`: of the whole run. `arrivals` returns the
+/// requests of a second of the run.
+[[nodiscard]] OutlookSource known_outlook(const Scenario& scenario,
+                                          std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals);
+
+}  // namespace berth

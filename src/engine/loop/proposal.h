@@ -1,0 +1,67 @@
+/// A plan that waits for approval: whether it needs one, and whether what it stands on still holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "domain/values/plan.h"
+#include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
+
+namespace berth {
+
+/// Which plans wait for approval. A first layout that stands at once never does.
+enum class Approval : std::uint8_t {
+  kNever,
+  kFirst,  ///< those that change a GPU which no plan has changed since the first layout; they wait as a whole
+  kAlways,
+};
+
+/// How a proposal came to its end.
+enum class ProposalEnd : std::uint8_t {
+  kApproved,    ///< it takes effect in this step
+  kExpired,     ///< nobody approved it in time
+  kSuperseded,  ///< what it stands on has changed
+};
+
+struct EndedProposal {
+  std::uint64_t plan = 0;  ///< Plan::id
+  ProposalEnd end = ProposalEnd::kApproved;
+  std::vector<std::string> difference;  ///< what has changed, if it is superseded
+  friend bool operator==(const EndedProposal&, const EndedProposal&) = default;
+};
+
+/// A plan that waits for approval.
+struct Proposal {
+  Plan plan;
+  std::vector<GpuScheduling> schedulings;  ///< of the GPU of each fact of the plan, when it was put aside
+};
+
+[[nodiscard]] Proposal propose(const Snapshot& snapshot, Plan plan);
+
+/// Which GPUs were changed by plans, to know whose first change a plan is.
+class ChangedGpus {
+ public:
+  void add(const Plan& plan);
+  /// Whether the plan changes a GPU that no earlier one has changed. O(actions).
+  [[nodiscard]] bool has_new(const Plan& plan) const;
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.is_changed_);
+  }
+
+ private:
+  std::vector<char> is_changed_;  ///< by GPU, as far as any was
+};
+
+/// What has changed since, so that the plan cannot take effect at this instant: one text per GPU whose facts do not
+/// hold or whose scheduling is another one, and one if changes are frozen. Legality is not looked at. O(GPUs of the
+/// plan x (slices of a GPU + log slices) + frozen windows).
+[[nodiscard]] std::vector<std::string> find_differences(const Scenario& scenario, const Snapshot& snapshot,
+                                                        const Proposal& proposal, Instant acts_at);
+
+}  // namespace berth

@@ -1,0 +1,58 @@
+/// A stage: one part of a policy. The engine runs its table of stages in order and makes one question of what they ask.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "domain/values/plan.h"
+#include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
+#include "domain/values/solution.h"
+#include "engine/loop/memory.h"
+
+namespace berth {
+
+/// Nothing more to ask: what the stage wants, if anything, stands in the plan.
+struct Settled {};
+
+/// No plan can exist.
+struct NoPlan {
+  std::string why;
+};
+
+/// Completes the solution, whose plan has the actions of earlier stages, for the snapshot for which it was asked. A
+/// pure function of values that it owns (and of the scenario): it may run much later, in another thread, or never.
+using Solve = std::function<void(const Snapshot&, Solution&)>;
+
+using StageAnswer = std::variant<Settled, NoPlan, Solve>;
+
+/// One named pass over the snapshot. What it does must depend only on the snapshots and solutions seen so far (and on
+/// what it was built from), so that the same events lead to the same memory.
+struct Stage {
+  std::string name;
+  /// Sees each snapshot before anything is asked, also while a question is open. May be empty.
+  std::function<void(const Snapshot&)> observe;
+  /// Adds actions to the plan that the step asks for, or leaves the work to a solver. Not called while a question is
+  /// open. A Solve ends the pass: later stages are not asked.
+  std::function<StageAnswer(const Snapshot&, Plan&)> ask;
+  /// Sees each solution when it arrives, before it takes effect. May be empty.
+  std::function<void(const Solution&)> learn;
+  Memory memory = {};
+};
+
+/// Makes the stages of an engine for its scenario, which outlives them and changes when services are set or removed.
+using MakeStages = std::function<std::vector<Stage>(const Scenario&)>;
+
+/// Stages that were made before, for another copy of a scenario whose services do not change. Their memory is theirs:
+/// to be used once.
+[[nodiscard]] MakeStages ready_stages(std::vector<Stage> stages);
+
+/// A stage that decides within the step: cheap, or of a policy that only replays. A returned text is the reason why no
+/// plan can exist.
+[[nodiscard]] Stage deciding_stage(std::string name,
+                                   std::function<std::optional<std::string>(const Snapshot&, Plan&)> decide);
+
+}  // namespace berth

@@ -1,0 +1,163 @@
+#include "engine/loop/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "domain/mig/geometry.h"
+#include "domain/values/frozen.h"
+#include "engine/loop/facts.h"
+#include "engine/loop/fleet_after.h"
+
+namespace berth {
+namespace {
+
+std::string shown(const Scenario& scenario, const Slice& slice) {
+  return fmt::format("{}@{} on GPU {}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start,
+                     slice.gpu.index);
+}
+
+bool is_known(const Scenario& scenario, const Slice& slice) {
+  if (slice.gpu.index >= scenario.gpu_count()) return false;
+  return slice.profile.is_full() || slice.profile.index < scenario.model_of(slice.gpu).profiles.size();
+}
+
+std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, const std::vector<Slice>& slices) {
+  const GpuModel& model = scenario.model_of(gpu);
+  mig::State state;
+  for (const Slice& slice : slices) {
+    if (slice.profile.is_full()) {
+      if (slices.size() > 1 || slice.start != 0) {
+        return fmt::format("{} must be the only slice of its GPU, at start 0", shown(scenario, slice));
+      }
+      return std::nullopt;
+    }
+    state.push_back({.start = slice.start, .profile = slice.profile});
+  }
+  std::sort(state.begin(), state.end());
+  if (const auto clash = mig::find_clash(model, state)) return fmt::format("GPU {}: {}", gpu.index, *clash);
+  return std::nullopt;
+}
+
+std::optional<std::string> check_holding(const Scenario& scenario, const Holding& holding) {
+  for (const ServiceId service : holding.services) {
+    const bool is_known = service.index < scenario.services.size() && !scenario.services[service.index].is_absent;
+    if (!is_known) return fmt::format("service {} does not exist", service.index);
+  }
+  const auto is_not_before = [](ServiceId first, ServiceId second) { return first >= second; };
+  if (std::ranges::adjacent_find(holding.services, is_not_before) != holding.services.end()) {
+    return std::string("holders are not in order");
+  }
+  const bool is_one = holding.services.size() == 1;
+  if (!is_one && holding.role == Role::kRetraining) return std::string("a retraining slice has one holder");
+  return std::nullopt;
+}
+
+/// Whether an action only takes a slice from some that have it.
+bool only_takes(const Snapshot& snapshot, const Action& action) {
+  if (std::holds_alternative<DestroySlice>(action.what)) return true;
+  const auto* assign = std::get_if<AssignSlice>(&action.what);
+  if (assign == nullptr) return false;
+  const std::vector<ServiceId>& after = assign->holding.services;
+  return std::ranges::any_of(snapshot.slices_at(assign->holding.slice), [&](const StandingSlice& standing) {
+    const std::vector<ServiceId>& before = standing.holding.services;
+    return !standing.is_leaving && after.size() < before.size() && std::ranges::includes(before, after);
+  });
+}
+
+/// Why an action may not begin on its GPU: it is lost or cordoned. A draining one may only lose slices, and what a
+/// removed service leaves behind is cleared on a cordoned one, too.
+std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& plan, const Action& action) {
+  const GpuId gpu = slice_of(action.what).gpu;
+  if (snapshot.is_open(gpu)) return std::nullopt;
+  const GpuState state = snapshot.gpu_state(gpu);
+  if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", gpu.index);
+  if (state.scheduling == GpuScheduling::kAbsent) return fmt::format("GPU {} is not rented", gpu.index);
+  if (state.scheduling == GpuScheduling::kOrdered) return fmt::format("GPU {} is ordered and not there yet", gpu.index);
+  const bool is_clearing = plan.is_ordered && only_takes(snapshot, action);
+  if (state.scheduling == GpuScheduling::kCordoned && is_clearing) return std::nullopt;
+  if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("GPU {} is cordoned", gpu.index);
+  if (std::holds_alternative<DestroySlice>(action.what)) return std::nullopt;
+  return fmt::format("GPU {} is draining", gpu.index);
+}
+
+/// Why the plan may not order or release its GPUs.
+std::optional<std::string> find_wrong_order(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan) {
+  if (plan.gpu_orders.empty()) return std::nullopt;
+  if (!scenario.provision_seconds) return std::string("the fleet is constant: no GPU can be ordered or released");
+  std::set<GpuId> seen;
+  for (const GpuOrder& order : plan.gpu_orders) {
+    if (order.gpu.index >= scenario.gpu_count()) return fmt::format("GPU {} does not exist", order.gpu.index);
+    if (!seen.insert(order.gpu).second) return fmt::format("GPU {} is ordered or released twice", order.gpu.index);
+    const GpuScheduling scheduling = snapshot.gpu_state(order.gpu).scheduling;
+    if (!order.is_release && scheduling != GpuScheduling::kAbsent) {
+      return fmt::format("GPU {} is rented already", order.gpu.index);
+    }
+    if (order.is_release && scheduling != GpuScheduling::kOpen && scheduling != GpuScheduling::kOrdered) {
+      return fmt::format("GPU {} is not open and cannot be released", order.gpu.index);
+    }
+  }
+  // A plan that releases a GPU may empty it, and no more.
+  const auto changes = [&](const Action& action) {
+    return !std::holds_alternative<DestroySlice>(action.what) && seen.contains(slice_of(action.what).gpu);
+  };
+  const auto action = std::ranges::find_if(plan.actions, changes);
+  if (action == plan.actions.end()) return std::nullopt;
+  return fmt::format("GPU {} is ordered or released, and changed by the same plan", slice_of(action->what).gpu.index);
+}
+
+/// Whether others made the slice that stands there.
+bool is_foreign(const Snapshot& snapshot, const Slice& slice) {
+  return std::ranges::any_of(snapshot.slices_at(slice), &StandingSlice::is_foreign);
+}
+
+/// Applies one action to the fleet, or returns why it cannot be applied.
+std::optional<std::string> check_action(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
+                                        const Action& action, FleetAfter& fleet) {
+  const Slice& slice = slice_of(action.what);
+  const bool creates = std::holds_alternative<CreateSlice>(action.what);
+  if (auto closed = find_closed(snapshot, plan, action)) return closed;
+  if (creates && !is_known(scenario, slice)) {
+    return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
+  }
+  if (creates && slice.profile.is_full() && !scenario.model_of(slice.gpu).has_full) {
+    return shown(scenario, slice) + " cannot be used: MIG partitions the GPU";
+  }
+  if (!creates && is_foreign(snapshot, slice)) return shown(scenario, slice) + " was made by others";
+  if (!fleet.apply(action)) {
+    if (creates) return shown(scenario, slice) + " exists already";
+    return fmt::format("a slice to {} does not exist",
+                       std::holds_alternative<DestroySlice>(action.what) ? "destroy" : "assign");
+  }
+  const auto* assign = std::get_if<AssignSlice>(&action.what);
+  return assign == nullptr ? std::nullopt : check_holding(scenario, assign->holding);
+}
+
+}  // namespace
+
+std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
+                                          Instant acts_at) {
+  if (auto wrong = find_wrong_order(scenario, snapshot, plan)) return wrong;
+  if (plan.actions.empty()) return std::nullopt;
+  for (const GpuFact& fact : plan.facts) {
+    if (auto broken = find_broken_fact(scenario, snapshot, fact)) return broken;
+  }
+  const bool is_first_layout = snapshot.is_before_first_layout();
+  if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string(kFrozenObjection);
+
+  FleetAfter fleet(snapshot, plan);
+  std::set<GpuId> touched;
+  for (const Action& action : plan.actions) {
+    if (auto objection = check_action(scenario, snapshot, plan, action, fleet)) return objection;
+    if (std::holds_alternative<CreateSlice>(action.what)) touched.insert(slice_of(action.what).gpu);
+  }
+  for (const GpuId gpu : touched) {
+    if (auto clash = find_clash_on(scenario, gpu, fleet.slices_on(gpu))) return clash;
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth

@@ -1,0 +1,95 @@
+#include "engine/rivals/ignored_constraints.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace berth::partition {
+namespace {
+
+/// Which services share slices and GPUs in one layout.
+struct Neighbours {
+  std::vector<std::set<ServiceId>> on_gpu;    ///< [service] -> the others on its GPUs
+  std::vector<std::set<ServiceId>> in_slice;  ///< [service] -> the others in its slices
+};
+
+void add_others(std::vector<std::set<ServiceId>>& others, const std::set<ServiceId>& together) {
+  for (const ServiceId service : together) {
+    others[service.index].insert(together.begin(), together.end());
+    others[service.index].erase(service);
+  }
+}
+
+Neighbours neighbours_in(const Scenario& scenario, const Layout& layout) {
+  Neighbours neighbours{std::vector<std::set<ServiceId>>(scenario.services.size()),
+                        std::vector<std::set<ServiceId>>(scenario.services.size())};
+  std::map<GpuId, std::set<ServiceId>> on_gpu;
+  for (const Holding& holding : layout) {
+    add_others(neighbours.in_slice, {holding.services.begin(), holding.services.end()});
+    on_gpu[holding.slice.gpu].insert(holding.services.begin(), holding.services.end());
+  }
+  for (const auto& [gpu, services] : on_gpu) add_others(neighbours.on_gpu, services);
+  return neighbours;
+}
+
+bool keeps_pins(const ServiceSpec& spec, const Layout& layout, ServiceId service) {
+  return std::ranges::all_of(spec.pins, [&](const Pin& pin) {
+    return std::ranges::any_of(layout, [&](const Holding& holding) {
+      return holding.slice == pin.slice && holding.services == std::vector{service};
+    });
+  });
+}
+
+bool keeps_isolation(const ServiceSpec& spec, const Neighbours& neighbours, ServiceId service) {
+  switch (spec.isolation) {
+    case Isolation::kGpu:
+      return neighbours.on_gpu[service.index].empty();
+    case Isolation::kMig:
+      return neighbours.in_slice[service.index].empty();
+    case Isolation::kMps:
+    case Isolation::kTimeslice:
+      return true;
+  }
+  return true;
+}
+
+bool keeps_trust_domain(const Scenario& scenario, const Neighbours& neighbours, ServiceId service) {
+  const ServiceSpec& spec = scenario.services[service.index];
+  if (!spec.trust_domain) return true;
+  return std::ranges::all_of(neighbours.on_gpu[service.index], [&](ServiceId other) {
+    return scenario.services[other.index].trust_domain == spec.trust_domain;
+  });
+}
+
+}  // namespace
+
+std::vector<ConstraintId> ignored_constraints(const Scenario& scenario, const Layout& layout) {
+  const Neighbours neighbours = neighbours_in(scenario, layout);
+  std::vector<ConstraintId> ignored;
+  for (std::uint32_t i = 0; i < scenario.services.size(); ++i) {
+    const ServiceSpec& spec = scenario.services[i];
+    const ServiceId service{i};
+    const auto add = [&](ConstraintKind kind) { ignored.push_back(constraint_of(service, kind)); };
+    if (spec.floor_attainment) add(ConstraintKind::kFloor);
+    if (!keeps_pins(spec, layout, service)) add(ConstraintKind::kPins);
+    if (!keeps_isolation(spec, neighbours, service)) add(ConstraintKind::kIsolation);
+    if (!keeps_trust_domain(scenario, neighbours, service)) add(ConstraintKind::kTrustDomain);
+  }
+  return ignored;
+}
+
+std::vector<ConstraintId> constraints_ignored_while_moving(const Scenario& scenario) {
+  std::vector<ConstraintId> ignored;
+  for (std::uint32_t i = 0; i < scenario.services.size(); ++i) {
+    const ServiceSpec& spec = scenario.services[i];
+    const auto add = [&](ConstraintKind kind) { ignored.push_back(constraint_of(ServiceId{i}, kind)); };
+    if (spec.floor_attainment) add(ConstraintKind::kFloor);
+    if (!spec.pins.empty()) add(ConstraintKind::kPins);
+    if (spec.changes_per_hour) add(ConstraintKind::kChangesPerHour);
+    if (spec.isolation == Isolation::kGpu) add(ConstraintKind::kIsolation);
+    if (spec.trust_domain) add(ConstraintKind::kTrustDomain);
+  }
+  return ignored;
+}
+
+}  // namespace berth::partition

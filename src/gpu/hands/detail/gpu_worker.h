@@ -1,0 +1,65 @@
+/// The thread that changes one GPU: it carries out orders one after the other, under the lock of the GPU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "domain/ports/gpu_changer.h"
+#include "domain/ports/gpu_library.h"
+#include "gpu/device/managed_gpu.h"
+#include "gpu/device/verbs.h"
+#include "gpu/hands/protocol.h"
+
+namespace berth::edges::detail {
+
+/// An order, and who gave it.
+struct Task {
+  DeviceOrder order;
+  std::uint64_t connection = 0;
+  std::string world;
+};
+
+/// What the workers of a process share.
+struct WorkerParts {
+  GpuLibrary& library;
+  GpuChanger& changer;
+  std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;
+  std::string lock_folder;
+  std::function<void(const Task&, DeviceEnd)> on_ended;  ///< called by the thread
+  std::function<void()> on_idle;                         ///< likewise, when nothing is under way any more
+};
+
+class GpuWorker {
+ public:
+  static constexpr std::size_t kWaitingMax = 64;
+
+  /// What `parts` borrows must outlive the thread.
+  GpuWorker(device::ManagedGpu gpu, WorkerParts parts);
+  GpuWorker(const GpuWorker&) = delete;
+  GpuWorker& operator=(const GpuWorker&) = delete;
+  /// Waits for the order under way, unless it was left behind.
+  ~GpuWorker();
+
+  [[nodiscard]] const device::ManagedGpu& gpu() const { return gpu_; }
+  /// False: kWaitingMax wait already.
+  [[nodiscard]] bool give(Task task);
+  /// Nobody wants what has not begun. Without another order the lock is released, after the one under way.
+  void forget_waiting();
+  [[nodiscard]] bool is_idle() const;
+  [[nodiscard]] std::optional<HandsStatus::UnderWay> under_way() const;
+  /// For a call that does not return: the thread goes on alone, and ends after it.
+  void leave_behind();
+
+ private:
+  struct Shared;
+
+  device::ManagedGpu gpu_;
+  std::shared_ptr<Shared> shared_;  ///< a thread that is left behind still has it
+  std::thread thread_;
+};
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,41 @@
+/// The privileged process: it changes the GPUs that its own configuration names, by order of one client at a time,
+/// and does nothing else. Its verbs are those of protocol.h.
+///
+/// One thread serves; one per GPU changes it, so a call that hangs holds up its own GPU alone. The lock of a GPU is
+/// taken before its first change, and released when the client is gone.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "domain/ports/gpu_changer.h"
+#include "domain/ports/gpu_library.h"
+#include "gpu/device/managed_gpu.h"
+#include "gpu/device/verbs.h"
+#include "gpu/hands/descriptor.h"
+#include "gpu/hands/packet_socket.h"
+
+namespace berth::edges {
+
+/// Library and changer are borrowed; where a call was left behind, for as long as the process lives.
+struct HandsServerOptions {
+  GpuLibrary& library;
+  GpuChanger& changer;
+  std::vector<device::ManagedGpu> gpus;  ///< no other one is ever asked for
+  std::string lock_folder;
+  std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;  ///< thread-safe; called for each GPU
+  std::function<void(const std::string&)> log;                             ///< a line; called by the thread that serves
+  bool logs_clients = true;                                                ///< who comes and goes, too
+  std::chrono::milliseconds patience{10'000};  ///< at the end, for calls that have not returned
+};
+
+/// Serves one client after the other until the descriptor `stop` can be read. A client that goes leaves the orders
+/// under way to be finished; how they ended is kept, one per GPU, for the next client of the same world. Returns
+/// whether all calls have returned; else the process is to leave without destructors.
+[[nodiscard]] bool serve_clients(const HandsSocket& socket, int stop, HandsServerOptions options);
+/// Serves this client alone, and returns when it is gone and the orders under way are finished.
+[[nodiscard]] bool serve_client(Descriptor client, int stop, HandsServerOptions options);
+
+}  // namespace berth::edges

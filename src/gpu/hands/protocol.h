@@ -1,0 +1,84 @@
+/// What `berth up` and its hands send to each other: one JSON object per packet, `verb` first. docs/hands.md shows
+/// each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/ports/gpu_hands.h"
+#include "gpu/device/managed_gpu.h"
+
+namespace berth::edges {
+
+inline constexpr std::size_t kPacketBytesMax = std::size_t{64} << 10U;
+/// Another one is refused: both sides are the same program.
+inline constexpr std::int64_t kProtocolVersion = 1;
+inline constexpr std::size_t kManagedGpuCountMax = 64;
+
+/// The first packet of a client.
+struct ClientHello {
+  std::int64_t version = kProtocolVersion;
+  std::string world = {};  ///< what the client's journal is called: ends of orders are kept for it
+  std::int64_t pid = 0;
+  friend bool operator==(const ClientHello&, const ClientHello&) = default;
+};
+
+/// Which calls are under way?
+struct StatusQuestion {
+  friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
+};
+
+using ClientPacket = std::variant<ClientHello, DeviceOrder, StatusQuestion>;
+
+/// The answer to a hello.
+struct HandsHello {
+  std::int64_t version = kProtocolVersion;
+  std::int64_t pid = 0;
+  std::vector<device::ManagedGpu> gpus = {};  ///< those that may be changed
+  friend bool operator==(const HandsHello&, const HandsHello&) = default;
+};
+
+/// How an order ended.
+struct HandsEnd {
+  DeviceEnd end;
+  bool is_kept = false;  ///< of an order that came over an earlier connection of the same world
+  friend bool operator==(const HandsEnd&, const HandsEnd&) = default;
+};
+
+/// The answer to a status question.
+struct HandsStatus {
+  struct UnderWay {
+    std::string uuid;  ///< of the GPU
+    std::uint64_t intent = 0;
+    std::string call;  ///< "nvmlDeviceCreateGpuInstanceWithPlacement"; empty: between two calls
+    friend bool operator==(const UnderWay&, const UnderWay&) = default;
+  };
+  std::vector<UnderWay> orders = {};
+  friend bool operator==(const HandsStatus&, const HandsStatus&) = default;
+};
+
+/// The last packet of a connection that is not wanted.
+struct HandsRefusal {
+  std::string message;
+  friend bool operator==(const HandsRefusal&, const HandsRefusal&) = default;
+};
+
+using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal>;
+
+/// At most kPacketBytesMax bytes: texts of an end are shortened, holders beyond the 16th are left out, and of a
+/// reading that is too long the names of processes or, if that is not enough, all.
+[[nodiscard]] std::string packet_of(const ClientPacket& packet);
+[[nodiscard]] std::string packet_of(const HandsPacket& packet);
+
+/// Errors: anything that `packet_of` does not write. Of another version only the hello is read, so that it can be
+/// answered.
+[[nodiscard]] Result<ClientPacket> read_client_packet(std::string_view bytes);
+[[nodiscard]] Result<HandsPacket> read_hands_packet(std::string_view bytes);
+
+}  // namespace berth::edges

@@ -1,0 +1,31 @@
+/// The rules of the devices: what each call of NVML that asks or changes something of MIG answers. The calls' own
+/// checks (initialised, arguments, versions, handles, a lost GPU, injected faults) come before these functions; the
+/// order of the checks in them is the order of the codes in their comments.
+///
+/// Sources: NVML's reference, NVIDIA's MIG User Guide, and docs/nvml.md (measured). What no source says is marked
+/// unverified in docs/nvml_sim.md.
+#pragma once
+
+#include "base/core/result.h"
+#include "gpu/nvml_abi/codes.h"
+
+namespace berth::nvml_sim {
+
+/// What NVML answers: the value, or a code that is not kSuccess.
+template <class T>
+using Answer = tl::expected<T, nvml_abi::Code>;
+[[nodiscard]] inline tl::unexpected<nvml_abi::Code> refuse(nvml_abi::Code code) { return tl::unexpected(code); }
+
+/// Whether the caller may change devices (root, or the capability that the driver asks for).
+struct Caller {
+  bool may_change = false;
+};
+
+/// Units [start, start + length) of a GPU, or compute slices of a GPU instance.
+struct Interval {
+  int start = 0;
+  int length = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+}  // namespace berth::nvml_sim

@@ -1,0 +1,150 @@
+#include "gpu/nvml_sim_program/machine_changes.h"
+
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "base/core/text.h"
+#include "gpu/nvml_sim/faults.h"
+#include "gpu/nvml_sim/mig_devices.h"
+#include "gpu/nvml_sim/processes.h"
+#include "gpu/nvml_sim/reset.h"
+#include "gpu/nvml_sim/telemetry.h"
+
+namespace berth::nvml_sim_cli {
+
+using nvml_sim::FaultRecord;
+using nvml_sim::GpuRecord;
+using nvml_sim::MachineRecord;
+using nvml_sim::ProcessRecord;
+
+namespace {
+
+Result<GpuRecord*> find_gpu(MachineRecord& machine, std::uint32_t gpu) {
+  if (gpu < machine.gpu_count) return &machine.gpus[gpu];
+  return invalid("--gpu: wanted a GPU from 0 to " + std::to_string(machine.gpu_count - 1) + ", found " +
+                 std::to_string(gpu));
+}
+
+Result<void> put_fault(GpuRecord& gpu, const FaultRecord& fault) {
+  if (nvml_sim::add_fault(gpu, fault)) return {};
+  return invalid("wanted at most " + std::to_string(nvml_sim::kFaultsMax) + " faults of one GPU, found more on GPU " +
+                 std::to_string(gpu.index) + " (--clear takes them back)");
+}
+
+}  // namespace
+
+Result<void> add_fault(MachineRecord& machine, std::uint32_t gpu, const FaultWords& words) {
+  const auto found = find_gpu(machine, gpu);
+  if (!found) return pass_on(found.error());
+  const auto fault = make_fault(words);
+  if (!fault) return pass_on(fault.error());
+  return put_fault(**found, *fault);
+}
+
+Result<void> clear_faults(MachineRecord& machine, std::uint32_t gpu) {
+  const auto found = find_gpu(machine, gpu);
+  if (!found) return pass_on(found.error());
+  nvml_sim::clear_faults(**found);
+  return {};
+}
+
+Result<void> lose_gpu(MachineRecord& machine, std::uint32_t gpu) {
+  const auto found = find_gpu(machine, gpu);
+  if (!found) return pass_on(found.error());
+  nvml_sim::lose(**found);
+  return {};
+}
+
+Result<void> raise_xid(MachineRecord& machine, std::uint32_t gpu, const XidWords& words, std::int64_t now_us) {
+  constexpr double kMicrosPerSecond = 1e6;
+  const auto found = find_gpu(machine, gpu);
+  if (!found) return pass_on(found.error());
+  if (words.rate) {
+    FaultRecord fault;
+    fault.kind = FaultRecord::kXid;
+    fault.error = words.xid;
+    fault.times = words.times;
+    fault.interval_us = std::llround(kMicrosPerSecond / *words.rate);
+    fault.since_us = now_us;
+    return put_fault(**found, fault);
+  }
+  if (words.times > kXidsAtOnceMax) {
+    return invalid("--times: wanted at most " + std::to_string(kXidsAtOnceMax) +
+                   " at once (--rate spreads them), found " + std::to_string(words.times));
+  }
+  for (std::int64_t i = 0; i < words.times; ++i) nvml_sim::raise_xid(machine, gpu, words.xid);
+  return {};
+}
+
+namespace {
+
+/// Where a process is to be.
+struct ProcessPlace {
+  GpuRecord* gpu = nullptr;
+  ProcessRecord process;
+};
+
+Result<ProcessPlace> find_place(MachineRecord& machine, const ProcessWords& words) {
+  std::vector<std::string> known;
+  for (std::uint32_t index = 0; index < machine.gpu_count; ++index) {
+    GpuRecord& gpu = machine.gpus[index];
+    ProcessRecord process;
+    process.pid = words.pid;
+    process.memory_mib = words.memory_mib;
+    if (words.uuid == gpu.uuid) return ProcessPlace{&gpu, process};
+    known.emplace_back(gpu.uuid);
+    for (const nvml_sim::MigDevice& device : nvml_sim::mig_devices(gpu)) {
+      known.push_back(nvml_sim::mig_uuid(gpu, device));
+      if (known.back() != words.uuid) continue;
+      process.gpu_instance = static_cast<std::uint32_t>(device.gpu_instance);
+      process.compute_instance = static_cast<std::uint32_t>(device.compute_instance);
+      return ProcessPlace{&gpu, process};
+    }
+  }
+  const std::vector<std::string_view> words_known(known.begin(), known.end());
+  return invalid("--uuid: wanted the UUID of a GPU or of a MIG device (berth-nvml-sim show lists them), found " +
+                 in_quotes(words.uuid) + spelling_hint(words.uuid, words_known));
+}
+
+}  // namespace
+
+Result<void> add_process(MachineRecord& machine, const ProcessWords& words, std::int64_t now_us) {
+  const auto place = find_place(machine, words);
+  if (!place) return pass_on(place.error());
+  GpuRecord& gpu = *place->gpu;
+  if (gpu.is_mig_on != 0 && place->process.gpu_instance == nvml_sim::kNoInstance) {
+    return invalid("--uuid: wanted the UUID of a MIG device, as GPU " + std::to_string(gpu.index) +
+                   " is in MIG mode, found " + in_quotes(words.uuid));
+  }
+  nvml_sim::settle_energy(gpu, now_us);
+  if (nvml_sim::add_process(gpu, place->process)) return {};
+  return invalid("wanted at most " + std::to_string(nvml_sim::kProcessesMax) +
+                 " processes on one GPU, found more on GPU " + std::to_string(gpu.index));
+}
+
+Result<void> remove_process(MachineRecord& machine, const ProcessWords& words, std::int64_t now_us) {
+  const auto place = find_place(machine, words);
+  if (!place) return pass_on(place.error());
+  GpuRecord& gpu = *place->gpu;
+  nvml_sim::settle_energy(gpu, now_us);
+  if (nvml_sim::remove_process(gpu, place->process)) return {};
+  std::string pids;
+  for (const ProcessRecord& process : nvml_sim::processes_of(gpu)) {
+    const bool is_here = process.gpu_instance == place->process.gpu_instance &&
+                         process.compute_instance == place->process.compute_instance;
+    if (is_here) pids += (pids.empty() ? "" : ", ") + std::to_string(process.pid);
+  }
+  return invalid("--pid: wanted a process on " + words.uuid + " (" + (pids.empty() ? "none" : pids) + "), found " +
+                 std::to_string(words.pid));
+}
+
+Result<void> reset_gpu(MachineRecord& machine, std::uint32_t gpu, std::int64_t now_us) {
+  const auto found = find_gpu(machine, gpu);
+  if (!found) return pass_on(found.error());
+  nvml_sim::settle_energy(**found, now_us);
+  nvml_sim::reset_gpu(**found);
+  return {};
+}
+
+}  // namespace berth::nvml_sim_cli

@@ -1,0 +1,50 @@
+/// What people change of a simulated machine from outside, while its clients run. Each function checks first and then
+/// changes everything or nothing; an error says which option is wrong, what was wanted and what was found. The clock's
+/// time counts microseconds since 1970, as the library's does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/core/result.h"
+#include "gpu/nvml_sim/state.h"
+#include "gpu/nvml_sim_program/fault_words.h"
+
+namespace berth::nvml_sim_cli {
+
+/// Adds a fault to a GPU.
+[[nodiscard]] Result<void> add_fault(nvml_sim::MachineRecord& machine, std::uint32_t gpu, const FaultWords& words);
+/// Takes all of its faults back; a call that one of them holds up goes on. A lost GPU stays lost.
+[[nodiscard]] Result<void> clear_faults(nvml_sim::MachineRecord& machine, std::uint32_t gpu);
+/// The GPU falls off the bus.
+[[nodiscard]] Result<void> lose_gpu(nvml_sim::MachineRecord& machine, std::uint32_t gpu);
+
+inline constexpr std::int64_t kXidMax = 9'999;
+inline constexpr std::int64_t kXidTimesMax = 1'000'000;
+inline constexpr std::int64_t kXidsAtOnceMax = 1'000;
+inline constexpr double kXidRateMax = 1'000;
+
+struct XidWords {
+  std::int32_t xid = 0;
+  std::int64_t times = 1;
+  std::optional<double> rate;  ///< per second, from now on; nothing: all at once
+};
+/// Requires: the numbers are within their bounds.
+[[nodiscard]] Result<void> raise_xid(nvml_sim::MachineRecord& machine, std::uint32_t gpu, const XidWords& words,
+                                     std::int64_t now_us);
+
+struct ProcessWords {
+  std::string uuid;  ///< of a GPU or a MIG device
+  std::uint32_t pid = 0;
+  std::uint32_t memory_mib = 0;
+};
+/// A GPU in MIG mode takes processes on its MIG devices alone.
+[[nodiscard]] Result<void> add_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,
+                                       std::int64_t now_us);
+[[nodiscard]] Result<void> remove_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,
+                                          std::int64_t now_us);
+
+[[nodiscard]] Result<void> reset_gpu(nvml_sim::MachineRecord& machine, std::uint32_t gpu, std::int64_t now_us);
+
+}  // namespace berth::nvml_sim_cli

@@ -1,0 +1,264 @@
+#include "live/rows/entry_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/core/archive.h"
+#include "base/core/ensure.h"
+#include "base/json/document.h"
+#include "base/yaml/reader.h"
+#include "domain/scenario/service_object.h"
+#include "engine/codec/service_json.h"
+#include "live/rows/hex.h"
+#include "live/rows/names.h"
+
+namespace berth::journal {
+namespace {
+
+using What = decltype(live::Entry::what);
+using EventWhat = decltype(Event::what);
+
+/// Kinds of events, by their place in Event::what; those that have entries of their own are not written so.
+constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKinds = {"",
+                                                                                      "SliceReady",
+                                                                                      "SliceGone",
+                                                                                      "RetrainingDue",
+                                                                                      "RetrainingDone",
+                                                                                      "GpuLost",
+                                                                                      "GpuReturned",
+                                                                                      "GpuScheduled",
+                                                                                      "",
+                                                                                      "",
+                                                                                      "PlanApproved",
+                                                                                      "PlanExpired",
+                                                                                      "PlanningPaused",
+                                                                                      "PlanningResumed",
+                                                                                      "NoChangesSet",
+                                                                                      "ActionFailed",
+                                                                                      "GpuObserved",
+                                                                                      "SolutionSeen",
+                                                                                      "TimesMeasured",
+                                                                                      "GpuRented"};
+/// Kinds of entries, by their place in live::Entry::what.
+constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
+                                                                                 "Seconds",         "Stepped",
+                                                                                 "Advanced",        "SliceNoted",
+                                                                                 "Refreshed",       "TenantSet",
+                                                                                 "TenantRemoved",   "ServiceSet",
+                                                                                 "ServiceRemoved",  "FaultInjected",
+                                                                                 "ProposalWaits",   "SolveFinished",
+                                                                                 "SolutionArrived", "Resumed",
+                                                                                 "DeviceIntended",  "DeviceEnded",
+                                                                                 "DeviceNoted",     "MigModeIntended"};
+static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
+              "all others have a word");
+
+// ---- services
+
+constexpr const char* kName = "service";
+constexpr const char* kEntryKey = "entry";
+constexpr const char* kSet = "set";
+constexpr const char* kSpec = "spec";
+constexpr const char* kExact = "exact_spec";
+
+/// What a ServiceSet says besides the spec.
+struct SetParts {
+  std::uint64_t revision = 0;
+  bool restarts_arrivals = true;
+  bool restarts_retraining = true;
+  bool renumbers_variants = false;
+};
+
+/// Whether the API's JSON says all of the spec: what a scenario file states may be more exact
+/// (engine/codec/service_json.h).
+bool is_said_by_json(const ServiceSpec& spec) {
+  const auto& source = spec.arrivals.source;
+  if (std::holds_alternative<TimedTrace>(source) || std::holds_alternative<MinuteTrace>(source)) return false;
+  const auto has_model = [](const Variant& variant) { return !variant.table.model.empty(); };
+  return !spec.table.model.empty() && std::ranges::all_of(spec.variants, has_model);
+}
+
+}  // namespace
+
+template <>
+inline constexpr std::array kNames<live::ServiceEntry> = {"id", "meta", "blobs"};
+template <>
+inline constexpr std::array kNames<SetParts> = {"revision", "restarts_arrivals", "restarts_retraining",
+                                                "renumbers_variants"};
+
+namespace {
+
+/// The spec comes last, as the text that the API shows: its numbers are exact. Tables that it states by reference are
+/// in the exact one: a row needs no blob to be repeated.
+std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
+  Json json;
+  json[kName] = json_of(stored.name);
+  json[kEntryKey] = json_of(stored.entry);
+  if (!stored.set) return json.dump();
+  json[kSet] = json_of(SetParts{.revision = stored.set->revision,
+                                .restarts_arrivals = stored.set->restarts_arrivals,
+                                .restarts_retraining = stored.set->restarts_retraining,
+                                .renumbers_variants = stored.set->renumbers_variants});
+  if (!is_said_by_json(*stored.set->spec) || !stored.entry.blobs.empty()) {
+    ArchiveWriter archive;
+    archive(*stored.set->spec);
+    json[kExact] = hex_of(archive.bytes());
+  }
+  std::string body = json.dump();
+  body.pop_back();
+  const std::string spec = codec::service_spec_json(*stored.set->spec, fleet, stored.entry.blobs);
+  body.append(",\"").append(kSpec).append("\":").append(spec).append("}");
+  return body;
+}
+
+std::optional<ServiceSpec> read_exact(const Json& json) {
+  const auto exact = json.find(kExact);
+  if (exact == json.end() || !exact->is_string()) return std::nullopt;
+  const auto bytes = bytes_of_hex(exact->get_ref<const std::string&>());
+  if (!bytes) return std::nullopt;
+  ArchiveReader archive(*bytes);
+  ServiceSpec spec;
+  archive(spec);
+  if (!archive.is_at_end()) return std::nullopt;
+  return spec;
+}
+
+std::optional<ServiceSpec> read_spec(std::string_view body, const live::ServiceName& name, const Scenario& fleet) {
+  constexpr json::Limits kAny{.text_bytes_max = SIZE_MAX, .value_count_max = SIZE_MAX};
+  const auto tree = json::parse_document(body, "row", kAny);
+  if (!tree) return std::nullopt;
+  yaml::Report report("row");
+  ServiceSpec spec = scenario::read_accepted_service_object(yaml::Value(*tree, report).at(kSpec), fleet);
+  if (report.has_failed()) return std::nullopt;
+  spec.tenant = name.tenant;
+  spec.name = name.name;
+  return spec;
+}
+
+bool read_body(const Json& json, std::string_view body, const Scenario& fleet, live::ServiceStored& stored) {
+  if (!json.contains(kName) || !json.contains(kEntryKey)) return false;
+  if (!read_json(json[kName], stored.name) || !read_json(json[kEntryKey], stored.entry)) return false;
+  if (!json.contains(kSet)) return true;
+  SetParts parts;
+  if (!read_json(json[kSet], parts)) return false;
+  auto spec = json.contains(kExact) ? read_exact(json) : read_spec(body, stored.name, fleet);
+  if (!spec) return false;
+  stored.set = ServiceSet{.service = stored.entry.id,
+                          .revision = parts.revision,
+                          .spec = std::make_shared<const ServiceSpec>(std::move(*spec)),
+                          .restarts_arrivals = parts.restarts_arrivals,
+                          .restarts_retraining = parts.restarts_retraining,
+                          .renumbers_variants = parts.renumbers_variants};
+  return true;
+}
+
+// ---- all of them
+
+std::string body_of(const live::Entry& entry, const Scenario& fleet) {
+  return std::visit(
+      [&](const auto& what) -> std::string {
+        using T = std::remove_cvref_t<decltype(what)>;
+        if constexpr (std::is_same_v<T, live::ServiceStored>) {
+          return body_of(what, fleet);
+        } else if constexpr (std::is_same_v<T, live::EventSeen>) {
+          return std::visit(
+              [&](const auto& event) -> std::string {
+                using E = std::remove_cvref_t<decltype(event)>;
+                if constexpr (std::is_same_v<E, ServiceSet> || std::is_same_v<E, ServiceSecond> ||
+                              std::is_same_v<E, ServiceRemoved>) {
+                  ENSURE(false && "told by an entry of its own");
+                } else {
+                  return json_of(event).dump(-1, ' ', false, Json::error_handler_t::replace);
+                }
+              },
+              what.event.what);
+        } else if constexpr (std::is_same_v<T, live::SliceNoted>) {
+          return json_of(what.record).dump();
+        } else {
+          return json_of(what).dump(-1, ' ', false, Json::error_handler_t::replace);
+        }
+      },
+      entry.what);
+}
+
+template <std::size_t kIndex = 0>
+bool read_event(const JournalEntry& row, const Json& json, Event& event) {
+  if constexpr (kIndex == std::variant_size_v<EventWhat>) {
+    return false;
+  } else {
+    using E = std::variant_alternative_t<kIndex, EventWhat>;
+    if constexpr (!std::is_same_v<E, ServiceSet> && !std::is_same_v<E, ServiceSecond> &&
+                  !std::is_same_v<E, ServiceRemoved>) {
+      if (row.kind == kEventKinds[kIndex]) {
+        E& what = event.what.emplace<kIndex>();
+        if constexpr (std::is_same_v<E, NoChangesSet>) return read_json(json, what) && is_sound(what.windows);
+        if constexpr (std::is_same_v<E, TimesMeasured>) return read_json(json, what) && what.time.median >= Micros();
+        return read_json(json, what);
+      }
+    }
+    return read_event<kIndex + 1>(row, json, event);
+  }
+}
+
+template <std::size_t kIndex = 0>
+bool read_entry(const JournalEntry& row, const Json& json, const Scenario& fleet, live::Entry& entry) {
+  if constexpr (kIndex == std::variant_size_v<What>) {
+    Event event{.at = row.at, .what = SliceReady()};
+    const bool is_read = read_event(row, json, event);
+    entry.what = live::EventSeen{std::move(event)};
+    return is_read;
+  } else {
+    using T = std::variant_alternative_t<kIndex, What>;
+    if constexpr (!std::is_same_v<T, live::EventSeen>) {
+      if (row.kind == kEntryKinds[kIndex]) {
+        T& what = entry.what.emplace<kIndex>();
+        if constexpr (std::is_same_v<T, live::ServiceStored>) return read_body(json, row.body, fleet, what);
+        if constexpr (std::is_same_v<T, live::SliceNoted>) return read_json(json, what.record);
+        if constexpr (!std::is_same_v<T, live::ServiceStored> && !std::is_same_v<T, live::SliceNoted>) {
+          return read_json(json, what);
+        }
+      }
+    }
+    return read_entry<kIndex + 1>(row, json, fleet, entry);
+  }
+}
+
+std::string_view kind_of(const live::Entry& entry) {
+  const auto* seen = std::get_if<live::EventSeen>(&entry.what);
+  return seen != nullptr ? kEventKinds[seen->event.what.index()] : kEntryKinds[entry.what.index()];
+}
+
+}  // namespace
+
+JournalEntry row_of(const live::Entry& entry, const Scenario& fleet, std::int64_t wall_us) {
+  return {.at = entry.at,
+          .wall_us = wall_us,
+          .kind = std::string(kind_of(entry)),
+          .format = kRowFormat,
+          .body = body_of(entry, fleet)};
+}
+
+Result<live::Entry> entry_of(const JournalRow& row, const Scenario& fleet) {
+  const auto wrong = [&](std::string_view what) {
+    return invalid(fmt::format("row {}, kind {}: {}", row.sequence, row.entry.kind, what));
+  };
+  if (row.entry.format > kRowFormat)
+    return wrong(fmt::format("wanted a format up to {}, found {}", kRowFormat, row.entry.format));
+  const Json json = Json::parse(row.entry.body, nullptr, false);
+  if (json.is_discarded()) return wrong("its body is not JSON");
+  live::Entry entry{.at = row.entry.at, .what = live::Begun()};
+  if (!read_entry(row.entry, json, fleet, entry))
+    return wrong("its body is not of that kind, or the kind is not known");
+  return entry;
+}
+
+}  // namespace berth::journal

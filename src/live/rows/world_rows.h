@@ -1,0 +1,18 @@
+/// What the simulated world remembers as JSON, and back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/world/world_memory.h"
+
+namespace berth::journal {
+
+[[nodiscard]] std::string device_json(const sim::DeviceMemory& device);
+[[nodiscard]] std::string world_json(const sim::WorldMemory& world);
+/// Nothing if the text is not such JSON.
+[[nodiscard]] std::optional<sim::DeviceMemory> read_device(std::string_view text);
+[[nodiscard]] std::optional<sim::WorldMemory> read_world(std::string_view text);
+
+}  // namespace berth::journal

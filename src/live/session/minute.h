@@ -1,0 +1,108 @@
+/// Figures of the last minute of a running world: of each service, and of the fleet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "domain/values/series.h"
+#include "sim/world/service_meter.h"
+#include "sim/world/world.h"
+
+namespace berth::live {
+
+/// Seconds of a window.
+inline constexpr std::size_t kMinuteSeconds = 60;
+/// The longest latency target that a window waits for.
+inline constexpr std::int64_t kTargetSecondsMax = 60;
+
+/// What became of the requests that arrived in the latest seconds whose latency target has passed, at most 60 of them:
+/// of these requests those that are not answered in time by now never will be, so that in_time / requests is exact.
+/// in_time + late + dropped <= requests; the rest still waits. Percentiles are of the answers given in the last 60 s.
+struct MinuteFigures {
+  std::int64_t seconds = 0;   ///< of arrival, in the window
+  std::int64_t requests = 0;  ///< arrived in them
+  std::int64_t in_time = 0;   ///< of these requests, like `late` and `dropped`
+  std::int64_t late = 0;
+  std::int64_t dropped = 0;
+  std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
+  std::optional<double> latency_p50_ms = std::nullopt;
+  std::optional<double> latency_p99_ms = std::nullopt;
+
+  /// Sum of the accuracies of the answers in time / requests: at most 1; absent without requests.
+  [[nodiscard]] std::optional<double> goodput() const;
+  friend bool operator==(const MinuteFigures&, const MinuteFigures&) = default;
+};
+
+/// The figures of a second that the world measured; they say nothing of the service's number.
+[[nodiscard]] ServiceFigures figures_of(const sim::MeasuredSecond& measured);
+
+/// The window of one service. Latencies are counted in buckets: percentiles by nearest rank, within 0.4 %. Memory: what
+/// differs among the latencies of a minute, and 10 KiB.
+class ServiceMinute {
+ public:
+  /// A second of the world, later than the last one. Seconds between the two are unknown, and count for nothing.
+  /// `target`: the service's latency target; beyond kTargetSecondsMax that counts.
+  void add(std::int64_t second, const ServiceFigures& figures, Micros target);
+  /// Absent before the first second whose latency target has passed. O(buckets + seconds).
+  [[nodiscard]] std::optional<MinuteFigures> figures() const;
+
+ private:
+  struct Arrived {
+    std::int64_t requests = 0;
+    SettledRequests settled;  ///< of them
+    bool is_known = true;
+  };
+  /// Makes room for the seconds between the last one and this one.
+  void skip_to(std::int64_t second);
+  void add_arrived(std::int64_t second, const ServiceFigures& figures, Micros target);
+  void add_latencies(LatencyBuckets latencies);
+  void count(const LatencyBuckets& latencies, int sign);
+  [[nodiscard]] std::optional<double> percentile_ms(int percent) const;
+
+  std::deque<Arrived> arrived_;  ///< consecutive seconds: the window, and those of the target behind it
+  std::size_t target_seconds_ = 0;
+  std::deque<LatencyBuckets> latencies_;  ///< of the last seconds
+  std::vector<std::int64_t> buckets_;
+  std::int64_t latency_count_ = 0;
+};
+
+/// SM-time, each as a share of the fleet's (GLOSSARY.md: allocated, busy, effective).
+struct FunnelShares {
+  double allocated = 0;
+  double busy = 0;
+  double effective = 0;
+};
+
+/// The window of the fleet.
+class FleetMinute {
+ public:
+  /// What the SM-time sums of the world are at an instant.
+  struct Reading {
+    Instant at;
+    sim::SmTime sm_time;
+  };
+  /// Sums begin at this reading: those before it are of another world.
+  void begin(const Reading& reading) { last_ = reading; }
+  /// What came since the last reading; absent if this is the first one, or of the same instant. `fleet_sms`: of all
+  /// GPUs; `effective_us`: of the answers since then.
+  [[nodiscard]] std::optional<FleetFigures> read(const Reading& reading, std::int64_t fleet_sms, double effective_us);
+  /// Figures that end at an instant, no earlier than those before.
+  void add(Instant until, const FleetFigures& figures);
+  /// Absent before the first figures, or without SMs.
+  [[nodiscard]] std::optional<FunnelShares> shares() const;
+
+ private:
+  struct Span {
+    Instant until;
+    FleetFigures figures;
+  };
+  std::optional<Reading> last_;
+  std::deque<Span> spans_;
+};
+
+}  // namespace berth::live

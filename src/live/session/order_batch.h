@@ -1,0 +1,74 @@
+/// Orders about services that are recorded together and then carried out in one step. Each is checked against the
+/// session and against those before it in the batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "live/session/catalog.h"
+#include "live/session/entry.h"
+
+namespace berth::live {
+
+class OrderBatch {
+ public:
+  /// Whether an order about the service can be checked before the batch is carried out. Else it has to wait: the batch
+  /// has one about the same service, or one with pins, which concern others, too.
+  [[nodiscard]] bool has_room_for(const ServiceName& name, bool has_pins) const {
+    return !has_pins_ && !services_.contains(name) && (!has_pins || entries_.empty());
+  }
+  /// In the order in which they were added.
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
+  /// How many versions and revisions its orders use, and how many new places they take behind the last.
+  [[nodiscard]] std::uint64_t version_count() const { return version_count_; }
+  [[nodiscard]] std::uint64_t revision_count() const { return revision_count_; }
+  [[nodiscard]] std::uint32_t new_place_count() const { return new_place_count_; }
+  /// How many bytes more than now all services will hold by its orders; what removals give back does not count.
+  [[nodiscard]] std::int64_t held_growth() const { return held_growth_; }
+  void note_held_growth(std::int64_t bytes) { held_growth_ += bytes; }
+  /// Whether a new service in it has that place.
+  [[nodiscard]] bool takes(ServiceId place) const { return places_.contains(place); }
+
+  /// The removals in it, as a batch: none of them depends on what else is in it.
+  [[nodiscard]] OrderBatch removals() const {
+    OrderBatch batch;
+    for (const Entry& entry : entries_) {
+      if (const auto* dropped = std::get_if<ServiceDropped>(&entry.what)) batch.remove(entry.at, *dropped);
+    }
+    return batch;
+  }
+
+  /// Adds that a service is set. `place_count`: of the session. Requires: has_room_for.
+  void set(Instant at, ServiceStored stored, bool is_new, std::size_t place_count) {
+    services_.insert(stored.name);
+    ++version_count_;
+    if (stored.set) ++revision_count_;
+    if (is_new) places_.insert(stored.entry.id);
+    if (stored.entry.id.index >= place_count) ++new_place_count_;
+    has_pins_ = stored.set && !stored.set->spec->pins.empty();
+    entries_.push_back({.at = at, .what = std::move(stored)});
+  }
+  /// That one is removed; the same.
+  void remove(Instant at, ServiceDropped dropped) {
+    services_.insert(dropped.name);
+    entries_.push_back({.at = at, .what = std::move(dropped)});
+  }
+
+ private:
+  std::vector<Entry> entries_;
+  std::set<ServiceName> services_;
+  std::set<ServiceId> places_;
+  std::uint64_t version_count_ = 0;
+  std::uint64_t revision_count_ = 0;
+  std::uint32_t new_place_count_ = 0;
+  std::int64_t held_growth_ = 0;
+  bool has_pins_ = false;
+};
+
+}  // namespace berth::live

@@ -1,0 +1,106 @@
+/// Who held which units of which GPU from when to when.
+///
+/// At each instant each placement unit of a GPU belongs to one part: a run of units that is one thing. Parts of a GPU
+/// never overlap and leave nothing out, so the intervals of a unit follow each other without a gap from the world's
+/// second 0 on. What a part is follows from the engine's snapshot after each step, at the step's instant: the engine
+/// steps at each instant at which something happens to a slice.
+///
+///   lost      the GPU is lost: one part, all units
+///   foreign   a slice of others
+///   changing  a slice of ours that a plan has ordered to be made, destroyed, or to get other holders or another
+///             operating point, from the step in which the plan took effect until the one that learned that it is over
+///             (draining, waiting for room, and an action that failed until what stands there was seen, included); and
+///             a slice whose service is gone, until it is destroyed
+///   held      a slice that works for its holders
+///   free      everything else: units without a slice, on a cordoned GPU, too, and slices that nobody holds
+///
+/// Where slices overlap, as one waits for the room of others that leave, units belong to the one that stands: slices of
+/// others first, then those that leave, then the others, each in the order of their creation. What is left of a slice
+/// that waits is a part for each run of units.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "domain/values/event.h"
+#include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
+#include "live/session/catalog.h"
+
+namespace berth::live {
+
+enum class UsageState : std::uint8_t { kHeld, kChanging, kFree, kLost, kForeign };
+
+/// What a run of units is.
+struct UsagePart {
+  std::int32_t start = 0;  ///< the first unit
+  std::int32_t units = 1;
+  UsageState state = UsageState::kFree;
+  std::optional<Slice> slice = std::nullopt;  ///< that the units belong to; absent: none
+  std::uint64_t generation = 0;               ///< of the slice; 0: none, or made by others
+  Role role = Role::kInference;
+  std::vector<ServiceName> holders = {};  ///< of the slice, in a change the coming ones; several: they share it
+  friend bool operator==(const UsagePart&, const UsagePart&) = default;
+};
+
+/// A part from when it began.
+struct OpenUsage {
+  UsagePart part;
+  Instant from;
+  std::uint64_t sequence = 0;  ///< grows in the order in which intervals begin; some numbers are never seen
+  friend bool operator==(const OpenUsage&, const OpenUsage&) = default;
+};
+
+/// Usage that is over, or read while it goes on.
+struct UsageInterval {
+  GpuId gpu;
+  OpenUsage what;
+  Instant to;  ///< behind `what.from`
+  friend bool operator==(const UsageInterval&, const UsageInterval&) = default;
+};
+
+using UsageSink = std::function<void(const UsageInterval&)>;
+
+/// The parts of a GPU, by start: they cover all its units. `names` has the services. O(units + slices of the GPU).
+[[nodiscard]] std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& names, GpuId gpu);
+/// Placement units of a GPU; one without MIG has one.
+[[nodiscard]] std::int32_t usage_units(const GpuModel& model);
+
+/// The usage that goes on. Its memory depends on the slices that stand, not on how long it goes on.
+class UsageBook {
+ public:
+  /// All units of the fleet are free from second 0 on.
+  explicit UsageBook(const Scenario& scenario);
+
+  /// To be called for each event that the engine is given.
+  void note(const Event& event);
+  /// To be called after each step: closes what is no longer so and opens what is so instead. Tells `sink` (which may be
+  /// empty) of each interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
+  void update(const Snapshot& snapshot, const Scenario& names, const UsageSink& sink);
+
+  /// By GpuId, each by start.
+  [[nodiscard]] const std::vector<std::vector<OpenUsage>>& open() const { return open_; }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    const std::size_t gpu_count = self.open_.size();
+    archive(self.open_, self.last_sequence_, self.changed_, self.is_all_changed_, self.seen_version_);
+    archive.require(self.open_.size() == gpu_count);
+    archive.require(self.changed_.empty() || self.changed_.rbegin()->index < gpu_count);
+  }
+
+ private:
+  void update_gpu(GpuId gpu, std::vector<UsagePart> parts, Instant now, const UsageSink& sink);
+
+  std::vector<std::vector<OpenUsage>> open_;
+  std::uint64_t last_sequence_ = 0;
+  std::set<GpuId> changed_;         ///< since the last update, besides what the snapshot's versions say
+  bool is_all_changed_ = false;     ///< a service went
+  std::uint64_t seen_version_ = 0;  ///< Snapshot::layout_version at the last update
+};
+
+}  // namespace berth::live

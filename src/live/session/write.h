@@ -1,0 +1,62 @@
+/// The writes of clients as those see them who carry them out: checked, recorded with those of others, answered.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "domain/ports/journal_store.h"
+#include "live/session/order_batch.h"
+
+namespace berth::live {
+
+class Session;
+
+/// Orders about services, which are carried out with those of others. Its functions are called in this order;
+/// `foretell` only where there is an order.
+struct ServiceWrite {
+  /// Under the session's lock: checks it, and adds its orders, if it has any, to the batch. Returns the status that its
+  /// answer will have; absent: it must wait until the batch was carried out, and is asked again then.
+  std::function<std::optional<int>(const Session&, OrderBatch&)> join;
+  /// The body of its answer, where that is known before the order is carried out; without the lock. May be empty.
+  std::function<std::optional<std::string>()> foretell = nullptr;
+  /// Under the lock, when its orders were carried out; `failure`: why they could not be recorded instead.
+  std::function<void(const Session&, const std::optional<std::string>& failure)> settle;
+};
+
+/// What is kept of an answer.
+struct WriteAnswer {
+  int status = 200;
+  std::string body;
+};
+
+/// Any other write, which has a turn of its own.
+struct LoneWrite {
+  int status = 200;           ///< that its answer will have if it succeeds
+  std::function<void()> run;  ///< takes the session's lock itself
+  /// That answer, where it is known before `run`; takes the lock itself. May be empty.
+  std::function<WriteAnswer()> foretell = nullptr;
+};
+
+/// Under which key a client sends a write, so that a repeat does nothing twice.
+struct WriteKey {
+  Sha256 key{};      ///< of the owner and the key
+  Sha256 request{};  ///< of method, path and body
+  /// In place of the rest where the key was used before: its answer is that outcome's, or why there is none. An error:
+  /// what came of it cannot be read now. Without the lock.
+  std::function<void(const StoreResult<KeyedOutcome>& before)> repeat;
+};
+
+struct Write {
+  std::variant<ServiceWrite, LoneWrite> what;
+  std::optional<WriteKey> key;
+  /// The answer, made without the lock, after all of the above.
+  std::function<const WriteAnswer&()> render;
+  /// Instead of what was rendered, it is answered that nothing can be recorded, and why.
+  std::function<void(const std::string& failure)> refuse;
+  /// Gives the client what was rendered. Called last; never called: it is answered that nothing is known.
+  std::function<void()> send;
+};
+
+}  // namespace berth::live

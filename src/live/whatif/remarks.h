@@ -1,0 +1,17 @@
+/// What happened in a window of the past and a scenario cannot say, in words.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "live/whatif/chronicle.h"
+
+namespace berth::whatif {
+
+/// A sentence each, without a full stop. `words`: a time of the world.
+[[nodiscard]] std::vector<std::string> remarks_on(const Chronicle& chronicle, const Span& window,
+                                                  const std::function<std::string(Instant)>& words);
+
+}  // namespace berth::whatif

@@ -1,0 +1,87 @@
+// What berth does with a few jobs, followed by hand.
+#include "scheduling/jobs/berth_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scheduling/jobs/testing/small_workloads.h"
+
+namespace berth::sched {
+namespace {
+
+using testing::course_of;
+using testing::workload_of;
+
+TEST(Berth, AHigherPriorityTakesWhatItNeeds) {
+  const Workload workload =
+      workload_of({{.gpus = 2, .duration_s = 1000}, {.submit_s = 100, .gpus = 2, .duration_s = 10, .priority = 1}}, 2);
+  EXPECT_EQ(course_of(workload, Policy::kBerth, {.restart = 0}),
+            "start a 0, preempt a 100, start b 100, finish b 110, start a 110, finish a 1010");
+}
+
+TEST(Berth, WhoMayNotBePreemptedIsHeldBackForAGuaranteeUntilItIsServed) {
+  // a goes first, but is no job to lend to while z waits for its guarantee. b starts at once, and what is left is a's.
+  const ListedJob lent{.tenant = "y", .gpus = 2, .duration_s = 100, .priority = 1, .is_preemptible = false};
+  const Workload workload = workload_of({lent, {.tenant = "z", .gpus = 4, .duration_s = 50}}, 8,
+                                        {{.name = "y"}, {.name = "z", .guaranteed = 4}});
+  EXPECT_EQ(course_of(workload, Policy::kBerth), "start b 0, start a 0, finish b 50, finish a 100");
+}
+
+TEST(Berth, WhatIsKeptForAGuaranteeIsNotLentToWhoMayNotBePreempted) {
+  // c would fit beside a, but b waits for the guarantee of z.
+  const ListedJob lent{
+      .tenant = "y", .submit_s = 1, .gpus = 2, .duration_s = 100, .priority = 1, .is_preemptible = false};
+  const Workload workload = workload_of({{.tenant = "y", .gpus = 6, .duration_s = 40, .is_preemptible = false},
+                                         {.tenant = "z", .submit_s = 1, .gpus = 4, .duration_s = 50},
+                                         lent},
+                                        8, {{.name = "y"}, {.name = "z", .guaranteed = 4}});
+  EXPECT_EQ(course_of(workload, Policy::kBerth),
+            "start a 0, finish a 40, start b 40, start c 40, finish b 90, finish c 140");
+}
+
+TEST(Berth, AGuaranteeIsGivenBackByWhoeverHasEnough) {
+  // f wants 2 GPUs more for its guarantee. c and d together are 1 above theirs: d alone would bring them there, and is
+  // not enough; c alone is.
+  const ListedJob large{.tenant = "c", .gpus = 2, .duration_s = 20'000};
+  const ListedJob small{.tenant = "c", .submit_s = 21'000, .gpus = 1, .duration_s = 90'000};
+  const Workload workload =
+      workload_of({large,
+                   {.tenant = "a", .gpus = 4, .duration_s = 38'000},
+                   {.tenant = "c", .submit_s = 20'000, .gpus = 2, .duration_s = 90'000},
+                   small,
+                   {.tenant = "b", .submit_s = 21'000, .duration_s = 90'000, .is_preemptible = false},
+                   {.tenant = "a", .submit_s = 21'000, .gpus = 6, .duration_s = 100}},
+                  8, {{.name = "a", .guaranteed = 6}, {.name = "b"}, {.name = "c", .guaranteed = 2}});
+  const std::string course = course_of(workload, Policy::kBerth);
+  EXPECT_NE(course.find("finish b 38000, preempt c 38600, start f 38600"), std::string::npos) << course;
+}
+
+TEST(Berth, WhoIsPreemptedForAGuaranteeHasNoClaimItselfIfOthersCanGive) {
+  // e wants 11 GPUs and 3 are missing. b and d together fit their guarantee again; c gives more than is needed.
+  const Workload workload = workload_of(
+      {{.tenant = "x", .submit_s = 6'418, .gpus = 1, .duration_s = 682, .deadline_s = 8'464},
+       {.tenant = "x", .submit_s = 6'671, .gpus = 1, .duration_s = 758},
+       {.tenant = "y", .submit_s = 5'913, .gpus = 4, .duration_s = 2'248},
+       {.tenant = "x", .submit_s = 6'089, .gpus = 2, .duration_s = 995},
+       {.tenant = "z", .submit_s = 7'063, .gpus = 11, .duration_s = 86},
+       {.tenant = "y", .submit_s = 2'984, .gpus = 1, .duration_s = 1'183}},
+      16, {{.name = "z", .guaranteed = 11}, {.name = "x", .guaranteed = 2}, {.name = "y", .guaranteed = 3}});
+  const std::string course = course_of(workload, Policy::kBerth, {.restart = 1'200, .min_run = 60, .reclaim = 0});
+  EXPECT_NE(course.find("preempt c 7063, start e 7063"), std::string::npos) << course;
+}
+
+TEST(Berth, ARestartIsNotLentWhatIsClaimedBeforeItIsOver) {
+  // b took the GPU of c, and lost it to d. When a ends it would hold c's GPU for a restart that nobody may end.
+  const Workload workload =
+      workload_of({{.tenant = "x", .duration_s = 577, .priority = 1},
+                   {.tenant = "y", .submit_s = 94, .duration_s = 510, .priority = 1, .checkpoint_s = 1'000},
+                   {.tenant = "x", .submit_s = 10, .duration_s = 285},
+                   {.tenant = "z", .submit_s = 337, .duration_s = 9'000}},
+                  2, {{.name = "x", .guaranteed = 1}, {.name = "y"}, {.name = "z", .guaranteed = 1}});
+  const std::string course = course_of(workload, Policy::kBerth, {.restart = 3'000, .reclaim = 5});
+  EXPECT_NE(course.find("finish a 577, start c 577"), std::string::npos) << course;
+}
+
+}  // namespace
+}  // namespace berth::sched

@@ -1,0 +1,21 @@
+/// Policies on the same jobs, with their courses: what a page shows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduling/jobs/figures.h"
+#include "scheduling/jobs/run_course.h"
+#include "scheduling/jobs/workload.h"
+
+namespace berth::sched {
+
+struct Comparison {
+  std::string trace_name;
+  const Workload* workload = nullptr;  ///< borrowed
+  Terms terms = {};
+  std::vector<PolicyFigures> results = {};
+  std::vector<RunCourse> courses = {};  ///< of the results
+};
+
+}  // namespace berth::sched

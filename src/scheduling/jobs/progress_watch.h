@@ -1,0 +1,30 @@
+/// Notices when jobs no longer get anywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduling/jobs/world.h"
+
+namespace berth::sched {
+
+/// Policies with rounds can preempt jobs again and again before a restart is over or a checkpoint reached: then nothing
+/// ever finishes. Progress is the sum over all jobs; losing some of it is usual, not exceeding what once was for many
+/// instants, many of them with preemptions, is not. Instants alone say nothing: a restart may be longer than many
+/// rounds.
+class ProgressWatch {
+ public:
+  /// To be called after each instant. Returns whether the work is stuck. O(running).
+  [[nodiscard]] bool is_stuck(const World& world);
+
+ private:
+  static constexpr std::int64_t kInstantsMax = 20'000;
+  static constexpr std::int64_t kPreemptingInstantsMax = 100;
+
+  Int128 most_ = -1;
+  std::int64_t preemptions_ = 0;
+  // Since then.
+  std::int64_t instants_ = 0;
+  std::int64_t preempting_instants_ = 0;
+};
+
+}  // namespace berth::sched

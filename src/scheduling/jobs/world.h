@@ -1,0 +1,135 @@
+/// The pool while jobs run: who runs since when, what is done, and what happened.
+///
+/// States of a job, and the only transitions: not submitted -> waiting -> running -> finished, and running -> waiting
+/// (preempted).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/core/int128.h"
+#include "scheduling/jobs/workload.h"
+
+namespace berth::sched {
+
+enum class JobState : std::uint8_t { kNotSubmitted, kWaiting, kRunning, kFinished };
+
+/// What is known of a job at an instant.
+struct JobRecord {
+  JobState state = JobState::kNotSubmitted;
+  Seconds progress = 0;     ///< done before the last start
+  Seconds started = 0;      ///< the last start
+  bool is_restart = false;  ///< the last start was one after a preemption
+  std::optional<Seconds> first_start = std::nullopt;
+  Seconds stopped = 0;  ///< finished, or preempted the last time
+  std::int32_t preemptions = 0;
+  Int128 asked_at_submit = 0;  ///< GPU-seconds asked for by all jobs up to its submit,
+  Int128 asked_at_finish = 0;  ///< and up to its end
+};
+
+/// For whom a job is preempted; neither: for the next round.
+struct Beneficiary {
+  std::optional<JobIndex> job = std::nullopt;
+  std::optional<TenantIndex> tenant = std::nullopt;
+};
+
+enum class LogType : std::uint8_t { kFinish, kPreempt, kStart };
+
+struct LogEntry {
+  Seconds time = 0;
+  LogType type = LogType::kStart;
+  JobIndex job;
+  Beneficiary beneficiary = {};  ///< of a preemption
+  std::string reason = {};       ///< of a preemption
+};
+
+/// A value: a copy goes on by itself.
+class World {
+ public:
+  World(const Workload& workload, const Terms& terms);
+
+  [[nodiscard]] const Workload& workload() const { return *workload_; }
+  [[nodiscard]] const Terms& terms() const { return terms_; }
+  [[nodiscard]] Seconds now() const { return now_; }
+  [[nodiscard]] GpuCount free_gpus() const { return free_gpus_; }
+  [[nodiscard]] const JobRecord& record(JobIndex job) const { return records_[static_cast<std::size_t>(job)]; }
+  [[nodiscard]] bool is_running(JobIndex job) const { return record(job).state == JobState::kRunning; }
+  /// In no particular order.
+  [[nodiscard]] std::span<const JobIndex> running() const { return running_; }
+  /// GPUs on which a tenant, or the members of a group, run.
+  [[nodiscard]] GpuCount use_of(TenantIndex tenant) const { return uses_[static_cast<std::size_t>(tenant)].gpus; }
+  /// GPUs asked for by submitted jobs that are not finished.
+  [[nodiscard]] GpuCount asked_gpus() const { return asked_gpus_; }
+  [[nodiscard]] std::int64_t unfinished_count() const { return unfinished_count_; }
+  /// Seconds of progress up to now, also without what a preemption now would lose.
+  [[nodiscard]] Seconds progress(JobIndex job) const;
+  [[nodiscard]] Seconds kept_progress(JobIndex job) const;
+  /// Whether a running job may be preempted now.
+  [[nodiscard]] bool may_preempt(JobIndex job) const;
+  /// When a running job ends, if it is not preempted. Only the world and policies with hindsight may know.
+  [[nodiscard]] Seconds end_of(JobIndex job) const;
+  /// Whether a tenant and its ancestors stay within their limits with so many GPUs more.
+  [[nodiscard]] bool is_within_limits(TenantIndex tenant, GpuCount more) const;
+
+  /// Requires: not before now.
+  void advance(Seconds to);
+  void submit(JobIndex job);
+  /// Requires: it waits, and so many GPUs are free.
+  void start(JobIndex job);
+  /// Requires: may_preempt(job).
+  void preempt(JobIndex job, const Beneficiary& beneficiary, std::string reason);
+  /// Requires: it runs, and end_of(job) is now.
+  void finish(JobIndex job);
+
+  /// What happened since the last call, in order.
+  [[nodiscard]] std::vector<LogEntry> take_log();
+
+  // Sums, up to now.
+  /// Seconds of progress of all jobs before their last starts.
+  [[nodiscard]] Int128 stopped_progress() const { return stopped_progress_; }
+  [[nodiscard]] Int128 asked_gpu_seconds() const { return asked_gpu_seconds_; }
+  [[nodiscard]] std::int64_t preemption_count() const { return preemption_count_; }
+  [[nodiscard]] Int128 restart_gpu_seconds() const { return restart_gpu_seconds_; }
+  [[nodiscard]] Int128 gpu_seconds(TenantIndex tenant) const {
+    return uses_[static_cast<std::size_t>(tenant)].gpu_seconds;
+  }
+  [[nodiscard]] Int128 borrowed_gpu_seconds(TenantIndex tenant) const {
+    return uses_[static_cast<std::size_t>(tenant)].borrowed_gpu_seconds;
+  }
+
+  /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others.
+  /// Requires: the same jobs and tenants, no fewer GPUs than are used, and no running job that would have ended.
+  void rebase(const Workload& workload);
+
+ private:
+  struct Use {
+    GpuCount gpus = 0;
+    Seconds since = 0;
+    Int128 gpu_seconds = 0;
+    Int128 borrowed_gpu_seconds = 0;
+  };
+  JobRecord& at(JobIndex job) { return records_[static_cast<std::size_t>(job)]; }
+  void change_use(JobIndex job, GpuCount by);
+  void stop(JobIndex job);
+
+  const Workload* workload_;
+  Terms terms_;
+  Seconds now_ = 0;
+  GpuCount free_gpus_ = 0;
+  GpuCount asked_gpus_ = 0;  ///< of submitted jobs that are not finished
+  std::vector<JobRecord> records_;
+  std::vector<JobIndex> running_;
+  std::vector<std::int32_t> running_place_;  ///< by job: its place in `running_`
+  std::vector<Use> uses_;                    ///< by tenant
+  std::vector<LogEntry> log_;
+  Int128 asked_gpu_seconds_ = 0;
+  Int128 restart_gpu_seconds_ = 0;
+  Int128 stopped_progress_ = 0;
+  std::int64_t preemption_count_ = 0;
+  std::int64_t unfinished_count_ = 0;  ///< of submitted jobs
+};
+
+}  // namespace berth::sched

@@ -1,0 +1,24 @@
+/// Runs of policies by name, shared by tests.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sim/measure/testing/runs.h"
+#include "sim/study/replay.h"
+
+namespace berth::study::testing {
+
+using namespace measure::testing;  // NOLINT(google-build-using-namespace): one vocabulary for the tests' scenarios
+
+/// Runs a policy by its name, with its journal.
+inline Ran run_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed = 1) {
+  Ran ran;
+  const ReplayHooks hooks{.progress = {}, .journal = [&](std::string_view, const sim::JournalRecord& record) {
+                            ran.journal.push_back(record);
+                          }};
+  ran.result = *replay_policy(scenario, policy, seed, hooks);
+  return ran;
+}
+
+}  // namespace berth::study::testing

@@ -1,0 +1,82 @@
+#include "sim/world/fault_book.h"
+
+#include <algorithm>
+
+#include "base/core/ensure.h"
+
+namespace berth::sim {
+namespace {
+
+bool is_at_once(FaultKind kind) {
+  return kind == FaultKind::kLose || kind == FaultKind::kReturn || kind == FaultKind::kClear;
+}
+
+/// How an action ends under a fault; nothing: the fault is not about its end.
+std::optional<ActionEnd> end_under(FaultKind fault, ActionKind action) {
+  if (fault == FaultKind::kReportsFailure) return ActionEnd::kDoneButReportedFailed;
+  const FaultKind failing = action == ActionKind::kCreation ? FaultKind::kFailCreate : FaultKind::kFailDestroy;
+  return fault == failing ? std::optional(ActionEnd::kFailed) : std::nullopt;
+}
+
+}  // namespace
+
+void FaultBook::add(std::uint64_t id, const FaultOrder& order, Instant now) {
+  ENSURE(!is_at_once(order.kind) && !is_full());
+  WaitingFault fault{.id = id, .since = now, .order = order, .left = {}};
+  for (const GpuId gpu : order.gpus) fault.left.emplace(gpu, order.times.value_or(INT64_MAX));
+  faults_.push_back(std::move(fault));
+}
+
+std::vector<std::uint64_t> FaultBook::cleared_by(const std::vector<GpuId>& gpus) const {
+  std::vector<std::uint64_t> cleared;
+  for (const WaitingFault& fault : faults_) {
+    const auto goes = [&](const auto& left) { return std::ranges::binary_search(gpus, left.first); };
+    if (std::ranges::all_of(fault.left, goes)) cleared.push_back(fault.id);
+  }
+  return cleared;
+}
+
+void FaultBook::clear(const std::vector<GpuId>& gpus) {
+  for (WaitingFault& fault : faults_) {
+    std::erase_if(fault.left, [&](const auto& left) { return std::ranges::binary_search(gpus, left.first); });
+  }
+  std::erase_if(faults_, [](const WaitingFault& fault) { return fault.left.empty(); });
+}
+
+void FaultBook::forget_foreign(GpuId gpu) {
+  for (WaitingFault& fault : faults_) {
+    if (fault.order.kind == FaultKind::kForeignSlice) fault.left.erase(gpu);
+  }
+  std::erase_if(faults_, [](const WaitingFault& fault) { return fault.left.empty(); });
+}
+
+std::optional<Micros> FaultBook::begin_action(GpuId gpu) {
+  for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
+    if (fault->order.kind != FaultKind::kSlow || !fault->left.contains(gpu)) continue;
+    const Micros duration = fault->order.duration;
+    use(fault, gpu);
+    return duration;
+  }
+  return std::nullopt;
+}
+
+ActionEnd FaultBook::end_action(GpuId gpu, ActionKind kind) {
+  for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
+    const auto end = end_under(fault->order.kind, kind);
+    if (!end || !fault->left.contains(gpu)) continue;
+    use(fault, gpu);
+    return *end;
+  }
+  return ActionEnd::kDone;
+}
+
+void FaultBook::use(std::vector<WaitingFault>::iterator fault, GpuId gpu) {
+  if (!fault->order.times) return;
+  is_used_ = true;
+  const auto left = fault->left.find(gpu);
+  if (--left->second > 0) return;
+  fault->left.erase(left);
+  if (fault->left.empty()) faults_.erase(fault);
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,264 @@
+/// The engine and the simulated world, driven from one instant to the next. A replay drives it to its end at once
+/// (run.h); a live program drives it as its clock goes on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "domain/values/event.h"
+#include "domain/values/plan.h"
+#include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
+#include "domain/values/solution.h"
+#include "engine/loop/engine.h"
+#include "sim/world/journal.h"
+#include "sim/world/world.h"
+#include "sim/world/world_memory.h"
+
+namespace berth::sim {
+
+/// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are
+/// counted, and the world remembers how many it has carried out, so that none is lost or done twice when a process
+/// ends.
+struct PlanOrder {
+  Plan plan;
+  bool is_first_layout = false;
+};
+struct FaultInjection {
+  std::uint64_t id = 0;
+  FaultOrder fault;
+};
+using Order = std::variant<PlanOrder, ServiceSet, ServiceRemoved, FaultInjection>;
+
+struct LoopOptions {
+  std::uint64_t seed = 1;
+  WorldOptions world;
+  bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/loop/constraints.h)
+  Approval approval = Approval::kNever;
+  bool first_layout_takes_time = false;  ///< EngineRules
+  JournalSink journal;                   ///< may be empty
+  /// Called with each plan that has actions when it takes effect. May be empty.
+  std::function<void(const Plan& plan, Instant acts_at)> plan_made;
+  /// Sees each order of the world before it is carried out, or, while a session is repeated, passed over. May be empty.
+  std::function<void(const Order&)> ordered;
+  /// Sees each event that the engine is given, before the step that applies it. May be empty.
+  std::function<void(const Event&)> observed;
+  /// Sees the answer of each step, before the world carries it out. May be empty.
+  std::function<void(const StepAnswer&)> answered;
+  /// Sees each solution of the loop's own solver, and the snapshot for which it was asked, before it is delivered. May
+  /// be empty.
+  std::function<void(const Snapshot& posed, const Solution& solution)> solved;
+  /// Receives each question instead of the loop's own solver, which answers `planning` later; `answer` brings the
+  /// solution, whenever it is known. May be empty.
+  std::function<void(SolveRequest)> solve_elsewhere;
+  /// The world stands still until `answer`, which delivers when the loop's own solver would have: the same world.
+  bool waits_for_solver = false;
+  /// Whether to discard the engine after the step at that instant, and rebuild it from the events alone: for tests of
+  /// that. May be empty; else all events of the run are kept.
+  std::function<bool(Instant)> rebuilds_engine_at;
+  /// Whether to discard the engine after the step at that instant, and restore it from the bytes of its memory: for
+  /// tests of that. Not called while a question is open. May be empty.
+  std::function<bool(Instant)> restores_engine_at;
+};
+
+/// How a session that ended goes on: what the world remembers.
+struct WorldLeft {
+  WorldMemory world;
+  std::vector<DeviceMemory> devices;         ///< by GpuId
+  std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
+};
+
+/// Plans that the verifiers refused: nothing of them took effect.
+struct Refusals {
+  std::int64_t count = 0;
+  std::string first;  ///< the verifier's words, with the time; empty if there was none
+};
+
+/// What a loop remembers between two steps. The world has a memory of its own.
+struct LoopMemory {
+  Instant now;
+  EngineMemory engine;
+  std::uint64_t order_count = 0;
+  std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw; -1: none
+  Refusals refusals;
+};
+
+/// Carries events to the engine, questions to a solver and plans to the world. Observations and solutions have their
+/// delays; a plan takes effect at once. The same calls give the same bytes.
+class Loop {
+ public:
+  /// `make_stages` may be called again (rebuilds_engine_at, restores_engine_at).
+  Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
+
+  /// Observes the history, orders from outside and what stands on devices outside, and makes the first step. To be
+  /// called once, before anything else, unless `resume` is.
+  void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, Sight>& sights = {});
+
+  // ---- going on where another loop ended
+
+  /// Whether no question is open and nothing waits for a step: only then there is a memory of it.
+  [[nodiscard]] bool is_at_rest() const;
+  /// Requires: is_at_rest.
+  [[nodiscard]] LoopMemory memory() const;
+  /// Goes on where the loop with that memory was. `scenario`: with the services of that time. Returns the names of the
+  /// stages whose memory cannot be read: they begin anew. Error, and nothing is changed: it is that of another
+  /// scenario. To be called before anything else.
+  [[nodiscard]] Result<std::vector<std::string>> restore(const LoopMemory& memory, const Scenario& scenario);
+
+  /// What that one was given is repeated, in the same order, without a world: the engine observes an event, or steps.
+  /// Orders that the world has carried out are passed over: those up to `carried_out`, to be stated first. Plans are
+  /// not solved: their solutions are among the events.
+  void replay_after(std::uint64_t carried_out);
+  void replay_begin() { observe_history(); }
+  void replay_to(Instant at);
+  void replay(const Event& event) { observe(event); }
+  void replay_step();
+  /// The answer to the question that is open: it arrives when the world goes on.
+  void replay_answer(SolveFinished finished);
+  /// An order of people: a service was set or removed, a fault injected.
+  void replay_order(Order order) { give(std::move(order)); }
+  /// Makes the steps that followed what was repeated last, if there is no word of them: orders and the answer that is
+  /// known have effects, which the world may have carried out.
+  void replay_end();
+  /// The world goes on, not before the last step that was repeated. The engine learns what happened unseen; the orders
+  /// that were not carried out are, as far as they are possible still. A question without an answer is asked again.
+  /// Requires: replay_end; no slice of the devices is unknown (disown_unknown).
+  void resume(WorldLeft left);
+
+  /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
+  /// engine for what is new. Requires: not over, awaits no answer.
+  void advance() { static_cast<void>(advance(next_stop())); }
+  /// As far as `until`, before which only the world goes on if nothing happens that the engine should see. Returns
+  /// whether the engine was given its step. Requires: not over, awaits no answer, now <= until.
+  bool advance(Instant until);
+  /// The next whole second, or the next solution that is known.
+  [[nodiscard]] Instant next_stop() const;
+  [[nodiscard]] Instant now() const { return now_; }
+  /// The world's end is reached, or no plan can exist.
+  [[nodiscard]] bool is_over() const { return infeasible_.has_value() || now_ == world_->end(); }
+
+  /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else,
+  /// unless it is due later (`waits_for_solver`).
+  void answer(SolveFinished finished);
+  /// Whether the world stands still until `answer`: nobody may call `advance`.
+  [[nodiscard]] bool awaits_answer() const { return awaited_at_.has_value(); }
+  /// How many orders it gave the world; each is carried out at once.
+  [[nodiscard]] std::uint64_t order_count() const { return order_count_; }
+
+  /// Orders from outside (GpuScheduled, PlanApproved ..) at this instant. One step applies them at once, unless the
+  /// loop is over.
+  void command(const Event& event);
+  void command(const std::vector<Event>& events);
+  /// A service is set or removed, in the world at once and for the engine with the step that is to follow.
+  void set_service(const ServiceSet& set);
+  void remove_service(ServiceId service);
+  /// That step, for all that were set and removed since the last one.
+  void step_for_services();
+  /// World::admit.
+  [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order) { return world_->admit(order); }
+  /// Injects a fault that was admitted just now, of which the engine sees at once what happens.
+  void inject(std::uint64_t id, const FaultOrder& order);
+
+  /// What stands on a GPU, as its device shows it now, that it is lost, or back. The engine sees at once what is new.
+  void see_gpu(GpuId gpu, const Sight& sight);
+  void lose_gpu(GpuId gpu, const std::string& reason);
+  void return_gpu(GpuId gpu);
+  /// World::give_out_device_actions; how one ended is seen at once.
+  void give_out_device_actions() { world_->give_out_device_actions(); }
+  void end_device_action(const DeviceActionEnd& end);
+
+  [[nodiscard]] const Engine& engine() const { return *engine_; }
+  /// Requires: begun or resumed.
+  [[nodiscard]] const World& world() const { return *world_; }
+  [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return world_->take_changed_gpus(); }
+  [[nodiscard]] bool take_is_world_changed() { return world_->take_is_changed(); }
+  /// World::sm_time, for the figures of a world that runs on.
+  [[nodiscard]] SmTime sm_time() { return world_->sm_time(); }
+  [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }
+  [[nodiscard]] const Refusals& refusals() const { return refusals_; }
+  /// The seconds of a loop that is over which the engine will not see.
+  [[nodiscard]] std::vector<ServiceSecond> take_unseen_seconds();
+  /// Ends the world and hands it over. Requires: over, and not infeasible. The loop is then useless.
+  [[nodiscard]] std::unique_ptr<World> finish();
+
+ private:
+  /// A solution that is known, but not yet delivered.
+  struct PendingSolution {
+    Instant due_at;
+    SolveFinished finished;
+  };
+  /// What the engine was given for one step.
+  struct LoggedStep {
+    Instant now;
+    std::vector<Event> events;
+  };
+
+  /// While a session is repeated:
+  struct Repeated {
+    std::uint64_t carried_out = 0;         ///< orders, by the world
+    Scenario scenario;                     ///< as it is to the world
+    std::vector<std::uint64_t> revisions;  ///< by ServiceId: ServiceSet::revision, likewise
+    std::vector<Order> left;               ///< orders that the world has not carried out
+    std::optional<SolveRequest> asked;     ///< the question that is open
+    std::optional<SolveFinished> answer;   ///< to it, if it is known
+  };
+
+  [[nodiscard]] std::unique_ptr<Engine> new_engine(const Scenario& scenario) const;
+  void observe_history();
+  [[nodiscard]] bool may_step();
+  void delay(const Event& event);
+  void observe(const Event& event);
+  void deliver();
+  void deliver_observations();
+  void deliver_solution();
+  void step();
+  /// A solution that is due already takes effect in a step of its own, before anything else happens. Returns whether
+  /// there was one.
+  bool take_due_solutions();
+  [[nodiscard]] StepAnswer step_engine();
+  void rebuild_engine();
+  void restore_engine();
+  void act_on(StepAnswer answer);
+  /// Carries the order out. While a session is repeated, it is kept for later if the world has not done so before.
+  void give(Order order);
+  void execute(const Order& order);
+  /// The same for an order that was given before the process began: what is not possible any more is left out.
+  void execute_late(Order& order);
+  void pass_over(const Order& order);
+  /// The engine gets the world's events, and steps if there are any.
+  void see_world();
+  void note_seen(const Event& event);
+  /// Those that nobody told the engine before the process ended: their arrivals, counted again.
+  void feed_missed_seconds();
+  void solve(SolveRequest request);
+
+  const Scenario scenario_;  ///< as it was at the beginning
+  MakeStages make_stages_;
+  LoopOptions options_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Engine> engine_;
+  Instant now_;
+  std::optional<std::string> infeasible_;
+  Refusals refusals_;
+  std::deque<Event> observations_;  ///< not yet visible to the engine
+  std::optional<PendingSolution> pending_;
+  std::optional<Instant> awaited_at_;  ///< when the answer that the world waits for will be due
+  std::vector<Event> observed_;        ///< since the last step, if steps are logged
+  std::vector<LoggedStep> log_;
+  Instant stepped_at_;
+  int steps_there_ = 0;
+  std::uint64_t order_count_ = 0;
+  std::vector<std::int64_t> seen_until_;  ///< LoopMemory::seen_until
+  std::optional<Repeated> repeated_;
+};
+
+}  // namespace berth::sim

@@ -1,0 +1,215 @@
+/// The simulated world: virtual clock, slices that change, services that serve and retrain. It carries out plans and
+/// reports events; it decides nothing.
+///
+/// Events of one microsecond happen in this order: retraining and accuracy, slices, answers, arrivals.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "base/core/rng.h"
+#include "domain/trace/run_arrivals.h"
+#include "domain/values/event.h"
+#include "domain/values/plan.h"
+#include "domain/values/scenario.h"
+#include "sim/world/busy_table.h"
+#include "sim/world/fault_book.h"
+#include "sim/world/latency_table.h"
+#include "sim/world/rented_gpus.h"
+#include "sim/world/retraining_clock.h"
+#include "sim/world/service_meter.h"
+#include "sim/world/serving.h"
+#include "sim/world/slice_table.h"
+#include "sim/world/world_memory.h"
+
+namespace berth::sim {
+
+struct WorldOptions {
+  Sharing sharing = Sharing::kTimeSlices;
+  Dispatch dispatch = Dispatch::kPull;
+  /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
+  /// fast and approximate.
+  bool is_rough = false;
+  /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
+  bool has_load = true;
+  Devices devices = Devices::kSimulated;  ///< who creates and destroys slices
+  /// The world does not end with the longest window; windows with `repeat: true` start again.
+  bool is_endless = false;
+  /// Sees each second of each service, with what the engine does not see. May be empty.
+  std::function<void(const MeasuredSecond&)> second_measured = {};
+  /// Only GPUs below that are there at second 0, of a fleet that may grow and shrink; absent: all.
+  std::optional<std::uint32_t> gpus_at_start = {};
+  /// Only this service gets requests and retraining (hindsight searches replay services one by one).
+  std::optional<ServiceId> only;
+};
+
+/// Entries of the tables that have one per object that comes and goes; tests check that they do not grow with time
+/// (README.md says what bounds each).
+struct TableSizes {
+  std::size_t slices = 0;  ///< indices, those that are free too
+  std::size_t slice_timers = 0;
+  std::size_t replicas = 0;  ///< places of replicas that are served request by request, retired ones too
+  std::size_t queued = 0;    ///< entries of the queues
+  std::size_t open_seconds = 0;
+  friend bool operator==(const TableSizes&, const TableSizes&) = default;
+};
+
+/// SM-microseconds since second 0: of slices with an owner, and of those that ran a batch or a retraining.
+struct SmTime {
+  double allocated_us = 0;
+  double busy_us = 0;
+  friend bool operator==(const SmTime&, const SmTime&) = default;
+};
+
+class World {
+ public:
+  /// `journal` may be empty.
+  World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Goes on where another world ended, but for its requests: those that waited or were being answered are lost, and
+  /// those of a second that had begun do not come any more. `devices` by GpuId. A service of the scenario that has
+  /// another revision there (`revisions`, by ServiceId) begins anew. Requires: nothing has happened yet.
+  void resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+              const std::vector<std::uint64_t>& revisions);
+  /// What `resume` needs; `orders` is the caller's. O(services + waiting faults), and O(slices of the GPU).
+  [[nodiscard]] WorldMemory memory() const;
+  [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
+  /// The GPUs whose memory may have changed since the last call, in no order.
+  [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
+  /// Whether something else than its clock and the GPUs has changed in its memory since the last call, but for orders.
+  [[nodiscard]] bool take_is_changed() {
+    const bool is_fault_used = slices_.faults().take_is_used();
+    return std::exchange(is_changed_, false) || is_fault_used;
+  }
+
+  /// Begins a plan now. A first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
+  void act(const Plan& plan, Instant now, bool is_first_layout);
+
+  /// Runs until `stop` or the first instant before it with an event that the engine should see at once (of a slice or
+  /// a retraining), but at most until `until`, and returns that instant; its changes are done, its answers and arrivals
+  /// are not. The way there may be cut in pieces: whatever is between, the same calls of other functions give the same
+  /// world.
+  [[nodiscard]] Instant advance(Instant until, Instant stop);
+  [[nodiscard]] Instant advance(Instant until) { return advance(until, until); }
+  /// Events since the last call, in order of time.
+  [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
+
+  /// A GPU is lost now with all that it holds, or is back, empty. Actions on a lost GPU are ignored.
+  void lose_gpu(GpuId gpu, Instant now, const std::string& reason = kSimulatedLoss);
+  void return_gpu(GpuId gpu, Instant now);
+  [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
+  /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
+  void see_gpu(GpuId gpu, const Sight& sight, Instant now);
+  /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
+  [[nodiscard]] std::vector<DeviceAction> device_actions() const { return slices_.device_actions(); }
+  void give_out_device_actions() { slices_.give_out_device_actions(); }
+  void end_device_action(const DeviceActionEnd& end, Instant now);
+
+  /// Which GPUs are rented, and how long they were paid for.
+  [[nodiscard]] const RentedGpus& rented() const { return rented_; }
+
+  /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
+  /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose point the
+  /// new spec does not list goes on at the default point; one whose slice it does not list goes on as it is.
+  void set_service(const ServiceSet& set, Instant now);
+  void remove_service(ServiceId service, Instant now);
+  /// Whether nothing of a removed service runs any more, so that another may take its place.
+  [[nodiscard]] bool is_free(ServiceId service) const;
+  /// Why a fault cannot be injected now: slices of others find no room, or too many faults wait.
+  [[nodiscard]] std::optional<Error> find_reason_against(const FaultOrder& order) const;
+  /// The number of a fault that can be injected now. Error: find_reason_against.
+  [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order);
+  /// The fault acts now, or waits for actions; events report what happens. Without GPUs only its number is noted.
+  /// Requires: find_reason_against finds none.
+  void inject(std::uint64_t id, const FaultOrder& order, Instant now);
+  [[nodiscard]] const FaultBook& faults() const { return slices_.faults(); }
+
+  /// Ends the run. Requires: advanced to `end`.
+  void finish();
+
+  [[nodiscard]] Instant end() const { return end_; }
+  [[nodiscard]] const RunArrivals& arrivals() const { return arrivals_; }
+  [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
+  [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
+  /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and that took
+  /// effect; absent if none was chosen (slices then run at their default points).
+  [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
+    return least_chosen_sm_us_[service.index];
+  }
+  /// SM-time up to now, for the figures of a world that runs on. O(slices).
+  [[nodiscard]] SmTime sm_time();
+  /// When slices were running something; complete after finish().
+  [[nodiscard]] const BusyTable& busy() const { return busy_; }
+  [[nodiscard]] TableSizes table_sizes() const;
+
+ private:
+  /// Returns how they are served (Serving::restore_ways).
+  [[nodiscard]] std::vector<bool> resume_services(const std::vector<ServiceMemory>& services,
+                                                  const std::vector<std::uint64_t>& revisions);
+  void add_place();
+  void renew_slices_of(ServiceId service, Instant now);
+  void restart_retraining(ServiceId service, Instant now);
+  void stop_retraining(ServiceId service, Instant now);
+  void begin_new_arrivals(std::int64_t second);
+  void change_way(ServiceId service);
+  void clear_faults(const std::vector<GpuId>& gpus, Instant now);
+  void open_second_at(Instant now);
+  void close_second(std::int64_t second);
+  void order_gpus(const Plan& plan, Instant now);
+  void note_arrived_gpus(Instant now);
+  void give_back_gpus(Instant now);
+  [[nodiscard]] Instant next_change() const;
+  [[nodiscard]] std::vector<ServiceId> retrainings_at(Instant now) const;
+  void do_changes(Instant now);
+  void settle_effects(Instant now);
+  void choose_ways(const Plan& plan);
+  void start_slice(SliceIndex index, Instant now);
+  void stop_slice(SliceIndex index, Instant now);
+  void lose_slice(SliceIndex index, Instant now);
+  [[nodiscard]] std::shared_ptr<const LatencyTable> table_of(const SimSlice& slice, ServiceId service);
+  void renew_tables(SliceIndex index);
+  void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
+  void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);
+  void report_retraining(ServiceId service, const RetrainingNews& news, Instant now);
+  void note_retraining(SliceEvent event, SliceIndex index, Instant now);
+  [[nodiscard]] bool is_silent(std::size_t service) const { return !has_load_ || (only_ && only_->index != service); }
+
+  Scenario scenario_;  ///< its services change
+  JournalSink journal_;
+  std::function<void(const MeasuredSecond&)> second_measured_;
+  Instant end_;
+  Instant now_;
+  bool is_rough_;
+  bool has_load_;
+  std::optional<ServiceId> only_;
+  RunArrivals arrivals_;
+  std::vector<ServiceMeter> meters_;
+  BusyTable busy_;
+  LatencyTables tables_;
+  SliceTable slices_;
+  RentedGpus rented_;
+  Serving serving_;
+  std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service
+  std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each goes on by itself, and its service
+  std::vector<std::optional<double>> least_chosen_sm_us_;         ///< by service
+  std::set<GpuId> lost_gpus_;
+  std::map<ServiceId, std::uint64_t> new_arrivals_;  ///< to begin with the next second: of services, by revision
+  std::vector<Event> events_;
+  std::vector<ArrivalsMemory> arrivals_from_;  ///< by service, but for `new_arrivals_`
+  std::vector<std::uint64_t> revisions_;       ///< by service: ServiceSet::revision
+  bool is_changed_ = false;                    ///< retraining or arrivals, since take_is_changed
+  std::int64_t open_second_ = -1;
+};
+
+}  // namespace berth::sim

@@ -1,0 +1,94 @@
+#include "surface/pages/headline.h"
+#include "engine/policy/registry.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+namespace berth::report {
+namespace {
+
+using measure::PolicyResult;
+
+std::optional<double> goodput_of(const PolicyResult& policy, Objective objective) {
+  if (policy.infeasible) return std::nullopt;
+  return objective == Objective::kServices ? policy.figures.goodput_mean_of_services : policy.figures.goodput;
+}
+
+const PolicyResult* best_of(const study::ReplayResult& result, Objective objective, bool with_hindsight) {
+  const PolicyResult* best = nullptr;
+  for (const PolicyResult& policy : result.policies) {
+    const std::optional<double> goodput = goodput_of(policy, objective);
+    if (!goodput || (policy.is_hindsight && !with_hindsight)) continue;
+    if (best == nullptr || *goodput > *goodput_of(*best, objective)) best = &policy;
+  }
+  return best;
+}
+
+/// The first of the reference policies, in the registry's order, that ran and is not `best`.
+const PolicyResult* reference_for(const study::ReplayResult& result, Objective objective, const PolicyResult& best) {
+  for (const std::string& name : policy::reference_names()) {
+    for (const PolicyResult& policy : result.policies) {
+      if (policy.name == name && &policy != &best && goodput_of(policy, objective)) return &policy;
+    }
+  }
+  return nullptr;
+}
+
+std::string rounded_dollars(std::int64_t micro_usd) {
+  const double usd = static_cast<double>(micro_usd) / 1e6;
+  return fmt::format("${:.{}f}", usd, usd < 1 ? 4 : 2);
+}
+
+std::string percent_change(double value, double reference) {
+  const double percent = std::round((value / reference - 1) * 100);
+  if (percent == 0) return "about as much as";
+  return fmt::format("{:.0f} % {} than", std::abs(percent), percent > 0 ? "more" : "less");
+}
+
+/// ", 38 % more than shared (0.674)"; a reference of 0 has no percentage.
+std::string compared(double goodput, double reference, const std::string& name) {
+  if (reference <= 0) return fmt::format("; that of {} is 0", name);
+  return fmt::format(", {} {} ({:.3f})", percent_change(goodput, reference), name, reference);
+}
+
+/// The costs of both, and of a million answers in time; empty if the fleet has no price.
+std::string cost_sentence(const measure::Figures& best, const measure::Figures& reference) {
+  if (!best.cost_micro_usd || !reference.cost_micro_usd) return "";
+  std::string text = *best.cost_micro_usd == *reference.cost_micro_usd
+                         ? fmt::format(" Both cost {}", rounded_dollars(*best.cost_micro_usd))
+                         : fmt::format(" It costs {} instead of {}", rounded_dollars(*best.cost_micro_usd),
+                                       rounded_dollars(*reference.cost_micro_usd));
+  if (best.cost_micro_usd_per_million_in_time && reference.cost_micro_usd_per_million_in_time) {
+    text += fmt::format("; a million answers in time cost {} instead of {}",
+                        rounded_dollars(*best.cost_micro_usd_per_million_in_time),
+                        rounded_dollars(*reference.cost_micro_usd_per_million_in_time));
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::string headline(const Scenario& scenario, const study::ReplayResult& result) {
+  const Objective objective = scenario.objective;
+  const PolicyResult* best = best_of(result, objective, true);
+  if (best == nullptr) return "None of these policies could give a figure for this scenario.";
+
+  const double goodput = *goodput_of(*best, objective);
+  const char* over = objective == Objective::kServices ? "mean of services" : "over all requests";
+  std::string text = fmt::format("{} has the highest goodput: {:.3f} ({})", best->name, goodput, over);
+  const PolicyResult* reference = reference_for(result, objective, *best);
+  if (reference != nullptr) text += compared(goodput, *goodput_of(*reference, objective), reference->name);
+  text += ".";
+  if (reference != nullptr) text += cost_sentence(best->figures, reference->figures);
+
+  const PolicyResult* live = best->is_hindsight ? best_of(result, objective, false) : nullptr;
+  if (live != nullptr) {
+    text += fmt::format(" {} knows the whole trace beforehand; of those that do not, {} has the highest ({:.3f}).",
+                        best->name, live->name, *goodput_of(*live, objective));
+  }
+  return text;
+}
+
+}  // namespace berth::report

@@ -1,0 +1,17 @@
+/// Allocation while the runs of a placement go on, a line for each policy with the band of its seeds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "scheduling/placement/study_record.h"
+
+namespace berth::report {
+
+/// The colour of a policy's line, the same in every chart: `place-` and its name, a class of the page.
+[[nodiscard]] std::string policy_class(placement::Policy policy);
+
+/// Where the policies part, enlarged, then the whole run.
+[[nodiscard]] std::string course_figures(const placement::StudyPage& page);
+
+}  // namespace berth::report
