@@ -114,24 +114,48 @@ function(berth_check_order name deps)
   endforeach()
 endfunction()
 
-# The sources to compile for `sources`, which are in src/: with BERTH_UNITY files that include eight of them each. They name them
-# relative to src/, as headers are named, so they are the same in each clone, and so is their key in the compiler cache (those
-# that CMake makes for UNITY_BUILD have absolute paths).
+# What is compiled for `sources`, which are in src/: with BERTH_UNITY bundles, files that include many of them each.
+#
+# Sources of a kind (`_verb`, `_json`, `_table`; the last word of a name) stand together, so that a header that is long to read
+# is read by few bundles. A bundle has about `berth_bundle_bytes`, so that no one of them is what others wait for. It names
+# its sources relative to src/, as headers are named: it is the same in each clone, and so is its key in the compiler cache
+# (those that CMake makes for UNITY_BUILD have absolute paths).
+set(berth_bundle_bytes 150000)
+
 function(berth_compiled variable target sources)
   if(NOT BERTH_UNITY)
     set(${variable} ${sources} PARENT_SCOPE)
     return()
   endif()
+  set(by_kind)
+  set(bytes 0)
+  foreach(source IN LISTS sources)
+    file(SIZE ${source} size)
+    math(EXPR bytes "${bytes} + ${size}")
+    string(REGEX REPLACE "^${PROJECT_SOURCE_DIR}/src/(.*)$" "\\1" name ${source})
+    string(REGEX REPLACE "^.*[/_]([^/_]*)\\.cc$" "\\1" kind ${name})
+    list(APPEND by_kind "${kind}|${name}|${size}")
+  endforeach()
+  list(SORT by_kind)
+  math(EXPR count "(${bytes} + ${berth_bundle_bytes} - 1) / ${berth_bundle_bytes}")
+
+  # Bundle i ends where (i + 1) / count of all bytes are reached.
   set(bundles)
-  list(LENGTH sources count)
-  math(EXPR last "${count} - 1")
-  foreach(first RANGE 0 ${last} 8)
-    list(SUBLIST sources ${first} 8 bundle)
-    list(TRANSFORM bundle REPLACE "^${PROJECT_SOURCE_DIR}/src/(.*)$" "#include \"\\1\"")
-    list(JOIN bundle "\n" text)
-    set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.bundles/${first}.cc)
-    file(CONFIGURE OUTPUT ${file} CONTENT "${text}\n" @ONLY)
-    list(APPEND bundles ${file})
+  set(text)
+  set(done 0)
+  set(index 0)
+  foreach(entry IN LISTS by_kind)
+    string(REGEX MATCH "\\|(.*)\\|([0-9]+)$" entry ${entry})
+    string(APPEND text "#include \"${CMAKE_MATCH_1}\"\n")
+    math(EXPR done "${done} + ${CMAKE_MATCH_2}")
+    math(EXPR filled "${done} * ${count} / ${bytes}")
+    if(filled GREATER index)
+      set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.bundles/${index}.cc)
+      file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+      list(APPEND bundles ${file})
+      set(text)
+      set(index ${filled})
+    endif()
   endforeach()
   set(${variable} ${bundles} PARENT_SCOPE)
 endfunction()

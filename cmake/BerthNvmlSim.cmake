@@ -51,9 +51,9 @@ function(berth_nvml_sim_library)
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     EXPORT_COMPILE_COMMANDS OFF
-    LINK_DEPENDS ${src}/edges/nvml_sim_library/exports.map)
+    LINK_DEPENDS ${src}/gpu/nvml_sim_library/exports.map)
   target_link_options(berth_nvml_sim_shared PRIVATE
-    -Wl,-soname,libnvidia-ml.so.1 -Wl,--version-script=${src}/edges/nvml_sim_library/exports.map -Wl,-z,defs -Wl,-z,now
+    -Wl,-soname,libnvidia-ml.so.1 -Wl,--version-script=${src}/gpu/nvml_sim_library/exports.map -Wl,-z,defs -Wl,-z,now
     -Wl,-z,nodelete) # clients unload NVML at each shutdown, and load it again
   install(TARGETS berth_nvml_sim_shared LIBRARY DESTINATION lib COMPONENT nvml-sim)
 endfunction()

@@ -6,7 +6,7 @@ set(BERTH_UNIT_TESTS "" CACHE STRING "A regular expression: modules whose unit t
 set(BERTH_PROPERTY_TESTS "" CACHE STRING "The same for the tests of properties")
 option(BERTH_BENCH "Build the benchmarks" OFF)
 option(BERTH_FUZZ "Build the fuzzers (clang only)" OFF)
-option(BERTH_UNITY "Compile eight sources at a time" OFF)
+option(BERTH_UNITY "Compile the sources of a module in bundles, not one by one" OFF)
 option(BERTH_PRECOMPILE "Compile the headers that all unit tests include once" OFF)
 option(BERTH_COVERAGE "Instrument for coverage" OFF)
 option(BERTH_WARNINGS_AS_ERRORS "Let a warning stop the build" ON)

@@ -10,21 +10,23 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kNumberMax = 1'000'000'000;
+constexpr std::int64_t kNodeNumberMax = 1'000'000'000;
 
-enum Column : std::size_t { kName, kCpu, kMemory, kGpus, kModel };
+struct NodeColumn {
+  enum : std::size_t { kName, kCpu, kMemory, kGpus, kModel };
+};
 
 const NamedColumns node_columns = {.required = {"sn", "cpu_milli", "memory_mib", "gpu", "model"}, .optional = {}};
 
 Result<ListedNode> node_row(const Rows& rows) {
   FirstError first;
   ListedNode node;
-  node.name = first.take(rows.word(kName));
-  node.cpu_milli = first.take(rows.integer(kCpu, 0, kNumberMax));
-  node.memory_mib = first.take(rows.integer(kMemory, 0, kNumberMax));
-  node.gpu_count = static_cast<int>(first.take(rows.integer(kGpus, 0, kNodeGpusMax)));
+  node.name = first.take(rows.word(NodeColumn::kName));
+  node.cpu_milli = first.take(rows.integer(NodeColumn::kCpu, 0, kNodeNumberMax));
+  node.memory_mib = first.take(rows.integer(NodeColumn::kMemory, 0, kNodeNumberMax));
+  node.gpu_count = static_cast<int>(first.take(rows.integer(NodeColumn::kGpus, 0, kNodeGpusMax)));
   if (!first.is_clear()) return first.passed_on();
-  node.gpu_model = node.gpu_count == 0 ? std::string(rows.field(kModel)) : first.take(rows.word(kModel));
+  node.gpu_model = node.gpu_count == 0 ? std::string(rows.field(NodeColumn::kModel)) : first.take(rows.word(NodeColumn::kModel));
   if (!first.is_clear()) return first.passed_on();
   return node;
 }
@@ -41,7 +43,7 @@ Result<std::vector<ListedNode>> read_nodes(std::string_view text, std::string_vi
     if (!*more) break;
     auto node = node_row(rows);
     if (!node) return pass_on(node.error());
-    if (!names.insert(node->name).second) return rows.refuse(kName, "a name that no other node has");
+    if (!names.insert(node->name).second) return rows.refuse(NodeColumn::kName, "a name that no other node has");
     nodes.push_back(std::move(*node));
   }
   if (nodes.empty()) return rows.fail_file("wanted at least one node, found none");

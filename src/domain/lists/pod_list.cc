@@ -14,11 +14,13 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kNumberMax = 1'000'000'000;
+constexpr std::int64_t kPodNumberMax = 1'000'000'000;
 constexpr int kWholeGpuMilli = 1000;
 constexpr int kSliceCountMax = 99;
 
-enum Column : std::size_t { kName, kCpu, kMemory, kGpus, kGpuMilli, kGpuSpec, kGang, kGpuMemory, kProfile };
+struct PodColumn {
+  enum : std::size_t { kName, kCpu, kMemory, kGpus, kGpuMilli, kGpuSpec, kGang, kGpuMemory, kProfile };
+};
 
 const NamedColumns pod_columns = {.required = {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"},
                                   .optional = {"gpu_spec", "gang", "gpu_memory_mib", "profile"}};
@@ -54,16 +56,16 @@ std::optional<SliceRequest> slice_request(std::string_view text, const PodListFo
 
 Result<std::vector<SliceRequest>> slice_requests(const Rows& rows, int gpu_count, const PodListForm& form) {
   std::vector<SliceRequest> requests;
-  const std::string_view text = rows.field(kProfile);
+  const std::string_view text = rows.field(PodColumn::kProfile);
   if (form.is_profile == nullptr || text.empty()) return requests;
-  if (gpu_count != 1) return rows.refuse(kProfile, fmt::format("nothing with num_gpu {}", gpu_count));
+  if (gpu_count != 1) return rows.refuse(PodColumn::kProfile, fmt::format("nothing with num_gpu {}", gpu_count));
   for (const std::string_view word : split_alternatives(text)) {
     auto request = slice_request(word, form);
-    if (!request) return rows.refuse(kProfile, "MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |");
+    if (!request) return rows.refuse(PodColumn::kProfile, "MIG profiles such as 3g.40gb or 2x2g.20gb, joined by |");
     requests.push_back(std::move(*request));
   }
-  if (rows.field(kGpuMilli).empty() && !form.fits_one_gpu(requests.front())) {
-    return rows.refuse(kProfile, "first slices that one GPU can hold or a gpu_milli");
+  if (rows.field(PodColumn::kGpuMilli).empty() && !form.fits_one_gpu(requests.front())) {
+    return rows.refuse(PodColumn::kProfile, "first slices that one GPU can hold or a gpu_milli");
   }
   return requests;
 }
@@ -72,27 +74,27 @@ Result<std::vector<SliceRequest>> slice_requests(const Rows& rows, int gpu_count
 Result<int> gpu_milli(const Rows& rows, int gpu_count) {
   const int min = gpu_count == 0 ? 0 : gpu_count == 1 ? 1 : kWholeGpuMilli;
   const int max = gpu_count == 0 ? 0 : kWholeGpuMilli;
-  const auto milli = rows.integer(kGpuMilli, min, max);
+  const auto milli = rows.integer(PodColumn::kGpuMilli, min, max);
   if (milli) return static_cast<int>(*milli);
   const std::string range = min == max ? fmt::format("{}", max) : fmt::format("a whole number from {} to {}", min, max);
-  return rows.refuse(kGpuMilli, fmt::format("{} with num_gpu {}", range, gpu_count));
+  return rows.refuse(PodColumn::kGpuMilli, fmt::format("{} with num_gpu {}", range, gpu_count));
 }
 
 Result<Pod> pod_row(const Rows& rows, const PodListForm& form) {
   FirstError first;
   Pod pod;
-  pod.name = first.take(rows.word(kName));
-  pod.cpu_milli = first.take(rows.integer(kCpu, 0, kNumberMax));
-  pod.memory_mib = first.take(rows.integer(kMemory, 0, kNumberMax));
-  pod.gpu_count = static_cast<int>(first.take(rows.integer(kGpus, 0, form.gpu_count_max)));
+  pod.name = first.take(rows.word(PodColumn::kName));
+  pod.cpu_milli = first.take(rows.integer(PodColumn::kCpu, 0, kPodNumberMax));
+  pod.memory_mib = first.take(rows.integer(PodColumn::kMemory, 0, kPodNumberMax));
+  pod.gpu_count = static_cast<int>(first.take(rows.integer(PodColumn::kGpus, 0, form.gpu_count_max)));
   if (!first.is_clear()) return first.passed_on();
   pod.slices = first.take(slice_requests(rows, pod.gpu_count, form));
-  const bool is_milli_open = !pod.slices.empty() && rows.field(kGpuMilli).empty();
+  const bool is_milli_open = !pod.slices.empty() && rows.field(PodColumn::kGpuMilli).empty();
   if (!is_milli_open) pod.gpu_milli = first.take(gpu_milli(rows, pod.gpu_count));
-  pod.gpu_spec = rows.field(kGpuSpec);
+  pod.gpu_spec = rows.field(PodColumn::kGpuSpec);
   pod.gpu_models = split_models(pod.gpu_spec);
-  pod.gang = rows.field(kGang);
-  if (!rows.field(kGpuMemory).empty()) pod.gpu_memory_mib = first.take(rows.integer(kGpuMemory, 0, kNumberMax));
+  pod.gang = rows.field(PodColumn::kGang);
+  if (!rows.field(PodColumn::kGpuMemory).empty()) pod.gpu_memory_mib = first.take(rows.integer(PodColumn::kGpuMemory, 0, kPodNumberMax));
   if (!first.is_clear()) return first.passed_on();
   return pod;
 }
@@ -109,7 +111,7 @@ Result<std::vector<Pod>> read_pods(std::string_view text, std::string_view file,
     if (!*more) break;
     auto pod = pod_row(rows, form);
     if (!pod) return pass_on(pod.error());
-    if (!names.insert(pod->name).second) return rows.refuse(kName, "a name that no other pod has");
+    if (!names.insert(pod->name).second) return rows.refuse(PodColumn::kName, "a name that no other pod has");
     pods.push_back(std::move(*pod));
   }
   if (pods.empty()) return rows.fail_file("wanted at least one pod, found none");

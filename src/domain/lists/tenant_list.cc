@@ -15,7 +15,9 @@ namespace {
 constexpr std::int64_t kGpusMax = 1'000'000'000;
 constexpr std::int64_t kWeightMax = 1'000'000'000;
 
-enum Column : std::size_t { kTenant, kParent, kGuaranteed, kLimit, kWeight };
+struct TenantColumn {
+  enum : std::size_t { kTenant, kParent, kGuaranteed, kLimit, kWeight };
+};
 
 const NamedColumns tenant_columns = {.required = {"tenant", "parent", "guaranteed", "limit", "weight"}, .optional = {}};
 
@@ -30,14 +32,14 @@ struct TenantRow {
 Result<TenantRow> tenant_row(const Rows& rows) {
   FirstError first;
   TenantRow row;
-  row.tenant.name = first.take(rows.word(kTenant));
-  row.parent = rows.field(kParent);
-  row.tenant.guaranteed = first.take(rows.integer(kGuaranteed, 0, kGpusMax));
+  row.tenant.name = first.take(rows.word(TenantColumn::kTenant));
+  row.parent = rows.field(TenantColumn::kParent);
+  row.tenant.guaranteed = first.take(rows.integer(TenantColumn::kGuaranteed, 0, kGpusMax));
   if (!first.is_clear()) return first.passed_on();
-  if (!rows.field(kLimit).empty()) row.tenant.limit = first.take(rows.integer(kLimit, row.tenant.guaranteed, kGpusMax));
-  row.tenant.weight = first.take(rows.integer(kWeight, 1, kWeightMax));
-  row.parent_place = rows.place_of(kParent);
-  row.guaranteed_place = rows.place_of(kGuaranteed);
+  if (!rows.field(TenantColumn::kLimit).empty()) row.tenant.limit = first.take(rows.integer(TenantColumn::kLimit, row.tenant.guaranteed, kGpusMax));
+  row.tenant.weight = first.take(rows.integer(TenantColumn::kWeight, 1, kWeightMax));
+  row.parent_place = rows.place_of(TenantColumn::kParent);
+  row.guaranteed_place = rows.place_of(TenantColumn::kGuaranteed);
   if (!first.is_clear()) return first.passed_on();
   return row;
 }
@@ -122,7 +124,7 @@ Result<std::vector<ListedTenant>> read_tenants(std::string_view text, std::strin
     auto row = tenant_row(rows);
     if (!row) return pass_on(row.error());
     if (!names.emplace(row->tenant.name, found.size()).second)
-      return rows.refuse(kTenant, "a name that no other tenant has");
+      return rows.refuse(TenantColumn::kTenant, "a name that no other tenant has");
     found.push_back(std::move(*row));
   }
   if (found.empty()) return rows.fail_file("wanted at least one tenant, found none");

@@ -56,7 +56,7 @@ std::optional<std::string> find_broken_service(const Scenario& scenario, const S
   return std::nullopt;
 }
 
-std::string shown(const Scenario& scenario, const Slice& slice) {
+std::string place_on_gpu(const Scenario& scenario, const Slice& slice) {
   return fmt::format("{}@{}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start);
 }
 
@@ -87,15 +87,15 @@ std::optional<std::string> find_broken_fact(const Scenario& scenario, const Snap
   for (const SliceFact& then : fact.slices) {
     const auto it = std::ranges::find(now, then.slice, &SliceFact::slice);
     if (it == now.end()) {
-      return fmt::format("{} on GPU {} is gone", shown(scenario, then.slice), fact.gpu.index);
+      return fmt::format("{} on GPU {} is gone", place_on_gpu(scenario, then.slice), fact.gpu.index);
     }
     if (it->number != then.number) {
-      return fmt::format("{} on GPU {} was given to others since", shown(scenario, then.slice), fact.gpu.index);
+      return fmt::format("{} on GPU {} was given to others since", place_on_gpu(scenario, then.slice), fact.gpu.index);
     }
   }
   for (const SliceFact& here : now) {
     if (std::ranges::find(fact.slices, here.slice, &SliceFact::slice) != fact.slices.end()) continue;
-    return fmt::format("{} on GPU {} is new", shown(scenario, here.slice), fact.gpu.index);
+    return fmt::format("{} on GPU {} is new", place_on_gpu(scenario, here.slice), fact.gpu.index);
   }
   return fmt::format("the slices of GPU {} are others now", fact.gpu.index);
 }

@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-std::string shown(const Scenario& scenario, const Slice& slice) {
+std::string slice_shown(const Scenario& scenario, const Slice& slice) {
   return fmt::format("{}@{} on GPU {}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start,
                      slice.gpu.index);
 }
@@ -31,7 +31,7 @@ std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, co
   for (const Slice& slice : slices) {
     if (slice.profile.is_full()) {
       if (slices.size() > 1 || slice.start != 0) {
-        return fmt::format("{} must be the only slice of its GPU, at start 0", shown(scenario, slice));
+        return fmt::format("{} must be the only slice of its GPU, at start 0", slice_shown(scenario, slice));
       }
       return std::nullopt;
     }
@@ -124,11 +124,11 @@ std::optional<std::string> check_action(const Scenario& scenario, const Snapshot
     return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
   if (creates && slice.profile.is_full() && !scenario.model_of(slice.gpu).has_full) {
-    return shown(scenario, slice) + " cannot be used: MIG partitions the GPU";
+    return slice_shown(scenario, slice) + " cannot be used: MIG partitions the GPU";
   }
-  if (!creates && is_foreign(snapshot, slice)) return shown(scenario, slice) + " was made by others";
+  if (!creates && is_foreign(snapshot, slice)) return slice_shown(scenario, slice) + " was made by others";
   if (!fleet.apply(action)) {
-    if (creates) return shown(scenario, slice) + " exists already";
+    if (creates) return slice_shown(scenario, slice) + " exists already";
     return fmt::format("a slice to {} does not exist",
                        std::holds_alternative<DestroySlice>(action.what) ? "destroy" : "assign");
   }

@@ -32,7 +32,7 @@ tl::unexpected<Error> system_failure(const std::string& what) {
 }
 
 /// What the child says on its way to the program. It says nothing more when the program has begun.
-struct Word {
+struct ChildWord {
   enum Kind : int { kRefused, kNotExecuted, kDescriptor };
   int kind = kRefused;
   int number = 0;        ///< kRefused: the ErrorCode; kNotExecuted: errno
@@ -40,8 +40,8 @@ struct Word {
 };
 
 /// A message with a descriptor or, if it is negative, without one.
-void say(int socket, const Word& word, int descriptor = -1) {
-  Word copy = word;
+void say(int socket, const ChildWord& word, int descriptor = -1) {
+  ChildWord copy = word;
   iovec part = {&copy, sizeof(copy)};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message = {};
@@ -62,7 +62,7 @@ void say(int socket, const Word& word, int descriptor = -1) {
 
 /// The child's next word and its descriptor, or nothing when the program has begun (or the child has died).
 struct Heard {
-  Word word;
+  ChildWord word;
   int descriptor = -1;
 };
 std::optional<Heard> hear(int socket) {
@@ -105,12 +105,12 @@ void become_program(const ChildOptions& options, int socket, const sigset_t& sig
   if (options.prepare) {
     const auto prepared = options.prepare();
     if (!prepared) {
-      Word word{.kind = Word::kRefused, .number = static_cast<int>(prepared.error().code)};
+      ChildWord word{.kind = ChildWord::kRefused, .number = static_cast<int>(prepared.error().code)};
       std::snprintf(word.message, sizeof(word.message), "%s", prepared.error().message.c_str());
       return say(socket, word);
     }
     if (*prepared) {
-      say(socket, Word{.kind = Word::kDescriptor}, **prepared);
+      say(socket, ChildWord{.kind = ChildWord::kDescriptor}, **prepared);
       ::close(**prepared);
     }
   }
@@ -120,7 +120,7 @@ void become_program(const ChildOptions& options, int socket, const sigset_t& sig
   words.push_back(nullptr);
   ::sigprocmask(SIG_SETMASK, &signals_before, nullptr);
   ::execvp(words.front(), words.data());
-  say(socket, Word{.kind = Word::kNotExecuted, .number = reason_of(errno, options.command.front())});
+  say(socket, ChildWord{.kind = ChildWord::kNotExecuted, .number = reason_of(errno, options.command.front())});
 }
 
 /// A child on its way.
@@ -195,12 +195,12 @@ int status_of_errno(const std::string& program, int number) {
 Result<int> attend_from_start(const Started& child, int signals, const ChildOptions& options) {
   int descriptor = -1;
   while (const auto heard = hear(child.socket)) {
-    if (heard->word.kind == Word::kDescriptor) {
+    if (heard->word.kind == ChildWord::kDescriptor) {
       descriptor = heard->descriptor;
       continue;
     }
     wait_for(child.pid);
-    if (heard->word.kind == Word::kNotExecuted) return status_of_errno(options.command.front(), heard->word.number);
+    if (heard->word.kind == ChildWord::kNotExecuted) return status_of_errno(options.command.front(), heard->word.number);
     return fail(static_cast<ErrorCode>(heard->word.number), heard->word.message);
   }
   const int status = attend(child.pid, signals, descriptor, options);

@@ -6,7 +6,7 @@
 namespace berth::sched {
 namespace {
 
-constexpr Seconds kShortest = 60;  // below it a slowdown says nothing
+constexpr Seconds kShortestRated = 60;  // below it a slowdown says nothing
 constexpr double kNearlyAll = 0.99;
 
 /// By nearest rank. Requires: ascending, not empty.
@@ -56,14 +56,14 @@ std::vector<TenantFigures> tenant_figures(const World& world) {
 }  // namespace
 
 double slowdown_of(const World& world, JobIndex job) {
-  const Seconds duration = std::max(world.workload().job(job).duration, kShortest);
+  const Seconds duration = std::max(world.workload().job(job).duration, kShortestRated);
   return std::max(1.0, static_cast<double>(completion_of(world, job)) / static_cast<double>(duration));
 }
 
 double rho_of(const World& world, JobIndex job) {
   const JobRecord& record = world.record(job);
   const Seconds completion = completion_of(world, job);
-  const auto duration = static_cast<double>(std::max(world.workload().job(job).duration, kShortest));
+  const auto duration = static_cast<double>(std::max(world.workload().job(job).duration, kShortestRated));
   const double asked = static_cast<double>(record.asked_at_finish - record.asked_at_submit) /
                        (static_cast<double>(completion) * static_cast<double>(world.workload().gpus));
   return static_cast<double>(completion) / (duration * std::max(1.0, asked));

@@ -7,7 +7,7 @@ namespace {
 
 /// How much waiting, in expected durations, lowers a rank.
 constexpr double kAgeing = 0.1;
-constexpr double kShortest = 60;
+constexpr double kShortestWeighed = 60;
 /// Urgent when so many times a job's remaining time is what all work needs at least.
 constexpr double kTail = 1.1;
 /// Urgent when the completion is so many times that on a fair share.
@@ -42,7 +42,7 @@ void Worths::estimate(const World& world, Durations& durations, JobIndex index) 
     cost = learned.cost;
   }
   worth.total = done + median;
-  const double age = 1 + kAgeing * static_cast<double>(waited(world, index)) / (cost + kShortest);
+  const double age = 1 + kAgeing * static_cast<double>(waited(world, index)) / (cost + kShortestWeighed);
   worth.rank = cost * static_cast<double>(job.gpus) / age;
   const Seconds lost = world.terms().restart + done - world.kept_progress(index);
   worth.loss = static_cast<double>(job.gpus) * static_cast<double>(lost);
@@ -61,7 +61,7 @@ double Worths::urgency(const World& world, JobIndex index, double rest_of_work) 
     const double asked = static_cast<double>(asked_so_far) +
                          std::min(static_cast<double>(left), rest_of_work) * static_cast<double>(world.asked_gpus());
     const double crowd = std::max(1.0, asked / static_cast<double>(world.workload().gpus) / completion);
-    const double rho = completion / (std::max(static_cast<double>(worth.total), kShortest) * crowd);
+    const double rho = completion / (std::max(static_cast<double>(worth.total), kShortestWeighed) * crowd);
     urgency = std::max(urgency, rho / kUnfairness);
   }
   if (job.deadline) {

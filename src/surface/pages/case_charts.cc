@@ -23,14 +23,14 @@ using study::CaseStep;
 
 constexpr double kHourUs = 3.6e9;
 
-/// Where rows of steps are drawn: names to the left, bars from `kBarLeft`, columns of figures to the right.
-constexpr double kBarLeft = 178;
+/// Where rows of steps are drawn: names to the left, bars from `kCaseBarLeft`, columns of figures to the right.
+constexpr double kCaseBarLeft = 178;
 constexpr double kRowsTop = 24;
-constexpr double kRowHeight = 44;
-constexpr double kBarHeight = 24;
+constexpr double kCaseRowHeight = 44;
+constexpr double kCaseBarHeight = 24;
 constexpr std::size_t kReasonBytesMax = 110;  ///< of a line in a picture; the page has the whole text below the table
 
-double row_top(std::size_t row) { return kRowsTop + kRowHeight * static_cast<double>(row); }
+double row_top(std::size_t row) { return kRowsTop + kCaseRowHeight * static_cast<double>(row); }
 double rows_bottom(const CaseResult& result) { return row_top(result.steps.size()); }
 
 std::string text_at(double x, double y, std::string_view attributes, std::string_view markup) {
@@ -40,7 +40,7 @@ std::string text_at(double x, double y, std::string_view attributes, std::string
 
 std::string bar_from(double from, double to, double top, std::string_view style) {
   return fmt::format(R"(<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>)", style, position(from), position(top),
-                     position(std::max(0.0, to - from)), position(kBarHeight));
+                     position(std::max(0.0, to - from)), position(kCaseBarHeight));
 }
 
 /// "62.1 %"; "−3.0 %".
@@ -63,19 +63,19 @@ std::string row_names(const CaseStep& step, double top, std::string_view below, 
   std::string svg = text_at(0, top + 10, is_ours(step) ? R"(class="name ours")" : R"(class="name")",
                             html_escaped(case_step_title(step)));
   if (!step.infeasible) return svg + text_at(0, top + 25, is_warning ? R"(class="below")" : "", below);
-  return svg + text_at(kBarLeft, top + kBarHeight / 2 + 4, R"(class="below")",
+  return svg + text_at(kCaseBarLeft, top + kCaseBarHeight / 2 + 4, R"(class="below")",
                        "no such step: " + html_escaped(shortened(*step.infeasible)));
 }
 
-struct FigureColumn {
+struct ChartColumn {
   double right = 0;
   std::string_view head;
 };
 
 template <std::size_t N>
-std::string column_heads(const std::array<FigureColumn, N>& columns) {
+std::string column_heads(const std::array<ChartColumn, N>& columns) {
   std::string svg;
-  for (const FigureColumn& column : columns) svg += text_at(column.right, 11, R"(text-anchor="end")", column.head);
+  for (const ChartColumn& column : columns) svg += text_at(column.right, 11, R"(text-anchor="end")", column.head);
   return svg;
 }
 
@@ -94,9 +94,9 @@ std::string vertical_axis(const ChartScale& x, double bottom, std::string_view p
 
 // The waterfall
 
-constexpr std::array<FigureColumn, 3> kCostColumns = {FigureColumn{.right = 690, .head = "cost"},
-                                                      FigureColumn{.right = 818, .head = "saves of whole-peak"},
-                                                      FigureColumn{.right = 960, .head = "saves of whole-tracking"}};
+constexpr std::array<ChartColumn, 3> kCostColumns = {ChartColumn{.right = 690, .head = "cost"},
+                                                      ChartColumn{.right = 818, .head = "saves of whole-peak"},
+                                                      ChartColumn{.right = 960, .head = "saves of whole-tracking"}};
 constexpr double kCostBarRight = 616;
 
 std::string_view cost_style(const CaseStep& step) { return is_ours(step) ? "cost ours" : "cost"; }
@@ -125,7 +125,7 @@ std::string row_title(const CaseStep& step, const CaseStep* before) {
 /// In the difference if there is room, else behind it, or before it where the columns of figures begin.
 std::string change_text(double from, double to, double top, std::string_view text) {
   constexpr double kTextWidth = 62;
-  const double y = top + kBarHeight / 2 + 4;
+  const double y = top + kCaseBarHeight / 2 + 4;
   if (to - from >= kTextWidth) return text_at((from + to) / 2, y, R"(class="change" text-anchor="middle")", text);
   if (to + kTextWidth <= kCostBarRight) return text_at(to + 5, y, R"(class="change")", text);
   return text_at(from - 5, y, R"(class="change" text-anchor="end")", text);
@@ -134,9 +134,9 @@ std::string change_text(double from, double to, double top, std::string_view tex
 /// The bar of a step, with the difference from the step before it.
 std::string cost_bar(const CaseStep& step, const CaseStep* before, const ChartScale& x, double top) {
   const double own = x.at(static_cast<double>(step.cost_micro_usd));
-  if (before == nullptr) return bar_from(kBarLeft, own, top, cost_style(step));
+  if (before == nullptr) return bar_from(kCaseBarLeft, own, top, cost_style(step));
   const double other = x.at(static_cast<double>(before->cost_micro_usd));
-  std::string svg = bar_from(kBarLeft, std::min(own, other), top, cost_style(step));
+  std::string svg = bar_from(kCaseBarLeft, std::min(own, other), top, cost_style(step));
   const std::int64_t change = step.cost_micro_usd - before->cost_micro_usd;
   if (change == 0) return svg;
   svg += bar_from(std::min(own, other), std::max(own, other), top, change < 0 ? "saved" : "more");
@@ -146,12 +146,12 @@ std::string cost_bar(const CaseStep& step, const CaseStep* before, const ChartSc
 
 /// From the end of a bar down to the next bar's row.
 std::string connector(double at, double from_top, double to_top) {
-  return fmt::format(R"(<path class="connector" d="M{0} {1}V{2}"/>)", position(at), position(from_top + kBarHeight),
+  return fmt::format(R"(<path class="connector" d="M{0} {1}V{2}"/>)", position(at), position(from_top + kCaseBarHeight),
                      position(to_top));
 }
 
 std::string cost_figures(const CaseStep& step, double top) {
-  const double y = top + kBarHeight / 2 + 4;
+  const double y = top + kCaseBarHeight / 2 + 4;
   const std::array<std::string, kCostColumns.size()> texts = {
       dollars(step.cost_micro_usd), share_saved(step.saves_of_first), share_saved(step.saves_of_second)};
   std::string svg;
@@ -165,15 +165,15 @@ std::string cost_figures(const CaseStep& step, double top) {
 
 // The funnel
 
-constexpr std::array<FigureColumn, 4> kTimeColumns = {
-    FigureColumn{.right = 716, .head = "allocated"}, FigureColumn{.right = 786, .head = "busy"},
-    FigureColumn{.right = 856, .head = "effective"}, FigureColumn{.right = 960, .head = "of whole-peak's"}};
+constexpr std::array<ChartColumn, 4> kTimeColumns = {
+    ChartColumn{.right = 716, .head = "allocated"}, ChartColumn{.right = 786, .head = "busy"},
+    ChartColumn{.right = 856, .head = "effective"}, ChartColumn{.right = 960, .head = "of whole-peak's"}};
 constexpr double kTimeBarRight = 640;
 
 std::string time_bars(const CaseStep& step, const ChartScale& x, double top) {
   const auto hours = static_cast<double>(step.gpu_us) / kHourUs;
   const auto layer = [&](std::string_view style, double share) {
-    return bar_from(kBarLeft, x.at(hours * std::clamp(share, 0.0, 1.0)), top, style);
+    return bar_from(kCaseBarLeft, x.at(hours * std::clamp(share, 0.0, 1.0)), top, style);
   };
   const measure::Utilisation& used = step.utilisation;
   return layer("paid", 1) + layer("f0", used.allocated) + layer("f1", used.busy) + layer("f2", used.effective);
@@ -188,7 +188,7 @@ std::string time_figures(const CaseStep& step, const CaseStep& first, double top
       is_compared ? fmt::format("{:.2f} ×", used.effective / first.utilisation.effective) : "–"};
   std::string svg;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    svg += text_at(kTimeColumns[i].right, top + kBarHeight / 2 + 4,
+    svg += text_at(kTimeColumns[i].right, top + kCaseBarHeight / 2 + 4,
                    is_ours(step) ? R"(class="name ours" text-anchor="end")" : R"(class="figure" text-anchor="end")",
                    texts[i]);
   }
@@ -214,7 +214,7 @@ bool is_ours(const CaseStep& step) { return step.name == "scaling"; }
 std::string waterfall_figure(const CaseResult& result) {
   std::int64_t most = 1;
   for (const CaseStep& step : result.steps) most = std::max(most, step.cost_micro_usd);
-  const ChartScale x{.first = 0, .last = static_cast<double>(most), .at_first = kBarLeft, .at_last = kCostBarRight};
+  const ChartScale x{.first = 0, .last = static_cast<double>(most), .at_first = kCaseBarLeft, .at_last = kCostBarRight};
   const ChartScale usd{.first = 0, .last = x.last / 1e6, .at_first = x.at_first, .at_last = x.at_last};
   std::string svg = column_heads(kCostColumns) + vertical_axis(usd, rows_bottom(result), "$", "");
   const CaseStep* before = nullptr;
@@ -250,7 +250,7 @@ std::string waterfall_key() {
 std::string gpu_time_figure(const CaseResult& result) {
   double most = 0;
   for (const CaseStep& step : result.steps) most = std::max(most, static_cast<double>(step.gpu_us) / kHourUs);
-  const ChartScale x{.first = 0, .last = most > 0 ? most : 1, .at_first = kBarLeft, .at_last = kTimeBarRight};
+  const ChartScale x{.first = 0, .last = most > 0 ? most : 1, .at_first = kCaseBarLeft, .at_last = kTimeBarRight};
   std::string svg = column_heads(kTimeColumns) + vertical_axis(x, rows_bottom(result), "", " h");
   for (std::size_t row = 0; row < result.steps.size(); ++row) {
     const CaseStep& step = result.steps[row];

@@ -83,9 +83,9 @@ std::string count_labels(const CaseResult& result, const ChartFrame& frame, cons
 constexpr double kLaneWidth = 520;
 constexpr double kLaneLeft = 44;
 constexpr double kLaneRight = kLaneWidth - 6;
-constexpr double kLaneHeight = 66;
+constexpr double kCourseLaneHeight = 66;
 constexpr double kLaneApart = 92;
-constexpr double kLanesTop = 22;
+constexpr double kCourseLanesTop = 22;
 constexpr int kLaneTimesMax = 6;
 
 /// What the lanes of a service share.
@@ -97,8 +97,8 @@ struct LoadPicture {
 };
 
 ChartFrame lane_frame(std::size_t lane) {
-  const double top = kLanesTop + kLaneApart * static_cast<double>(lane);
-  return {.left = kLaneLeft, .right = kLaneRight, .top = top, .bottom = top + kLaneHeight};
+  const double top = kCourseLanesTop + kLaneApart * static_cast<double>(lane);
+  return {.left = kLaneLeft, .right = kLaneRight, .top = top, .bottom = top + kCourseLaneHeight};
 }
 
 StepChart lane_chart(const LoadPicture& picture, const ChartFrame& frame) {

@@ -109,7 +109,7 @@ std::string bought_bars(const CommitComparison& comparison, const CommitScore& s
   return svg;
 }
 
-std::string policy_title(const CommitScore& score) {
+std::string commit_title(const CommitScore& score) {
   return fmt::format("{}{}", purchase::name_of(score.policy), purchase::has_hindsight(score.policy) ? " *" : "");
 }
 
@@ -176,7 +176,7 @@ std::string end_labels(const ChartFrame& frame, const std::vector<ExcessLine>& l
                        R"(<text x="{}" y="{}" text-anchor="end">{}</text>)",
                        excess_style(policy), position(frame.right), position(wanted[i]), position(frame.right + 18),
                        position(at[i]), policy == CommitPolicy::kBerth ? " ours" : "", position(frame.right + 22),
-                       position(at[i] + 4), policy_title(*lines[i].score), ChartFrame::kWidth, position(at[i] + 4),
+                       position(at[i] + 4), commit_title(*lines[i].score), ChartFrame::kWidth, position(at[i] + 4),
                        (usd > 0 ? "+" : "") + axis_text(usd, "$"));
   }
   return svg;
@@ -239,7 +239,7 @@ std::string coverage_figure(const CommitComparison& comparison, const CommitScor
                                    with_separators(score.cost.unused_unit_hours));
   if (plan.per_column > 1) remark += fmt::format("; a column is the mean of {} hours", plan.per_column);
   return chart_figure(
-      {.title = policy_title(score),
+      {.title = commit_title(score),
        .remark = remark,
        .label = fmt::format("Demand over time and what covers it under {}", purchase::name_of(score.policy)),
        .height = frame.height,

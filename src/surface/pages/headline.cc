@@ -9,16 +9,15 @@
 namespace berth::report {
 namespace {
 
-using measure::PolicyResult;
 
-std::optional<double> goodput_of(const PolicyResult& policy, Objective objective) {
+std::optional<double> goodput_of(const measure::PolicyResult& policy, Objective objective) {
   if (policy.infeasible) return std::nullopt;
   return objective == Objective::kServices ? policy.figures.goodput_mean_of_services : policy.figures.goodput;
 }
 
-const PolicyResult* best_of(const study::ReplayResult& result, Objective objective, bool with_hindsight) {
-  const PolicyResult* best = nullptr;
-  for (const PolicyResult& policy : result.policies) {
+const measure::PolicyResult* best_of(const study::ReplayResult& result, Objective objective, bool with_hindsight) {
+  const measure::PolicyResult* best = nullptr;
+  for (const measure::PolicyResult& policy : result.policies) {
     const std::optional<double> goodput = goodput_of(policy, objective);
     if (!goodput || (policy.is_hindsight && !with_hindsight)) continue;
     if (best == nullptr || *goodput > *goodput_of(*best, objective)) best = &policy;
@@ -27,9 +26,9 @@ const PolicyResult* best_of(const study::ReplayResult& result, Objective objecti
 }
 
 /// The first of the reference policies, in the registry's order, that ran and is not `best`.
-const PolicyResult* reference_for(const study::ReplayResult& result, Objective objective, const PolicyResult& best) {
+const measure::PolicyResult* reference_for(const study::ReplayResult& result, Objective objective, const measure::PolicyResult& best) {
   for (const std::string& name : policy::reference_names()) {
-    for (const PolicyResult& policy : result.policies) {
+    for (const measure::PolicyResult& policy : result.policies) {
       if (policy.name == name && &policy != &best && goodput_of(policy, objective)) return &policy;
     }
   }
@@ -72,18 +71,18 @@ std::string cost_sentence(const measure::Figures& best, const measure::Figures& 
 
 std::string headline(const Scenario& scenario, const study::ReplayResult& result) {
   const Objective objective = scenario.objective;
-  const PolicyResult* best = best_of(result, objective, true);
+  const measure::PolicyResult* best = best_of(result, objective, true);
   if (best == nullptr) return "None of these policies could give a figure for this scenario.";
 
   const double goodput = *goodput_of(*best, objective);
   const char* over = objective == Objective::kServices ? "mean of services" : "over all requests";
   std::string text = fmt::format("{} has the highest goodput: {:.3f} ({})", best->name, goodput, over);
-  const PolicyResult* reference = reference_for(result, objective, *best);
+  const measure::PolicyResult* reference = reference_for(result, objective, *best);
   if (reference != nullptr) text += compared(goodput, *goodput_of(*reference, objective), reference->name);
   text += ".";
   if (reference != nullptr) text += cost_sentence(best->figures, reference->figures);
 
-  const PolicyResult* live = best->is_hindsight ? best_of(result, objective, false) : nullptr;
+  const measure::PolicyResult* live = best->is_hindsight ? best_of(result, objective, false) : nullptr;
   if (live != nullptr) {
     text += fmt::format(" {} knows the whole trace beforehand; of those that do not, {} has the highest ({:.3f}).",
                         best->name, live->name, *goodput_of(*live, objective));

@@ -127,7 +127,7 @@ std::string legend_items(const PackPage& page) {
 // Pictures of GPUs
 
 constexpr double kBarWidth = 552;
-constexpr double kBarHeight = 42;
+constexpr double kGpuBarHeight = 42;
 
 /// The position of a slice in the picture of its GPU.
 struct BarSpan {
@@ -146,7 +146,7 @@ std::string label_in(const BarSpan& at, std::string_view style, std::string_view
   return fmt::format(
       R"(<svg x="{:.1f}" y="0" width="{:.1f}" height="{}"><text class="label" x="6" y="17" style="{}">{}</text>)"
       R"(<text class="below" x="6" y="33" style="{}">{}</text></svg>)",
-      at.left, at.width - 3, kBarHeight, style, html_escaped(first), style, html_escaped(second));
+      at.left, at.width - 3, kGpuBarHeight, style, html_escaped(first), style, html_escaped(second));
 }
 
 std::string demand_label(const Demand& demand) {
@@ -165,7 +165,7 @@ std::string packed_box(const PackPage& page, const PackedSlice& packed) {
   constexpr double kNarrow = 100;
   const std::string below = at.width < kNarrow ? name : fmt::format("{} · {}×{}", name, packed.batch, packed.processes);
   const std::string geometry =
-      fmt::format(R"(x="{:.1f}" y="0" width="{:.1f}" height="{}" rx="2")", at.left, at.width - 1, kBarHeight);
+      fmt::format(R"(x="{:.1f}" y="0" width="{:.1f}" height="{}" rx="2")", at.left, at.width - 1, kGpuBarHeight);
   return fmt::format("<g><title>{}</title>{}{}</g>", html_escaped(said), coloured_box(hue, geometry),
                      label_in(at, letters_on(hue), demand_label(demand), below));
 }
@@ -173,7 +173,7 @@ std::string packed_box(const PackPage& page, const PackedSlice& packed) {
 std::string free_box(const PackPage& page, const Slice& slice) {
   const BarSpan at = bar_span_of(page.model_of(slice.gpu), slice);
   return fmt::format(R"(<rect class="free" x="{:.1f}" y="1" width="{:.1f}" height="{}" rx="2"/>)", at.left + 1,
-                     at.width - 2, kBarHeight - 2) +
+                     at.width - 2, kGpuBarHeight - 2) +
          label_in(at, "fill:var(--muted)", "free", page.slice_name(slice));
 }
 
@@ -200,8 +200,8 @@ std::string gpu_figures(const PackPage& page) {
     figures += fmt::format(
         "<figure><figcaption><b>{}</b><span>{}{}</span></figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" "
         "aria-label=\"Slices of {}\"><rect class=\"lane\" width=\"{}\" height=\"{}\" rx=\"2\"/>{}</svg></figure>\n",
-        numbers, count, page.problem.offers[offers[first]].model.name, kBarWidth, kBarHeight, numbers, kBarWidth,
-        kBarHeight, pictures[first]);
+        numbers, count, page.problem.offers[offers[first]].model.name, kBarWidth, kGpuBarHeight, numbers, kBarWidth,
+        kGpuBarHeight, pictures[first]);
   }
   return figures;
 }

@@ -15,7 +15,6 @@ namespace {
 
 using scale::Comparison;
 using scale::CourseBin;
-using scale::PolicyResult;
 
 constexpr double kMissedBase = 248;
 constexpr double kMissedHeight = 32;
@@ -77,7 +76,7 @@ std::string missed_bars(const ScalePicture& picture, const ChartFrame& frame, co
   return svg + fmt::format(R"(<path class="missed" d="{}"/>)", path);
 }
 
-std::string result_remark(const PolicyResult& result, const ScalePicture& picture) {
+std::string result_remark(const scale::PolicyResult& result, const ScalePicture& picture) {
   const auto in_time = scale::in_time_text(result);
   std::string remark = fmt::format("requests per second; whole run: {} replica-seconds, {} in time",
                                    with_separators(result.run.replica_seconds), in_time.value_or("–"));
@@ -85,7 +84,7 @@ std::string result_remark(const PolicyResult& result, const ScalePicture& pictur
   return remark;
 }
 
-std::string scale_figure(const ScalePicture& picture, const PolicyResult& result,
+std::string scale_figure(const ScalePicture& picture, const scale::PolicyResult& result,
                          const std::vector<CourseBin>& course) {
   const ChartFrame frame{.height = kMissedBase + 6};
   const ChartScale x{
@@ -116,14 +115,14 @@ std::string scale_figure(const ScalePicture& picture, const PolicyResult& result
 
 }  // namespace
 
-std::string scale_figures(const Comparison& comparison, const std::vector<const PolicyResult*>& results,
+std::string scale_figures(const Comparison& comparison, const std::vector<const scale::PolicyResult*>& results,
                           ScaleSpan span) {
   const scale::ReplicaRate& rate = comparison.problem.rate;
   ScalePicture picture{.span = span,
                        .plan = columns_for(span.seconds),
                        .per_replica = static_cast<double>(rate.numerator()) / static_cast<double>(rate.denominator())};
   std::vector<std::vector<CourseBin>> courses;
-  for (const PolicyResult* result : results) {
+  for (const scale::PolicyResult* result : results) {
     courses.push_back(scale::course_of(
         comparison.problem, *result,
         {.from_second = span.from_second, .seconds = span.seconds, .bin_seconds = picture.plan.per_column}));

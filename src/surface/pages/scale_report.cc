@@ -28,7 +28,6 @@ namespace berth::report {
 namespace {
 
 using scale::Comparison;
-using scale::PolicyResult;
 using scale::WantChange;
 
 std::string scale_facts(const Comparison& comparison) {
@@ -47,7 +46,7 @@ std::string scale_facts(const Comparison& comparison) {
   return facts + fact("Price", dollars(*comparison.micro_usd_per_replica_hour) + " a replica-hour, as given");
 }
 
-std::string scale_name(const PolicyResult& result) {
+std::string scale_name(const scale::PolicyResult& result) {
   return fmt::format("{}{}", scale::name_of(result.policy), scale::is_hindsight(result.policy) ? " *" : "");
 }
 
@@ -58,7 +57,7 @@ std::string bound_ratio(std::int64_t replica_seconds, std::int64_t bound) {
 
 std::string or_absent(const std::optional<std::string>& text) { return text.value_or(std::string(kAbsentCell)); }
 
-std::string result_row(const Comparison& comparison, const PolicyResult& result, std::int64_t most) {
+std::string result_row(const Comparison& comparison, const scale::PolicyResult& result, std::int64_t most) {
   const double share = most > 0 ? static_cast<double>(result.run.replica_seconds) / static_cast<double>(most) : 0;
   std::string row = fmt::format(R"(<tr{}><th scope="row">{}</th>)",
                                 result.policy == scale::Policy::kBerth ? R"( class="ours")" : "", scale_name(result)) +
@@ -91,9 +90,9 @@ std::string bound_row(const Comparison& comparison, std::int64_t most) {
 
 std::string result_rows(const Comparison& comparison) {
   std::int64_t most = 0;
-  for (const PolicyResult& result : comparison.results) most = std::max(most, result.run.replica_seconds);
+  for (const scale::PolicyResult& result : comparison.results) most = std::max(most, result.run.replica_seconds);
   std::string rows;
-  for (const PolicyResult& result : comparison.results) rows += result_row(comparison, result, most);
+  for (const scale::PolicyResult& result : comparison.results) rows += result_row(comparison, result, most);
   return rows + bound_row(comparison, most);
 }
 
@@ -107,16 +106,16 @@ std::string result_columns(const Comparison& comparison) {
 }
 
 /// `berth` and `tuned`; where one was not run, the first others in their place.
-std::vector<const PolicyResult*> shown_results(const Comparison& comparison) {
-  std::vector<const PolicyResult*> shown;
-  const auto show = [&shown](const PolicyResult* result) {
+std::vector<const scale::PolicyResult*> shown_results(const Comparison& comparison) {
+  std::vector<const scale::PolicyResult*> shown;
+  const auto show = [&shown](const scale::PolicyResult* result) {
     constexpr std::size_t kShown = 2;
     const bool is_new = result != nullptr && std::ranges::find(shown, result) == shown.end();
     if (is_new && shown.size() < kShown) shown.push_back(result);
   };
   show(comparison.result_of(scale::Policy::kBerth));
   show(comparison.result_of(scale::Policy::kTuned));
-  for (const PolicyResult& result : comparison.results) show(&result);
+  for (const scale::PolicyResult& result : comparison.results) show(&result);
   return shown;
 }
 
@@ -143,7 +142,7 @@ std::string close_section(const Comparison& comparison) {
 }
 
 /// The changes with the largest steps, in the order of time.
-std::vector<std::size_t> largest_changes(const PolicyResult& result) {
+std::vector<std::size_t> largest_changes(const scale::PolicyResult& result) {
   const auto& changes = result.changes;
   std::vector<std::size_t> order;
   for (std::size_t i = 1; i < changes.size(); ++i) {
@@ -156,7 +155,7 @@ std::vector<std::size_t> largest_changes(const PolicyResult& result) {
   return order;
 }
 
-std::string reason_row(const PolicyResult& result, std::size_t index) {
+std::string reason_row(const scale::PolicyResult& result, std::size_t index) {
   const WantChange& change = result.changes[index];
   return fmt::format(R"(<tr><th scope="row">{}</th>)", with_separators(change.second)) +
          table_cell("From", with_separators(result.changes[index - 1].want)) +
@@ -167,7 +166,7 @@ std::string reason_row(const PolicyResult& result, std::size_t index) {
 }
 
 std::string reasons_section(const Comparison& comparison) {
-  const PolicyResult* ours = comparison.result_of(scale::Policy::kBerth);
+  const scale::PolicyResult* ours = comparison.result_of(scale::Policy::kBerth);
   if (ours == nullptr) return "";
   const std::vector<std::size_t> chosen = largest_changes(*ours);
   if (chosen.empty()) return "";

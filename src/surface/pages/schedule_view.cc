@@ -12,7 +12,7 @@
 namespace berth::report {
 namespace {
 
-constexpr std::size_t kTenantHues = 8;
+constexpr std::size_t kScheduleHues = 8;
 constexpr std::size_t kTenantPatterns = 3;
 
 constexpr int kDotsWidth = 100;
@@ -66,8 +66,8 @@ std::string policy_title(sched::Policy policy) {
 
 TenantStyle tenant_style(std::optional<std::size_t> hue) {
   if (!hue) return {.colour = "others", .pattern = std::nullopt};
-  TenantStyle style{.colour = fmt::format("t{}", *hue % kTenantHues), .pattern = std::nullopt};
-  if (*hue >= kTenantHues) style.pattern = fmt::format("p{}", (*hue / kTenantHues - 1) % kTenantPatterns);
+  TenantStyle style{.colour = fmt::format("t{}", *hue % kScheduleHues), .pattern = std::nullopt};
+  if (*hue >= kScheduleHues) style.pattern = fmt::format("p{}", (*hue / kScheduleHues - 1) % kTenantPatterns);
   return style;
 }
 

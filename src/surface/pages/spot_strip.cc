@@ -28,7 +28,7 @@ using purchase::SpotStudy;
 constexpr std::size_t kZonesMax = 6;
 constexpr double kZoneRow = 18;
 constexpr double kPolicyRow = 34;
-constexpr double kBarHeight = 24;
+constexpr double kStripBarHeight = 24;
 
 /// The policy without hindsight, other than ours, with the lowest mean.
 const SpotScore* best_rival(const std::vector<SpotScore>& scores) {
@@ -214,7 +214,7 @@ class StripPicture {
     const bool is_spot = stretch.state == StripState::kSpot;
     const auto spot = static_cast<double>(study_.prices.spot_micro_usd);
     const auto on_demand = static_cast<double>(study_.prices.on_demand_micro_usd);
-    const double height = kBarHeight * std::max(0.1, (is_spot ? spot : on_demand) / std::max(spot, on_demand));
+    const double height = kStripBarHeight * std::max(0.1, (is_spot ? spot : on_demand) / std::max(spot, on_demand));
     return fmt::format(R"(<rect class="{}" x="{}" y="{}" width="{}" height="{}"><title>{}, {}</title></rect>)",
                        is_spot ? "spot" : "demand", position(edge(stretch.first)), position(base - height),
                        position(edge(stretch.end) - edge(stretch.first)), position(height),
@@ -235,7 +235,7 @@ class StripPicture {
 
   [[nodiscard]] std::string done_mark(const purchase::RunResult& run, double base) const {
     const double at = x_.at(static_cast<double>(std::ssize(run.ticks) * market().tick_seconds));
-    return fmt::format(R"(<path class="done" d="M{} {}v-{}"/>)", position(at), position(base), position(kBarHeight));
+    return fmt::format(R"(<path class="done" d="M{} {}v-{}"/>)", position(at), position(base), position(kStripBarHeight));
   }
 
   [[nodiscard]] std::string deadline_line() const {

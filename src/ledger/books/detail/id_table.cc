@@ -9,11 +9,11 @@
 namespace berth::ledger::detail {
 namespace {
 
-constexpr std::size_t kSlotsMin = 1024;
+constexpr std::size_t kIdSlotsMin = 1024;
 
 }  // namespace
 
-IdTable::IdTable() : slots_(kSlotsMin) {}
+IdTable::IdTable() : slots_(kIdSlotsMin) {}
 
 void IdTable::put(std::vector<Slot>& slots, const Slot& slot) {
   const std::size_t mask = slots.size() - 1;

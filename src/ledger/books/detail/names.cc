@@ -8,7 +8,7 @@
 namespace berth::ledger::detail {
 namespace {
 
-constexpr std::size_t kSlotsMin = 64;
+constexpr std::size_t kNameSlotsMin = 64;
 
 std::uint32_t hash_of(std::string_view text) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>()(text) >> 16U);
@@ -16,7 +16,7 @@ std::uint32_t hash_of(std::string_view text) {
 
 }  // namespace
 
-Names::Names() : slots_(kSlotsMin, kNone) {}
+Names::Names() : slots_(kNameSlotsMin, kNone) {}
 
 std::size_t Names::slot_of(std::string_view text, std::uint32_t hash) const {
   const std::size_t mask = slots_.size() - 1;

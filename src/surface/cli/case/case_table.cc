@@ -12,7 +12,7 @@ namespace {
 
 using study::CaseStep;
 
-std::string share_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
+std::string saving_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
 std::vector<std::string> step_row(const CaseStep& step) {
   std::string name = step.name;
@@ -29,10 +29,10 @@ std::vector<std::string> step_row(const CaseStep& step) {
           shown(step.cost_micro_usd_per_million_in_time, dollars),
           shown(step.slo_attainment_worst_service, study::floored_share),
           step.holds ? "yes" : "NO",
-          share_text(step.utilisation.allocated),
-          share_text(step.utilisation.busy),
-          share_text(step.utilisation.effective),
-          shown(step.saves_of_first, share_text)};
+          saving_text(step.utilisation.allocated),
+          saving_text(step.utilisation.busy),
+          saving_text(step.utilisation.effective),
+          shown(step.saves_of_first, saving_text)};
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ ClientResult<std::string> pause(const PauseWords& words, const VerbContext& cont
 
 }  // namespace
 
-VerbOutcome run_schedule(const ScheduleWords& words, const VerbContext& context) {
+VerbOutcome run_cordon(const ScheduleWords& words, const VerbContext& context) {
   return outcome_of(schedule(words, context));
 }
 

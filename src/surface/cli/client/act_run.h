@@ -17,7 +17,7 @@ struct ScheduleWords {
   std::string target;
   std::optional<std::string> reason;
 };
-[[nodiscard]] VerbOutcome run_schedule(const ScheduleWords& words, const VerbContext& context);
+[[nodiscard]] VerbOutcome run_cordon(const ScheduleWords& words, const VerbContext& context);
 
 /// `berth sim fault KIND GPU|NODE`, as typed.
 struct FaultWords {

@@ -43,7 +43,7 @@ ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& p
   return manifests;
 }
 
-std::string shown(const Selection& object) { return title_of(object.kind, object.tenant, object.name); }
+std::string selection_text(const Selection& object) { return title_of(object.kind, object.tenant, object.name); }
 
 /// Whether the next object would fail likewise.
 bool ends_all(ClientStatus status) {
@@ -80,11 +80,11 @@ void for_each(const std::vector<Manifest>& manifests, VerbOutcome& outcome, Func
   for (const Manifest& manifest : manifests) {
     const ClientResult<std::string> done = function(manifest);
     if (done) {
-      outcome.out += fmt::format("{} {}\n", shown(manifest.object), *done);
+      outcome.out += fmt::format("{} {}\n", selection_text(manifest.object), *done);
       continue;
     }
     const std::string place = manifest.place.empty() ? "" : manifest.place + ": ";
-    outcome.add({done.error().status, fmt::format("{}{}: {}", place, shown(manifest.object), done.error().message)});
+    outcome.add({done.error().status, fmt::format("{}{}: {}", place, selection_text(manifest.object), done.error().message)});
     if (ends_all(done.error().status)) return;
   }
 }

@@ -52,7 +52,7 @@ void add_file_option(CLI::App& verb, std::vector<std::string>& files, bool is_re
 
 /// When parsing names the verb, it runs with the words typed.
 template <class Words, class Run>
-void run_when_named(CLI::App& verb, VerbContext& context, std::shared_ptr<Words> words, Run run) {
+void run_client_verb(CLI::App& verb, VerbContext& context, std::shared_ptr<Words> words, Run run) {
   verb.callback([words = std::move(words), &context, run] { print_outcome(context, run(*words, context)); });
 }
 
@@ -68,7 +68,7 @@ file, an object that has changed since is a conflict. Prints created, configured
   const auto words = std::make_shared<ApplyWords>();
   add_file_option(*verb, words->files, true);
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_apply);
+  run_client_verb(*verb, context, words, run_apply);
 }
 
 void add_get(CLI::App& app, VerbContext& context) {
@@ -85,7 +85,7 @@ void add_get(CLI::App& app, VerbContext& context) {
   add_tenant_option(*verb, words->tenant);
   add_output_option(*verb, words->output);
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_get);
+  run_client_verb(*verb, context, words, run_get);
 }
 
 void add_describe(CLI::App& app, VerbContext& context) {
@@ -100,7 +100,7 @@ void add_describe(CLI::App& app, VerbContext& context) {
   add_tenant_option(*verb, words->tenant);
   add_output_option(*verb, words->output);
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_describe);
+  run_client_verb(*verb, context, words, run_describe);
 }
 
 void add_delete(CLI::App& app, VerbContext& context) {
@@ -116,7 +116,7 @@ void add_delete(CLI::App& app, VerbContext& context) {
   add_tenant_option(*verb, words->tenant);
   add_file_option(*verb, words->files, false);
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_delete);
+  run_client_verb(*verb, context, words, run_delete);
 }
 
 void add_top(CLI::App& app, VerbContext& context) {
@@ -141,7 +141,7 @@ Times are those of the world. Intervals that reach beyond are cut. Units that no
   verb->add_option("--to", words->to, "RFC 3339; default: until now")->type_name("TIME");
   verb->add_option("--format", words->format, "table, json or csv")->type_name("WORD")->capture_default_str();
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_usage);
+  run_client_verb(*verb, context, words, run_usage);
 }
 
 void add_schedule(CLI::App& app, VerbContext& context, const std::string& action, const std::string& help) {
@@ -156,7 +156,7 @@ void add_schedule(CLI::App& app, VerbContext& context, const std::string& action
       ->type_name("TEXT")
       ->required(action != "uncordon");
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_schedule);
+  run_client_verb(*verb, context, words, run_cordon);
 }
 
 void add_sim(CLI::App& app, VerbContext& context) {
@@ -181,13 +181,13 @@ void add_sim(CLI::App& app, VerbContext& context) {
   fault->add_option("--profile", words->profile, "Of the slice (foreign_slice)")->type_name("NAME");
   fault->add_option("--start", words->start, "Where the slice begins (foreign_slice)")->type_name("N");
   add_server_options(*fault, words->server);
-  run_when_named(*fault, context, words, run_fault);
+  run_client_verb(*fault, context, words, run_fault);
   CLI::App* faults = sim->add_subcommand("faults", "Lists the faults that still wait.");
   faults->footer(examples("  berth sim faults\n"));
   const auto list_words = std::make_shared<FaultsWords>();
   add_output_option(*faults, list_words->output);
   add_server_options(*faults, list_words->server);
-  run_when_named(*faults, context, list_words, run_faults);
+  run_client_verb(*faults, context, list_words, run_faults);
 }
 
 /// `plan show|history|approve`, which have the same words.
@@ -199,7 +199,7 @@ void add_plan_part(CLI::App& plan, VerbContext& context, const std::string& name
   if (name != "history") verb->add_option("ID", words->id, "plan-7, or 7; default: the current plan");
   if (name != "approve") add_output_option(*verb, words->output);
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run);
+  run_client_verb(*verb, context, words, run);
 }
 
 void add_pause(CLI::App& plan, VerbContext& context, bool is_paused) {
@@ -211,7 +211,7 @@ void add_pause(CLI::App& plan, VerbContext& context, bool is_paused) {
   words->is_paused = is_paused;
   verb->add_option("--reason", words->reason, "Why: 1 to 500 characters")->type_name("TEXT")->required(is_paused);
   add_server_options(*verb, words->server);
-  run_when_named(*verb, context, words, run_pause);
+  run_client_verb(*verb, context, words, run_pause);
 }
 
 void add_plan_parts(CLI::App& plan, VerbContext& context) {

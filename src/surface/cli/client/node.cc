@@ -18,7 +18,7 @@ using yaml::Node;
 using yaml::Scalar;
 using yaml::ScalarKind;
 
-constexpr int kIndent = 2;
+constexpr int kYamlIndent = 2;
 
 /// In double quotes, as in JSON; YAML reads the same.
 std::string quoted(const std::string& text) {
@@ -68,7 +68,7 @@ void append_json(std::string& out, const Node& node, int indent) {
   const auto line = [&](int depth) {
     if (indent >= 0) out += "\n" + std::string(static_cast<std::size_t>(depth), ' ');
   };
-  const int inner = indent < 0 ? indent : indent + kIndent;
+  const int inner = indent < 0 ? indent : indent + kYamlIndent;
   if (const auto* scalar = std::get_if<Scalar>(&node.value)) {
     out += scalar_text(*scalar, false);
   } else if (const auto* list = std::get_if<yaml::List>(&node.value)) {
@@ -121,14 +121,14 @@ void append_yaml(std::string& out, const Node& node, int indent, bool is_inline)
     for (const Node& item : *list) {
       begin();
       out += "- ";
-      append_yaml(out, item, indent + kIndent, true);
+      append_yaml(out, item, indent + kYamlIndent, true);
     }
   } else {
     for (const yaml::Entry& entry : std::get<yaml::Map>(node.value)) {
       begin();
       out += scalar_text({.text = entry.key, .is_plain = false, .kind = ScalarKind::kText}, true) + ":";
       out += is_leaf(entry.value) ? " " : "\n";
-      append_yaml(out, entry.value, indent + kIndent, is_leaf(entry.value));
+      append_yaml(out, entry.value, indent + kYamlIndent, is_leaf(entry.value));
     }
   }
 }

@@ -22,7 +22,7 @@ using yaml::Node;
 constexpr std::size_t kGap = 3;
 
 /// Characters, not bytes.
-std::size_t width_of(std::string_view text) {
+std::size_t printed_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
@@ -220,14 +220,14 @@ std::string columns_text(const std::vector<std::string>& headings, const std::ve
   }
   std::vector<std::size_t> widths(headings.size());
   for (const Row& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], printed_width(line[i]));
   }
   std::string result;
   for (const Row& line : lines) {
     std::string out;
     for (std::size_t i = 0; i < line.size(); ++i) {
       out += line[i];
-      if (i + 1 < line.size()) out += std::string(widths[i] - width_of(line[i]) + kGap, ' ');
+      if (i + 1 < line.size()) out += std::string(widths[i] - printed_width(line[i]) + kGap, ' ');
     }
     out.erase(out.find_last_not_of(' ') + 1);
     result += out + "\n";

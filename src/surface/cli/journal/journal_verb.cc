@@ -39,7 +39,7 @@ struct JournalWords {
   std::string to;
 };
 
-tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+tl::unexpected<Error> store_failure(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
 /// An output that cannot be written is a failure of the environment, whatever the code of the error.
 tl::unexpected<Error> not_written(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
@@ -49,7 +49,7 @@ Result<std::string> verify(const std::string& folder) {
   const auto path = find_journal(folder);
   if (!path) return pass_on(path.error());
   const auto counts = edges::verify_sqlite_store(*path);
-  if (!counts) return failed(counts.error());
+  if (!counts) return store_failure(counts.error());
   return fmt::format(
       "{}: rows {} to {} are what was written: {} rows, {} snapshots, {} outcomes, {} of usage, {} blobs\n", *path,
       counts->first, counts->last, counts->rows, counts->snapshots, counts->outcomes, counts->usage, counts->blobs);
@@ -85,16 +85,16 @@ Result<void> print_rows(const JournalWords& words, std::FILE* out) {
   const auto to = words.to.empty() ? Result<std::uint64_t>(UINT64_MAX) : sequence_of("--to", words.to);
   if (!to) return pass_on(to.error());
   auto reader = edges::open_sqlite_reader(*path);
-  if (!reader) return failed(reader.error());
+  if (!reader) return store_failure(reader.error());
   const auto range = (*reader)->range();
-  if (!range) return failed(range.error());
+  if (!range) return store_failure(range.error());
   if (!words.from.empty() && *from < range->first) {
     return invalid(fmt::format("--from: wanted a row that is there, {} to {}, found {}: older ones were removed",
                                range->first, range->last, *from));
   }
   for (std::uint64_t next = *from; next <= *to;) {
     const auto rows = (*reader)->read(next, kRowsAtOnce);
-    if (!rows) return failed(rows.error());
+    if (!rows) return store_failure(rows.error());
     if (rows->empty()) return {};
     for (const JournalRow& row : *rows) {
       if (row.sequence > *to) return {};

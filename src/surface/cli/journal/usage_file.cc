@@ -19,6 +19,7 @@
 #include "live/session/session.h"
 #include "surface/api/clock_text.h"
 #include "surface/cli/journal/recorded_window.h"
+#include "surface/cli/shared/unwritable.h"
 #include "surface/cli/up/up_history.h"
 
 namespace berth::cli {
@@ -151,9 +152,6 @@ Result<AskedTimes> asked_times(const UsageFileWords& words, const RecordedWorld&
   times.to = *to;
   return times;
 }
-
-/// An output that cannot be written is a failure of the environment, whatever the code of the error.
-tl::unexpected<Error> unwritable(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
 /// Writes the lines hour by hour; returns their number.
 Result<std::ptrdiff_t> write_lines(UsageEvents& events, RecordedUsage& usage, const AskedTimes& times,

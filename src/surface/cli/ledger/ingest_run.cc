@@ -21,7 +21,7 @@ using edges::LedgerSource;
 
 constexpr std::uint64_t kBatchLines = 10'000;
 /// Between two drawings of the progress.
-constexpr std::uint64_t kLinesPerDrawing = 65'536;
+constexpr std::uint64_t kIngestedPerDrawing = 65'536;
 
 /// Whether every line is an event. Returns their number.
 Result<std::uint64_t> check_lines(std::string_view bytes, const std::string& path, ProgressBar& bar) {
@@ -31,7 +31,7 @@ Result<std::uint64_t> check_lines(std::string_view bytes, const std::string& pat
     if (!more) return pass_on(more.error());
     if (!*more) return count;
     ++count;
-    if (count % kLinesPerDrawing == 0) {
+    if (count % kIngestedPerDrawing == 0) {
       bar.show("checking lines", 0, static_cast<double>(lines.line().position) / static_cast<double>(bytes.size()));
     }
   }

@@ -14,7 +14,7 @@
 namespace berth::cli {
 namespace {
 
-using Cells = std::vector<std::vector<std::string>>;
+using LedgerRows = std::vector<std::vector<std::string>>;
 
 struct Sum {
   ledger::GpuMicros gpu_us = 0;
@@ -51,13 +51,13 @@ Groups groups_of(const ledger::Report& report) {
   return groups;
 }
 
-void add_row(Cells& cells, const std::string& name, const Sum& sum, const Sum& total) {
+void add_row(LedgerRows& cells, const std::string& name, const Sum& sum, const Sum& total) {
   cells.push_back(
       {name, gpu_hours_text(sum.gpu_us), dollars_text(sum.micro_usd), percent_text(sum.micro_usd, total.micro_usd)});
 }
 
 std::string tenants_table(const Groups& groups, bool has_colour) {
-  Cells cells = {{"tenant", "GPU-hours", "dollars", "share"}};
+  LedgerRows cells = {{"tenant", "GPU-hours", "dollars", "share"}};
   for (const auto& [tenant, sum] : groups.tenants) add_row(cells, printable(tenant), sum, groups.total);
   for (const auto& [owner, sum] : groups.idle) {
     add_row(cells, owner.empty() ? "idle" : "idle, owned by " + printable(owner), sum, groups.total);
@@ -68,7 +68,7 @@ std::string tenants_table(const Groups& groups, bool has_colour) {
 }
 
 std::string months_table(const ledger::Report& report, bool has_colour) {
-  Cells cells = {{"month", "state", "rows", "corrections", "dollars"}};
+  LedgerRows cells = {{"month", "state", "rows", "corrections", "dollars"}};
   for (const ledger::MonthRows& month : report.months) {
     ledger::MicroUsd corrections = 0;
     for (const ledger::Row& row : month.rows) corrections += row.key.of ? row.micro_usd : 0;
@@ -120,7 +120,7 @@ std::string report_table(const ledger::Report& report, bool has_colour) {
 }
 
 std::string trial_balance_table(const ledger::TrialBalance& trial, bool has_colour) {
-  Cells cells = {{"account", "name", "grains"}};
+  LedgerRows cells = {{"account", "name", "grains"}};
   for (const ledger::AccountBalance& account : trial.accounts) {
     cells.push_back({std::string(name_of(account.kind)), account.name.empty() ? "(nobody)" : printable(account.name),
                      fmt::format("{}", account.grains)});

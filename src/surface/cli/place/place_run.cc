@@ -24,7 +24,6 @@
 namespace berth::cli {
 namespace {
 
-using placement::Policy;
 using placement::Problem;
 
 constexpr int kGpuCountMax = 1'000'000'000;
@@ -74,7 +73,7 @@ class RunWatch {
 
   void defer_interrupts() { interrupt_.defer(); }
 
-  placement::RunListener begin(Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
+  placement::RunListener begin(placement::Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
     const std::size_t run = run_count_++;
     placement::RunListener listener;
     listener.progressed = [this, policy, run](double share) {
@@ -137,7 +136,7 @@ Result<std::string> run_place(const PlaceRequest& request, const VerbContext& co
   if (auto opened = watch.open(); !opened) return pass_on(opened.error());
   const auto results =
       placement::run_study(*problem, request.study, *policies,
-                           [&](Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
+                           [&](placement::Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
                              return watch.begin(policy, seed, arrivals);
                            });
   if (!results) return pass_on(results.error());

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_same_file(const fs::path& a, const fs::path& b) {
+bool is_same_path(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
   if (fs::equivalent(a, b, ignored)) return true;
   const fs::path whole_a = fs::weakly_canonical(a, ignored);
@@ -43,10 +43,10 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 Result<void> check_paths(const ReplayRequest& request) {
   if (!request.journal_path) return {};
   const std::string& journal = *request.journal_path;
-  if (!request.recorded && is_same_file(journal, request.scenario_path)) {
+  if (!request.recorded && is_same_path(journal, request.scenario_path)) {
     return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", in_quotes(journal)));
   }
-  if (request.report_dir && is_same_file(journal, report_page_path(*request.report_dir))) {
+  if (request.report_dir && is_same_path(journal, report_page_path(*request.report_dir))) {
     return invalid(
         fmt::format("--journal: wanted another file than the page of --report, found {}", in_quotes(journal)));
   }

@@ -11,15 +11,14 @@
 namespace berth::cli {
 namespace {
 
-using measure::PolicyResult;
 using Row = std::vector<std::string>;
 
 std::string goodput_text(double goodput) { return fmt::format("{:.4f}", goodput); }
 
-std::string shown_name(const PolicyResult& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
+std::string shown_name(const measure::PolicyResult& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
 
 /// The goodput that the scenario's objective averages.
-std::optional<double> goodput_of(const PolicyResult& policy, Objective objective) {
+std::optional<double> goodput_of(const measure::PolicyResult& policy, Objective objective) {
   const measure::Figures& f = policy.figures;
   return objective == Objective::kServices ? f.goodput_mean_of_services : f.goodput;
 }
@@ -31,7 +30,7 @@ std::vector<Row> head_rows(Objective objective) {
            "changes"}};
 }
 
-Row figures_row(const PolicyResult& policy, Objective objective) {
+Row figures_row(const measure::PolicyResult& policy, Objective objective) {
   const measure::Figures& f = policy.figures;
   return {shown_name(policy),
           shown(goodput_of(policy, objective), goodput_text),
@@ -48,21 +47,21 @@ Row figures_row(const PolicyResult& policy, Objective objective) {
           with_separators(f.changes)};
 }
 
-Row infeasible_row(const PolicyResult& policy) {
+Row infeasible_row(const measure::PolicyResult& policy) {
   Row row(head_rows({}).front().size(), std::string(kAbsentText));
   row.front() = shown_name(policy);
   return row;
 }
 
-const PolicyResult* first_that_ran(const study::ReplayResult& result) {
+const measure::PolicyResult* first_that_ran(const study::ReplayResult& result) {
   const auto ran = std::find_if(result.policies.begin(), result.policies.end(),
-                                [](const PolicyResult& policy) { return !policy.infeasible; });
+                                [](const measure::PolicyResult& policy) { return !policy.infeasible; });
   return ran == result.policies.end() ? nullptr : &*ran;
 }
 
 std::string opening(const study::ReplayResult& result) {
   std::string text = fmt::format("{}: {} s simulated", result.scenario, with_separators(result.simulated_seconds));
-  if (const PolicyResult* ran = first_that_ran(result)) {
+  if (const measure::PolicyResult* ran = first_that_ran(result)) {
     text += fmt::format(", {} requests", with_separators(ran->figures.requests));
   }
   text += fmt::format(", seed {}; the fleet costs {}", result.seed,
@@ -76,7 +75,7 @@ template <class TextOf>
 std::vector<std::string> remarks_on(const study::ReplayResult& result, std::string_view pattern, TextOf text_of) {
   std::vector<Remark> remarks;
   remarks.reserve(result.policies.size());
-  for (const PolicyResult& policy : result.policies) remarks.push_back({.name = policy.name, .text = text_of(policy)});
+  for (const measure::PolicyResult& policy : result.policies) remarks.push_back({.name = policy.name, .text = text_of(policy)});
   return grouped(pattern, remarks);
 }
 
@@ -103,18 +102,18 @@ std::vector<std::string> remarks(const study::ReplayResult& result, bool has_tim
     lines.insert(lines.end(), more.begin(), more.end());
   };
   const bool has_hindsight = std::any_of(result.policies.begin(), result.policies.end(),
-                                         [](const PolicyResult& policy) { return policy.is_hindsight; });
+                                         [](const measure::PolicyResult& policy) { return policy.is_hindsight; });
   if (has_hindsight) lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
   add(remarks_on(result, "{} cannot run: {}",
-                 [](const PolicyResult& policy) { return policy.infeasible.value_or(""); }));
-  add(remarks_on(result, "{}: {}", [](const PolicyResult& policy) { return policy.how; }));
+                 [](const measure::PolicyResult& policy) { return policy.infeasible.value_or(""); }));
+  add(remarks_on(result, "{}: {}", [](const measure::PolicyResult& policy) { return policy.how; }));
   add(remarks_on(result, "not obeyed by {}: {}",
-                 [](const PolicyResult& policy) { return joined(constraint_names(policy.ignores), ", "); }));
-  add(remarks_on(result, "{}: {}", [](const PolicyResult& policy) { return joined(policy.notes, "; "); }));
+                 [](const measure::PolicyResult& policy) { return joined(constraint_names(policy.ignores), ", "); }));
+  add(remarks_on(result, "{}: {}", [](const measure::PolicyResult& policy) { return joined(policy.notes, "; "); }));
   if (has_timings) {
     std::vector<std::string> times;
     times.reserve(result.policies.size());
-    for (const PolicyResult& policy : result.policies) {
+    for (const measure::PolicyResult& policy : result.policies) {
       times.push_back(fmt::format("{} {:.2f} s", policy.name, policy.wall_seconds));
     }
     lines.push_back("took: " + joined(times, ", "));
@@ -123,9 +122,9 @@ std::vector<std::string> remarks(const study::ReplayResult& result, bool has_tim
 }
 
 /// The policy with the highest goodput, which is printed in bold.
-const PolicyResult* best_of(const study::ReplayResult& result) {
-  const PolicyResult* best = nullptr;
-  for (const PolicyResult& policy : result.policies) {
+const measure::PolicyResult* best_of(const study::ReplayResult& result) {
+  const measure::PolicyResult* best = nullptr;
+  for (const measure::PolicyResult& policy : result.policies) {
     const auto goodput = goodput_of(policy, result.objective);
     if (policy.infeasible || !goodput) continue;
     if (best == nullptr || *goodput > *goodput_of(*best, result.objective)) best = &policy;
@@ -141,13 +140,13 @@ std::string replay_table(const study::ReplayResult& result, TableStyle style) {
   };
   std::vector<Row> rows = head_rows(result.objective);
   const std::size_t head_count = rows.size();
-  for (const PolicyResult& policy : result.policies) {
+  for (const measure::PolicyResult& policy : result.policies) {
     rows.push_back(policy.infeasible ? infeasible_row(policy) : figures_row(policy, result.objective));
   }
 
   std::string text = wrapped(opening(result)) + "\n\n";
   const std::vector<std::string> lines = aligned(rows);
-  const PolicyResult* best = best_of(result);
+  const measure::PolicyResult* best = best_of(result);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool is_head = i < head_count;
     const bool is_best = !is_head && &result.policies[i - head_count] == best;

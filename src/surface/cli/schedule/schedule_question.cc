@@ -16,7 +16,6 @@ namespace berth::cli {
 namespace {
 
 using sched::JobIndex;
-using sched::Policy;
 
 Result<JobIndex> find_job(const sched::Workload& workload, const ScheduleRequest& request) {
   const std::string& name = *request.question->why_job;
@@ -38,7 +37,7 @@ Result<std::string> answer_question(const sched::Workload& workload, const Sched
     if (!found) return pass_on(found.error());
     job = *found;
   }
-  const Policy policy = request.policies.size() == 1 ? request.policies.front() : Policy::kBerth;
+  const sched::Policy policy = request.policies.size() == 1 ? request.policies.front() : sched::Policy::kBerth;
   ProgressBar bar(context.progress(), 1, steady_now);
   sched::RunListener listener;
   listener.progressed = [&](double share) {

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const MigProfile& profile) {
+Json fleet_json_of(const MigProfile& profile) {
   return {{"name", profile.name},
           {"compute_slices", profile.compute_slices},
           {"length", profile.length},
@@ -46,9 +46,9 @@ MigProfile profile_of(const Json& json) {
   return profile;
 }
 
-Json json_of(const GpuModel& model) {
+Json fleet_json_of(const GpuModel& model) {
   Json profiles = Json::array();
-  for (const MigProfile& profile : model.profiles) profiles.push_back(json_of(profile));
+  for (const MigProfile& profile : model.profiles) profiles.push_back(fleet_json_of(profile));
   return {{"name", model.name},
           {"units", model.units},
           {"compute_slices", model.compute_slices},
@@ -80,7 +80,7 @@ std::string fleet_json(const std::vector<device::LocalGpu>& gpus) {
   Json fleet = Json::array();
   for (const device::LocalGpu& gpu : gpus) {
     fleet.push_back(
-        {{"uuid", gpu.uuid}, {"name", gpu.name}, {"pci_bus_id", gpu.pci_bus_id}, {"model", json_of(gpu.model)}});
+        {{"uuid", gpu.uuid}, {"name", gpu.name}, {"pci_bus_id", gpu.pci_bus_id}, {"model", fleet_json_of(gpu.model)}});
   }
   return Json{{"gpus", std::move(fleet)}}.dump();
 }

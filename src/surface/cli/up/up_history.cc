@@ -27,7 +27,7 @@ constexpr int kFormat = 1;
 constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions that know no such world refuse it
 constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
 
-Json json_of(const Beginning& beginning) {
+Json beginning_json(const Beginning& beginning) {
   Json json;
   json["scenario"] = beginning.scenario ? Json(*beginning.scenario) : Json(nullptr);
   json["seed"] = beginning.seed;
@@ -271,7 +271,7 @@ std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedF
                     .format = kFormat,
                     .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
   };
-  add(kOpened, json_of(beginning));
+  add(kOpened, beginning_json(beginning));
   if (files.is_local()) rows.back().format = kLocalFormat;
   for (const auto& [path, content] : files.contents()) {
     add(kFile, {{"path", path}, {"hex", journal::hex_of(content)}});

@@ -47,7 +47,7 @@ namespace berth::cli {
 namespace {
 
 constexpr int kFailedStatus = 1;
-constexpr int kInterruptedStatus = 130;
+constexpr int kStoppedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::int64_t kDaySeconds = std::int64_t{24} * 3600;
 
@@ -489,7 +489,7 @@ class Up {
 
   [[nodiscard]] int status_of(int signal) const {
     log_line(context_.err, "stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
-    return signal == SIGINT ? kInterruptedStatus : 0;
+    return signal == SIGINT ? kStoppedStatus : 0;
   }
 
   [[nodiscard]] bool has_journal_failed() {
