@@ -5,7 +5,7 @@
 # in src/WING/CMakeLists.txt: the modules of a wing, lowest first; each is a folder with a CMakeLists.txt of its own:
 #
 #   berth_module(NAME mig [FOLDERS folder ...] DEPS base domain [LIBS fmt::fmt ...]
-#     [TESTING_DEPS solver window_testing ...] [TEST_SECONDS 70] [SYSTEM] [STANDALONE])
+#     [TESTING_DEPS solver window_testing ...] [TEST_SECONDS 70] [SYSTEM] [STANDALONE] [LIGHT] [PORTABLE source ...])
 #
 # A dependency must be declared before: in an earlier wing, or earlier in the same wing. Otherwise the configuration stops.
 #
@@ -14,6 +14,11 @@
 #
 # STANDALONE: main.cc does not become the program berth; whoever makes a program of it calls a function of its own
 # (cmake/BerthNvmlSim.cmake).
+#
+# LIGHT: it only reads options and writes answers: it is compiled with less optimisation.
+#
+# PORTABLE: these sources (ALL: every one) are also part of the simulated NVML, which needs nothing but libc and libstdc++ at run
+# time. They are compiled apart from the others, for a shared library too, with fmt in them (cmake/BerthNvmlSim.cmake).
 #
 # From the files of the calling folder, its detail/ and its FOLDERS:
 #   *.cc            static library berth_<name> (an INTERFACE library while there is none; main.cc becomes the program berth)
@@ -37,9 +42,9 @@ function(berth_wing)
 endfunction()
 
 function(berth_module)
-  cmake_parse_arguments(ARG "SYSTEM;STANDALONE" "NAME;TEST_SECONDS" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEM;STANDALONE;LIGHT" "NAME;TEST_SECONDS" "FOLDERS;DEPS;LIBS;TESTING_DEPS;PORTABLE" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME)
-    message(FATAL_ERROR "berth_module: wanted NAME name [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [TEST_SECONDS ...] [SYSTEM] [STANDALONE], found: ${ARGN}")
+    message(FATAL_ERROR "berth_module: wanted NAME name [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [TEST_SECONDS ...] [SYSTEM] [STANDALONE] [LIGHT] [PORTABLE ...], found: ${ARGN}")
   endif()
   set(all_deps ${ARG_DEPS} ${ARG_TESTING_DEPS})
   berth_check_order(${ARG_NAME} "${all_deps}")
@@ -61,7 +66,10 @@ function(berth_module)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
 
   list(TRANSFORM ARG_DEPS PREPEND berth_ OUTPUT_VARIABLE dep_targets)
-  berth_library(berth_${ARG_NAME} "${sources}" ${dep_targets} ${ARG_LIBS})
+  berth_library(berth_${ARG_NAME} "${sources}" "${ARG_PORTABLE}" ${dep_targets} ${ARG_LIBS})
+  if(ARG_LIGHT)
+    berth_optimise_little(berth_${ARG_NAME})
+  endif()
   if(main_source AND NOT ARG_STANDALONE)
     add_executable(berth ${main_source})
     target_link_libraries(berth PRIVATE berth_${ARG_NAME})
@@ -71,7 +79,7 @@ function(berth_module)
   list(TRANSFORM ARG_TESTING_DEPS PREPEND berth_ OUTPUT_VARIABLE testing_targets)
   if((BERTH_TESTS OR BERTH_BENCH) AND IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/testing)
     file(GLOB testing_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/*.cc)
-    berth_library(berth_${ARG_NAME}_testing "${testing_sources}" berth_${ARG_NAME} ${testing_targets})
+    berth_library(berth_${ARG_NAME}_testing "${testing_sources}" "" berth_${ARG_NAME} ${testing_targets})
     set(testing_targets berth_${ARG_NAME}_testing)
   endif()
 
@@ -160,10 +168,13 @@ function(berth_compiled variable target sources)
   set(${variable} ${bundles} PARENT_SCOPE)
 endfunction()
 
-function(berth_library target sources)
+function(berth_library target sources portable)
+  berth_portable_compiled(compiled_apart sources ${target} "${portable}")
   if(sources)
     berth_compiled(compiled ${target} "${sources}")
-    add_library(${target} STATIC ${compiled})
+  endif()
+  if(compiled OR compiled_apart)
+    add_library(${target} STATIC ${compiled} ${compiled_apart})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
@@ -171,6 +182,27 @@ function(berth_library target sources)
   endif()
   target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} ${scope} ${ARGN})
+endfunction()
+
+# What is compiled for the PORTABLE sources, which are taken out of `sources`: in bundles if they are ALL, else each by itself,
+# because of an archive a program gets whole objects.
+function(berth_portable_compiled variable sources_variable target portable)
+  set(${variable} PARENT_SCOPE)
+  if(NOT portable OR BERTH_SANITIZE OR BERTH_COVERAGE) # the simulated NVML is not built then
+    return()
+  endif()
+  set(sources ${${sources_variable}})
+  if(portable STREQUAL "ALL")
+    berth_compiled(compiled ${target} "${sources}")
+    set(sources)
+  else()
+    list(TRANSFORM portable PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE compiled)
+    list(REMOVE_ITEM sources ${compiled})
+  endif()
+  set_source_files_properties(${compiled} PROPERTIES
+    COMPILE_OPTIONS "-fPIC;-fvisibility=hidden;-fvisibility-inlines-hidden" COMPILE_DEFINITIONS FMT_HEADER_ONLY)
+  set(${variable} ${compiled} PARENT_SCOPE)
+  set(${sources_variable} ${sources} PARENT_SCOPE)
 endfunction()
 
 # One program for all tests of a kind in a module, and one entry in ctest.
