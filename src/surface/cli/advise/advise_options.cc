@@ -5,6 +5,20 @@
 
 namespace berth::cli {
 
+OptionTable advise_option_rows(AdviseWords& words) {
+  return {
+      {"--pods", "FILE", "What pods need: name, CPU, memory, GPUs", &words.pods, kRequired},
+      {"--offers", "FILE,..", "Catalogues as CSV; default: the built-in one", &words.offers.offers},
+      {"--region,--regions", "A,B", "Only in these regions", &words.offers.regions},
+      {"--purchase", "WORD", "on-demand, spot or committed; default: on-demand", &words.offers.purchase},
+      {"--at", "DATE", "The prices of this day; default: today (UTC)", &words.offers.at},
+      {"--stamp", "DATE", "The day of catalogues without dates; default: that of --at", &words.offers.stamp},
+      {"--nodes", "N", "Budget of the search, in nodes; default: grows with the pods", &words.nodes},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with pictures, DIR/index.html", &words.report},
+  };
+}
+
 Result<AdviseRequest> check_advise_options(const AdviseWords& words, Date today) {
   if (words.pods.empty()) return invalid("--pods: wanted a file, found an empty path");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");

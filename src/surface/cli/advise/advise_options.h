@@ -8,6 +8,7 @@
 #include "base/core/date.h"
 #include "base/core/result.h"
 #include "surface/cli/shared/offer_words.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -20,6 +21,8 @@ struct AdviseWords {
   std::string format = "table";
   std::optional<std::string> report = std::nullopt;
 };
+
+[[nodiscard]] OptionTable advise_option_rows(AdviseWords& words);
 
 /// Checked, as far as possible without the files.
 struct AdviseRequest {

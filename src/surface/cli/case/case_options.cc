@@ -24,6 +24,23 @@ Result<std::optional<std::int64_t>> parse_optional_count(std::string_view option
 
 }  // namespace
 
+OptionTable case_option_rows(CaseWords& words) {
+  return {
+      {"SCENARIO", "TEXT", "The scenario file; its fleet has one GPU model with a price", &words.scenario, kRequired},
+      {"--attainment", "SHARE", "Share of its requests that each service must answer in time, such as 0.99",
+       &words.attainment, kRequired},
+      {"--provision-seconds", "N", "From the order of a GPU until it is there; default: the scenario's",
+       &words.provision_seconds},
+      {"--committed-micro-usd-per-gpu-hour", "R",
+       "Price of a GPU that is paid for all the time; adds the step commitments",
+       &words.committed_micro_usd_per_gpu_hour},
+      {"--seed", "N", "Seed of the run", &words.seed},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--journal", "DIR", "Write what happened in each step, DIR/STEP.jsonl", &words.journal},
+  };
+}
+
 Result<CaseRequest> check_case_options(const CaseWords& words) {
   if (words.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");

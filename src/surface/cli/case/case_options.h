@@ -7,6 +7,7 @@
 
 #include "base/core/result.h"
 #include "sim/study/case.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -22,6 +23,8 @@ struct CaseWords {
   std::optional<std::string> report = std::nullopt;
   std::optional<std::string> journal = std::nullopt;
 };
+
+[[nodiscard]] OptionTable case_option_rows(CaseWords& words);
 
 /// Checked, as far as possible without the scenario.
 struct CaseRequest {

@@ -12,10 +12,10 @@ namespace berth::cli {
 
 /// `berth cordon|uncordon|drain GPU|NODE --reason TEXT`, as typed.
 struct ScheduleWords {
-  ServerWords server;
+  ServerWords server = {};
   std::string action;  ///< "cordon", "uncordon" or "drain"
-  std::string target;
-  std::optional<std::string> reason;
+  std::string target = {};
+  std::optional<std::string> reason = std::nullopt;
 };
 [[nodiscard]] VerbOutcome run_cordon(const ScheduleWords& words, const VerbContext& context);
 
@@ -50,9 +50,9 @@ struct PlanShowWords {
 
 /// `berth plan pause --reason TEXT` and `berth plan resume`, as typed.
 struct PauseWords {
-  ServerWords server;
+  ServerWords server = {};
   bool is_paused = true;
-  std::optional<std::string> reason;
+  std::optional<std::string> reason = std::nullopt;
 };
 [[nodiscard]] VerbOutcome run_pause(const PauseWords& words, const VerbContext& context);
 

@@ -1,9 +1,6 @@
-#include "surface/cli/client/client_verbs.h"
-
-#include <CLI/CLI.hpp>
-#include <memory>
+#include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "surface/cli/client/act_run.h"
 #include "surface/cli/client/apply_run.h"
@@ -12,232 +9,281 @@
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/client/top_run.h"
 #include "surface/cli/client/usage_run.h"
+#include "surface/cli/shared/command_line.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr const char* kGroup = "Verbs for a running `berth up`";
+constexpr const char* kClientHeading = "Verbs for a running `berth up`";
 
 constexpr const char* kStatusHelp = R"(
 The server is --server or BERTH_SERVER, else the one whose address is in the folder of `berth up`, where the key is.
 Exit status: 0 done, 1 failed, 2 wrong words or input, 3 not found, 4 not allowed, 5 conflict, 6 timed out,
 7 no server.)";
 
-std::string examples(const char* lines) { return std::string("Examples:\n") + lines + kStatusHelp; }
-
-void add_server_options(CLI::App& verb, ServerWords& words) {
-  verb.add_option("--server", words.server, "Address of the server")->envname("BERTH_SERVER")->type_name("URL");
-  verb.add_option("--data", words.data, "Folder of the key and the address; default: that of `berth up`")
-      ->envname("BERTH_STATE")
-      ->type_name("DIR");
-  verb.add_option("--timeout", words.timeout, "How long to wait for an answer")
-      ->type_name("SECONDS")
-      ->capture_default_str();
-}
-
-void add_output_option(CLI::App& verb, std::string& output) {
-  verb.add_option("-o,--output", output, "table, wide, json, yaml or name")->type_name("WORD")->capture_default_str();
-}
-
-void add_tenant_option(CLI::App& verb, std::string& tenant) {
-  verb.add_option("-t,--tenant", tenant, "The tenant of services and slices")->type_name("TENANT");
-}
-
-void add_file_option(CLI::App& verb, std::vector<std::string>& files, bool is_required) {
-  verb.add_option("-f,--filename", files, "A file of objects (YAML or JSON); -: the standard input; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->required(is_required);
-}
-
-/// When parsing names the verb, it runs with the words typed.
-template <class Words, class Run>
-void run_client_verb(CLI::App& verb, VerbContext& context, std::shared_ptr<Words> words, Run run) {
-  verb.callback([words = std::move(words), &context, run] { print_outcome(context, run(*words, context)); });
-}
-
-void add_apply(CLI::App& app, VerbContext& context) {
-  CLI::App* verb =
-      app.add_subcommand("apply", "Creates or replaces the tenants and services of a file.")->group(kGroup);
-  verb->footer(examples(R"(  berth apply -f service.yaml
+constexpr const char* kApplyExamples = R"(  berth apply -f service.yaml
   berth get service detector -t vision -o yaml | berth apply -f -
 
 Files that a service names (profile, arrivals) are relative to FILE and sent as rows. With a resourceVersion in the
 file, an object that has changed since is a conflict. Prints created, configured or unchanged for each object.
-)"));
-  const auto words = std::make_shared<ApplyWords>();
-  add_file_option(*verb, words->files, true);
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_apply);
-}
+)";
 
-void add_get(CLI::App& app, VerbContext& context) {
-  CLI::App* verb =
-      app.add_subcommand("get", "Lists tenants, services, nodes, gpus, slices or plans, or prints one.")->group(kGroup);
-  verb->footer(examples(R"(  berth get services
+constexpr const char* kGetExamples = R"(  berth get services
   berth get service detector -t vision -o yaml
   berth get gpus -o wide
-)"));
-  const auto words = std::make_shared<GetWords>();
-  verb->add_option("KIND", words->kind, "tenants, services, nodes, gpus, slices, plans or faults; also in the singular")
-      ->required();
-  verb->add_option("NAME", words->name, "The name of one");
-  add_tenant_option(*verb, words->tenant);
-  add_output_option(*verb, words->output);
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_get);
-}
+)";
 
-void add_describe(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("describe", "Prints one object with everything about it.")->group(kGroup);
-  verb->footer(examples(R"(  berth describe service detector -t vision
+constexpr const char* kDescribeExamples = R"(  berth describe service detector -t vision
   berth describe gpu gpu-3
   berth describe node node-0
-)"));
-  const auto words = std::make_shared<GetWords>();
-  verb->add_option("KIND", words->kind, "service, gpu, node, plan, tenant or slice")->required();
-  verb->add_option("NAME", words->name, "The name")->required();
-  add_tenant_option(*verb, words->tenant);
-  add_output_option(*verb, words->output);
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_describe);
-}
+)";
 
-void add_delete(CLI::App& app, VerbContext& context) {
-  CLI::App* verb =
-      app.add_subcommand("delete", "Deletes a service or a tenant, or the objects of a file.")->group(kGroup);
-  verb->footer(examples(R"(  berth delete service detector -t vision
+constexpr const char* kDeleteExamples = R"(  berth delete service detector -t vision
   berth delete tenant vision
   berth delete -f service.yaml
-)"));
-  const auto words = std::make_shared<DeleteWords>();
-  verb->add_option("KIND", words->kind, "service or tenant");
-  verb->add_option("NAME", words->name, "The name");
-  add_tenant_option(*verb, words->tenant);
-  add_file_option(*verb, words->files, false);
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_delete);
-}
+)";
 
-void add_top(CLI::App& app, VerbContext& context) {
-  CLI::App* verb =
-      app.add_subcommand("top", "Shows GPUs and services with the figures of the last minute.")->group(kGroup);
-  verb->footer(examples("  berth top\n  berth top --once\n"));
-  const auto words = std::make_shared<TopWords>();
-  verb->add_flag("--once", words->is_once, "Print once; otherwise each second, if the output is a terminal");
-  add_server_options(*verb, words->server);
-  verb->callback([words, &context] { run_top(*words, context); });
-}
-
-void add_usage(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("usage", "Lists who held which slice from when to when.")->group(kGroup);
-  verb->footer(examples(R"(  berth usage
+constexpr const char* kUsageExamples = R"(  berth usage
   berth usage --from 2026-11-22T10:00:00Z --to 2026-11-22T11:00:00Z --format csv
 
 Times are those of the world. Intervals that reach beyond are cut. Units that nobody holds are listed, too.
-)"));
-  const auto words = std::make_shared<UsageWords>();
-  verb->add_option("--from", words->from, "RFC 3339; default: since the world began")->type_name("TIME");
-  verb->add_option("--to", words->to, "RFC 3339; default: until now")->type_name("TIME");
-  verb->add_option("--format", words->format, "table, json or csv")->type_name("WORD")->capture_default_str();
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_usage);
-}
+)";
 
-void add_schedule(CLI::App& app, VerbContext& context, const std::string& action, const std::string& help) {
-  CLI::App* verb = app.add_subcommand(action, help)->group(kGroup);
-  const std::string reason = action == "uncordon" ? "" : " --reason \"fan replaced\"";
-  verb->footer(
-      examples(("  berth " + action + " gpu-3" + reason + "\n  berth " + action + " node-0" + reason + "\n").c_str()));
-  const auto words = std::make_shared<ScheduleWords>();
-  words->action = action;
-  verb->add_option("GPU|NODE", words->target, "gpu-3 or node-0")->required();
-  verb->add_option("--reason", words->reason, "Why: 1 to 500 characters")
-      ->type_name("TEXT")
-      ->required(action != "uncordon");
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_cordon);
-}
-
-void add_sim(CLI::App& app, VerbContext& context) {
-  CLI::App* sim = app.add_subcommand("sim", "Faults of the simulated world.")->group(kGroup);
-  sim->require_subcommand(1);
-  CLI::App* fault = sim->add_subcommand("fault", "Makes something of the simulated world fail.");
-  fault->footer(examples(R"(  berth sim fault lose gpu-3
+constexpr const char* kFaultExamples = R"(  berth sim fault lose gpu-3
   berth sim fault return gpu-3
   berth sim fault fail_create node-0 --times 2
   berth sim fault slow gpu-0 --seconds 60
   berth sim fault clear all
-)"));
-  const auto words = std::make_shared<FaultWords>();
-  fault
-      ->add_option("KIND", words->kind,
-                   "lose, return, fail_create, fail_destroy, slow, reports_failure, foreign_slice or clear")
-      ->required();
-  fault->add_option("GPU|NODE", words->target, "gpu-3 or node-0; for clear also all")->required();
-  fault->add_option("--gpus", words->gpus, "How many GPUs, from there on")->type_name("N");
-  fault->add_option("--times", words->times, "How many actions")->type_name("N");
-  fault->add_option("--seconds", words->seconds, "How long each action takes (slow)")->type_name("S");
-  fault->add_option("--profile", words->profile, "Of the slice (foreign_slice)")->type_name("NAME");
-  fault->add_option("--start", words->start, "Where the slice begins (foreign_slice)")->type_name("N");
-  add_server_options(*fault, words->server);
-  run_client_verb(*fault, context, words, run_fault);
-  CLI::App* faults = sim->add_subcommand("faults", "Lists the faults that still wait.");
-  faults->footer(examples("  berth sim faults\n"));
-  const auto list_words = std::make_shared<FaultsWords>();
-  add_output_option(*faults, list_words->output);
-  add_server_options(*faults, list_words->server);
-  run_client_verb(*faults, context, list_words, run_faults);
+)";
+
+std::string examples(const std::string& lines) { return "Examples:\n" + lines + kStatusHelp; }
+
+/// `rows` and those that all these verbs have.
+OptionTable with_server(const OptionTable& rows, ServerWords& words) {
+  constexpr OptionTraits kServer = {.environment = "BERTH_SERVER"};
+  constexpr OptionTraits kState = {.environment = "BERTH_STATE"};
+  return joined_rows(
+      {rows,
+       {
+           {"--server", "URL", "Address of the server", &words.server, kServer},
+           {"--data", "DIR", "Folder of the key and the address; default: that of `berth up`", &words.data, kState},
+           {"--timeout", "SECONDS", "How long to wait for an answer", &words.timeout},
+       }});
 }
 
-/// `plan show|history|approve`, which have the same words.
+OptionRow output_row(std::string& output) {
+  return {"-o,--output", "WORD", "table, wide, json, yaml or name", &output};
+}
+
+OptionRow tenant_row(std::string& tenant) {
+  return {"-t,--tenant", "TENANT", "The tenant of services and slices", &tenant};
+}
+
+OptionRow files_row(std::vector<std::string>& files, const OptionTraits& traits = {}) {
+  return {"-f,--filename", "FILE", "A file of objects (YAML or JSON); -: the standard input; may be repeated", &files,
+          traits};
+}
+
+OptionRow reason_row(std::optional<std::string>& reason, bool is_required) {
+  return {"--reason", "TEXT", "Why: 1 to 500 characters", &reason, is_required ? kRequired : OptionTraits()};
+}
+
+OptionTable apply_option_rows(ApplyWords& words) {
+  return with_server({files_row(words.files, kRequired)}, words.server);
+}
+
+OptionTable get_option_rows(GetWords& words) {
+  return with_server(
+      {
+          {"KIND", "TEXT", "tenants, services, nodes, gpus, slices, plans or faults; also in the singular", &words.kind,
+           kRequired},
+          {"NAME", "TEXT", "The name of one", &words.name},
+          tenant_row(words.tenant),
+          output_row(words.output),
+      },
+      words.server);
+}
+
+OptionTable describe_option_rows(GetWords& words) {
+  return with_server(
+      {
+          {"KIND", "TEXT", "service, gpu, node, plan, tenant or slice", &words.kind, kRequired},
+          {"NAME", "TEXT", "The name", &words.name, kRequired},
+          tenant_row(words.tenant),
+          output_row(words.output),
+      },
+      words.server);
+}
+
+OptionTable delete_option_rows(DeleteWords& words) {
+  return with_server(
+      {
+          {"KIND", "TEXT", "service or tenant", &words.kind},
+          {"NAME", "TEXT", "The name", &words.name},
+          tenant_row(words.tenant),
+          files_row(words.files),
+      },
+      words.server);
+}
+
+OptionTable top_option_rows(TopWords& words) {
+  return with_server(
+      {
+          {"--once", "", "Print once; otherwise each second, if the output is a terminal", &words.is_once},
+      },
+      words.server);
+}
+
+OptionTable usage_option_rows(UsageWords& words) {
+  return with_server(
+      {
+          {"--from", "TIME", "RFC 3339; default: since the world began", &words.from},
+          {"--to", "TIME", "RFC 3339; default: until now", &words.to},
+          {"--format", "WORD", "table, json or csv", &words.format},
+      },
+      words.server);
+}
+
+OptionTable cordon_option_rows(ScheduleWords& words) {
+  return with_server(
+      {
+          {"GPU|NODE", "TEXT", "gpu-3 or node-0", &words.target, kRequired},
+          reason_row(words.reason, words.action != "uncordon"),
+      },
+      words.server);
+}
+
+OptionTable fault_option_rows(FaultWords& words) {
+  return with_server(
+      {
+          {"KIND", "TEXT", "lose, return, fail_create, fail_destroy, slow, reports_failure, foreign_slice or clear",
+           &words.kind, kRequired},
+          {"GPU|NODE", "TEXT", "gpu-3 or node-0; for clear also all", &words.target, kRequired},
+          {"--gpus", "N", "How many GPUs, from there on", &words.gpus},
+          {"--times", "N", "How many actions", &words.times},
+          {"--seconds", "S", "How long each action takes (slow)", &words.seconds},
+          {"--profile", "NAME", "Of the slice (foreign_slice)", &words.profile},
+          {"--start", "N", "Where the slice begins (foreign_slice)", &words.start},
+      },
+      words.server);
+}
+
+OptionTable faults_option_rows(FaultsWords& words) { return with_server({output_row(words.output)}, words.server); }
+
+OptionRow plan_id_row(PlanShowWords& words) {
+  return {"ID", "TEXT", "plan-7, or 7; default: the current plan", &words.id};
+}
+
+OptionTable plan_show_option_rows(PlanShowWords& words) {
+  return with_server(
+      {
+          plan_id_row(words),
+          output_row(words.output),
+      },
+      words.server);
+}
+
+OptionTable plan_history_option_rows(PlanShowWords& words) {
+  return with_server({output_row(words.output)}, words.server);
+}
+
+OptionTable plan_approve_option_rows(PlanShowWords& words) { return with_server({plan_id_row(words)}, words.server); }
+
+OptionTable pause_option_rows(PauseWords& words) {
+  return with_server({reason_row(words.reason, words.is_paused)}, words.server);
+}
+
+/// Prints what came of run(words, context).
 template <class Run>
-void add_plan_part(CLI::App& plan, VerbContext& context, const std::string& name, const std::string& help, Run run) {
-  CLI::App* verb = plan.add_subcommand(name, help);
-  verb->footer(examples(("  berth plan " + name + "\n").c_str()));
-  const auto words = std::make_shared<PlanShowWords>();
-  if (name != "history") verb->add_option("ID", words->id, "plan-7, or 7; default: the current plan");
-  if (name != "approve") add_output_option(*verb, words->output);
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run);
+auto answered(Run run) {
+  return [run](const auto& words, VerbContext& context) { print_outcome(context, run(words, context)); };
 }
 
-void add_pause(CLI::App& plan, VerbContext& context, bool is_paused) {
-  CLI::App* verb = is_paused ? plan.add_subcommand("pause", "Pauses planning: running actions continue, none begins.")
-                             : plan.add_subcommand("resume", "Resumes planning.");
-  verb->footer(
-      examples(is_paused ? "  berth plan pause --reason \"maintenance until 10:00\"\n" : "  berth plan resume\n"));
-  const auto words = std::make_shared<PauseWords>();
-  words->is_paused = is_paused;
-  verb->add_option("--reason", words->reason, "Why: 1 to 500 characters")->type_name("TEXT")->required(is_paused);
-  add_server_options(*verb, words->server);
-  run_client_verb(*verb, context, words, run_pause);
+Verb cordon_verb(const std::string& action, const char* help) {
+  const std::string reason = action == "uncordon" ? "" : " --reason \"fan replaced\"";
+  return with_words({.name = action,
+                     .help = help,
+                     .examples = examples("  berth " + action + " gpu-3" + reason + "\n  berth " + action + " node-0" +
+                                          reason + "\n"),
+                     .heading = kClientHeading},
+                    cordon_option_rows, answered(run_cordon), {.action = action});
 }
 
-void add_plan_parts(CLI::App& plan, VerbContext& context) {
-  add_plan_part(plan, context, "show", "Prints a plan of a running `berth up`, with its actions.", run_plan_show);
-  add_plan_part(plan, context, "history",
-                "Lists the latest plans, the newest first, with what they promised and what came of it.",
-                run_plan_history);
-  add_plan_part(plan, context, "approve", "Approves a plan that awaits it.", run_plan_approve);
-  add_pause(plan, context, true);
-  add_pause(plan, context, false);
+Verb sim_verb() {
+  return {.name = "sim",
+          .help = "Faults of the simulated world.",
+          .heading = kClientHeading,
+          .subcommands = {with_words({.name = "fault",
+                                      .help = "Makes something of the simulated world fail.",
+                                      .examples = examples(kFaultExamples)},
+                                     fault_option_rows, answered(run_fault)),
+                          with_words({.name = "faults",
+                                      .help = "Lists the faults that still wait.",
+                                      .examples = examples("  berth sim faults\n")},
+                                     faults_option_rows, answered(run_faults))}};
 }
 
 }  // namespace
 
-void add_client_verbs(CLI::App& app, VerbContext& context) {
-  add_apply(app, context);
-  add_get(app, context);
-  add_describe(app, context);
-  add_delete(app, context);
-  add_top(app, context);
-  add_usage(app, context);
-  add_schedule(app, context, "cordon", "Keeps new slices off a GPU or a node; those that stand stay.");
-  add_schedule(app, context, "uncordon", "Opens a GPU or a node again.");
-  add_schedule(app, context, "drain", "Moves everything off a GPU or a node, and keeps new slices off it.");
-  add_sim(app, context);
-  add_plan_parts(*app.get_subcommand("plan"), context);
+std::vector<Verb> client_verbs() {
+  return {with_words({.name = "apply",
+                      .help = "Creates or replaces the tenants and services of a file.",
+                      .examples = examples(kApplyExamples),
+                      .heading = kClientHeading},
+                     apply_option_rows, answered(run_apply)),
+          with_words({.name = "get",
+                      .help = "Lists tenants, services, nodes, gpus, slices or plans, or prints one.",
+                      .examples = examples(kGetExamples),
+                      .heading = kClientHeading},
+                     get_option_rows, answered(run_get)),
+          with_words({.name = "describe",
+                      .help = "Prints one object with everything about it.",
+                      .examples = examples(kDescribeExamples),
+                      .heading = kClientHeading},
+                     describe_option_rows, answered(run_describe)),
+          with_words({.name = "delete",
+                      .help = "Deletes a service or a tenant, or the objects of a file.",
+                      .examples = examples(kDeleteExamples),
+                      .heading = kClientHeading},
+                     delete_option_rows, answered(run_delete)),
+          with_words({.name = "top",
+                      .help = "Shows GPUs and services with the figures of the last minute.",
+                      .examples = examples("  berth top\n  berth top --once\n"),
+                      .heading = kClientHeading},
+                     top_option_rows, run_top),
+          with_words({.name = "usage",
+                      .help = "Lists who held which slice from when to when.",
+                      .examples = examples(kUsageExamples),
+                      .heading = kClientHeading},
+                     usage_option_rows, answered(run_usage)),
+          cordon_verb("cordon", "Keeps new slices off a GPU or a node; those that stand stay."),
+          cordon_verb("uncordon", "Opens a GPU or a node again."),
+          cordon_verb("drain", "Moves everything off a GPU or a node, and keeps new slices off it."),
+          sim_verb()};
+}
+
+std::vector<Verb> client_plan_subcommands() {
+  return {
+      with_words({.name = "show",
+                  .help = "Prints a plan of a running `berth up`, with its actions.",
+                  .examples = examples("  berth plan show\n")},
+                 plan_show_option_rows, answered(run_plan_show)),
+      with_words({.name = "history",
+                  .help = "Lists the latest plans, the newest first, with what they promised and what came of it.",
+                  .examples = examples("  berth plan history\n")},
+                 plan_history_option_rows, answered(run_plan_history)),
+      with_words({.name = "approve",
+                  .help = "Approves a plan that awaits it.",
+                  .examples = examples("  berth plan approve\n")},
+                 plan_approve_option_rows, answered(run_plan_approve)),
+      with_words({.name = "pause",
+                  .help = "Pauses planning: running actions continue, none begins.",
+                  .examples = examples("  berth plan pause --reason \"maintenance until 10:00\"\n")},
+                 pause_option_rows, answered(run_pause), {.is_paused = true}),
+      with_words({.name = "resume", .help = "Resumes planning.", .examples = examples("  berth plan resume\n")},
+                 pause_option_rows, answered(run_pause), {.is_paused = false}),
+  };
 }
 
 }  // namespace berth::cli

@@ -5,6 +5,19 @@
 
 namespace berth::cli {
 
+OptionTable commit_option_rows(CommitWords& words) {
+  return {
+      {"--demand", "FILE", "Units needed in each hour", &words.demand, kRequired},
+      {"--demand-format", "WORD", "csv or openb-pods", &words.demand_format, kRequired},
+      {"--plans", "FILE", "What a unit costs, by the hour and committed", &words.plans, kRequired},
+      {"--policies", "A,B", "all, or on-demand, constant, trailing-168, trailing-720, wang, optimal, berth",
+       &words.policies},
+      {"--reverse", "", "The hours in reverse order", &words.is_reversed},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--format", "WORD", "table or json", &words.format},
+  };
+}
+
 Result<CommitRequest> check_commit_options(const CommitWords& words) {
   if (words.demand.empty()) return invalid("--demand: wanted a file, found an empty path");
   if (words.plans.empty()) return invalid("--plans: wanted a file, found an empty path");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/core/result.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -20,6 +21,8 @@ struct CommitWords {
   std::string format = "table";
   std::optional<std::string> report = std::nullopt;
 };
+
+[[nodiscard]] OptionTable commit_option_rows(CommitWords& words);
 
 enum class DemandFormat { kCsv, kOpenbPods };
 

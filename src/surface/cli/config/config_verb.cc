@@ -1,6 +1,6 @@
-#include "surface/cli/config/config_verb.h"
-
 #include "surface/cli/config/config_reference.h"
+#include "surface/cli/shared/command_line.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
@@ -14,12 +14,11 @@ Exit status: 0 done, 2 bad input.)";
 
 }  // namespace
 
-void add_config_verb(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("config", kConfigHelp);
-  verb->footer(kConfigExamples);
-  verb->require_subcommand(1);
-  CLI::App* printing = verb->add_subcommand("reference", "Prints every key as a page of Markdown");
-  printing->callback([&context] { finish(context, config_reference()); });
+Verb config_verb() {
+  Verb reference = {.name = "reference",
+                    .help = "Prints every key as a page of Markdown",
+                    .run = [](VerbContext& context) { finish(context, config_reference()); }};
+  return {.name = "config", .help = kConfigHelp, .examples = kConfigExamples, .subcommands = {std::move(reference)}};
 }
 
 }  // namespace berth::cli

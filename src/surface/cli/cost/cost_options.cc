@@ -158,6 +158,20 @@ Result<WhyQuestion> check_why(const CostWords& words) {
 
 }  // namespace
 
+OptionTable cost_option_rows(CostWords& words) {
+  return joined_rows({ledger_option_rows(words.ledger),
+                      {
+                          {"--by", "WORD", "Sums by tenant, service, sku, role, gpu or day", &words.by},
+                          {"--since", "DATE", "Only from this day (UTC) on", &words.since},
+                          {"--until", "DATE", "Only before this day (UTC)", &words.until},
+                          {"--budgets", "", "The budgets in force at --as-of", &words.has_budgets},
+                          {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+                          {"--as-of", "TIME", "An instant in UTC, such as 2026-11-17T12:00:00Z", &words.as_of},
+                          {"--why", "WORDS", "The cells behind a figure: \"tenant=T day=2026-11-17\"", &words.why},
+                          {"--format", "WORD", "table or json", &words.format},
+                      }});
+}
+
 Result<CostRequest> check_cost_words(const CostWords& words) {
   auto ledger = check_ledger_words(words.ledger);
   if (!ledger) return pass_on(ledger.error());

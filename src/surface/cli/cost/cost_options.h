@@ -10,6 +10,7 @@
 #include "ledger/billing/cost.h"
 #include "ledger/billing/cost_overview.h"
 #include "surface/cli/shared/ledger_words.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -26,6 +27,8 @@ struct CostWords {
   std::string format = "table";
   std::optional<std::string> report = std::nullopt;
 };
+
+[[nodiscard]] OptionTable cost_option_rows(CostWords& words);
 
 struct CostByQuestion {
   ledger::CostKey key = ledger::CostKey::kTenant;

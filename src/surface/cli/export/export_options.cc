@@ -6,6 +6,21 @@
 
 namespace berth::cli {
 
+OptionTable export_focus_option_rows(ExportWords& words) {
+  return joined_rows(
+      {ledger_option_rows(words.ledger),
+       {
+           {"--month", "M", "Such as 2026-11", &words.month, kRequired},
+           {"--out", "FILE", "The file to write; an older one is replaced at the end", &words.out, kRequired},
+           {"--idle", "WORD", "Unowned time: keep (in lines of its own) or proportional (shared)", &words.idle},
+       }});
+}
+
+OptionTable export_opencost_option_rows(ExportWords& words) {
+  return joined_rows({export_focus_option_rows(words),
+                      {{"--by", "WORD", "An allocation for each tenant, service or role", &words.by}}});
+}
+
 Result<ExportRequest> check_export_words(const ExportWords& words) {
   auto ledger = check_ledger_words(words.ledger);
   if (!ledger) return pass_on(ledger.error());

@@ -8,6 +8,7 @@
 #include "ledger/billing/invoice.h"
 #include "ledger/billing/opencost.h"
 #include "surface/cli/shared/ledger_words.h"
+#include "surface/cli/shared/option_row.h"
 
 namespace berth::cli {
 
@@ -19,6 +20,9 @@ struct ExportWords {
   std::string idle = "keep";
   std::string by = "tenant";
 };
+
+[[nodiscard]] OptionTable export_focus_option_rows(ExportWords& words);
+[[nodiscard]] OptionTable export_opencost_option_rows(ExportWords& words);
 
 struct ExportRequest {
   LedgerRequest ledger;

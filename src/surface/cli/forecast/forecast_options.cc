@@ -15,6 +15,23 @@ constexpr std::array kForecastFormats = {TraceFormat::kRpsText, TraceFormat::kCs
 
 }  // namespace
 
+OptionTable forecast_option_rows(ForecastWords& words) {
+  return {
+      {"--trace", "FILE", "The recorded trace, plain or gzip", &words.trace.path, kRequired},
+      {"--trace-format", "WORD", "rps-text, csv, azure-llm or azure-functions", &words.trace.format, kRequired},
+      {"--app", "HASH", "For azure-functions: only this application", &words.trace.app},
+      {"--function", "HASH", "For azure-functions: only this function; default: the sum of all", &words.trace.function},
+      {"--horizon", "N", "How many seconds each forecast covers", &words.horizon},
+      {"--every", "N", "Seconds between forecasts", &words.every},
+      {"--from-second", "N", "The first second forecast; those before it are history", &words.trace.from_second},
+      {"--seconds", "N", "Length of the window; default: to the end of the trace", &words.trace.seconds},
+      {"--seed", "N", "Seed for arrival times that the trace does not give (within a minute), 0 to 2^63-1",
+       &words.trace.seed},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+  };
+}
+
 Result<ForecastRequest> check_forecast_options(const ForecastWords& words) {
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   FirstError first;

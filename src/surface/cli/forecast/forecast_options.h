@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/core/result.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/trace_words.h"
 #include "surface/cli/shared/verb.h"
 
@@ -19,6 +20,8 @@ struct ForecastWords {
   std::string format = "table";
   std::optional<std::string> report = std::nullopt;
 };
+
+[[nodiscard]] OptionTable forecast_option_rows(ForecastWords& words);
 
 inline constexpr std::int64_t kHorizonSecondsMax = 86'400;
 

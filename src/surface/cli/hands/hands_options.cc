@@ -28,6 +28,16 @@ Result<uid_t> find_user(const std::string& text) {
 
 }  // namespace
 
+OptionTable hands_option_rows(HandsWords& words) {
+  return {
+      {"--socket", "PATH", "Where it waits for a client (required)", &words.socket},
+      {"--config", "FILE", "The configuration file; only its manage: is obeyed (required)", &words.config},
+      {"--nvml", "FILE", "The library of the NVIDIA driver [libnvidia-ml.so.1]", &words.nvml},
+      {"--owner", "USER", "Who may connect besides root: name or number of a user [this one]", &words.owner},
+      {"--fd", "TEXT", "", &words.fd},  // berth up starts it with that
+  };
+}
+
 Result<HandsRequest> check_hands_options(const HandsWords& words) {
   for (const auto& [name, word] : {std::pair{"socket", &words.socket}, std::pair{"config", &words.config},
                                    std::pair{"nvml", &words.nvml}, std::pair{"owner", &words.owner}}) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/core/result.h"
+#include "surface/cli/shared/option_row.h"
 
 namespace berth::cli {
 
@@ -17,6 +18,8 @@ struct HandsWords {
   std::optional<std::string> nvml;
   std::optional<std::string> owner;
 };
+
+[[nodiscard]] OptionTable hands_option_rows(HandsWords& words);
 
 /// Checked.
 struct HandsRequest {

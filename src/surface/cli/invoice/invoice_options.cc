@@ -18,6 +18,18 @@ constexpr std::array<std::pair<std::string_view, InvoiceFormat>, 4> kInvoiceForm
 
 }  // namespace
 
+OptionTable invoice_option_rows(InvoiceWords& words) {
+  return joined_rows(
+      {ledger_option_rows(words.ledger),
+       {
+           {"--tenant", "T", "The tenant; \"\" for unowned time", &words.tenant, kRequired},
+           {"--month", "M", "Such as 2026-11", &words.month, kRequired},
+           {"--idle", "WORD", "Unowned time: keep (on no tenant's invoice) or proportional (shared)", &words.idle},
+           {"--currency", "EUR", "USD, or a currency for which the ledger has a rate", &words.currency},
+           {"--format", "WORD", "table, json, html or csv", &words.format},
+       }});
+}
+
 Result<InvoiceVerbRequest> check_invoice_words(const InvoiceWords& words) {
   auto ledger = check_ledger_words(words.ledger);
   if (!ledger) return pass_on(ledger.error());

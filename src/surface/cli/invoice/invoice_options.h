@@ -6,6 +6,7 @@
 #include "base/core/result.h"
 #include "ledger/billing/invoice.h"
 #include "surface/cli/shared/ledger_words.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -19,6 +20,8 @@ struct InvoiceWords {
   std::string currency = "USD";
   std::string format = "table";
 };
+
+[[nodiscard]] OptionTable invoice_option_rows(InvoiceWords& words);
 
 enum class InvoiceFormat { kTable, kJson, kHtml, kCsv };
 

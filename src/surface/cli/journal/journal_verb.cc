@@ -1,9 +1,6 @@
-#include "surface/cli/journal/journal_verb.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -15,6 +12,8 @@
 #include "live/rows/hex.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/journal/usage_file.h"
+#include "surface/cli/shared/command_line.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
@@ -132,58 +131,71 @@ Result<std::string> write_scenario(const RecordedWindowWords& words, const std::
                      window->scenario.simulated_seconds(), window->scenario.services.size());
 }
 
-void add_scenario_verb(CLI::App& verb, VerbContext& context) {
-  struct Words {
-    RecordedWindowWords window;
-    std::string out;
-  };
-  const auto words = std::make_shared<Words>();
-  CLI::App* writing =
-      verb.add_subcommand("scenario", "Writes what came and stood there as a scenario for berth replay");
-  writing->add_option("DIR", words->window.folder, "The folder of the berth up")->required();
-  writing->add_option("--from", words->window.from, "Its first second; default: the first that is recorded")
-      ->type_name("TIME");
-  writing->add_option("--to", words->window.to, "The second after its last; default: as far as is recorded")
-      ->type_name("TIME");
-  writing->add_option("-o,--output", words->out, "The folder that gets scenario.yaml and its files")
-      ->type_name("OUT")
-      ->required();
-  writing->callback([words, &context] { finish(context, write_scenario(words->window, words->out, context.err)); });
+/// Of `berth journal scenario`, as typed.
+struct ScenarioFolderWords {
+  RecordedWindowWords window;
+  std::string out;
+};
+
+OptionTable journal_verify_option_rows(JournalWords& words) {
+  return {{"DIR", "TEXT", "The folder of the berth up", &words.folder, kRequired}};
 }
 
-void add_usage_verb(CLI::App& verb, VerbContext& context) {
-  const auto words = std::make_shared<UsageFileWords>();
-  CLI::App* writing = verb.add_subcommand("usage", "Writes usage as events for berth ledger");
-  writing->add_option("DIR", words->folder, "The data folder of berth up")->required();
-  writing->add_option("--from", words->from, "First instant; default: when the world began")->type_name("TIME");
-  writing
-      ->add_option("--to", words->to,
-                   "Cut what goes on at this instant; default: up to each GPU's last change or full hour")
-      ->type_name("TIME");
-  writing->add_option("--out", words->out, "The file to write")->type_name("FILE")->required();
-  writing->callback([words, &context] { finish(context, write_usage_file(*words)); });
+OptionTable journal_export_option_rows(JournalWords& words) {
+  return {
+      {"DIR", "TEXT", "The folder of the berth up", &words.folder, kRequired},
+      {"--from", "SEQ", "The first row; default: the oldest that is left", &words.from},
+      {"--to", "SEQ", "The last row; default: the newest", &words.to},
+  };
 }
+
+OptionTable journal_scenario_option_rows(ScenarioFolderWords& words) {
+  return {
+      {"DIR", "TEXT", "The folder of the berth up", &words.window.folder, kRequired},
+      {"--from", "TIME", "Its first second; default: the first that is recorded", &words.window.from},
+      {"--to", "TIME", "The second after its last; default: as far as is recorded", &words.window.to},
+      {"-o,--output", "OUT", "The folder that gets scenario.yaml and its files", &words.out, kRequired},
+  };
+}
+
+OptionTable journal_usage_option_rows(UsageFileWords& words) {
+  return {
+      {"DIR", "TEXT", "The data folder of berth up", &words.folder, kRequired},
+      {"--from", "TIME", "First instant; default: when the world began", &words.from},
+      {"--to", "TIME", "Cut what goes on at this instant; default: up to each GPU's last change or full hour",
+       &words.to},
+      {"--out", "FILE", "The file to write", &words.out, kRequired},
+  };
+}
+
+void run_journal_verify(const JournalWords& words, VerbContext& context) { finish(context, verify(words.folder)); }
+
+void run_journal_export(const JournalWords& words, VerbContext& context) {
+  const auto printed = print_rows(words, context.out);
+  if (!printed) finish(context, pass_on(printed.error()));
+}
+
+void run_journal_scenario(const ScenarioFolderWords& words, VerbContext& context) {
+  finish(context, write_scenario(words.window, words.out, context.err));
+}
+
+void run_journal_usage(const UsageFileWords& words, VerbContext& context) { finish(context, write_usage_file(words)); }
 
 }  // namespace
 
-void add_journal_verb(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("journal", kJournalHelp);
-  verb->footer(kJournalExamples);
-  verb->require_subcommand(1);
-  const auto words = std::make_shared<JournalWords>();
-  CLI::App* verifying = verb->add_subcommand("verify", "Checks every row, and the chain of their hashes");
-  verifying->add_option("DIR", words->folder, "The folder of the berth up")->required();
-  verifying->callback([words, &context] { finish(context, verify(words->folder)); });
-  CLI::App* exporting = verb->add_subcommand("export", "Prints rows as lines of JSON, each checked");
-  exporting->add_option("DIR", words->folder, "The folder of the berth up")->required();
-  exporting->add_option("--from", words->from, "The first row; default: the oldest that is left")->type_name("SEQ");
-  exporting->add_option("--to", words->to, "The last row; default: the newest")->type_name("SEQ");
-  exporting->callback([words, &context] {
-    const auto printed = print_rows(*words, context.out);
-    if (!printed) finish(context, tl::unexpected(printed.error()));
-  });
-  add_scenario_verb(*verb, context);
-  add_usage_verb(*verb, context);
+Verb journal_verb() {
+  return {.name = "journal",
+          .help = kJournalHelp,
+          .examples = kJournalExamples,
+          .subcommands = {with_words({.name = "verify", .help = "Checks every row, and the chain of their hashes"},
+                                     journal_verify_option_rows, run_journal_verify),
+                          with_words({.name = "export", .help = "Prints rows as lines of JSON, each checked"},
+                                     journal_export_option_rows, run_journal_export),
+                          with_words({.name = "scenario",
+                                      .help = "Writes what came and stood there as a scenario for berth replay"},
+                                     journal_scenario_option_rows, run_journal_scenario),
+                          with_words({.name = "usage", .help = "Writes usage as events for berth ledger"},
+                                     journal_usage_option_rows, run_journal_usage)}};
 }
 
 }  // namespace berth::cli

@@ -123,6 +123,13 @@ Result<void> save_books(const std::string& folder, const VerbContext& context, P
 
 }  // namespace
 
+OptionTable ledger_ingest_option_rows(IngestWords& words) {
+  return {
+      {"--ledger", "DIR", "The folder of the ledger; created if it does not exist", &words.ledger, kRequired},
+      {"--events", "FILE", "A file of events, one JSON object per line", &words.events, kRequired},
+  };
+}
+
 Result<IngestWords> check_ingest_words(const IngestWords& words) {
   if (words.events.empty()) return invalid("--events: wanted a file, found an empty path");
   if (words.ledger.empty()) return invalid("--ledger: wanted a folder, found an empty path");

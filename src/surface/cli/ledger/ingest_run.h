@@ -9,6 +9,7 @@
 
 #include "base/core/result.h"
 #include "edges/sqlite_store/ledger_file.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -18,6 +19,8 @@ struct IngestWords {
   std::string ledger;
   std::string events;
 };
+
+[[nodiscard]] OptionTable ledger_ingest_option_rows(IngestWords& words);
 
 [[nodiscard]] Result<IngestWords> check_ingest_words(const IngestWords& words);
 

@@ -5,6 +5,17 @@
 
 namespace berth::cli {
 
+OptionTable ledger_report_option_rows(LedgerReportWords& words) {
+  return joined_rows({ledger_option_rows(words.ledger), {{"--format", "WORD", "table or json", &words.format}}});
+}
+
+OptionTable ledger_weights_option_rows(LedgerWeightsWords& words) {
+  return {
+      {"--gpu", "NAME", "The GPU model, or a unique prefix of it: A100-80GB, H200; default: all", &words.gpu},
+      {"--format", "WORD", "table or json", &words.format},
+  };
+}
+
 Result<LedgerReportRequest> check_ledger_report_words(const LedgerReportWords& words) {
   auto ledger = check_ledger_words(words.ledger);
   if (!ledger) return pass_on(ledger.error());

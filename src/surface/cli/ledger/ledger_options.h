@@ -8,6 +8,7 @@
 #include "base/core/result.h"
 #include "domain/values/gpu.h"
 #include "surface/cli/shared/ledger_words.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -17,6 +18,8 @@ struct LedgerReportWords {
   LedgerWords ledger;
   std::string format = "table";
 };
+
+[[nodiscard]] OptionTable ledger_report_option_rows(LedgerReportWords& words);
 
 struct LedgerReportRequest {
   LedgerRequest ledger;
@@ -30,6 +33,8 @@ struct LedgerWeightsWords {
   std::optional<std::string> gpu = std::nullopt;  ///< absent: every model
   std::string format = "table";
 };
+
+[[nodiscard]] OptionTable ledger_weights_option_rows(LedgerWeightsWords& words);
 
 struct LedgerWeightsRequest {
   std::vector<GpuModel> models;

@@ -1,11 +1,13 @@
-#include "surface/cli/mig/mig_verb.h"
-
-#include <CLI/CLI.hpp>
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "surface/cli/mig/mig_report.h"
 #include "surface/cli/mig/migparted_report.h"
+#include "surface/cli/shared/command_line.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
@@ -23,129 +25,140 @@ constexpr const char* kMigExamples = R"(Examples:
 
 Exit status: 0 done, 2 bad input (nothing is written to stdout).)";
 
-// The value of an option is read by name when the verb runs, so no storage must outlive the parsing.
+/// As typed; each part has some of them.
+struct MigWords {
+  std::string file;
+  std::string gpu;
+  std::optional<std::string> state;
+  std::vector<std::string> profiles;
+  bool has_all_profiles = false;
+  bool is_before_r510 = false;
+  std::string file_label;  ///< the one that is read; empty: all
+  bool skips_other_gpus = false;
+  bool has_all_labels = false;
+  std::optional<std::string> label;  ///< of the state that is written
+  std::string format;                ///< empty: table
+};
 
-std::string text_of(const CLI::App& verb, const std::string& option) {
-  return verb.count(option) == 0 ? "" : verb.get_option(option)->as<std::string>();
+constexpr std::array<std::string_view, 2> kMigFormats = {"table", "json"};
+constexpr OptionTraits kSomeProfiles = {.is_split = true, .excludes = "--all-profiles"};
+constexpr OptionTraits kOneLabel = {.excludes = "--all"};
+
+OptionRow mig_gpu_row(MigWords& words, const OptionTraits& traits = kRequired) {
+  return {"--gpu", "NAME", "The GPU model, or a unique prefix of it: A100-80GB, H200, RTX", &words.gpu, traits};
 }
 
-OutputFormat format_of(const CLI::App& verb) {
-  return text_of(verb, "--format") == "json" ? OutputFormat::kJson : OutputFormat::kTable;
+OptionRow mig_format_row(MigWords& words) {
+  return {"--format", "WORD", "table (default) or json", &words.format, {.choices = kMigFormats}};
 }
 
-void add_gpu_option(CLI::App& verb, bool is_required) {
-  verb.add_option("--gpu", "The GPU model, or a unique prefix of it: A100-80GB, H200, RTX")
-      ->type_name("NAME")
-      ->required(is_required);
+OptionTable mig_rules_option_rows(MigWords& words) {
+  return {
+      {"--all-profiles", "", "Use every profile, not only the plain ones", &words.has_all_profiles},
+      {"--profiles", "A,B", "Use these profiles, such as 1g.10gb,3g.40gb", &words.profiles, kSomeProfiles},
+      {"--before-r510", "", "With the rule of drivers before R510: no 4g together with 3g (A100 only)",
+       &words.is_before_r510},
+  };
 }
 
-void add_format_option(CLI::App& verb) {
-  verb.add_option("--format", "table (default) or json")->type_name("WORD")->check(CLI::IsMember({"table", "json"}));
+OptionTable mig_profiles_option_rows(MigWords& words) { return {mig_gpu_row(words), mig_format_row(words)}; }
+
+OptionTable mig_layouts_option_rows(MigWords& words) {
+  return joined_rows({{mig_gpu_row(words)}, mig_rules_option_rows(words), {mig_format_row(words)}});
 }
 
-void add_rules_options(CLI::App& verb) {
-  CLI::Option* all = verb.add_flag("--all-profiles")->description("Use every profile, not only the plain ones");
-  verb.add_option("--profiles", "Use these profiles, such as 1g.10gb,3g.40gb")
-      ->type_name("A,B")
-      ->delimiter(',')
-      ->expected(1, CLI::detail::expected_max_vector_size)
-      ->excludes(all);
-  verb.add_flag("--before-r510")
-      ->description("With the rule of drivers before R510: no 4g together with 3g (A100 only)");
+OptionTable mig_fits_option_rows(MigWords& words) {
+  return joined_rows(
+      {{mig_gpu_row(words),
+        {"--state", "STATE", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0; default: empty", &words.state}},
+       mig_rules_option_rows(words),
+       {mig_format_row(words)}});
 }
 
-MigRulesOptions rules_of(const CLI::App& verb) {
-  MigRulesOptions rules;
-  rules.has_all_profiles = verb.count("--all-profiles") > 0;
-  if (verb.count("--profiles") > 0) rules.profiles = verb.get_option("--profiles")->as<std::vector<std::string>>();
-  rules.is_before_r510 = verb.count("--before-r510") > 0;
-  return rules;
+OptionTable mig_import_option_rows(MigWords& words) {
+  return {
+      {"FILE", "", "The file (version v1)", &words.file, kRequired},
+      mig_gpu_row(words, {}),
+      {"--config", "LABEL", "One label of the file; default: all", &words.file_label},
+      {"--skip-other-gpus", "", "Leave out entries with profiles of other GPUs instead of refusing the file",
+       &words.skips_other_gpus},
+      mig_format_row(words),
+  };
 }
 
-void add_profiles(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb =
-      mig.add_subcommand("profiles", "Every profile of a GPU: places, SMs, memory; ? marks unverified values");
-  add_gpu_option(*verb, true);
-  add_format_option(*verb);
-  verb->callback([verb, &context] {
-    finish(context, mig_profiles_report({.gpu = text_of(*verb, "--gpu"), .format = format_of(*verb)}));
-  });
+OptionTable mig_export_option_rows(MigWords& words) {
+  return {
+      mig_gpu_row(words),
+      {"--all", "", "all-disabled, all-enabled, all-PROFILE and all-balanced", &words.has_all_labels},
+      {"--state", "STATE", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0", &words.state, kOneLabel},
+      {"--name", "LABEL", "The label; default: current", &words.label, kOneLabel},
+  };
 }
 
-void add_layouts(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb = mig.add_subcommand(
-      "layouts", "The maximal layouts of a GPU (to which nothing can be added), and the number of states");
-  add_gpu_option(*verb, true);
-  add_rules_options(*verb);
-  add_format_option(*verb);
-  verb->callback([verb, &context] {
-    finish(context,
-           mig_layouts_report({.gpu = text_of(*verb, "--gpu"), .rules = rules_of(*verb), .format = format_of(*verb)}));
-  });
+OutputFormat mig_format(const MigWords& words) {
+  return words.format == "json" ? OutputFormat::kJson : OutputFormat::kTable;
 }
 
-void add_fits(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb = mig.add_subcommand("fits", "What can be added to a state of a GPU, and where");
-  add_gpu_option(*verb, true);
-  verb->add_option("--state", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0; default: empty")
-      ->type_name("STATE");
-  add_rules_options(*verb);
-  add_format_option(*verb);
-  verb->callback([verb, &context] {
-    finish(context, mig_fits_report({.gpu = text_of(*verb, "--gpu"),
-                                     .state = text_of(*verb, "--state"),
-                                     .rules = rules_of(*verb),
-                                     .format = format_of(*verb)}));
-  });
+MigRulesOptions mig_rules(const MigWords& words) {
+  return {
+      .has_all_profiles = words.has_all_profiles, .profiles = words.profiles, .is_before_r510 = words.is_before_r510};
 }
 
-void add_import(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb = mig.add_subcommand("import", "Read a mig-parted file and print the places of its instances");
-  verb->add_option("FILE", "The file (version v1)")->required();
-  add_gpu_option(*verb, false);
-  verb->add_option("--config", "One label of the file; default: all")->type_name("LABEL");
-  verb->add_flag("--skip-other-gpus")
-      ->description("Leave out entries with profiles of other GPUs instead of refusing the file");
-  add_format_option(*verb);
-  verb->callback([verb, &context] {
-    finish(context, mig_import_report({.path = text_of(*verb, "FILE"),
-                                       .gpu = text_of(*verb, "--gpu"),
-                                       .label = text_of(*verb, "--config"),
-                                       .skips_other_gpus = verb->count("--skip-other-gpus") > 0,
-                                       .format = format_of(*verb)},
-                                      *context.files));
-  });
+void run_mig_profiles(const MigWords& words, VerbContext& context) {
+  finish(context, mig_profiles_report({.gpu = words.gpu, .format = mig_format(words)}));
 }
 
-void add_export(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb = mig.add_subcommand("export", "Write a state, or every label that mig-parted generates, as its file");
-  add_gpu_option(*verb, true);
-  CLI::Option* all = verb->add_flag("--all")->description("all-disabled, all-enabled, all-PROFILE and all-balanced");
-  CLI::Option* state = verb->add_option("--state", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0");
-  state->type_name("STATE")->excludes(all);
-  verb->add_option("--name", "The label; default: current")->type_name("LABEL")->excludes(all);
-  verb->callback([verb, &context] {
-    MigExportOptions options = {.gpu = text_of(*verb, "--gpu"),
-                                .state = text_of(*verb, "--state"),
-                                .label = "current",
-                                .has_all_labels = verb->count("--all") > 0};
-    if (verb->count("--name") > 0) options.label = text_of(*verb, "--name");
-    if (!options.has_all_labels && verb->count("--state") == 0) throw CLI::RequiredError("--state or --all");
-    finish(context, mig_export_report(options));
-  });
+void run_mig_layouts(const MigWords& words, VerbContext& context) {
+  finish(context, mig_layouts_report({.gpu = words.gpu, .rules = mig_rules(words), .format = mig_format(words)}));
+}
+
+void run_mig_fits(const MigWords& words, VerbContext& context) {
+  finish(context, mig_fits_report({.gpu = words.gpu,
+                                   .state = words.state.value_or(""),
+                                   .rules = mig_rules(words),
+                                   .format = mig_format(words)}));
+}
+
+void run_mig_import(const MigWords& words, VerbContext& context) {
+  finish(context, mig_import_report({.path = words.file,
+                                     .gpu = words.gpu,
+                                     .label = words.file_label,
+                                     .skips_other_gpus = words.skips_other_gpus,
+                                     .format = mig_format(words)},
+                                    *context.files));
+}
+
+void run_mig_export(const MigWords& words, VerbContext& context) {
+  if (!words.has_all_labels && !words.state) {
+    return finish(context, invalid("--state or --all is required\nSee: berth mig --help"));
+  }
+  MigExportOptions options = {
+      .gpu = words.gpu, .state = words.state.value_or(""), .has_all_labels = words.has_all_labels};
+  if (words.label) options.label = *words.label;
+  finish(context, mig_export_report(options));
 }
 
 }  // namespace
 
-void add_mig_verb(CLI::App& app, VerbContext& context) {
-  CLI::App* mig = app.add_subcommand("mig", kMigHelp);
-  mig->require_subcommand(1);
-  mig->footer(kMigExamples);
-  add_profiles(*mig, context);
-  add_layouts(*mig, context);
-  add_fits(*mig, context);
-  add_import(*mig, context);
-  add_export(*mig, context);
+Verb mig_verb() {
+  return {
+      .name = "mig",
+      .help = kMigHelp,
+      .examples = kMigExamples,
+      .subcommands = {
+          with_words(
+              {.name = "profiles", .help = "Every profile of a GPU: places, SMs, memory; ? marks unverified values"},
+              mig_profiles_option_rows, run_mig_profiles),
+          with_words({.name = "layouts",
+                      .help = "The maximal layouts of a GPU (to which nothing can be added), and the number "
+                              "of states"},
+                     mig_layouts_option_rows, run_mig_layouts),
+          with_words({.name = "fits", .help = "What can be added to a state of a GPU, and where"}, mig_fits_option_rows,
+                     run_mig_fits),
+          with_words({.name = "import", .help = "Read a mig-parted file and print the places of its instances"},
+                     mig_import_option_rows, run_mig_import),
+          with_words({.name = "export", .help = "Write a state, or every label that mig-parted generates, as its file"},
+                     mig_export_option_rows, run_mig_export)}};
 }
 
 }  // namespace berth::cli

@@ -1,10 +1,12 @@
-#include "surface/cli/mig/mig_verb.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "surface/cli/shared/command_line.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
@@ -38,25 +40,15 @@ class StandInFiles : public Files {
   }
 };
 
-/// Runs `berth mig ...`; arguments that CLI11 refuses end with status 2 and its message.
-Outcome run(std::vector<std::string> arguments) {
+/// Runs `berth mig ...`.
+Outcome run(const std::vector<std::string>& words) {
   const StandInFiles files;
+  const Program program = {.name = "berth", .help = "", .version = "", .footer = "", .verbs = {mig_verb()}};
   VerbContext context = {.out = std::tmpfile(), .err = std::tmpfile(), .status = 0, .files = &files};
-  CLI::App app;
-  add_mig_verb(app, context);
-  arguments.insert(arguments.begin(), "mig");
-  std::ranges::reverse(arguments);  // as CLI11 takes a vector
-  Outcome outcome;
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    outcome.err = error.what();
-    context.status = 2;
-  }
-  outcome.status = context.status;
-  outcome.out = content_of(context.out);
-  outcome.err += content_of(context.err);
-  return outcome;
+  std::vector<const char*> arguments = {"berth", "mig"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  const int status = run_command_line(program, arguments, context);
+  return {.out = content_of(context.out), .err = content_of(context.err), .status = status};
 }
 
 TEST(MigVerb, RunsEachReport) {

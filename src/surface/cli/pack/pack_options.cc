@@ -87,6 +87,30 @@ Result<void> take_rest(const PackArguments& arguments, PackRequest& request) {
 
 }  // namespace
 
+OptionTable pack_option_rows(PackArguments& arguments) {
+  return {
+      {"--gpu", "NAME", "The GPU model, or a unique prefix of it; as many GPUs as needed", &arguments.gpu},
+      {"--fleet", "FILE", "GPU models with counts and prices: find the cheapest mix", &arguments.fleet},
+      {"--profiles", "DIR|FILE", "Measured profiles: a file, or a folder of *.csv files", &arguments.profiles,
+       kRequired},
+      {"--profile-format", "WORD", "parvagpu (one model per file) or csv (Berth's own)", &arguments.profile_format,
+       kRequired},
+      {"--demand", "FILE", "The demands: rates and latency targets", &arguments.demand, kRequired},
+      {"--max-processes", "N", "Use no measured point with more processes", &arguments.processes_max},
+      {"--slo-factor", "X", "Use points whose latency is below this share of the target", &arguments.slo_factor},
+      {"--headroom", "X", "Multiply every rate by this", &arguments.headroom},
+      {"--no-share", "WORD", "tenant: no GPU has slices of two tenants", &arguments.no_share},
+      {"--nodes", "N", "The budget of the search, in nodes", &arguments.nodes},
+      {"--verify", "", "Replay the plan with random arrivals", &arguments.is_verifying},
+      {"--cure", "", "Also find the headroom with which every demand has 99 % in time", &arguments.is_curing},
+      {"--seed", "N", "First of the three seeds of --verify", &arguments.seed},
+      {"--from", "PLAN", "The existing plan (JSON): change as few of its slices as possible", &arguments.from},
+      {"--check", "PLAN", "No search: verify the plan in a file (as --format json writes it)", &arguments.check},
+      {"--format", "WORD", "table or json", &arguments.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &arguments.report},
+  };
+}
+
 Result<PackRequest> check_pack_options(const PackArguments& arguments) {
   if (const auto sources = check_sources(arguments); !sources) return pass_on(sources.error());
   if (const auto outputs = check_outputs(arguments); !outputs) return pass_on(outputs.error());

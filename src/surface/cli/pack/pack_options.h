@@ -9,6 +9,7 @@
 #include "domain/scenario/packing_files.h"
 #include "domain/values/packing.h"
 #include "planner/packing/pack.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -33,6 +34,8 @@ struct PackArguments {
   std::optional<std::string> check;
   std::optional<std::string> from;
 };
+
+[[nodiscard]] OptionTable pack_option_rows(PackArguments& arguments);
 
 /// Checked, as far as possible without the files.
 struct PackRequest {

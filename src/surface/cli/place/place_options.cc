@@ -82,6 +82,30 @@ Result<std::optional<std::string>> parse_as_gpu(const std::optional<std::string>
 
 }  // namespace
 
+OptionTable place_option_rows(PlaceWords& words) {
+  return {
+      {"--nodes", "FILE", "Nodes, a CSV file: sn,cpu_milli,memory_mib,gpu,model", &words.nodes, kRequired},
+      {"--pods", "FILE", "Pods, a CSV file: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec][,gang][,profile]",
+       &words.pods, kRequired},
+      {"--policies", "A,B",
+       "all, or random, dot-product, best-fit, packing, clustering, fgd, berth; where GPUs can be partitioned: first, "
+       "best, berth",
+       &words.policies},
+      {"--seeds", "A-B", "A run for each", &words.seeds},
+      {"--demand", "X", "GPUs that the pods ask for, divided by those of the nodes", &words.demand},
+      {"--order", "WORD", "seeded: shuffled, pods drawn until the demand; given: as in the files, one run",
+       &words.order},
+      {"--churn", "", "Pods leave after a random time", &words.is_churning},
+      {"--as", "GPU", "Every GPU counts as this model, which is partitioned by MIG", &words.as_gpu},
+      {"--copies", "N", "So many nodes: those of the file again and again", &words.copies},
+      {"--moves", "N", "Slices that berth may move so that a pod fits that fits nowhere", &words.moves},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--decisions", "FILE", "Write each decision as a line of JSON", &words.decisions},
+      {"--timings", "", "Measure how long decisions take", &words.has_timings},
+  };
+}
+
 Result<PlaceRequest> check_place_options(const PlaceWords& words) {
   if (auto checked = check_paths(words); !checked) return pass_on(checked.error());
   FirstError first;

@@ -9,6 +9,7 @@
 #include "base/core/result.h"
 #include "scheduling/placement/problem.h"
 #include "scheduling/placement/study.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -30,6 +31,8 @@ struct PlaceWords {
   std::optional<std::string> report = std::nullopt;
   bool has_timings = false;
 };
+
+[[nodiscard]] OptionTable place_option_rows(PlaceWords& words);
 
 /// Checked, as far as possible without the files.
 struct PlaceRequest {

@@ -30,6 +30,18 @@ Result<std::size_t> parse_reasons(std::string_view text) {
 
 }  // namespace
 
+OptionTable plan_option_rows(PlanWords& words) {
+  return {
+      {"SCENARIO", "TEXT", "The scenario file (YAML; its keys: docs/scenario.md)", &words.scenario, kRequired},
+      {"--at", "SECONDS", "The second of the run at which the plan is made (required)", &words.at, kRequired},
+      {"--seed", "N", "Seed of everything random, 0 to 2^63-1", &words.seed},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--reasons", "N", "Steps whose reasons are computed, those with the largest gain; or all", &words.reasons},
+      {"--explain", "", "Also show the arithmetic of each service's share", &words.is_explained},
+      {"--timings", "", "Also show how long solving took (it differs from run to run)", &words.has_timings},
+  };
+}
+
 Result<PlanRequest> check_plan_options(const PlanWords& words) {
   if (words.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
   PlanRequest request;

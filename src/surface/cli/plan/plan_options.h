@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/core/result.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -20,6 +21,8 @@ struct PlanWords {
   bool is_explained = false;
   bool has_timings = false;
 };
+
+[[nodiscard]] OptionTable plan_option_rows(PlanWords& words);
 
 /// Checked, as far as possible without the scenario.
 struct PlanRequest {

@@ -7,6 +7,7 @@
 #include "base/core/date.h"
 #include "base/core/result.h"
 #include "surface/cli/shared/offer_words.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -18,6 +19,9 @@ struct PriceWords {
   std::string format = "table";
 };
 
+[[nodiscard]] OptionTable price_list_option_rows(PriceWords& words);
+[[nodiscard]] OptionTable price_show_option_rows(PriceWords& words);
+
 /// Of `berth price merge`, as typed.
 struct PriceMergeWords {
   std::string offers;
@@ -25,6 +29,8 @@ struct PriceMergeWords {
   std::optional<std::string> at = std::nullopt;
   std::optional<std::string> stamp = std::nullopt;
 };
+
+[[nodiscard]] OptionTable price_merge_option_rows(PriceMergeWords& words);
 
 struct PriceRequest {
   OfferRequest offers;

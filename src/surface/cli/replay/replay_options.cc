@@ -66,6 +66,31 @@ std::vector<std::string> known_policies(bool is_recorded) {
 
 }  // namespace
 
+OptionTable replay_option_rows(ReplayOptions& words) {
+  return {
+      {"SCENARIO", "TEXT", "The scenario file (YAML; its keys: docs/scenario.md)", &words.scenario},
+      {"--journal-in", "DIR",
+       "Instead of a scenario: what a berth up has recorded in its folder; the policy recorded is what really happened",
+       &words.journal_in},
+      {"--from", "TIME", "Of --journal-in: the first second; default: the first that is recorded", &words.from},
+      {"--to", "TIME", "Of --journal-in: the second after the last; default: as far as is recorded", &words.to},
+      {"--add-gpus",
+       "MODEL=N",
+       "Of --journal-in: more GPUs for the policies, may be repeated",
+       &words.added_gpus,
+       {.is_split = true}},
+      {"--policies", "A,B",
+       "Which policies, such as shared,static-best; default: all; of --journal-in: recorded,berth,static-even",
+       &words.policies},
+      {"--seed", "N", "Seed of everything random, 0 to 2^63-1", &words.seed},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--journal", "FILE", "Write every event, one JSON object per line", &words.journal},
+      {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/policies.md), may be repeated", &words.parameters},
+      {"--timings", "", "Also show wall-clock times (they differ from run to run)", &words.has_timings},
+  };
+}
+
 Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
   ReplayRequest request{.scenario_path = options.scenario.value_or(""),
                         .recorded = std::nullopt,

@@ -10,6 +10,7 @@
 #include "domain/values/scenario.h"
 #include "engine/policy/settings.h"
 #include "surface/cli/journal/recorded_window.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -32,6 +33,8 @@ struct ReplayOptions {
   std::vector<std::string> parameters;  ///< policy.parameter=value
   bool has_timings = false;
 };
+
+[[nodiscard]] OptionTable replay_option_rows(ReplayOptions& words);
 
 /// Checked, as far as possible without the scenario.
 struct ReplayRequest {

@@ -41,6 +41,24 @@ Result<std::vector<scale::Policy>> parse_scale_policies(std::string_view text) {
 
 }  // namespace
 
+OptionTable scale_option_rows(ScaleWords& words) {
+  return {
+      {"--trace", "FILE", "The recorded trace, plain or gzip", &words.trace.path, kRequired},
+      {"--trace-format", "WORD", "rps-text, csv or azure-llm", &words.trace.format, kRequired},
+      {"--from-second", "N", "The first second of the run; those before it are history", &words.trace.from_second},
+      {"--seconds", "N", "Length of the run; default: to the end of the trace", &words.trace.seconds},
+      {"--replica-rps", "C", "Requests that a replica serves per second", &words.replica_rps, kRequired},
+      {"--wait-seconds", "W", "How long a request may wait", &words.wait_seconds, kRequired},
+      {"--start-seconds", "L", "How long a replica takes to be ready", &words.start_seconds, kRequired},
+      {"--attainment", "SHARE", "The share of requests wanted in time", &words.attainment},
+      {"--micro-usd-per-replica-hour", "P", "What a replica costs", &words.micro_usd_per_replica_hour},
+      {"--policies", "A,B", "all, or target-tracking, bands, tuned, fixed, berth", &words.policies},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--log", "FILE", "Write a line wherever a policy wants another number", &words.log},
+  };
+}
+
 Result<ScaleRequest> check_scale_options(const ScaleWords& words) {
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (words.log == "") return invalid("--log: wanted a file, found an empty path");

@@ -10,6 +10,7 @@
 #include "base/core/result.h"
 #include "purchase/scale/problem.h"
 #include "purchase/scale/study.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/trace_words.h"
 #include "surface/cli/shared/verb.h"
 
@@ -28,6 +29,8 @@ struct ScaleWords {
   std::optional<std::string> log = std::nullopt;
   std::optional<std::string> report = std::nullopt;
 };
+
+[[nodiscard]] OptionTable scale_option_rows(ScaleWords& words);
 
 /// Checked, as far as possible without the trace.
 struct ScaleRequest {

@@ -136,6 +136,29 @@ Result<void> check_paths_of(const JobScheduleWords& words) {
 
 }  // namespace
 
+OptionTable schedule_option_rows(JobScheduleWords& words) {
+  return {
+      {"--trace", "FILE", "The jobs", &words.trace, kRequired},
+      {"--trace-format", "WORD", "own, philly or shockwave", &words.trace_format},
+      {"--gpus", "N", "GPUs of the pool", &words.gpus, kRequired},
+      {"--tenants", "FILE", "A CSV file: tenant,parent,guaranteed,limit,weight", &words.tenants},
+      {"--policies", "A,B", "all, or fifo, skip, sjf, easy, las, srpt, fair, berth", &words.policies},
+      {"--round-seconds", "S", "Seconds between decisions of las, srpt and fair", &words.round_seconds},
+      {"--restart-seconds", "S", "Seconds without progress at each start after a preemption", &words.restart_seconds},
+      {"--min-run-seconds", "S", "Seconds that a job runs before it may be preempted", &words.min_run_seconds},
+      {"--reclaim-seconds", "S", "Seconds within which lent GPUs come back", &words.reclaim_seconds},
+      {"--format", "WORD", "table or json [table; json for answers to questions]", &words.format},
+      {"--log", "FILE", "Write each start, preemption and finish as a line of JSON", &words.log},
+      {"--estimates", "FILE",
+       "Write for each submit, under fifo, easy and berth, when the job is expected to start, as a line of JSON",
+       &words.estimates},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--why", "JOB", "Explain why this job waits at --at", &words.why},
+      {"--slot", "TEXT", "Find when GPUs are free: \"gpus=8 hours=2 before=SECONDS\"", &words.slot},
+      {"--at", "S", "The second, from the first submit, that is asked about", &words.at},
+  };
+}
+
 Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words) {
   if (auto checked = check_paths_of(words); !checked) return pass_on(checked.error());
   FirstError first;

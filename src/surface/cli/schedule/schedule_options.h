@@ -11,6 +11,7 @@
 #include "scheduling/jobs/policy_name.h"
 #include "scheduling/jobs/slot.h"
 #include "scheduling/jobs/workload.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -34,6 +35,8 @@ struct JobScheduleWords {
   std::optional<std::string> slot = std::nullopt;
   std::optional<std::string> at = std::nullopt;
 };
+
+[[nodiscard]] OptionTable schedule_option_rows(JobScheduleWords& words);
 
 /// What is asked about one second.
 struct ScheduleQuestion {

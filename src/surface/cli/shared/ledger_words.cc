@@ -45,6 +45,14 @@ constexpr std::uint64_t kLinesPerDrawing = 65'536;
 
 }  // namespace
 
+OptionTable ledger_option_rows(LedgerWords& words) {
+  return {
+      {"--events", "FILE", "A file of events, one JSON object per line", &words.events},
+      {"--ledger", "DIR", "A ledger on disk (berth ledger ingest)", &words.ledger},
+      {"--refused", "FILE", "Write the lines that had no effect to this file, with the reason", &words.refused},
+  };
+}
+
 Result<LedgerRequest> check_ledger_words(const LedgerWords& words) {
   if (words.events.has_value() == words.ledger.has_value()) {
     return invalid("wanted either --events FILE or --ledger DIR, found " +

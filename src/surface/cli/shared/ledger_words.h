@@ -11,6 +11,7 @@
 #include "domain/ports/files.h"
 #include "ledger/books/books.h"
 #include "surface/cli/shared/ledger_folder.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -21,6 +22,8 @@ struct LedgerWords {
   std::optional<std::string> ledger = std::nullopt;
   std::optional<std::string> refused = std::nullopt;
 };
+
+[[nodiscard]] OptionTable ledger_option_rows(LedgerWords& words);
 
 struct LedgerRequest {
   std::string path;

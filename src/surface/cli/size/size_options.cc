@@ -33,6 +33,23 @@ Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
 
 }  // namespace
 
+OptionTable size_option_rows(SizeWords& words) {
+  return {
+      {"SCENARIO", "TEXT", "The scenario file; its fleet has one GPU model, whose count is searched", &words.scenario,
+       kRequired},
+      {"--attainment", "SHARE", "Share of its requests that each service must answer in time, such as 0.99",
+       &words.attainment, kRequired},
+      {"--policies", "A,B", "Which policies, such as shared,whole; default: all but fixed", &words.policies},
+      {"--max-gpus", "N", "The largest count to try", &words.gpus_max},
+      {"--seeds", "K", "How many seeds (1, 2, ..) must agree", &words.seed_count},
+      {"--ideas", "", "Also show how many GPUs slices, operating points and further features save, added one by one",
+       &words.has_ideas},
+      {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/policies.md), may be repeated", &words.parameters},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page that compares the answers, DIR/index.html", &words.report},
+  };
+}
+
 Result<SizeRequest> check_size_options(const SizeWords& words) {
   SizeRequest request{.scenario_path = words.scenario,
                       .policies = policy::sizable_names(),

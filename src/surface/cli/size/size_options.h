@@ -8,6 +8,7 @@
 
 #include "base/core/result.h"
 #include "sim/study/size.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -24,6 +25,8 @@ struct SizeWords {
   std::string format = "table";
   std::optional<std::string> report;
 };
+
+[[nodiscard]] OptionTable size_option_rows(SizeWords& words);
 
 inline constexpr std::int64_t kSizedGpusMax = 100'000;  ///< as many as a scenario may have
 inline constexpr std::int64_t kSizeSeedsMax = 100;

@@ -1,11 +1,7 @@
-#include "surface/cli/size/size_verb.h"
-
-#include <CLI/CLI.hpp>
-#include <memory>
-
-#include "surface/cli/shared/wiring.h"
+#include "surface/cli/shared/command_line.h"
 #include "surface/cli/size/size_options.h"
 #include "surface/cli/size/size_run.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
@@ -24,32 +20,9 @@ Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is writ
 
 }  // namespace
 
-void add_size_verb(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("size", kSizeHelp);
-  verb->footer(kSizeExamples);
-  const auto words = std::make_shared<SizeWords>();
-  verb->add_option("SCENARIO", words->scenario,
-                   "The scenario file; its fleet has one GPU model, whose count is searched")
-      ->required();
-  verb->add_option("--attainment", words->attainment,
-                   "Share of its requests that each service must answer in time, such as 0.99")
-      ->type_name("SHARE")
-      ->required();
-  verb->add_option("--policies", words->policies, "Which policies, such as shared,whole; default: all but fixed")
-      ->type_name("A,B");
-  verb->add_option("--max-gpus", words->gpus_max, "The largest count to try")->type_name("N")->capture_default_str();
-  verb->add_option("--seeds", words->seed_count, "How many seeds (1, 2, ..) must agree")
-      ->type_name("K")
-      ->capture_default_str();
-  verb->add_flag("--ideas", words->has_ideas,
-                 "Also show how many GPUs slices, operating points and further features save, added one by one");
-  verb->add_option("--set", words->parameters, "A policy's parameter (docs/policies.md), may be repeated")
-      ->type_name("POLICY.NAME=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--format", words->format, "table or json")->type_name("WORD")->capture_default_str();
-  verb->add_option("--report", words->report, "Write a page that compares the answers, DIR/index.html")
-      ->type_name("DIR");
-  run_when_named(*verb, context, words, check_size_options, run_size);
+Verb size_verb() {
+  return with_words({.name = "size", .help = kSizeHelp, .examples = kSizeExamples}, size_option_rows,
+                    checked_run(check_size_options, run_size));
 }
 
 }  // namespace berth::cli

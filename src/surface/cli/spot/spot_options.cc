@@ -85,6 +85,22 @@ Result<void> check_times(const purchase::SpotStudy& study) {
 
 }  // namespace
 
+OptionTable spot_option_rows(SpotWords& words) {
+  return {
+      {"--windows", "FILE", "Recorded availability, a JSON object per line", &words.windows, kRequired},
+      {"--policies", "A,B", "all, or on-demand, greedy, uniform-progress, optimal, berth", &words.policies},
+      {"--task-hours", "H", "Work on one instance", &words.task_hours},
+      {"--deadline-hours", "A,B", "When it must be done; each is tried", &words.deadline_hours},
+      {"--restart-hours", "A,B", "What a change of instance takes; each is tried", &words.restart_hours},
+      {"--on-demand", "USD", "Dollars per hour", &words.on_demand},
+      {"--spot", "USD", "Dollars per hour", &words.spot},
+      {"--zones", "WORD", "apart: each series is a market; together: all series of a window are one", &words.zones},
+      {"--format", "WORD", "table or json", &words.format},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
+      {"--runs", "FILE", "Write a line for each run: what was held in each tick", &words.runs},
+  };
+}
+
 Result<SpotRequest> check_spot_options(const SpotWords& words) {
   if (words.windows.empty()) return invalid("--windows: wanted a file, found an empty path");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");

@@ -8,6 +8,7 @@
 
 #include "base/core/result.h"
 #include "purchase/spot/study.h"
+#include "surface/cli/shared/option_row.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -26,6 +27,8 @@ struct SpotWords {
   std::optional<std::string> report = std::nullopt;
   std::optional<std::string> runs = std::nullopt;
 };
+
+[[nodiscard]] OptionTable spot_option_rows(SpotWords& words);
 
 /// Checked, as far as possible without the windows.
 struct SpotRequest {

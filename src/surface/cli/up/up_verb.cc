@@ -1,14 +1,13 @@
-#include "surface/cli/up/up_verb.h"
-
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 
+#include "surface/cli/shared/command_line.h"
 #include "surface/cli/up/config_file.h"
 #include "surface/cli/up/config_keys.h"
 #include "surface/cli/up/up_options.h"
 #include "surface/cli/up/up_run.h"
+#include "surface/cli/verbs.h"
 
 namespace berth::cli {
 namespace {
@@ -28,31 +27,39 @@ constexpr const char* kUpExamples = R"(Examples:
 Exit status: 0 ended as asked (also by SIGTERM), 1 the port or the folder is in use, what is recorded cannot be read, or
 an output cannot be written, 2 bad input, 130 interrupted.)";
 
+OptionRow up_option_row(const ConfigKey& key, UpOptions& words) {
+  const std::string fallback = key.fallback.empty() ? "" : fmt::format(" [{}]", key.fallback);
+  OptionRow row = {.names = fmt::format("--{}", key.name),
+                   .value = std::string(key.value),
+                   .meaning = std::string(key.meaning) + fallback,
+                   .target = &(words.*key.option)};
+  if (key.option == &UpOptions::data) row.traits.environment = "BERTH_STATE";
+  return row;
+}
+
+OptionTable up_option_rows(UpOptions& words) {
+  OptionTable rows = {{"--config", "FILE", "A YAML file with these options and more; flags precede it", &words.config}};
+  for (const ConfigKey& key : config_keys()) {
+    if (key.option != nullptr) rows.push_back(up_option_row(key, words));
+  }
+  rows.push_back({"--manage-gpus", "",
+                  "In a local world: the GPUs that the configuration lists under manage may be changed",
+                  &words.manage_gpus});
+  rows.push_back(
+      {"--dry-run", "", "With --manage-gpus: what would be done is recorded, and nothing is done", &words.dry_run});
+  return rows;
+}
+
+void run_checked_up(const UpOptions& words, VerbContext& context) {
+  const auto request = read_up_request(words, *context.files);
+  if (!request) return finish(context, pass_on(request.error()));
+  context.status = run_up(*request, context);
+}
+
 }  // namespace
 
-void add_up_verb(CLI::App& app, VerbContext& context) {
-  CLI::App* verb = app.add_subcommand("up", kUpHelp);
-  verb->footer(kUpExamples);
-  const auto words = std::make_shared<UpOptions>();
-  verb->add_option("--config", words->config, "A YAML file with these options and more; flags precede it")
-      ->type_name("FILE");
-  for (const ConfigKey& key : config_keys()) {
-    if (key.option == nullptr) continue;
-    const std::string fallback = key.fallback.empty() ? "" : fmt::format(" [{}]", key.fallback);
-    CLI::Option* option =
-        verb->add_option(fmt::format("--{}", key.name), (*words).*key.option, std::string(key.meaning) + fallback);
-    option->type_name(std::string(key.value));
-    if (key.option == &UpOptions::data) option->envname("BERTH_STATE");
-  }
-  verb->add_flag("--manage-gpus", words->manage_gpus,
-                 "In a local world: the GPUs that the configuration lists under manage may be changed");
-  verb->add_flag("--dry-run", words->dry_run,
-                 "With --manage-gpus: what would be done is recorded, and nothing is done");
-  verb->callback([words, &context] {
-    const auto request = read_up_request(*words, *context.files);
-    if (!request) return finish(context, tl::unexpected(request.error()));
-    context.status = run_up(*request, context);
-  });
+Verb up_verb() {
+  return with_words({.name = "up", .help = kUpHelp, .examples = kUpExamples}, up_option_rows, run_checked_up);
 }
 
 }  // namespace berth::cli

@@ -1,0 +1,124 @@
+#include "surface/cli/shared/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string_view>
+
+#include "base/core/text.h"
+
+namespace berth::cli {
+namespace {
+
+/// The exit status if the arguments are wrong.
+constexpr int kStatusWrongArguments = 2;
+
+void print_now(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+/// Adds the option of a row, as the type of its target wants it.
+struct OptionAdder {
+  CLI::Option* operator()(bool* flag) const { return app.add_flag(row.names, *flag, row.meaning); }
+  CLI::Option* operator()(std::string* text) const {
+    return app.add_option(row.names, *text, row.meaning)->type_name(row.value)->capture_default_str();
+  }
+  CLI::Option* operator()(std::optional<std::string>* text) const {
+    return app.add_option(row.names, *text, row.meaning)->type_name(row.value);
+  }
+  CLI::Option* operator()(std::vector<std::string>* list) const {
+    return app.add_option(row.names, *list, row.meaning)->type_name(row.value)->allow_extra_args(false);
+  }
+
+  CLI::App& app;
+  const OptionRow& row;
+};
+
+void add_option(CLI::App& app, const OptionRow& row, bool is_required) {
+  CLI::Option* option = std::visit(OptionAdder{.app = app, .row = row}, row.target);
+  const OptionTraits& traits = row.traits;
+  if (is_required) option->required();
+  if (traits.is_split) option->delimiter(',');
+  if (!traits.environment.empty()) option->envname(std::string(traits.environment));
+  if (!traits.excludes.empty()) option->excludes(app.get_option(std::string(traits.excludes)));
+  if (!traits.choices.empty()) {
+    option->check(CLI::IsMember(std::vector<std::string>(traits.choices.begin(), traits.choices.end())));
+  }
+  if (row.meaning.empty()) option->group("");
+}
+
+/// Runs a verb with subcommands, unless one of them is named. The required options are checked here: CLI11 would want
+/// them of the subcommands as well.
+void run_without_subcommand(const CLI::App& app, const Verb& verb, VerbContext& context) {
+  if (!app.get_subcommands().empty()) return;
+  for (const OptionRow& row : verb.options) {
+    if (row.traits.is_required && app.count(row.names) == 0) throw CLI::RequiredError(row.names);
+  }
+  verb.run(context);
+}
+
+void run_verb(const CLI::App& app, const Verb& verb, VerbContext& context) {
+  if (verb.subcommands.empty()) {
+    verb.run(context);
+  } else {
+    run_without_subcommand(app, verb, context);
+  }
+}
+
+/// Subcommands inherit what is set before they are added.
+void add_verb(CLI::App& parent, const Verb& verb, VerbContext& context) {
+  CLI::App* app = parent.add_subcommand(verb.name, verb.help);
+  if (!verb.heading.empty()) app->group(verb.heading);
+  if (!verb.examples.empty()) app->footer(verb.examples);
+  if (!verb.run) app->require_subcommand(1);
+  for (const OptionRow& row : verb.options) add_option(*app, row, row.traits.is_required && verb.subcommands.empty());
+  for (const Verb& subcommand : verb.subcommands) add_verb(*app, subcommand, context);
+  if (!verb.run) return;
+  app->callback([app, &verb, &context] { run_verb(*app, verb, context); });
+}
+
+/// What is wrong with the first argument, if it was to be a verb.
+std::optional<std::string> find_wrong_verb(const CLI::App& app, std::span<const char* const> arguments) {
+  if (arguments.size() < 2 || arguments[1][0] == '-' || !app.get_subcommands().empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return "wanted a verb, found " + in_quotes(arguments[1]) + spelling_hint(arguments[1], known);
+}
+
+/// Parses, which runs the verb that is named. The status if parsing already decides it (help, version, bad options).
+std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> arguments, const VerbContext& context) {
+  try {
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
+  } catch (const CLI::CallForVersion& version) {
+    print_now(context.out, std::string(version.what()) + "\n");
+    return 0;
+  } catch (const CLI::CallForHelp&) {
+    print_now(context.out, app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    const auto verbs = app.get_subcommands();
+    const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
+    const std::string what = find_wrong_verb(app, arguments).value_or(error.what());
+    print_now(context.err, "berth: " + what + "\nSee: berth" + verb + " --help\n");
+    return kStatusWrongArguments;
+  }
+  if (!app.get_subcommands().empty()) return std::nullopt;
+  print_now(context.err, "berth: wanted a verb, found none\n\n" + app.help());
+  return kStatusWrongArguments;
+}
+
+}  // namespace
+
+int run_command_line(const Program& program, std::span<const char* const> arguments, VerbContext& context) {
+  CLI::App app(program.help, program.name);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", program.version);
+  app.footer(program.footer);
+  for (const Verb& verb : program.verbs) add_verb(app, verb, context);
+  return parse_arguments(app, arguments, context).value_or(context.status);
+}
+
+}  // namespace berth::cli
