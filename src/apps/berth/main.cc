@@ -1,21 +1,8 @@
-// The program `berth`: connects the real files and the report pages, and hands over to the command line.
+// The program `berth`: connects the real files, servers and clients, and hands over to the command line.
 #include "edges/files/disk_files.h"
 #include "edges/http_client/curl_client.h"
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
-#include "surface/pages/advise_report.h"
-#include "surface/pages/case_report.h"
-#include "surface/pages/commit_report.h"
-#include "surface/pages/cost_report.h"
-#include "surface/pages/forecast_report.h"
-#include "surface/pages/invoice_report.h"
-#include "surface/pages/pack_report.h"
-#include "surface/pages/place_report.h"
-#include "surface/pages/report.h"
-#include "surface/pages/scale_report.h"
-#include "surface/pages/schedule_report.h"
-#include "surface/pages/size_report.h"
-#include "surface/pages/spot_report.h"
 
 namespace {
 
@@ -32,19 +19,6 @@ int main(int argc, char** argv) {
   return berth::cli::run_cli(
       argc, argv,
       {.files = &files,
-       .reports = {.replay = berth::report::render_report,
-                   .size = berth::report::render_size_report,
-                   .pack = berth::report::render_pack_report,
-                   .forecast = berth::report::render_forecast_report,
-                   .spot = berth::report::render_spot_report,
-                   .commit = berth::report::render_commit_report,
-                   .scale = berth::report::render_scale_report,
-                   .advise = berth::report::render_advise_report,
-                   .cases = berth::report::render_case_report,
-                   .cost = berth::report::render_cost_report,
-                   .place = berth::report::render_place_report,
-                   .invoice = berth::report::render_invoice,
-                   .schedule = berth::report::render_schedule_report},
        .start_server =
            [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
              return berth::edges::start_http_server(

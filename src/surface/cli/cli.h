@@ -14,7 +14,6 @@ struct CliParts {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;  ///< borrowed; required
-  ReportRenderers reports = {};
   ServerStarter start_server = {};
   HttpClientMaker make_http_client = {};
 };

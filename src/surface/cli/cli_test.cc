@@ -65,15 +65,12 @@ class Cli : public testing::Test {
     std::FILE* out = std::tmpfile();
     std::FILE* err = std::tmpfile();
     const edges::DiskFiles files;
-    CliParts parts{.out = out, .err = err, .files = &files};
-    parts.reports.replay = render_report_;
+    const CliParts parts{.out = out, .err = err, .files = files_ != nullptr ? files_ : &files};
     const int status = run_cli(static_cast<int>(pointers.size()), pointers.data(), parts);
     return {status, taken(out), taken(err)};
   }
 
-  ReplayReportRenderer render_report_ = [](const Scenario&, const study::ReplayResult&) {
-    return std::string("a page");
-  };
+  const Files* files_ = nullptr;  ///< instead of the disk's
 
  private:
   static std::string taken(std::FILE* stream) {
@@ -105,7 +102,7 @@ TEST_F(Cli, WritesReportAndJournalAndTheSameJsonTwice) {
   EXPECT_EQ(first.status, 0) << first.err;
   EXPECT_EQ(first.out.find(R"({"berth":1,"scenario":")"), 0U);
   EXPECT_NE(first.out.find(R"("seed":7,"simulated_seconds":4,)"), std::string::npos);
-  EXPECT_EQ(content(at("out/deep/index.html")), "a page");
+  EXPECT_EQ(content(at("out/deep/index.html")).find("<!doctype html>"), 0U);
   const std::string journal = content(at("out/deep/j.jsonl"));
   EXPECT_EQ(journal.find(R"({"t_us":0,"policy":"shared","type":"slice_created","gpu":0,"profile":"full","start":0,)"),
             0U);
@@ -178,13 +175,28 @@ TEST_F(Cli, SaysWhatCannotBeWritten) {
 }
 
 TEST_F(Cli, AFailedReplayUnmakesItsFolders) {
-  render_report_ = [](const Scenario&, const study::ReplayResult&) -> std::string { throw std::bad_alloc(); };
   const Outcome outcome =
-      run({"replay", at("s.yaml"), "--policies", "shared", "--report", at("a/b/c"), "--journal", at("j")});
+      run({"replay", at("s.yaml"), "--policies", "shared", "--report", at("a/b/c"), "--journal", "/dev/full"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(is_untouched());
+}
+
+/// The files of a machine whose memory is full.
+struct FilesWithoutMemory final : Files {
+  [[nodiscard]] Result<std::string> read(const std::string&) const override { throw std::bad_alloc(); }
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string&) const override {
+    throw std::bad_alloc();
+  }
+};
+
+TEST_F(Cli, LetsNoExceptionOut) {
+  const FilesWithoutMemory files;
+  files_ = &files;
+  const Outcome outcome = run({"replay", at("s.yaml"), "--policies", "shared"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.err, "berth: out of memory\n");
   EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(is_untouched());
 }
 
 TEST_F(Cli, HelpAndVersionGoToStdout) {

@@ -13,6 +13,7 @@
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/pages/advise_report.h"
 
 namespace berth::cli {
 namespace {
@@ -74,7 +75,7 @@ Result<std::string> run_advise(const AdviseRequest& request, const VerbContext& 
   const purchase::advise::AdviceCase advice_case = {
       .pods_name = request.pods_path, .pods = *pods, .at = request.offers.filter.at, .advice = *advice};
   if (request.report_dir) {
-    if (auto written = folder.write_page(context.reports.advise(advice_case)); !written) {
+    if (auto written = folder.write_page(report::render_advise_report(advice_case)); !written) {
       return pass_on(written.error());
     }
   }

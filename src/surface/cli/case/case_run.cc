@@ -17,6 +17,7 @@
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
 #include "surface/cli/shared/unwritable.h"
+#include "surface/pages/case_report.h"
 
 namespace berth::cli {
 namespace {
@@ -126,7 +127,7 @@ Result<std::string> run_case_verb(const CaseRequest& request, const VerbContext&
   if (!result) return pass_on(result.error());
   std::string text =
       request.format == OutputFormat::kJson ? case_json(*result) : case_table(*result, context.has_colour());
-  const auto page = request.report_dir ? std::optional(context.reports.cases(*scenario, *result)) : std::nullopt;
+  const auto page = request.report_dir ? std::optional(report::render_case_report(*scenario, *result)) : std::nullopt;
   if (auto written = outputs.write(page); !written) return pass_on(written.error());
   return text;
 }

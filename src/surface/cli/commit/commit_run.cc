@@ -10,6 +10,7 @@
 #include "surface/cli/commit/commit_table.h"
 #include "surface/cli/shared/option_words.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/pages/commit_report.h"
 
 namespace berth::cli {
 namespace {
@@ -85,7 +86,7 @@ Result<std::string> run_commit(const CommitRequest& request, const VerbContext& 
                                               .scores = scores,
                                               .optimal = least.front()};
   if (request.report_dir) {
-    if (auto done = folder.write_page(context.reports.commit(comparison)); !done) return pass_on(done.error());
+    if (auto done = folder.write_page(report::render_commit_report(comparison)); !done) return pass_on(done.error());
   }
   return request.format == OutputFormat::kJson ? commit_json(comparison)
                                                : commit_table(comparison, context.has_colour());

@@ -7,6 +7,7 @@
 #include "surface/cli/cost/cost_json.h"
 #include "surface/cli/cost/cost_table.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/pages/cost_report.h"
 
 namespace berth::cli {
 
@@ -22,7 +23,7 @@ Result<std::string> run_cost(const CostRequest& request, const VerbContext& cont
   const bool has_colour = context.has_colour();
   if (request.page) {
     const auto overview = cost_overview(books, request.page->range);
-    if (auto done = folder.write_page(context.reports.cost(request.ledger.path, overview)); !done) {
+    if (auto done = folder.write_page(report::render_cost_report(request.ledger.path, overview)); !done) {
       return pass_on(done.error());
     }
   }

@@ -11,6 +11,7 @@
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/pages/forecast_report.h"
 
 namespace berth::cli {
 namespace {
@@ -57,7 +58,7 @@ Result<std::string> run_forecast(const ForecastRequest& request, const VerbConte
   const Result<forecast::BacktestResult> result = backtest_models(request, *counts, context.progress(), interrupt);
   if (!result) return pass_on(result.error());
   std::string text = printed_forecast(request, *result, context.has_colour());
-  const std::string page = request.report_dir ? context.reports.forecast(request.trace.path, *result) : "";
+  const std::string page = request.report_dir ? report::render_forecast_report(request.trace.path, *result) : "";
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (request.report_dir) {
     if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());

@@ -5,6 +5,7 @@
 #include "surface/cli/invoice/invoice_csv.h"
 #include "surface/cli/invoice/invoice_json.h"
 #include "surface/cli/invoice/invoice_table.h"
+#include "surface/pages/invoice_report.h"
 
 namespace berth::cli {
 
@@ -26,8 +27,7 @@ Result<std::string> run_invoice(const InvoiceVerbRequest& request, const VerbCon
     case InvoiceFormat::kCsv:
       return invoice_csv(*invoice);
     case InvoiceFormat::kHtml:
-      ENSURE(context.reports.invoice);
-      return context.reports.invoice(*invoice);
+      return report::render_invoice(*invoice);
   }
   ENSURE(false);
 }

@@ -16,6 +16,7 @@
 #include "surface/cli/pack/pack_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/pages/pack_report.h"
 
 namespace berth::cli {
 namespace {
@@ -50,11 +51,11 @@ Result<std::optional<study::Standing>> standing_plan(const PackRequest& request,
   return study::Standing{.plan = std::move(*plan), .name = *request.from_path};
 }
 
-Result<void> report_written(const PackRequest& request, const PackReportRenderer& render, const PackAnswer& answer) {
+Result<void> report_written(const PackRequest& request, const PackAnswer& answer) {
   if (!request.report_dir) return {};
   ReportFolder folder;
   if (auto made = folder.make(*request.report_dir); !made) return made;
-  return folder.write_page(render(answer.problem, answer.result, answer.replay));
+  return folder.write_page(report::render_pack_report(answer.problem, answer.result, answer.replay));
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ Result<std::string> run_pack(const PackRequest& request, const VerbContext& cont
                           .cure = provision->cure ? &*provision->cure : nullptr,
                           .transition = provision->transition ? &*provision->transition : nullptr};
   std::string text = request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer);
-  if (const auto written = report_written(request, context.reports.pack, answer); !written) {
+  if (const auto written = report_written(request, answer); !written) {
     return pass_on(written.error());
   }
   return text;

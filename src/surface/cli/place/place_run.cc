@@ -20,6 +20,7 @@
 #include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/pages/place_report.h"
 
 namespace berth::cli {
 namespace {
@@ -99,15 +100,15 @@ class RunWatch {
     return decisions_.written() ? interrupted_error() : decisions_.written().error();
   }
 
-  /// Writes the page with `render`, and completes the file of decisions.
-  Result<void> commit(const std::vector<placement::PolicyResult>& results, const PlaceReportRenderer& render) {
+  /// Writes the page, and completes the file of decisions.
+  Result<void> commit(const std::vector<placement::PolicyResult>& results) {
     bar_.clear();
-    const std::string page = recorder_ ? render({.nodes_name = request_.nodes_path,
-                                                 .pods_name = request_.pods_path,
-                                                 .problem = problem_,
-                                                 .options = request_.study,
-                                                 .results = results,
-                                                 .record = recorder_->record()})
+    const std::string page = recorder_ ? report::render_place_report({.nodes_name = request_.nodes_path,
+                                                                      .pods_name = request_.pods_path,
+                                                                      .problem = problem_,
+                                                                      .options = request_.study,
+                                                                      .results = results,
+                                                                      .record = recorder_->record()})
                                        : std::string();
     if (auto written = decisions_.commit(); !written) return written;
     return recorder_ ? folder_.write_page(page) : Result<void>();
@@ -141,7 +142,7 @@ Result<std::string> run_place(const PlaceRequest& request, const VerbContext& co
                                const placement::Arrivals& arrivals) { return watch.begin(policy, seed, arrivals); });
   if (!results) return pass_on(results.error());
   if (!*results) return pass_on(watch.reason_of_end());
-  if (auto written = watch.commit(**results, context.reports.place); !written) return pass_on(written.error());
+  if (auto written = watch.commit(**results); !written) return pass_on(written.error());
   return request.format == OutputFormat::kJson ? place_json(*problem, request.study, **results)
                                                : place_table(*problem, request.study, **results, context.has_colour());
 }

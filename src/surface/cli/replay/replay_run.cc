@@ -26,6 +26,7 @@
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
 #include "surface/cli/shared/unwritable.h"
+#include "surface/pages/report.h"
 
 namespace berth::cli {
 namespace {
@@ -176,7 +177,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& 
   if (!result) return pass_on(result.error());
 
   std::string text = printed(request, *result, context.has_colour());
-  const std::string page = request.report_dir ? context.reports.replay(*scenario, *result) : "";
+  const std::string page = request.report_dir ? report::render_report(*scenario, *result) : "";
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (writer != nullptr) {
     if (Result<void> done = journal->file->commit(); !done) return unwritable(done.error());

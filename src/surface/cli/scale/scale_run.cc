@@ -15,6 +15,7 @@
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
 #include "surface/cli/shared/unwritable.h"
+#include "surface/pages/scale_report.h"
 
 namespace berth::cli {
 namespace {
@@ -103,7 +104,7 @@ Result<std::string> run_scale(const ScaleRequest& request, const VerbContext& co
   if (auto checked = check_costs(comparison); !checked) return pass_on(checked.error());
   std::string text =
       request.format == OutputFormat::kJson ? scale_json(comparison) : scale_table(comparison, context.has_colour());
-  const auto page = request.report_dir ? std::optional(context.reports.scale(comparison)) : std::nullopt;
+  const auto page = request.report_dir ? std::optional(report::render_scale_report(comparison)) : std::nullopt;
   if (auto written = outputs.write(comparison, page); !written) return pass_on(written.error());
   return text;
 }

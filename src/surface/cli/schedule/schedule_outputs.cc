@@ -6,6 +6,7 @@
 
 #include "scheduling/jobs/start_estimates.h"
 #include "surface/cli/schedule/schedule_json.h"
+#include "surface/pages/schedule_report.h"
 
 namespace berth::cli {
 
@@ -41,12 +42,11 @@ std::function<void(const sched::Simulation&)> ScheduleOutputs::follower(sched::P
   };
 }
 
-Result<void> ScheduleOutputs::commit(const std::vector<sched::PolicyFigures>& results,
-                                     const ScheduleReportRenderer& render) {
+Result<void> ScheduleOutputs::commit(const std::vector<sched::PolicyFigures>& results) {
   std::optional<std::string> page;
   if (request_.report_dir) {
     comparison_.results = results;
-    page = render(comparison_);
+    page = report::render_schedule_report(comparison_);
   }
   if (auto written = log_.commit(); !written) return written;
   if (auto written = estimates_.commit(); !written) return written;

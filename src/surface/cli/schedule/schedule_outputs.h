@@ -10,7 +10,6 @@
 #include "surface/cli/schedule/schedule_options.h"
 #include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/report_folder.h"
-#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 
@@ -25,8 +24,7 @@ class ScheduleOutputs {
   /// What could not be written so far.
   [[nodiscard]] Result<void> written() const { return log_.written() ? estimates_.written() : log_.written(); }
   /// Requires: all policies have run.
-  [[nodiscard]] Result<void> commit(const std::vector<sched::PolicyFigures>& results,
-                                    const ScheduleReportRenderer& render);
+  [[nodiscard]] Result<void> commit(const std::vector<sched::PolicyFigures>& results);
 
  private:
   const ScheduleRequest& request_;

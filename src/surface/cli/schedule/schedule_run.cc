@@ -62,7 +62,7 @@ Result<std::string> run_schedule(const ScheduleRequest& request, const VerbConte
     results.push_back(std::move(**figures));
   }
   bar.clear();
-  if (auto written = outputs.commit(results, context.reports.schedule); !written) return pass_on(written.error());
+  if (auto written = outputs.commit(results); !written) return pass_on(written.error());
   return request.format == OutputFormat::kJson ? schedule_json(*workload, results)
                                                : schedule_table(*workload, results, context.has_colour());
 }

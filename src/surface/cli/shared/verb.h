@@ -1,5 +1,4 @@
-/// What every verb of the program shares: where it prints, how it reads files and draws reports, and the exit status
-/// that it leaves.
+/// What every verb of the program shares: where it prints, how it reads files, and the exit status that it leaves.
 #pragma once
 
 #include <cstdint>
@@ -7,90 +6,13 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/core/result.h"
 #include "domain/ports/files.h"
 #include "domain/ports/http_client.h"
 #include "domain/ports/http_server.h"
 
-// Only named here: a verb includes what it draws, the others do not.
-namespace berth {
-struct PackingProblem;
-struct Scenario;
-}  // namespace berth
-namespace berth::forecast {
-struct BacktestResult;
-}  // namespace berth::forecast
-namespace berth::ledger {
-struct CostOverview;
-struct Invoice;
-}  // namespace berth::ledger
-namespace berth::packing {
-struct PackResult;
-}  // namespace berth::packing
-namespace berth::placement {
-struct StudyPage;
-}  // namespace berth::placement
-namespace berth::purchase {
-struct CommitComparison;
-struct SpotScore;
-struct SpotStudy;
-}  // namespace berth::purchase
-namespace berth::purchase::advise {
-struct AdviceCase;
-}  // namespace berth::purchase::advise
-namespace berth::scale {
-struct Comparison;
-}  // namespace berth::scale
-namespace berth::sched {
-struct Comparison;
-}  // namespace berth::sched
-namespace berth::study {
-struct CaseResult;
-struct PackingReplay;
-struct ReplayResult;
-struct SizeResult;
-}  // namespace berth::study
-
 namespace berth::cli {
-
-using ReplayReportRenderer = std::function<std::string(const Scenario&, const study::ReplayResult&)>;
-using SizeReportRenderer = std::function<std::string(const study::SizeResult&)>;
-/// The replay may be absent.
-using PackReportRenderer =
-    std::function<std::string(const PackingProblem&, const packing::PackResult&, const study::PackingReplay*)>;
-/// Of a trace with that name.
-using ForecastReportRenderer = std::function<std::string(const std::string& trace, const forecast::BacktestResult&)>;
-/// Of a file of windows with that name.
-using SpotReportRenderer = std::function<std::string(const std::string& windows, const purchase::SpotStudy&,
-                                                     const std::vector<purchase::SpotScore>&)>;
-using CommitReportRenderer = std::function<std::string(const purchase::CommitComparison&)>;
-using ScaleReportRenderer = std::function<std::string(const scale::Comparison&)>;
-using AdviseReportRenderer = std::function<std::string(const purchase::advise::AdviceCase&)>;
-/// Of a ledger with that name.
-using CostReportRenderer = std::function<std::string(const std::string& ledger, const ledger::CostOverview&)>;
-using InvoiceRenderer = std::function<std::string(const ledger::Invoice&)>;
-using PlaceReportRenderer = std::function<std::string(const placement::StudyPage&)>;
-using CaseReportRenderer = std::function<std::string(const Scenario&, const study::CaseResult&)>;
-using ScheduleReportRenderer = std::function<std::string(const sched::Comparison&)>;
-
-/// What draws the page of --report, by verb; each is needed for --report only.
-struct ReportRenderers {
-  ReplayReportRenderer replay;
-  SizeReportRenderer size;
-  PackReportRenderer pack;
-  ForecastReportRenderer forecast;
-  SpotReportRenderer spot;
-  CommitReportRenderer commit;
-  ScaleReportRenderer scale;
-  AdviseReportRenderer advise;
-  CaseReportRenderer cases;
-  CostReportRenderer cost = {};
-  PlaceReportRenderer place = {};
-  InvoiceRenderer invoice = {};
-  ScheduleReportRenderer schedule = {};
-};
 
 /// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.
 using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
@@ -105,8 +27,7 @@ struct VerbContext {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   int status = 0;
-  const Files* files = nullptr;  ///< borrowed; required
-  ReportRenderers reports = {};
+  const Files* files = nullptr;                ///< borrowed; required
   ServerStarter start_server = {};             ///< for `up` only
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 

@@ -14,6 +14,7 @@
 #include "surface/cli/shared/report_folder.h"
 #include "surface/cli/size/size_json.h"
 #include "surface/cli/size/size_table.h"
+#include "surface/pages/size_report.h"
 
 namespace berth::cli {
 namespace {
@@ -111,7 +112,7 @@ Result<std::string> run_size(const SizeRequest& request, const VerbContext& cont
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (!result) return pass_on(result.error());
   std::string text = printed_size(request.format, *result, context.has_colour());
-  const std::string page = request.report_dir ? context.reports.size(*result) : "";
+  const std::string page = request.report_dir ? report::render_size_report(*result) : "";
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (request.report_dir) {
     if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());

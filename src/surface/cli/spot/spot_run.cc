@@ -15,6 +15,7 @@
 #include "surface/cli/shared/report_folder.h"
 #include "surface/cli/spot/spot_json.h"
 #include "surface/cli/spot/spot_table.h"
+#include "surface/pages/spot_report.h"
 
 namespace berth::cli {
 namespace {
@@ -74,7 +75,7 @@ Result<std::string> run_spot(const SpotRequest& request, const VerbContext& cont
   bar.clear();
   if (!scores) return pass_on(interrupted_error());
   const std::string page =
-      request.report_dir ? context.reports.spot(request.windows_path, *study, *scores) : std::string();
+      request.report_dir ? report::render_spot_report(request.windows_path, *study, *scores) : std::string();
   if (auto written = lines.commit(); !written) return pass_on(written.error());
   if (request.report_dir) {
     if (auto written = folder.write_page(page); !written) return pass_on(written.error());
