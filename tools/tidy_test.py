@@ -260,6 +260,14 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(findings_of({"docs/page.md": "```\n[a](gone)\n# b\n```\n`[a](gone)`\n"}), [])
         self.assert_one(findings_of({"docs/page.md": "```\n# b\n```\n[b](#b)\n"}), "link docs/page.md:4")
 
+    def test_mentions_of_pages(self):
+        for name in ["src/domain/mig/extra.cc", "tests/lists_test.py", "scripts/run", "cmake/Install.cmake"]:
+            with self.subTest(name=name):
+                text = "// The rules: docs/how_to/page.md.\n"
+                self.assert_one(findings_of({name: text}), f"link {name}:1", "docs/how_to/page.md: there is no such page")
+                self.assertEqual(findings_of({name: text, "docs/how_to/page.md": "# Page\n"}), [])
+        self.assertEqual(findings_of({"src/domain/mig/extra.cc": "// other/docs/page.md, docs/decisions/0041 says why\n"}), [])
+
     def test_format(self):
         cases = [("int\tx;\n", "a tab"), ("int x; \n", "white space"), ("int x;", "newline"), ("int x;\n\n", "newline"),
                  ("// " + "x" * 118 + "\n", "121 columns")]
