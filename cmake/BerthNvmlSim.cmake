@@ -51,7 +51,7 @@ function(berth_nvml_sim_program)
   set_target_properties(berth-nvml-sim PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 
   install(TARGETS berth-nvml-sim RUNTIME DESTINATION bin COMPONENT nvml-sim)
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/nvml_sim.md RENAME README.md
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/reference/nvml_sim.md RENAME README.md
     DESTINATION share/doc/berth-nvml-sim COMPONENT nvml-sim)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE
     DESTINATION share/doc/berth-nvml-sim COMPONENT nvml-sim)

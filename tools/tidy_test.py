@@ -33,6 +33,11 @@ SOUND = {
     "src/base/CMakeLists.txt": "berth_wing(core json_lines solver)\n",
     "src/base/core/CMakeLists.txt": "berth_module(NAME base)\n",
     "src/base/core/README.md": "# base/core\n",
+    "src/base/json_lines/README.md": "# base/json_lines\n",
+    "src/base/solver/README.md": "# base/solver\n",
+    "src/ledger/books/README.md": "# ledger/books\n",
+    "README.md": "# Berth\nSee the [modules](src/base/README.md) and the [words](GLOSSARY.md#terms-of-a-plan).\n",
+    "GLOSSARY.md": "# Glossary\n\n## Terms of a plan\n\n| Term | Meaning |\n|---|---|\n| bound | what no plan exceeds |\n",
     "src/base/core/result.h": "#pragma once\n#include <gmpxx.h>\n",
     "src/domain/README.md": readme_of("mig", "trace"),
     "src/domain/CMakeLists.txt": "berth_wing(mig trace)\n",
@@ -62,10 +67,12 @@ SOUND = {
 
 
 def findings_of(changes, exceptions=None, count_max=0):
-    """"rule path text" of each finding in the sound tree with these files changed."""
+    """"rule path text" of each finding in the sound tree with these files changed; None removes one."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         for name, text in {**SOUND, **changes}.items():
+            if text is None:
+                continue
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         path = root / "exceptions.txt"
@@ -224,10 +231,42 @@ class TidyTest(unittest.TestCase):
     def test_readmes(self):
         self.assert_one(findings_of({"src/domain/mig/README.md": "# domain/mig\n" * 41}), "readme", "more than 40 lines")
         self.assert_one(findings_of({"src/domain/mig/README.md": "#mig(floor 2)\n"}), "readme", 'found "#mig(floor 2)"')
-        module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books DEPS base)\n", "src/ledger/books/x.cc": "int x;\n"}
-        self.assert_one(findings_of(module), "readme src/ledger/books/README.md", "missing")
+        module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books DEPS base)\n", "src/ledger/books/x.cc": "int x;\n",
+                  "src/ledger/books/README.md": None}
+        found = findings_of(module)
+        self.assertEqual(len(found), 2, found)
+        self.assertIn("link src/ledger/README.md:1 books/README.md", found[0])
+        self.assertIn("readme src/ledger/books/README.md:1 missing", found[1])
         found = findings_of({"src/domain/README.md": readme_of("trace", "mig")})
         self.assert_one(found, "readme src/domain/README.md", "wanted rows for mig trace, found trace mig")
+
+    def test_the_size_of_the_readme(self):
+        self.assertEqual(findings_of({"README.md": "word " * 799 + "word\n"}), [])
+        self.assert_one(findings_of({"README.md": "word " * 800 + "word\n"}), "document README.md:1", "801 words, at most 800")
+
+    def test_the_size_of_the_glossary(self):
+        table, row = "| Term | Meaning |\n|---|---|\n", "| a | b |\n"
+        two_tables = SOUND["GLOSSARY.md"] + "\n" + table  # one row so far; headings and rules are no terms
+        self.assertEqual(findings_of({"GLOSSARY.md": two_tables + row * 149}), [])
+        self.assert_one(findings_of({"GLOSSARY.md": two_tables + row * 150}), "document GLOSSARY.md:1", "151 terms, at most 150")
+
+    def test_links(self):
+        self.assert_one(findings_of({"docs/page.md": "\n[gone](../GONE.md)\n"}), "link docs/page.md:2", "../GONE.md: there is no such file")
+        self.assert_one(findings_of({"docs/page.md": "[`code`](gone)\n"}), "link docs/page.md:1", "gone: there is no such file")
+        self.assert_one(findings_of({"docs/page.md": "[a](../GLOSSARY.md#a)\n"}), "link docs/page.md:1", "the page has no such heading")
+        self.assert_one(findings_of({"docs/page.md": "# One\n[a](#two)\n"}), "link docs/page.md:2", "the page has no such heading")
+        sound = "# One, `two`\n# A\n# A\n[a](#one-two) [b](#a) [c](#a-1) [d](../docs) [e](page.md) [f](https://a.example/x#y)\n"
+        self.assertEqual(findings_of({"docs/page.md": sound}), [])
+        self.assertEqual(findings_of({"docs/page.md": "```\n[a](gone)\n# b\n```\n`[a](gone)`\n"}), [])
+        self.assert_one(findings_of({"docs/page.md": "```\n# b\n```\n[b](#b)\n"}), "link docs/page.md:4")
+
+    def test_mentions_of_pages(self):
+        for name in ["src/domain/mig/extra.cc", "tests/lists_test.py", "scripts/run", "cmake/Install.cmake"]:
+            with self.subTest(name=name):
+                text = "// The rules: docs/how_to/page.md.\n"
+                self.assert_one(findings_of({name: text}), f"link {name}:1", "docs/how_to/page.md: there is no such page")
+                self.assertEqual(findings_of({name: text, "docs/how_to/page.md": "# Page\n"}), [])
+        self.assertEqual(findings_of({"src/domain/mig/extra.cc": "// other/docs/page.md, docs/decisions/0041 says why\n"}), [])
 
     def test_format(self):
         cases = [("int\tx;\n", "a tab"), ("int x; \n", "white space"), ("int x;", "newline"), ("int x;\n\n", "newline"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long it takes to build, from nothing and after a change, compared with the bars of docs/benchmarks.md.
+"""How long it takes to build, from nothing and after a change, compared with the bars of docs/reference/benchmarks.md.
 
 Each row works in a fresh clone of HEAD in a temporary folder, so what is not committed does not count.
 

@@ -130,8 +130,9 @@ class Example(unittest.TestCase):
         self.assertEqual(answer("ledger", "verify", "--events", week)["differences"], 0)
         table = run("ledger", "report", "--events", week).stdout
         self.assertIn("adds up: 0 micro-dollars off", table)
-        with open(os.path.join(self.FOLDER, "..", "..", "README.md"), encoding="utf-8") as file:
-            self.assertIn(table, file.read())   # what it prints is what the README shows
+        page = os.path.join(self.FOLDER, "..", "..", "docs", "first_steps", "ledger.md")
+        with open(page, encoding="utf-8") as file:
+            self.assertIn(table, file.read())   # what it prints is what the page shows
 
 
 class Ingest(unittest.TestCase):

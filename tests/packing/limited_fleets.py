@@ -7,7 +7,7 @@ Needs highspy (pip install highspy). The instances are of 2 to 5 GPU models, 1 t
 fleets have limited counts, which come from a hidden plan (exactly, with a few more or a few fewer GPUs), from a share of what the
 cheapest plan without limits takes, or at random; of these two thirds keep tenants apart, so that half of all fleets do both.
 The integer program has counts of slices by demand and counts of GPUs by tenant and partition; the partitions are enumerated here, from
-the places in docs/geometry.md, with no code of the program.
+the places in docs/explanation/geometry.md, with no code of the program.
 
 The bars: no fleet refused for which HiGHS finds a plan, no plan more than 3 % more expensive than the best of HiGHS, no plan reported
 as proven that HiGHS beats, and no proven refusal that it contradicts.

@@ -1,4 +1,4 @@
-"""Whether the arrivals and the node order of a run are those that docs/scheduling.md allows."""
+"""Whether the arrivals and the node order of a run are those that docs/reference/scheduling.md allows."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Each kind of error of lists of `berth place` (docs/scheduling.md), put into well-formed ones, with its place."""
+"""Each kind of error of lists of `berth place` (docs/reference/scheduling.md), put into well-formed ones, with its place."""
 
 import random
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies an answer of `berth place` from its decisions file alone, by docs/scheduling.md.
+"""Verifies an answer of `berth place` from its decisions file alone, by docs/reference/scheduling.md.
 
     place_check.py --nodes FILE --pods FILE --decisions FILE --json FILE [--demand 1.3] [--order seeded|given] [--churn]
                    [--as GPU] [--copies N] [--moves N] [--rules] [--rules-every K] [--timings]

@@ -1,4 +1,4 @@
-"""The GPU models that can be cut, as docs/geometry.md describes them: profiles with lengths, legal starts and counts.
+"""The GPU models that can be cut, as docs/explanation/geometry.md describes them: profiles with lengths, legal starts and counts.
 
 Names and compute slices are those of tests/oracle/gpu_models.py; all else follows from them and from the table here.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker's table of profiles and its rules of legal places: counts of docs/geometry.md, cases by hand.
+"""The checker's table of profiles and its rules of legal places: counts of docs/explanation/geometry.md, cases by hand.
 
 Exit 0: all hold.
 """

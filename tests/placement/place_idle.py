@@ -1,4 +1,4 @@
-"""What keeps idle GPU capacity from being used, counted from the state at the end of a run, as docs/scheduling.md says it."""
+"""What keeps idle GPU capacity from being used, counted from the state at the end of a run (docs/reference/scheduling.md)."""
 
 from collections import Counter
 from typing import Iterator

@@ -1,4 +1,4 @@
-"""Lists of `berth place`: nodes and pods, read strictly as docs/scheduling.md describes them.
+"""Lists of `berth place`: nodes and pods, read strictly as docs/reference/scheduling.md describes them.
 
 A file that breaks a rule raises ListError with file, line and column (both from 1; the column is that of the field).
 """

@@ -8,7 +8,7 @@ writes nodes.csv, pods.csv and case.json: the options of the call, and of a brok
     {"options":[…],"kind":null,"error":null}
     {"options":[…],"kind":KIND,"sure":…,"error":{"file":"pods.csv","lines":[4],"columns":[17,19]}}
 Lines and columns count from 1; several are equally good, none means anywhere; file null: no file is at fault.
-"sure" is false where docs/scheduling.md does not name the error in so many words. The same options give the same bytes.
+"sure" is false where docs/reference/scheduling.md does not name the error in so many words. The same options give the same bytes.
 """
 
 import argparse

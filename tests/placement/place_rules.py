@@ -1,7 +1,7 @@
 """The rules of `berth place` that the node order and the arrivals determine: brute force over the nodes in node order.
 
 Without slices: dot-product, best-fit, packing, clustering, fgd; with slices: first, best. Whole numbers throughout;
-only the score of fgd goes through math.exp, as docs/scheduling.md writes it.
+only the score of fgd goes through math.exp, as docs/reference/scheduling.md writes it.
 """
 
 import math

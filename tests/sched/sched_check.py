@@ -8,7 +8,7 @@
 --rules: the logs of fifo, skip, sjf, easy, las, srpt and fair must be those of sched_rules.py; lines of one second and
 type may stand in any order. --strict: turns need progress that a checkpoint kept. --swapped: LOG is that of the same
 list, the names of the rows A and B exchanged, which differ in nothing else; it must be the same with names exchanged.
-Written from docs/scheduling.md alone.
+Written from docs/reference/scheduling.md alone.
 """
 
 import argparse

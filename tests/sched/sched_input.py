@@ -1,4 +1,4 @@
-"""Job lists, tenants and options of `berth schedule`, read strictly. Written from docs/scheduling.md alone.
+"""Job lists, tenants and options of `berth schedule`, read strictly. Written from docs/reference/scheduling.md alone.
 
 Every time is counted from the earliest submit of the list. A broken file is an InputError with its place.
 """

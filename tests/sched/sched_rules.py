@@ -3,7 +3,7 @@
 
     sched_rules.py --trace FILE --trace-format own|philly|shockwave --gpus N [--policies a,b] [options of the world]
 
-prints the log; --sums prints only the sum of completion of each policy. Written from docs/scheduling.md alone.
+prints the log; --sums prints only the sum of completion of each policy. Written from docs/reference/scheduling.md alone.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `berth schedule` says to people: one of a kind has no s, large numbers have separators, small ones their digits; what
-the README shows is what is printed.
+docs/first_steps/scheduling.md shows is what is printed.
 Skips (77) without a program.
 """
 
@@ -45,9 +45,9 @@ class TextTest(unittest.TestCase):
         text = self.text(rows, "--gpus", 1, "--policies", "fifo", "--why", "c", "--at", 1_003, "--format", "table")
         self.assertRegex(text, r"Ahead of it: 1 job, expected to take 0\.0*[1-9][0-9]{2} GPU-hours\.")
 
-    def test_the_readme_shows_what_is_printed(self) -> None:
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        block = next(part for part in readme.split("```") if part.startswith("text\n$") and " --why " in part)
+    def test_the_page_shows_what_is_printed(self) -> None:
+        page = (ROOT / "docs" / "first_steps" / "scheduling.md").read_text(encoding="utf-8")
+        block = next(part for part in page.split("```") if part.startswith("text\n$") and " --why " in part)
         command, shown = block.removeprefix("text\n$ ").replace("\\\n", "").split("\n", 1)
         words = command.split()
         self.assertEqual(words[0], "build/release/berth")

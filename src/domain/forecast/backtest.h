@@ -27,7 +27,7 @@ struct ModelScore {
   Model model = Model::kCombination;
   std::optional<double> wape;  ///< sum of |count - median| over the sum of counts; absent if nothing arrived
   double pinball = 0;          ///< mean of the pinball loss over seconds and kLevels, in requests
-  double coverage_80 = 0;      ///< mean share of a count that lies between the levels 0.1 and 0.9 (docs/forecast.md)
+  double coverage_80 = 0;      ///< mean share of a count that lies between 0.1 and 0.9 (docs/reference/forecast.md)
   double coverage_95 = 0;      ///< likewise between 0.025 and 0.975
 };
 

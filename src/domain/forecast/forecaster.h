@@ -34,7 +34,7 @@ inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonal
 /// The forecaster of one service: it observes the counts of seconds as they pass, and predicts the next ones.
 ///
 /// Has value semantics and takes at most about 300 KiB for any arrivals. An observation costs a few us, a prediction of
-/// 200 seconds a few tens of us. docs/forecast.md describes the models.
+/// 200 seconds a few tens of us. docs/reference/forecast.md describes the models.
 class Forecaster {
  public:
   explicit Forecaster(Model model = Model::kCombination);
@@ -49,8 +49,8 @@ class Forecaster {
   void observe(std::int64_t second, std::int64_t requests);
 
   /// The quantiles of each of the `seconds` seconds from `from_second` on. Depends on what was observed, and on nothing
-  /// else. Before the first observation: the prior of docs/forecast.md. Requires: from_second > the last observed one,
-  /// seconds >= 0.
+  /// else. Before the first observation: the prior of docs/reference/forecast.md. Requires: from_second > the last
+  /// observed one, seconds >= 0.
   [[nodiscard]] std::vector<Quantiles> predict(std::int64_t from_second, std::int64_t seconds) const;
 
   /// The expected requests of the same seconds (not whole; their sum is the expected work). Requires: as `predict`.

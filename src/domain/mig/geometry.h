@@ -3,8 +3,8 @@
 /// Model: a GPU has `units` placement units; an instance of profile p at a legal start s covers [s, s + length). A set
 /// is legal iff intervals do not overlap, no profile exceeds its `instances_max`, and at most one instance takes
 /// extended or all media engines (`+me`, `+me.all`). A whole GPU that is not partitioned (`full`) is a set of one at
-/// start 0. Source: docs/geometry.md. The code: geometry.cc, enumeration.cc (all states, maximal layouts), state.cc
-/// (the text form).
+/// start 0. Source: docs/explanation/geometry.md. The code: geometry.cc, enumeration.cc (all states, maximal layouts),
+/// state.cc (the text form).
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ struct BlockedLength {
 [[nodiscard]] BlockedLength blocked_length(const GpuModel& model, const State& state, const Rules& rules);
 
 /// Share of the placements of the rules' profiles, weighted by length, that fit into the free units by count but
-/// not by position: blocked / eligible, from 0 (none blocked, or none eligible) to 1. See docs/geometry.md.
+/// not by position: blocked / eligible, from 0 (none blocked, or none eligible) to 1. See docs/explanation/geometry.md.
 [[nodiscard]] double fragmentation(const GpuModel& model, const State& state, const Rules& rules);
 
 /// The units that a legal state covers: bit u for unit u. `full` covers all 32 bits.

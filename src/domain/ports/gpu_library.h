@@ -115,7 +115,7 @@ class GpuLibrary {
     GpuAnswer<GpuFacts> facts;
   };
   [[nodiscard]] virtual GpuAnswer<std::vector<Listed>> list() = 0;
-  /// About 2.5 ms on an H100 (docs/nvml.md).
+  /// About 2.5 ms on an H100 (docs/reference/nvml.md).
   [[nodiscard]] virtual GpuAnswer<GpuReading> read(const std::string& uuid) = 0;
   /// Waits until something happens to the GPU, at most so long. Nothing: it did not.
   [[nodiscard]] virtual GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) = 0;

@@ -1,4 +1,4 @@
-/// Reads a scenario file with everything that it names. The format of the file: docs/scenario.md.
+/// Reads a scenario file with everything that it names. The format of the file: docs/reference/scenario.md.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 /// The files of `berth pack`: demands, offers of GPUs, and the measured profiles of many models. Their formats:
-/// docs/packing.md. Errors say FILE:LINE:COLUMN, what was wanted, what was found.
+/// docs/reference/packing.md. Errors say FILE:LINE:COLUMN, what was wanted, what was found.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// Services that come through an API, not from a scenario file. The format: docs/scenario.md.
+/// Services that come through an API, not from a scenario file. The format: docs/reference/scenario.md.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,8 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// The capacity that a plan counts on for a service with a floor, in requests per second (see docs/constraints.md).
+/// The capacity that a plan counts on for a service with a floor, in requests per second (see
+/// docs/reference/constraints.md).
 struct PlannedFloor {
   ServiceId service;
   double needed = 0;   ///< to keep the floor under the expected load

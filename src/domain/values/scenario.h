@@ -1,4 +1,4 @@
-/// The scenario: fleet, services and rules of one simulated world (docs/scenario.md describes every key).
+/// The scenario: fleet, services and rules of one simulated world (docs/reference/scenario.md describes every key).
 #pragma once
 
 #include <cstdint>

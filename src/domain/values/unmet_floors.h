@@ -1,4 +1,5 @@
-/// Why a plan leaves floors unmet: three answers that are never mixed. docs/constraints.md says what each means.
+/// Why a plan leaves floors unmet: three answers that are never mixed. docs/reference/constraints.md says what each
+/// means.
 #pragma once
 
 #include <variant>

@@ -1,4 +1,5 @@
-/// The store of a world's series in one SQLite file, behind the port `SeriesStore`: docs/series.md has its tables.
+/// The store of a world's series in one SQLite file, behind the port `SeriesStore`: docs/reference/series.md has its
+/// tables.
 ///
 /// Commits are not synced: a kill loses nothing of them, a power cut those since the last checkpoint. After each append
 /// 1/16 of `bytes_max`, or 512 KiB, is free for the next one; beside the file stand PATH-wal and PATH-shm.

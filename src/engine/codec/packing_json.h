@@ -1,4 +1,4 @@
-/// A packing with its proof as JSON: the keys of docs/packing.md, in their order.
+/// A packing with its proof as JSON: the keys of docs/reference/packing.md, in their order.
 #pragma once
 
 #include "domain/values/packing.h"

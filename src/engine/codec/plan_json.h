@@ -1,4 +1,4 @@
-/// A plan with its reasons as JSON, for programs: the keys of docs/plan.md.
+/// A plan with its reasons as JSON, for programs: the keys of docs/reference/plan.md.
 #pragma once
 
 #include <string>

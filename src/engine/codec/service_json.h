@@ -11,9 +11,9 @@
 namespace berth::codec {
 
 /// The spec of a service as JSON: every field but name and tenant, those with defaults too, absent ones left out; keys
-/// in the order of docs/scenario.md. Numbers are exact. Reading it gives an equal service (with name and tenant set
-/// likewise), as long as it is within the limits of that reader; a table without a model (parvagpu) then has the
-/// service's name as its model.
+/// in the order of docs/reference/scenario.md. Numbers are exact. Reading it gives an equal service (with name and
+/// tenant set likewise), as long as it is within the limits of that reader; a table without a model (parvagpu) then has
+/// the service's name as its model.
 ///
 /// Arrivals of a file that rows cannot state, requests with times and calls by minute, are written as the requests of
 /// each second of the window, those of a minute spread over it evenly: the same load, but for what varies within a

@@ -8,8 +8,8 @@
 
 namespace berth::codec {
 
-/// One JSON object; its keys: docs/packing.md. GPUs are numbered as in `gpus`, which gives the role of each in the old
-/// and the new plan.
+/// One JSON object; its keys: docs/reference/packing.md. GPUs are numbered as in `gpus`, which gives the role of each
+/// in the old and the new plan.
 [[nodiscard]] std::string transition_json(const PackingProblem& problem, const transition::Transition& transition);
 
 }  // namespace berth::codec

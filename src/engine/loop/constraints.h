@@ -1,4 +1,5 @@
-/// The independent check that a plan keeps the operators' constraints. docs/constraints.md states the rules in words.
+/// The independent check that a plan keeps the operators' constraints. docs/reference/constraints.md states the rules
+/// in words.
 #pragma once
 
 #include <optional>

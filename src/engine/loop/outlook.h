@@ -46,8 +46,8 @@ struct OutlookSource {
 
 /// Forecasts by domain/forecast/forecaster.h from the observed requests alone, so it also works outside a simulation.
 /// `mean_rate`: the mean over the seconds of the run that were seen and the expected ones of the window and the tail;
-/// it follows that estimate with a time constant of 20 s (docs/planner.md), so that plans a second apart value answers
-/// almost equally. Requires: questions come in order of time.
+/// it follows that estimate with a time constant of 20 s (docs/explanation/planner.md), so that plans a second apart
+/// value answers almost equally. Requires: questions come in order of time.
 [[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
 
 /// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: for measuring

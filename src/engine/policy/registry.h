@@ -1,6 +1,6 @@
 /// The list of all policies, read by studies, the command line, reports and live programs.
 ///
-/// To add a policy, write its maker in detail/ and its row in registry.cc (docs/adding_a_policy.md).
+/// To add a policy, write its maker in detail/ and its row in registry.cc (docs/how_to/adding_a_policy.md).
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 /// Astraea-style (reference: Astraea, ASPLOS'22, doi 10.1145/3503222.3507721; we had no access to its text): the least
-/// share that keeps each tenant's tail target, on MIG. docs/policies.md separates the paper's ideas from ours.
+/// share that keeps each tenant's tail target, on MIG. docs/reference/policies.md separates the paper's ideas from
+/// ours.
 #pragma once
 
 #include <memory>

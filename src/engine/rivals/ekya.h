@@ -1,5 +1,5 @@
-/// Ekya-style (reference: Ekya, NSDI'22): the thief scheduler, on MIG. docs/policies.md separates the paper's ideas
-/// from ours.
+/// Ekya-style (reference: Ekya, NSDI'22): the thief scheduler, on MIG. docs/reference/policies.md separates the paper's
+/// ideas from ours.
 #pragma once
 
 #include <memory>

@@ -40,9 +40,9 @@ using LayoutOrInfeasible = std::variant<Layout, Infeasible>;
 [[nodiscard]] LayoutOrInfeasible static_even_layout(const Scenario& scenario);
 
 /// PARIS-style (reference: PARIS and ELSA, arXiv 2202.13481; our own where the paper is not explicit, see
-/// docs/policies.md): a heterogeneous mix from the histogram of batch sizes that the history shows and the throughput
-/// of each slice size. `history[s]`: requests of service s in each second before the run, oldest first; empty if there
-/// is none.
+/// docs/reference/policies.md): a heterogeneous mix from the histogram of batch sizes that the history shows and the
+/// throughput of each slice size. `history[s]`: requests of service s in each second before the run, oldest first;
+/// empty if there is none.
 [[nodiscard]] LayoutOrInfeasible paris_layout(const Scenario& scenario,
                                               const std::vector<std::vector<std::uint32_t>>& history);
 

@@ -237,7 +237,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> least_unevenness_of_two(con
 }
 
 /// How often a search found the optimum, and its largest distance from it. The tests' limits are the measured values
-/// (docs/policies.md), so that a search that becomes worse is noticed.
+/// (docs/reference/policies.md), so that a search that becomes worse is noticed.
 struct Tally {
   int optimal_count = 0;
   int count = 0;

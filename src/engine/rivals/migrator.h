@@ -1,5 +1,5 @@
 /// MIGRator-style (reference: MIGRator, arXiv 2407.13126; we had no access to its equations): an integer program over a
-/// window decides how GPUs are partitioned over time. docs/policies.md separates the paper's ideas from ours.
+/// window decides how GPUs are partitioned over time. docs/reference/policies.md separates the paper's ideas from ours.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The parameters of the published planners, adapted (docs/policies.md), with their tuned defaults.
+/// The parameters of the published planners, adapted (docs/reference/policies.md), with their tuned defaults.
 #pragma once
 
 #include <cstdint>

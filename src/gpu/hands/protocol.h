@@ -1,5 +1,5 @@
-/// What `berth up` and its hands send to each other: one JSON object per packet, `verb` first. docs/hands.md shows
-/// each.
+/// What `berth up` and its hands send to each other: one JSON object per packet, `verb` first. docs/reference/hands.md
+/// shows each.
 #pragma once
 
 #include <cstddef>

@@ -275,8 +275,8 @@ struct GpuInstanceProfileV2 {
   char name[kNameV2Bytes] = {};  ///< "MIG 1g.10gb"
 };
 
-/// As in NVIDIA's header, with `name` at byte 48. Driver 580 writes `name` at byte 56, as in version 2 (docs/nvml.md),
-/// so a caller should read names by version 2.
+/// As in NVIDIA's header, with `name` at byte 48. Driver 580 writes `name` at byte 56, as in version 2
+/// (docs/reference/nvml.md), so a caller should read names by version 2.
 struct GpuInstanceProfileV3 {
   std::uint32_t version = 0;
   std::uint32_t id = 0;

@@ -2,8 +2,8 @@
 /// checks (initialised, arguments, versions, handles, a lost GPU, injected faults) come before these functions; the
 /// order of the checks in them is the order of the codes in their comments.
 ///
-/// Sources: NVML's reference, NVIDIA's MIG User Guide, and docs/nvml.md (measured). What no source says is marked
-/// unverified in docs/nvml_sim.md.
+/// Sources: NVML's reference, NVIDIA's MIG User Guide, and docs/reference/nvml.md (measured). What no source says is
+/// marked unverified in docs/reference/nvml_sim.md.
 #pragma once
 
 #include "base/core/result.h"

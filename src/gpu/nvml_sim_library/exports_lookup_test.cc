@@ -1,4 +1,4 @@
-// How devices are found. What real libraries answer is in docs/nvml.md.
+// How devices are found. What real libraries answer is in docs/reference/nvml.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-/// The fleet file: the simulated machine that `berth-nvml-sim run` begins with. docs/nvml_sim.md describes its keys.
+/// The fleet file: the simulated machine that `berth-nvml-sim run` begins with. docs/reference/nvml_sim.md describes
+/// its keys.
 #pragma once
 
 #include <memory>

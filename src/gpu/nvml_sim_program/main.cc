@@ -69,7 +69,9 @@ int run_command(const Words& words) {
 
 void add_run(CLI::App& app, Words& words) {
   CLI::App* verb = app.add_subcommand("run", "Runs a program on a simulated machine: run --fleet FILE -- COMMAND ...");
-  verb->add_option("--fleet", words.run.fleet, "The fleet file: docs/nvml_sim.md")->type_name("FILE")->required();
+  verb->add_option("--fleet", words.run.fleet, "The fleet file: docs/reference/nvml_sim.md")
+      ->type_name("FILE")
+      ->required();
   verb->add_option("--state", words.run.state, "Where the state is kept; default: it ends with COMMAND")
       ->type_name("PATH");
   verb->add_flag("--fake-root", words.run.has_fake_root,

@@ -1,4 +1,4 @@
-/// A simulated machine as text, for people and for programs. docs/nvml_sim.md describes both.
+/// A simulated machine as text, for people and for programs. docs/reference/nvml_sim.md describes both.
 #pragma once
 
 #include <string>

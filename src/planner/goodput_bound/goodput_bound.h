@@ -1,8 +1,8 @@
 /// An upper bound on the goodput of every run of a scenario: for any layout and any owners at any time, for any
 /// operating points and batch sizes, with the arrivals known beforehand.
 ///
-/// Model, proof and relaxations: docs/bound.md. In short: time is divided into blocks; work belongs to the time in
-/// which its batch runs; prices for each service's work (and for the progress of its retraining) in each block
+/// Model, proof and relaxations: docs/explanation/bound.md. In short: time is divided into blocks; work belongs to the
+/// time in which its batch runs; prices for each service's work (and for the progress of its retraining) in each block
 /// decompose the problem into GPUs, which sell, and services, which buy; for any prices, the total that all of them
 /// gain is a bound (Lagrangian duality), and a descent searches for prices that make it small. The validity of the
 /// result does not depend on that search, only its tightness does.
@@ -46,7 +46,8 @@ struct Bound {
 ///
 /// `progress` may be empty; it gets the share done (0 to 1), and returns false to stop: then there is no bound.
 ///
-/// Deterministic. Memory and time grow more slowly than the run, because the blocks become longer: see docs/bound.md.
+/// Deterministic. Memory and time grow more slowly than the run, because the blocks become longer: see
+/// docs/explanation/bound.md.
 [[nodiscard]] std::optional<Bound> goodput_bound(const Scenario& scenario, const KnownArrivals& arrivals,
                                                  std::span<const double> sharing_factors,
                                                  const std::function<bool(double done)>& progress);

@@ -1,5 +1,5 @@
 /// The fewest (or cheapest) GPUs that serve a set of demands, how each is partitioned, and a proven bound:
-/// docs/packing.md.
+/// docs/reference/packing.md.
 #pragma once
 
 #include <cstdint>

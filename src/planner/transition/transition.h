@@ -4,7 +4,8 @@
 /// all other slices of the new plan are created. Objective: fewest created + destroyed, among the plans that pass the
 /// rules of packing.h and need no more than the given packing (cost if offers have prices, otherwise GPUs). A
 /// kept slice keeps its point if that is usable under the new rules and the rate allows, otherwise it is retuned;
-/// slices that are created or retuned run at `best_point`. The method, the bound and the complexity: docs/packing.md.
+/// slices that are created or retuned run at `best_point`. The method, the bound and the complexity:
+/// docs/reference/packing.md.
 #pragma once
 
 #include <cstdint>

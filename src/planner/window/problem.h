@@ -1,5 +1,6 @@
 /// The window problem: how every GPU is partitioned in each second of a window, and which service gets which slice.
-/// docs/planner.md states the same model as formulas; `check.h` evaluates a schedule, `one_gpu` and `fleet` solve it.
+/// docs/explanation/planner.md states the same model as formulas; `check.h` evaluates a schedule, `one_gpu` and `fleet`
+/// solve it.
 ///
 /// Time is divided into slots of one second, 0 to slots - 1, and a tail of `tail_seconds`, in which the last
 /// configuration stays, so that a good layout and work in progress have a value at the end of the window.

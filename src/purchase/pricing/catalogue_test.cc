@@ -1,4 +1,4 @@
-/// The built-in catalogue, against the errors that articles on GPU prices repeat (docs/prices.md).
+/// The built-in catalogue, against the errors that articles on GPU prices repeat (docs/reference/prices.md).
 #include "purchase/pricing/catalogue.h"
 
 #include <gmock/gmock.h>

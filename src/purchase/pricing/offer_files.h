@@ -30,9 +30,9 @@ struct OfferText {
 /// - Berth's own: `provider,instance_type,region,purchase,gpu_model,gpu_count,gpu_memory_mib,vcpu_milli,memory_mib,
 ///   mig_instances_max,micro_usd_per_hour,valid_from,valid_to,source`. An empty price: not offered; an empty
 ///   `valid_to`: still valid; an empty memory: unknown.
-/// - The catalogues of docs/prices.md, by the column `price_od_usd_micro_hr`: GiB count 1,024 MiB, a vCPU 1,000 milli,
-///   a fraction of a GPU is 0 GPUs. A spot price gives a second row, and what is sold only as spot has no row on
-///   demand.
+/// - The catalogues of docs/reference/prices.md, by the column `price_od_usd_micro_hr`: GiB count 1,024 MiB, a vCPU
+///   1,000 milli, a fraction of a GPU is 0 GPUs. A spot price gives a second row, and what is sold only as spot has no
+///   row on demand.
 ///
 /// Columns may be in any order, further ones are ignored. At most 1,024 GPUs, 7 MIG instances, 10^9 MiB, 10^9 milli of
 /// a vCPU and 10^12 micro-dollars per hour. Errors, as FILE:LINE:COLUMN: what cannot be read or is beyond these, an

@@ -42,9 +42,9 @@ struct Hazards {
 ///
 /// The model: a spell of age t hours ends at the rate h / (1 + t / s) per hour, so its length is Pareto II (Lomax)
 /// distributed: most spells are short and old ones last. The initial rate h and the time s are unknown, for spells of
-/// availability and of absence apart. Their prior is uniform over a grid of logarithms (docs/purchase.md says where it
-/// comes from); the estimate is the mean over the posterior, in which each tick counts half: successive spells of a
-/// market are not independent. O(cells) per tick for the estimate, nothing is kept beyond counts.
+/// availability and of absence apart. Their prior is uniform over a grid of logarithms (docs/reference/purchase.md says
+/// where it comes from); the estimate is the mean over the posterior, in which each tick counts half: successive spells
+/// of a market are not independent. O(cells) per tick for the estimate, nothing is kept beyond counts.
 class SpellLearner {
  public:
   explicit SpellLearner(std::int64_t tick_seconds);

@@ -1,4 +1,5 @@
-/// Policies that decide at every event and never preempt: fifo, skip, sjf, easy. docs/scheduling.md states their rules.
+/// Policies that decide at every event and never preempt: fifo, skip, sjf, easy. docs/reference/scheduling.md states
+/// their rules.
 #pragma once
 
 #include <cstdint>

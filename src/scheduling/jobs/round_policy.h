@@ -1,5 +1,5 @@
-/// Policies that decide at multiples of the round, with preemption: las, srpt, fair. docs/scheduling.md states their
-/// rules.
+/// Policies that decide at multiples of the round, with preemption: las, srpt, fair. docs/reference/scheduling.md
+/// states their rules.
 #pragma once
 
 #include <cstdint>

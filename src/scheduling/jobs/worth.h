@@ -3,7 +3,7 @@
 /// Two regimes. Urgent jobs go first: those whose completion would otherwise become too late, compared with their
 /// deadline, with a fair share of the pool, or with the end of all other work (a long job that is started last makes
 /// everyone's GPUs idle in the end). Others go by rank: the GPU-seconds that it takes to finish one, as expected,
-/// divided by an age factor, so that nobody waits for ever. docs/scheduling.md has the formulas.
+/// divided by an age factor, so that nobody waits for ever. docs/reference/scheduling.md has the formulas.
 #pragma once
 
 #include <cstdint>

@@ -174,7 +174,7 @@ class ProblemMaker {
   }
 
   /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is that of
-  /// docs/scheduling.md for `fgd`.
+  /// docs/reference/scheduling.md for `fgd`.
   void add_typical() {
     using Key = std::tuple<std::int64_t, int, int, std::string>;
     std::map<Key, TypicalPods> groups;

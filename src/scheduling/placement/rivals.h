@@ -1,5 +1,5 @@
 /// Scores of published policies: for a node on which a pod fits, higher is better. The rules of each are exact integer
-/// arithmetic, divisions round down; docs/scheduling.md states them.
+/// arithmetic, divisions round down; docs/reference/scheduling.md states them.
 ///
 /// Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
 /// Descent", USENIX ATC 2023, and its simulator.

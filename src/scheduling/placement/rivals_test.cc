@@ -1,4 +1,4 @@
-// Scores computed by hand from the rules of docs/scheduling.md.
+// Scores computed by hand from the rules of docs/reference/scheduling.md.
 #include "scheduling/placement/rivals.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The simulator compared with exact results of queueing theory (docs/simulation.md). The long form, with BERTH_SOAK=1,
-// takes several seeds and half the tolerance.
+// The simulator compared with exact results of queueing theory (docs/explanation/simulation.md). The long form, with
+// BERTH_SOAK=1, takes several seeds and half the tolerance.
 #include <gtest/gtest.h>
 
 #include <cmath>

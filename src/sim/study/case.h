@@ -1,4 +1,5 @@
-/// What slices, reconfiguration, scaling and commitments save, step by step, on the same arrivals (docs/case.md).
+/// What slices, reconfiguration, scaling and commitments save, step by step, on the same arrivals
+/// (docs/reference/case.md).
 #pragma once
 
 #include <cstdint>

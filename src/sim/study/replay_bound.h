@@ -1,4 +1,4 @@
-/// The goodput that no policy can exceed in the simulated world (docs/bound.md).
+/// The goodput that no policy can exceed in the simulated world (docs/explanation/bound.md).
 #pragma once
 
 #include <cstdint>

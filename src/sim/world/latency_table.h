@@ -17,7 +17,7 @@
 namespace berth::sim {
 
 /// The factor on latency when `busy_count` services run on one shared GPU: the count with time slices; with MPS the
-/// measured 1, 1.86, 2.74, 3.64 at 1, 3, 5, 7, linear between and beyond (docs/policies.md).
+/// measured 1, 1.86, 2.74, 3.64 at 1, 3, 5, 7, linear between and beyond (docs/reference/policies.md).
 [[nodiscard]] Decimal sharing_factor(Sharing sharing, int busy_count);
 
 struct LatencyTable {

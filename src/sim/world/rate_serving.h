@@ -8,9 +8,9 @@
 /// Arrivals vary within a second: the resulting loss and lateness near saturation are those of a Brownian motion with
 /// the arrivals' variance (evenly spaced ones have none). Whole requests are settled, in order of arrival. Latencies
 /// are estimates, and a drain takes no time. On goodput it agrees with serving request by request within 2 % if a
-/// service is large enough (serving.h, sim/measure/rate_serving_test.cc, docs/simulation.md). The exception: without
-/// drops, while the load stays within about one percent of the capacity, because means do not show when such a queue
-/// grows. O(replicas) per second.
+/// service is large enough (serving.h, sim/measure/rate_serving_test.cc, docs/explanation/simulation.md). The
+/// exception: without drops, while the load stays within about one percent of the capacity, because means do not show
+/// when such a queue grows. O(replicas) per second.
 #pragma once
 
 #include <cstdint>

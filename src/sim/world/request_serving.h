@@ -3,7 +3,7 @@
 /// A slice that serves is a replica with its point's processes. A free process (lowest GPU, start and process first)
 /// takes waiting requests, up to the point's batch, and answers after the latency of the batch that it took. With
 /// `Dispatch::kPull` a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's
-/// rule (docs/policies.md) and waits there.
+/// rule (docs/reference/policies.md) and waits there.
 ///
 /// Cost: O(log processes) per answer, O(log services) per arrival that finds a free process; arrivals at a service
 /// whose processes are all busy cost nothing until one of them answers.

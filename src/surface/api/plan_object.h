@@ -1,4 +1,4 @@
-/// A plan as JSON: what it decided, and what became of it and of each of its actions (docs/approval.md).
+/// A plan as JSON: what it decided, and what became of it and of each of its actions (docs/how_to/approval.md).
 #pragma once
 
 #include <cstddef>

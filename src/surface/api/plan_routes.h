@@ -1,4 +1,4 @@
-/// Plans over the API, their approval, and the pause of planning: docs/approval.md.
+/// Plans over the API, their approval, and the pause of planning: docs/how_to/approval.md.
 #pragma once
 
 #include <vector>

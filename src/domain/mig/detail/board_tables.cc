@@ -25,7 +25,7 @@ constexpr EnginesRow kA30Engines[] = {
     {4, 4, 0, 1, 1},  // 4g
 };
 
-// H100, GH200, H200: guide, transcripts; measured on H100 SXM5 and H200 (docs/nvml.md).
+// H100, GH200, H200: guide, transcripts; measured on H100 SXM5 and H200 (docs/reference/nvml.md).
 constexpr EnginesRow kHopperEngines[] = {
     {1, 1, 0, 1, 0},  // 1g
     {1, 1, 0, 1, 1},  // 1g+me

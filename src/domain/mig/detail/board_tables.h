@@ -5,7 +5,7 @@
 ///   src/nvidia/generated/g_nv_name_released.h; of the V100, which these modules do not drive, a public copy of
 ///   NVIDIA/nvidia-installer (misc.c)
 /// - compute capabilities: developer.nvidia.com/cuda-gpus
-/// - memory of the whole GPU: measured, docs/nvml.md
+/// - memory of the whole GPU: measured, docs/reference/nvml.md
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The published planners that repartition during the run, adapted (docs/policies.md).
+/// The published planners that repartition during the run, adapted (docs/reference/policies.md).
 #pragma once
 
 #include "engine/policy/policy.h"

@@ -36,7 +36,7 @@ class DemandForecast {
   std::vector<double> served_;      ///< [i]: sum of requests x share of counts 0 .. i
 };
 
-/// One forecaster per service (the combination of docs/forecast.md), which gets each second once.
+/// One forecaster per service (the combination of docs/reference/forecast.md), which gets each second once.
 class ServiceForecasts {
  public:
   explicit ServiceForecasts(std::size_t service_count);

@@ -1,5 +1,5 @@
 /// The integer program of the MIGRator-style policy: how many slices of each kind serve or retrain each service in
-/// each block of a window. docs/policies.md describes its origin.
+/// each block of a window. docs/reference/policies.md describes its origin.
 ///
 /// Counts represent placed layouts: a GPU's layout is one of the multisets of its model (shapes), equal GPUs are
 /// counted together. Variables, for block b, GPU model m, shape c, kind k, service s:

@@ -43,7 +43,7 @@ GpuProfileFacts profile_of(const Description& description) {
 }
 
 /// The profile with a number, without its places. Its name comes with version 2 of the description: version 3 has it at
-/// a wrong byte (docs/nvml.md).
+/// a wrong byte (docs/reference/nvml.md).
 Code describe_profile(const Functions& functions, Device device, std::uint32_t number, GpuProfileFacts& profile) {
   if (functions.nvmlDeviceGetGpuInstanceProfileInfoV != nullptr) {
     nvml_abi::GpuInstanceProfileV2 named;

@@ -3,7 +3,8 @@
 ///
 /// Rules, in the order in which a call checks them:
 /// - An unknown profile number is kInvalidArgument; a GPU without MIG is kNotSupported, so is a known number that the
-///   GPU lacks; an unknown profile id is kInvalidArgument (docs/nvml.md). Creation with the mode off is kNotSupported.
+///   GPU lacks; an unknown profile id is kInvalidArgument (docs/reference/nvml.md). Creation with the mode off is
+///   kNotSupported.
 /// - Who may not change devices gets kNoPermission.
 /// - An object that is not there is kNotFound; one with something in it or on it is kInUse.
 /// - A placement that the profile does not have is kInvalidArgument; one that is taken, as one too many, and engines
@@ -14,11 +15,12 @@
 /// begins at multiples of that; on Ampere it covers its own, begins anywhere, and the driver takes the first place
 /// where it fits.
 ///
-/// Sources: NVIDIA's MIG User Guide and NVML reference; docs/nvml.md; open-gpu-kernel-modules @df1c9a3 (595.45.04):
-/// kernel_mig_manager.c (`kmigmgrAllocateInstanceEngines`, `kmigmgrIsCTSAlignmentRequired`, `kmigmgrGetFreeCTSId`,
-/// `kmigmgrComputeProfileGetCapacity`), kernel_graphics_manager.c (`kgrmgrCheckVeidsRequest`); public listings of
-/// `nvidia-smi mig -lcip` and `-lci`: a 4g without 3 slices (A100-40GB, A100-80GB), a 3g as 0:3 on an A100 and as 0:4
-/// on an H100, 1c and then 2c created in one 3g of an A100. That the RTX PRO 6000 is like Hopper is unverified.
+/// Sources: NVIDIA's MIG User Guide and NVML reference; docs/reference/nvml.md; open-gpu-kernel-modules @df1c9a3
+/// (595.45.04): kernel_mig_manager.c (`kmigmgrAllocateInstanceEngines`, `kmigmgrIsCTSAlignmentRequired`,
+/// `kmigmgrGetFreeCTSId`, `kmigmgrComputeProfileGetCapacity`), kernel_graphics_manager.c (`kgrmgrCheckVeidsRequest`);
+/// public listings of `nvidia-smi mig -lcip` and `-lci`: a 4g without 3 slices (A100-40GB, A100-80GB), a 3g as 0:3 on
+/// an A100 and as 0:4 on an H100, 1c and then 2c created in one 3g of an A100. That the RTX PRO 6000 is like Hopper is
+/// unverified.
 #pragma once
 
 #include <compare>

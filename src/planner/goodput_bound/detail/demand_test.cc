@@ -18,7 +18,8 @@ using testing::kGridMicros;
 /// Larger than the error of sums of so few doubles.
 constexpr double kError = 1e-9;
 
-/// A demand, and what a run of it is: written from docs/simulation.md (times to the microsecond), not from demand.cc.
+/// A demand, and what a run of it is: written from docs/explanation/simulation.md (times to the microsecond), not from
+/// demand.cc.
 struct Case {
   Blocks blocks;
   ServiceSpec service;

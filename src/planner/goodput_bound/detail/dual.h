@@ -3,7 +3,7 @@
 /// A GPU takes in each block the set of slices, and each slice the good, that are worth most. Where slices are held by
 /// one service at a time, a slice given to another good makes nothing for a while: `delays` moves value of a good on a
 /// kind of slice in time, from after a change of holder to before it, at most as much as the change loses, so that
-/// changes gain less (docs/bound.md, "The cost of a change").
+/// changes gain less (docs/explanation/bound.md, "The cost of a change").
 #pragma once
 
 #include <span>

@@ -304,7 +304,8 @@ double cost_of_change(const GpuCase& gpu_case, const std::vector<std::vector<dou
   return cost + gpu_case.problem.change_price * std::popcount(before ^ after);
 }
 
-/// With costs by the delays of docs/planner.md, no change between two placings is worth more than its states are.
+/// With costs by the delays of docs/explanation/planner.md, no change between two placings is worth more than its
+/// states are.
 TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));

@@ -1,5 +1,6 @@
 /// The window problem as an integer program, solved by the library behind solver::solve_mip. A rival of our own search
-/// that shares nothing with it but the problem; docs/planner.md, "As an integer program", states it as formulas.
+/// that shares nothing with it but the problem; docs/explanation/planner.md, "As an integer program", states it as
+/// formulas.
 #pragma once
 
 #include "base/solver/linear.h"

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kBegin = R"(# The configuration file of `berth up`
 
-<!-- Written by `berth config reference > docs/config.md`: change src/surface/cli/config/config_reference.cc and
-src/surface/cli/up/config_keys.cc instead. -->
+<!-- Written by `berth config reference > docs/reference/config.md`: change
+src/surface/cli/config/config_reference.cc and src/surface/cli/up/config_keys.cc instead. -->
 
 `berth up --config FILE` reads one YAML file. It may hold every flag of `berth up` and the keys below that have none.
 A flag precedes the file, and `BERTH_STATE` precedes its `data`; a key that is in neither has its default. Paths are

@@ -1,4 +1,4 @@
-/// The reference page of the configuration file, as docs/config.md has it.
+/// The reference page of the configuration file, as docs/reference/config.md has it.
 #pragma once
 
 #include <string>

@@ -16,10 +16,10 @@ namespace {
 
 TEST(ConfigReference, IsWhatTheDocumentationHas) {
   const char* root = std::getenv("BERTH_SOURCE_DIR");
-  const std::filesystem::path path = std::filesystem::path(root != nullptr ? root : ".") / "docs/config.md";
+  const std::filesystem::path path = std::filesystem::path(root != nullptr ? root : ".") / "docs/reference/config.md";
   std::ifstream stream(path, std::ios::binary);
   const std::string page{std::istreambuf_iterator<char>(stream), {}};
-  EXPECT_TRUE(page == config_reference()) << "out of date: berth config reference > docs/config.md";
+  EXPECT_TRUE(page == config_reference()) << "out of date: berth config reference > docs/reference/config.md";
 }
 
 TEST(ConfigReference, HasEveryKeyAndAnExampleThatIsRead) {

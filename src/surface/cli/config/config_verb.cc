@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kConfigHelp = "Describes the configuration file of berth up.";
 
 constexpr const char* kConfigExamples = R"(Examples:
-  berth config reference > docs/config.md
+  berth config reference > docs/reference/config.md
 
 Exit status: 0 done, 2 bad input.)";
 

@@ -1,4 +1,4 @@
-/// A plan as JSON: the keys of docs/packing.md, in their order.
+/// A plan as JSON: the keys of docs/reference/packing.md, in their order.
 #pragma once
 
 #include <string>

@@ -32,7 +32,8 @@ Result<std::size_t> parse_reasons(std::string_view text) {
 
 OptionTable plan_option_rows(PlanWords& words) {
   return {
-      {"SCENARIO", "TEXT", "The scenario file (YAML; its keys: docs/scenario.md)", &words.scenario, kRequired},
+      {"SCENARIO", "TEXT", "The scenario file (YAML; its keys: docs/reference/scenario.md)", &words.scenario,
+       kRequired},
       {"--at", "SECONDS", "The second of the run at which the plan is made (required)", &words.at, kRequired},
       {"--seed", "N", "Seed of everything random, 0 to 2^63-1", &words.seed},
       {"--format", "WORD", "table or json", &words.format},

@@ -1,4 +1,5 @@
-/// Writes the journal of a replay: one JSON object per line, as docs/replay.md says. Fast enough for millions of lines.
+/// Writes the journal of a replay: one JSON object per line, as docs/reference/replay.md says. Fast enough for millions
+/// of lines.
 #pragma once
 
 #include <cstddef>

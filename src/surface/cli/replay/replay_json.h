@@ -1,4 +1,4 @@
-/// The figures of a replay as JSON: the keys of docs/replay.md, in their order.
+/// The figures of a replay as JSON: the keys of docs/reference/replay.md, in their order.
 #pragma once
 
 #include <string>

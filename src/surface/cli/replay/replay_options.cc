@@ -68,7 +68,7 @@ std::vector<std::string> known_policies(bool is_recorded) {
 
 OptionTable replay_option_rows(ReplayOptions& words) {
   return {
-      {"SCENARIO", "TEXT", "The scenario file (YAML; its keys: docs/scenario.md)", &words.scenario},
+      {"SCENARIO", "TEXT", "The scenario file (YAML; its keys: docs/reference/scenario.md)", &words.scenario},
       {"--journal-in", "DIR",
        "Instead of a scenario: what a berth up has recorded in its folder; the policy recorded is what really happened",
        &words.journal_in},
@@ -86,7 +86,8 @@ OptionTable replay_option_rows(ReplayOptions& words) {
       {"--format", "WORD", "table or json", &words.format},
       {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
       {"--journal", "FILE", "Write every event, one JSON object per line", &words.journal},
-      {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/policies.md), may be repeated", &words.parameters},
+      {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/reference/policies.md), may be repeated",
+       &words.parameters},
       {"--timings", "", "Also show wall-clock times (they differ from run to run)", &words.has_timings},
   };
 }

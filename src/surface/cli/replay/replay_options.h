@@ -15,7 +15,7 @@
 
 namespace berth::cli {
 
-/// As many GPUs as a fleet may have (docs/scenario.md).
+/// As many GPUs as a fleet may have (docs/reference/scenario.md).
 inline constexpr std::int64_t kFleetGpusMax = 100'000;
 
 /// As typed.

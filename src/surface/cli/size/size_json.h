@@ -1,4 +1,4 @@
-/// How many GPUs each policy needs, as JSON: the keys of docs/size.md, in their order.
+/// How many GPUs each policy needs, as JSON: the keys of docs/reference/size.md, in their order.
 #pragma once
 
 #include <string>

@@ -44,7 +44,8 @@ OptionTable size_option_rows(SizeWords& words) {
       {"--seeds", "K", "How many seeds (1, 2, ..) must agree", &words.seed_count},
       {"--ideas", "", "Also show how many GPUs slices, operating points and further features save, added one by one",
        &words.has_ideas},
-      {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/policies.md), may be repeated", &words.parameters},
+      {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/reference/policies.md), may be repeated",
+       &words.parameters},
       {"--format", "WORD", "table or json", &words.format},
       {"--report", "DIR", "Write a page that compares the answers, DIR/index.html", &words.report},
   };

@@ -1,4 +1,4 @@
-/// The configuration file of `berth up`, read and checked (docs/config.md), and what it makes of the flags.
+/// The configuration file of `berth up`, read and checked (docs/reference/config.md), and what it makes of the flags.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The quickstart on simulated GPUs that `berth up` manages, 40 times as fast as the clock: every change is carried out, and the
 goodput is about that of the replay. How near it comes at speed 1, where plans take effect without delay, `scripts/bench local`
-measures (docs/benchmarks.md)."""
+measures (docs/reference/benchmarks.md)."""
 
 import json
 import subprocess

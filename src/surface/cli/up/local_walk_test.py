@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example of docs/local.md: a service on simulated GPUs that `berth up` manages, and NVIDIA's binding for Python beside it,
+"""The example of docs/how_to/local.md: a service on simulated GPUs that `berth up` manages, with NVIDIA's binding for Python,
 which sees what the API shows."""
 
 import json
@@ -48,7 +48,7 @@ def by_place(found):
 
 class LocalWalk(Case):
     def start_example(self):
-        """The command of docs/local.md, in the root of the repository, with a folder and a port of its own."""
+        """The command of docs/how_to/local.md, in the root of the repository, with a folder and a port of its own."""
         self.state = self.folder / "machine"
         words = ("--world", "local", "--config", "examples/local/berth.yaml", "--manage-gpus")
         up = Up(self.data, words, cwd=ROOT, below=(SIMULATOR, "run", "--fleet", FLEET, "--state", self.state, "--"))

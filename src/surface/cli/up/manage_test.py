@@ -18,7 +18,7 @@ NOBODY = 65534
 # Where the GPUs of a machine are to have a slice.
 LOW, HIGH = 0, 4
 UNTOUCHED = [0, 0]
-BUSY_PAUSES_SECONDS = (0.5, 1, 2, 4, 8)  # docs/hands.md
+BUSY_PAUSES_SECONDS = (0.5, 1, 2, 4, 8)  # docs/reference/hands.md
 LOAD = ("--load", "simulated", "--speed", 10)  # ten steps per second, in each of which something may be planned
 
 

@@ -22,7 +22,7 @@ constexpr const char* kUpExamples = R"(Examples:
   berth up
   berth up --scenario scenario.yaml --data folder --speed 60
   berth up --scenario scenario.yaml --speed max --until end --journal journal.jsonl
-  berth up --config berth.yaml    # docs/config.md; kill -HUP reads it again
+  berth up --config berth.yaml    # docs/reference/config.md; kill -HUP reads it again
 
 Exit status: 0 ended as asked (also by SIGTERM), 1 the port or the folder is in use, what is recorded cannot be read, or
 an output cannot be written, 2 bad input, 130 interrupted.)";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The first ten minutes of docs/up.md, with a SIGKILL of the server in each step: somebody who watches the command line
+"""The walk of docs/first_steps/running_engine.md, with a SIGKILL of the server in each step: somebody who watches the command line
 cannot see it. Each command prints what it prints without a kill and ends with status 0, and what was there before the
 kill is there after it: objects with uids and versions, plans, slices, the pause, the clock.
 
