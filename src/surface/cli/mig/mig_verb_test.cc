@@ -9,10 +9,10 @@
 namespace berth::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-struct Outcome {
+struct MigOutcome {
   std::string out;
   std::string err;
   int status = 0;
@@ -39,14 +39,14 @@ class StandInFiles : public Files {
 };
 
 /// Runs `berth mig ...`; arguments that CLI11 refuses end with status 2 and its message.
-Outcome run(std::vector<std::string> arguments) {
+MigOutcome run(std::vector<std::string> arguments) {
   const StandInFiles files;
   VerbContext context = {.out = std::tmpfile(), .err = std::tmpfile(), .status = 0, .files = &files};
   CLI::App app;
   add_mig_verb(app, context);
   arguments.insert(arguments.begin(), "mig");
   std::ranges::reverse(arguments);  // as CLI11 takes a vector
-  Outcome outcome;
+  MigOutcome outcome;
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
@@ -88,10 +88,10 @@ TEST(MigVerb, BadInputEndsWithStatus2AndNothingOnStdout) {
       {"export", "--gpu", "A30", "--all", "--state", ""},
   };
   for (const std::vector<std::string>& arguments : cases) {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(arguments);
-    EXPECT_EQ(outcome.out, "") << testing::PrintToString(arguments);
-    EXPECT_NE(outcome.err, "") << testing::PrintToString(arguments);
+    const MigOutcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.out, "") << ::testing::PrintToString(arguments);
+    EXPECT_NE(outcome.err, "") << ::testing::PrintToString(arguments);
   }
   EXPECT_EQ(run({"fits", "--gpu", "A30", "--state", "1g.6gb@0,2g.12gb@0"}).err,
             "berth: --state: 1g.6gb@0 (unit 0) and 2g.12gb@0 (units 0 to 1) overlap\n");
