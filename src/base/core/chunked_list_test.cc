@@ -15,33 +15,33 @@
 namespace berth {
 namespace {
 
-using Words = ChunkedList<std::string, 2>;
-using Numbers = ChunkedList<int, 4>;
+using ChunkedWords = ChunkedList<std::string, 2>;
+using ChunkedNumbers = ChunkedList<int, 4>;
 
-static_assert(std::ranges::random_access_range<const Words>);
-static_assert(std::ranges::random_access_range<Numbers>);
+static_assert(std::ranges::random_access_range<const ChunkedWords>);
+static_assert(std::ranges::random_access_range<ChunkedNumbers>);
 
 TEST(ChunkedList, IsAListOfValues) {
-  Words words = {"a", "b", "c"};
+  ChunkedWords words = {"a", "b", "c"};
   words.push_back("d");
   EXPECT_EQ(words.size(), 4U);
   EXPECT_EQ(words.front(), "a");
   EXPECT_EQ(words.back(), "d");
   EXPECT_EQ(words[2], "c");
-  EXPECT_EQ(words, Words(std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_EQ(words, ChunkedWords(std::vector<std::string>{"a", "b", "c", "d"}));
   words.change(1) = "z";
   words.pop_front();
   words.pop_back();
-  EXPECT_EQ(words, (Words{"z", "c"}));
+  EXPECT_EQ(words, (ChunkedWords{"z", "c"}));
   words.clear();
   EXPECT_TRUE(words.empty());
   EXPECT_EQ(words.begin(), words.end());
 }
 
 TEST(ChunkedList, CopiesShareWhatDidNotChange) {
-  Numbers before;
+  ChunkedNumbers before;
   for (int value = 0; value < 12; ++value) before.push_back(value);
-  Numbers after = before;
+  ChunkedNumbers after = before;
   after.change(5) = 50;
   EXPECT_EQ(before[5], 5);
   EXPECT_EQ(after[5], 50);
@@ -51,7 +51,7 @@ TEST(ChunkedList, CopiesShareWhatDidNotChange) {
 }
 
 TEST(ChunkedList, IsSearchedLikeAVector) {
-  const Numbers numbers = {1, 3, 3, 3, 5, 7, 7, 9};
+  const ChunkedNumbers numbers = {1, 3, 3, 3, 5, 7, 7, 9};
   const auto threes = std::ranges::equal_range(numbers, 3);
   EXPECT_EQ(std::ranges::distance(threes), 3);
   EXPECT_EQ(threes.begin().index(), 1U);
@@ -113,11 +113,11 @@ class Pair {
   }
 
  private:
-  [[nodiscard]] Numbers::const_iterator at(std::size_t place) const {
+  [[nodiscard]] ChunkedNumbers::const_iterator at(std::size_t place) const {
     return list_.begin() + static_cast<std::ptrdiff_t>(place);
   }
 
-  Numbers list_;
+  ChunkedNumbers list_;
   std::vector<int> model_;
 };
 
@@ -134,7 +134,7 @@ TEST(ChunkedList, ManyChangesOfManyCopiesAgreeWithVectors) {
 }
 
 TEST(ChunkedList, AReaderKeepsItsVersionWhileTheWriterGoesOn) {
-  Numbers numbers;
+  ChunkedNumbers numbers;
   for (int value = 0; value < 1000; ++value) numbers.push_back(1);
   std::vector<std::thread> readers;
   for (int round = 0; round < 50; ++round) {

@@ -56,13 +56,13 @@ TEST(Document, CoreTagsAreAcceptedAndStringsAreNotNull) {
   EXPECT_FALSE(map(*root)[3].value.is_null());
 }
 
-struct BadCase {
+struct BadDocument {
   std::string text;
   std::string message;
 };
 
 TEST(Document, MalformedTextSaysWhereAndWhat) {
-  const std::vector<BadCase> cases = {
+  const std::vector<BadDocument> cases = {
       {"", "f:1:1: wanted a document, found nothing"},
       {"# only a comment\n", "f:1:1: wanted a document, found nothing"},
       {"---\n...\n", "f:2:1: wanted a document, found nothing"},
@@ -85,7 +85,7 @@ TEST(Document, MalformedTextSaysWhereAndWhat) {
        "f:1:1: malformed YAML: while scanning for the next token, found character that cannot start any token"},
       {repeated("[", 33) + repeated("]", 33), "f:1:33: wanted at most 32 levels of nesting, found more"},
   };
-  for (const BadCase& bad : cases) {
+  for (const BadDocument& bad : cases) {
     const auto root = parse_document(bad.text, "f");
     ASSERT_FALSE(root.has_value()) << bad.message;
     EXPECT_EQ(root.error().message, bad.message);
@@ -105,7 +105,7 @@ TEST(Document, BombsAreRefused) {
                repeated("*a" + std::to_string(i - 1) + ", ", 10) + "]\n";
   }
   const std::string long_text = "a: &a " + repeated("x", 1'000'000) + "\nb: [" + repeated("*a, ", 10'000) + "]\n";
-  const std::vector<BadCase> cases = {
+  const std::vector<BadDocument> cases = {
       {aliases, "f:5:5: wanted at most 200000 values, aliases expanded, found more"},
       {long_text, "f:2:61: wanted at most 16777216 bytes of text, aliases expanded, found more"},
       {repeated("[", 400'000), "f:1:33: wanted at most 32 levels of nesting, found more"},
@@ -117,7 +117,7 @@ TEST(Document, BombsAreRefused) {
       {"[" + repeated("1,", 300'000) + "]", "f:1:400000: wanted at most 200000 values, aliases expanded, found more"},
       {repeated("x", 5'000'000), "f: wanted at most 4194304 bytes, found 5000000"},
   };
-  for (const BadCase& bad : cases) {
+  for (const BadDocument& bad : cases) {
     const auto root = parse_document(bad.text, "f");
     ASSERT_FALSE(root.has_value()) << bad.message;
     EXPECT_EQ(root.error().message, bad.message);

@@ -34,7 +34,7 @@ TEST(Reader, ReadsEachKind) {
   EXPECT_EQ(message, "");
 }
 
-struct BadCase {
+struct BadRead {
   std::string text;
   std::function<void(const Value&)> read;
   std::string message;
@@ -50,7 +50,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
   const auto choice = [](const Value& root) { (void)root.at("x").choice({"a", "b", "c"}); };
   const auto truth = [](const Value& root) { (void)root.at("x").truth(); };
   const auto keys = [](const Value& root) { root.check_keys({"latency_ms", "name"}); };
-  const std::vector<BadCase> cases = {
+  const std::vector<BadRead> cases = {
       {"s:\n - {x: abc}", deep, "f:2:8: s[0].x: wanted a number above 0, at most 5, found \"abc\""},
       {"s:\n - {x: 0}", deep, "f:2:8: s[0].x: wanted a number above 0, at most 5, found \"0\""},
       {"s:\n - {x: 1e9}", deep, "f:2:8: s[0].x: wanted a number above 0, at most 5, found \"1e9\""},
@@ -76,7 +76,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
       {"{zzzzzzzz: 2}", keys, "f:1:2: unknown key \"zzzzzzzz\" (known: latency_ms, name)"},
       {"[1]", keys, "f:1:1: wanted a map, found a list"},
   };
-  for (const BadCase& bad : cases) EXPECT_EQ(message_of(bad.text, bad.read), bad.message);
+  for (const BadRead& bad : cases) EXPECT_EQ(message_of(bad.text, bad.read), bad.message);
 }
 
 /// The parts of the failure of reading `{a: {b: [x]}}`.

@@ -7,9 +7,9 @@
 namespace berth {
 namespace {
 
-const std::string header = "job,submit_s,gpus,duration_s\n";
+const std::string job_header = "job,submit_s,gpus,duration_s\n";
 
-std::string refusal(const std::string& text, JobListFormat format = JobListFormat::kOwn) {
+std::string job_refusal(const std::string& text, JobListFormat format = JobListFormat::kOwn) {
   const auto jobs = read_jobs(text, "j.csv", format);
   return jobs ? "" : jobs.error().message;
 }
@@ -36,18 +36,20 @@ TEST(JobList, ReadsItsOwnFormatWithTheFirstSubmitAtZero) {
 }
 
 TEST(JobList, RefusesWhatCannotBeAJobWithItsPlace) {
-  EXPECT_EQ(refusal(header + "a,0,0,1\n"), "j.csv:2:5: gpus: wanted a whole number from 1 to 1000000000, found \"0\"");
-  EXPECT_EQ(refusal(header + "a,0,1,0\n"),
+  EXPECT_EQ(job_refusal(job_header + "a,0,0,1\n"),
+            "j.csv:2:5: gpus: wanted a whole number from 1 to 1000000000, found \"0\"");
+  EXPECT_EQ(job_refusal(job_header + "a,0,1,0\n"),
             "j.csv:2:7: duration_s: wanted a whole number from 1 to 1000000000, found \"0\"");
-  EXPECT_EQ(refusal(header + "a,1.5,1,1\n"),
+  EXPECT_EQ(job_refusal(job_header + "a,1.5,1,1\n"),
             "j.csv:2:3: submit_s: wanted a whole number from 0 to 1000000000, found \"1.5\"");
-  EXPECT_EQ(refusal(header + "a,0,1,1\na,0,1,1\n"), "j.csv:3:1: job: wanted a name that no other job has, found \"a\"");
-  EXPECT_EQ(refusal(header), "j.csv:1:1: wanted at least one job, found none");
-  EXPECT_EQ(refusal("job,submit_s,gpus,duration_s,preemptible\na,0,1,1,yes\n"),
+  EXPECT_EQ(job_refusal(job_header + "a,0,1,1\na,0,1,1\n"),
+            "j.csv:3:1: job: wanted a name that no other job has, found \"a\"");
+  EXPECT_EQ(job_refusal(job_header), "j.csv:1:1: wanted at least one job, found none");
+  EXPECT_EQ(job_refusal("job,submit_s,gpus,duration_s,preemptible\na,0,1,1,yes\n"),
             "j.csv:2:9: preemptible: wanted true or false, found \"yes\"");
-  EXPECT_EQ(refusal("job,submit_s,gpus,duration_s,priority\na,0,1,1,--1\n"),
+  EXPECT_EQ(job_refusal("job,submit_s,gpus,duration_s,priority\na,0,1,1,--1\n"),
             "j.csv:2:9: priority: wanted a whole number from -1000000000 to 1000000000, found \"--1\"");
-  EXPECT_EQ(refusal("job,submit_s,gpus,duration_s,estimate_s\na,0,1,1,0\n"),
+  EXPECT_EQ(job_refusal("job,submit_s,gpus,duration_s,estimate_s\na,0,1,1,0\n"),
             "j.csv:2:9: estimate_s: wanted a whole number from 1 to 1000000000, found \"0\"");
 }
 
@@ -63,9 +65,9 @@ TEST(JobList, ReadsPhillyRowsAndRoundsUp) {
             (ListedJob{.name = "0", .tenant = "11cb48", .submit_s = 86'405, .gpus = 1, .duration_s = 67, .line = 2}));
   EXPECT_EQ((*jobs)[1],
             (ListedJob{.name = "1", .tenant = "6214e9", .submit_s = 0, .gpus = 8, .duration_s = 3, .line = 3}));
-  EXPECT_EQ(refusal("timestamp,duration,num_gpus,cluster\n2017-10-09 24:01:55,66,1,c\n", JobListFormat::kPhilly),
+  EXPECT_EQ(job_refusal("timestamp,duration,num_gpus,cluster\n2017-10-09 24:01:55,66,1,c\n", JobListFormat::kPhilly),
             "j.csv:2:1: timestamp: wanted a time such as 2017-10-09 07:01:55, found \"2017-10-09 24:01:55\"");
-  EXPECT_EQ(refusal("timestamp,duration,num_gpus,cluster\n2017-10-09 01:01:55,0,1,c\n", JobListFormat::kPhilly),
+  EXPECT_EQ(job_refusal("timestamp,duration,num_gpus,cluster\n2017-10-09 01:01:55,0,1,c\n", JobListFormat::kPhilly),
             "j.csv:2:21: duration: wanted a number above 0, at most 1000000000, found \"0\"");
 }
 
@@ -75,10 +77,11 @@ TEST(JobList, ReadsShockwaveLinesWithTheDurationAsEstimate) {
   ASSERT_TRUE(jobs.has_value()) << jobs.error().message;
   EXPECT_EQ((*jobs)[0],
             (ListedJob{.name = "0", .submit_s = 35, .gpus = 2, .duration_s = 1419, .estimate_s = 1419, .line = 1}));
-  EXPECT_EQ(refusal("a\tb\n", JobListFormat::kShockwave), "j.csv:1:1: wanted 12 fields, separated by tabs, found 2");
-  EXPECT_EQ(refusal(line + "x\n", JobListFormat::kShockwave),
+  EXPECT_EQ(job_refusal("a\tb\n", JobListFormat::kShockwave),
+            "j.csv:1:1: wanted 12 fields, separated by tabs, found 2");
+  EXPECT_EQ(job_refusal(line + "x\n", JobListFormat::kShockwave),
             "j.csv:1:61: field 12 (submit): wanted a number from 0 to 1000000000, found \"x\"");
-  EXPECT_EQ(refusal("", JobListFormat::kShockwave), "j.csv:1:1: wanted at least one job, found none");
+  EXPECT_EQ(job_refusal("", JobListFormat::kShockwave), "j.csv:1:1: wanted at least one job, found none");
 }
 
 }  // namespace

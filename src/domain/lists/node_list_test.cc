@@ -7,9 +7,9 @@
 namespace berth {
 namespace {
 
-const std::string header = "sn,cpu_milli,memory_mib,gpu,model\n";
+const std::string node_header = "sn,cpu_milli,memory_mib,gpu,model\n";
 
-std::string refusal(const std::string& text) {
+std::string node_refusal(const std::string& text) {
   const auto nodes = read_nodes(text, "n.csv");
   return nodes ? "" : nodes.error().message;
 }
@@ -29,28 +29,30 @@ TEST(NodeList, ReadsNodesInTheOrderOfTheirRowsAndFindsColumnsByName) {
 }
 
 TEST(NodeList, RefusesWhatCannotBeANodeWithItsPlace) {
-  EXPECT_EQ(refusal(header + "a,1,1,17,T4\n"), "n.csv:2:7: gpu: wanted a whole number from 0 to 16, found \"17\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1,\n"), "n.csv:2:9: model: wanted 1 to 200 bytes, found nothing");
-  EXPECT_EQ(refusal(header + "a,1,1,1," + std::string(200, 'x') + "\n"), "");
-  EXPECT_EQ(refusal(header + "a,1,1,1," + std::string(201, 'x') + "\n"),
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,17,T4\n"),
+            "n.csv:2:7: gpu: wanted a whole number from 0 to 16, found \"17\"");
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1,\n"), "n.csv:2:9: model: wanted 1 to 200 bytes, found nothing");
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1," + std::string(200, 'x') + "\n"), "");
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1," + std::string(201, 'x') + "\n"),
             "n.csv:2:9: model: wanted 1 to 200 bytes, found \"" + std::string(48, 'x') + "...\"");
-  EXPECT_EQ(refusal(header + "a,1,-1,1,T4\n"),
+  EXPECT_EQ(node_refusal(node_header + "a,1,-1,1,T4\n"),
             "n.csv:2:5: memory_mib: wanted a whole number from 0 to 1000000000, found \"-1\"");
-  EXPECT_EQ(refusal(header + "a,1000000001,1,1,T4\n"),
+  EXPECT_EQ(node_refusal(node_header + "a,1000000001,1,1,T4\n"),
             "n.csv:2:3: cpu_milli: wanted a whole number from 0 to 1000000000, found \"1000000001\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1,T4\na,1,1,1,T4\n"),
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1,T4\na,1,1,1,T4\n"),
             "n.csv:3:1: sn: wanted a name that no other node has, found \"a\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1\n"), "n.csv:2:1: wanted 5 fields, found 4");
-  EXPECT_EQ(refusal(header + "a,1,1,1,T4\nb,\"1\"0,1,1,T4\n"),
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1\n"), "n.csv:2:1: wanted 5 fields, found 4");
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1,T4\nb,\"1\"0,1,1,T4\n"),
             "n.csv:3:6: wanted a comma after the closing quote, found \"0\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1,\"T4\n"), "n.csv:2:9: wanted a closing quote, found the end of the line");
-  EXPECT_EQ(refusal("sn,\"cpu_milli\n"), "n.csv:1:4: wanted a closing quote, found the end of the line");
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,1,\"T4\n"),
+            "n.csv:2:9: wanted a closing quote, found the end of the line");
+  EXPECT_EQ(node_refusal("sn,\"cpu_milli\n"), "n.csv:1:4: wanted a closing quote, found the end of the line");
 }
 
 TEST(NodeList, RefusesAListWithoutNodesOrWithoutGpus) {
-  EXPECT_EQ(refusal(header), "n.csv:1:1: wanted at least one node, found none");
-  EXPECT_EQ(refusal(header + "a,1,1,0,\n"), "n.csv:1:1: wanted at least one node with GPUs, found none");
-  EXPECT_EQ(refusal("sn,cpu_milli,memory_mib,gpu\n"),
+  EXPECT_EQ(node_refusal(node_header), "n.csv:1:1: wanted at least one node, found none");
+  EXPECT_EQ(node_refusal(node_header + "a,1,1,0,\n"), "n.csv:1:1: wanted at least one node with GPUs, found none");
+  EXPECT_EQ(node_refusal("sn,cpu_milli,memory_mib,gpu\n"),
             "n.csv:1:1: wanted a header with the columns sn,cpu_milli,memory_mib,gpu,model, found none named model");
 }
 

@@ -11,15 +11,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const std::string header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
+const std::string pod_header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
 
-std::string refusal(const std::string& text) {
+std::string pod_refusal(const std::string& text) {
   const auto pods = read_pods(text, "p.csv");
   return pods ? "" : pods.error().message;
 }
 
 TEST(PodList, ReadsWholeSharedAndCpuOnlyPodsInTheOrderOfTheirRows) {
-  const auto pods = read_pods(header + "b,12000,16384,2,1000\na,6000,12288,1,460\nc,1,0,0,0\n", "p.csv");
+  const auto pods = read_pods(pod_header + "b,12000,16384,2,1000\na,6000,12288,1,460\nc,1,0,0,0\n", "p.csv");
   ASSERT_TRUE(pods.has_value()) << pods.error().message;
   ASSERT_EQ(pods->size(), 3U);
   EXPECT_EQ((*pods)[0].name, "b");
@@ -53,29 +53,30 @@ TEST(PodList, FindsColumnsByNameAndIgnoresOthers) {
 }
 
 TEST(PodList, RefusesWhatIsNoShareOfItsGpus) {
-  EXPECT_EQ(refusal(header + "a,1,1,0,1\n"), "p.csv:2:9: gpu_milli: wanted 0 with num_gpu 0, found \"1\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1,0\n"),
+  EXPECT_EQ(pod_refusal(pod_header + "a,1,1,0,1\n"), "p.csv:2:9: gpu_milli: wanted 0 with num_gpu 0, found \"1\"");
+  EXPECT_EQ(pod_refusal(pod_header + "a,1,1,1,0\n"),
             "p.csv:2:9: gpu_milli: wanted a whole number from 1 to 1000 with num_gpu 1, found \"0\"");
-  EXPECT_EQ(refusal(header + "a,1,1,1,1001\n"),
+  EXPECT_EQ(pod_refusal(pod_header + "a,1,1,1,1001\n"),
             "p.csv:2:9: gpu_milli: wanted a whole number from 1 to 1000 with num_gpu 1, found \"1001\"");
-  EXPECT_EQ(refusal(header + "a,1,1,2,500\n"), "p.csv:2:9: gpu_milli: wanted 1000 with num_gpu 2, found \"500\"");
+  EXPECT_EQ(pod_refusal(pod_header + "a,1,1,2,500\n"),
+            "p.csv:2:9: gpu_milli: wanted 1000 with num_gpu 2, found \"500\"");
 }
 
 TEST(PodList, RefusesRowsWithTheirPlace) {
-  EXPECT_THAT(refusal(header + "a,1,1,0,0\n,1,1,0,0\n"), ::testing::StartsWith("p.csv:3:1: name: wanted"));
-  EXPECT_THAT(refusal(header + "a,-1,1,0,0\n"), ::testing::StartsWith("p.csv:2:3: cpu_milli: wanted"));
-  EXPECT_THAT(refusal(header + "a,1.5,1,0,0\n"), ::testing::StartsWith("p.csv:2:3: cpu_milli: wanted"));
-  EXPECT_THAT(refusal(header + "a,1,1000000001,0,0\n"), ::testing::StartsWith("p.csv:2:5: memory_mib: wanted"));
-  EXPECT_THAT(refusal(header + "a,1,1,0\n"), ::testing::StartsWith("p.csv:2:1: wanted 5 fields"));
-  EXPECT_THAT(refusal(header + "a,1,1,0,0\na,1,1,0,0\n"),
+  EXPECT_THAT(pod_refusal(pod_header + "a,1,1,0,0\n,1,1,0,0\n"), ::testing::StartsWith("p.csv:3:1: name: wanted"));
+  EXPECT_THAT(pod_refusal(pod_header + "a,-1,1,0,0\n"), ::testing::StartsWith("p.csv:2:3: cpu_milli: wanted"));
+  EXPECT_THAT(pod_refusal(pod_header + "a,1.5,1,0,0\n"), ::testing::StartsWith("p.csv:2:3: cpu_milli: wanted"));
+  EXPECT_THAT(pod_refusal(pod_header + "a,1,1000000001,0,0\n"), ::testing::StartsWith("p.csv:2:5: memory_mib: wanted"));
+  EXPECT_THAT(pod_refusal(pod_header + "a,1,1,0\n"), ::testing::StartsWith("p.csv:2:1: wanted 5 fields"));
+  EXPECT_THAT(pod_refusal(pod_header + "a,1,1,0,0\na,1,1,0,0\n"),
               ::testing::StartsWith("p.csv:3:1: name: wanted a name that no other pod has"));
 }
 
 TEST(PodList, RefusesFilesWithoutPodsOrColumns) {
-  EXPECT_THAT(refusal(header), ::testing::HasSubstr("wanted at least one pod, found none"));
-  EXPECT_THAT(refusal("name,cpu_milli,memory_mib,num_gpu\na,1,1,0\n"), ::testing::HasSubstr("gpu_milli"));
-  EXPECT_THAT(refusal("name,name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"), ::testing::HasSubstr("name"));
-  EXPECT_NE(refusal(""), "");
+  EXPECT_THAT(pod_refusal(pod_header), ::testing::HasSubstr("wanted at least one pod, found none"));
+  EXPECT_THAT(pod_refusal("name,cpu_milli,memory_mib,num_gpu\na,1,1,0\n"), ::testing::HasSubstr("gpu_milli"));
+  EXPECT_THAT(pod_refusal("name,name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"), ::testing::HasSubstr("name"));
+  EXPECT_NE(pod_refusal(""), "");
 }
 
 const PodListForm with_profiles = {

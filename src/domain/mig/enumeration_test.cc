@@ -13,7 +13,7 @@
 namespace berth::mig {
 namespace {
 
-GpuModel gpu(std::string_view name) { return *find_gpu_model(name); }
+GpuModel gpu_named(std::string_view name) { return *find_gpu_model(name); }
 
 struct Counts {
   std::size_t states = 0;
@@ -123,14 +123,14 @@ constexpr const char* kSevenSlice[] = {"A100-40GB",  "A100-80GB",   "H100-80GB",
 // The counts of the public record: 18 and 19 configurations of an A100, and those that follow from the placements.
 TEST(Enumeration, CountsOfSevenSliceGpus) {
   for (const char* name : kSevenSlice) {
-    EXPECT_EQ(counts_of(gpu(name), plain_rules(gpu(name))), (Counts{298, 19, 14, 38, 144})) << name;
+    EXPECT_EQ(counts_of(gpu_named(name), plain_rules(gpu_named(name))), (Counts{298, 19, 14, 38, 144})) << name;
   }
 }
 
 TEST(Enumeration, CountsBeforeR510) {
-  Rules rules = plain_rules(gpu("A100-40GB"));
+  Rules rules = plain_rules(gpu_named("A100-40GB"));
   rules.is_before_r510 = true;
-  const Counts counts = counts_of(gpu("A100-40GB"), rules);
+  const Counts counts = counts_of(gpu_named("A100-40GB"), rules);
   EXPECT_EQ(counts.maximal, 18U);
   EXPECT_EQ(counts.maximal_multisets, 13U);
   EXPECT_EQ(counts.states, 297U);
@@ -138,7 +138,7 @@ TEST(Enumeration, CountsBeforeR510) {
 
 TEST(Enumeration, CountsWithDoubleMemory) {
   for (const char* name : kSevenSlice) {
-    const Counts counts = counts_of(gpu(name), with_double_memory(gpu(name)));
+    const Counts counts = counts_of(gpu_named(name), with_double_memory(gpu_named(name)));
     EXPECT_EQ(counts.states, 723U) << name;
     EXPECT_EQ(counts.maximal, 78U) << name;
     EXPECT_EQ(counts.maximal_multisets, 38U) << name;
@@ -148,7 +148,7 @@ TEST(Enumeration, CountsWithDoubleMemory) {
 
 TEST(Enumeration, CountsOfFourSliceGpus) {
   for (const char* name : {"A30", "RTX"}) {
-    const Counts counts = counts_of(gpu(name), plain_rules(gpu(name)));
+    const Counts counts = counts_of(gpu_named(name), plain_rules(gpu_named(name)));
     EXPECT_EQ(counts.states, 26U) << name;
     EXPECT_EQ(counts.maximal, 5U) << name;
     EXPECT_EQ(counts.maximal_multisets, 4U) << name;
@@ -158,39 +158,39 @@ TEST(Enumeration, CountsOfFourSliceGpus) {
 
 TEST(Enumeration, AgreesWithEverySubset) {
   for (const GpuModel& model : gpu_models()) expect_same(model, plain_rules(model));
-  expect_same(gpu("A100-40GB"), with_double_memory(gpu("A100-40GB")));
-  expect_same(gpu("A30"), all_rules(gpu("A30")));
-  Rules before = with_double_memory(gpu("A100-40GB"));
+  expect_same(gpu_named("A100-40GB"), with_double_memory(gpu_named("A100-40GB")));
+  expect_same(gpu_named("A30"), all_rules(gpu_named("A30")));
+  Rules before = with_double_memory(gpu_named("A100-40GB"));
   before.is_before_r510 = true;
-  expect_same(gpu("A100-40GB"), before);
+  expect_same(gpu_named("A100-40GB"), before);
 }
 
 // Media variants: the 1g and 2g sizes of the RTX PRO 6000, and 1g, 1g+me and 3g of the A100.
 TEST(Enumeration, AgreesWithEverySubsetOfMediaVariants) {
-  const GpuModel rtx = gpu("RTX");
+  const GpuModel rtx = gpu_named("RTX");
   Rules rules;
   for (const char* name : {"1g.24gb", "1g.24gb+me", "1g.24gb+me.all", "2g.48gb", "2g.48gb+me.all", "2g.48gb-me"}) {
     rules.profiles.push_back(*find_profile(rtx, name));
   }
   expect_same(rtx, rules);
-  const GpuModel a100 = gpu("A100-80GB");
+  const GpuModel a100 = gpu_named("A100-80GB");
   expect_same(a100, Rules{.profiles = {*find_profile(a100, "1g.10gb"), *find_profile(a100, "1g.10gb+me"),
                                        *find_profile(a100, "3g.40gb")}});
 }
 
 TEST(Enumeration, AGpuThatCannotBeCutHasTheEmptyStateOnly) {
   std::size_t states = 0;
-  for_each_state(gpu("T4"), all_rules(gpu("T4")), [&](const State& state) {
+  for_each_state(gpu_named("T4"), all_rules(gpu_named("T4")), [&](const State& state) {
     EXPECT_TRUE(state.empty());
     ++states;
   });
   EXPECT_EQ(states, 1U);
-  EXPECT_EQ(maximal_layouts(gpu("T4"), all_rules(gpu("T4"))), std::vector<State>{State{}});
+  EXPECT_EQ(maximal_layouts(gpu_named("T4"), all_rules(gpu_named("T4"))), std::vector<State>{State{}});
 }
 
 // "4g@0 2g@4 1g@6" on an A100-80GB, in the order of the search.
 TEST(MaximalLayouts, AreTheNineteenKnownOnes) {
-  const GpuModel a100 = gpu("A100-80GB");
+  const GpuModel a100 = gpu_named("A100-80GB");
   std::vector<std::string> found;
   for (const State& layout : maximal_layouts(a100, plain_rules(a100))) {
     std::string text;
@@ -226,7 +226,7 @@ TEST(MaximalLayouts, AreTheNineteenKnownOnes) {
 
 // How many legal states and maximal layouts contain a placement.
 TEST(Enumeration, FlexibilityOfEachPlacement) {
-  const GpuModel a100 = gpu("A100-80GB");
+  const GpuModel a100 = gpu_named("A100-80GB");
   const Rules rules = plain_rules(a100);
   std::map<std::string, std::pair<int, int>> found;
   for_each_state(a100, rules, [&](const State& state) {
@@ -245,7 +245,7 @@ TEST(Enumeration, FlexibilityOfEachPlacement) {
 
 // States with enough free units for a request, and those of them in which it still has no place.
 TEST(Enumeration, FragmentationOfTheStates) {
-  const GpuModel a100 = gpu("A100-80GB");
+  const GpuModel a100 = gpu_named("A100-80GB");
   std::vector<std::pair<int, int>> found;
   for (const ProfileId id : plain_rules(a100).profiles) {
     std::pair<int, int> counts;

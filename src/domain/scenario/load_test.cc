@@ -56,7 +56,7 @@ const std::map<std::string, std::string> kFiles = {
 };
 
 /// The base with each `from` replaced by `to`.
-std::string changed(const std::vector<std::pair<std::string_view, std::string_view>>& changes) {
+std::string changed_scenario(const std::vector<std::pair<std::string_view, std::string_view>>& changes) {
   std::string text(kBase);
   for (const auto& [from, to] : changes) {
     const std::size_t at = text.find(from);
@@ -116,7 +116,7 @@ TEST(Scenario, DefaultsAreThoseOfThePage) {
 }
 
 TEST(Scenario, EveryKeyIsRead) {
-  const Scenario scenario = loaded(changed({
+  const Scenario scenario = loaded(changed_scenario({
       {"count: 2}", "count: 2, usd_per_gpu_hour: 3.673}"},
       {"services:",
        "window_seconds: 60\nhistory_seconds: 0\nobservation_delay_seconds: 0.0000005\nplanning_seconds: 2\n"
@@ -176,7 +176,7 @@ TEST(Scenario, EveryKeyIsRead) {
 
 TEST(Scenario, EveryFormatOfArrivalsIsRead) {
   const auto source_of = [](std::string_view arrivals) {
-    return loaded(changed({{"{format: rps-text, path: r.txt}", arrivals}})).services.front().arrivals;
+    return loaded(changed_scenario({{"{format: rps-text, path: r.txt}", arrivals}})).services.front().arrivals;
   };
   EXPECT_EQ(source_of("{format: csv, path: s.csv}").seconds, 4);
   EXPECT_EQ(source_of("{format: azure-llm, path: llm.csv}").seconds, 1);
@@ -194,7 +194,7 @@ TEST(Scenario, EveryFormatOfArrivalsIsRead) {
 
 TEST(Scenario, WhatNoSecondOfTheWindowSeesIsForgotten) {
   const auto counts_of = [](std::string_view window) {
-    const Scenario scenario = loaded(changed({{"{format: rps-text, path: r.txt}", window}}));
+    const Scenario scenario = loaded(changed_scenario({{"{format: rps-text, path: r.txt}", window}}));
     return std::get<CountTrace>(scenario.services.front().arrivals.source).counts;
   };
   EXPECT_EQ(counts_of("{format: rps-text, path: r.txt, seconds: 1, smooth_seconds: 1}"),
@@ -206,16 +206,16 @@ TEST(Scenario, WhatNoSecondOfTheWindowSeesIsForgotten) {
 
 TEST(Scenario, TrainingTimesOfMisoAreScaledBySevenG) {
   const Scenario scenario =
-      loaded(changed({{"slo: {latency_ms: 100}",
-                       "slo: {latency_ms: 100}\n    retraining: {every_seconds: 9, seconds_on: {format: "
-                       "miso, path: miso.csv, model: bert, batch: 2, seconds_7g: 0.0000005}}"}}));
+      loaded(changed_scenario({{"slo: {latency_ms: 100}",
+                                "slo: {latency_ms: 100}\n    retraining: {every_seconds: 9, seconds_on: {format: "
+                                "miso, path: miso.csv, model: bert, batch: 2, seconds_7g: 0.0000005}}"}}));
   EXPECT_EQ(scenario.services[0].retraining->time_on, (std::map<int, Micros>{{1, Micros(2)}, {7, Micros(1)}}));
 }
 
 TEST(Scenario, PathsAreRelativeToTheFileAndAbsoluteOnesStay) {
   EXPECT_TRUE(load(std::string(kBase), "some/folder/").has_value());
   EXPECT_TRUE(load(std::string(kBase), "/top/").has_value());
-  const auto absolute = load(changed({{"path: r.txt", "path: /top/r.txt"}}), "some/");
+  const auto absolute = load(changed_scenario({{"path: r.txt", "path: /top/r.txt"}}), "some/");
   ASSERT_FALSE(absolute.has_value());
   EXPECT_EQ(absolute.error(),
             (Error{ErrorCode::kNotFound,
@@ -223,7 +223,7 @@ TEST(Scenario, PathsAreRelativeToTheFileAndAbsoluteOnesStay) {
 }
 
 TEST(Scenario, NothingStandsForNothingWhereThatIsTheDefault) {
-  const Scenario scenario = loaded(changed({
+  const Scenario scenario = loaded(changed_scenario({
       {"count: 2}", "count: 2, usd_per_gpu_hour: ~}"},
       {"services:", "layout: null\nfrozen:\nservices:"},
       {"    slo: {latency_ms: 100}",
@@ -255,14 +255,14 @@ TEST(Scenario, EmptyListsAreAcceptedOnlyOnRequest) {
             "s.yaml:4:16: layout[0].gpu: wanted the number of a GPU of the fleet, which is empty, found \"0\"");
 }
 
-struct BadCase {
+struct BadScenario {
   std::vector<std::pair<std::string_view, std::string_view>> changes;
   std::string message;  ///< after "s.yaml:"
 };
 
-void expect_refused(const std::vector<BadCase>& cases) {
-  for (const BadCase& bad : cases) {
-    const auto scenario = load(changed(bad.changes));
+void expect_refused(const std::vector<BadScenario>& cases) {
+  for (const BadScenario& bad : cases) {
+    const auto scenario = load(changed_scenario(bad.changes));
     ASSERT_FALSE(scenario.has_value()) << bad.message;
     EXPECT_EQ(scenario.error().message, "s.yaml:" + bad.message);
   }
@@ -427,15 +427,15 @@ TEST(Scenario, MistakesInFilesThatItNamesSayWhereAndWhat) {
       {{{"format: csv, path: p.csv", "format: tsv, path: p.csv"}},
        "5:23: services[0].profile.format: wanted parvagpu or csv, found \"tsv\""},
   });
-  EXPECT_EQ(load(changed(arrivals("{format: rps-text, path: blank.txt}"))).error().message.substr(0, 13),
+  EXPECT_EQ(load(changed_scenario(arrivals("{format: rps-text, path: blank.txt}"))).error().message.substr(0, 13),
             "blank.txt:2:1");
-  EXPECT_EQ(load(changed({{"path: p.csv", "path: bad.csv"}})).error().message,
+  EXPECT_EQ(load(changed_scenario({{"path: p.csv", "path: bad.csv"}})).error().message,
             "bad.csv:2:7: profile: wanted a profile of A30-24GB, found \"1g.10gb\"");
 }
 
 TEST(Scenario, AnEntryOfTheLayoutMayDescribeSeveralGpus) {
   const auto layout_of = [](const std::string& fleet, const std::string& layout) {
-    const Scenario scenario = loaded(changed(
+    const Scenario scenario = loaded(changed_scenario(
         {{"[{gpu: A100-80GB, count: 2}, {gpu: A30}]", fleet}, {"services:", "layout: " + layout + "\nservices:"}}));
     return scenario.layout.value_or(std::vector<Holding>{});
   };
@@ -461,10 +461,10 @@ TEST(Scenario, AnEntryOfTheLayoutMayDescribeSeveralGpus) {
 
 TEST(Scenario, ALayoutOfManyGpusIsReadInLinearTime) {  // the time limit of the test would end quadratic work
   const Scenario scenario =
-      loaded(changed({{"count: 2", "count: 90000"},
-                      {"services:",
-                       "layout: [{gpu: 0, count: 90000, slices: [{profile: 1g.10gb, start: 0, service: a}, "
-                       "{profile: 1g.10gb, start: 1}]}]\nservices:"}}));
+      loaded(changed_scenario({{"count: 2", "count: 90000"},
+                               {"services:",
+                                "layout: [{gpu: 0, count: 90000, slices: [{profile: 1g.10gb, start: 0, service: a}, "
+                                "{profile: 1g.10gb, start: 1}]}]\nservices:"}}));
   ASSERT_TRUE(scenario.layout.has_value());
   EXPECT_EQ(scenario.layout->size(), 180'000U);
   EXPECT_EQ(scenario.layout->back().slice.gpu, GpuId{89'999});
@@ -473,7 +473,7 @@ TEST(Scenario, ALayoutOfManyGpusIsReadInLinearTime) {  // the time limit of the 
 TEST(Scenario, MistakesInTheLayoutSayWhereAndWhat) {
   const auto refused = [](const std::string& gpu, const std::string& slices) {
     const auto scenario =
-        load(changed({{"services:", "layout: [{gpu: " + gpu + ", slices: [" + slices + "]}]\nservices:"}}));
+        load(changed_scenario({{"services:", "layout: [{gpu: " + gpu + ", slices: [" + slices + "]}]\nservices:"}}));
     return scenario.has_value() ? "nothing" : scenario.error().message;
   };
   EXPECT_EQ(refused("3", ""), "s.yaml:3:16: layout[0].gpu: wanted a whole number from 0 to 2, found \"3\"");

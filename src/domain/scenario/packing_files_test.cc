@@ -33,7 +33,7 @@ class FolderFiles : public Files {
   std::map<std::string, std::string> files_;
 };
 
-struct BadCase {
+struct BadPackingFile {
   std::string text;
   std::string message;
 };
@@ -62,7 +62,7 @@ TEST(Demands, HeaderAloneIsAnEmptyDemand) {
 TEST(Demands, MalformedFilesSayWhereAndWhat) {
   const std::string head = "model,requests_per_second,latency_ms\n";
   const std::string with_tenant = "model,requests_per_second,latency_ms,tenant\n";
-  const std::vector<BadCase> cases = {
+  const std::vector<BadPackingFile> cases = {
       {"", "d.csv:1:1: wanted the header \"model,requests_per_second,latency_ms\", found nothing"},
       {"m,1,2\n", "d.csv:1:1: wanted the header \"model,requests_per_second,latency_ms\", found \"m,1,2\""},
       {"m,1,2,t\n", "d.csv:1:1: wanted the header \"model,requests_per_second,latency_ms,tenant\", found \"m,1,2,t\""},
@@ -78,7 +78,7 @@ TEST(Demands, MalformedFilesSayWhereAndWhat) {
        "d.csv:2:7: tenant: wanted at most 200 bytes, found \"" + std::string(48, 't') + "...\""},
       {head + "m,1,2\n\nn,1,2\n", "d.csv:3:1: wanted a row, found a blank line"},
   };
-  for (const BadCase& bad : cases) {
+  for (const BadPackingFile& bad : cases) {
     const auto demands = read_demands(bad.text, "d.csv");
     ASSERT_FALSE(demands.has_value()) << bad.message;
     EXPECT_EQ(demands.error().message, bad.message);
@@ -115,7 +115,7 @@ TEST(Offers, HaveCountsAndExactPrices) {
 
 TEST(Offers, MalformedFilesSayWhereAndWhat) {
   const std::string head = "gpu,count,usd_per_gpu_hour\n";
-  const std::vector<BadCase> cases = {
+  const std::vector<BadPackingFile> cases = {
       {"", "f.csv:1:1: wanted the header \"gpu,count,usd_per_gpu_hour\", found nothing"},
       {head, "f.csv:1:1: wanted at least one GPU model, found none"},
       {head + "A30,1.5,1\n", "f.csv:2:5: count: wanted a whole number from 0 to 1000000, or unlimited, found \"1.5\""},
@@ -127,7 +127,7 @@ TEST(Offers, MalformedFilesSayWhereAndWhat) {
        "f.csv:2:7: usd_per_gpu_hour: wanted at most six digits after the point, found \"0.0000001\""},
       {head + "A30,1,1\nA30-24GB,2,1\n", "f.csv:3:1: a second row of A30-24GB"},
   };
-  for (const BadCase& bad : cases) {
+  for (const BadPackingFile& bad : cases) {
     const auto offers = read_offers(bad.text, "f.csv");
     ASSERT_FALSE(offers.has_value()) << bad.message;
     EXPECT_EQ(offers.error().message, bad.message);

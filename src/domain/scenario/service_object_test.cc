@@ -34,7 +34,7 @@ constexpr std::string_view kSpec = R"({
 })";
 
 /// The spec with each `from` replaced by `to`.
-std::string changed(const std::vector<std::pair<std::string_view, std::string_view>>& changes) {
+std::string changed_spec(const std::vector<std::pair<std::string_view, std::string_view>>& changes) {
   std::string text(kSpec);
   for (const auto& [from, to] : changes) {
     const std::size_t at = text.find(from);
@@ -76,7 +76,7 @@ TEST(ServiceObject, HasItsRowsWithinItself) {
 }
 
 TEST(ServiceObject, TakesTheOtherFieldsOfAFile) {
-  const ServiceSpec service = accepted(changed({
+  const ServiceSpec service = accepted(changed_spec({
       {"\"slo\"",
        "drop: never, floor: {attainment: 0.9}, pins: [{gpu: 2, profile: 1g.6gb, start: 3}], isolation: gpu,"
        "expects: {requests_per_second: 5}, retraining: {every_seconds: 9, seconds_on: {1g: 3}},"
@@ -102,7 +102,7 @@ TEST(ServiceObject, MayHaveNoArrivals) {
 
 TEST(ServiceObject, NeedNotFitTheFleet) { EXPECT_EQ(accepted(std::string(kSpec), Scenario{}).table.points.size(), 2U); }
 
-struct BadCase {
+struct BadService {
   std::vector<std::pair<std::string_view, std::string_view>> changes;
   std::string field;
   std::string wanted;
@@ -110,7 +110,7 @@ struct BadCase {
 };
 
 TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
-  const std::vector<BadCase> cases = {
+  const std::vector<BadService> cases = {
       {{{"\"slo\"", "name: x, \"slo\""}},
        "spec.name",
        "one of the keys profile, slo, batching, drop, arrivals, start_seconds, accuracy, retraining, variants, weight, "
@@ -186,8 +186,8 @@ TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
        "a whole number from 0 to 2",
        "\"3\""},
   };
-  for (const BadCase& bad : cases) {
-    const Outcome outcome = read(changed(bad.changes), fleet());
+  for (const BadService& bad : cases) {
+    const Outcome outcome = read(changed_spec(bad.changes), fleet());
     ASSERT_TRUE(outcome.failure.has_value()) << bad.field;
     EXPECT_EQ(outcome.failure->field(), bad.field);
     if (bad.wanted.empty()) continue;  // the catalogue's words
@@ -197,7 +197,7 @@ TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
 }
 
 TEST(ServiceObject, PinsMustNotClashWithThoseOfOthers) {
-  const std::string spec = changed({{"\"slo\"", "pins: [{gpu: 0, profile: 3g.40gb, start: 4}], \"slo\""}});
+  const std::string spec = changed_spec({{"\"slo\"", "pins: [{gpu: 0, profile: 3g.40gb, start: 4}], \"slo\""}});
   const Scenario scenario = fleet();
   const auto pin = [&](std::string_view profile, int start) {
     return Pin{Slice{GpuId{0}, start, mig::find_profile(scenario.model_of(GpuId{0}), profile).value()}};
@@ -255,7 +255,7 @@ constexpr std::string_view kArrivalRows = R"([{"second": 1, "requests": 10}, {"s
 TEST(ServiceObject, RowsMayBeThoseOfABlob) {
   const ServiceSpec wanted = accepted(std::string(kSpec));
   for (const std::string& blob : {kArrivalsBlob, kListBlob}) {
-    const auto [object, failure] = read_with_blobs(changed({{kArrivalRows, reference(blob)}}));
+    const auto [object, failure] = read_with_blobs(changed_spec({{kArrivalRows, reference(blob)}}));
     ASSERT_FALSE(failure) << failure->message;
     EXPECT_EQ(object.spec, wanted);
     EXPECT_EQ(object.blobs, (RowsBlobs{{"arrivals", blob}}));
@@ -266,7 +266,7 @@ TEST(ServiceObject, RowsMayBeThoseOfABlob) {
     "model": "n", "rows": )" + reference(kProfileBlob) +
                                "}}], \"slo\"";
   const auto [object, failure] =
-      read_with_blobs(changed({{profile_rows, reference(kProfileBlob)}, {"\"slo\"", variants}}));
+      read_with_blobs(changed_spec({{profile_rows, reference(kProfileBlob)}, {"\"slo\"", variants}}));
   ASSERT_FALSE(failure) << failure->message;
   EXPECT_EQ(object.spec.table, wanted.table);
   ASSERT_EQ(object.spec.variants.size(), 1U);
@@ -294,7 +294,7 @@ TEST(ServiceObject, SaysWhatIsWrongWithAReference) {
       {reference(kProfileBlob), "spec.arrivals.rows.blob", "", ""},
   };
   for (const auto& each : cases) {
-    const auto [object, failure] = read_with_blobs(changed({{kArrivalRows, each.rows}}));
+    const auto [object, failure] = read_with_blobs(changed_spec({{kArrivalRows, each.rows}}));
     ASSERT_TRUE(failure) << each.rows;
     EXPECT_EQ(failure->field(), each.field) << failure->message;
     if (!each.wanted.empty()) {
@@ -315,7 +315,7 @@ std::string with_variants(std::int64_t count) {
                 R"(", "accuracy": 0.5, "profile": {"format": "csv", "model": "m", "rows": [{"model": "m", "gpu": "A30",
                 "profile": "full", "batch": 1, "processes": 1, "requests_per_second": 1, "latency_ms": 1}]}})";
   }
-  return changed({{"\"slo\"", "\"variants\": [" + variants + "], \"slo\""}});
+  return changed_spec({{"\"slo\"", "\"variants\": [" + variants + "], \"slo\""}});
 }
 
 TEST(ServiceObject, HasABoundedNumberOfVariants) {
@@ -336,8 +336,9 @@ TEST(ServiceObject, HasABoundedNumberOfVariants) {
 TEST(ServiceObject, ItsTablesHaveABoundedNumberOfRowsTogether) {
   const std::string model = R"({"name": "v", "accuracy": 0.5, "profile": {"format": "csv", "model": "n", "rows": )";
   const auto with_rows = [&](const std::string& last) {
-    return changed({{"\"slo\"", "\"variants\": [" + model + reference(kProfileBlob) + "}}, " + "{\"name\": \"w\"," +
-                                    model.substr(model.find("\"accuracy\"")) + reference(last) + "}}], \"slo\""}});
+    return changed_spec(
+        {{"\"slo\"", "\"variants\": [" + model + reference(kProfileBlob) + "}}, " + "{\"name\": \"w\"," +
+                         model.substr(model.find("\"accuracy\"")) + reference(last) + "}}], \"slo\""}});
   };
   EXPECT_FALSE(read_with_blobs(with_rows(kProfileBlob)).failure);
   const auto [object, failure] = read_with_blobs(with_rows(kLongBlob));
@@ -348,7 +349,7 @@ TEST(ServiceObject, ItsTablesHaveABoundedNumberOfRowsTogether) {
 }
 
 TEST(ServiceObject, WithoutBlobsAReferenceIsNoListOfRows) {
-  const auto [service, failure] = read(changed({{kArrivalRows, reference(kArrivalsBlob)}}), fleet());
+  const auto [service, failure] = read(changed_spec({{kArrivalRows, reference(kArrivalsBlob)}}), fleet());
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->field(), "spec.arrivals.rows");
 }

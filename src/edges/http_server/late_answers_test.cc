@@ -15,7 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kAskOther = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr const char* kAskStart = "GET /start HTTP/1.1\r\nHost: a\r\n\r\n";
 
 std::string ask_later(std::size_t number) { return fmt::format("GET /later/{} HTTP/1.1\r\nHost: a\r\n\r\n", number); }

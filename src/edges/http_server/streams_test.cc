@@ -15,7 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char* kAsk = "GET /events HTTP/1.1\r\nHost: a\r\n\r\n";
-constexpr const char* kAskOther = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\n";
 
 class StreamsTest : public RunningServerTest {
  protected:

@@ -12,6 +12,9 @@
 
 namespace berth::edges {
 
+/// What `TestHandler` answers at once.
+inline constexpr const char* kAskOther = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\n";
+
 class RunningServerTest : public ::testing::Test {
  protected:
   void start(const HttpServerOptions& options = {}) {

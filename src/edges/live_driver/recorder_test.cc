@@ -29,7 +29,7 @@ KeyedOutcome outcome_of(std::uint8_t key, std::string body) {
   return {.key = {key}, .request = {9}, .wall_us = 1, .status = 200, .body = std::move(body)};
 }
 
-const StoreError full{StoreFault::kFull, "the disk is full"};
+const StoreError full_journal{StoreFault::kFull, "the disk is full"};
 
 class RecorderTest : public ::testing::Test {
  protected:
@@ -67,7 +67,7 @@ TEST_F(RecorderTest, KeepsWhatWasNotedWhenAnAppendFails) {
   Recorder recorder = make();
   recorder.note(entry_at(1));
   recorder.note_usage(usage_from(0));
-  store_.refuse_next(full);
+  store_.refuse_next(full_journal);
   recorder.keep({outcome_of(1, "{}")});
   EXPECT_EQ(recorder.record({entry_at(7)}, {outcome_of(2, "")}), "the disk is full");
   EXPECT_EQ(recorder.failure(), "the disk is full");
@@ -103,7 +103,7 @@ TEST_F(RecorderTest, AppendsNothingBeforeTheDevicesAreSafe) {
 TEST_F(RecorderTest, WithoutNewsSaysWhatTheLastAttemptSaid) {
   Recorder recorder = make();
   EXPECT_EQ(recorder.flush(), std::nullopt);
-  store_.refuse_next(full);
+  store_.refuse_next(full_journal);
   EXPECT_EQ(recorder.record({entry_at(1)}), "the disk is full");
   EXPECT_EQ(recorder.flush(), "the disk is full");
 }
@@ -150,7 +150,7 @@ TEST_F(RecorderTest, ASnapshotCoversWhatWasNoted) {
 TEST_F(RecorderTest, ASnapshotThatIsRefusedCountsForNothing) {
   Recorder recorder = make();
   recorder.note(entry_at(1));
-  store_.refuse_next(full);
+  store_.refuse_next(full_journal);
   EXPECT_EQ(recorder.record_snapshot(1, "state"), "the disk is full");
   EXPECT_EQ(recorder.rows_since_snapshot(), 1U);
   EXPECT_EQ((*store_.open_reader())->latest_snapshot().value(), std::nullopt);
@@ -230,10 +230,10 @@ TEST_F(RecorderTest, AVitalOrderHasTheReserveOfAFullDisk) {
   Recorder recorder = make();
   recorder.guard(reserve);
   recorder.note(entry_at(1));
-  store_.refuse_next(full);
+  store_.refuse_next(full_journal);
   EXPECT_EQ(recorder.record({entry_at(7)}), "the disk is full");
   EXPECT_TRUE(reserve.is_kept()) << "not for any other order";
-  store_.refuse_next(full);
+  store_.refuse_next(full_journal);
   const live::Entry pause = event(PlanningPaused{.reason = "r"});
   EXPECT_EQ(recorder.record({pause}, {outcome_of(1, "")}), std::nullopt);
   EXPECT_FALSE(reserve.is_kept());
@@ -269,7 +269,7 @@ TEST_F(RecorderTest, TheReserveIsNotForAnswers) {
   const live::Entry pause = event(PlanningPaused{.reason = "r"});
   recorder.keep({outcome_of(1, "{}")});
   for (std::uint8_t key = 2; key <= 3; ++key) {  // the first releases it
-    if (key == 2) store_.refuse_next(full);
+    if (key == 2) store_.refuse_next(full_journal);
     EXPECT_EQ(recorder.record({pause}, {outcome_of(key, "{}")}), std::nullopt);
     EXPECT_FALSE(reserve.is_kept());
     EXPECT_EQ(stored_outcome(key), outcome_of(key, "")) << "begun";
@@ -334,7 +334,7 @@ TEST_F(RecorderTest, TheWorldStandsStillBeforeItUsesUpTheReserve) {
   note_many();
   EXPECT_TRUE(recorder.has_room_for_world()) << "while it can be recorded it may wait";
   ASSERT_EQ(recorder.flush(), std::nullopt);
-  store_.refuse_next(full, 2);
+  store_.refuse_next(full_journal, 2);
   recorder.note(entry_at(1));
   EXPECT_TRUE(recorder.flush().has_value());
   EXPECT_TRUE(recorder.has_room_for_world());

@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const StoreError full{StoreFault::kFull, "the disk is full"};
+const StoreError full_store{StoreFault::kFull, "the disk is full"};
 
 /// What orders say, in words: "set a", "removed a", "tenant u".
 std::string word_of(const live::Entry& entry) {
@@ -307,7 +307,7 @@ TEST_F(WriteQueueTest, WhatCannotBeRecordedChangesNothingAndIsAnswered) {
   const auto b = put("b", "x");
   session_->refresh();
   ASSERT_EQ(recorder_->flush(), std::nullopt);
-  store_.refuse_next(full);
+  store_.refuse_next(full_store);
   run();
   EXPECT_THAT(appends_, IsEmpty());
   for (const auto& came : {a, b}) {
@@ -330,7 +330,7 @@ TEST_F(WriteQueueTest, OfAGroupThatCannotBeRecordedTheRemovalsAreTriedAlone) {
   const auto gone = remove("a", key_of(1));
   const auto set = put("c", "x", key_of(2));
   const auto gone_too = remove("b");
-  store_.refuse_next(full);
+  store_.refuse_next(full_store);
   run();
   EXPECT_EQ(gone->answer.status, 200);
   EXPECT_EQ(gone_too->answer.status, 200);
@@ -388,7 +388,7 @@ TEST_F(WriteQueueTest, ReadersAndWritersAtOnce) {
   std::vector<std::shared_ptr<Came>> all;
   std::thread reader([this] {
     for (int i = 0; i < 2000; ++i) {
-      if (i % 10 == 0) store_.refuse_next(full, 4);
+      if (i % 10 == 0) store_.refuse_next(full_store, 4);
       const std::scoped_lock hold(lock_);
       session_->refresh();
       if (!recorder_->pending_usage().empty()) static_cast<void>(recorder_->flush());
@@ -538,7 +538,7 @@ TEST_F(WriteQueueTest, AForetoldAnswerOfAServiceIsRecordedWithTheOrderAndSentAtO
 TEST_F(WriteQueueTest, WhatWasForetoldAndCannotBeRecordedIsNotKept) {
   session_->refresh();
   ASSERT_EQ(recorder_->flush(), std::nullopt);
-  store_.refuse_next(full);
+  store_.refuse_next(full_store);
   const auto refused = put("a", "x", key_of(1), {}, "t", "foretold");
   run();
   EXPECT_EQ(refused->answer.status, 503);
@@ -580,7 +580,7 @@ TEST_F(WriteQueueTest, AnExpiredKeyIsNotCarriedOut) {
 }
 
 TEST_F(WriteQueueTest, WhatIsDoneIsAnsweredAlsoWhereItsAnswerCanOnlyBeKeptLater) {
-  at_render_ = [this] { store_.refuse_next(full); };
+  at_render_ = [this] { store_.refuse_next(full_store); };
   const auto came = put("a", "x", key_of(1));
   run();
   EXPECT_TRUE(came->is_sent);
@@ -593,7 +593,7 @@ TEST_F(WriteQueueTest, WhatIsDoneIsAnsweredAlsoWhereItsAnswerCanOnlyBeKeptLater)
 
 TEST_F(WriteQueueTest, WhatDidNothingIsReadOnlyWhereItsAnswerCannotBeKept) {
   const auto refused = put("a", "x", key_of(1), {}, "nobody");
-  store_.refuse_next(full);
+  store_.refuse_next(full_store);
   run();
   EXPECT_TRUE(refused->is_sent);
   EXPECT_EQ(refused->answer.status, 503);

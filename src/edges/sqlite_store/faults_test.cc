@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/core/test_cases.h"
 #include "edges/sqlite_store/test_workload.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"
 
@@ -15,6 +14,7 @@ namespace berth::edges {
 namespace {
 
 using testing::History;
+using testing::kStride;
 using testing::Session;
 using testing::SimulatedDisk;
 using Call = SimulatedDisk::Call;
@@ -56,16 +56,13 @@ bool ends_with_refusal(After after) { return after == After::kKilled || after ==
 
 bool is_abrupt(After after) { return after != After::kGoOn && after != After::kOpenAgain; }
 
-/// Slow builds try fewer points.
-constexpr std::uint64_t kStride = berth::testing::by_build(1, 7);
-
-struct Tried {
+struct TriedFault {
   bool has_fired = false;
   int refused_count = 0;
   std::string problem;
 };
 
-Tried try_fault(const SimulatedDisk::Fault& fault, After after) {
+TriedFault try_fault(const SimulatedDisk::Fault& fault, After after) {
   SimulatedDisk disk(7 * fault.nth + (fault.is_sticky ? 1 : 0));
   Session session(disk.vfs());
   History history;
@@ -74,7 +71,7 @@ Tried try_fault(const SimulatedDisk::Fault& fault, After after) {
                         [&] { return ends_with_refusal(after) && history.refused_count > 0; });
   if (is_abrupt(after)) disk.cut_power_after(disk.change_count());
   if (after != After::kGoOn) session.close();
-  Tried tried{.has_fired = disk.has_fired(), .refused_count = history.refused_count, .problem = {}};
+  TriedFault tried{.has_fired = disk.has_fired(), .refused_count = history.refused_count, .problem = {}};
   disk.heal();
   if (after == After::kKilled) disk.restart_process();
   if (is_abrupt(after) && after != After::kKilled) disk.restart(static_cast<SimulatedDisk::PowerCut>(fault.nth % 4));
@@ -109,7 +106,7 @@ void sweep(const FaultKind& kind, std::uint64_t count, After after) {
       // Which error is reported matters to what is told, not to what is lost.
       if (code != kind.codes.front() && (after != After::kGoOn || is_sticky)) continue;
       for (std::uint64_t nth = 1; nth <= count && problems < 5; nth += kStride) {
-        const Tried tried = try_fault({kind.call, nth, code, is_sticky}, after);
+        const TriedFault tried = try_fault({kind.call, nth, code, is_sticky}, after);
         ++points;
         refused += tried.refused_count;
         EXPECT_TRUE(tried.has_fired) << kind.name << " " << nth;
@@ -147,7 +144,7 @@ TEST(Faults, WhenEveryCallFailsFromSomeMomentOnTheStoreGoesOnAfterwards) {
   // A batch whose sync was refused may be found then if the store is opened again; it is there whole or not at all.
   for (const After after : {After::kGoOn, After::kOpenAgain}) {
     for (std::uint64_t nth = 1; nth <= count; nth += kStride) {
-      const Tried tried = try_fault({std::nullopt, nth, SQLITE_IOERR, true}, after);
+      const TriedFault tried = try_fault({std::nullopt, nth, SQLITE_IOERR, true}, after);
       ASSERT_EQ(tried.problem, "") << nth;
     }
   }

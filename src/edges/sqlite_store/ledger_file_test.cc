@@ -64,7 +64,7 @@ LedgerSource source_of(std::string_view text, std::uint64_t lines) {
   return {.bytes = text.size() - 1, .lines = lines, .hash = chain::sha256(text.substr(0, text.size() - 1))};
 }
 
-LedgerBatch batch_of(std::string_view text, std::uint64_t run) {
+LedgerBatch ledger_batch_of(std::string_view text, std::uint64_t run) {
   const auto lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
   return {.text = text, .lines = lines, .run = run, .source = source_of(text, lines)};
 }
@@ -100,7 +100,7 @@ TEST(LedgerFile, WhatIsAppendedIsReadBackInOrder) {
     EXPECT_EQ(all_text(*file), "");
     for (const std::uint64_t lines : {1U, 2U, 500U, 40U}) {
       const std::string text = lines_of(lines, lines);
-      ASSERT_TRUE(file->append(batch_of(text, 1)));
+      ASSERT_TRUE(file->append(ledger_batch_of(text, 1)));
       all += text;
       EXPECT_EQ(all_text(*file), all);
     }
@@ -114,7 +114,7 @@ TEST(LedgerFile, WhatIsAppendedIsReadBackInOrder) {
   EXPECT_EQ(again->head(), head);
   EXPECT_EQ(all_text(*again), all);
   const std::string more = lines_of(5, 9);
-  ASSERT_TRUE(again->append(batch_of(more, 2)));
+  ASSERT_TRUE(again->append(ledger_batch_of(more, 2)));
   EXPECT_EQ(all_text(*again), all + more);
   EXPECT_EQ(again->verify(), again->head());
 }
@@ -124,11 +124,11 @@ TEST(LedgerFile, TheHashIsThatOfTheBatchesWhateverFileTheyAreIn) {
   const LedgerScratch two;
   const LedgerScratch split;
   const std::string text = lines_of(1, 20);
-  ASSERT_TRUE(one.open()->append(batch_of(text, 1)));
-  ASSERT_TRUE(two.open()->append(batch_of(text, 1)));
+  ASSERT_TRUE(one.open()->append(ledger_batch_of(text, 1)));
+  ASSERT_TRUE(two.open()->append(ledger_batch_of(text, 1)));
   EXPECT_EQ(one.open()->head(), two.open()->head());
-  ASSERT_TRUE(split.open()->append(batch_of(text.substr(0, text.find('\n') + 1), 1)));
-  ASSERT_TRUE(split.open()->append(batch_of(text.substr(text.find('\n') + 1), 1)));
+  ASSERT_TRUE(split.open()->append(ledger_batch_of(text.substr(0, text.find('\n') + 1), 1)));
+  ASSERT_TRUE(split.open()->append(ledger_batch_of(text.substr(text.find('\n') + 1), 1)));
   EXPECT_EQ(split.open()->head()->bytes, one.open()->head()->bytes);
   EXPECT_NE(split.open()->head()->hash, one.open()->head()->hash);
 }
@@ -158,7 +158,7 @@ TEST(LedgerFile, FindsALineByItsPositionAtEveryBorder) {
   for (std::uint64_t batch = 0; batch < 3; ++batch) {
     const std::string text = lines_of(batch, 400);  // several pieces
     ASSERT_GT(text.size(), 3 * detail::kLedgerPieceBytes);
-    ASSERT_TRUE(file->append(batch_of(text, 1)));
+    ASSERT_TRUE(file->append(ledger_batch_of(text, 1)));
     all += text;
   }
   expect_lines_of(*file, all);
@@ -178,7 +178,7 @@ TEST(LedgerFile, ALineOfAnyLengthIsInOnePiece) {
   for (const std::size_t bytes : {detail::kLedgerPieceBytes - 1, detail::kLedgerPieceBytes,
                                   detail::kLedgerPieceBytes + 1, 5 * detail::kLedgerPieceBytes}) {
     const std::string text = "before\n" + std::string(bytes - 1, 'x') + "\nbehind\n";
-    ASSERT_TRUE(file->append(batch_of(text, 1)));
+    ASSERT_TRUE(file->append(ledger_batch_of(text, 1)));
     all += text;
   }
   EXPECT_EQ(all_text(*file), all);
@@ -190,7 +190,7 @@ TEST(LedgerFile, APieceFitsIntoOnePage) {
   const LedgerScratch scratch;
   {
     const auto file = scratch.open();
-    ASSERT_TRUE(file->append(batch_of(std::string(detail::kLedgerPieceBytes - 1, 'x') + '\n', 1)));
+    ASSERT_TRUE(file->append(ledger_batch_of(std::string(detail::kLedgerPieceBytes - 1, 'x') + '\n', 1)));
   }
   auto connection = detail::Connection::open(scratch.file(), detail::OpenMode::kRead, "");
   ASSERT_TRUE(connection);
@@ -202,7 +202,7 @@ TEST(LedgerFile, AVisitCanEndItAndReadLines) {
   const LedgerScratch scratch;
   const auto file = scratch.open();
   const std::string text = lines_of(1, 600);
-  ASSERT_TRUE(file->append(batch_of(text, 1)));
+  ASSERT_TRUE(file->append(ledger_batch_of(text, 1)));
   std::string seen;
   int visits = 0;
   const auto read = file->for_each_text([&](std::string_view piece) {
@@ -240,7 +240,7 @@ TEST(LedgerFile, HasOneWriterAtATime) {
   };
   expect_locked();
   const std::string text = lines_of(1, 10'000);
-  for (int batch = 0; batch < 12; ++batch) ASSERT_TRUE(first->append(batch_of(text, 1)));  // and a checkpoint
+  for (int batch = 0; batch < 12; ++batch) ASSERT_TRUE(first->append(ledger_batch_of(text, 1)));  // and a checkpoint
   expect_locked();
   EXPECT_TRUE(LedgerFile::open_reader(scratch.file()));
   expect_locked();
@@ -257,7 +257,7 @@ TEST(LedgerFile, AWriterThatIsKilledLeavesNoLock) {
   const pid_t child = ::fork();
   if (child == 0) {
     auto file = LedgerFile::open(scratch.file());
-    if (!file || !(*file)->append(batch_of(text, 1))) ::_exit(1);
+    if (!file || !(*file)->append(ledger_batch_of(text, 1))) ::_exit(1);
     static_cast<void>(::kill(::getpid(), SIGKILL));
   }
   int status = 0;
@@ -279,13 +279,13 @@ TEST(LedgerFile, ReadersWorkBesideAWriter) {
   EXPECT_EQ((*reader)->head(), LedgerHead());
   const std::string text = lines_of(1, 100);
   const std::string more = lines_of(2, 100);
-  ASSERT_TRUE(writer->append(batch_of(text, 1)));
+  ASSERT_TRUE(writer->append(ledger_batch_of(text, 1)));
   EXPECT_EQ(all_text(**reader), text);
   // What is appended during a walk is not a part of it.
   std::string seen;
   const auto read = (*reader)->for_each_text([&](std::string_view piece) {
     seen += piece;
-    return writer->append(batch_of(more, 1)).has_value();
+    return writer->append(ledger_batch_of(more, 1)).has_value();
   });
   EXPECT_TRUE(read);
   EXPECT_EQ(seen, text);
@@ -296,7 +296,7 @@ TEST(LedgerFile, ReadersWorkBesideAWriter) {
 TEST(LedgerFile, AFolderThatCannotBeWrittenIsRead) {
   if (::geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
   const LedgerScratch scratch;
-  ASSERT_TRUE(scratch.open()->append(batch_of("a\n", 1)));
+  ASSERT_TRUE(scratch.open()->append(ledger_batch_of("a\n", 1)));
   std::filesystem::permissions(scratch.path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   const auto reader = LedgerFile::open_reader(scratch.file());
   EXPECT_TRUE(reader && all_text(**reader) == "a\n");
@@ -311,7 +311,7 @@ class LedgerDamage : public ::testing::Test {
     for (std::uint64_t batch = 1; batch <= 4; ++batch) {
       std::string text = lines_of(batch, 10);
       if (batch == 3) text.insert(text.find('\n'), 3 * detail::kLedgerPieceBytes, 'x');
-      ASSERT_TRUE(file->append(batch_of(text, batch)));
+      ASSERT_TRUE(file->append(ledger_batch_of(text, batch)));
     }
   }
 
@@ -404,7 +404,7 @@ TEST_F(LedgerDamage, AChangedHeadIsFound) {
   const LedgerScratch other;
   {
     const auto file = other.open();
-    for (std::uint64_t batch = 1; batch <= 4; ++batch) ASSERT_TRUE(file->append(batch_of("a\n", batch)));
+    for (std::uint64_t batch = 1; batch <= 4; ++batch) ASSERT_TRUE(file->append(ledger_batch_of("a\n", batch)));
   }
   expect_found(fmt::format("ATTACH '{}' AS other; UPDATE head SET (batches, lines, bytes, run, batch_hash, hash) = "
                            "(SELECT batches, lines, bytes, run, batch_hash, hash FROM other.head)",
@@ -438,7 +438,7 @@ TEST_F(LedgerDamage, TablesOfOtherNamesAreNone) {
   const auto file = scratch_.open();
   ASSERT_TRUE(file);
   EXPECT_EQ(file->verify()->batches, 4U);
-  EXPECT_TRUE(file->append(batch_of("a\n", 4)));
+  EXPECT_TRUE(file->append(ledger_batch_of("a\n", 4)));
 }
 
 /// Of any bit of the file: it is found, or nothing that is read changes.
@@ -487,11 +487,11 @@ TEST(LedgerFile, RefusesWhatIsNotItsOwnAndChangesNothing) {
   std::ofstream(text.file()) << std::string(2000, 'x');
   expect_refused(text, StoreFault::kForeign);
   const LedgerScratch later;
-  ASSERT_TRUE(later.open()->append(batch_of("a\n", 1)));
+  ASSERT_TRUE(later.open()->append(ledger_batch_of("a\n", 1)));
   later.run("PRAGMA user_version = 2");
   expect_refused(later, StoreFault::kNewer);
   const LedgerScratch shorter;
-  ASSERT_TRUE(shorter.open()->append(batch_of("a\n", 1)));
+  ASSERT_TRUE(shorter.open()->append(ledger_batch_of("a\n", 1)));
   std::filesystem::resize_file(shorter.file(), 2 * detail::kLedgerPageBytes);
   expect_refused(shorter, StoreFault::kDamaged);
 }
@@ -504,7 +504,7 @@ TEST(LedgerFile, AnEmptyFileIsANewOne) {
   EXPECT_EQ(LedgerFile::open_reader(scratch.file()).error().fault, StoreFault::kFailed);
   const auto file = scratch.open();
   ASSERT_TRUE(file);
-  EXPECT_TRUE(file->append(batch_of("a\n", 1)));
+  EXPECT_TRUE(file->append(ledger_batch_of("a\n", 1)));
 }
 
 }  // namespace

@@ -13,29 +13,27 @@ namespace berth::edges {
 namespace {
 
 using testing::History;
+using testing::kStride;
 using testing::Session;
 using testing::SimulatedDisk;
 
 constexpr std::array<const char*, SimulatedDisk::kPowerCutCount> kNames = {"kept",      "dropped", "torn",
                                                                            "reordered", "garbage", "entries lost"};
 
-/// Slow builds try fewer points.
-constexpr std::uint64_t kStride = berth::testing::by_build(1, 7);
-
-struct Tried {
+struct TriedCut {
   bool is_cut = false;
   bool is_noted = false;  ///< that the end of the WAL was torn
   std::string problem;
 };
 
-Tried try_power_cut(std::uint64_t changes, SimulatedDisk::PowerCut how, std::uint64_t seed) {
+TriedCut try_power_cut(std::uint64_t changes, SimulatedDisk::PowerCut how, std::uint64_t seed) {
   SimulatedDisk disk(seed);
   Session session(disk.vfs());
   History history;
   disk.cut_power_after(changes);
   testing::run_workload(session, history, testing::workload(), [&] { return disk.is_cut(); });
   session.close();
-  Tried tried{.is_cut = disk.is_cut(), .is_noted = false, .problem = {}};
+  TriedCut tried{.is_cut = disk.is_cut(), .is_noted = false, .problem = {}};
   disk.restart(how);
   tried.problem = testing::check_and_go_on(session, history);
   tried.is_noted = !session.notes().empty();
@@ -59,7 +57,7 @@ TEST(PowerCut, WhatWasAcknowledgedIsThereAndABatchInFlightWholeOrNotAtAll) {
     const bool is_random = how >= 2 && how <= 4;
     for (const std::uint64_t seed : berth::testing::case_seeds(is_random ? berth::testing::by_build(2, 1) : 1)) {
       for (std::uint64_t nth = 1; nth <= changes; nth += kStride) {
-        const Tried tried = try_power_cut(nth, static_cast<SimulatedDisk::PowerCut>(how), seed);
+        const TriedCut tried = try_power_cut(nth, static_cast<SimulatedDisk::PowerCut>(how), seed);
         ASSERT_TRUE(tried.is_cut);
         ASSERT_EQ(tried.problem, "") << kNames[how] << " after change " << nth << ", seed " << seed;
         ++points;

@@ -30,7 +30,7 @@ using testing::SimulatedDisk;
 constexpr std::size_t kFormatAt = 63;  // the lowest byte of user_version
 constexpr uid_t kNobody = 65534;
 
-JournalBatch rows(int first, int last, std::size_t bytes = 100) {
+JournalBatch padded_rows(int first, int last, std::size_t bytes = 100) {
   JournalBatch batch;
   for (int number = first; number <= last; ++number) {
     batch.entries.push_back({Instant(number), number, "Test", 1, std::to_string(number) + std::string(bytes, 'x')});
@@ -62,7 +62,7 @@ std::unique_ptr<JournalStore> open_store(const std::string& path, const SqliteSt
 void make_journal(const std::string& path, int row_count) {
   const auto store = open_store(path);
   const auto writer = store->open_writer(1).value();
-  for (int row = 1; row <= row_count; row += 10) ASSERT_TRUE(writer->append(rows(row, row + 9)).has_value());
+  for (int row = 1; row <= row_count; row += 10) ASSERT_TRUE(writer->append(padded_rows(row, row + 9)).has_value());
 }
 
 /// Expects that opening for writing, for reading and verifying are refused so, and change nothing on the disk.
@@ -87,7 +87,7 @@ TEST(SqliteStore, KeepsWhatWasAppended) {
   const auto store = open_store(scratch.database());
   EXPECT_EQ(store->epoch().value(), 1U);
   EXPECT_EQ(store->open_reader().value()->range().value(), (JournalReader::Range{1, 100}));
-  EXPECT_EQ(store->open_writer(1).value()->append(rows(101, 101)).value(), 101U);
+  EXPECT_EQ(store->open_writer(1).value()->append(padded_rows(101, 101)).value(), 101U);
   EXPECT_EQ(verify_sqlite_store(scratch.database()).value(), (chain::JournalCounts{1, 101, 101, 0, 0}));
 }
 
@@ -138,7 +138,7 @@ TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriti
     const auto opened = open_sqlite_store(scratch.database());
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     EXPECT_TRUE(opened->has_no_past_usage);
-    JournalBatch batch = rows(101, 101);
+    JournalBatch batch = padded_rows(101, 101);
     EXPECT_EQ(opened->store->open_writer(2).value()->append(batch).value(), 101U);
   }
   {
@@ -146,7 +146,7 @@ TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriti
     const auto opened = open_sqlite_store(scratch.database());
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     EXPECT_TRUE(opened->has_no_past_usage);
-    JournalBatch batch = rows(102, 102);
+    JournalBatch batch = padded_rows(102, 102);
     batch.usage = {{.key = {.gpu = 1, .start = 2, .from_us = 3}, .units = 4, .to_us = 5, .sequence = 6, .body = "{}"}};
     EXPECT_EQ(opened->store->open_writer(3).value()->append(batch).value(), 102U);
     EXPECT_EQ(opened->store->open_reader().value()->read_usage({}, std::nullopt, 10).value(), batch.usage);
@@ -162,7 +162,7 @@ TEST(SqliteStore, TheSnapshotsOfAnEarlierFormatKeepTheirBytes) {
   for (const int format : {1, 2}) {
     const Scratch scratch;
     make_journal(scratch.database(), 100);
-    JournalBatch batch = rows(101, 101);
+    JournalBatch batch = padded_rows(101, 101);
     batch.snapshot = snapshot;
     ASSERT_TRUE(open_sqlite_store(scratch.database())->store->open_writer(2).value()->append(batch).has_value());
     make_format(scratch.database(), format);
@@ -230,7 +230,7 @@ TEST(SqliteStore, RefusesAWalWithoutItsFile) {
   const Scratch scratch;
   const Scratch copy;
   const auto store = open_store(scratch.database());
-  ASSERT_TRUE(store->open_writer(1).value()->append(rows(1, 10)).has_value());
+  ASSERT_TRUE(store->open_writer(1).value()->append(padded_rows(1, 10)).has_value());
   fs::copy(scratch.database() + "-wal", copy.database() + "-wal");
   expect_refused(copy, StoreFault::kDamaged, "its WAL holds changes");
 }
@@ -274,9 +274,9 @@ TEST(SqliteStore, NotesATornEndOfTheWal) {
   const Scratch scratch;
   const auto store = open_store(scratch.database());
   const auto writer = store->open_writer(1).value();
-  for (int row = 1; row <= 4; ++row) ASSERT_TRUE(writer->append(rows(row, row, 3000)).has_value());
+  for (int row = 1; row <= 4; ++row) ASSERT_TRUE(writer->append(padded_rows(row, row, 3000)).has_value());
   const std::size_t bytes_of_four = fs::file_size(scratch.database() + "-wal");
-  ASSERT_TRUE(writer->append(rows(5, 5, 3000)).has_value());
+  ASSERT_TRUE(writer->append(padded_rows(5, 5, 3000)).has_value());
   const std::string wal = bytes_of(scratch.database() + "-wal");
   const std::string torn = std::to_string(wal.size() - 100 - bytes_of_four);
   struct Case {
@@ -298,7 +298,7 @@ TEST(SqliteStore, NotesATornEndOfTheWal) {
     ASSERT_EQ(opened->notes.size(), each.note.empty() ? 0U : 1U);
     if (each.note.empty()) continue;
     EXPECT_NE(opened->notes[0].find(copy.database() + "-wal: " + each.note), std::string::npos) << opened->notes[0];
-    EXPECT_EQ(opened->store->open_writer(1).value()->append(rows(6, 6)).value(), each.row_count + 1);
+    EXPECT_EQ(opened->store->open_writer(1).value()->append(padded_rows(6, 6)).value(), each.row_count + 1);
     EXPECT_TRUE(verify_sqlite_store(copy.database()).has_value());
   }
 }
@@ -309,7 +309,7 @@ TEST(SqliteStore, DoesNotTakeEarlierUsesOfTheWalForATornEnd) {
   const Scratch copy;
   const auto store = open_store(scratch.database(), {.vfs = {}, .checkpoint_pages = 20});
   const auto writer = store->open_writer(1).value();
-  for (int row = 1; row <= 12; ++row) ASSERT_TRUE(writer->append(rows(row, row, 3000)).has_value());
+  for (int row = 1; row <= 12; ++row) ASSERT_TRUE(writer->append(padded_rows(row, row, 3000)).has_value());
   fs::copy(scratch.database(), copy.database());
   fs::copy(scratch.database() + "-wal", copy.database() + "-wal");
   const auto opened = open_sqlite_store(copy.database());
@@ -332,13 +332,13 @@ TEST(SqliteStore, ErrorsHaveTypesAndNameTheFile) {
     const auto store = open_store("/disk/journal.db", {.vfs = disk.vfs()});
     const auto writer = store->open_writer(1).value();
     disk.arm({.call = each.call, .nth = 1, .code = each.code, .is_sticky = true});
-    const auto appended = writer->append(rows(1, 1));
+    const auto appended = writer->append(padded_rows(1, 1));
     ASSERT_FALSE(appended.has_value());
     EXPECT_EQ(appended.error().fault, each.fault) << appended.error().message;
     EXPECT_TRUE(appended.error().message.starts_with("/disk/journal.db: cannot ")) << appended.error().message;
     EXPECT_NE(appended.error().message.find(each.words), std::string::npos) << appended.error().message;
     disk.heal();
-    EXPECT_EQ(writer->append(rows(1, 1)).value(), 1U);
+    EXPECT_EQ(writer->append(padded_rows(1, 1)).value(), 1U);
   }
 }
 
@@ -350,10 +350,10 @@ TEST(SqliteStore, WhileAnotherHasItLockedAppendsAreRefusedAndReadersRead) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(scratch.database().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  EXPECT_EQ(writer->append(rows(11, 11)).error().fault, StoreFault::kLocked);
+  EXPECT_EQ(writer->append(padded_rows(11, 11)).error().fault, StoreFault::kLocked);
   EXPECT_EQ(store->open_reader().value()->range().value().last, 10U);
   ASSERT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
-  EXPECT_EQ(writer->append(rows(11, 11)).value(), 11U);
+  EXPECT_EQ(writer->append(padded_rows(11, 11)).value(), 11U);
   sqlite3_close(other);
 }
 
@@ -364,7 +364,7 @@ TEST(SqliteStore, TheWalStaysBounded) {
   const auto writer = store->open_writer(1).value();
   const auto reader = store->open_reader().value();
   for (int row = 1; row <= 2000; row += 20) {
-    ASSERT_TRUE(writer->append(rows(row, row + 19, 1000)).has_value());
+    ASSERT_TRUE(writer->append(padded_rows(row, row + 19, 1000)).has_value());
     EXPECT_EQ(reader->read(static_cast<std::uint64_t>(row), 100).value().size(), 20U);
   }
   EXPECT_LT(fs::file_size(scratch.database() + "-wal"), 3U * kPages * 4120U);
@@ -411,17 +411,17 @@ TEST(SqliteStore, AnotherProcessReadsAndTakesOver) {
     if (!opened) return 1;
     const auto writer = opened->store->open_writer(2);
     if (!writer) return 2;
-    return (*writer)->append(rows(1, 10)).has_value() ? 0 : 3;
+    return (*writer)->append(padded_rows(1, 10)).has_value() ? 0 : 3;
   });
   const auto store = open_store(scratch.database(), {.vfs = {}, .checkpoint_pages = 30});
   const auto writer = store->open_writer(1).value();
-  ASSERT_TRUE(writer->append(rows(1, 10)).has_value());
+  ASSERT_TRUE(writer->append(padded_rows(1, 10)).has_value());
   verifying.start();
-  for (int batch = 1; batch < 100; ++batch) ASSERT_TRUE(writer->append(rows(1, 10)).has_value());
+  for (int batch = 1; batch < 100; ++batch) ASSERT_TRUE(writer->append(padded_rows(1, 10)).has_value());
   EXPECT_EQ(verifying.finish(), 0);
   taking_over.start();
   EXPECT_EQ(taking_over.finish(), 0);
-  EXPECT_EQ(writer->append(rows(1, 1)).error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(writer->append(padded_rows(1, 1)).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(store->epoch().value(), 2U);
   EXPECT_EQ(verify_sqlite_store(scratch.database()).value().rows, 1010U);
 }

@@ -26,7 +26,7 @@ JournalEntry entry(int number, std::size_t bytes = 0) {
 }
 
 /// Rows `first` to `last`.
-JournalBatch rows(int first, int last) {
+JournalBatch contract_rows(int first, int last) {
   JournalBatch batch;
   for (int number = first; number <= last; ++number) batch.entries.push_back(entry(number));
   return batch;
@@ -147,8 +147,8 @@ TEST_P(StoreContract, AnEmptyStoreHoldsNothing) {
 }
 
 TEST_P(StoreContract, RowsAreNumberedAndChained) {
-  EXPECT_EQ(writer_->append(rows(1, 3)).value(), 3U);
-  EXPECT_EQ(writer_->append(rows(4, 4)).value(), 4U);
+  EXPECT_EQ(writer_->append(contract_rows(1, 3)).value(), 3U);
+  EXPECT_EQ(writer_->append(contract_rows(4, 4)).value(), 4U);
   EXPECT_EQ(writer_->append({}).value(), 4U);
   EXPECT_EQ(range(), (JournalReader::Range{1, 4}));
   const auto found = reader_->read(1, 100).value();
@@ -164,7 +164,7 @@ TEST_P(StoreContract, RowsAreNumberedAndChained) {
 }
 
 TEST_P(StoreContract, ReadsWhereAndAsMuchAsIsAskedFor) {
-  append(rows(1, 10));
+  append(contract_rows(1, 10));
   const auto found = reader_->read(4, 3).value();
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found.front().sequence, 4U);
@@ -191,10 +191,10 @@ TEST_P(StoreContract, AnyTextAndNumberComesBack) {
 }
 
 TEST_P(StoreContract, ABatchIsStoredWholeOrNotAtAll) {
-  JournalBatch first = rows(1, 2);
+  JournalBatch first = contract_rows(1, 2);
   first.outcomes = {outcome(1)};
   append(first);
-  JournalBatch refused = rows(3, 4);
+  JournalBatch refused = contract_rows(3, 4);
   refused.outcomes = {outcome(2), outcome(1)};  // key 1 has an outcome
   refused.snapshot = JournalSnapshot{4, 1, "refused"};
   const auto appended = writer_->append(refused);
@@ -203,31 +203,31 @@ TEST_P(StoreContract, ABatchIsStoredWholeOrNotAtAll) {
   EXPECT_EQ(range(), (JournalReader::Range{1, 2}));
   EXPECT_FALSE(reader_->find_outcome(outcome(2).key).value().has_value());
   EXPECT_FALSE(reader_->latest_snapshot().value().has_value());
-  EXPECT_EQ(writer_->append(rows(5, 5)).value(), 3U);
+  EXPECT_EQ(writer_->append(contract_rows(5, 5)).value(), 3U);
   EXPECT_EQ(reader_->read(3, 1).value().front().entry, entry(5));
   EXPECT_TRUE(chain::verify_journal(*reader_).has_value());
 }
 
 TEST_P(StoreContract, ALaterEpochDeposesTheEarlier) {
   EXPECT_EQ(store_->epoch().value(), 1U);
-  append(rows(1, 1));
+  append(contract_rows(1, 1));
   auto second = writer(3);
   EXPECT_EQ(store_->epoch().value(), 3U);
-  const auto refused = writer_->append(rows(2, 2));
+  const auto refused = writer_->append(contract_rows(2, 2));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().fault, StoreFault::kDeposed);
   EXPECT_EQ(writer_->prune({.rows_before = 1}).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(writer_->prune_usage(1).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(writer_->prune_blobs({}).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(store_->open_writer(2).error().fault, StoreFault::kDeposed);
-  EXPECT_EQ(second->append(rows(3, 3)).value(), 2U);
+  EXPECT_EQ(second->append(contract_rows(3, 3)).value(), 2U);
   EXPECT_TRUE(store_->open_writer(3).has_value());
   EXPECT_EQ(range(), (JournalReader::Range{1, 2}));
 }
 
 TEST_P(StoreContract, TheNewestTwoSnapshotsAreKept) {
   for (int number = 1; number <= 4; ++number) {
-    JournalBatch batch = rows(number, number);
+    JournalBatch batch = contract_rows(number, number);
     batch.snapshot = JournalSnapshot{static_cast<std::uint64_t>(number), 1, "of " + std::to_string(number)};
     append(batch);
   }
@@ -260,7 +260,7 @@ TEST_P(StoreContract, OutcomesAreFoundByTheirKeys) {
 TEST_P(StoreContract, AnOutcomeIsBegunAndFinishedOnce) {
   KeyedOutcome begun = outcome(1);
   begun.body.clear();
-  JournalBatch batch = rows(1, 1);
+  JournalBatch batch = contract_rows(1, 1);
   batch.outcomes = {begun};
   append(batch);
   EXPECT_FALSE(reader_->find_outcome(begun.key).value()->is_finished());
@@ -322,7 +322,7 @@ TEST_P(StoreContract, UsageOfOneKeyIsStoredOnce) {
   JournalBatch first;
   first.usage = {used(0, 0, 0, 10)};
   append(first);
-  JournalBatch refused = rows(1, 1);
+  JournalBatch refused = contract_rows(1, 1);
   refused.usage = {used(0, 0, 10, 20), used(0, 0, 0, 20)};
   ASSERT_FALSE(writer_->append(refused).has_value());
   EXPECT_EQ(reader_->read_usage({}, std::nullopt, 10).value(), first.usage);
@@ -468,7 +468,7 @@ TEST_P(StoreContract, OfTooManyOutcomesTheOldestExpire) {
 }
 
 TEST_P(StoreContract, OnlyWhatASnapshotCoversIsPruned) {
-  JournalBatch batch = rows(1, 3000);
+  JournalBatch batch = contract_rows(1, 3000);
   for (int number = 0; number < 2500; ++number) batch.outcomes.push_back(outcome(number));
   append(batch);
   prune_all(2000, 0);
@@ -487,13 +487,13 @@ TEST_P(StoreContract, OnlyWhatASnapshotCoversIsPruned) {
 }
 
 TEST_P(StoreContract, SequenceNumbersGoOnWhenEverythingWasPruned) {
-  JournalBatch batch = rows(1, 5);
+  JournalBatch batch = contract_rows(1, 5);
   batch.snapshot = JournalSnapshot{5, 1, "{}"};
   append(batch);
   prune_all(6, 0);
   EXPECT_EQ(range(), (JournalReader::Range{0, 0}));
   EXPECT_TRUE(reader_->read(1, 10).value().empty());
-  EXPECT_EQ(writer_->append(rows(6, 6)).value(), 6U);
+  EXPECT_EQ(writer_->append(contract_rows(6, 6)).value(), 6U);
   EXPECT_EQ(range(), (JournalReader::Range{6, 6}));
   EXPECT_EQ(chain::verify_journal(*reader_).value(), (chain::JournalCounts{6, 6, 1, 1, 0}));
 }
@@ -504,7 +504,7 @@ TEST_P(StoreContract, ReadersSeeWholeBatchesWhileAWriterAppends) {
   std::atomic<bool> is_done = false;
   std::thread writing([&] {
     for (int batch = 0; batch < kBatches; ++batch) {
-      JournalBatch next = rows(10 * batch + 1, 10 * batch + 10);
+      JournalBatch next = contract_rows(10 * batch + 1, 10 * batch + 10);
       if (batch % 20 == 19) next.snapshot = JournalSnapshot{static_cast<std::uint64_t>(10 * batch + 10), 1, "{}"};
       if (!writer_->append(next).has_value()) ADD_FAILURE() << "a reader blocks the writer";
       if (batch % 50 == 49 && !writer_->prune({.rows_before = static_cast<std::uint64_t>(10 * batch - 200)}))

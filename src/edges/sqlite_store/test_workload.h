@@ -13,12 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/test_cases.h"
 #include "domain/ports/journal_store.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "live/chain/field_hash.h"
 #include "live/chain/verify.h"
 
 namespace berth::edges::testing {
+
+/// Every how many points a test tries: fewer in slow builds.
+inline constexpr std::uint64_t kStride = berth::testing::by_build(1, 7);
 
 /// A store with its writer on a simulated disk; opened again where opening failed.
 class Session {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kHeaderBytes = 32;
 constexpr std::size_t kFrameBytes = 24 + 4096;
 
-JournalBatch batch_of(int number) {
+JournalBatch varied_batch_of(int number) {
   JournalBatch batch;
   for (int row = 0; row < 1 + number % 3; ++row) {
     const std::string body =
@@ -45,7 +45,7 @@ class WalRot : public ::testing::Test {
     for (int number = 1; number <= batch_count; ++number) {
       rows_before_last_ = rows_;
       last_begins_ = fs::file_size(made.database() + "-wal");
-      rows_ = writer->append(batch_of(number)).value();
+      rows_ = writer->append(varied_batch_of(number)).value();
     }
     fs::copy(made.database(), scratch_.database());
     std::ifstream file(made.database() + "-wal", std::ios::binary);

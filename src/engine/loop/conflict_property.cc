@@ -13,10 +13,10 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kCases = 4000;
+constexpr std::uint64_t kConflictCases = 4000;
 
 TEST(ConflictProperty, IsTheSmallestOfAllSubsets) {
-  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : testing::case_seeds(kConflictCases)) {
     Rng rng(seed);
     const std::size_t count = 1 + rng.below(9);
     std::vector<std::uint64_t> cores(1 + rng.below(5));

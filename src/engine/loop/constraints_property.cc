@@ -22,7 +22,7 @@ using testing::give;
 using testing::held;
 using testing::slice_at;
 
-constexpr std::uint64_t kCases = testing::by_build(40'000, 4'000);
+constexpr std::uint64_t kConstraintCases = testing::by_build(40'000, 4'000);
 
 constexpr Instant kNow = Instant::at_second(9000);
 constexpr std::size_t kServices = 3;
@@ -281,7 +281,7 @@ std::string named_in(const std::string& message) {
 
 TEST(ConstraintsProperty, AgreesWithANaiveJudge) {
   std::map<std::string, int> seen;
-  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : testing::case_seeds(kConstraintCases)) {
     Rng rng(seed);
     Draw draw;
     draw_rules(rng, draw.scenario);
@@ -301,7 +301,7 @@ TEST(ConstraintsProperty, AgreesWithANaiveJudge) {
     ++seen[named.substr(std::min(named.find('.'), named.size()))];
   }
   for (const char* kind : {".accepted", ".pins", ".isolation", ".trust_domain", ".changes_per_hour", ".floor", ""}) {
-    EXPECT_GT(seen[kind], static_cast<int>(kCases / 200)) << kind;
+    EXPECT_GT(seen[kind], static_cast<int>(kConstraintCases / 200)) << kind;
   }
 }
 

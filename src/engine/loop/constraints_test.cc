@@ -22,12 +22,12 @@ const Slice three_g = slice_at(0, "3g.40gb", 4);
 const Slice other_g = slice_at(1, "3g.40gb", 4);
 
 /// Services a, b and c; GPU 0 holds 1g@0 of a and 3g@4 of b; GPU 1 holds 3g@4 of a and 2g@0 of b, which is leaving.
-struct World {
+struct ConstrainedWorld {
   Scenario scenario = two_gpus();
   Snapshot snapshot;
   Plan plan;
 
-  World() {
+  ConstrainedWorld() {
     scenario.services.push_back(scenario.services.front());
     scenario.services.back().name = "c";
     snapshot.now = kNow;
@@ -55,13 +55,13 @@ std::vector<Action> cut_for(const Slice& slice, std::vector<ServiceId> services,
 }
 
 TEST(Constraints, NothingIsWantedByDefault) {
-  World world;
+  ConstrainedWorld world;
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}})), "");
   EXPECT_EQ(world.breach({destroy(one_g), destroy(three_g), destroy(other_g)}), "");
 }
 
 TEST(Constraints, APlanWithoutActionsHasNoBreach) {
-  World world;
+  ConstrainedWorld world;
   world.a().isolation = Isolation::kGpu;
   world.a().floor_attainment = Decimal(1);
   EXPECT_EQ(world.breach({}), "");
@@ -98,14 +98,14 @@ TEST(Constraints, APinStandsAndIsItsOwners) {
        "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to no service"},
   };
   for (const Case& each : cases) {
-    World world;
+    ConstrainedWorld world;
     world.a().pins = {{one_g}};
     EXPECT_EQ(world.breach(each.actions), each.breach) << each.name;
   }
 }
 
 TEST(Constraints, APlanThatChangesAGpuLeavesItsPinsRight) {
-  World world;
+  ConstrainedWorld world;
   world.c().pins = {{two_g}};
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // GPU 0 is wrong already, and not touched
   EXPECT_EQ(world.breach({give(held(one_g, {{1}}))}),
@@ -113,14 +113,14 @@ TEST(Constraints, APlanThatChangesAGpuLeavesItsPinsRight) {
   EXPECT_EQ(world.breach(touch()), "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found it held by no service");
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}}, Role::kRetraining)), "");
 
-  World other;
+  ConstrainedWorld other;
   other.c().pins = {{three_g}};
   EXPECT_EQ(other.breach(touch()), "GPU 0: wanted 3g.40gb@4 for c alone (c.pins), found it held by b");
   EXPECT_EQ(other.breach({give(held(three_g, {{2}}))}), "");
 }
 
 TEST(Constraints, TheFirstLayoutHasEveryPin) {
-  World world;
+  ConstrainedWorld world;
   world.snapshot.now = Instant();
   world.snapshot.slices.clear();
   world.c().pins = {{other_g}};
@@ -131,7 +131,7 @@ TEST(Constraints, TheFirstLayoutHasEveryPin) {
 // ---- isolation and trust domains
 
 TEST(Constraints, IsolationMigSharesNoSlice) {
-  World world;
+  ConstrainedWorld world;
   world.b().isolation = Isolation::kMps;
   EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}),
             "GPU 0: wanted 3g.40gb@4 for one service (a.isolation), found a and b in it");
@@ -143,7 +143,7 @@ TEST(Constraints, IsolationMigSharesNoSlice) {
 }
 
 TEST(Constraints, IsolationGpuSharesNoGpu) {
-  World world;
+  ConstrainedWorld world;
   world.b().isolation = Isolation::kGpu;
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // b is not alone on GPU 0, but the plan acts on GPU 1
   EXPECT_EQ(world.breach(touch()), "GPU 0: wanted b alone (b.isolation), found a there too");
@@ -156,7 +156,7 @@ TEST(Constraints, IsolationGpuSharesNoGpu) {
 }
 
 TEST(Constraints, ATrustDomainSharesItsGpusWithItsOwn) {
-  World world;
+  ConstrainedWorld world;
   world.a().trust_domain = "x";
   EXPECT_EQ(world.breach({give(held(other_g, {{1}}))}), "");  // GPU 0 mixes already and is not touched
   EXPECT_EQ(
@@ -176,7 +176,7 @@ TEST(Constraints, ATrustDomainSharesItsGpusWithItsOwn) {
 // ---- budgets
 
 TEST(Constraints, ABudgetCountsTheHourThatEndsNow) {
-  World world;
+  ConstrainedWorld world;
   world.a().changes_per_hour = 3;
   world.snapshot.services[0].changes = {{.at = kNow - Micros::seconds(3600), .count = 50},
                                         {.at = kNow - Micros::seconds(3600) + Micros(1), .count = 2}};
@@ -197,7 +197,7 @@ TEST(Constraints, ABudgetCountsTheHourThatEndsNow) {
 }
 
 TEST(Constraints, TheFirstLayoutIsFree) {
-  World world;
+  ConstrainedWorld world;
   world.a().changes_per_hour = 0;
   world.snapshot.slices.clear();
   EXPECT_NE(world.breach(cut_for(one_g, {{0}})), "");
@@ -208,7 +208,7 @@ TEST(Constraints, TheFirstLayoutIsFree) {
 // ---- floors: a 1g serves 100 requests per second, a 3g 300
 
 TEST(Constraints, AFloorBindsPlannedCapacity) {
-  World world;
+  ConstrainedWorld world;
   world.a().floor_attainment = Decimal(95, 100);
   EXPECT_EQ(world.breach(touch()), "a: wanted the capacity that the plan counts on (a.floor), found none");
   world.plan.floors = {{.service = {0}, .needed = 400, .planned = 400}};
@@ -242,7 +242,7 @@ TEST(Constraints, AFloorCountsSlicesThatServeAndStay) {
       {"one that cannot serve", cut_for(slice_at(0, "1g.10gb+me", 1), {{0}}), 400},
   };
   for (const Case& each : cases) {
-    World world;
+    ConstrainedWorld world;
     world.a().floor_attainment = Decimal(1);
     world.a().isolation = world.b().isolation = Isolation::kMps;
     Variant variant;
@@ -261,7 +261,7 @@ TEST(Constraints, AFloorCountsSlicesThatServeAndStay) {
 }
 
 TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
-  World world;
+  ConstrainedWorld world;
   world.a().floor_attainment = Decimal(1);
   world.a().table.points.push_back({.gpu = "A100-80GB",
                                     .profile = "3g.40gb",
@@ -283,8 +283,8 @@ TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
 
 /// a needs 900 requests per second, more than GPU 0 can serve next to the pin of b; GPU 1 is locked by a slice that is
 /// leaving.
-World short_world() {
-  World world;
+ConstrainedWorld short_world() {
+  ConstrainedWorld world;
   world.a().floor_attainment = world.b().floor_attainment = Decimal(1);
   world.b().pins = {{three_g}};
   world.plan.floors = {{.service = {0}, .needed = 900, .planned = 400}, {.service = {1}, .needed = 1, .planned = 300}};
@@ -297,7 +297,7 @@ constexpr ConstraintId kFloorOfB = {.service = ServiceId{1}, .kind = ConstraintK
 constexpr ConstraintId kPinsOfB = {.service = ServiceId{1}, .kind = ConstraintKind::kPins};
 
 TEST(Constraints, AnUnmetFloorNeedsAReason) {
-  World world = short_world();
+  ConstrainedWorld world = short_world();
   EXPECT_EQ(world.breach(touch()), kShort);
   world.plan.unmet_floors = FloorsNotDecided{};
   EXPECT_EQ(world.breach(touch()), "");
@@ -325,14 +325,14 @@ TEST(Constraints, AConflictIsOneOfTheScenarioThatThePlanDoesNotRefute) {
        std::string(kShort) + "; conflict: wanted constraints of the scenario, found one of service 7"},
   };
   for (const Case& each : cases) {
-    World world = short_world();
+    ConstrainedWorld world = short_world();
     world.plan.unmet_floors = ProvenConflict{.constraints = each.constraints};
     EXPECT_EQ(world.breach(touch()), each.fault);
   }
 }
 
 TEST(Constraints, AChangeUnderWayIsOneThatTheSnapshotShowsAndEndsInTime) {
-  World world = short_world();
+  ConstrainedWorld world = short_world();
   // The latest end: 0.5 s to destroy, 0.5 s to create, the longest start, and rounding to a second.
   world.b().start = Micros::seconds(7);
   for (const double seconds : {0.5, 5.0, 9.0}) {
@@ -368,7 +368,7 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
   const std::vector<UnmetFloors> reasons = {ProvenConflict{.constraints = {kFloorOfA}},
                                             ChangeUnderWay{.until = kNow + Micros::seconds(1)}, FloorsNotDecided{}};
   for (const UnmetFloors& reason : reasons) {
-    World world = short_world();
+    ConstrainedWorld world = short_world();
     world.plan.unmet_floors = reason;
     // 300 of GPU 1, which is locked, and 2g and 1g of GPU 0 next to the pin.
     world.plan.floors.front().needed = 600;
@@ -376,7 +376,7 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
         world.breach(touch()),
         "a: wanted 600 requests per second (a.floor), found slices for 400, though another plan meets all floors");
     // Only a first layout that says "not decided" passes: the fleet would otherwise stay empty.
-    World first = world;
+    ConstrainedWorld first = world;
     first.snapshot.slices.clear();
     first.snapshot.now = Instant();
     first.plan.actions = {create(three_g), give(held(three_g, {{1}}))};
@@ -399,7 +399,7 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
 }
 
 TEST(Constraints, PointsAreMeasuredOnes) {
-  World world;
+  ConstrainedWorld world;
   Action assign = give(held(one_g, {{0}}));
   std::get<AssignSlice>(assign.what).point = PointChoice{.variant = 0, .batch = 3, .processes = 2};
   EXPECT_EQ(world.breach({assign}),

@@ -21,7 +21,7 @@ std::vector<PlannedFloor> floors_of(double a, double b) {
   return {{.service = {0}, .needed = a, .planned = 0}, {.service = {1}, .needed = b, .planned = 0}};
 }
 
-Snapshot nothing_stands() {
+Snapshot bare_snapshot() {
   Snapshot snapshot;
   snapshot.now = Instant::at_second(100);
   snapshot.services.resize(2);
@@ -30,7 +30,7 @@ Snapshot nothing_stands() {
 
 TEST(CounterPlan, MeetsFloorsOnAnEmptyFleet) {
   const Scenario scenario = two_gpus();  // a GPU serves 700
-  const Snapshot snapshot = nothing_stands();
+  const Snapshot snapshot = bare_snapshot();
   EXPECT_TRUE(propose_counter_plan(scenario, snapshot, floors_of(0, 0)).actions.empty());
   EXPECT_TRUE(propose_counter_plan(scenario, snapshot, floors_of(700, 701)).actions.empty());
   for (const auto& [a, b] : {std::pair(700.0, 700.0), std::pair(300.0, 1000.0), std::pair(1.0, 1.0)}) {
@@ -43,7 +43,7 @@ TEST(CounterPlan, MeetsFloorsOnAnEmptyFleet) {
 
 TEST(CounterPlan, LeavesGpusAloneOnWhichSomethingIsUnderWay) {
   const Scenario scenario = two_gpus();
-  Snapshot snapshot = nothing_stands();
+  Snapshot snapshot = bare_snapshot();
   snapshot.slices = {{.holding = held(slice_at(0, "1g.10gb", 0), {{1}}), .is_ready = true},
                      {.holding = held(slice_at(1, "1g.10gb", 0), {{0}}), .is_ready = false}};
   const Plan plan = propose_counter_plan(scenario, snapshot, floors_of(100, 700));
@@ -57,7 +57,7 @@ TEST(CounterPlan, LeavesGpusAloneOnWhichSomethingIsUnderWay) {
 
 TEST(CounterPlan, LeavesGpusAloneOnWhichCreationsFailed) {
   const Scenario scenario = two_gpus();
-  Snapshot snapshot = nothing_stands();
+  Snapshot snapshot = bare_snapshot();
   snapshot.gpus.resize(1);
   EXPECT_FALSE(propose_counter_plan(scenario, snapshot, floors_of(700, 700)).actions.empty());
   snapshot.gpus[0].failures.count = 1;

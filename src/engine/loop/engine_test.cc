@@ -15,7 +15,7 @@ using testing::held;
 using testing::slice_at;
 using testing::two_gpus;
 
-const Instant kSecond = Instant::at_second(1);
+const Instant kFirstSecond = Instant::at_second(1);
 
 Stage asking(std::vector<Action> actions) {
   return deciding_stage("asks", [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
@@ -31,7 +31,7 @@ TEST(Engine, EventsAreAppliedByTheNextStep) {
   Engine engine(scenario, ready_stages({}));
   engine.observe(happened(RetrainingDue{{1}}));
   EXPECT_EQ(engine.snapshot().version, 0U);
-  const StepAnswer answer = engine.step(kSecond);
+  const StepAnswer answer = engine.step(kFirstSecond);
   EXPECT_EQ(engine.snapshot().version, 1U);
   EXPECT_TRUE(engine.snapshot().services[1].is_retraining_due);
   EXPECT_FALSE(answer.request.has_value());
@@ -150,7 +150,7 @@ TEST(Engine, AStepNeverSolvesAndHasOneQuestionOpen) {
   Asking asking;
   asking.actions = {create(slice_at(0, "1g.10gb", 0))};
   Engine engine(scenario, ready_stages({asking.stage()}));
-  const StepAnswer first = engine.step(kSecond);
+  const StepAnswer first = engine.step(kFirstSecond);
   ASSERT_TRUE(first.request.has_value());
   EXPECT_TRUE(engine.snapshot().slices.empty());
   for (int second = 2; second < 5; ++second) {
@@ -162,7 +162,7 @@ TEST(Engine, AStepNeverSolvesAndHasOneQuestionOpen) {
   engine.observe(testing::answer_to(*first.request, Instant::at_second(5)));
   const StepAnswer answered = engine.step(Instant::at_second(5));
   EXPECT_EQ(answered.plan.actions.size(), 1U);
-  EXPECT_EQ(answered.plan.made_at, kSecond);
+  EXPECT_EQ(answered.plan.made_at, kFirstSecond);
   EXPECT_EQ(answered.plan.id, first.request->question);
   EXPECT_FALSE(answered.request.has_value());  // this step's only news was the answer
   EXPECT_EQ(asking.learned, 1);
@@ -174,16 +174,16 @@ TEST(Engine, AnAnswerToAnotherQuestionIsNotTaken) {
   Asking asking;
   asking.actions = {create(slice_at(0, "1g.10gb", 0))};
   Engine engine(scenario, ready_stages({asking.stage()}));
-  const StepAnswer first = engine.step(kSecond);
-  Event event = testing::answer_to(*first.request, kSecond);
+  const StepAnswer first = engine.step(kFirstSecond);
+  Event event = testing::answer_to(*first.request, kFirstSecond);
   std::get<SolveFinished>(event.what).question += 1;
   engine.observe(event);
-  EXPECT_TRUE(engine.step(kSecond).plan.actions.empty());
+  EXPECT_TRUE(engine.step(kFirstSecond).plan.actions.empty());
   EXPECT_TRUE(engine.has_open_question());
-  engine.observe(testing::answer_to(*first.request, kSecond));
-  EXPECT_EQ(engine.step(kSecond).plan.actions.size(), 1U);
-  engine.observe(testing::answer_to(*first.request, kSecond));  // once more
-  EXPECT_TRUE(engine.step(kSecond).plan.actions.empty());
+  engine.observe(testing::answer_to(*first.request, kFirstSecond));
+  EXPECT_EQ(engine.step(kFirstSecond).plan.actions.size(), 1U);
+  engine.observe(testing::answer_to(*first.request, kFirstSecond));  // once more
+  EXPECT_TRUE(engine.step(kFirstSecond).plan.actions.empty());
 }
 
 TEST(Engine, ThePartOfAPlanWhoseFactsChangedIsLeftOut) {
@@ -196,10 +196,10 @@ TEST(Engine, ThePartOfAPlanWhoseFactsChangedIsLeftOut) {
   const std::uint64_t generation = engine.snapshot().slices[0].generation;
 
   asking.actions = {give(held(standing, {{0}})), create(slice_at(1, "1g.10gb", 0))};
-  const StepAnswer asked = engine.step(kSecond);
-  engine.observe({.at = kSecond, .what = SliceGone{.slice = standing, .generation = generation}});
-  engine.observe(testing::answer_to(*asked.request, kSecond));
-  const StepAnswer answer = engine.step(kSecond);
+  const StepAnswer asked = engine.step(kFirstSecond);
+  engine.observe({.at = kFirstSecond, .what = SliceGone{.slice = standing, .generation = generation}});
+  engine.observe(testing::answer_to(*asked.request, kFirstSecond));
+  const StepAnswer answer = engine.step(kFirstSecond);
   EXPECT_FALSE(answer.refused.has_value());
   ASSERT_EQ(answer.plan.actions.size(), 1U);
   EXPECT_EQ(slice_of(answer.plan.actions[0].what).gpu, GpuId{1});
@@ -214,7 +214,7 @@ TEST(Engine, NewsOfAPredecessorIsNotTakenForNewsOfItsSuccessor) {
   Engine engine(scenario, ready_stages({asking.stage()}));
   const Plan first = testing::step_and_solve(engine, Instant()).plan;
   asking.actions = {destroy(slice), create(slice), give(held(slice, {{1}}))};
-  const Plan second = testing::step_and_solve(engine, kSecond).plan;
+  const Plan second = testing::step_and_solve(engine, kFirstSecond).plan;
   ASSERT_EQ(second.actions.size(), 3U);
 
   const SliceReady late{.slice = slice, .assignment = first.actions[1].number};
@@ -232,7 +232,7 @@ TEST(Engine, NewsOfAPredecessorIsNotTakenForNewsOfItsSuccessor) {
 TEST(EngineDeathTest, TimeDoesNotGoBack) {
   const Scenario scenario = two_gpus();
   Engine engine(scenario, ready_stages({}));
-  static_cast<void>(engine.step(kSecond));
+  static_cast<void>(engine.step(kFirstSecond));
   EXPECT_DEATH(static_cast<void>(engine.step(Instant())), "broken invariant");
 }
 
@@ -366,7 +366,7 @@ TEST(Approval, FirstHoldsAPlanThatChangesANewGpuAsAWhole) {
 TEST(Pause, NothingTakesEffectAndNothingIsAsked) {
   Approving world(Approval::kNever);
   world.asking.actions = {create(world.other)};
-  const StepAnswer asked = world.engine->step(kSecond);
+  const StepAnswer asked = world.engine->step(kFirstSecond);
   ASSERT_TRUE(asked.request.has_value());
   static_cast<void>(world.tell(2, PlanningPaused{.reason = "upgrade"}));
   world.engine->observe(testing::answer_to(*asked.request, Instant::at_second(3)));
@@ -464,7 +464,7 @@ TEST(FirstLayoutStage, LaysOutOnceAtSecondZero) {
   snapshot.slices = {{.holding = held(slice, {{1}})}};
   EXPECT_FALSE(testing::decide(stage, snapshot, later).has_value());
   snapshot.slices.clear();
-  snapshot.now = kSecond;
+  snapshot.now = kFirstSecond;
   EXPECT_FALSE(testing::decide(stage, snapshot, later).has_value());
   EXPECT_TRUE(later.actions.empty());
 }

@@ -20,11 +20,11 @@ using Changes = std::vector<SliceChange>;
 
 const Slice here = slice_at(0, "2g.20gb", 0);
 const Slice beside = slice_at(0, "2g.20gb", 2);
-const Slice elsewhere = slice_at(1, "1g.10gb", 0);
+const Slice one_g_elsewhere = slice_at(1, "1g.10gb", 0);
 
 /// Two GPUs and the services a and b, of which `a` was set at second 10.
-struct World {
-  World() {
+struct EvictWorld {
+  EvictWorld() {
     snapshot.now = Instant::at_second(11);
     snapshot.services.resize(2);
     snapshot.has_first_layout = true;
@@ -68,37 +68,38 @@ struct World {
 // ---- slices that cannot serve
 
 TEST(EvictStage, LeavesWhatServes) {
-  World world;
+  EvictWorld world;
   world.stands(here, {{0}});
   world.stands(beside, {{1}});
   EXPECT_TRUE(world.changes().empty());
 }
 
 TEST(EvictStage, AServiceThatFitsNowhereLosesItsSlicesAtOnce) {
-  World world;
+  EvictWorld world;
   world.spec(0).target_ms = Decimal(1);
   world.stands(here, {{0}});
   world.stands(beside, {{1}});
-  world.stands(elsewhere, {{0}});
-  EXPECT_EQ(world.changes(), (Changes{DestroySlice{here}, DestroySlice{elsewhere}}));
+  world.stands(one_g_elsewhere, {{0}});
+  EXPECT_EQ(world.changes(), (Changes{DestroySlice{here}, DestroySlice{one_g_elsewhere}}));
   EXPECT_TRUE(world.plan().is_ordered);
   EXPECT_EQ(world.plan().actions[0].reason.text, "2g.20gb on A100-80GB cannot serve a any more");
 }
 
 TEST(EvictStage, WhileOtherSlicesCouldServeItAUselessOneGoesAfterAMinute) {
-  World world;
+  EvictWorld world;
   world.slow_down(0, "1g.10gb");
   world.stands(here, {{0}});
-  world.stands(elsewhere, {{0}});
+  world.stands(one_g_elsewhere, {{0}});
   EXPECT_TRUE(world.changes().empty());
   world.snapshot.now = Instant::at_second(70) + Micros(-1);
   EXPECT_TRUE(world.changes().empty());
   world.snapshot.now = Instant::at_second(70);
-  EXPECT_EQ(world.changes(), (Changes{DestroySlice{elsewhere}})) << "though neither the layout nor a spec changed";
+  EXPECT_EQ(world.changes(), (Changes{DestroySlice{one_g_elsewhere}}))
+      << "though neither the layout nor a spec changed";
 }
 
 TEST(EvictStage, AVariantThatServesIsEnough) {
-  World world;
+  EvictWorld world;
   world.spec(0).variants = {{.name = "int8", .table = world.spec(0).table, .accuracy = {}}};
   for (const char* profile : {"1g.10gb", "2g.20gb", "3g.40gb"}) world.slow_down(0, profile);
   world.stands(here, {{0}});
@@ -106,7 +107,7 @@ TEST(EvictStage, AVariantThatServesIsEnough) {
 }
 
 TEST(EvictStage, WhatNobodyElseWroteStays) {
-  World world;
+  EvictWorld world;
   world.revise(0, 0);  // as in the file
   world.spec(0).target_ms = Decimal(1);
   world.stands(here, {{0}});
@@ -114,7 +115,7 @@ TEST(EvictStage, WhatNobodyElseWroteStays) {
 }
 
 TEST(EvictStage, RetrainingSlicesAndPinnedOnesStay) {
-  World world;
+  EvictWorld world;
   world.spec(0).target_ms = Decimal(1);
   world.spec(0).pins = {{.slice = beside}};
   world.stands(here, {{0}}, Role::kRetraining);
@@ -123,7 +124,7 @@ TEST(EvictStage, RetrainingSlicesAndPinnedOnesStay) {
 }
 
 TEST(EvictStage, OthersKeepASliceThatTheyShare) {
-  World world;
+  EvictWorld world;
   world.spec(0).target_ms = Decimal(1);
   world.stands(here, {{0}, {1}});
   EXPECT_EQ(world.changes(), (Changes{AssignSlice{.holding = held(here, {{1}}), .point = std::nullopt}}));
@@ -132,11 +133,11 @@ TEST(EvictStage, OthersKeepASliceThatTheyShare) {
 // ---- neighbours
 
 TEST(EvictStage, WhoWasSetLastGivesWay) {
-  World world;
+  EvictWorld world;
   world.spec(0).isolation = Isolation::kGpu;
   world.stands(here, {{0}});
   world.stands(beside, {{1}});
-  world.stands(elsewhere, {{0}});
+  world.stands(one_g_elsewhere, {{0}});
   EXPECT_EQ(world.changes(), (Changes{DestroySlice{here}}));
   EXPECT_EQ(world.plan().actions[0].reason.text, "a and b may not share a GPU");
   world.revise(1, 2);
@@ -144,7 +145,7 @@ TEST(EvictStage, WhoWasSetLastGivesWay) {
 }
 
 TEST(EvictStage, TrustDomainsPartServicesToo) {
-  World world;
+  EvictWorld world;
   world.spec(0).trust_domain = "x";
   world.stands(here, {{0}});
   world.stands(beside, {{1}}, Role::kRetraining);
@@ -154,7 +155,7 @@ TEST(EvictStage, TrustDomainsPartServicesToo) {
 }
 
 TEST(EvictStage, WhatTheFileStatesIsNotItsConcern) {
-  World world;
+  EvictWorld world;
   world.revise(0, 0);
   world.spec(0).isolation = Isolation::kGpu;
   world.stands(here, {{0}});
@@ -165,7 +166,7 @@ TEST(EvictStage, WhatTheFileStatesIsNotItsConcern) {
 // ---- when
 
 TEST(EvictStage, AFrozenWindowHoldsItBack) {
-  World world;
+  EvictWorld world;
   world.spec(0).target_ms = Decimal(1);
   world.scenario.frozen = {{.from = Instant::at_second(10), .until = Instant::at_second(20)}};
   world.stands(here, {{0}});
@@ -175,7 +176,7 @@ TEST(EvictStage, AFrozenWindowHoldsItBack) {
 }
 
 TEST(EvictStage, ASliceThatAnEarlierStageChangesIsLeftToIt) {
-  World world;
+  EvictWorld world;
   world.spec(0).target_ms = Decimal(1);
   world.stands(here, {{0}});
   Plan plan;

@@ -13,15 +13,15 @@ using testing::held;
 using testing::slice_at;
 using testing::two_gpus;
 
-const Slice small = slice_at(0, "1g.10gb", 0);
+const Slice small_standing = slice_at(0, "1g.10gb", 0);
 const Slice large = slice_at(0, "3g.40gb", 4);
-const Slice elsewhere = slice_at(1, "2g.20gb", 0);
+const Slice two_g_elsewhere = slice_at(1, "2g.20gb", 0);
 
-StandingSlice standing(const Slice& slice, std::uint64_t assignment) {
+StandingSlice standing_assigned(const Slice& slice, std::uint64_t assignment) {
   return {.holding = held(slice, {{0}}), .generation = 1, .assignment = assignment};
 }
 
-Snapshot snapshot_of(std::vector<StandingSlice> slices) {
+Snapshot undated_snapshot_of(std::vector<StandingSlice> slices) {
   Snapshot snapshot;
   snapshot.services.resize(2);
   snapshot.slices = std::move(slices);
@@ -29,12 +29,13 @@ Snapshot snapshot_of(std::vector<StandingSlice> slices) {
 }
 
 TEST(Facts, NameTheStayingSlicesOfTheGpusThatThePlanTouches) {
-  Snapshot snapshot = snapshot_of({standing(small, 4), standing(large, 2), standing(elsewhere, 9)});
+  Snapshot snapshot = undated_snapshot_of(
+      {standing_assigned(small_standing, 4), standing_assigned(large, 2), standing_assigned(two_g_elsewhere, 9)});
   Plan plan;
   EXPECT_TRUE(facts_of(snapshot, plan).empty());
   plan.actions = {destroy(large), create(slice_at(0, "1g.10gb", 1))};
   const std::vector<GpuFact> expected = {
-      {.gpu = {0}, .slices = {{.slice = small, .number = 4}, {.slice = large, .number = 2}}}};
+      {.gpu = {0}, .slices = {{.slice = small_standing, .number = 4}, {.slice = large, .number = 2}}}};
   EXPECT_EQ(facts_of(snapshot, plan), expected);
   snapshot.slices.change(1).is_leaving = true;
   EXPECT_EQ(facts_of(snapshot, plan)[0].slices.size(), 1U);
@@ -42,12 +43,13 @@ TEST(Facts, NameTheStayingSlicesOfTheGpusThatThePlanTouches) {
 
 TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
   const Scenario scenario = two_gpus();
-  const std::vector<StandingSlice> then = {standing(small, 4), standing(large, 2), standing(elsewhere, 9)};
+  const std::vector<StandingSlice> then = {standing_assigned(small_standing, 4), standing_assigned(large, 2),
+                                           standing_assigned(two_g_elsewhere, 9)};
   Plan plan;
   plan.actions = {destroy(large)};
-  const GpuFact fact = facts_of(snapshot_of(then), plan)[0];
+  const GpuFact fact = facts_of(undated_snapshot_of(then), plan)[0];
   const auto broken = [&](const std::vector<StandingSlice>& now) {
-    return find_broken_fact(scenario, snapshot_of(now), fact).value_or("");
+    return find_broken_fact(scenario, undated_snapshot_of(now), fact).value_or("");
   };
   EXPECT_EQ(broken(then), "");
   EXPECT_EQ(broken({then[0], then[1]}), "");  // another GPU
@@ -57,8 +59,8 @@ TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
   std::vector<StandingSlice> leaving = then;
   leaving[1].is_leaving = true;
   EXPECT_EQ(broken(leaving), "3g.40gb@4 on GPU 0 is gone");
-  EXPECT_EQ(broken({standing(small, 5), then[1]}), "1g.10gb@0 on GPU 0 was given to others since");
-  EXPECT_EQ(broken({then[0], standing(slice_at(0, "1g.10gb", 2), 1), then[1]}), "1g.10gb@2 on GPU 0 is new");
+  EXPECT_EQ(broken({standing_assigned(small_standing, 5), then[1]}), "1g.10gb@0 on GPU 0 was given to others since");
+  EXPECT_EQ(broken({then[0], standing_assigned(slice_at(0, "1g.10gb", 2), 1), then[1]}), "1g.10gb@2 on GPU 0 is new");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using testing::held;
 using testing::slice_at;
 
 /// GPU 0 holds 1g@0 and 2g@2, which is leaving; GPU 1 holds 3g@4.
-Snapshot standing() {
+Snapshot standing_fleet() {
   Snapshot snapshot;
   snapshot.slices = {
       {.holding = held(slice_at(0, "1g.10gb", 0), {{0}}), .point = PointChoice{.batch = 4}, .is_ready = true},
@@ -25,7 +25,7 @@ Snapshot standing() {
 }
 
 TEST(FleetAfter, BeginsWithTheSlicesThatStay) {
-  const FleetAfter fleet(standing());
+  const FleetAfter fleet(standing_fleet());
   const std::map<Slice, Allocation> expected = {
       {slice_at(0, "1g.10gb", 0),
        {.holding = held(slice_at(0, "1g.10gb", 0), {{0}}), .point = PointChoice{.batch = 4}}},
@@ -39,13 +39,13 @@ TEST(FleetAfter, BeginsWithTheSlicesThatStay) {
 TEST(FleetAfter, MayBeginWithTheGpusOfAPlanOnly) {
   Plan plan;
   plan.actions = {create(slice_at(0, "1g.10gb", 1)), destroy(slice_at(0, "1g.10gb", 0))};
-  const FleetAfter fleet(standing(), plan);
+  const FleetAfter fleet(standing_fleet(), plan);
   EXPECT_EQ(fleet.slices_on({0}), std::vector{slice_at(0, "1g.10gb", 0)});
   EXPECT_TRUE(fleet.slices_on({1}).empty());
 }
 
 TEST(FleetAfter, ActionsApplyOneAfterTheOther) {
-  FleetAfter fleet(standing());
+  FleetAfter fleet(standing_fleet());
   const Slice one = slice_at(0, "1g.10gb", 0);
   const Slice next = slice_at(0, "1g.10gb", 1);
   EXPECT_TRUE(fleet.apply(create(next)));
@@ -57,7 +57,7 @@ TEST(FleetAfter, ActionsApplyOneAfterTheOther) {
 }
 
 TEST(FleetAfter, ReportsWhichActionsCannotBegin) {
-  FleetAfter fleet(standing());
+  FleetAfter fleet(standing_fleet());
   EXPECT_FALSE(fleet.apply(create(slice_at(0, "1g.10gb", 0))));
   EXPECT_FALSE(fleet.apply(destroy(slice_at(0, "2g.20gb", 2))));
   EXPECT_FALSE(fleet.apply(give(held(slice_at(1, "1g.10gb", 0), {{0}}))));

@@ -18,7 +18,7 @@ const Slice first_slice = slice_at(0, "1g.10gb", 0);
 const Slice large_slice = slice_at(0, "3g.40gb", 4);
 const Slice other_slice = slice_at(1, "2g.20gb", 0);
 
-StandingSlice standing(Holding holding) {
+StandingSlice standing_ready(Holding holding) {
   return {.holding = std::move(holding), .point = std::nullopt, .is_ready = true, .is_leaving = false};
 }
 
@@ -37,7 +37,8 @@ partition::Target target_of(std::vector<partition::Wanted> holdings) {
 }
 
 TEST(ActionsTowards, DestroysThenCreatesThenAssigns) {
-  const Snapshot snapshot = snapshot_of({standing(held(first_slice, {{0}})), standing(held(large_slice, {{1}}))});
+  const Snapshot snapshot =
+      snapshot_of({standing_ready(held(first_slice, {{0}})), standing_ready(held(large_slice, {{1}}))});
   const std::vector<Action> actions = actions_towards(
       snapshot, target_of({{.holding = held(large_slice, {{0}})}, {.holding = held(other_slice, {{1}})}}));
   EXPECT_EQ(actions, (std::vector{destroy(first_slice), create(other_slice), give(held(large_slice, {{0}})),
@@ -45,14 +46,16 @@ TEST(ActionsTowards, DestroysThenCreatesThenAssigns) {
 }
 
 TEST(ActionsTowards, WhatStandsAsWantedIsNotTouched) {
-  const Snapshot snapshot = snapshot_of({standing(held(first_slice, {{0}})), standing(held(large_slice, {}))});
+  const Snapshot snapshot =
+      snapshot_of({standing_ready(held(first_slice, {{0}})), standing_ready(held(large_slice, {}))});
   EXPECT_TRUE(
       actions_towards(snapshot, target_of({{.holding = held(first_slice, {{0}})}, {.holding = held(large_slice, {})}}))
           .empty());
 }
 
 TEST(ActionsTowards, ARoleAPointOrNobodyIsAnAssignment) {
-  const Snapshot snapshot = snapshot_of({standing(held(first_slice, {{0}})), standing(held(large_slice, {{1}}))});
+  const Snapshot snapshot =
+      snapshot_of({standing_ready(held(first_slice, {{0}})), standing_ready(held(large_slice, {{1}}))});
   const PointChoice point{.variant = 1, .batch = 4, .processes = 2};
   const std::vector<Action> actions =
       actions_towards(snapshot, target_of({{.holding = held(first_slice, {{0}}, Role::kRetraining)},
@@ -71,7 +74,7 @@ TEST(ActionsTowards, ANewSliceOfNobodyIsOnlyCut) {
 }
 
 TEST(ActionsTowards, WhatIsLeavingIsLeftAloneAndItsPlaceCutAnew) {
-  StandingSlice leaving = standing(held(first_slice, {{0}}));
+  StandingSlice leaving = standing_ready(held(first_slice, {{0}}));
   leaving.is_leaving = true;
   const Snapshot snapshot = snapshot_of({leaving});
   EXPECT_TRUE(actions_towards(snapshot, target_of({})).empty());
@@ -141,7 +144,7 @@ TEST(MovingLayoutStage, IsNotAskedWhereNoChangeMayBeginButForTheFirstLayout) {
   snapshot.now = Instant();
   EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
   EXPECT_EQ(asked.count, 1) << "the first layout is always asked for";
-  snapshot.slices = {standing(held(first_slice, {{0}}))};
+  snapshot.slices = {standing_ready(held(first_slice, {{0}}))};
   for (const auto& [second, count] : {std::pair(2, 1), {3, 2}, {10, 2}, {11, 3}}) {
     snapshot.now = Instant::at_second(second);
     EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
@@ -158,7 +161,7 @@ TEST(MovingLayoutStage, ReportsTheProgressOfRetrainings) {
   Asked asked;
   const Stage stage = asked.stage(scenario);
   Plan plan;
-  Snapshot snapshot = snapshot_of({standing(held(first_slice, {{0}}, Role::kRetraining))});
+  Snapshot snapshot = snapshot_of({standing_ready(held(first_slice, {{0}}, Role::kRetraining))});
   snapshot.services[0].is_retraining_due = true;
   EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
   snapshot.now = Instant::at_second(20);

@@ -25,8 +25,8 @@ AssignSlice to_owner(Role role = Role::kInference) {
 }
 
 /// Two GPUs and two services, of which the first one has a pin on the second GPU.
-struct World {
-  World() {
+struct PinWorld {
+  PinWorld() {
     scenario.services[0].pins = {{.slice = the_pin}};
     snapshot.now = at_seven;
     snapshot.services.resize(2);
@@ -53,7 +53,7 @@ struct World {
 };
 
 TEST(PinStage, MakesAPinThatIsMissing) {
-  World world;
+  PinWorld world;
   world.stands(slice_at(1, "1g.10gb", 0), {{1}});
   EXPECT_EQ(world.changes(), (Changes{CreateSlice{the_pin}, to_owner()}));
   EXPECT_TRUE(world.plan().is_ordered);
@@ -61,7 +61,7 @@ TEST(PinStage, MakesAPinThatIsMissing) {
 }
 
 TEST(PinStage, LeavesAPinAloneThatItsOwnerHolds) {
-  World world;
+  PinWorld world;
   world.stands(the_pin, {{0}});
   EXPECT_TRUE(world.changes().empty());
   world.slices[0].holding.role = Role::kRetraining;
@@ -70,7 +70,7 @@ TEST(PinStage, LeavesAPinAloneThatItsOwnerHolds) {
 }
 
 TEST(PinStage, DestroysWhatIsInTheWay) {
-  World world;
+  PinWorld world;
   const Slice overlaps = slice_at(1, "1g.10gb", 3);
   world.stands(overlaps, {{1}});
   world.stands(slice_at(1, "3g.40gb", 4), {{1}});
@@ -79,7 +79,7 @@ TEST(PinStage, DestroysWhatIsInTheWay) {
 }
 
 TEST(PinStage, TakesThePlaceFromAnotherHolder) {
-  World world;
+  PinWorld world;
   world.stands(the_pin, {{1}});
   EXPECT_EQ(world.changes(), (Changes{to_owner()}));
   world.slices[0].holding.services.clear();
@@ -88,7 +88,7 @@ TEST(PinStage, TakesThePlaceFromAnotherHolder) {
 }
 
 TEST(PinStage, ClearsTheGpuForAnOwnerThatIsAlone) {
-  World world;
+  PinWorld world;
   world.scenario.services[0].isolation = Isolation::kGpu;
   const Slice other = slice_at(1, "3g.40gb", 4);
   world.stands(other, {{1}});
@@ -96,7 +96,7 @@ TEST(PinStage, ClearsTheGpuForAnOwnerThatIsAlone) {
 }
 
 TEST(PinStage, ClearsTheGpuOfOtherTrustDomains) {
-  World world;
+  PinWorld world;
   world.scenario.services[0].trust_domain = "blue";
   const Slice other = slice_at(1, "3g.40gb", 4);
   world.stands(other, {{1}});
@@ -106,18 +106,18 @@ TEST(PinStage, ClearsTheGpuOfOtherTrustDomains) {
 }
 
 TEST(PinStage, WaitsForSlicesThatItMustNotTouch) {
-  World pinned;
+  PinWorld pinned;
   const Slice overlaps = slice_at(1, "1g.10gb", 3);
   pinned.stands(overlaps, {{1}});
   pinned.scenario.services[1].pins = {{.slice = overlaps}};
   EXPECT_TRUE(pinned.changes().empty());
-  World foreign;
+  PinWorld foreign;
   foreign.stands(overlaps, {}, true);
   EXPECT_TRUE(foreign.changes().empty());
 }
 
 TEST(PinStage, WaitsForTheGpuAndTheWindow) {
-  World world;
+  PinWorld world;
   world.snapshot.gpus.resize(2);
   world.snapshot.gpus[1].health = GpuHealth::kLost;
   EXPECT_TRUE(world.changes().empty());
@@ -131,7 +131,7 @@ TEST(PinStage, WaitsForTheGpuAndTheWindow) {
 }
 
 TEST(PinStage, APointWithinTheTargetIsEnough) {
-  World world;
+  PinWorld world;
   world.scenario.services[0].target_ms = Decimal(6);  // 5 ms is no default point: above 0.45 x 6
   AssignSlice assign = to_owner();
   assign.point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
@@ -139,7 +139,7 @@ TEST(PinStage, APointWithinTheTargetIsEnough) {
 }
 
 TEST(PinStage, AHeldSliceGetsAPointThatKeepsANewTarget) {
-  World world;
+  PinWorld world;
   world.stands(the_pin, {{0}});
   world.scenario.services[0].target_ms = Decimal(6);
   EXPECT_TRUE(world.changes().empty()) << "a file's service was not set";
@@ -155,7 +155,7 @@ TEST(PinStage, AHeldSliceGetsAPointThatKeepsANewTarget) {
 }
 
 TEST(PinStage, AnOwnerThatRetrainsNoMoreServes) {
-  World world;
+  PinWorld world;
   world.stands(the_pin, {{0}});
   world.slices[0].holding.role = Role::kRetraining;
   world.snapshot.slices = world.slices;
@@ -166,7 +166,7 @@ TEST(PinStage, AnOwnerThatRetrainsNoMoreServes) {
 }
 
 TEST(PinStage, AnOwnerThatCannotServeThereRetrains) {
-  World world;
+  PinWorld world;
   world.scenario.services[0].table.points.clear();
   EXPECT_TRUE(world.changes().empty());
   world.scenario.services[0].retraining = Retraining{};
@@ -175,7 +175,7 @@ TEST(PinStage, AnOwnerThatCannotServeThereRetrains) {
 }
 
 TEST(PinStage, AnAbsentServicePinsNothing) {
-  World world;
+  PinWorld world;
   world.scenario.services.set(0, absent_service(std::as_const(world.scenario.services)[0]));
   EXPECT_TRUE(world.changes().empty());
 }

@@ -40,7 +40,7 @@ Scenario with_floors(std::vector<Decimal> attainments) {
   return scenario;
 }
 
-Snapshot standing(const std::vector<Holding>& holdings) {
+Snapshot snapshot_with(const std::vector<Holding>& holdings) {
   Snapshot snapshot;
   snapshot.services.resize(2);
   for (const Holding& holding : holdings) {
@@ -57,7 +57,7 @@ TEST(PlannedFloors, ThoseWithAFloorAndWhatStandsAfterThePlan) {
   const Slice kept = slice_at(0, "1g.10gb", 1);
   const Slice late = slice_at(1, "3g.40gb", 0);
   const Slice retrains = slice_at(1, "3g.40gb", 4);
-  Snapshot snapshot = standing({held(small, {{0}}), held(kept, {{1}}), held(gone, {{1}})});
+  Snapshot snapshot = snapshot_with({held(small, {{0}}), held(kept, {{1}}), held(gone, {{1}})});
   snapshot.slices.push_back({.holding = held(retrains, {{1}}, Role::kRetraining), .point = std::nullopt});
   snapshot.slices.push_back(
       {.holding = held(slice_at(0, "3g.40gb", 4), {{1}}), .point = std::nullopt, .is_ready = true, .is_leaving = true});
@@ -85,7 +85,7 @@ TEST(PlannedFloors, AtThePointAskedForAndTheWorstInterference) {
   });
   scenario.interference = {Decimal(1), Decimal(5, 4), Decimal(11, 10)};
   const Slice slice = slice_at(0, "1g.10gb", 0);
-  Snapshot snapshot = standing({held(slice, {{0}})});
+  Snapshot snapshot = snapshot_with({held(slice, {{0}})});
   const auto planned = [&](const Plan& plan) {
     return planned_floors(scenario, snapshot, steady_moment(), plan).front().planned;
   };

@@ -15,7 +15,7 @@ using testing::slice_at;
 using testing::two_gpus;
 
 /// GPU 0 holds 3g@4, 1g@0 and 2g@2, which is leaving; GPU 1 is empty.
-Snapshot standing() {
+Snapshot standing_snapshot() {
   Snapshot snapshot;
   snapshot.version = 7;
   snapshot.now = Instant::at_second(10);
@@ -85,7 +85,7 @@ TEST(Verify, ObjectsToWhatCannotBe) {
     Plan plan;
     plan.base_version = 7;
     plan.actions = each.actions;
-    const auto objection = find_objection(scenario, standing(), plan, Instant::at_second(10));
+    const auto objection = find_objection(scenario, standing_snapshot(), plan, Instant::at_second(10));
     if (each.objection == nullptr) {
       EXPECT_FALSE(objection.has_value()) << each.name << ": " << objection.value_or("");
     } else {
@@ -100,7 +100,7 @@ TEST(Verify, AWholeGpuIsNotUsedWhereMigPartitionsIt) {
   scenario.fleet[0].model.has_full = false;
   Plan plan;
   plan.actions = {create(slice_at(1, "full", 0))};
-  EXPECT_EQ(find_objection(scenario, standing(), plan, Instant::at_second(10)),
+  EXPECT_EQ(find_objection(scenario, standing_snapshot(), plan, Instant::at_second(10)),
             "full@0 on GPU 1 cannot be used: MIG partitions the GPU");
 }
 
@@ -108,13 +108,15 @@ TEST(Verify, ObjectsToFactsThatDoNotHold) {
   Plan plan;
   const Slice slice = slice_at(0, "1g.10gb", 0);
   plan.facts = {{.gpu = {0}, .slices = {{.slice = slice, .number = 6}}}};
-  EXPECT_FALSE(find_objection(two_gpus(), standing(), plan, Instant()).has_value());  // an empty plan does nothing
+  EXPECT_FALSE(
+      find_objection(two_gpus(), standing_snapshot(), plan, Instant()).has_value());  // an empty plan does nothing
   plan.actions = {destroy(slice)};
-  EXPECT_EQ(find_objection(two_gpus(), standing(), plan, Instant()), "1g.10gb@0 on GPU 0 was given to others since");
+  EXPECT_EQ(find_objection(two_gpus(), standing_snapshot(), plan, Instant()),
+            "1g.10gb@0 on GPU 0 was given to others since");
 }
 
 TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {
-  Snapshot snapshot = standing();
+  Snapshot snapshot = standing_snapshot();
   const Slice others = slice_at(0, "1g.10gb", 0);
   snapshot.slices.change(0) = {.holding = held(others, {}), .is_ready = true, .is_foreign = true};
   const auto objection = [&](std::vector<Action> actions) {
@@ -130,7 +132,7 @@ TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {
 }
 
 TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
-  Snapshot snapshot = standing();
+  Snapshot snapshot = standing_snapshot();
   const Slice slice = slice_at(0, "1g.10gb", 0);
   const auto objection = [&](const Action& action) {
     Plan plan;
@@ -152,7 +154,7 @@ TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
 TEST(Verify, ObjectsToOrdersOfGpusThatCannotBe) {
   Scenario scenario = two_gpus();
   scenario.provision_seconds = 60;
-  Snapshot snapshot = standing();
+  Snapshot snapshot = standing_snapshot();
   snapshot.gpus.resize(2);
   const auto objection = [&](std::vector<GpuOrder> orders, std::vector<Action> actions = {}) {
     Plan plan;
@@ -186,7 +188,7 @@ TEST(Verify, ObjectsToOrdersOfGpusThatCannotBe) {
 }
 
 TEST(Verify, AnOrderedPlanOnlyTakesOnACordonedGpu) {
-  Snapshot snapshot = standing();
+  Snapshot snapshot = standing_snapshot();
   const Slice one = slice_at(0, "1g.10gb", 0);
   snapshot.slices.change(0).holding = held(one, {{0}, {1}});
   snapshot.gpus.emplace_back().scheduling = GpuScheduling::kCordoned;
@@ -210,7 +212,9 @@ TEST(Verify, ObjectsToChangesInAFrozenWindow) {
   Plan plan;
   plan.base_version = 7;
   plan.actions = {destroy(slice_at(0, "1g.10gb", 0))};
-  const auto objection_at = [&](Instant acts_at) { return find_objection(scenario, standing(), plan, acts_at); };
+  const auto objection_at = [&](Instant acts_at) {
+    return find_objection(scenario, standing_snapshot(), plan, acts_at);
+  };
   EXPECT_FALSE(objection_at(Instant::at_second(20) - Micros(1)).has_value());
   EXPECT_EQ(objection_at(Instant::at_second(20)), "a change would begin in a frozen window");
   EXPECT_TRUE(objection_at(Instant::at_second(30) - Micros(1)).has_value());

@@ -33,7 +33,7 @@ IlpService service_of(const std::vector<double>& loads) {
   return service;
 }
 
-WindowProblem two_services(const std::vector<double>& first, const std::vector<double>& second) {
+WindowProblem window_of_two(const std::vector<double>& first, const std::vector<double>& second) {
   WindowProblem problem;
   problem.block_seconds.assign(first.size(), 20);
   problem.models = {small_model(2, 2)};
@@ -43,7 +43,7 @@ WindowProblem two_services(const std::vector<double>& first, const std::vector<d
 }
 
 TEST(WindowIlp, CutsForTheLoad) {
-  const WindowProblem problem = two_services({90, 90}, {230, 230});
+  const WindowProblem problem = window_of_two({90, 90}, {230, 230});
   const WindowAnswer answer = solve_window(problem, kExact);
   ASSERT_EQ(answer.blocks.size(), 2U);
   EXPECT_TRUE(answer.is_solved);
@@ -56,7 +56,7 @@ TEST(WindowIlp, CutsForTheLoad) {
 }
 
 TEST(WindowIlp, AChangeCostsWhatNewSlicesDoNotServe) {
-  WindowProblem problem = two_services({100, 300}, {300, 100});
+  WindowProblem problem = window_of_two({100, 300}, {300, 100});
   for (IlpService& service : problem.services) service.change_seconds = 0;
   const double free = solve_window(problem, kExact).objective;
   EXPECT_NEAR(free, 20 * (100 + 300 + 300 + 100), 1e-6);
@@ -70,7 +70,7 @@ TEST(WindowIlp, AChangeCostsWhatNewSlicesDoNotServe) {
 }
 
 TEST(WindowIlp, RetrainsWhereTheAccuracyGainedIsWorthTheCapacity) {
-  WindowProblem problem = two_services({150, 150, 150, 150, 150}, {100, 100, 100, 100, 100});
+  WindowProblem problem = window_of_two({150, 150, 150, 150, 150}, {100, 100, 100, 100, 100});
   problem.models[0].retraining_seconds[0][0] = 40;
   IlpService& service = problem.services[0];
   service.is_stale = true;
@@ -92,7 +92,7 @@ TEST(WindowIlp, RetrainsWhereTheAccuracyGainedIsWorthTheCapacity) {
 }
 
 TEST(WindowIlp, WorkUnderWayAtTheEndIsWorthSomething) {
-  WindowProblem problem = two_services({90, 90}, {90, 90});
+  WindowProblem problem = window_of_two({90, 90}, {90, 90});
   problem.models[0].retraining_seconds[0][0] = 400;
   IlpService& service = problem.services[0];
   service.is_stale = true;
@@ -104,7 +104,7 @@ TEST(WindowIlp, WorkUnderWayAtTheEndIsWorthSomething) {
 }
 
 TEST(WindowIlp, EverybodyIsServedWhateverItIsWorth) {
-  WindowProblem problem = two_services({200}, {400});
+  WindowProblem problem = window_of_two({200}, {400});
   problem.services[0].worth = 0.001;
   const WindowAnswer answer = solve_window(problem, kExact);
   ASSERT_EQ(answer.blocks.size(), 1U);
@@ -154,7 +154,7 @@ TEST(WindowIlp, NoScheduleIsBetterThanItsOwn) {
     const auto draw = [&](int from, int until) {
       return static_cast<double>(from) + static_cast<double>(rng.below(static_cast<std::uint64_t>(until - from)));
     };
-    WindowProblem problem = two_services({draw(20, 500), draw(20, 500)}, {draw(20, 500), draw(20, 500)});
+    WindowProblem problem = window_of_two({draw(20, 500), draw(20, 500)}, {draw(20, 500), draw(20, 500)});
     problem.models = {small_model(1 + static_cast<int>(rng.below(2)), 2)};
     problem.models[0].retraining_seconds = {{draw(10, 60), 0}, {draw(5, 30), 0}};
     problem.models[0].serving_now = {{1, 1}, {0, 0}};

@@ -25,6 +25,7 @@ namespace {
 using nvml_abi::Code;
 using nvml_sim::GpuRecord;
 using nvml_sim::MachineRecord;
+using nvml_sim::testing::kRoot;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -133,7 +134,6 @@ TEST_F(GpuChangerOfNvml, AComputeInstanceThatIsSmallerIsNotWhole) {
     SimulatedMachine machine({model});
     ChangeableGpus gpus = open_both();
     machine.change(0, [](GpuRecord& gpu) {
-      constexpr nvml_sim::Caller kRoot{.may_change = true};
       ASSERT_EQ(nvml_sim::testing::create_anywhere(gpu, "4g.40gb"), 0);
       for (const int slices : {1, 3}) {
         const auto profile = nvml_sim::compute_profile_of_slices(slices);

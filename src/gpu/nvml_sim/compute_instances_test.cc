@@ -11,9 +11,8 @@ namespace {
 
 using nvml_abi::Code;
 using testing::gpu_of;
+using testing::kRoot;
 using testing::profile_id;
-
-constexpr Caller kRoot = {.may_change = true};
 
 struct WithInstance {
   GpuRecord gpu;

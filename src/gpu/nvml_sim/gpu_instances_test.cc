@@ -12,9 +12,9 @@ namespace {
 
 using nvml_abi::Code;
 using testing::gpu_of;
+using testing::kRoot;
 using testing::profile_id;
 
-constexpr Caller kRoot = {.may_change = true};
 constexpr Caller kAnybody = {.may_change = false};
 
 TEST(GpuInstances, EveryPlacementOfEveryModelCanBeMadeAloneAndIsFound) {

@@ -14,13 +14,8 @@ namespace {
 
 using edges::testing::device;
 using edges::testing::Simulated;
+using edges::testing::uuid_of;
 using nvml_sim::GpuRecord;
-
-std::string uuid_of(Device device) {
-  char uuid[kUuidV2Bytes] = {};
-  EXPECT_EQ(nvmlDeviceGetUUID(device, uuid, sizeof(uuid)), Code::kSuccess);
-  return uuid;
-}
 
 std::string upper_case(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::toupper(letter); });

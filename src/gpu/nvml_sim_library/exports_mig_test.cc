@@ -18,6 +18,7 @@ namespace {
 using edges::testing::device;
 using edges::testing::run_in_child;
 using edges::testing::Simulated;
+using edges::testing::uuid_of;
 using nvml_sim::GpuRecord;
 using nvml_sim::MachineRecord;
 
@@ -35,13 +36,7 @@ struct Instance {
   std::string uuid;
 };
 
-std::string uuid_of(Device device) {
-  char uuid[kUuidV2Bytes] = {};
-  EXPECT_EQ(nvmlDeviceGetUUID(device, uuid, sizeof(uuid)), Code::kSuccess);
-  return uuid;
-}
-
-Instance create(std::uint32_t profile_id, std::uint32_t compute_profile) {
+Instance create_instance(std::uint32_t profile_id, std::uint32_t compute_profile) {
   Instance made;
   EXPECT_EQ(nvmlDeviceCreateGpuInstance(device(), profile_id, &made.gpu_instance), Code::kSuccess);
   EXPECT_EQ(nvmlGpuInstanceCreateComputeInstance(made.gpu_instance, compute_profile, &made.compute_instance),
@@ -93,7 +88,7 @@ TEST_F(ExportsMig, AWholeLife) {
   EXPECT_EQ(current, kMigEnabled);
   EXPECT_EQ(pending, kMigEnabled);
 
-  const Instance half = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance half = create_instance(kHalf, kComputeInstanceProfile3Slice);
   EXPECT_EQ(answers_of(half), kAllGood);
   std::uint32_t answer = 0;
   Device parent = nullptr;
@@ -163,9 +158,9 @@ TEST_F(ExportsMig, EveryKindOfChangeIsCountedWhetherItIsCarriedOutOrNot) {
 }
 
 TEST_F(ExportsMig, HandlesOfAnInstanceDoNotStandForTheNextOneWithItsIds) {
-  const Instance before = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance before = create_instance(kHalf, kComputeInstanceProfile3Slice);
   destroy(before);
-  const Instance after = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance after = create_instance(kHalf, kComputeInstanceProfile3Slice);
   EXPECT_EQ(after.id, before.id);
   EXPECT_EQ(after.uuid, before.uuid) << "UUIDs come back";
   EXPECT_EQ(answers_of(before), kAllGone);
@@ -176,7 +171,7 @@ TEST_F(ExportsMig, HandlesOfAnInstanceDoNotStandForTheNextOneWithItsIds) {
 }
 
 TEST_F(ExportsMig, WhatOthersDestroyedAndMadeAgainIsAnotherInstance) {
-  const Instance before = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance before = create_instance(kHalf, kComputeInstanceProfile3Slice);
   EXPECT_EQ(run_in_child([&] {
               if (nvmlInit_v2() != Code::kSuccess) return 1;
               GpuInstance instance = nullptr;
@@ -197,12 +192,12 @@ TEST_F(ExportsMig, WhatOthersDestroyedAndMadeAgainIsAnotherInstance) {
 
 TEST_F(ExportsMig, AResetEndsInstancesAndTheirHandlesAndARebootTheGpus) {
   const Device gpu = device();
-  const Instance before = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance before = create_instance(kHalf, kComputeInstanceProfile3Slice);
   machine_.change(0, [](GpuRecord& record) { nvml_sim::reset_gpu(record); });
   EXPECT_EQ(answers_of(before), kAllGone);
   std::uint32_t index = 9;
   EXPECT_EQ(nvmlDeviceGetIndex(gpu, &index), Code::kSuccess);
-  const Instance after = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance after = create_instance(kHalf, kComputeInstanceProfile3Slice);
   EXPECT_EQ(after.uuid, before.uuid);
   EXPECT_EQ(answers_of(before), kAllGone);
 
@@ -232,7 +227,7 @@ TEST_F(ExportsMig, AmpereTakesANewModeAtItsReset) {
 }
 
 TEST_F(ExportsMig, HandlesAreForTheirKind) {
-  const Instance half = create(kHalf, kComputeInstanceProfile3Slice);
+  const Instance half = create_instance(kHalf, kComputeInstanceProfile3Slice);
   const Device gpu = device();
   std::uint32_t number = 0;
   Device found = nullptr;
@@ -332,7 +327,7 @@ TEST_F(ExportsMig, AModelWithoutMigSupportsNothingOfIt) {
 
 TEST_F(ExportsMig, MigDevicesAreListedByIndex) {
   std::array<Instance, 3> made;
-  for (Instance& instance : made) instance = create(kOne, kComputeInstanceProfile1Slice);
+  for (Instance& instance : made) instance = create_instance(kOne, kComputeInstanceProfile1Slice);
   std::vector<Device> listed;
   Device found = nullptr;
   for (std::uint32_t index = 0; nvmlDeviceGetMigDeviceHandleByIndex(device(), index, &found) == Code::kSuccess;

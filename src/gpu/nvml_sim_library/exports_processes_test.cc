@@ -11,10 +11,9 @@ namespace berth::nvml_abi {
 namespace {
 
 using edges::testing::device;
+using edges::testing::kMib;
 using edges::testing::Simulated;
 using nvml_sim::GpuRecord;
-
-constexpr std::uint64_t kMib = 1U << 20U;
 
 class ExportsProcesses : public ::testing::Test {
  protected:

@@ -22,7 +22,7 @@ using nvml_sim::GpuRecord;
 using nvml_sim::Latency;
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t kOne = 19;  // 1g.10gb
+constexpr std::uint32_t kOneSlice = 19;  // 1g.10gb
 constexpr milliseconds kForEver{120'000};
 
 /// A call in another thread.
@@ -50,9 +50,9 @@ class Calling {
   std::thread thread_;
 };
 
-Code create(Device gpu) {
+Code creation_code(Device gpu) {
   GpuInstance instance = nullptr;
-  return nvmlDeviceCreateGpuInstance(gpu, kOne, &instance);
+  return nvmlDeviceCreateGpuInstance(gpu, kOneSlice, &instance);
 }
 Code set_mode(Device gpu) {
   Code activation = Code::kSuccess;
@@ -97,21 +97,21 @@ class LibraryFault : public ::testing::Test {
 TEST_F(LibraryFault, ACallIsRefusedInsteadOfCarriedOut) {
   machine_.add_fault(0, "nvmlDeviceCreateGpuInstance", Code::kInUse);
   GpuInstance instance = nullptr;
-  EXPECT_EQ(nvmlDeviceCreateGpuInstance(first_, kOne, &instance), Code::kInUse);
+  EXPECT_EQ(nvmlDeviceCreateGpuInstance(first_, kOneSlice, &instance), Code::kInUse);
   EXPECT_EQ(instance, nullptr);
   EXPECT_FALSE(nvml_sim::has_instances(machine_.gpu(0)));
   EXPECT_EQ(machine_.gpu(0).changing_calls, 1U) << "it reached the device";
-  EXPECT_EQ(create(first_), Code::kSuccess) << "once only";
+  EXPECT_EQ(creation_code(first_), Code::kSuccess) << "once only";
 }
 
 TEST_F(LibraryFault, ACallIsCarriedOutAndReportedAsFailed) {
   machine_.add_fault(0, "create_gpu_instance", Code::kUnknown, {.is_done = 1});
   GpuInstance instance = nullptr;
-  EXPECT_EQ(nvmlDeviceCreateGpuInstance(first_, kOne, &instance), Code::kUnknown);
+  EXPECT_EQ(nvmlDeviceCreateGpuInstance(first_, kOneSlice, &instance), Code::kUnknown);
   EXPECT_EQ(instance, nullptr) << "who is told that it failed gets no handle";
   EXPECT_TRUE(nvml_sim::has_instances(machine_.gpu(0)));
   std::uint32_t count = 0;
-  EXPECT_EQ(nvmlDeviceGetGpuInstances(first_, kOne, &instance, &count), Code::kSuccess);
+  EXPECT_EQ(nvmlDeviceGetGpuInstances(first_, kOneSlice, &instance, &count), Code::kSuccess);
   ASSERT_EQ(count, 1U);
   machine_.add_fault(0, "destroy_gpu_instance", Code::kTimeout, {.is_done = 1});
   EXPECT_EQ(nvmlGpuInstanceDestroy(instance), Code::kTimeout);
@@ -163,18 +163,18 @@ TEST_F(LibraryFault, SlowCallsTakeTheirTimeAndAreCarriedOut) {
   machine_.add_fault(0, "create_gpu_instance", Code::kSuccess, {.delay_ms = 60});
   machine_.add_fault(0, "set_mig_mode", Code::kInUse, {.delay_ms = 60});
   EXPECT_GE(time_of([&] { return read_mode(first_); }), milliseconds(60));
-  EXPECT_GE(time_of([&] { return create(first_); }), milliseconds(60));
+  EXPECT_GE(time_of([&] { return creation_code(first_); }), milliseconds(60));
   EXPECT_GE(time_of([&] { return set_mode(first_); }, Code::kInUse), milliseconds(60));
   EXPECT_TRUE(nvml_sim::has_instances(machine_.gpu(0)));
 }
 
 TEST_F(LibraryFault, AChangeThatHangsHoldsUpOnlyOtherChangesOfItsGpu) {
   machine_.hang(0, "create_gpu_instance");
-  Calling hanging([&] { return create(first_); });
+  Calling hanging([&] { return creation_code(first_); });
   ASSERT_TRUE(is_changing(0));
   EXPECT_EQ(read_mode(first_), Code::kSuccess);
   EXPECT_EQ(read_count(), Code::kSuccess);
-  EXPECT_EQ(create(second_), Code::kSuccess);
+  EXPECT_EQ(creation_code(second_), Code::kSuccess);
   EXPECT_FALSE(nvml_sim::has_instances(machine_.gpu(0)));
   Calling waiting([&] { return set_mode(first_); });
   std::this_thread::sleep_for(milliseconds(30));
@@ -191,7 +191,7 @@ TEST_F(LibraryFault, AChangeThatHangsHoldsUpOnlyOtherChangesOfItsGpu) {
 
 TEST_F(LibraryFault, AChangeThatHangsAfterItsEffectIsSeenMeanwhile) {
   machine_.add_fault(0, "create_gpu_instance", Code::kTimeout, {.is_done = 1, .delay_ms = kForEver.count()});
-  Calling hanging([&] { return create(first_); });
+  Calling hanging([&] { return creation_code(first_); });
   EXPECT_TRUE(wait_until([&] { return nvml_sim::has_instances(machine_.gpu(0)); }));
   EXPECT_FALSE(hanging.is_over());
   machine_.clear_faults(0);
@@ -204,7 +204,7 @@ TEST_F(LibraryFault, AReadThatHangsHoldsUpNobody) {
   ASSERT_TRUE(wait_until([&] { return !nvml_sim::has_faults(machine_.gpu(0)); })) << "the call takes it";
   EXPECT_EQ(read_mode(first_), Code::kSuccess);
   EXPECT_EQ(read_memory(first_), Code::kSuccess);
-  EXPECT_EQ(create(first_), Code::kSuccess);
+  EXPECT_EQ(creation_code(first_), Code::kSuccess);
   EXPECT_FALSE(hanging.is_over());
   machine_.clear_faults(0);
   EXPECT_EQ(hanging.finish(), Code::kSuccess);
@@ -232,7 +232,7 @@ TEST_F(LibraryFault, AResetFreesAHangingCall) {
 
 TEST_F(LibraryFault, AGpuThatIsLostDuringAChangeDoesNotTakeIt) {
   machine_.hang(0, "create_gpu_instance");
-  Calling hanging([&] { return create(first_); });
+  Calling hanging([&] { return creation_code(first_); });
   ASSERT_TRUE(is_changing(0));
   machine_.change(0, [](GpuRecord& gpu) {
     nvml_sim::lose(gpu);
@@ -244,7 +244,7 @@ TEST_F(LibraryFault, AGpuThatIsLostDuringAChangeDoesNotTakeIt) {
 
 TEST_F(LibraryFault, AnInstanceThatIsGoneDuringACallIsNotDestroyedTwice) {
   GpuInstance instance = nullptr;
-  ASSERT_EQ(nvmlDeviceCreateGpuInstance(first_, kOne, &instance), Code::kSuccess);
+  ASSERT_EQ(nvmlDeviceCreateGpuInstance(first_, kOneSlice, &instance), Code::kSuccess);
   machine_.hang(0, "destroy_gpu_instance");
   Calling hanging([&] { return nvmlGpuInstanceDestroy(instance); });
   ASSERT_TRUE(wait_until([&] { return machine_.gpu(0).changing_calls == 2; }));
@@ -258,10 +258,10 @@ TEST_F(LibraryFault, AnInstanceThatIsGoneDuringACallIsNotDestroyedTwice) {
 TEST_F(LibraryFault, ChangesOfOneGpuComeOneAfterTheOtherAndThoseOfTwoAtOnce) {
   machine_.set_latency(Latency::kCreateGpuInstance, kForEver);
   machine_.set_latency(Latency::kSetMigMode, kForEver);
-  Calling first([&] { return create(first_); });
+  Calling first([&] { return creation_code(first_); });
   ASSERT_TRUE(is_changing(0));
   Calling second([&] { return set_mode(first_); });
-  Calling other([&] { return create(second_); });
+  Calling other([&] { return creation_code(second_); });
   ASSERT_TRUE(is_changing(1)) << "of another GPU at once";
   EXPECT_EQ(read_mode(first_), Code::kSuccess) << "reads go on";
   machine_.clear_faults(0);  // ends the latency of who is at it

@@ -20,9 +20,9 @@ namespace {
 using nvml_sim::FaultRecord;
 using nvml_sim::GpuRecord;
 using nvml_sim::MachineRecord;
+using nvml_sim::testing::kRoot;
 using testing::HasSubstr;
 
-constexpr nvml_sim::Caller kRoot{.may_change = true};
 constexpr std::int64_t kSecond = 1'000'000;
 
 /// GPU 0 in MIG mode with one 3g.40gb, GPU 1 a T4.

@@ -15,8 +15,7 @@ namespace berth::nvml_sim_cli {
 namespace {
 
 using nvml_sim::MachineRecord;
-
-constexpr nvml_sim::Caller kRoot{.may_change = true};
+using nvml_sim::testing::kRoot;
 
 /// Two A100s in MIG mode with one instance each; those of GPU 0 are divided.
 std::unique_ptr<MachineRecord> two_gpus() {

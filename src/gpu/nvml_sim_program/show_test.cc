@@ -18,9 +18,8 @@ namespace {
 
 using nlohmann::json;
 using nvml_sim::MachineRecord;
+using nvml_sim::testing::kRoot;
 using testing::HasSubstr;
-
-constexpr nvml_sim::Caller kRoot{.may_change = true};
 
 /// An A100 with a 3g.40gb that has a compute instance of one slice, with a process; a lost T4 with a process and
 /// faults.

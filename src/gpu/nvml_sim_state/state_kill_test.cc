@@ -190,9 +190,9 @@ std::string fault_of(const MachineRecord& machine, const MachineRecord& before) 
 }
 
 std::uint32_t changing_mark(const std::string& path) {
-  constexpr std::streamoff kChangingAt = 24;
+  constexpr std::streamoff kMarkAt = 24;
   std::ifstream file(path, std::ios::binary);
-  file.seekg(kChangingAt);
+  file.seekg(kMarkAt);
   std::uint32_t mark = 0;
   file.read(reinterpret_cast<char*>(&mark), sizeof(mark));
   return mark;

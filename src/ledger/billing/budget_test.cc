@@ -20,7 +20,7 @@ using namespace testing;  // lines of events
 constexpr std::int64_t kDay = kMicrosPerDay;
 
 /// "TENANT: spent S, reached D/D/D, forecast F, STATE"; D is the day of the month or -.
-std::vector<std::string> texts_of(const std::vector<BudgetStanding>& standings) {
+std::vector<std::string> budget_texts_of(const std::vector<BudgetStanding>& standings) {
   std::vector<std::string> texts;
   for (const BudgetStanding& standing : standings) {
     std::string reached;
@@ -35,7 +35,7 @@ std::vector<std::string> texts_of(const std::vector<BudgetStanding>& standings) 
 }
 
 std::vector<std::string> standings(LineLedger& ledger, std::int64_t as_of_us) {
-  return texts_of(budget_standings(ledger.books(), as_of_us));
+  return budget_texts_of(budget_standings(ledger.books(), as_of_us));
 }
 
 /// A micro-dollar an hour, 24 a day, from the first of November to the end of January, by acme.
@@ -173,12 +173,12 @@ TEST(Budget, UntilTheEndOfAMonthMeansThatMonth) {
   steady(ledger).take(budget_line("b", {.micro_usd = 720}));
   ledger.take(budget_line("next", {.from_us = kDecember, .micro_usd = 5}));
   const auto standing = budget_standings_until(ledger.books(), kDecember);
-  EXPECT_THAT(texts_of(standing), ElementsAre("acme: spent 720, reached 15/24/30, forecast 720, soft"));
+  EXPECT_THAT(budget_texts_of(standing), ElementsAre("acme: spent 720, reached 15/24/30, forecast 720, soft"));
   ASSERT_EQ(standing[0].spent_by_day.size(), 30U);
   EXPECT_EQ(standing[0].spent_by_day.front(), 24);
   EXPECT_EQ(standing[0].spent_by_day[28], 696);
   EXPECT_EQ(standing[0].spent_by_day.back(), 720);
-  EXPECT_THAT(texts_of(budget_standings_until(ledger.books(), kDecember + 1)),
+  EXPECT_THAT(budget_texts_of(budget_standings_until(ledger.books(), kDecember + 1)),
               ElementsAre("acme: spent 0, reached -/-/-, forecast 0, ok"));
   EXPECT_EQ(budget_standings_until(ledger.books(), kNovember + kDay + 1).at(0).spent_by_day.size(), 2U);
 }

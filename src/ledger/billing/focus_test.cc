@@ -19,7 +19,7 @@ std::string text_of(const FocusLine& line) {
   return line.usage->is_correction ? text + " correction" : text;
 }
 
-std::vector<std::string> lines_of(IdleRule idle) {
+std::vector<std::string> focus_texts_of(IdleRule idle) {
   std::vector<std::string> texts;
   for (const FocusLine& line : focus_lines(TwoTenants().charges(idle))) texts.push_back(text_of(line));
   return texts;
@@ -27,7 +27,7 @@ std::vector<std::string> lines_of(IdleRule idle) {
 
 TEST(Focus, HasALineForEachRowAndEachCreditUsed) {
   EXPECT_EQ(
-      lines_of(IdleRule::kKeep),
+      focus_texts_of(IdleRule::kKeep),
       (std::vector<std::string>{
           "- -1000001 2026-10: idle on a, correction of 2026-10; a -500000000 idle-remainder correction",
           "- 10000005 2026-11: idle on a; a 5000000000 idle-remainder",
@@ -40,7 +40,7 @@ TEST(Focus, HasALineForEachRowAndEachCreditUsed) {
 
 TEST(Focus, SharesWhatBelongsToNobodyByCost) {
   EXPECT_EQ(
-      lines_of(IdleRule::kProportional),
+      focus_texts_of(IdleRule::kProportional),
       (std::vector<std::string>{
           "acme -846155 2026-10: share of idle on a, correction of 2026-10; a -423076920 shared-by-cost correction",
           "acme 8461543 2026-11: share of idle on a; a 4230769201 shared-by-cost",

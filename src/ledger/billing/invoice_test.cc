@@ -72,7 +72,7 @@ class InvoiceTest : public ::testing::Test {
 };
 
 /// "service/sku/role[ of MONTH]: MICRO_USD" of each line.
-std::vector<std::string> lines_of(const Invoice& invoice) {
+std::vector<std::string> invoice_lines_of(const Invoice& invoice) {
   std::vector<std::string> lines;
   for (const InvoiceLine& line : invoice.lines) {
     EXPECT_EQ(line.row.key.tenant, invoice.request.tenant);
@@ -85,7 +85,7 @@ std::vector<std::string> lines_of(const Invoice& invoice) {
 }
 
 /// "ID USED, LEFT left" of each.
-std::vector<std::string> texts_of(const std::vector<AppliedCredit>& credits) {
+std::vector<std::string> credit_texts_of(const std::vector<AppliedCredit>& credits) {
   std::vector<std::string> texts;
   texts.reserve(credits.size());
   for (const AppliedCredit& credit : credits) {
@@ -110,15 +110,16 @@ TEST_F(InvoiceTest, HasTheRowsOfItsTenantAndMonth) {
   pay("5", kNovember, 2);
   pay("6", kNovember, 4, {.owner = "acme"});
   const Invoice november = invoice({.tenant = "acme", .month = november_month()});
-  EXPECT_THAT(lines_of(november), ElementsAre("/h100/idle: 4", "chat/h100/inference: 10", "rank/a100/job: 5"));
+  EXPECT_THAT(invoice_lines_of(november), ElementsAre("/h100/idle: 4", "chat/h100/inference: 10", "rank/a100/job: 5"));
   EXPECT_EQ(november.total_micro_usd, 19);
   EXPECT_EQ(november.total_micro, 19);
   EXPECT_THAT(micros_of(november), ElementsAre(4, 10, 5));
   EXPECT_FALSE(november.is_closed);
   EXPECT_FALSE(november.micro_per_usd.has_value());
   EXPECT_FALSE(november.month_hash.has_value());
-  EXPECT_THAT(lines_of(invoice({.tenant = "acme", .month = december_month()})), ElementsAre("chat/h100/inference: 3"));
-  EXPECT_THAT(lines_of(invoice({.tenant = "", .month = november_month()})), ElementsAre("/h100/idle: 2"));
+  EXPECT_THAT(invoice_lines_of(invoice({.tenant = "acme", .month = december_month()})),
+              ElementsAre("chat/h100/inference: 3"));
+  EXPECT_THAT(invoice_lines_of(invoice({.tenant = "", .month = november_month()})), ElementsAre("/h100/idle: 2"));
   const Invoice empty = invoice({.tenant = "acme", .month = january_month()});
   EXPECT_THAT(empty.lines, IsEmpty());
   EXPECT_EQ(empty.total_micro_usd, 0);
@@ -136,7 +137,7 @@ TEST_F(InvoiceTest, EachRowOfNobodyIsSharedInProportionOnItsOwn) {
   pay("5", kNovember, 41);
   spend("6", kNovember, 5, {.tenant = "", .service = "", .role = Role::kStranded});
   const auto proportional = [&](const char* tenant) {
-    return lines_of(invoice({.tenant = tenant, .month = november_month(), .idle = IdleRule::kProportional}));
+    return invoice_lines_of(invoice({.tenant = tenant, .month = november_month(), .idle = IdleRule::kProportional}));
   };
   // 41 x 3/4 = 30.75, 41 / 4 = 10.25; 5 x 3/4 = 3.75, 5 / 4 = 1.25.
   EXPECT_THAT(proportional("a"), ElementsAre("/h100/idle: 10", "/h100/shared idle: 31", "/h100/shared stranded: 4",
@@ -155,7 +156,7 @@ TEST_F(InvoiceTest, EqualRemaindersGoToTheFirstTenantByName) {
   spend("2", kNovember, 10, {.tenant = "a"});
   pay("3", kNovember, 1);
   const auto proportional = [&](const char* tenant) {
-    return lines_of(invoice({.tenant = tenant, .month = november_month(), .idle = IdleRule::kProportional}));
+    return invoice_lines_of(invoice({.tenant = tenant, .month = november_month(), .idle = IdleRule::kProportional}));
   };
   EXPECT_THAT(proportional("a"), ElementsAre("/h100/shared idle: 1", "chat/h100/inference: 10"));
   EXPECT_THAT(proportional("b"), ElementsAre("/h100/shared idle: 0", "chat/h100/inference: 10"));  // half of its grains
@@ -166,9 +167,9 @@ TEST_F(InvoiceTest, WhatNobodyPaysForStaysWithNobody) {
   pay("2", kNovember, 4, {.sku = "a100"});
   spend("3", kNovember, 5, {}, "a100");
   take(gpu_line("4", {.from_us = kNovember, .to_us = kNovember + kHour}, {.gpu = "4", .sku = "unpriced"}));
-  EXPECT_THAT(lines_of(invoice({.tenant = "", .month = november_month(), .idle = IdleRule::kProportional})),
+  EXPECT_THAT(invoice_lines_of(invoice({.tenant = "", .month = november_month(), .idle = IdleRule::kProportional})),
               ElementsAre("/h100/idle: 3"));
-  EXPECT_THAT(lines_of(invoice({.tenant = "acme", .month = november_month(), .idle = IdleRule::kProportional})),
+  EXPECT_THAT(invoice_lines_of(invoice({.tenant = "acme", .month = november_month(), .idle = IdleRule::kProportional})),
               ElementsAre("/a100/shared idle: 4", "chat/a100/inference: 5"));
 }
 
@@ -178,7 +179,7 @@ TEST_F(InvoiceTest, ATenantThatIsPaidBackGetsNoShare) {
   take(close_line("c", november_month()));
   take(void_line({.id = "v", .of = "1"}));
   const auto december = [&](const char* tenant) {
-    return lines_of(invoice({.tenant = tenant, .month = december_month(), .idle = IdleRule::kProportional}));
+    return invoice_lines_of(invoice({.tenant = tenant, .month = december_month(), .idle = IdleRule::kProportional}));
   };
   EXPECT_THAT(december("acme"), ElementsAre("chat/h100/inference of 2026-11: -10"));
   EXPECT_THAT(december(""), ElementsAre("/h100/idle of 2026-11: 10"));
@@ -202,7 +203,7 @@ TEST_F(InvoiceTest, ANegativeRowIsShared) {
   spend("2", kDecember, 20, {.tenant = "zeta"});
   // -10 by 10 and 20: -3.33 and -6.67, down to -4 and -7; the one that is left goes to the larger remainder, acme's.
   const auto december = [&](const char* tenant) {
-    return lines_of(invoice({.tenant = tenant, .month = december_month(), .idle = IdleRule::kProportional}));
+    return invoice_lines_of(invoice({.tenant = tenant, .month = december_month(), .idle = IdleRule::kProportional}));
   };
   EXPECT_THAT(december("acme"), ElementsAre("/h100/shared idle of 2026-11: -3", "chat/h100/inference of 2026-11: 10"));
   EXPECT_THAT(december("zeta"), ElementsAre("/h100/shared idle of 2026-11: -7", "chat/h100/inference: 20"));
@@ -227,17 +228,17 @@ TEST_F(InvoiceTest, CreditsAreUsedInTheOrderInWhichTheyExpire) {
   credit("nothing", kNovember, 0);
   credit("other", kNovember, 700, std::nullopt, "zeta");
   const Invoice november = invoice({.tenant = "acme", .month = november_month()});
-  EXPECT_THAT(texts_of(november.credits),
+  EXPECT_THAT(credit_texts_of(november.credits),
               ElementsAre("december 20, 0 left", "last moment 1, 0 left", "february 30, 0 left", "early a 20, 0 left",
                           "early b 20, 0 left", "later 9, 991 left"));
   EXPECT_EQ(november.total_micro_usd, 0);
   EXPECT_THAT(november.unused_credits, IsEmpty());
   const Invoice december = invoice({.tenant = "acme", .month = december_month()});
-  EXPECT_THAT(texts_of(december.credits), ElementsAre("next month 50, 450 left"));
-  EXPECT_THAT(texts_of(december.unused_credits), ElementsAre("later 0, 991 left"));
+  EXPECT_THAT(credit_texts_of(december.credits), ElementsAre("next month 50, 450 left"));
+  EXPECT_THAT(credit_texts_of(december.unused_credits), ElementsAre("later 0, 991 left"));
   // What next month had left has expired.
   const Invoice january = invoice({.tenant = "acme", .month = january_month()});
-  EXPECT_THAT(texts_of(january.credits), ElementsAre("later 700, 291 left"));
+  EXPECT_THAT(credit_texts_of(january.credits), ElementsAre("later 700, 291 left"));
   EXPECT_EQ(january.total_micro_usd, 0);
   // Above what there is, the rest is due.
   spend("4", kJanuary, 300);
@@ -249,9 +250,11 @@ TEST_F(InvoiceTest, EarlierMonthsTakeTheirCreditsFirstUnderTheSameRule) {
   pay("2", kNovember, 40);
   spend("3", kDecember, 100);
   take(credit_line("c", {.micro_usd = 60}));
-  EXPECT_THAT(texts_of(invoice({.tenant = "acme", .month = december_month()}).credits), ElementsAre("c 50, 0 left"));
-  EXPECT_THAT(texts_of(invoice({.tenant = "acme", .month = december_month(), .idle = IdleRule::kProportional}).credits),
-              ElementsAre("c 10, 0 left"));
+  EXPECT_THAT(credit_texts_of(invoice({.tenant = "acme", .month = december_month()}).credits),
+              ElementsAre("c 50, 0 left"));
+  EXPECT_THAT(
+      credit_texts_of(invoice({.tenant = "acme", .month = december_month(), .idle = IdleRule::kProportional}).credits),
+      ElementsAre("c 10, 0 left"));
 }
 
 TEST_F(InvoiceTest, ANegativeSumIsPaidBackAndUsesNoCredits) {
@@ -262,10 +265,11 @@ TEST_F(InvoiceTest, ANegativeSumIsPaidBackAndUsesNoCredits) {
   const Invoice december = invoice({.tenant = "acme", .month = december_month()});
   EXPECT_EQ(december.total_micro_usd, -10);
   EXPECT_THAT(december.credits, IsEmpty());
-  EXPECT_THAT(texts_of(december.unused_credits), ElementsAre("d 0, 5 left"));
+  EXPECT_THAT(credit_texts_of(december.unused_credits), ElementsAre("d 0, 5 left"));
   // It does not lessen a later month.
   spend("2", kJanuary, 3);
-  EXPECT_THAT(texts_of(invoice({.tenant = "acme", .month = january_month()}).credits), ElementsAre("d 3, 2 left"));
+  EXPECT_THAT(credit_texts_of(invoice({.tenant = "acme", .month = january_month()}).credits),
+              ElementsAre("d 3, 2 left"));
 }
 
 TEST_F(InvoiceTest, AClosedMonthKeepsItsCredits) {
@@ -276,8 +280,8 @@ TEST_F(InvoiceTest, AClosedMonthKeepsItsCredits) {
   take(void_line({.id = "v2", .of = "voided at once"}));
   take(credit_line("voided at once", {.micro_usd = 100}));
   take(credit_line("voided later", {.micro_usd = 15}));
-  const auto november = [&] { return texts_of(invoice({.tenant = "acme", .month = november_month()}).credits); };
-  const auto december = [&] { return texts_of(invoice({.tenant = "acme", .month = december_month()}).credits); };
+  const auto november = [&] { return credit_texts_of(invoice({.tenant = "acme", .month = november_month()}).credits); };
+  const auto december = [&] { return credit_texts_of(invoice({.tenant = "acme", .month = december_month()}).credits); };
   EXPECT_THAT(november(), ElementsAre("voided later 10, 5 left"));
   EXPECT_THAT(december(), ElementsAre("voided later 5, 0 left"));
   take(close_line("c", november_month()));
@@ -390,11 +394,12 @@ TEST_F(InvoiceTest, CreditsOfAllTenantsOfAMonth) {
   take(credit_line("nobody", {.tenant = "", .micro_usd = 5}));
   report_ = ledger_.report();
   const Invoicing invoicing(ledger_.books(), report_);
-  EXPECT_THAT(texts_of(invoicing.credits_of(november_month(), IdleRule::kKeep)),
+  EXPECT_THAT(credit_texts_of(invoicing.credits_of(november_month(), IdleRule::kKeep)),
               ElementsAre("nobody 5, 0 left", "a 10, 90 left", "z1 5, 0 left", "z2 15, 85 left"));
-  EXPECT_THAT(texts_of(invoicing.credits_of(november_month(), IdleRule::kProportional)),
+  EXPECT_THAT(credit_texts_of(invoicing.credits_of(november_month(), IdleRule::kProportional)),
               ElementsAre("a 20, 80 left", "z1 5, 0 left", "z2 35, 65 left"));
-  EXPECT_THAT(texts_of(invoicing.credits_of(december_month(), IdleRule::kProportional)), ElementsAre("z2 30, 35 left"));
+  EXPECT_THAT(credit_texts_of(invoicing.credits_of(december_month(), IdleRule::kProportional)),
+              ElementsAre("z2 30, 35 left"));
   EXPECT_THAT(invoicing.credits_of(january_month(), IdleRule::kKeep), IsEmpty());
 }
 

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 std::string line_of(std::string_view id) { return fmt::format(R"({{"type":"void","id":"{}","of":"x{}"}})", id, id); }
 
 /// "number@position id of" of each line, then the error, if there is one. Checks what a line says of itself.
-std::vector<std::string> read(std::string_view text) {
+std::vector<std::string> read_lines(std::string_view text) {
   std::vector<std::string> found;
   EventLines lines(text, "events.jsonl");
   while (true) {
@@ -42,47 +42,47 @@ TEST(EventLines, ReadsLineByLineWithNumbersAndPositions) {
   const std::string a = line_of("a");
   const std::string b = line_of("bb");
   const auto both = ElementsAre("1@0 a xa", fmt::format("2@{} bb xbb", a.size() + 1));
-  EXPECT_THAT(read(a + "\n" + b + "\n"), both);
-  EXPECT_THAT(read(a + "\n" + b), both);  // the last line needs no end
-  EXPECT_THAT(read(a + "\r\n" + b + "\r\n"), ElementsAre("1@0 a xa", fmt::format("2@{} bb xbb", a.size() + 2)));
-  EXPECT_THAT(read(a + "\r\n" + b), ElementsAre("1@0 a xa", fmt::format("2@{} bb xbb", a.size() + 2)));
-  EXPECT_THAT(read(a + "\n" + b + "\r"), both);
-  EXPECT_THAT(read(" " + a + "\t\n"), ElementsAre("1@0 a xa"));
+  EXPECT_THAT(read_lines(a + "\n" + b + "\n"), both);
+  EXPECT_THAT(read_lines(a + "\n" + b), both);  // the last line needs no end
+  EXPECT_THAT(read_lines(a + "\r\n" + b + "\r\n"), ElementsAre("1@0 a xa", fmt::format("2@{} bb xbb", a.size() + 2)));
+  EXPECT_THAT(read_lines(a + "\r\n" + b), ElementsAre("1@0 a xa", fmt::format("2@{} bb xbb", a.size() + 2)));
+  EXPECT_THAT(read_lines(a + "\n" + b + "\r"), both);
+  EXPECT_THAT(read_lines(" " + a + "\t\n"), ElementsAre("1@0 a xa"));
 }
 
 TEST(EventLines, AFileMayBeEmpty) {
-  EXPECT_THAT(read(""), IsEmpty());
-  EXPECT_THAT(read("\xEF\xBB\xBF"), IsEmpty());
-  EXPECT_THAT(read("\n"), IsEmpty());
-  EXPECT_THAT(read("\xEF\xBB\xBF \t\r\n\n  "), IsEmpty());
+  EXPECT_THAT(read_lines(""), IsEmpty());
+  EXPECT_THAT(read_lines("\xEF\xBB\xBF"), IsEmpty());
+  EXPECT_THAT(read_lines("\n"), IsEmpty());
+  EXPECT_THAT(read_lines("\xEF\xBB\xBF \t\r\n\n  "), IsEmpty());
 }
 
 TEST(EventLines, AByteOrderMarkIsLeftOutOnceAndAtTheFrontOnly) {
   const std::string mark = "\xEF\xBB\xBF";
-  EXPECT_THAT(read(mark + line_of("a") + "\n" + line_of("b")), ElementsAre("1@3 a xa", "2@38 b xb"));
+  EXPECT_THAT(read_lines(mark + line_of("a") + "\n" + line_of("b")), ElementsAre("1@3 a xa", "2@38 b xb"));
   const auto is_refused_in = [](int line) {
     return ::testing::StartsWith(fmt::format("events.jsonl:{}: wanted a JSON object, found \"", line));
   };
-  EXPECT_THAT(read(mark + mark + line_of("a")), ElementsAre(is_refused_in(1)));
-  EXPECT_THAT(read(line_of("a") + "\n" + mark + line_of("b")), ElementsAre("1@0 a xa", is_refused_in(2)));
+  EXPECT_THAT(read_lines(mark + mark + line_of("a")), ElementsAre(is_refused_in(1)));
+  EXPECT_THAT(read_lines(line_of("a") + "\n" + mark + line_of("b")), ElementsAre("1@0 a xa", is_refused_in(2)));
 }
 
 TEST(EventLines, BlankLinesAreLeftOutAtTheEndAlone) {
   const std::string a = line_of("a");
   for (const std::string end : {"\n\n", "\n\n\n", "\n \t\n\n", "\r\n\r\n \r\n", "\n   "}) {
-    EXPECT_THAT(read(a + end), ElementsAre("1@0 a xa"));
+    EXPECT_THAT(read_lines(a + end), ElementsAre("1@0 a xa"));
   }
   const auto is_refused_in = [](int line) {
     return ::testing::StartsWith(fmt::format("events.jsonl:{}: wanted a JSON object, found \"", line));
   };
-  EXPECT_THAT(read("\n" + a), ElementsAre(is_refused_in(1)));
-  EXPECT_THAT(read(a + "\n\n" + line_of("b")), ElementsAre("1@0 a xa", is_refused_in(2)));
-  EXPECT_THAT(read(a + "\n \t\r\n\n" + line_of("b") + "\n"), ElementsAre("1@0 a xa", is_refused_in(2)));
+  EXPECT_THAT(read_lines("\n" + a), ElementsAre(is_refused_in(1)));
+  EXPECT_THAT(read_lines(a + "\n\n" + line_of("b")), ElementsAre("1@0 a xa", is_refused_in(2)));
+  EXPECT_THAT(read_lines(a + "\n \t\r\n\n" + line_of("b") + "\n"), ElementsAre("1@0 a xa", is_refused_in(2)));
 }
 
 TEST(EventLines, AnErrorNamesFileLineAndKey) {
   const std::string bad = R"({"type":"void","id":"b","of":5})";
-  EXPECT_THAT(read(line_of("a") + "\n" + line_of("b") + "\n" + bad + "\n" + line_of("c")),
+  EXPECT_THAT(read_lines(line_of("a") + "\n" + line_of("b") + "\n" + bad + "\n" + line_of("c")),
               ElementsAre("1@0 a xa", "2@35 b xb", "events.jsonl:3: of: wanted a text of at most 128 bytes, found 5"));
   EventLines lines("{", "dir/a file");
   const auto error = lines.next();
@@ -91,8 +91,8 @@ TEST(EventLines, AnErrorNamesFileLineAndKey) {
   EXPECT_THAT(error.error().message, ::testing::StartsWith("dir/a file:1: wanted a JSON object, found \"{\" ("));
   // 4,096 bytes are counted without the end of the line and the mark.
   const std::string longest = line_of("a") + std::string(EventReader::kLineBytesMax - line_of("a").size(), ' ');
-  EXPECT_THAT(read("\xEF\xBB\xBF" + longest + "\r\n" + longest + "\r\n"), ElementsAre("1@3 a xa", "2@4101 a xa"));
-  EXPECT_THAT(read(longest + " \n"), ElementsAre("events.jsonl:1: wanted at most 4096 bytes, found 4097"));
+  EXPECT_THAT(read_lines("\xEF\xBB\xBF" + longest + "\r\n" + longest + "\r\n"), ElementsAre("1@3 a xa", "2@4101 a xa"));
+  EXPECT_THAT(read_lines(longest + " \n"), ElementsAre("events.jsonl:1: wanted at most 4096 bytes, found 4097"));
 }
 
 TEST(EventLines, KnowsTheLineAhead) {

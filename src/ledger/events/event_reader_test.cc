@@ -49,7 +49,7 @@ std::string refusal(const std::string& line) {
 }
 
 /// Reads the line, which must be well-formed, and passes the event on while it is valid.
-void read(const std::string& line, const auto& check) {
+void read_event(const std::string& line, const auto& check) {
   EventReader reader;
   const auto event = reader.read(line);
   ASSERT_TRUE(event.has_value()) << event.error().message;
@@ -57,7 +57,7 @@ void read(const std::string& line, const auto& check) {
 }
 
 void expect_event(const std::string& line, const Event& wanted) {
-  read(line, [&](const Event& event) { EXPECT_TRUE(event == wanted) << line; });
+  read_event(line, [&](const Event& event) { EXPECT_TRUE(event == wanted) << line; });
 }
 
 TEST(EventReader, ReadsEveryType) {
@@ -132,13 +132,13 @@ TEST(EventReader, KeysMayStandInAnyOrder) {
 TEST(EventReader, ReadsEveryRoleAndReason) {
   for (const Role role :
        {Role::kInference, Role::kRetraining, Role::kJob, Role::kReserved, Role::kReconfiguration, Role::kStranded}) {
-    read(changed(use_text, "inference", name_of(role)),
-         [&](const Event& event) { EXPECT_EQ(std::get<UseEvent>(event.what).role, role); });
+    read_event(changed(use_text, "inference", name_of(role)),
+               [&](const Event& event) { EXPECT_EQ(std::get<UseEvent>(event.what).role, role); });
   }
   for (const CreditReason reason :
        {CreditReason::kSlo, CreditReason::kPrepaid, CreditReason::kFree, CreditReason::kGoodwill}) {
-    read(changed(credit_text, "slo", name_of(reason)),
-         [&](const Event& event) { EXPECT_EQ(std::get<CreditEvent>(event.what).reason, reason); });
+    read_event(changed(credit_text, "slo", name_of(reason)),
+               [&](const Event& event) { EXPECT_EQ(std::get<CreditEvent>(event.what).reason, reason); });
   }
 }
 
@@ -257,7 +257,7 @@ TEST(EventReader, BytesAreCountedWithoutEscapes) {
   for (int i = 0; i < 64; ++i) escaped += "\\u00e9";  // two bytes each
   EXPECT_EQ(refusal(changed(void_text, "u1", escaped)), "");
   EXPECT_NE(refusal(changed(void_text, "u1", escaped + "x")), "");
-  read(R"({"\u0074ype":"v\u006fid","id":"\"\\\u0000","of":"\ud83d\ude00"})", [](const Event& event) {
+  read_event(R"({"\u0074ype":"v\u006fid","id":"\"\\\u0000","of":"\ud83d\ude00"})", [](const Event& event) {
     EXPECT_EQ(event.id, std::string_view("\"\\\0", 3));
     EXPECT_EQ(std::get<VoidEvent>(event.what).of, "\xF0\x9F\x98\x80");
   });

@@ -20,13 +20,13 @@ sim::MeasuredSecond second_with(std::int64_t second, std::int64_t arrivals, std:
   return measured;
 }
 
-void add(ServiceMinute& minute, const sim::MeasuredSecond& measured, Micros target = kTarget) {
+void add_second(ServiceMinute& minute, const sim::MeasuredSecond& measured, Micros target = kTarget) {
   minute.add(measured.seen.second, figures_of(measured), target);
 }
 
 ServiceMinute minute_of(const std::vector<sim::MeasuredSecond>& seconds) {
   ServiceMinute minute;
-  for (const sim::MeasuredSecond& each : seconds) add(minute, each);
+  for (const sim::MeasuredSecond& each : seconds) add_second(minute, each);
   return minute;
 }
 
@@ -65,11 +65,11 @@ TEST(ServiceMinute, AnAnswerCountsForTheSecondInWhichItsRequestArrived) {
 
 TEST(ServiceMinute, ForgetsWhatIsOlderThanSixtySeconds) {
   ServiceMinute minute;
-  add(minute, second_with(0, 1000, 1000, {{.latency_us = 5'000'000, .count = 1000}}));
-  for (int i = 1; i < 60; ++i) add(minute, second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}));
+  add_second(minute, second_with(0, 1000, 1000, {{.latency_us = 5'000'000, .count = 1000}}));
+  for (int i = 1; i < 60; ++i) add_second(minute, second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}));
   EXPECT_EQ(minute.figures()->requests, 1000 + 58 * 2);
   EXPECT_NEAR(*minute.figures()->latency_p99_ms, 5000, 20);
-  for (int i = 60; i < 62; ++i) add(minute, second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}));
+  for (int i = 60; i < 62; ++i) add_second(minute, second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}));
   EXPECT_EQ(minute.figures()->seconds, 60);
   EXPECT_EQ(minute.figures()->requests, 60 * 2);
   EXPECT_EQ(minute.figures()->in_time, 60);
@@ -127,7 +127,7 @@ TEST(ServiceMinute, NeverCountsMoreThanArrivedAndMissesNoAnswerInTime) {
     ServiceMinute minute;
     std::int64_t counted = 0;
     for (std::int64_t second = 0; second < kSeconds + target_seconds; ++second) {
-      add(minute, seconds[static_cast<std::size_t>(second)], target);
+      add_second(minute, seconds[static_cast<std::size_t>(second)], target);
       const auto figures = minute.figures();
       ASSERT_EQ(figures.has_value(), second >= target_seconds);
       if (!figures) continue;

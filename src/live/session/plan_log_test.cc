@@ -42,7 +42,7 @@ Snapshot at_second(std::int64_t second) {
 }
 
 /// Services "s0" and "s1" of tenant "t".
-Scenario two_services() {
+Scenario two_named_services() {
   Scenario scenario;
   scenario.services.resize(2);
   for (std::uint32_t index = 0; index < 2; ++index) {
@@ -52,8 +52,8 @@ Scenario two_services() {
   return scenario;
 }
 
-std::vector<ActionChange> add(PlanLog& log, Plan plan, const StepAnswer& answer, const Snapshot& snapshot) {
-  return log.add(std::make_shared<const Plan>(std::move(plan)), two_services(), answer, snapshot);
+std::vector<ActionChange> add_plan(PlanLog& log, Plan plan, const StepAnswer& answer, const Snapshot& snapshot) {
+  return log.add(std::make_shared<const Plan>(std::move(plan)), two_named_services(), answer, snapshot);
 }
 
 Event happened(decltype(Event::what) what) { return {.at = Instant(), .what = std::move(what)}; }
@@ -70,8 +70,9 @@ TEST(PlanLog, APlanActsUntilItsLastActionIsDone) {
   PlanLog log;
   EXPECT_EQ(log.current(), nullptr);
   const std::vector<Action> actions = {create(one_g), give(one_g), create(two_g)};
-  const auto begun = add(log, plan_of(1, actions),
-                         accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 1)})), at_second(3));
+  const auto begun =
+      add_plan(log, plan_of(1, actions), accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 1)})),
+               at_second(3));
   EXPECT_EQ(begun.size(), 3U);
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kActing);
   EXPECT_EQ(log.find(1)->acts_at, Instant::at_second(3));
@@ -90,7 +91,7 @@ TEST(PlanLog, ADestructionIsDoneWhenThatSliceIsGone) {
   PlanLog log;
   Snapshot snapshot = at_second(3);
   snapshot.slices = {{.holding = {.slice = one_g, .services = {}}, .is_leaving = true, .generation = 7}};
-  add(log, plan_of(1, {destroy(one_g)}), accepting(plan_of(1, {destroy(one_g, 9)})), snapshot);
+  add_plan(log, plan_of(1, {destroy(one_g)}), accepting(plan_of(1, {destroy(one_g, 9)})), snapshot);
   log.apply(happened(SliceGone{.slice = one_g, .generation = 6}));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kActing);
   log.apply(happened(SliceGone{.slice = one_g, .generation = 7}));
@@ -101,11 +102,11 @@ TEST(PlanLog, WhatIsDroppedFailedOrReplacedSaysWhy) {
   PlanLog log;
   StepAnswer answer = accepting(plan_of(1, {create(one_g, 1)}));
   answer.dropped = {{.gpu = {1}, .why = "changed"}};
-  add(log, plan_of(1, {create(two_g), create(one_g)}), answer, at_second(1));
+  add_plan(log, plan_of(1, {create(two_g), create(one_g)}), answer, at_second(1));
   EXPECT_EQ(phases(*log.find(1)), (std::vector{kDropped, kRunning}));
   EXPECT_EQ(log.find(1)->actions->message(0), "changed");
 
-  add(log, plan_of(2, {give(one_g)}), accepting(plan_of(2, {give(one_g, 2)})), at_second(2));
+  add_plan(log, plan_of(2, {give(one_g)}), accepting(plan_of(2, {give(one_g, 2)})), at_second(2));
   EXPECT_EQ(phases(*log.find(1)), (std::vector{kDropped, kDropped}));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kDone);
   EXPECT_EQ(log.find(1)->actions->message(1), "plan 2 decided otherwise before it was done");
@@ -117,8 +118,8 @@ TEST(PlanLog, WhatIsDroppedFailedOrReplacedSaysWhy) {
 
 TEST(PlanLog, AFailedCreationIsOneFailureAndThePlanSaysHowMany) {
   PlanLog log;
-  add(log, plan_of(1, {create(one_g), give(one_g), create(two_g)}),
-      accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 3)})), at_second(1));
+  add_plan(log, plan_of(1, {create(one_g), give(one_g), create(two_g)}),
+           accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 3)})), at_second(1));
   EXPECT_EQ(log.find(1)->actions->generation(0), 1U);
   log.apply(happened(SliceReady{.slice = two_g, .assignment = 3}));
   EXPECT_EQ(log.find(1)->message, "");
@@ -137,7 +138,7 @@ TEST(PlanLog, AnAssignmentHasTheGenerationOfTheSliceThatStays) {
   Snapshot snapshot = at_second(3);
   snapshot.slices = {{.holding = {.slice = one_g, .services = {}}, .is_leaving = true, .generation = 7},
                      {.holding = {.slice = one_g, .services = {}}, .generation = 9}};
-  add(log, plan_of(1, {give(one_g)}), accepting(plan_of(1, {give(one_g, 12)})), snapshot);
+  add_plan(log, plan_of(1, {give(one_g)}), accepting(plan_of(1, {give(one_g, 12)})), snapshot);
   EXPECT_EQ(log.find(1)->actions->generation(0), 9U);
 }
 
@@ -145,12 +146,12 @@ TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {
   PlanLog log;
   StepAnswer refused;
   refused.refused = "a breach";
-  add(log, plan_of(1, {create(one_g)}), refused, at_second(1));
+  add_plan(log, plan_of(1, {create(one_g)}), refused, at_second(1));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kRefused);
   EXPECT_EQ(log.find(1)->message, "a breach");
   StepAnswer paused;
   paused.paused = "upgrade";
-  add(log, plan_of(2, {create(one_g)}), paused, at_second(2));
+  add_plan(log, plan_of(2, {create(one_g)}), paused, at_second(2));
   EXPECT_EQ(log.find(2)->phase, PlanPhase::kSuperseded);
   EXPECT_EQ(log.find(2)->message, "planning is paused: upgrade");
   EXPECT_EQ(phases(*log.find(2)), std::vector{kDropped});
@@ -161,7 +162,7 @@ TEST(PlanLog, APlanOfWhichNothingIsLeftIsSuperseded) {
   PlanLog log;
   StepAnswer answer;
   answer.dropped = {{.gpu = {0}, .why = "GPU 0 is lost"}};
-  add(log, plan_of(1, {create(one_g)}), answer, at_second(1));
+  add_plan(log, plan_of(1, {create(one_g)}), answer, at_second(1));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kSuperseded);
   EXPECT_FALSE(log.find(1)->message.empty());
   EXPECT_EQ(phases(*log.find(1)), std::vector{kDropped});
@@ -171,11 +172,11 @@ TEST(PlanLog, APlanOfWhichNothingIsLeftIsSuperseded) {
 /// A log with a plan that acts and then one that waits, whose first part was dropped when it arrived.
 PlanLog waiting() {
   PlanLog log;
-  add(log, plan_of(1, {give(two_g)}), accepting(plan_of(1, {give(two_g, 1)})), at_second(1));
+  add_plan(log, plan_of(1, {give(two_g)}), accepting(plan_of(1, {give(two_g, 1)})), at_second(1));
   StepAnswer answer;
   answer.held = plan_of(2, {create(one_g)});
   answer.dropped = {{.gpu = {1}, .why = "changed"}};
-  add(log, plan_of(2, {give(two_g), create(one_g)}), answer, at_second(2));
+  add_plan(log, plan_of(2, {give(two_g), create(one_g)}), answer, at_second(2));
   return log;
 }
 
@@ -218,8 +219,8 @@ TEST(PlanLog, AProposalThatEndsOtherwiseDropsWhatWasPlanned) {
 
 TEST(PlanLog, AStatusThatWasReadStaysAsItWas) {
   PlanLog log;
-  add(log, plan_of(1, {give(one_g), give(two_g)}), accepting(plan_of(1, {give(one_g, 1), give(two_g, 1)})),
-      at_second(1));
+  add_plan(log, plan_of(1, {give(one_g), give(two_g)}), accepting(plan_of(1, {give(one_g, 1), give(two_g, 1)})),
+           at_second(1));
   const PlanStatus read = *log.find(1);
   log.apply(happened(SliceReady{.slice = one_g, .assignment = 1}));
   log.apply(happened(GpuLost{.gpu = {1}}));
@@ -230,7 +231,7 @@ TEST(PlanLog, AStatusThatWasReadStaysAsItWas) {
 }
 
 TEST(PlanLog, NamesAreThoseOfWhenThePlanArrived) {
-  Scenario scenario = two_services();
+  Scenario scenario = two_named_services();
   Plan plan = plan_of(1, {give(one_g)});
   plan.facts = {{.gpu = {0}, .slices = {}, .services = {{.service = {1}, .revision = 3}}}};
   plan.unmet_floors = ProvenConflict{.constraints = {constraint_of({1}, ConstraintKind::kFloor)}};
@@ -257,9 +258,9 @@ TEST(PlanLog, LargePlansAreForgottenSooner) {
   const std::vector<Action> many(PlanLog::kActionsMax / 2, create(one_g));
   StepAnswer refused;
   refused.refused = "a breach";
-  for (std::uint64_t id = 1; id <= 3; ++id) add(log, plan_of(id, many), refused, at_second(1));
+  for (std::uint64_t id = 1; id <= 3; ++id) add_plan(log, plan_of(id, many), refused, at_second(1));
   EXPECT_EQ(log.plans().size(), 2U);
-  add(log, plan_of(4, std::vector<Action>(PlanLog::kActionsMax + 1, create(one_g))), refused, at_second(1));
+  add_plan(log, plan_of(4, std::vector<Action>(PlanLog::kActionsMax + 1, create(one_g))), refused, at_second(1));
   EXPECT_EQ(log.plans().size(), 1U);
   EXPECT_EQ(log.plans().back().plan->id, 4U);
 }
@@ -267,7 +268,7 @@ TEST(PlanLog, LargePlansAreForgottenSooner) {
 TEST(PlanLog, KeepsTheLatestPlans) {
   PlanLog log;
   for (std::uint64_t id = 1; id <= PlanLog::kCapacity + 1; ++id) {
-    add(log, plan_of(id * 2, {give(one_g)}), accepting(plan_of(id * 2, {give(one_g, id)})), at_second(1));
+    add_plan(log, plan_of(id * 2, {give(one_g)}), accepting(plan_of(id * 2, {give(one_g, id)})), at_second(1));
   }
   EXPECT_EQ(log.plans().size(), PlanLog::kCapacity);
   EXPECT_EQ(log.find(2), nullptr);

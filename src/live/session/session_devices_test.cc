@@ -15,11 +15,11 @@
 namespace berth::live {
 namespace {
 
-constexpr GpuId kGpu{1};
+constexpr GpuId kSessionGpu{1};
 
 SessionOptions options_of(std::vector<Entry>* told) {
   SessionOptions options;
-  options.observed = {{GpuId{0}, "not ours"}, {kGpu, "not ours"}};
+  options.observed = {{GpuId{0}, "not ours"}, {kSessionGpu, "not ours"}};
   options.has_load = false;
   if (told != nullptr) options.entries = [told](const Entry& entry) { told->push_back(entry); };
   return options;
@@ -35,11 +35,11 @@ std::vector<LoggedEvent> events_of(const Session& session) { return session.even
 TEST(SessionDevices, NotesBecomeEvents) {
   const auto session = session_with(options_of(nullptr));
   session->begin();
-  EXPECT_EQ(session->last_note(kGpu, DeviceNote::kDiffers), std::nullopt);
-  session->note_device({.gpu = kGpu, .note = DeviceNote::kSeen, .text = "GPU-1, A100-80GB"});
-  session->note_device({.gpu = kGpu, .note = DeviceNote::kDiffers, .text = "less memory"});
-  session->note_device({.gpu = kGpu, .note = DeviceNote::kXid, .text = "XID 63"});
-  session->note_device({.gpu = kGpu, .note = DeviceNote::kRecoveryAction, .text = "gpu_reset"});
+  EXPECT_EQ(session->last_note(kSessionGpu, DeviceNote::kDiffers), std::nullopt);
+  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kSeen, .text = "GPU-1, A100-80GB"});
+  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kDiffers, .text = "less memory"});
+  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
+  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kRecoveryAction, .text = "gpu_reset"});
   std::vector<LoggedEvent> events = events_of(*session);
   ASSERT_GE(events.size(), 4U);
   events.erase(events.begin(), events.end() - 4);
@@ -52,7 +52,7 @@ TEST(SessionDevices, NotesBecomeEvents) {
     EXPECT_EQ(events[i].message, wanted[i].second);
     EXPECT_EQ(events[i].object.name, "gpu-1");
   }
-  EXPECT_EQ(session->last_note(kGpu, DeviceNote::kDiffers), "less memory");
+  EXPECT_EQ(session->last_note(kSessionGpu, DeviceNote::kDiffers), "less memory");
   EXPECT_EQ(session->last_note({0}, DeviceNote::kDiffers), std::nullopt);
 }
 
@@ -60,10 +60,10 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   std::vector<Entry> told;
   const auto session = session_with(options_of(&told));
   session->begin();
-  session->see_gpu(kGpu, {.standing = {{.gpu = kGpu, .start = 4, .profile = {0}}}});
+  session->see_gpu(kSessionGpu, {.standing = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
-  session->note_device({.gpu = kGpu, .note = DeviceNote::kXid, .text = "XID 63"});
-  session->see_gpu(kGpu, sim::Sight());
+  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
+  session->see_gpu(kSessionGpu, sim::Sight());
   session->lose_gpu({0}, "it cannot be read");
   session->tell_all();
 

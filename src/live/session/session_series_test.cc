@@ -22,7 +22,7 @@ ServiceSpec busy_service(const std::string& name, std::int64_t per_second) {
   return service;
 }
 
-Scenario two_services() {
+Scenario two_busy_services() {
   return t::scenario_of(
       {busy_service("a", 95), busy_service("b", 120)},
       {t::holding_of(t::slice_at(0, "3g.40gb", 0), {0}), t::holding_of(t::slice_at(0, "3g.40gb", 4), {1})}, 1);
@@ -37,7 +37,7 @@ class SessionSeries : public ::testing::Test {
     options.policy = "fixed";
     options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     options.series = [this](SeriesSpan span) { seconds_.push_back(std::move(span)); };
-    return std::move(*Session::make(two_services(), std::move(options)));
+    return std::move(*Session::make(two_busy_services(), std::move(options)));
   }
 
   void run_to(std::int64_t second) {

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const ChangeKind kCreates{.model = "A100-80GB", .profile = "1g.10gb", .action = ActionKind::kCreation};
+const ChangeKind kSessionCreates{.model = "A100-80GB", .profile = "1g.10gb", .action = ActionKind::kCreation};
 
 /// One service that wants slices of one A100, whose changes are made by the test.
 class SessionTimesTest : public ::testing::Test {
@@ -76,15 +76,15 @@ TEST_F(SessionTimesTest, PlansCountOnThem) {
   begin();
   EXPECT_THAT(learned(*session_), ElementsAre("creating a slice 1g.10gb of a A100-80GB takes 2 s, by 3 measured; plans "
                                               "counted on 0.5 s"));
-  const MeasuredTimes wanted = {{kCreates, {.median = Micros::seconds(2), .count = 3}}};
+  const MeasuredTimes wanted = {{kSessionCreates, {.median = Micros::seconds(2), .count = 3}}};
   EXPECT_EQ(session_->scenario().measured_times, wanted);
-  EXPECT_EQ(session_->device_times().at(kCreates).count, made_);
+  EXPECT_EQ(session_->device_times().at(kSessionCreates).count, made_);
 }
 
 TEST_F(SessionTimesTest, AreThoseOfTheWorld) {
   begin(/*speed=*/10);
-  EXPECT_EQ(session_->device_times().at(kCreates).median, Micros::seconds(20));
-  EXPECT_EQ(session_->scenario().measured_times.at(kCreates).median, Micros::seconds(20));
+  EXPECT_EQ(session_->device_times().at(kSessionCreates).median, Micros::seconds(20));
+  EXPECT_EQ(session_->scenario().measured_times.at(kSessionCreates).median, Micros::seconds(20));
 }
 
 TEST_F(SessionTimesTest, TimesAsAssumedAreNoNews) {
@@ -93,7 +93,7 @@ TEST_F(SessionTimesTest, TimesAsAssumedAreNoNews) {
   while (made_ < 10) make_slices(Micros(510'000));
   EXPECT_THAT(learned(*session_), IsEmpty());
   EXPECT_TRUE(session_->scenario().measured_times.empty());
-  EXPECT_EQ(session_->device_times().at(kCreates).median, Micros(510'000));
+  EXPECT_EQ(session_->device_times().at(kSessionCreates).median, Micros(510'000));
 }
 
 TEST_F(SessionTimesTest, OutliveARestart) {
@@ -126,7 +126,7 @@ TEST_F(SessionTimesTest, AreLearnedAtTheNextStartIfTheyWereNot) {
   again->repeat(told_, session_->order_count());
   EXPECT_TRUE(again->scenario().measured_times.empty());
   again->resume(session_->world_left());
-  EXPECT_EQ(again->scenario().measured_times.at(kCreates).median, Micros::seconds(2));
+  EXPECT_EQ(again->scenario().measured_times.at(kSessionCreates).median, Micros::seconds(2));
 }
 
 TEST_F(SessionTimesTest, AnotherSpeedIsLearnedAtTheNextStart) {
@@ -135,7 +135,7 @@ TEST_F(SessionTimesTest, AnotherSpeedIsLearnedAtTheNextStart) {
   const auto again = make_session(false, /*speed=*/0.5);
   again->repeat(told_, session_->order_count());
   again->resume(session_->world_left());
-  EXPECT_EQ(again->scenario().measured_times.at(kCreates).median, Micros::seconds(1));
+  EXPECT_EQ(again->scenario().measured_times.at(kSessionCreates).median, Micros::seconds(1));
 }
 
 }  // namespace

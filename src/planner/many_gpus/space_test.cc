@@ -14,16 +14,17 @@
 namespace berth::planner::fleet {
 namespace {
 
+using testing::kNear;
+
 constexpr int kUnits = 4;
 constexpr int kStretches = 3;  ///< between the points of the grid, the tail included
-constexpr double kNear = 1e-9;
 
 /// One GPU of four units, a grid of three points, and for each kind a table of what pieces are worth.
-struct Space {
-  explicit Space(std::uint64_t seed);
-  Space(const Space&) = delete;  // the terms point to the problem
-  Space& operator=(const Space&) = delete;
-  ~Space() = default;
+struct SpaceCase {
+  explicit SpaceCase(std::uint64_t seed);
+  SpaceCase(const SpaceCase&) = delete;  // the terms point to the problem
+  SpaceCase& operator=(const SpaceCase&) = delete;
+  ~SpaceCase() = default;
 
   Problem problem = testing::quarters_problem(2, 9);
   Terms terms{problem};
@@ -73,7 +74,7 @@ struct Rectangle {
 
 /// Of the rectangles that begin at `first` or later and lie on sites that may be used.
 template <class MayUse>
-std::vector<Rectangle> rectangles_of(const Space& space, int first, const MayUse& may_use) {
+std::vector<Rectangle> rectangles_of(const SpaceCase& space, int first, const MayUse& may_use) {
   std::vector<Rectangle> rectangles;
   const std::size_t width = space.grid.width();
   for (const SiteIndex site : indices_of<SiteIndex>(space.model().sites)) {
@@ -104,13 +105,13 @@ double best_packing(const std::vector<Rectangle>& rectangles, unsigned taken) {
   return best[taken];
 }
 
-Space::Space(std::uint64_t seed) {
+SpaceCase::SpaceCase(std::uint64_t seed) {
   Rng rng = Rng(seed).split("tables");
   tables = any_tables(grid, model().rates.size(), rng);
 }
 
 /// Pieces that were traced lie in the free cells, and are worth so much together. Returns the cells.
-unsigned expect_worth(const Space& space, const std::vector<PlannedPiece>& found, double worth) {
+unsigned expect_worth(const SpaceCase& space, const std::vector<PlannedPiece>& found, double worth) {
   unsigned taken = 0;
   double sum = 0;
   for (const PlannedPiece& each : found) {
@@ -129,7 +130,7 @@ unsigned expect_worth(const Space& space, const std::vector<PlannedPiece>& found
 TEST(FleetSpace, AnEmptyGpuIsWorthTheBestPacking) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    const Space space(seed);
+    const SpaceCase space(seed);
     SpaceValues values(space.tree(), space.grid);
     values.fill(space.model(), space.tables);
     const double best = best_packing(rectangles_of(space, 0, [](SiteIndex) { return true; }), 0);
@@ -146,7 +147,7 @@ TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
   int staying = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    const Space space(seed);
+    const SpaceCase space(seed);
     Rng rng = Rng(seed).split("standing");
     const int first = static_cast<int>(rng.below(3));
     // A quarter and a half that does not hold it.
@@ -193,7 +194,7 @@ TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
 TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    Space space(seed);
+    SpaceCase space(seed);
     Rng rng = Rng(seed).split("pin");
     const SiteIndex pinned(rng.below(space.model().sites.size()));
     space.problem.gpus[0].pins = {{.site = pinned, .service = ServiceIndex(1)}};
@@ -239,7 +240,7 @@ std::vector<double> any_sums(int slots, Rng& rng) {
 TEST(FleetSpace, ATableHasTheBestOfferOfEachRange) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    const Space space(seed);
+    const SpaceCase space(seed);
     Rng rng(seed);
     std::vector<std::vector<double>> sums;
     for (int i = 0; i < 6; ++i) sums.push_back(any_sums(space.terms.slots, rng));

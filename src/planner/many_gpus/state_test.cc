@@ -12,10 +12,10 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr std::uint64_t kSeeds = berth::testing::by_build(60, 20);
+constexpr std::uint64_t kStateSeeds = berth::testing::by_build(60, 20);
 
 /// Three GPUs with every rule, in whose rates sums are exact.
-Problem any_problem(std::uint64_t seed) {
+Problem exact_problem(std::uint64_t seed) {
   testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB", "A30-24GB"}};
   shape.services = 3;
   shape.slots = 12;
@@ -35,7 +35,7 @@ struct Case {
 };
 
 std::optional<Case> any_case(std::uint64_t seed) {
-  Case each{.problem = any_problem(seed), .schedule = {}};
+  Case each{.problem = exact_problem(seed), .schedule = {}};
   Rng rng = Rng(seed).split("schedule");
   std::optional<Schedule> schedule = testing::any_schedule(each.problem, rng);
   if (!schedule) return std::nullopt;
@@ -60,7 +60,7 @@ void expect_same(const FleetState& one, const FleetState& other) {
 TEST(FleetState, AScheduleIsWorthWhatTheJudgeSays) {
   int faulty = 0;
   int known = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
     const auto each = any_case(seed);
     if (!each) continue;
     SCOPED_TRACE(seed);
@@ -81,12 +81,12 @@ TEST(FleetState, AScheduleIsWorthWhatTheJudgeSays) {
       EXPECT_NEAR(freshness.model_value, evaluation.model_value[idx(service)], 1e-9);
     }
   }
-  EXPECT_GT(known, static_cast<int>(kSeeds) / 2);
+  EXPECT_GT(known, static_cast<int>(kStateSeeds) / 2);
   EXPECT_GT(faulty, 5);
 }
 
 TEST(FleetState, WhatIsTakenOutAndPutBackLeavesNothingBehind) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
     const auto each = any_case(seed);
     if (!each) continue;
     SCOPED_TRACE(seed);
@@ -116,7 +116,7 @@ TEST(FleetState, WhatIsTakenOutAndPutBackLeavesNothingBehind) {
 
 TEST(FleetState, ServicesWithAnotherCapacityAreTouched) {
   int untouched = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
     const auto each = any_case(seed);
     if (!each) continue;
     SCOPED_TRACE(seed);
@@ -150,8 +150,8 @@ Problem alone(const Problem& problem, GpuIndex gpu) {
 
 TEST(FleetState, WhateverIsWantedTheChangesAreLegal) {
   int changing = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = any_problem(seed);
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
+    const Problem problem = exact_problem(seed);
     const Terms terms(problem);
     Rng rng = Rng(seed).split("wanted");
     for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
@@ -174,13 +174,13 @@ TEST(FleetState, WhateverIsWantedTheChangesAreLegal) {
       EXPECT_EQ(find_fault(alone(problem, gpu), {{changes}}).value_or(""), "");
     }
   }
-  EXPECT_GT(changing, static_cast<int>(kSeeds));
+  EXPECT_GT(changing, static_cast<int>(kStateSeeds));
 }
 
 TEST(FleetState, ChangesMoveInTimeWhereTheJudgeAllowsIt) {
   int allowed = 0;
   int refused = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
     const auto each = any_case(seed);
     if (!each) continue;
     const Terms terms(each->problem);
@@ -202,7 +202,7 @@ TEST(FleetState, ChangesMoveInTimeWhereTheJudgeAllowsIt) {
 }
 
 TEST(FleetState, TheNextFreeSlotIsTheFirstInWhichAChangeIsLegal) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
     const auto each = any_case(seed);
     if (!each) continue;
     const Terms terms(each->problem);
@@ -249,7 +249,7 @@ void expect_replaced(const GpuTerms& gpu, const std::vector<Change>& old, const 
 TEST(FleetState, AStayIsLentForSomeSlotsAndGivenAwayForAll) {
   int lent_count = 0;
   int given = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kStateSeeds; ++seed) {
     const auto each = any_case(seed);
     if (!each) continue;
     const Terms terms(each->problem);

@@ -14,10 +14,10 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kNear = 1e-9;
+using testing::kNear;
 
 /// Two variants, several samples, what stands outside: every table has something to do.
-Problem any_problem(std::uint64_t seed, int rules_percent = 0) {
+Problem varied_problem(std::uint64_t seed, int rules_percent = 0) {
   testing::Shape shape{.gpus = {"A100-80GB", "A30-24GB"}};
   shape.services = 3;
   shape.slots = 12;
@@ -66,7 +66,7 @@ std::vector<double> any_capacity(const Problem& problem, ServiceIndex service, S
 TEST(FleetTerms, CapacityIsWorthWhatTheBestAssignmentOfRequestsIs) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed);
+    const Problem problem = varied_problem(seed);
     const Terms terms(problem);
     Rng rng = Rng(seed).split("capacity");
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
@@ -93,7 +93,7 @@ TEST(FleetTerms, CapacityIsWorthWhatTheBestAssignmentOfRequestsIs) {
 
 TEST(FleetTerms, AServiceThatIsAlwaysFreshIsWorthTheSumOfItsSlots) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Problem problem = any_problem(seed);
+    const Problem problem = varied_problem(seed);
     const Terms terms(problem);
     Rng rng = Rng(seed).split("capacity");
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
@@ -111,7 +111,7 @@ TEST(FleetTerms, AServiceThatIsAlwaysFreshIsWorthTheSumOfItsSlots) {
 
 TEST(FleetTerms, NoScheduleIsWorthMoreThanTheMost) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Problem problem = any_problem(seed);
+    const Problem problem = varied_problem(seed);
     Rng rng = Rng(seed).split("schedule");
     const auto schedule = testing::any_schedule(problem, rng);
     if (!schedule) continue;
@@ -214,7 +214,7 @@ TEST(FleetTerms, AGridHasTheSlotsAroundEachOneThatIsWanted) {
 TEST(FleetTerms, PiecesAreReadyWhenTheJudgeSaysAndNoSoonerThanTheTable) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed);
+    const Problem problem = varied_problem(seed);
     const Terms terms(problem);
     Rng rng = Rng(seed).split("pieces");
     for (const GpuTerms& gpu : problem.gpus) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/core/test_cases.h"
+#include "planner/one_gpu/testing/continuations.h"
 #include "planner/one_gpu/testing/tiny_search.h"
 #include "planner/window/check.h"
 #include "planner/window/testing/exhaustive.h"
@@ -16,12 +17,10 @@
 namespace berth::planner {
 namespace {
 
+using testing::kArrangementsMax;
 using testing::one_gpu_problem;
 using testing::quarters_problem;
 using testing::tiny_problem;
-
-/// Of tiny problems, for the sake of time.
-constexpr std::size_t kArrangementsMax = 60;
 
 StandingPiece standing(int site, int service, int use = 0, int ready_in = 0) {
   return {.piece = {.site = SiteIndex(site), .service = ServiceIndex(service), .use = use}, .ready_in = ready_in};

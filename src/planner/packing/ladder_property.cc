@@ -19,7 +19,7 @@ namespace {
 using reference::FreeSize;
 using reference::Optimum;
 
-constexpr std::uint64_t kCases = testing::by_build(2500, 400);
+constexpr std::uint64_t kLadderCases = testing::by_build(2500, 400);
 constexpr std::uint64_t kTiesEvery = 10;  ///< the integer model of ties is large
 
 /// A demand with a rate that no row can serve.
@@ -158,7 +158,7 @@ void expect_points_agree(const PackingProblem& problem) {
 TEST(Ladder, TheReferencesAgreeWithEachOther) {
   int known = 0;
   int infeasible = 0;
-  const auto seeds = testing::case_seeds(kCases);
+  const auto seeds = testing::case_seeds(kLadderCases);
   for (const std::uint64_t seed : seeds) {
     if (HasFailure()) break;
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
@@ -179,7 +179,7 @@ TEST(Ladder, TheReferencesAgreeWithEachOther) {
 
 TEST(Ladder, PackAgreesWithTheReferences) {
   Proofs proofs;
-  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : testing::case_seeds(kLadderCases)) {
     if (HasFailure()) break;
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + reference::to_text(problem));

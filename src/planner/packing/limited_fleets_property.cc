@@ -17,7 +17,7 @@ namespace {
 
 using reference::LimitedFleet;
 
-constexpr std::uint64_t kCases = 24;
+constexpr std::uint64_t kFleetCases = 24;
 /// An integer program takes long under sanitizers, however many cases are asked for.
 constexpr std::int64_t kCasesMax = testing::by_build<std::int64_t>(1'000'000, 3);
 /// A tenth of what the command allows.
@@ -28,7 +28,7 @@ constexpr solver::MipLimits kIntegerLimits{.nodes_max = 100};
 void expect_cheap(std::int64_t cost, std::int64_t possible) { EXPECT_LE(100 * cost, 103 * possible); }
 
 TEST(LimitedFleets, ArePackedAsCheaplyAsByAnIntegerProgram) {
-  for (const std::uint64_t seed : testing::case_seeds(kCases) | std::views::take(kCasesMax)) {
+  for (const std::uint64_t seed : testing::case_seeds(kFleetCases) | std::views::take(kCasesMax)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const LimitedFleet fleet(seed);
     const Result<PackResult> result = pack(fleet.problem(), kOptions);

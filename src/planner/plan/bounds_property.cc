@@ -58,7 +58,7 @@ Problem any_problem(std::uint64_t seed) {
 
 bool is_complete(const Answer& answer) { return !answer.is_infeasible && !answer.misses_floors; }
 
-void expect_holds(double bound, double objective) {
+void expect_bound_holds(double bound, double objective) {
   EXPECT_GE(bound, objective - kBoundTolerance * std::max(1.0, std::abs(objective)));
 }
 
@@ -82,8 +82,8 @@ TEST(Bounds, NoScheduleThatIsFoundRefutesAProof) {
       EXPECT_GE(answer.bound, answer.objective);
       // What one search finds does not pass what another proves.
       if (is_complete(few)) {
-        expect_holds(few.bound, answer.objective);
-        expect_holds(answer.bound, few.objective);
+        expect_bound_holds(few.bound, answer.objective);
+        expect_bound_holds(answer.bound, few.objective);
       }
       few = std::move(answer);
     }
@@ -99,7 +99,7 @@ TEST(Bounds, NoScheduleThatIsFoundRefutesAProof) {
       if (other->bound) {
         EXPECT_GE(*other->bound, other->objective);
       }
-      expect_holds(few.bound, other->objective);  // its schedules are some of the whole problem's
+      expect_bound_holds(few.bound, other->objective);  // its schedules are some of the whole problem's
     }
   }
   EXPECT_GT(complete, kSeeds);

@@ -12,7 +12,7 @@ namespace {
 
 using Counts = std::vector<std::uint32_t>;
 
-Problem problem_of(const Counts& counts, std::int64_t from_second, std::int64_t start_seconds) {
+Problem course_problem_of(const Counts& counts, std::int64_t from_second, std::int64_t start_seconds) {
   return {.load = {.counts = counts, .from_second = from_second},
           .rate = *ReplicaRate::of(Decimal(8)),
           .wait_seconds = 2,
@@ -44,7 +44,7 @@ CourseBin sum_of(const std::vector<CourseBin>& bins) {
 
 TEST(Course, AddsUpToTheResultOfEachPolicy) {
   const Counts counts = waves();
-  const Problem problem = problem_of(counts, 600, 60);
+  const Problem problem = course_problem_of(counts, 600, 60);
   for (const Policy policy : kPolicies) {
     const PolicyResult result = run_policy(problem, policy);
     const auto bins = course_of(problem, result, {.from_second = 0, .seconds = 2'400, .bin_seconds = 7});
@@ -60,7 +60,7 @@ TEST(Course, AddsUpToTheResultOfEachPolicy) {
 
 TEST(Course, AWindowIsAPartOfTheWhole) {
   const Counts counts = waves();
-  const Problem problem = problem_of(counts, 600, 60);
+  const Problem problem = course_problem_of(counts, 600, 60);
   const PolicyResult result = run_policy(problem, Policy::kTuned);
   const auto whole = course_of(problem, result, {.from_second = 0, .seconds = 2'400, .bin_seconds = 1});
   const auto part = course_of(problem, result, {.from_second = 100, .seconds = 50, .bin_seconds = 1});
@@ -71,7 +71,7 @@ TEST(Course, AWindowIsAPartOfTheWhole) {
 
 TEST(Course, WhatTheEndLeavesWaitingIsMissedInTheLastSecond) {
   const Counts counts = {8, 8, 800};
-  const Problem problem = problem_of(counts, 0, 600);
+  const Problem problem = course_problem_of(counts, 0, 600);
   const PolicyResult result = run_policy(problem, Policy::kBands);
   const auto bins = course_of(problem, result, {.from_second = 0, .seconds = 3, .bin_seconds = 1});
   EXPECT_EQ(bins[2].missed, result.run.requests - result.run.in_time);

@@ -12,21 +12,15 @@
 namespace berth::study {
 namespace {
 
-constexpr std::int64_t kSeconds = 240;
+using testing::speeds;
 
-std::vector<testing::Row> speeds() {
-  return {{.profile = "1g.10gb", .latency_ms = 10},
-          {.profile = "2g.20gb", .latency_ms = 5},
-          {.profile = "3g.40gb", .batch = 2, .latency_ms = 7},
-          {.profile = "4g.40gb", .batch = 2, .latency_ms = 5},
-          {.profile = "7g.80gb", .batch = 4, .latency_ms = 6}};
-}
+constexpr std::int64_t kInsightSeconds = 240;
 
 /// The load moves from one service to the other and back.
 Scenario moving_load() {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> second;
-  for (std::int64_t at = 0; at < kSeconds; ++at) {
+  for (std::int64_t at = 0; at < kInsightSeconds; ++at) {
     const bool is_flood = at / 80 % 2 == 0;
     const auto ripple = static_cast<std::uint32_t>(at * 7 % 30);
     first.push_back((is_flood ? 430 : 60) + ripple);
@@ -62,9 +56,9 @@ TEST(Insight, ForecastsAreThoseOfThePlansThatWereMade) {
   ASSERT_EQ(ran.result.insight.forecasts.size(), 2U);
   for (const measure::LeadForecast& lead : ran.result.insight.forecasts) {
     for (std::size_t service = 0; service < scenario.services.size(); ++service) {
-      std::vector<std::optional<double>> median(kSeconds);
-      std::vector<std::optional<double>> low(kSeconds);
-      std::vector<std::optional<double>> high(kSeconds);
+      std::vector<std::optional<double>> median(kInsightSeconds);
+      std::vector<std::optional<double>> low(kInsightSeconds);
+      std::vector<std::optional<double>> high(kInsightSeconds);
       for (const PlanRecord& plan : ran.plans) {  // later plans replace the forecasts of earlier ones
         const auto& loads = plan.problem.services[service].loads;
         const auto samples = static_cast<std::size_t>(plan.problem.samples);
@@ -79,7 +73,7 @@ TEST(Insight, ForecastsAreThoseOfThePlansThatWereMade) {
       EXPECT_EQ(lead.services[service].low, low);
       EXPECT_EQ(lead.services[service].median, median);
       EXPECT_EQ(lead.services[service].high, high);
-      EXPECT_GT(lead.services[service].judged_seconds, kSeconds / 2);
+      EXPECT_GT(lead.services[service].judged_seconds, kInsightSeconds / 2);
     }
   }
 }

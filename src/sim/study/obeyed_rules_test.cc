@@ -19,7 +19,7 @@
 namespace berth::study {
 namespace {
 
-constexpr std::int64_t kRunSeconds = 300;
+constexpr std::int64_t kObeyedRunSeconds = 300;
 
 /// Requests per second of each service on 1g, 2g, 3g, 4g and 7g, at one point each, so that a slice's rate is known.
 /// Each service prefers other sizes: a large slices, b small ones, c those between.
@@ -49,7 +49,7 @@ Scenario turning(std::int64_t gpus) {
   std::vector<ServiceSpec> services;
   for (std::size_t i = 0; i < 3; ++i) {
     std::vector<std::uint32_t> counts;
-    for (std::int64_t second = 0; second < kRunSeconds; ++second) {
+    for (std::int64_t second = 0; second < kObeyedRunSeconds; ++second) {
       const bool is_busy = (second / 50 + static_cast<std::int64_t>(i)) % 3 == 0;
       counts.push_back(static_cast<std::uint32_t>((is_busy ? 500 : 40) * gpus + second * 13 % 23));
     }
@@ -329,7 +329,7 @@ double capacity_of(const std::map<Slice, sim::SliceRecord>& standing, ServiceId 
 TEST(ObeyedRules, FloorsAreKeptWithWhatStands) {
   Scenario scenario = turning(2);
   // A steady load of little worth, with a floor for all of it.
-  scenario.services[1].arrivals = testing::counted(std::vector<std::uint32_t>(kRunSeconds, 240));
+  scenario.services[1].arrivals = testing::counted(std::vector<std::uint32_t>(kObeyedRunSeconds, 240));
   scenario.services[1].weight = Decimal(1, 10'000);
   const auto least = [&](const Done& done) {
     double capacity = 1e9;
@@ -402,7 +402,7 @@ TEST(BerthInTime, DoesNotLookAhead) {
   Scenario other = scenario;
   for (ServiceSpec& service : other.services) {
     auto& counts = std::get<CountTrace>(service.arrivals.source).counts;
-    for (std::int64_t second = kUntil; second < kRunSeconds; ++second) {
+    for (std::int64_t second = kUntil; second < kObeyedRunSeconds; ++second) {
       counts[static_cast<std::size_t>(second)] = static_cast<std::uint32_t>(second * 31 % 900);
     }
   }

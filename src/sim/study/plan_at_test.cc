@@ -22,7 +22,7 @@ std::vector<testing::Row> sizes() {
 }
 
 /// The load moves from a to b at second 60.
-Scenario swinging(std::int64_t seconds = 120) {
+Scenario switching(std::int64_t seconds = 120) {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> second;
   for (std::int64_t at = 0; at < seconds; ++at) {
@@ -38,7 +38,7 @@ Scenario swinging(std::int64_t seconds = 120) {
 
 /// a has most of the GPU.
 Scenario with_layout() {
-  Scenario scenario = swinging();
+  Scenario scenario = switching();
   scenario.layout = {{testing::holding_of(testing::slice_at(0, "1g.10gb", 0), {1}),
                       testing::holding_of(testing::slice_at(0, "3g.40gb", 4), {0})}};
   return scenario;
@@ -65,7 +65,7 @@ std::vector<Slice> standing_slices(const PlanRecord& record) {
 TEST(PlanAt, PlansAtThatSecond) {
   for (const std::int64_t second : {1, 17, 61, 119}) {
     SCOPED_TRACE(second);
-    const PlannedMoment moment = planned_at(swinging(), second);
+    const PlannedMoment moment = planned_at(switching(), second);
     EXPECT_FALSE(moment.infeasible.has_value());
     ASSERT_TRUE(moment.record.has_value());
     EXPECT_EQ(moment.record->made_at, Instant::at_second(second));
@@ -75,7 +75,7 @@ TEST(PlanAt, PlansAtThatSecond) {
     EXPECT_NEAR(planner::evaluate(moment.record->problem, moment.record->answer.schedule).objective,
                 moment.record->answer.objective, 1e-9 * moment.record->answer.objective);
   }
-  const PlannedMoment first = planned_at(swinging(), 0);
+  const PlannedMoment first = planned_at(switching(), 0);
   ASSERT_TRUE(first.record.has_value());
   EXPECT_EQ(first.record->made_at, Instant());
   EXPECT_TRUE(standing_slices(*first.record).empty());
@@ -98,7 +98,7 @@ TEST(PlanAt, BeginsWithTheFilesLayoutAndLeavesItAloneUntilThen) {
 
 /// Two GPUs whose layout has slices to retrain on, and a service that retrains on 7g alone.
 Scenario with_slices_to_retrain_on(const std::vector<Slice>& slices) {
-  Scenario scenario = swinging();
+  Scenario scenario = switching();
   scenario.fleet.front().count = 2;
   Retraining& retraining = scenario.services[0].retraining.emplace();
   retraining.every = Micros::seconds(30);
@@ -129,7 +129,7 @@ TEST(PlanAt, TakesALayoutWithSlicesThatAreOfNoUse) {
 }
 
 TEST(PlanAt, WithoutALayoutBeginsWithWhatThePolicyHasThere) {
-  const Scenario scenario = swinging();
+  const Scenario scenario = switching();
   std::vector<PlanRecord> records;
   policy::Settings settings;
   settings.berth.record = [&](const PlanRecord& record) { records.push_back(record); };
@@ -165,7 +165,7 @@ std::vector<Action> replayed_actions(const Scenario& scenario, std::int64_t seco
 }
 
 TEST(PlanAt, ThePlanIsTheOneThatTheEngineCarriesOut) {
-  const Scenario scenario = swinging();
+  const Scenario scenario = switching();
   int acting = 0;
   for (const std::int64_t second : {0, 40, 60, 65, 100}) {
     SCOPED_TRACE(second);
@@ -191,7 +191,7 @@ TEST(PlanAt, APlanFromALayoutThatBreaksConstraintsPassesTheVerifier) {
 TEST(PlanAt, ReportsHowThePlanWasSought) {
   for (const std::int64_t second : {17, 61, 95}) {
     SCOPED_TRACE(second);
-    const PlannedMoment moment = planned_at(swinging(), second);
+    const PlannedMoment moment = planned_at(switching(), second);
     ASSERT_TRUE(moment.record.has_value());
     const PlanRecord& record = *moment.record;
     const planner::Answer again = planner::solve(record.problem, record.limits, record.known);
@@ -203,7 +203,7 @@ TEST(PlanAt, ReportsHowThePlanWasSought) {
 }
 
 TEST(PlanAt, APlanMadeInAFrozenWindowChangesNothingThere) {
-  Scenario scenario = swinging();
+  Scenario scenario = switching();
   scenario.frozen = {{.from = Instant::at_second(60), .until = Instant::at_second(90)}};
   const PlannedMoment moment = planned_at(scenario, 75);
   ASSERT_TRUE(moment.record.has_value());
@@ -217,7 +217,7 @@ TEST(PlanAt, TheSecondMustLieInTheRun) {
   for (const std::int64_t second : {120, 500}) {
     PlanAt options;
     options.second = second;
-    const auto moment = plan_at(swinging(), options);
+    const auto moment = plan_at(switching(), options);
     ASSERT_FALSE(moment.has_value());
     EXPECT_EQ(moment.error().message,
               "wanted a second before the end of the run at 120, found " + std::to_string(second));
@@ -225,7 +225,7 @@ TEST(PlanAt, TheSecondMustLieInTheRun) {
 }
 
 TEST(PlanAt, ReportsWhyThereIsNoPlan) {
-  Scenario scenario = swinging();
+  Scenario scenario = switching();
   scenario.services[0].pins = {{testing::slice_at(0, "1g.10gb", 0)}};
   scenario.services[1].pins = {{testing::slice_at(0, "1g.10gb", 1)}};
   scenario.services[0].trust_domain = "x";
@@ -248,7 +248,7 @@ TEST(PlanAt, MayBeStopped) {
     last = done;
     return ++calls < 20;
   };
-  const auto moment = plan_at(swinging(), options);
+  const auto moment = plan_at(switching(), options);
   ASSERT_FALSE(moment.has_value());
   EXPECT_EQ(moment.error().code, ErrorCode::kInterrupted);
   EXPECT_EQ(calls, 20);

@@ -12,16 +12,9 @@ namespace berth::study {
 namespace {
 
 using testing::Ran;
+using testing::speeds;
 
 constexpr std::array<std::string_view, 3> kRivals = {"ekya", "astraea", "migrator"};
-
-std::vector<testing::Row> speeds() {
-  return {{.profile = "1g.10gb", .latency_ms = 10},
-          {.profile = "2g.20gb", .latency_ms = 5},
-          {.profile = "3g.40gb", .batch = 2, .latency_ms = 7},
-          {.profile = "4g.40gb", .batch = 2, .latency_ms = 5},
-          {.profile = "7g.80gb", .batch = 4, .latency_ms = 6}};
-}
 
 /// One service is busy half of the time, the other one the other half.
 Scenario tides(std::int64_t seconds) {

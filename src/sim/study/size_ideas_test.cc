@@ -10,14 +10,14 @@ namespace {
 using testing::Row;
 using testing::service_of;
 
-constexpr std::int64_t kRunSeconds = 240;
+constexpr std::int64_t kIdeasRunSeconds = 240;
 
 /// Requests of each second: `high` in the first or in the second half of the run, else `low`.
 Arrivals half_load(bool is_first_half, std::uint32_t high, std::uint32_t low) {
   std::vector<std::uint32_t> counts;
-  counts.reserve(kRunSeconds);
-  for (std::int64_t second = 0; second < kRunSeconds; ++second) {
-    counts.push_back((second < kRunSeconds / 2) == is_first_half ? high : low);
+  counts.reserve(kIdeasRunSeconds);
+  for (std::int64_t second = 0; second < kIdeasRunSeconds; ++second) {
+    counts.push_back((second < kIdeasRunSeconds / 2) == is_first_half ? high : low);
   }
   return testing::counted(std::move(counts));
 }

@@ -16,14 +16,14 @@ using testing::generated;
 using testing::scenario_of;
 using testing::service_of;
 
-constexpr std::int64_t kSeconds = 60;
+constexpr std::int64_t kSizeSeconds = 60;
 
 /// `services` equal services on A100s; each whole GPU answers 100 requests per second.
 Scenario load_of(std::size_t services, std::int64_t per_second, Generator::Kind kind = Generator::Kind::kConstant) {
   std::vector<ServiceSpec> specs;
   for (std::size_t i = 0; i < services; ++i) {
     specs.push_back(service_of(fmt::format("s{}", i), {{.profile = "full", .latency_ms = 10}},
-                               generated(kind, Decimal(per_second), kSeconds)));
+                               generated(kind, Decimal(per_second), kSizeSeconds)));
     specs.back().start = Micros(0);
   }
   Scenario scenario = scenario_of(std::move(specs), {}, 1);
@@ -42,7 +42,7 @@ TEST(Size, FindsTheCountThatTheLoadNeeds) {
   EXPECT_TRUE(size.is_hindsight);
   EXPECT_EQ(size.infeasible, std::nullopt);
   EXPECT_EQ(size.cost_micro_usd, 3 * 60 * 1'000'000) << "a dollar a second for each GPU";
-  EXPECT_EQ(size.at_answer->figures.requests, 250 * kSeconds);
+  EXPECT_EQ(size.at_answer->figures.requests, 250 * kSizeSeconds);
   EXPECT_TRUE(size.at_answer->timeline.spans.empty());
 }
 

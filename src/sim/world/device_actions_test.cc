@@ -14,19 +14,14 @@ namespace berth::sim {
 namespace {
 
 using testing::assign;
+using testing::at_ms;
 using testing::create;
 using testing::destroy;
 using ::testing::ElementsAre;
 using testing::holding_of;
 using ::testing::IsEmpty;
+using testing::numbered;
 using testing::slice_at;
-
-Instant at_ms(std::int64_t ms) { return Instant(ms * 1000); }
-
-Action numbered(Action action, std::uint64_t number) {
-  action.number = number;
-  return action;
-}
 
 class DeviceActions : public ::testing::Test {
  protected:

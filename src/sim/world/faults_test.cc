@@ -22,15 +22,15 @@ using testing::destroy;
 using testing::holding_of;
 
 constexpr std::uint32_t kGpus = 6;
-constexpr std::uint32_t kServices = 3;
-constexpr std::int64_t kSeconds = 600;
+constexpr std::uint32_t kFaultServices = 3;
+constexpr std::int64_t kFaultSeconds = 600;
 constexpr std::int64_t kStuckSeconds = 60 + 5 + 1;  ///< the time-out, and the start of a service after it
 
 Scenario six_gpus() {
   std::vector<ServiceSpec> services;
-  for (std::uint32_t index = 0; index < kServices; ++index) {
+  for (std::uint32_t index = 0; index < kFaultServices; ++index) {
     services.push_back(testing::service_of("s" + std::to_string(index), {{.profile = "1g.10gb"}},
-                                           testing::generated(Generator::Kind::kPoisson, Decimal(5), kSeconds)));
+                                           testing::generated(Generator::Kind::kPoisson, Decimal(5), kFaultSeconds)));
   }
   const Holding first = holding_of(testing::slice_at(0, "1g.10gb", 0), {0});
   return testing::scenario_of(std::move(services), {first}, kGpus);
@@ -52,7 +52,7 @@ class RandomChanges {
       state.push_back({.start = slice.start, .profile = slice.profile});
       if (!standing.is_leaving && !standing.is_foreign) own.push_back(standing);
     }
-    const std::uint32_t service = static_cast<std::uint32_t>(rng_.below(kServices));
+    const std::uint32_t service = static_cast<std::uint32_t>(rng_.below(kFaultServices));
     if (!own.empty() && rng_.below(2) == 0) {
       const StandingSlice& chosen = own[rng_.below(own.size())];
       const Slice& slice = chosen.holding.slice;

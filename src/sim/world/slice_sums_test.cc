@@ -8,10 +8,10 @@
 namespace berth::sim {
 namespace {
 
-constexpr std::size_t kServices = 5;
+constexpr std::size_t kSumServices = 5;
 
 Scenario fleet() {
-  std::vector<ServiceSpec> services(kServices);
+  std::vector<ServiceSpec> services(kSumServices);
   Scenario scenario = testing::scenario_of(std::move(services), {}, 3);
   scenario.fleet.push_back({.model = testing::a100(), .count = 2, .usd_per_gpu_hour = Decimal(1)});
   return scenario;
@@ -22,15 +22,15 @@ class Recount {
  public:
   explicit Recount(const Scenario& scenario) : held_(scenario.gpu_count()) {
     sums_.gpu_us_by_entry.resize(2);
-    sums_.allocated_sm_us_by_service.resize(kServices);
-    sums_.lost_us_by_service.resize(kServices);
-    sums_.gpu_us_by_service.resize(kServices, std::vector<Decimal>(2));
+    sums_.allocated_sm_us_by_service.resize(kSumServices);
+    sums_.lost_us_by_service.resize(kSumServices);
+    sums_.gpu_us_by_service.resize(kSumServices, std::vector<Decimal>(2));
   }
   void set_gpu(GpuId gpu, const HeldGpu& held) { held_[gpu.index] = held; }
 
   void advance(std::int64_t span_us) {
     double sms = 0;
-    std::vector<double> sms_by_service(kServices);
+    std::vector<double> sms_by_service(kSumServices);
     for (std::size_t gpu = 0; gpu < held_.size(); ++gpu) {
       const std::size_t entry = gpu < 3 ? 0 : 1;
       if (held_[gpu].has_slices) sums_.gpu_us_by_entry[entry] += span_us;
@@ -46,7 +46,7 @@ class Recount {
     }
     const auto span = static_cast<double>(span_us);
     sums_.allocated_sm_us += sms * span;
-    for (std::size_t i = 0; i < kServices; ++i) sums_.allocated_sm_us_by_service[i] += sms_by_service[i] * span;
+    for (std::size_t i = 0; i < kSumServices; ++i) sums_.allocated_sm_us_by_service[i] += sms_by_service[i] * span;
   }
   [[nodiscard]] const SliceSums& sums() const { return sums_; }
 
@@ -61,7 +61,7 @@ HeldGpu drawn(Rng& rng, std::uint64_t holders_max) {
   for (std::uint64_t slices = rng.below(4); slices > 0; --slices) {
     held.has_slices = true;
     const auto holders = static_cast<std::uint32_t>(rng.below(holders_max + 1));
-    const auto first = static_cast<std::uint32_t>(rng.below(kServices - holders + 1));
+    const auto first = static_cast<std::uint32_t>(rng.below(kSumServices - holders + 1));
     const bool is_lost = rng.below(2) == 0;
     for (std::uint32_t i = 0; i < holders; ++i) {
       held.parts.push_back({.service = {first + i},
@@ -110,7 +110,7 @@ void compare_with_recount(std::uint64_t holders_max) {
 
 TEST(SliceSums, EqualARecountOfEachInstant) { compare_with_recount(1); }
 
-TEST(SliceSums, EqualItToTheLastBitWhereHoldersSharePartsOfSms) { compare_with_recount(kServices); }
+TEST(SliceSums, EqualItToTheLastBitWhereHoldersSharePartsOfSms) { compare_with_recount(kSumServices); }
 
 TEST(SliceSums, ChangesCountOnceAndForEachHolder) {
   const Scenario scenario = fleet();

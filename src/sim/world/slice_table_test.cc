@@ -8,9 +8,11 @@ namespace berth::sim {
 namespace {
 
 using testing::assign;
+using testing::at_ms;
 using testing::create;
 using testing::destroy;
 using testing::holding_of;
+using testing::numbered;
 using testing::slice_at;
 
 /// Creating and destroying take 0.5 s each, starting the service 5 s.
@@ -78,8 +80,6 @@ class SliceTableTest : public ::testing::Test {
   SliceTable table_{scenario_, sink_, busy_};
 };
 
-Instant at_ms(std::int64_t ms) { return Instant(ms * 1000); }
-
 TEST_F(SliceTableTest, ATimerOfASliceThatIsGoneDoesNothingToItsSuccessor) {
   const Slice old = slice_at(0, "1g.10gb", 0);
   act({create(old), assign(holding_of(old, {0}))}, at_ms(1000));
@@ -136,11 +136,6 @@ TEST_F(SliceTableTest, ASliceThatNeverGotRoomGivesItsIndexBack) {
 }
 
 // ---- faults
-
-Action numbered(Action action, std::uint64_t number) {
-  action.number = number;
-  return action;
-}
 
 using Lines = std::vector<std::string>;
 

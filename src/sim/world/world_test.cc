@@ -18,7 +18,7 @@ using testing::destroy;
 using testing::holding_of;
 using testing::slice_at;
 
-constexpr std::int64_t kSeconds = testing::kIsSlowBuild ? 400 : 4000;
+constexpr std::int64_t kWorldSeconds = testing::kIsSlowBuild ? 400 : 4000;
 constexpr std::int64_t kPeriod = 8;  ///< seconds after which the changes repeat
 
 /// A service that keeps up, one that is overloaded, and one that no slice serves. The first retrains.
@@ -28,7 +28,7 @@ Scenario busy_scenario(DropRule drop) {
   for (const std::int64_t per_second : {300, 2000, 50}) {
     services.push_back(
         testing::service_of("s" + std::to_string(services.size()), rows,
-                            testing::generated(Generator::Kind::kPoisson, Decimal(per_second), kSeconds)));
+                            testing::generated(Generator::Kind::kPoisson, Decimal(per_second), kWorldSeconds)));
     services.back().start = Micros(300'000);
     services.back().drop = drop;
   }
@@ -95,7 +95,7 @@ Seen sizes_of_long_run(const Scenario& scenario, const WorldOptions& options) {
   World world(scenario, 1, options, [](const JournalRecord&) {});
   world.act(first_layout(), Instant(), true);
   Seen seen;
-  for (std::int64_t second = 1; second < kSeconds; ++second) {
+  for (std::int64_t second = 1; second < kWorldSeconds; ++second) {
     const Instant until = Instant::at_second(second);
     while (world.advance(until) != until) static_cast<void>(world.take_events());
     static_cast<void>(world.take_events());

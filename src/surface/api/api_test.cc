@@ -17,7 +17,7 @@
 namespace berth::api {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 /// The demo, some seconds after its beginning.
 class ApiTest : public ::testing::Test {
@@ -59,10 +59,10 @@ class ApiTest : public ::testing::Test {
     const HttpAnswer answer = api_->answer(request);
     return std::holds_alternative<HttpResponse>(answer) ? std::get<HttpResponse>(answer) : HttpResponse{};
   }
-  json get(std::vector<std::string> path, std::vector<HttpField> query = {}) {
+  Json get(std::vector<std::string> path, std::vector<HttpField> query = {}) {
     const HttpResponse response = ask("GET", std::move(path), std::move(query));
     EXPECT_EQ(response.status, 200) << response.body;
-    return json::parse(response.body);
+    return Json::parse(response.body);
   }
   std::set<std::string> event_kinds() {
     std::set<std::string> kinds;
@@ -80,7 +80,7 @@ class ApiTest : public ::testing::Test {
 };
 
 TEST_F(ApiTest, FiguresAreUnknownBeforeTheFirstSecond) {
-  const json status = get({"v1", "status"});
+  const Json status = get({"v1", "status"});
   EXPECT_TRUE(status["funnel"]["allocated"].is_null());
   EXPECT_TRUE(status["goodput"].is_null());
   EXPECT_EQ(status["cost_micro_usd_per_hour"], 4 * 3'673'000 + 2 * 6'880'000 + 2 * 1'100'000);
@@ -89,21 +89,21 @@ TEST_F(ApiTest, FiguresAreUnknownBeforeTheFirstSecond) {
 
 TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
   advance_to(70);
-  const json services = get({"v1", "services"});
-  for (const json& service : services["items"]) {
+  const Json services = get({"v1", "services"});
+  for (const Json& service : services["items"]) {
     for (const char* key : {"name", "namespace", "uid", "resourceVersion", "labels", "creationTimestamp"}) {
       EXPECT_TRUE(service["metadata"].contains(key)) << key;
     }
-    const json& status = service["status"];
+    const Json& status = service["status"];
     EXPECT_EQ(status["phase"], "Running");
     std::vector<std::string> types;
-    for (const json& condition : status["conditions"]) {
+    for (const Json& condition : status["conditions"]) {
       types.push_back(condition["type"]);
       for (const char* key : {"status", "reason", "message", "since"}) EXPECT_TRUE(condition[key].is_string()) << key;
     }
     EXPECT_EQ(types, (std::vector<std::string>{"Placed", "Serving", "FloorMet"}));
     EXPECT_GT(status["capacity_requests_per_second"], 0);
-    const json& minute = status["last_minute"];
+    const Json& minute = status["last_minute"];
     EXPECT_GT(minute["requests"], 0);
     EXPECT_GT(minute["goodput"], 0);
     EXPECT_LE(minute["goodput"], 1);
@@ -111,11 +111,11 @@ TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
               minute["requests"].get<int>());
     EXPECT_GT(minute["latency_p50_ms"], 0);
     EXPECT_GE(minute["latency_p99_ms"], minute["latency_p50_ms"]);
-    for (const json& slice : status["slices"]) {
+    for (const Json& slice : status["slices"]) {
       for (const char* key : {"gpu", "profile", "start", "role", "state"}) EXPECT_TRUE(slice.contains(key)) << key;
     }
   }
-  const json funnel = get({"v1", "status"})["funnel"];
+  const Json funnel = get({"v1", "status"})["funnel"];
   EXPECT_GT(funnel["effective"], 0);
   EXPECT_LE(funnel["effective"], funnel["busy"]);
   EXPECT_LE(funnel["busy"], funnel["allocated"]);
@@ -124,16 +124,16 @@ TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
 
 TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
   advance_to(5);
-  const json before = get({"v1", "nodes", "node-1"});
+  const Json before = get({"v1", "nodes", "node-1"});
   EXPECT_EQ(before["status"]["scheduling"], "open");
   EXPECT_EQ(before["status"]["gpus"].size(), 2U);
   const HttpResponse answer = ask("POST", {"v1", "nodes", "node-1", "drain"}, {}, R"({"reason":"repair"})");
   ASSERT_EQ(answer.status, 200) << answer.body;
-  const json node = json::parse(answer.body);
+  const Json node = Json::parse(answer.body);
   EXPECT_EQ(node["status"]["scheduling"], "draining");
   EXPECT_EQ(node["status"]["scheduling_reason"], "repair");
   // One without slices is drained at once.
-  for (const json& gpu : node["status"]["gpus"]) EXPECT_NE(gpu["scheduling"], "open");
+  for (const Json& gpu : node["status"]["gpus"]) EXPECT_NE(gpu["scheduling"], "open");
   EXPECT_NE(get({"v1", "gpus", "gpu-4"})["status"]["scheduling"], "open");
   advance_to(120);
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "cordoned");
@@ -145,7 +145,7 @@ TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
 
 TEST_F(ApiTest, ToOpenWhatIsOpenChangesNothing) {
   advance_to(5);
-  const json before = get({"v1", "gpus", "gpu-1"});
+  const Json before = get({"v1", "gpus", "gpu-1"});
   EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-1", "uncordon"}).status, 200);
   EXPECT_EQ(get({"v1", "gpus", "gpu-1"}), before);
   advance_to(6);
@@ -164,7 +164,7 @@ TEST_F(ApiTest, ANodeIsLostWhenAllItsGpusAre) {
   advance_to(5);
   lose({4});
   advance_to(6);
-  const json half = get({"v1", "nodes", "node-1"})["status"];
+  const Json half = get({"v1", "nodes", "node-1"})["status"];
   EXPECT_EQ(half["health"], "ok");
   EXPECT_EQ(half["health_reason"], "1 of 2 GPUs are lost");
   lose({5});
@@ -173,9 +173,9 @@ TEST_F(ApiTest, ANodeIsLostWhenAllItsGpusAre) {
 }
 
 TEST_F(ApiTest, AFaultThatWaitsIsAnObject) {
-  const json body{{"kind", "fail_create"}, {"gpu", "gpu-1"}};
+  const Json body{{"kind", "fail_create"}, {"gpu", "gpu-1"}};
   ASSERT_EQ(ask("POST", {"v1", "sim", "faults"}, {}, body.dump()).status, 201);
-  const json fault = get({"v1", "sim", "faults"})["items"][0];
+  const Json fault = get({"v1", "sim", "faults"})["items"][0];
   EXPECT_EQ(fault["kind"], "Fault");
   EXPECT_EQ(fault["metadata"]["uid"].get<std::string>().size(), 36U);
   EXPECT_EQ(fault["spec"]["gpu"], "gpu-1");
@@ -201,34 +201,34 @@ TEST_F(ApiTest, TheSchemeOfTheKeyIsInAnyCase) {
 TEST_F(ApiTest, ALostGpuKeepsItsSlicesInSight) {
   advance_to(30);
   const std::size_t standing = session_->snapshot().slices.size();
-  const json before = get({"v1", "slices"}, {{"limit", "500"}})["items"];
+  const Json before = get({"v1", "slices"}, {{"limit", "500"}})["items"];
   ASSERT_EQ(before.size(), standing);
   ASSERT_EQ(ask("POST", {"v1", "sim", "faults"}, {}, R"({"kind":"lose","gpu":"gpu-2"})").status, 201);
   const auto states = [&] {
     std::map<std::string, std::string> named;  // by name
     std::vector<HttpField> query{{"limit", "2"}};
     while (true) {
-      const json page = get({"v1", "slices"}, query);
-      for (const json& slice : page["items"]) named[slice["metadata"]["name"]] = slice["status"]["state"];
+      const Json page = get({"v1", "slices"}, query);
+      for (const Json& slice : page["items"]) named[slice["metadata"]["name"]] = slice["status"]["state"];
       if (page["metadata"]["continue"].is_null()) return named;
       query = {{"limit", "2"}, {"continue", page["metadata"]["continue"]}};
     }
   }();
   std::size_t lost = 0;
-  for (const json& slice : before) {
+  for (const Json& slice : before) {
     if (slice["status"]["gpu"] != "gpu-2") continue;
     ++lost;
     EXPECT_EQ(states.at(slice["metadata"]["name"]), "lost");
-    const json service = get({"v1", "tenants", slice["status"]["tenant"], "services", slice["status"]["service"]});
-    const json& slices = service["status"]["slices"];
-    EXPECT_TRUE(std::ranges::any_of(slices, [](const json& each) { return each["state"] == "lost"; })) << service;
+    const Json service = get({"v1", "tenants", slice["status"]["tenant"], "services", slice["status"]["service"]});
+    const Json& slices = service["status"]["slices"];
+    EXPECT_TRUE(std::ranges::any_of(slices, [](const Json& each) { return each["state"] == "lost"; })) << service;
   }
   ASSERT_GT(lost, 0U);
   EXPECT_EQ(get({"v1", "gpus", "gpu-2"})["status"]["allocated_units"], 0);
   EXPECT_EQ(get({"v1", "overview"})["gpus"][2]["slices"].size(), lost);
   ask("POST", {"v1", "sim", "faults"}, {}, R"({"kind":"return","gpu":"gpu-2"})");
-  const json after = get({"v1", "slices"}, {{"limit", "500"}})["items"];
-  for (const json& slice : after) EXPECT_NE(slice["status"]["state"], "lost");
+  const Json after = get({"v1", "slices"}, {{"limit", "500"}})["items"];
+  for (const Json& slice : after) EXPECT_NE(slice["status"]["state"], "lost");
 }
 
 TEST_F(ApiTest, AReasonIsRequired) {
@@ -239,7 +239,7 @@ TEST_F(ApiTest, AReasonIsRequired) {
     EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, "{").status, 400);
     const HttpResponse two_lines = ask("POST", {"v1", "nodes", "node-1", verb}, {}, R"({"reason":"a\nb"})");
     EXPECT_EQ(two_lines.status, 422);
-    EXPECT_EQ(json::parse(two_lines.body)["error"]["found"], "control characters, such as a line feed");
+    EXPECT_EQ(Json::parse(two_lines.body)["error"]["found"], "control characters, such as a line feed");
   }
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "open");
 }
@@ -259,8 +259,8 @@ TEST_F(ApiTest, SlicesComeInPagesWithoutRepetition) {
   std::set<std::string> names;
   std::vector<HttpField> query{{"limit", "3"}};
   while (true) {
-    const json page = get({"v1", "slices"}, query);
-    for (const json& slice : page["items"]) EXPECT_TRUE(names.insert(slice["metadata"]["name"]).second);
+    const Json page = get({"v1", "slices"}, query);
+    for (const Json& slice : page["items"]) EXPECT_TRUE(names.insert(slice["metadata"]["name"]).second);
     if (page["metadata"]["continue"].is_null()) break;
     query = {{"limit", "3"}, {"continue", page["metadata"]["continue"]}};
   }
@@ -284,16 +284,16 @@ TEST_F(ApiTest, LastEventIdIsANumber) {
 
 TEST_F(ApiTest, TheOverviewIsBoundedAndGoesOn) {
   advance_to(90);
-  const json page = get({"v1", "overview"});
+  const Json page = get({"v1", "overview"});
   EXPECT_EQ(page["gpus"].size(), 8U);
   EXPECT_EQ(page["services"].size(), 6U);
   EXPECT_LE(page["events"].size(), 60U);
   EXPECT_EQ(page["last_event"], session_->events().last_sequence());
   EXPECT_EQ(page["events"].back()["sequence"], page["last_event"]);
   std::size_t slices = 0;
-  for (const json& gpu : page["gpus"]) slices += gpu["slices"].size();
+  for (const Json& gpu : page["gpus"]) slices += gpu["slices"].size();
   EXPECT_EQ(slices, session_->snapshot().slices.size());
-  const json next = get({"v1", "overview"}, {{"gpus", "6"}, {"services", "99"}, {"events", page["last_event"].dump()}});
+  const Json next = get({"v1", "overview"}, {{"gpus", "6"}, {"services", "99"}, {"events", page["last_event"].dump()}});
   EXPECT_EQ(next["gpus"].size(), 2U);
   EXPECT_EQ(next["gpus"][0]["name"], "gpu-6");
   EXPECT_TRUE(next["services"].empty());
@@ -322,8 +322,8 @@ TEST_F(ApiTest, EveryPathAndMethodHasOneRoute) {
 
 TEST_F(ApiTest, LargeAnswersWithoutRoomMayBeAskedForAgain) {
   const HttpResponse refused = api_->render({HttpFault::kTooManyLargeAnswers, 503, "no room"});
-  EXPECT_EQ(json::parse(refused.body)["error"]["code"], "too_many_large_answers");
-  EXPECT_EQ(json::parse(refused.body)["error"]["message"], "no room");
+  EXPECT_EQ(Json::parse(refused.body)["error"]["code"], "too_many_large_answers");
+  EXPECT_EQ(Json::parse(refused.body)["error"]["message"], "no room");
   EXPECT_EQ(find_header(refused.headers, "Retry-After"), "1");
 }
 

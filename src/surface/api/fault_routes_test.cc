@@ -19,7 +19,7 @@ Scenario five_gpus() {
   return scenario;
 }
 
-ApiResult<sim::FaultOrder> read(const std::string& text) {
+ApiResult<sim::FaultOrder> read_order(const std::string& text) {
   static const Scenario scenario = five_gpus();
   const auto tree = json::parse_document(text, "body");
   if (!tree) return tl::unexpected(ApiError{.status = 400, .code = "malformed", .message = tree.error().message});
@@ -27,7 +27,7 @@ ApiResult<sim::FaultOrder> read(const std::string& text) {
 }
 
 std::vector<std::uint32_t> gpus_of_order(const std::string& text) {
-  const auto order = read(text);
+  const auto order = read_order(text);
   EXPECT_TRUE(order) << text << ": " << order.error().message;
   std::vector<std::uint32_t> gpus;
   if (order) {
@@ -53,17 +53,18 @@ TEST(FaultRoutes, GpusAreARangeANodeOrAll) {
 }
 
 TEST(FaultRoutes, TimesAreOneUnlessGivenExceptForSlow) {
-  EXPECT_EQ(read(R"({"kind":"fail_create","gpu":"gpu-0"})")->times, 1);
-  EXPECT_EQ(read(R"({"kind":"reports_failure","gpu":"gpu-0","times":7})")->times, 7);
-  const auto slow = read(R"({"kind":"slow","gpu":"gpu-0","seconds":0.25})");
+  EXPECT_EQ(read_order(R"({"kind":"fail_create","gpu":"gpu-0"})")->times, 1);
+  EXPECT_EQ(read_order(R"({"kind":"reports_failure","gpu":"gpu-0","times":7})")->times, 7);
+  const auto slow = read_order(R"({"kind":"slow","gpu":"gpu-0","seconds":0.25})");
   EXPECT_EQ(slow->times, std::nullopt);
   EXPECT_EQ(slow->duration, Micros(250'000));
-  EXPECT_EQ(read(R"({"kind":"slow","gpu":"gpu-0","seconds":1,"times":2})")->times, 2);
+  EXPECT_EQ(read_order(R"({"kind":"slow","gpu":"gpu-0","seconds":1,"times":2})")->times, 2);
 }
 
 TEST(FaultRoutes, NumbersThatMeanNothingAreIgnored) {
   for (const char* kind : {"lose", "return", "fail_create", "fail_destroy", "slow", "reports_failure"}) {
-    const auto order = read(R"({"kind":")" + std::string(kind) + R"(","gpu":"gpu-3","gpus":1,"times":1,"seconds":60})");
+    const auto order =
+        read_order(R"({"kind":")" + std::string(kind) + R"(","gpu":"gpu-3","gpus":1,"times":1,"seconds":60})");
     ASSERT_TRUE(order) << kind << ": " << order.error().message;
     const bool is_now = order->kind == sim::FaultKind::kLose || order->kind == sim::FaultKind::kReturn;
     EXPECT_EQ(order->times, is_now ? std::nullopt : std::optional<std::int64_t>(1)) << kind;
@@ -78,7 +79,7 @@ TEST(FaultRoutes, NullIsAsGoodAsAbsent) {
 }
 
 TEST(FaultRoutes, ASliceOfOthersHasAPlaceOfItsModel) {
-  const auto order = read(R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"1g.10gb","start":6})");
+  const auto order = read_order(R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"1g.10gb","start":6})");
   ASSERT_TRUE(order);
   EXPECT_EQ(order->start, 6);
   EXPECT_EQ(profile_name(five_gpus().model_of({0}), order->profile), "1g.10gb");
@@ -119,7 +120,7 @@ TEST(FaultRoutes, WhatIsWrongIsNamed) {
       {R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"2g.20gb","start":1})", "start"},
   };
   for (const auto& each : cases) {
-    const auto order = read(each.text);
+    const auto order = read_order(each.text);
     ASSERT_FALSE(order) << each.text;
     EXPECT_EQ(order.error().status, 422) << each.text;
     EXPECT_EQ(order.error().field, each.field) << each.text << ": " << order.error().message;
@@ -127,7 +128,7 @@ TEST(FaultRoutes, WhatIsWrongIsNamed) {
 }
 
 TEST(FaultRoutes, AnUnknownKeyIsReportedWithTheNearestOne) {
-  const auto order = read(R"({"kind":"lose","gpuz":"gpu-0"})");
+  const auto order = read_order(R"({"kind":"lose","gpuz":"gpu-0"})");
   ASSERT_FALSE(order);
   EXPECT_EQ(order.error().field, "gpuz");
   EXPECT_NE(order.error().message.find("gpus"), std::string::npos) << order.error().message;

@@ -14,7 +14,7 @@
 namespace berth::api {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 /// The demo as if its GPUs were real: gpu-0 may be changed, the others are only observed.
 class LocalApi : public ::testing::TestWithParam<bool> {
@@ -62,15 +62,15 @@ class LocalApi : public ::testing::TestWithParam<bool> {
     const HttpAnswer answer = api_->answer(request);
     return std::holds_alternative<HttpResponse>(answer) ? std::get<HttpResponse>(answer) : HttpResponse{};
   }
-  json get(std::vector<std::string> path) {
+  Json get(std::vector<std::string> path) {
     const HttpResponse response = ask("GET", std::move(path));
     EXPECT_EQ(response.status, 200) << response.body;
-    return json::parse(response.body);
+    return Json::parse(response.body);
   }
   std::string refusal_of(std::vector<std::string> path, const std::string& body) {
     const HttpResponse response = ask("POST", std::move(path), body);
     EXPECT_EQ(response.status, 409) << response.body;
-    return json::parse(response.body)["error"]["code"];
+    return Json::parse(response.body)["error"]["code"];
   }
 
   edges::FairMutex lock_;
@@ -79,47 +79,47 @@ class LocalApi : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(LocalApi, SaysWhatTheLoadIs) {
-  const json load = has_load() ? json("simulated") : json(nullptr);
-  const json status = get({"v1", "status"});
+  const Json load = has_load() ? Json("simulated") : Json(nullptr);
+  const Json status = get({"v1", "status"});
   EXPECT_EQ(status["world"], "local");
   EXPECT_EQ(status["load"], load);
   EXPECT_EQ(status["devices"]["driver"], "580.95");
   EXPECT_EQ(status["funnel"]["busy"].is_null(), !has_load());
   EXPECT_EQ(status["funnel"]["effective"].is_null(), !has_load());
   EXPECT_EQ(status["goodput"].is_null(), !has_load());
-  const json services = get({"v1", "services"});
-  for (const json& service : services["items"]) {
+  const Json services = get({"v1", "services"});
+  for (const Json& service : services["items"]) {
     ASSERT_TRUE(service["status"].contains("load"));
     EXPECT_EQ(service["status"]["load"], load);
     EXPECT_EQ(service["status"]["last_minute"].is_null(), !has_load());
   }
-  const json overview = get({"v1", "overview"});
+  const Json overview = get({"v1", "overview"});
   EXPECT_EQ(overview["fleet"]["observed"], 7);
   EXPECT_EQ(overview["status"]["load"], load);
 }
 
 TEST_P(LocalApi, GpusSayWhatTheyAre) {
-  const json first = get({"v1", "gpus", "gpu-0"})["status"];
+  const Json first = get({"v1", "gpus", "gpu-0"})["status"];
   EXPECT_EQ(first["uuid"], "GPU-0");
   EXPECT_EQ(first["managed"], true);
   EXPECT_TRUE(first["managed_reason"].is_null());
   EXPECT_TRUE(first["mig"].is_null());
-  EXPECT_EQ(first["differences"], json::array({"less memory"}));
-  const json second = get({"v1", "gpus", "gpu-1"})["status"];
+  EXPECT_EQ(first["differences"], Json::array({"less memory"}));
+  const Json second = get({"v1", "gpus", "gpu-1"})["status"];
   EXPECT_EQ(second["managed"], false);
   EXPECT_EQ(second["managed_reason"], "nobody listed it");
-  EXPECT_EQ(second["mig"], (json{{"current", "enabled"}, {"pending", "enabled"}}));
+  EXPECT_EQ(second["mig"], (Json{{"current", "enabled"}, {"pending", "enabled"}}));
 }
 
 TEST_P(LocalApi, SlicesSayWhatTheDriverCallsThem) {
-  const json slices = get({"v1", "slices"})["items"];
+  const Json slices = get({"v1", "slices"})["items"];
   ASSERT_FALSE(slices.empty());
-  for (const json& slice : slices) {
-    const json& status = slice["status"];
+  for (const Json& slice : slices) {
+    const Json& status = slice["status"];
     const std::string gpu = status["gpu"];
     const bool is_known = status["start"] == 0;
-    EXPECT_EQ(status["uuid"], is_known ? json("MIG-" + gpu.substr(4)) : json(nullptr));
-    EXPECT_EQ(status["memory_mib"], is_known ? json(9728) : json(nullptr));
+    EXPECT_EQ(status["uuid"], is_known ? Json("MIG-" + gpu.substr(4)) : Json(nullptr));
+    EXPECT_EQ(status["memory_mib"], is_known ? Json(9728) : Json(nullptr));
   }
 }
 
@@ -147,7 +147,7 @@ TEST(SimulatedApi, HasNoneOfThat) {
     request.method = "GET";
     request.path = std::move(path);
     request.headers = {{"Authorization", "Bearer secret"}};
-    return json::parse(std::get<HttpResponse>(api.answer(request)).body);
+    return Json::parse(std::get<HttpResponse>(api.answer(request)).body);
   };
   EXPECT_EQ(get({"v1", "status"})["load"], "simulated");
   EXPECT_FALSE(get({"v1", "services"})["items"][0]["status"].contains("load"));

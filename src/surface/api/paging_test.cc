@@ -27,7 +27,7 @@ struct PageRead {
   std::optional<std::string> next;
 };
 
-PageRead read(const ApiResult<HttpAnswer>& answer) {
+PageRead page_of(const ApiResult<HttpAnswer>& answer) {
   const auto body = nlohmann::json::parse(std::get<HttpResponse>(*answer).body);
   const auto& next = body["metadata"]["continue"];
   return {.items = body["items"].get<Strings>(),
@@ -40,7 +40,7 @@ TEST(Paging, PagesAreTheWholeList) {
     Strings all;
     std::vector<HttpField> query{{"limit", limit}};
     while (true) {
-      const PageRead page = read(ask(list, query));
+      const PageRead page = page_of(ask(list, query));
       all.insert(all.end(), page.items.begin(), page.items.end());
       if (!page.next) break;
       ASSERT_LT(all.size(), list.size());
@@ -51,12 +51,12 @@ TEST(Paging, PagesAreTheWholeList) {
 }
 
 TEST(Paging, AListThatChangesNeitherRepeatsNorLeavesOutWhatStands) {
-  const PageRead first = read(ask({"a", "c", "e", "g"}, {{"limit", "2"}}));
+  const PageRead first = page_of(ask({"a", "c", "e", "g"}, {{"limit", "2"}}));
   EXPECT_EQ(first.items, (Strings{"a", "c"}));
   // "c", with which the page ended, is gone, and others came before and behind it.
-  const PageRead second = read(ask({"a", "b", "d", "e", "g"}, {{"limit", "2"}, {"continue", *first.next}}));
+  const PageRead second = page_of(ask({"a", "b", "d", "e", "g"}, {{"limit", "2"}, {"continue", *first.next}}));
   EXPECT_EQ(second.items, (Strings{"d", "e"}));
-  const PageRead third = read(ask({"g"}, {{"continue", *second.next}}));
+  const PageRead third = page_of(ask({"g"}, {{"continue", *second.next}}));
   EXPECT_EQ(third.items, (Strings{"g"}));
   EXPECT_FALSE(third.next.has_value());
 }
@@ -75,7 +75,7 @@ TEST(Paging, APageOfLongItemsEndsEarlierButHasOne) {
   while (pages.size() < list.size()) {
     const ListKeys keys{.count = list.size(), .key = [&](std::size_t i) { return list[i]; }};
     const PageRead page =
-        read(page_response(read_page(request, keys, [&](std::size_t i) { return list[i]; }), text_of));
+        page_of(page_response(read_page(request, keys, [&](std::size_t i) { return list[i]; }), text_of));
     pages.push_back(page.items);
     if (!page.next) break;
     request.query = {{"continue", *page.next}};
@@ -84,14 +84,14 @@ TEST(Paging, APageOfLongItemsEndsEarlierButHasOne) {
 }
 
 TEST(Paging, AnEmptyListHasNoNextPage) {
-  const PageRead page = read(ask({}, {}));
+  const PageRead page = page_of(ask({}, {}));
   EXPECT_TRUE(page.items.empty());
   EXPECT_FALSE(page.next.has_value());
 }
 
 TEST(Paging, WhatIsMalformedIs400) {
   const Strings list{"a", "b"};
-  const std::string token = *read(ask(list, {{"limit", "1"}})).next;
+  const std::string token = *page_of(ask(list, {{"limit", "1"}})).next;
   std::string wrong = token;
   wrong.back() = wrong.back() == '1' ? '2' : '1';
   for (const std::vector<HttpField>& query : std::vector<std::vector<HttpField>>{{{"limit", "0"}},
@@ -116,7 +116,7 @@ TEST(Paging, WhatIsMalformedIs400) {
 }
 
 TEST(Paging, ATokenOfAnotherListIs400) {
-  const std::string token = *read(ask({"a", "b"}, {{"limit", "1"}})).next;
+  const std::string token = *page_of(ask({"a", "b"}, {{"limit", "1"}})).next;
   EXPECT_FALSE(ask({"a", "b"}, {{"continue", token}}, "nodes").has_value());
 }
 

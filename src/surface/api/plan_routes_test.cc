@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Scenario two_gpus() {
+Scenario planned_gpus() {
   namespace t = sim::testing;
   ServiceSpec service = t::service_of("a", {{.profile = "3g.40gb", .latency_ms = 10}},
                                       t::generated(Generator::Kind::kConstant, Decimal(20), 60));
@@ -27,7 +27,7 @@ Scenario two_gpus() {
       2);
 }
 
-struct Answered {
+struct PlanAnswer {
   int status = 0;
   Json body;
 
@@ -36,9 +36,9 @@ struct Answered {
 };
 
 /// Where a later answer goes.
-class Reply : public HttpLateReply {
+class PlanReply : public HttpLateReply {
  public:
-  explicit Reply(std::optional<HttpResponse>& response) : response_(response) {}
+  explicit PlanReply(std::optional<HttpResponse>& response) : response_(response) {}
   void send(HttpResponse response) override { response_ = std::move(response); }
 
  private:
@@ -54,7 +54,7 @@ class ApprovalApi : public ::testing::Test {
     options.policy = "fixed";
     options.approval = approval;
     options.wall_clock = [this] { return wall_us_; };
-    session_ = std::move(*live::Session::make(two_gpus(), std::move(options)));
+    session_ = std::move(*live::Session::make(planned_gpus(), std::move(options)));
     session_->begin();
     api_ = std::make_unique<Api>(*session_, lock_, ApiOptions{.key = "k", .epoch = {}, .page = "", .driver_status = [] {
                                                                 return DriverStatus();
@@ -68,8 +68,8 @@ class ApprovalApi : public ::testing::Test {
     }
   }
 
-  Answered call(const std::string& method, std::vector<std::string> path, std::string body = "",
-                const std::string& type = "application/json") {
+  PlanAnswer call(const std::string& method, std::vector<std::string> path, std::string body = "",
+                  const std::string& type = "application/json") {
     path.insert(path.begin(), "v1");
     const HttpRequest request{.method = method,
                               .path = std::move(path),
@@ -83,7 +83,7 @@ class ApprovalApi : public ::testing::Test {
   }
 
   /// The answer to a repeat of an approval that was recorded, and not answered.
-  Answered repeat_approval(const std::string& plan) {
+  PlanAnswer repeat_approval(const std::string& plan) {
     const auto repeat = [](const live::Write& write) {
       write.key->repeat(
           KeyedOutcome{.key = write.key->key, .request = write.key->request, .wall_us = 1, .status = 200, .body = ""});
@@ -99,7 +99,7 @@ class ApprovalApi : public ::testing::Test {
     request.headers = {{"Authorization", "Bearer k"}, {"Content-Type", "application/json"}, {"Idempotency-Key", "key"}};
     HttpAnswer answer = api.answer(request);
     std::optional<HttpResponse> response;
-    std::get<HttpLater>(answer).start(std::make_unique<Reply>(response));
+    std::get<HttpLater>(answer).start(std::make_unique<PlanReply>(response));
     return {.status = response->status, .body = Json::parse(response->body)};
   }
 
@@ -107,7 +107,7 @@ class ApprovalApi : public ::testing::Test {
   std::string propose() {
     EXPECT_EQ(call("POST", {"gpus", "gpu-1", "drain"}, R"({"reason":"maintenance"})").status, 200);
     run_for(1);
-    const Answered current = call("GET", {"plans", "current"});
+    const PlanAnswer current = call("GET", {"plans", "current"});
     EXPECT_EQ(current.body["status"]["phase"], "awaiting_approval");
     return current.body["metadata"]["name"];
   }
@@ -132,7 +132,7 @@ class ApprovalApi : public ::testing::Test {
 
 TEST_F(ApprovalApi, AProposalSaysUntilWhenItWaits) {
   const std::string plan = propose();
-  const Answered shown = call("GET", {"plans", plan});
+  const PlanAnswer shown = call("GET", {"plans", plan});
   EXPECT_EQ(shown.body["status"]["expires_at_wall"], "2001-09-09T01:47:40.000000Z");
   EXPECT_TRUE(shown.body["spec"]["acts_at"].is_null());
   ASSERT_EQ(shown.body["spec"]["actions"].size(), 1U);
@@ -143,7 +143,7 @@ TEST_F(ApprovalApi, AProposalSaysUntilWhenItWaits) {
 TEST_F(ApprovalApi, AnApprovedPlanActsAndIsDone) {
   const std::string plan = propose();
   run_for(20);
-  const Answered approved = call("POST", {"plans", plan, "approve"});
+  const PlanAnswer approved = call("POST", {"plans", plan, "approve"});
   EXPECT_EQ(approved.status, 200);
   EXPECT_EQ(approved.body["status"]["phase"], "acting");
   EXPECT_EQ(approved.body["spec"]["actions"][0]["phase"], "running");
@@ -156,7 +156,7 @@ TEST_F(ApprovalApi, AnApprovedPlanActsAndIsDone) {
   EXPECT_EQ(latest,
             (std::vector<std::string>{"PlanProposed", "PlanApproved", "PlanAccepted", "ActionIntended", "ActionDone"}));
 
-  const Answered again = call("POST", {"plans", plan, "approve"});
+  const PlanAnswer again = call("POST", {"plans", plan, "approve"});
   EXPECT_EQ(again.status, 409);
   EXPECT_EQ(again.code(), "not_waiting");
   EXPECT_EQ(again.body["error"]["found"], "done");
@@ -166,7 +166,7 @@ TEST_F(ApprovalApi, AChangedPlanSaysWhatChangedAndIsNoLongerValid) {
   const std::string plan = propose();
   EXPECT_EQ(call("POST", {"gpus", "gpu-1", "uncordon"}).status, 200);
   for (int times = 0; times < 2; ++times) {
-    const Answered answer = call("POST", {"plans", plan, "approve"});
+    const PlanAnswer answer = call("POST", {"plans", plan, "approve"});
     EXPECT_EQ(answer.status, 409);
     EXPECT_EQ(answer.code(), "plan_changed");
     EXPECT_EQ(answer.body["error"]["difference"], Json::array({"GPU 1 is open now, and was draining"}));
@@ -190,8 +190,8 @@ TEST_F(ApprovalApi, ARepeatedApprovalIsAnsweredByWhatBecameOfThePlan) {
 TEST_F(ApprovalApi, ARepeatedApprovalOfWhatHadChangedIsRefusedAgain) {
   const std::string plan = propose();
   EXPECT_EQ(call("POST", {"gpus", "gpu-1", "uncordon"}).status, 200);
-  const Answered first = call("POST", {"plans", plan, "approve"});
-  const Answered again = repeat_approval(plan);
+  const PlanAnswer first = call("POST", {"plans", plan, "approve"});
+  const PlanAnswer again = repeat_approval(plan);
   EXPECT_EQ(again.status, 409);
   EXPECT_EQ(again.code(), "plan_changed");
   EXPECT_EQ(again.body["error"]["difference"], first.body["error"]["difference"]);
@@ -204,7 +204,7 @@ TEST_F(ApprovalApi, APlanThatIsNotApprovedIn60SecondsOfWallTimeExpires) {
   session_->expire_overdue();
   EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "awaiting_approval");
   wall_us_ += 1;
-  const Answered late = call("POST", {"plans", plan, "approve"});
+  const PlanAnswer late = call("POST", {"plans", plan, "approve"});
   EXPECT_EQ(late.status, 409);
   EXPECT_EQ(late.code(), "not_waiting");
   EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "expired");
@@ -271,13 +271,13 @@ TEST_F(ApprovalApi, UnknownPlansAndBadBodiesAreRefused) {
 
 TEST_F(ApprovalApi, WhilePlanningIsPausedNothingBeginsAndAProposalWaits) {
   const std::string plan = propose();
-  const Answered paused = call("PUT", {"planning"}, R"({"paused":true,"reason":"upgrade"})");
+  const PlanAnswer paused = call("PUT", {"planning"}, R"({"paused":true,"reason":"upgrade"})");
   EXPECT_EQ(paused.status, 200);
   EXPECT_EQ(paused.body["paused"], true);
   EXPECT_EQ(paused.body["reason"], "upgrade");
   EXPECT_EQ(call("GET", {"planning"}).body, paused.body);
   EXPECT_EQ(call("GET", {"status"}).body["planning"], (Json{{"paused", true}, {"reason", "upgrade"}}));
-  const Answered refused = call("POST", {"plans", plan, "approve"});
+  const PlanAnswer refused = call("POST", {"plans", plan, "approve"});
   EXPECT_EQ(refused.status, 409);
   EXPECT_EQ(refused.code(), "planning_paused");
   EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "awaiting_approval");
@@ -331,7 +331,7 @@ TEST_F(ApprovalApi, ThePauseChecksItsBody) {
       {R"({"paused":true,"reason":")" + accents + "e\"}", 422, "reason"},
   };
   for (const Case& each : cases) {
-    const Answered answer = call("PUT", {"planning"}, each.body);
+    const PlanAnswer answer = call("PUT", {"planning"}, each.body);
     EXPECT_EQ(answer.status, each.status) << each.body;
     EXPECT_EQ(answer.field(), each.field) << each.body;
     EXPECT_EQ(call("GET", {"planning"}).body["paused"], false);

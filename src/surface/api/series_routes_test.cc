@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kEpoch = 1'763'800'000'000'000;
+constexpr std::int64_t kSeriesEpoch = 1'763'800'000'000'000;
 constexpr std::int64_t kSeconds = 130;
 
 class SeriesApi : public ::testing::Test {
@@ -44,7 +44,7 @@ class SeriesApi : public ::testing::Test {
     };
     api_ = std::make_unique<Api>(*session_, lock_,
                                  ApiOptions{.key = "k",
-                                            .epoch = {kEpoch},
+                                            .epoch = {kSeriesEpoch},
                                             .page = "",
                                             .driver_status = [] { return DriverStatus(); },
                                             .series = {.read = read}});
@@ -73,7 +73,7 @@ class SeriesApi : public ::testing::Test {
     EXPECT_EQ(response.status, status) << response.body;
     return Json::parse(response.body);
   }
-  static std::string second(std::int64_t at) { return WorldEpoch{kEpoch}.text(Instant::at_second(at)); }
+  static std::string second(std::int64_t at) { return WorldEpoch{kSeriesEpoch}.text(Instant::at_second(at)); }
 
   edges::FairMutex lock_;
   SeriesStore store_ = berth::testing::open_memory_series(std::make_shared<berth::testing::MemorySeries>());

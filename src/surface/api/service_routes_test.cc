@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Answered {
+struct ServiceAnswer {
   int status = 0;
   Json body;
 };
@@ -45,7 +45,7 @@ class ServiceApi : public ::testing::Test {
     }
   }
 
-  Answered call(const std::string& method, std::vector<std::string> path, const std::string& body = "") {
+  ServiceAnswer call(const std::string& method, std::vector<std::string> path, const std::string& body = "") {
     HttpRequest request;
     request.method = method;
     request.path = std::move(path);
@@ -92,11 +92,11 @@ TEST_F(ServiceApi, AServiceIsSetServesAndIsGone) {
   EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(100)).status, 404);
   EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"spec":{}})").status, 201);
   EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"spec":{}})").status, 200);
-  const Answered created = call("PUT", {"tenants", "t", "services", "a"}, service(100));
+  const ServiceAnswer created = call("PUT", {"tenants", "t", "services", "a"}, service(100));
   EXPECT_EQ(created.status, 201);
   EXPECT_NE(created.body["status"]["phase"], "Running");  // it needs slices, which take their time
   run_for(30);
-  Answered running = call("GET", {"tenants", "t", "services", "a"});
+  ServiceAnswer running = call("GET", {"tenants", "t", "services", "a"});
   EXPECT_EQ(running.body["status"]["phase"], "Running");
   EXPECT_GT(running.body["status"]["last_minute"]["in_time"], 0);
 
@@ -119,16 +119,17 @@ TEST_F(ServiceApi, AServiceIsSetServesAndIsGone) {
 
 TEST_F(ServiceApi, VersionsGrowWithChangesAndAreNeverUsedAgain) {
   call("PUT", {"tenants", "t"}, "{}");
-  const auto version = [](const Answered& answer) {
+  const auto version = [](const ServiceAnswer& answer) {
     return std::stoi(answer.body["metadata"]["resourceVersion"].get<std::string>());
   };
   const int first = version(call("PUT", {"tenants", "t", "services", "a"}, service(100)));
   EXPECT_EQ(version(call("PUT", {"tenants", "t", "services", "a"}, service(100))), first);
-  const Answered labelled = call("PUT", {"tenants", "t", "services", "a"}, service(100, R"({"labels":{"x":"y"}})"));
+  const ServiceAnswer labelled =
+      call("PUT", {"tenants", "t", "services", "a"}, service(100, R"({"labels":{"x":"y"}})"));
   EXPECT_GT(version(labelled), first);
   EXPECT_EQ(labelled.body["metadata"]["labels"]["x"], "y");
   const std::string old = R"({"resourceVersion":")" + std::to_string(first) + R"("})";
-  const Answered conflict = call("PUT", {"tenants", "t", "services", "a"}, service(200, old));
+  const ServiceAnswer conflict = call("PUT", {"tenants", "t", "services", "a"}, service(200, old));
   EXPECT_EQ(conflict.status, 409);
   EXPECT_EQ(conflict.body["error"]["wanted"], std::to_string(first));
   EXPECT_EQ(conflict.body["error"]["found"], labelled.body["metadata"]["resourceVersion"]);
@@ -141,8 +142,8 @@ TEST_F(ServiceApi, WhatWasReadCanBeSentBack) {
   call("PUT", {"tenants", "t"}, "{}");
   call("PUT", {"tenants", "t", "services", "a"}, service(100));
   run_for(10);
-  const Answered read = call("GET", {"tenants", "t", "services", "a"});
-  const Answered sent = call("PUT", {"tenants", "t", "services", "a"}, read.body.dump());
+  const ServiceAnswer read = call("GET", {"tenants", "t", "services", "a"});
+  const ServiceAnswer sent = call("PUT", {"tenants", "t", "services", "a"}, read.body.dump());
   EXPECT_EQ(sent.status, 200) << sent.body;
   EXPECT_EQ(sent.body["metadata"]["resourceVersion"], read.body["metadata"]["resourceVersion"]);
 }
@@ -153,12 +154,12 @@ TEST_F(ServiceApi, ClientsWhoseNumbersAreDoublesCanSendBackWhatTheyRead) {
   body.replace(body.find(":50}"), 4, ":33.333333333333333333}");
   ASSERT_EQ(call("PUT", {"tenants", "a", "services", "s"}, body).status, 201);
   const Json read = call("GET", {"tenants", "a", "services", "s"}).body;
-  const Answered again = call("PUT", {"tenants", "a", "services", "s"}, read.dump());
+  const ServiceAnswer again = call("PUT", {"tenants", "a", "services", "s"}, read.dump());
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(again.body["metadata"]["resourceVersion"], read["metadata"]["resourceVersion"]);
   Json other = read;
   other["spec"]["slo"]["latency_ms"] = 33.5;
-  const Answered changed = call("PUT", {"tenants", "a", "services", "s"}, other.dump());
+  const ServiceAnswer changed = call("PUT", {"tenants", "a", "services", "s"}, other.dump());
   EXPECT_NE(changed.body["metadata"]["resourceVersion"], read["metadata"]["resourceVersion"]);
 }
 
@@ -188,7 +189,7 @@ TEST_F(ServiceApi, BadContentChangesNothing) {
            {body_with_labels(257), 422, "metadata.labels"},
            {R"({"spec":{"slo":{"latency_ms":"fast"}}})", 422, "spec.slo.latency_ms"},
        }) {
-    const Answered answer = call("PUT", {"tenants", "t", "services", "a"}, each.body);
+    const ServiceAnswer answer = call("PUT", {"tenants", "t", "services", "a"}, each.body);
     EXPECT_EQ(answer.status, each.status) << each.body << answer.body;
     EXPECT_EQ(answer.body["error"]["field"], each.field.empty() ? Json(nullptr) : Json(each.field)) << each.body;
     EXPECT_EQ(call("GET", {"tenants", "t", "services", "a"}).status, 404);
@@ -200,18 +201,18 @@ TEST_F(ServiceApi, VersionsAndNamespacesAreCheckedBeforeTheyAreCompared) {
   call("PUT", {"tenants", "t"}, "{}");
   for (const char* version : {R"("abc")", R"("")", R"("01")", R"("-1")", "1", R"("123456789012345678901")"}) {
     const std::string metadata = R"({"resourceVersion":)" + std::string(version) + "}";
-    for (const Answered& answer : {call("PUT", {"tenants", "t"}, R"({"metadata":)" + metadata + "}"),
-                                   call("PUT", {"tenants", "t", "services", "a"}, service(100, metadata))}) {
+    for (const ServiceAnswer& answer : {call("PUT", {"tenants", "t"}, R"({"metadata":)" + metadata + "}"),
+                                        call("PUT", {"tenants", "t", "services", "a"}, service(100, metadata))}) {
       EXPECT_EQ(answer.status, 422) << version;
       EXPECT_EQ(answer.body["error"]["field"], "metadata.resourceVersion") << version;
       EXPECT_FALSE(answer.body["error"]["wanted"].is_null() || answer.body["error"]["found"].is_null()) << version;
     }
   }
   EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"metadata":{"namespace":null}})").status, 200);
-  const Answered placed = call("PUT", {"tenants", "t"}, R"({"metadata":{"namespace":"x"}})");
+  const ServiceAnswer placed = call("PUT", {"tenants", "t"}, R"({"metadata":{"namespace":"x"}})");
   EXPECT_EQ(placed.status, 422);
   EXPECT_EQ(placed.body["error"]["field"], "metadata.namespace");
-  const Answered filled = call("PUT", {"tenants", "t"}, R"({"spec":{"a":1}})");
+  const ServiceAnswer filled = call("PUT", {"tenants", "t"}, R"({"spec":{"a":1}})");
   EXPECT_EQ(filled.body["error"]["message"], "unknown key \"a\": wanted an empty map");
   EXPECT_EQ(filled.body["error"]["wanted"], "an empty map");
 }
@@ -221,7 +222,7 @@ TEST_F(ServiceApi, ErrorsOfPinsAndRowsHaveTheirParts) {
   const auto error_of = [&](const std::string& from, const std::string& to) {
     std::string body = service(100);
     body.replace(body.find(from), from.size(), to);
-    const Answered answer = call("PUT", {"tenants", "t", "services", "a"}, body);
+    const ServiceAnswer answer = call("PUT", {"tenants", "t", "services", "a"}, body);
     EXPECT_EQ(answer.status, 422) << answer.body;
     return answer.body["error"];
   };
@@ -268,7 +269,7 @@ TEST_F(ServiceApi, WhatAllHoldTogetherIsBounded) {
   Json long_one = Json::parse(service(100));
   long_one["spec"]["arrivals"] = {{"format", "csv"}, {"rows", {{{"second", 2'591'999}, {"requests", 1}}}}};
   for (const std::string name : {"a", "b"}) {
-    const Answered refused = call("PUT", {"tenants", "t", "services", name}, long_one.dump());
+    const ServiceAnswer refused = call("PUT", {"tenants", "t", "services", name}, long_one.dump());
     EXPECT_EQ(refused.status, 422);
     EXPECT_EQ(refused.body["error"]["code"], "invalid");
     EXPECT_EQ(refused.body["error"]["field"], "spec");

@@ -22,9 +22,9 @@ namespace {
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kEpoch = 1'763'800'000'000'000;
+constexpr std::int64_t kUsageEpoch = 1'763'800'000'000'000;
 
-Scenario two_gpus() {
+Scenario used_gpus() {
   namespace t = sim::testing;
   const ServiceSpec service = t::service_of("a", {{.profile = "3g.40gb", .latency_ms = 10}},
                                             t::generated(Generator::Kind::kConstant, Decimal(20), 60));
@@ -47,12 +47,12 @@ class UsageApi : public ::testing::Test {
                     .sequence = interval.what.sequence,
                     .body = live::usage_body(session_->scenario(), interval.gpu, interval.what)};
     };
-    session_ = std::move(*live::Session::make(two_gpus(), std::move(options)));
+    session_ = std::move(*live::Session::make(used_gpus(), std::move(options)));
     session_->begin();
     api_ = std::make_unique<Api>(
         *session_, lock_,
         ApiOptions{.key = "k",
-                   .epoch = {kEpoch},
+                   .epoch = {kUsageEpoch},
                    .page = "",
                    .driver_status = [] { return DriverStatus(); },
                    .usage = {.unrecorded = [this] { return unrecorded_; },
@@ -100,15 +100,16 @@ class UsageApi : public ::testing::Test {
     EXPECT_EQ(response.status, status) << response.body;
     return Json::parse(response.body);
   }
-  static std::string second(std::int64_t at) { return WorldEpoch{kEpoch}.text(Instant::at_second(at)); }
+  static std::string second(std::int64_t at) { return WorldEpoch{kUsageEpoch}.text(Instant::at_second(at)); }
 
   /// Units times microseconds of the items, by GPU.
   static std::map<std::string, std::int64_t> unit_micros(const Json& items, std::int64_t now) {
     std::map<std::string, std::int64_t> sums;
     for (const Json& item : items) {
-      const std::int64_t from = WorldEpoch{kEpoch}.parse(item["from"].get<std::string>())->micros();
-      const std::int64_t to = item["to"].is_null() ? Instant::at_second(now).micros()
-                                                   : WorldEpoch{kEpoch}.parse(item["to"].get<std::string>())->micros();
+      const std::int64_t from = WorldEpoch{kUsageEpoch}.parse(item["from"].get<std::string>())->micros();
+      const std::int64_t to = item["to"].is_null()
+                                  ? Instant::at_second(now).micros()
+                                  : WorldEpoch{kUsageEpoch}.parse(item["to"].get<std::string>())->micros();
       sums[item["gpu"]] += item["units"].get<std::int64_t>() * (to - from);
     }
     return sums;

@@ -68,16 +68,16 @@ TEST(IdempotencyKey, SaysWhatIsWrongWithAMalformedOne) {
 }
 
 /// Where an answer goes.
-class Reply : public HttpLateReply {
+class WriteReply : public HttpLateReply {
  public:
-  explicit Reply(std::optional<HttpResponse>& response) : response_(response) {}
+  explicit WriteReply(std::optional<HttpResponse>& response) : response_(response) {}
   void send(HttpResponse response) override { response_ = std::move(response); }
 
  private:
   std::optional<HttpResponse>& response_;
 };
 
-struct Answered {
+struct WrittenAnswer {
   int status = 0;
   std::string text;
   bool is_replay = false;
@@ -178,8 +178,8 @@ class WritesApi : public ::testing::Test {
     return response;
   }
 
-  Answered call(const std::string& method, std::vector<std::string> path, const std::string& body = "",
-                const std::string& key = "", std::vector<HttpField> query = {}) {
+  WrittenAnswer call(const std::string& method, std::vector<std::string> path, const std::string& body = "",
+                     const std::string& key = "", std::vector<HttpField> query = {}) {
     HttpRequest request;
     request.method = method;
     request.path = std::move(path);
@@ -192,7 +192,7 @@ class WritesApi : public ::testing::Test {
     is_later_ = std::holds_alternative<HttpLater>(answer);
     std::optional<HttpResponse> response;
     if (is_later_) {
-      std::get<HttpLater>(answer).start(std::make_unique<Reply>(response));
+      std::get<HttpLater>(answer).start(std::make_unique<WriteReply>(response));
     } else if (const auto* parts = std::get_if<HttpParts>(&answer)) {
       response = whole(*parts);
     } else {
@@ -204,11 +204,11 @@ class WritesApi : public ::testing::Test {
   }
 
   /// Of two writes about a service: the queue carries them out together.
-  std::pair<Answered, Answered> call_together(const HttpRequest& first, const HttpRequest& second) {
+  std::pair<WrittenAnswer, WrittenAnswer> call_together(const HttpRequest& first, const HttpRequest& second) {
     std::optional<HttpResponse> responses[2];
     is_grouping_ = true;
-    std::get<HttpLater>(api_->answer(first)).start(std::make_unique<Reply>(responses[0]));
-    std::get<HttpLater>(api_->answer(second)).start(std::make_unique<Reply>(responses[1]));
+    std::get<HttpLater>(api_->answer(first)).start(std::make_unique<WriteReply>(responses[0]));
+    std::get<HttpLater>(api_->answer(second)).start(std::make_unique<WriteReply>(responses[1]));
     is_grouping_ = false;
     {
       const std::scoped_lock hold(lock_);
@@ -249,7 +249,7 @@ class WritesApi : public ::testing::Test {
            R"("batch":1,"processes":1,"requests_per_second":50,"latency_ms":20}]},)"
            R"("arrivals":{"format":"poisson","requests_per_second":30,"seconds":60,"repeat":true}}})";
   }
-  static std::string version_of(const Answered& answer) { return answer.body()["metadata"]["resourceVersion"]; }
+  static std::string version_of(const WrittenAnswer& answer) { return answer.body()["metadata"]["resourceVersion"]; }
 
   static constexpr std::size_t kPartBytes = 10;  ///< of blobs
   edges::FairMutex lock_;
@@ -277,7 +277,7 @@ const std::vector<std::string> service_a = {"tenants", "t", "services", "a"};
 TEST_F(WritesApi, WritesAreAnsweredLaterAndReadsAtOnce) {
   EXPECT_EQ(call("PUT", {"tenants", "t"}, "{}").status, 201);
   EXPECT_TRUE(is_later_);
-  const Answered created = call("PUT", service_a, service(100));
+  const WrittenAnswer created = call("PUT", service_a, service(100));
   EXPECT_EQ(created.status, 201);
   EXPECT_EQ(begun_status_, 201);
   EXPECT_EQ(rendered_.status, 201);
@@ -301,7 +301,7 @@ TEST_F(WritesApi, WhatIsWrongIsAnsweredAndChangesNothing) {
 TEST_F(WritesApi, WhatCannotBeRecordedIsReadOnly) {
   call("PUT", {"tenants", "t"}, "{}");
   failure_ = "the disk is full";
-  for (const Answered& answer : {call("PUT", service_a, service(100)), call("PUT", {"tenants", "u"}, "{}")}) {
+  for (const WrittenAnswer& answer : {call("PUT", service_a, service(100)), call("PUT", {"tenants", "u"}, "{}")}) {
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.code(), "read_only");
     EXPECT_THAT(answer.text, HasSubstr("the disk is full"));
@@ -311,17 +311,17 @@ TEST_F(WritesApi, WhatCannotBeRecordedIsReadOnly) {
 
 TEST_F(WritesApi, WhatIsKnownBeforeIsForetoldAsItIsAnswered) {
   call("PUT", {"tenants", "t"}, "{}");
-  const Answered created = call("PUT", service_a, service(100));
+  const WrittenAnswer created = call("PUT", service_a, service(100));
   EXPECT_EQ(foretold_, std::nullopt) << "the engine acts on it first";
   call("PUT", service_a, service(200));
   EXPECT_EQ(foretold_, std::nullopt);
   Json labelled = Json::parse(service(200));
   labelled["metadata"]["labels"]["team"] = "red";
-  const Answered changed = call("PUT", service_a, labelled.dump());
+  const WrittenAnswer changed = call("PUT", service_a, labelled.dump());
   EXPECT_EQ(foretold_, changed.text);
   EXPECT_EQ(changed.text, call("GET", service_a).text);
   EXPECT_NE(version_of(changed), version_of(created));
-  const Answered removed = call("DELETE", service_a);
+  const WrittenAnswer removed = call("DELETE", service_a);
   EXPECT_EQ(removed.status, 200);
   EXPECT_EQ(foretold_, removed.text);
   EXPECT_EQ(removed.text, changed.text);
@@ -329,11 +329,11 @@ TEST_F(WritesApi, WhatIsKnownBeforeIsForetoldAsItIsAnswered) {
 
 TEST_F(WritesApi, WhatWasForetoldAndCannotBeRecordedIsReadOnly) {
   call("PUT", {"tenants", "t"}, "{}");
-  const Answered created = call("PUT", service_a, service(100));
+  const WrittenAnswer created = call("PUT", service_a, service(100));
   Json labelled = Json::parse(service(100));
   labelled["metadata"]["labels"]["team"] = "red";
   failure_ = "the disk is full";
-  for (const Answered& answer : {call("PUT", service_a, labelled.dump()), call("DELETE", service_a)}) {
+  for (const WrittenAnswer& answer : {call("PUT", service_a, labelled.dump()), call("DELETE", service_a)}) {
     EXPECT_TRUE(foretold_);
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.code(), "read_only");
@@ -343,7 +343,7 @@ TEST_F(WritesApi, WhatWasForetoldAndCannotBeRecordedIsReadOnly) {
 
 TEST_F(WritesApi, WhatChangesNothingIsAnsweredAsItWasBeforeOthersOfItsGroup) {
   call("PUT", {"tenants", "t"}, "{}");
-  const Answered created = call("PUT", service_a, service(100));
+  const WrittenAnswer created = call("PUT", service_a, service(100));
   const auto [same, other] = call_together(about_service_a("PUT", service(100)), about_service_a("PUT", service(200)));
   EXPECT_EQ(same.status, 200);
   EXPECT_EQ(same.text, created.text);
@@ -361,7 +361,7 @@ TEST_F(WritesApi, WhatChangesNothingIsAnsweredAsItWasBeforeOthersOfItsGroup) {
 TEST_F(WritesApi, AnAnswerThatCannotBeKeptMayBeRefusedInstead) {
   is_grouping_ = true;
   std::optional<HttpResponse> response;
-  std::get<HttpLater>(api_->answer(about_service_a("DELETE"))).start(std::make_unique<Reply>(response));
+  std::get<HttpLater>(api_->answer(about_service_a("DELETE"))).start(std::make_unique<WriteReply>(response));
   const live::Write& write = group_.back();
   live::OrderBatch batch;
   EXPECT_EQ(std::get<live::ServiceWrite>(write.what).join(*session_, batch), 404);
@@ -375,7 +375,7 @@ TEST_F(WritesApi, AnAnswerThatCannotBeKeptMayBeRefusedInstead) {
 // ---- keys
 
 TEST_F(WritesApi, AMalformedKeyIsRefusedAtOnce) {
-  const Answered refused = call("PUT", {"tenants", "t"}, "{}", std::string(256, 'k'));
+  const WrittenAnswer refused = call("PUT", {"tenants", "t"}, "{}", std::string(256, 'k'));
   EXPECT_EQ(refused.status, 400);
   EXPECT_FALSE(is_later_);
   EXPECT_EQ(refused.code(), "malformed");
@@ -384,11 +384,11 @@ TEST_F(WritesApi, AMalformedKeyIsRefusedAtOnce) {
 }
 
 TEST_F(WritesApi, ARepeatGetsTheFirstAnswerToTheByte) {
-  const Answered first = call("PUT", {"tenants", "t"}, "{}", "key");
+  const WrittenAnswer first = call("PUT", {"tenants", "t"}, "{}", "key");
   EXPECT_FALSE(first.is_replay);
   store_outcome(first.status, first.text);
   call("PUT", {"tenants", "t"}, R"({"metadata":{"labels":{"a":"b"}}})");
-  const Answered again = call("PUT", {"tenants", "t"}, "{}", "key");
+  const WrittenAnswer again = call("PUT", {"tenants", "t"}, "{}", "key");
   EXPECT_EQ(again.status, 201);
   EXPECT_EQ(again.text, first.text);
   EXPECT_TRUE(again.is_replay);
@@ -412,7 +412,7 @@ TEST_F(WritesApi, TheKeyIsOfOneMethodPathQueryAndBody) {
   EXPECT_NE(key_->request, without_query);
 
   store_outcome(200, "{}");
-  const Answered reused = call("PUT", {"tenants", "v"}, "{}", "key");
+  const WrittenAnswer reused = call("PUT", {"tenants", "v"}, "{}", "key");
   EXPECT_EQ(reused.status, 422);
   EXPECT_EQ(reused.code(), "key_reused");
   EXPECT_EQ(reused.body()["error"]["field"], kKeyHeader);
@@ -423,7 +423,7 @@ TEST_F(WritesApi, TheKeyIsOfOneMethodPathQueryAndBody) {
 TEST_F(WritesApi, AnExpiredKeySaysSo) {
   call("PUT", {"tenants", "t"}, "{}", "key");
   store_outcome(0, "");
-  const Answered expired = call("PUT", {"tenants", "t"}, "{}", "key");
+  const WrittenAnswer expired = call("PUT", {"tenants", "t"}, "{}", "key");
   EXPECT_EQ(expired.status, 409);
   EXPECT_EQ(expired.code(), "key_expired");
   EXPECT_FALSE(expired.is_replay);
@@ -431,7 +431,7 @@ TEST_F(WritesApi, AnExpiredKeySaysSo) {
 
 TEST_F(WritesApi, AKeyThatCannotBeReadIsReadOnly) {
   before_ = tl::unexpected(StoreError{StoreFault::kFailed, "cannot read"});
-  const Answered answer = call("PUT", {"tenants", "t"}, "{}", "key");
+  const WrittenAnswer answer = call("PUT", {"tenants", "t"}, "{}", "key");
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.code(), "read_only");
   EXPECT_EQ(call("GET", {"tenants", "t"}).status, 404);
@@ -441,8 +441,8 @@ TEST_F(WritesApi, WhatWasBegunIsAnsweredFromThePresentState) {
   call("PUT", {"tenants", "t"}, "{}");
   call("PUT", service_a, service(100), "key");
   store_outcome(201, "");
-  const Answered now = call("GET", service_a);
-  const Answered again = call("PUT", service_a, service(100), "key");
+  const WrittenAnswer now = call("GET", service_a);
+  const WrittenAnswer again = call("PUT", service_a, service(100), "key");
   EXPECT_EQ(again.status, 201);
   EXPECT_TRUE(again.is_replay);
   EXPECT_EQ(again.text, now.text);
@@ -451,7 +451,7 @@ TEST_F(WritesApi, WhatWasBegunIsAnsweredFromThePresentState) {
   before_.reset();
   call("DELETE", service_a, "", "key", {{"resourceVersion", version_of(now)}});
   store_outcome(200, "");
-  const Answered gone = call("DELETE", service_a, "", "key", {{"resourceVersion", version_of(now)}});
+  const WrittenAnswer gone = call("DELETE", service_a, "", "key", {{"resourceVersion", version_of(now)}});
   EXPECT_EQ(gone.status, 200);
   EXPECT_TRUE(gone.is_replay);
   EXPECT_EQ(gone.body(), (Json{{"metadata", {{"name", "a"}}}}));
@@ -460,13 +460,13 @@ TEST_F(WritesApi, WhatWasBegunIsAnsweredFromThePresentState) {
   call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})", "key");
   EXPECT_EQ(begun_status_, 200);
   store_outcome(200, "");
-  const Answered cordoned = call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})", "key");
+  const WrittenAnswer cordoned = call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})", "key");
   EXPECT_EQ(cordoned.text, call("GET", {"gpus", "gpu-0"}).text);
 }
 
 TEST_F(WritesApi, TheNumberOfAFaultIsKnownBefore) {
   for (const std::string kind : {"lose", "return", "fail_create"}) {
-    const Answered injected = call("POST", {"sim", "faults"}, R"({"kind":")" + kind + R"(","gpu":"gpu-0"})", kind);
+    const WrittenAnswer injected = call("POST", {"sim", "faults"}, R"({"kind":")" + kind + R"(","gpu":"gpu-0"})", kind);
     EXPECT_EQ(injected.status, 201) << injected.text;
     EXPECT_EQ(foretold_, injected.text);
   }
@@ -484,7 +484,7 @@ TEST_F(WritesApi, ADeleteOfAVersionIsOfThatVersionAlone) {
   const auto remove = [&](const std::vector<std::string>& path, std::vector<HttpField> query) {
     return call("DELETE", path, "", "", std::move(query));
   };
-  const Answered conflict = remove(service_a, {{"resourceVersion", version}});
+  const WrittenAnswer conflict = remove(service_a, {{"resourceVersion", version}});
   EXPECT_EQ(conflict.status, 409);
   EXPECT_EQ(conflict.code(), "conflict");
   EXPECT_EQ(conflict.body()["error"]["wanted"], version);
@@ -492,7 +492,7 @@ TEST_F(WritesApi, ADeleteOfAVersionIsOfThatVersionAlone) {
   EXPECT_EQ(remove(tenant, {{"resourceVersion", changed}}).status, 409);
   for (const std::string wrong : {"", "0", "07", "-1", "1e3", "abc", "123456789012345678901"}) {
     for (const auto& path : {service_a, tenant}) {
-      const Answered refused = remove(path, {{"resourceVersion", wrong}});
+      const WrittenAnswer refused = remove(path, {{"resourceVersion", wrong}});
       EXPECT_EQ(refused.status, 400) << wrong;
       EXPECT_EQ(refused.code(), "bad_query") << wrong;
     }
@@ -525,7 +525,7 @@ TEST_F(WritesApi, ABlobIsPutOnceAndReadBack) {
   const std::string bytes = "second,requests\n0,5\n9,0\n";
   const std::vector<std::string> path = {"blobs", sha_of(bytes)};
   EXPECT_EQ(call("GET", path).status, 404);
-  const Answered created = call("PUT", path, bytes, "key");
+  const WrittenAnswer created = call("PUT", path, bytes, "key");
   EXPECT_EQ(created.status, 201);
   EXPECT_EQ(created.text, "{\"sha256\":\"" + path[1] + "\",\"bytes\":24}\n");
   EXPECT_EQ(begun_status_, 201);
@@ -534,7 +534,7 @@ TEST_F(WritesApi, ABlobIsPutOnceAndReadBack) {
   EXPECT_EQ(call("PUT", path, bytes).status, 200);
   EXPECT_EQ(call("GET", path).text, bytes);
   EXPECT_EQ(slow_count_, 2) << "those that store, and none that reads";
-  const Answered again = call("PUT", path, bytes, "key");
+  const WrittenAnswer again = call("PUT", path, bytes, "key");
   EXPECT_TRUE(again.is_replay);
   EXPECT_EQ(again.status, 201);
   EXPECT_EQ(again.text, created.text);
@@ -562,7 +562,7 @@ TEST_F(WritesApi, ABlobThatWasBegunIsAnsweredWithoutReadingIt) {
   const std::vector<std::string> path = {"blobs", sha_of("bytes")};
   call("PUT", path, "bytes", "key");
   store_outcome(201, "");
-  const Answered again = call("PUT", path, "bytes", "key");
+  const WrittenAnswer again = call("PUT", path, "bytes", "key");
   EXPECT_TRUE(again.is_replay);
   EXPECT_EQ(again.status, 201);
   EXPECT_EQ(again.body()["metadata"]["name"], path[1]);
@@ -570,7 +570,7 @@ TEST_F(WritesApi, ABlobThatWasBegunIsAnsweredWithoutReadingIt) {
 
 TEST_F(WritesApi, ABlobOfAnotherNameIsRefused) {
   const std::string wanted(64, '0');
-  const Answered refused = call("PUT", {"blobs", wanted}, "bytes");
+  const WrittenAnswer refused = call("PUT", {"blobs", wanted}, "bytes");
   EXPECT_EQ(refused.status, 422);
   EXPECT_EQ(refused.body()["error"]["field"], "sha256");
   EXPECT_EQ(refused.body()["error"]["wanted"], wanted);
@@ -583,7 +583,7 @@ TEST_F(WritesApi, ABlobOfAnotherNameIsRefused) {
 TEST_F(WritesApi, ABlobThatCannotBeStoredIsNotThere) {
   const std::vector<std::string> path = {"blobs", sha_of("bytes")};
   failure_ = "the disk is full";
-  const Answered refused = call("PUT", path, "bytes");
+  const WrittenAnswer refused = call("PUT", path, "bytes");
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.code(), "read_only");
   failure_.reset();
@@ -623,20 +623,20 @@ class ServicesOfBlobs : public WritesApi {
 };
 
 TEST_F(ServicesOfBlobs, RefersToABlobAndShowsTheReference) {
-  const Answered created = call("PUT", service_a, service_of(sha_of(csv_)));
+  const WrittenAnswer created = call("PUT", service_a, service_of(sha_of(csv_)));
   EXPECT_EQ(created.status, 201) << created.text;
   EXPECT_EQ(slow_count_, 1);
   const Json arrivals = created.body()["spec"]["arrivals"];
   EXPECT_EQ(arrivals["rows"]["blob"], sha_of(csv_));
   EXPECT_EQ(arrivals["seconds"], 10);
-  const Answered written_back = call("PUT", service_a, call("GET", service_a).text);
+  const WrittenAnswer written_back = call("PUT", service_a, call("GET", service_a).text);
   EXPECT_EQ(written_back.status, 200);
   EXPECT_EQ(version_of(written_back), version_of(created)) << "changes nothing";
 
   Json in_place = Json::parse(service_of(""));
   in_place["spec"]["arrivals"]["rows"] =
       Json::array({{{"second", 0}, {"requests", 5}}, {{"second", 9}, {"requests", 0}}});
-  const Answered changed = call("PUT", service_a, in_place.dump());
+  const WrittenAnswer changed = call("PUT", service_a, in_place.dump());
   EXPECT_EQ(changed.status, 200);
   EXPECT_NE(version_of(changed), version_of(created));
   EXPECT_EQ(changed.body()["spec"]["arrivals"]["rows"].size(), 2U);
@@ -652,21 +652,21 @@ TEST_F(ServicesOfBlobs, AReferenceMayBeWrittenWithEscapes) {
 TEST_F(ServicesOfBlobs, RowsOfABlobMayBeJson) {
   const std::string rows = R"( [{"second":0,"requests":5},{"second":9,"requests":0}])";
   call("PUT", {"blobs", sha_of(rows)}, rows);
-  const Answered created = call("PUT", service_a, service_of(sha_of(rows)));
+  const WrittenAnswer created = call("PUT", service_a, service_of(sha_of(rows)));
   EXPECT_EQ(created.status, 201) << created.text;
   EXPECT_EQ(created.body()["spec"]["arrivals"]["seconds"], 10);
 }
 
 TEST_F(ServicesOfBlobs, SaysWhichReferenceIsWrong) {
   const std::string unknown(64, 'e');
-  const Answered refused = call("PUT", service_a, service_of(unknown));
+  const WrittenAnswer refused = call("PUT", service_a, service_of(unknown));
   EXPECT_EQ(refused.status, 422);
   EXPECT_EQ(refused.body()["error"]["field"], "spec.arrivals.rows.blob");
   EXPECT_EQ(refused.body()["error"]["wanted"], "a blob that is there: PUT /v1/blobs/SHA256 stores one");
   EXPECT_EQ(refused.body()["error"]["found"], unknown + ", which is not there");
   for (const std::string bad : {"", "a,b\n", "[1]", "[{\"second\":0}]", "[", "second,requests\n3,1\n2,1\n"}) {
     call("PUT", {"blobs", sha_of(bad)}, bad);
-    const Answered answer = call("PUT", service_a, service_of(sha_of(bad)));
+    const WrittenAnswer answer = call("PUT", service_a, service_of(sha_of(bad)));
     EXPECT_EQ(answer.status, 422) << bad << answer.text;
     EXPECT_EQ(answer.body()["error"]["field"], "spec.arrivals.rows.blob") << bad;
   }

@@ -21,7 +21,7 @@ using ledger::Grains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::int32_t kMonday = 20'773;  // 2026-11-16
+constexpr std::int32_t kCostMonday = 20'773;  // 2026-11-16
 constexpr std::int64_t kHour = 3'600'000'000;
 
 Amount amount(std::int64_t gpu_hours, std::int64_t usd) {
@@ -31,7 +31,8 @@ Amount amount(std::int64_t gpu_hours, std::int64_t usd) {
 /// Tenants that use a GPU-hour of so many dollars a day, each less than the one before it; nobody has one idle.
 CostOverview overview_of(std::size_t tenant_count, std::int32_t days, const std::string& prefix = "team-") {
   CostOverview overview;
-  overview.when = ledger::Interval{.from_us = kMonday * kMicrosPerDay, .to_us = (kMonday + days) * kMicrosPerDay};
+  overview.when =
+      ledger::Interval{.from_us = kCostMonday * kMicrosPerDay, .to_us = (kCostMonday + days) * kMicrosPerDay};
   overview.gpu_count = 1;
   for (std::size_t i = 0; i <= tenant_count; ++i) {
     const auto usd = static_cast<std::int64_t>(tenant_count - i + 1);
@@ -40,7 +41,7 @@ CostOverview overview_of(std::size_t tenant_count, std::int32_t days, const std:
     overview.tenants.back().kinds.at(is_nobody ? 1 : 0) = amount(days, usd * days);
     overview.total += amount(days, usd * days);
     for (std::int32_t day = 0; day < days; ++day) {
-      overview.days.push_back({.day = kMonday + day, .tenant = i, .grains = amount(1, usd).grains});
+      overview.days.push_back({.day = kCostMonday + day, .tenant = i, .grains = amount(1, usd).grains});
     }
   }
   overview.has_hours = days <= ledger::kHourlyDaysMax;
@@ -57,15 +58,15 @@ ledger::BudgetStanding budget_of(const std::string& tenant, std::int64_t budget_
                                  std::int64_t forecast_usd) {
   return {.budget = {.tenant = tenant, .from_us = 0, .micro_usd_per_month = budget_usd * 1'000'000, .is_hard = true},
           .spent_micro_usd = Int128{spent_usd} * 1'000'000,
-          .reached = {Date(kMonday), std::nullopt, std::nullopt},
+          .reached = {Date(kCostMonday), std::nullopt, std::nullopt},
           .spent_by_day = {0, Int128{spent_usd} * 1'000'000},
           .forecast_micro_usd = Int128{forecast_usd} * 1'000'000,
           .state = spent_usd >= budget_usd ? ledger::BudgetState::kHard : ledger::BudgetState::kOk};
 }
 
 void put_budgets(CostOverview& overview, std::vector<ledger::BudgetStanding> budgets) {
-  overview.budgets_month = Month::of(kMonday * kMicrosPerDay);
-  overview.budgets_until_us = (kMonday + 1) * kMicrosPerDay;
+  overview.budgets_month = Month::of(kCostMonday * kMicrosPerDay);
+  overview.budgets_until_us = (kCostMonday + 1) * kMicrosPerDay;
   overview.budgets = std::move(budgets);
 }
 

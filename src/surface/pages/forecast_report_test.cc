@@ -6,8 +6,8 @@
 namespace berth::report {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 forecast::BacktestResult five_models() {
   forecast::BacktestResult result{.plan = {.from_second = 10, .seconds = 1'000, .horizon = 200, .every = 50},

@@ -8,8 +8,8 @@
 namespace berth::report {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Three A30, two of them with equal slices, and a name that would be markup.
 PackingProblem small_problem() {

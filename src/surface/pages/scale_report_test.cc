@@ -13,7 +13,6 @@ namespace berth::report {
 namespace {
 
 using scale::Comparison;
-using scale::Policy;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -25,7 +24,7 @@ Counts waves(std::uint32_t seconds) {
   return counts;
 }
 
-Comparison comparison_of(const Counts& counts, const std::vector<Policy>& policies,
+Comparison comparison_of(const Counts& counts, const std::vector<scale::Policy>& policies,
                          std::optional<std::int64_t> price = 806'000) {
   Comparison made{.trace_name = "t<r>.txt",
                   .problem = {.load = {.counts = counts, .from_second = 600},
@@ -35,11 +34,11 @@ Comparison comparison_of(const Counts& counts, const std::vector<Policy>& polici
                               .attainment = Decimal(99, 100)},
                   .micro_usd_per_replica_hour = price,
                   .results = {}};
-  for (const Policy policy : policies) made.results.push_back(scale::run_policy(made.problem, policy));
+  for (const scale::Policy policy : policies) made.results.push_back(scale::run_policy(made.problem, policy));
   return made;
 }
 
-const std::vector<Policy> all_policies(scale::kPolicies.begin(), scale::kPolicies.end());
+const std::vector<scale::Policy> all_policies(scale::kPolicies.begin(), scale::kPolicies.end());
 
 TEST(ScaleReport, BeginsWithTheAnswerAndItsAssumption) {
   const Counts counts = waves(2'000);
@@ -68,8 +67,8 @@ TEST(ScaleReport, DrawsOursAndTheTunedRival) {
 
 TEST(ScaleReport, OthersStandInForPoliciesThatWereNotRun) {
   const Counts counts = waves(1'000);
-  const std::string page =
-      render_scale_report(comparison_of(counts, {Policy::kBands, Policy::kFixed, Policy::kTargetTracking}));
+  const std::string page = render_scale_report(
+      comparison_of(counts, {scale::Policy::kBands, scale::Policy::kFixed, scale::Policy::kTargetTracking}));
   EXPECT_THAT(page, HasSubstr("over time under bands"));
   EXPECT_THAT(page, HasSubstr("over time under fixed"));
   EXPECT_THAT(page, Not(HasSubstr("over time under target-tracking")));
@@ -78,7 +77,7 @@ TEST(ScaleReport, OthersStandInForPoliciesThatWereNotRun) {
 
 TEST(ScaleReport, AbsentFiguresAreADash) {
   const Counts counts(1'000, 0);
-  const std::string page = render_scale_report(comparison_of(counts, {Policy::kFixed}, std::nullopt));
+  const std::string page = render_scale_report(comparison_of(counts, {scale::Policy::kFixed}, std::nullopt));
   EXPECT_THAT(page, HasSubstr(R"(<td data-label="In time"><span class="absent">–</span></td>)"));
   EXPECT_THAT(page, HasSubstr(R"(<td data-label="Of the bound"><span class="absent">–</span></td>)"));
   EXPECT_THAT(page, Not(HasSubstr(R"(data-label="Cost")")));
@@ -88,7 +87,8 @@ TEST(ScaleReport, AbsentFiguresAreADash) {
 TEST(ScaleReport, ALongRunIsBinnedWithItsBusiestHourBeside) {
   Counts counts = waves(90'000);
   counts[50'600] = 500;
-  const std::string page = render_scale_report(comparison_of(counts, {Policy::kTargetTracking, Policy::kFixed}));
+  const std::string page =
+      render_scale_report(comparison_of(counts, {scale::Policy::kTargetTracking, scale::Policy::kFixed}));
   EXPECT_THAT(page, HasSubstr("a column is 90 s"));
   EXPECT_THAT(page, HasSubstr("a column is 4 s"));
   EXPECT_THAT(page, HasSubstr("The busiest hour"));
@@ -98,7 +98,7 @@ TEST(ScaleReport, ALongRunIsBinnedWithItsBusiestHourBeside) {
 
 TEST(ScaleReport, NamesAreNoMarkupAndNoMarkIsLeft) {
   const Counts counts = waves(700);
-  const std::string page = render_scale_report(comparison_of(counts, {Policy::kFixed}));
+  const std::string page = render_scale_report(comparison_of(counts, {scale::Policy::kFixed}));
   EXPECT_THAT(page, HasSubstr("t&lt;r&gt;.txt"));
   EXPECT_THAT(page, Not(HasSubstr("t<r>")));
   EXPECT_THAT(page, Not(HasSubstr("<script")));

@@ -18,18 +18,17 @@ namespace {
 
 using report::testing::count_of;
 using report::testing::has_bad_number;
-using sched::Policy;
 using sched::Workload;
 using sched::testing::random_workload;
 using sched::testing::workload_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<Policy> every_policy(sched::kPolicies.begin(), sched::kPolicies.end());
+const std::vector<sched::Policy> every_policy(sched::kPolicies.begin(), sched::kPolicies.end());
 
-sched::Comparison compared_policies(const Workload& workload, const std::vector<Policy>& policies) {
+sched::Comparison compared_policies(const Workload& workload, const std::vector<sched::Policy>& policies) {
   sched::Comparison comparison{.trace_name = "t<r>.csv", .workload = &workload};
-  for (const Policy policy : policies) {
+  for (const sched::Policy policy : policies) {
     comparison.courses.emplace_back(workload, policy);
     sched::RunListener listener;
     listener.passed = [&](const sched::Simulation& simulation) { comparison.courses.back().add(simulation); };
@@ -38,7 +37,7 @@ sched::Comparison compared_policies(const Workload& workload, const std::vector<
   return comparison;
 }
 
-std::string page_of(const Workload& workload, const std::vector<Policy>& policies) {
+std::string schedule_page_of(const Workload& workload, const std::vector<sched::Policy>& policies) {
   return render_schedule_report(compared_policies(workload, policies));
 }
 
@@ -51,7 +50,7 @@ Workload small_list() {
 }
 
 TEST(ScheduleReport, BeginsWithTheVerdictAndItsTable) {
-  const std::string page = page_of(small_list(), every_policy);
+  const std::string page = schedule_page_of(small_list(), every_policy);
   EXPECT_THAT(page, HasSubstr(R"(<h1 id="headline">)"));
   EXPECT_THAT(page, HasSubstr(" s mean completion"));
   EXPECT_THAT(page, HasSubstr("<dd>t&lt;r&gt;.csv</dd>"));
@@ -63,7 +62,7 @@ TEST(ScheduleReport, BeginsWithTheVerdictAndItsTable) {
 }
 
 TEST(ScheduleReport, ShowsBerthFirstAndSwitchesWithoutScript) {
-  const std::string page = page_of(small_list(), every_policy);
+  const std::string page = schedule_page_of(small_list(), every_policy);
   EXPECT_THAT(page, HasSubstr(R"(id="choice0" autocomplete="off" checked> berth</label>)"));
   EXPECT_THAT(page, HasSubstr(R"(id="choice1" autocomplete="off"> fifo</label>)"));
   EXPECT_EQ(count_of(page, " checked>"), 1U);
@@ -74,17 +73,17 @@ TEST(ScheduleReport, ShowsBerthFirstAndSwitchesWithoutScript) {
 }
 
 TEST(ScheduleReport, EachTenantStandsBesideItsShare) {
-  const std::string page = page_of(small_list(), {Policy::kFifo});
+  const std::string page = schedule_page_of(small_list(), {sched::Policy::kFifo});
   EXPECT_THAT(page, HasSubstr("Each tenant beside its guarantee and limit"));
   EXPECT_THAT(page, HasSubstr("guaranteed 1 · limit 2"));
   EXPECT_EQ(count_of(page, R"(class="guarantee" d="M44)"), 1U);
   EXPECT_EQ(count_of(page, R"(class="most" d="M44)"), 1U);
   const Workload plain = workload_of({{.tenant = "x"}, {.tenant = "y"}}, 2);
-  EXPECT_THAT(page_of(plain, {Policy::kFifo}), Not(HasSubstr("beside its guarantee")));
+  EXPECT_THAT(schedule_page_of(plain, {sched::Policy::kFifo}), Not(HasSubstr("beside its guarantee")));
 }
 
 TEST(ScheduleReport, EachJobIsARowThatSaysWhatItIs) {
-  const std::string page = page_of(small_list(), {Policy::kFifo});
+  const std::string page = schedule_page_of(small_list(), {sched::Policy::kFifo});
   EXPECT_THAT(page, HasSubstr("<title>b&amp; of y: 1 GPU, waits 15.8 min, takes 20.8 min for 5 min</title>"));
   EXPECT_THAT(page, HasSubstr("<title>c of y: 2 GPUs, waits 20.7 min, takes 70.7 min for 50 min, late</title>"));
   EXPECT_THAT(page, HasSubstr("fifo: 3 jobs, 0 preemptions"));
@@ -92,15 +91,15 @@ TEST(ScheduleReport, EachJobIsARowThatSaysWhatItIs) {
 
 TEST(ScheduleReport, PreemptionsAndRestartsAreVisible) {
   const Workload workload = workload_of({{.gpus = 1, .duration_s = 900}, {.gpus = 1, .duration_s = 900}}, 1);
-  const std::string page = page_of(workload, {Policy::kLas});
+  const std::string page = schedule_page_of(workload, {sched::Policy::kLas});
   EXPECT_THAT(page, HasSubstr(", 3 preemptions</title>"));
   EXPECT_EQ(count_of(page, R"(<path class="br" d="M)"), 2U + 1) << "two jobs and the legend";
   EXPECT_EQ(count_of(page, R"(<path class="bp" d="M)"), 2U + 1);
 }
 
 TEST(ScheduleReport, OneJobAloneIsAPage) {
-  for (const Policy policy : every_policy) {
-    const std::string page = page_of(workload_of({{.gpus = 1, .duration_s = 1}}, 1), {policy});
+  for (const sched::Policy policy : every_policy) {
+    const std::string page = schedule_page_of(workload_of({{.gpus = 1, .duration_s = 1}}, 1), {policy});
     EXPECT_THAT(page, HasSubstr("all jobs start at once"));
     EXPECT_FALSE(has_bad_number(page)) << sched::name_of(policy);
   }
@@ -110,7 +109,8 @@ TEST(ScheduleReport, LongListsSayWhyThereAreNoBars) {
   std::vector<ListedJob> jobs;
   jobs.reserve(sched::kCourseJobsMax + 1);
   for (std::size_t i = 0; i <= sched::kCourseJobsMax; ++i) jobs.push_back({.name = std::to_string(i)});
-  const std::string page = page_of(workload_of(std::move(jobs), 64), {Policy::kFifo, Policy::kBerth});
+  const std::string page =
+      schedule_page_of(workload_of(std::move(jobs), 64), {sched::Policy::kFifo, sched::Policy::kBerth});
   EXPECT_THAT(page, HasSubstr("2,001 jobs: they are drawn one by one in lists of at most 2,000."));
   EXPECT_THAT(page, Not(HasSubstr("joblist\">")));
 }
@@ -121,7 +121,7 @@ TEST(ScheduleReport, OtherTenantsAreDrawnTogether) {
   for (int i = 0; i < 60; ++i) {
     jobs.push_back({.name = fmt::format("j{}", i), .tenant = fmt::format("t{}", i), .duration_s = 100 + i});
   }
-  const std::string page = page_of(workload_of(std::move(jobs), 8), {Policy::kBerth});
+  const std::string page = schedule_page_of(workload_of(std::move(jobs), 8), {sched::Policy::kBerth});
   EXPECT_THAT(page, HasSubstr("The 24 tenants with the most work have a colour"));
   EXPECT_THAT(page, HasSubstr(">all other tenants</text>"));
   EXPECT_FALSE(has_bad_number(page));
@@ -133,8 +133,9 @@ TEST(ScheduleReport, QueuesOfVeryDifferentLengthsAreLogarithmic) {
   jobs.reserve(42);
   for (int i = 0; i < 40; ++i) jobs.push_back({.name = std::to_string(i), .submit_s = 100 * i + 1, .duration_s = 50});
   const Workload workload = workload_of(std::move(jobs), 2);
-  EXPECT_THAT(page_of(workload, {Policy::kFifo, Policy::kSkip}), HasSubstr("; from 1 on they are logarithmic."));
-  EXPECT_THAT(page_of(workload, {Policy::kSkip}), Not(HasSubstr("logarithmic.")));
+  EXPECT_THAT(schedule_page_of(workload, {sched::Policy::kFifo, sched::Policy::kSkip}),
+              HasSubstr("; from 1 on they are logarithmic."));
+  EXPECT_THAT(schedule_page_of(workload, {sched::Policy::kSkip}), Not(HasSubstr("logarithmic.")));
 }
 
 /// What the areas of the stack show, from the first tenant's upper edge: GPU-seconds, to the precision of positions.
@@ -143,7 +144,7 @@ TEST(ScheduleReport, TheLowestAreaOfTheStackIsTheTenantsUse) {
                                          {.tenant = "x", .submit_s = 50, .gpus = 1, .duration_s = 100},
                                          {.tenant = "x", .submit_s = 400, .gpus = 2, .duration_s = 60}},
                                         4);
-  const std::string page = page_of(workload, {Policy::kFifo});
+  const std::string page = schedule_page_of(workload, {sched::Policy::kFifo});
   std::smatch found;
   ASSERT_TRUE(std::regex_search(page, found, std::regex(R"(<path class="use t0" d="([^"]*)\"/>)")));
   const std::string path = found[1];
@@ -170,8 +171,8 @@ TEST(ScheduleReport, TheLowestAreaOfTheStackIsTheTenantsUse) {
 TEST(ScheduleReport, EqualInputsGiveEqualBytesAndNoBadNumbers) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Workload workload = random_workload(Rng(seed));
-    const std::string page = page_of(workload, every_policy);
-    EXPECT_EQ(page, page_of(workload, every_policy)) << seed;
+    const std::string page = schedule_page_of(workload, every_policy);
+    EXPECT_EQ(page, schedule_page_of(workload, every_policy)) << seed;
     EXPECT_FALSE(has_bad_number(page)) << seed;
     EXPECT_THAT(page, Not(HasSubstr("{{")));
   }

@@ -41,10 +41,10 @@ std::vector<SpotScore> scores_of(const SpotStudy& of,
   return *purchase::run_spot_study(of, policies, [](const purchase::SpotRun&) { return true; });
 }
 
-std::string page_of(const SpotStudy& of) { return render_spot_report("windows.jsonl", of, scores_of(of)); }
+std::string spot_page_of(const SpotStudy& of) { return render_spot_report("windows.jsonl", of, scores_of(of)); }
 
 TEST(SpotReport, BeginsWithTheAnswerAndItsAssumption) {
-  const std::string page = page_of(study());
+  const std::string page = spot_page_of(study());
   EXPECT_THAT(page, HasSubstr(R"(<h1 id="headline">Run such jobs by berth: $)"));
   EXPECT_THAT(page, HasSubstr("0 of 4 deadlines missed."));
   EXPECT_THAT(page, HasSubstr("Assumed: the recorded windows, $3.0000 an hour on demand and $1.0000 on spot"));
@@ -54,7 +54,7 @@ TEST(SpotReport, BeginsWithTheAnswerAndItsAssumption) {
 }
 
 TEST(SpotReport, DrawsARowForEachPolicyAndDeadline) {
-  const std::string page = page_of(study());
+  const std::string page = spot_page_of(study());
   EXPECT_EQ(testing::count_of(page, R"(<path class="mean")"), 10U);
   EXPECT_THAT(page, HasSubstr("<th scope=\"row\">2 h, 1/60 h</th>"));
   EXPECT_THAT(page, HasSubstr("<th scope=\"row\">3 h, 1/60 h</th>"));
@@ -96,8 +96,8 @@ TEST(SpotReport, NeedsNeitherBerthNorARival) {
 TEST(SpotReport, AScoreThatDoesNotExistIsADash) {
   SpotStudy equal = study();
   equal.prices.spot_micro_usd = equal.prices.on_demand_micro_usd;
-  EXPECT_THAT(page_of(equal), HasSubstr(R"(<td data-label="Score"><span class="absent">–</span></td>)"));
-  EXPECT_THAT(page_of(study()), Not(HasSubstr(R"(<td data-label="Score"><span class="absent">)")));
+  EXPECT_THAT(spot_page_of(equal), HasSubstr(R"(<td data-label="Score"><span class="absent">–</span></td>)"));
+  EXPECT_THAT(spot_page_of(study()), Not(HasSubstr(R"(<td data-label="Score"><span class="absent">)")));
 }
 
 TEST(SpotReport, MissedDeadlinesAreCrosses) {
@@ -133,7 +133,7 @@ TEST(SpotReport, ZonesOfAMarketHaveARowEachUpToALimit) {
     joined.is_available.push_back(joined.is_available.front());
   }
   zones.markets = {joined};
-  const std::string page = page_of(zones);
+  const std::string page = spot_page_of(zones);
   EXPECT_THAT(page, HasSubstr("<dd>1, 8 zones each as one market</dd>"));
   EXPECT_THAT(page, HasSubstr("8 zones, window &lt;w&gt;"));
   EXPECT_THAT(page, HasSubstr(">z5</text>"));
@@ -141,7 +141,7 @@ TEST(SpotReport, ZonesOfAMarketHaveARowEachUpToALimit) {
   EXPECT_THAT(page, HasSubstr("; 2 zones are not drawn"));
   EXPECT_THAT(page, HasSubstr("berth is in this zone"));
   EXPECT_THAT(page, HasSubstr(R"(<path class="stay" d="M)"));
-  EXPECT_THAT(page_of(study()), Not(HasSubstr(R"(<path class="stay")")));
+  EXPECT_THAT(spot_page_of(study()), Not(HasSubstr(R"(<path class="stay")")));
 }
 
 TEST(SpotReport, ManyRunsAreThinnedOutAndManyTicksShareAColumn) {
@@ -166,12 +166,12 @@ TEST(SpotReport, ManyRunsAreThinnedOutAndManyTicksShareAColumn) {
 TEST(SpotReport, ManyDeadlinesShareALane) {
   SpotStudy many = study();
   many.deadlines = {7'200, 7'800, 8'400, 9'000, 9'600};
-  const std::string page = page_of(many);
+  const std::string page = spot_page_of(many);
   EXPECT_THAT(page, HasSubstr("of all deadlines, in a lane for each policy"));
   EXPECT_EQ(testing::count_of(page, R"(<path class="mean")"), 5U);
 }
 
-TEST(SpotReport, TheSameStudyGivesTheSameBytes) { EXPECT_EQ(page_of(study()), page_of(study())); }
+TEST(SpotReport, TheSameStudyGivesTheSameBytes) { EXPECT_EQ(spot_page_of(study()), spot_page_of(study())); }
 
 }  // namespace
 }  // namespace berth::report

@@ -21,6 +21,7 @@
 #include "gpu/nvml_sim/mode.h"
 #include "gpu/nvml_sim/processes.h"
 #include "gpu/nvml_sim/reset.h"
+#include "gpu/nvml_sim/testing/gpus.h"
 
 namespace berth::edges {
 namespace {
@@ -29,6 +30,7 @@ using nvml_abi::Code;
 using nvml_sim::FaultRecord;
 using nvml_sim::GpuRecord;
 using nvml_sim::MachineRecord;
+using nvml_sim::testing::kRoot;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::SimulatedMachine;
@@ -81,8 +83,6 @@ TEST(NvmlGpuLibrary, AMixedReadingIsReadAgain) {
   EXPECT_EQ(modes_asked, 2);
   EXPECT_THAT(reading->instances, SizeIs(1));
 }
-
-constexpr nvml_sim::Caller kRoot{.may_change = true};
 
 class GpusOfNvml : public OnSimulatedLibrary {
  protected:

@@ -3,9 +3,13 @@
 
 #include <string_view>
 
+#include "gpu/nvml_sim/device_rules.h"
 #include "gpu/nvml_sim/state.h"
 
 namespace berth::nvml_sim::testing {
+
+/// A caller who may change everything.
+inline constexpr Caller kRoot{.may_change = true};
 
 /// A GPU of a model, with MIG on if the model has it.
 [[nodiscard]] GpuRecord gpu_of(std::string_view model, std::uint32_t index = 0);

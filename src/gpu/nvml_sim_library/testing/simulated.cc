@@ -68,6 +68,12 @@ nvml_abi::Device device(std::uint32_t index) {
   return found;
 }
 
+std::string uuid_of(nvml_abi::Device device) {
+  char uuid[nvml_abi::kUuidV2Bytes] = {};
+  ENSURE(nvml_abi::nvmlDeviceGetUUID(device, uuid, sizeof(uuid)) == nvml_abi::Code::kSuccess);
+  return uuid;
+}
+
 bool wait_until(const std::function<bool()>& is_so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!is_so()) {

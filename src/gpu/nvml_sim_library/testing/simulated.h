@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "gpu/nvml_sim_state/testing/machines.h"
 
 namespace berth::edges::testing {
+
+inline constexpr std::uint64_t kMib = 1U << 20U;
 
 /// The environment names the machine's state while this object lives; at its end the library is shut down as often as
 /// it was initialised.
@@ -45,6 +49,9 @@ class Simulated {
 
 /// The handle of a GPU. Requires: the library is initialised and there is one.
 [[nodiscard]] nvml_abi::Device device(std::uint32_t index = 0);
+
+/// Requires: the handle is valid.
+[[nodiscard]] std::string uuid_of(nvml_abi::Device device);
 
 /// Waits up to 30 s until something is so.
 [[nodiscard]] bool wait_until(const std::function<bool()>& is_so);

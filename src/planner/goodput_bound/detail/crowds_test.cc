@@ -36,12 +36,12 @@ struct Recount {
   }
 };
 
-struct Case {
+struct CrowdsCase {
   Recount recount;
   Crowds crowds;
 };
 
-Case draw_case(std::uint64_t seed) {
+CrowdsCase draw_crowds_case(std::uint64_t seed) {
   Rng rng(seed);
   const Blocks blocks = testing::draw_blocks(rng, 3);
   const std::int64_t target_us = testing::drawn(rng, 1, 6) * testing::kGridMicros + testing::drawn(rng, -1, 2);
@@ -59,7 +59,7 @@ Case draw_case(std::uint64_t seed) {
 
 TEST(Crowds, AreTheMostRequestsInWholeBins) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(150, 30))) {
-    const auto [recount, crowds] = draw_case(seed);
+    const auto [recount, crowds] = draw_crowds_case(seed);
     ASSERT_EQ(crowds.steps_max(), (recount.target_us + recount.bin_us - 1) / recount.bin_us) << "seed " << seed;
     for (int steps = 0; steps <= crowds.steps_max(); ++steps) {
       for (int block = 0; block < recount.blocks.count(); ++block) {
@@ -72,7 +72,7 @@ TEST(Crowds, AreTheMostRequestsInWholeBins) {
 
 TEST(Crowds, NeverMissARequestOfAWindow) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 40))) {
-    const auto [recount, crowds] = draw_case(seed);
+    const auto [recount, crowds] = draw_crowds_case(seed);
     Rng rng = Rng(seed).split("windows");
     for (int i = 0; i < 60; ++i) {
       // Both ends of a window are often a request's own microsecond: there one more or less counts.
@@ -95,7 +95,7 @@ TEST(Crowds, NeverMissARequestOfAWindow) {
 
 TEST(Crowds, KnowNothingUnlessTheyAreCounted) {
   EXPECT_FALSE(Crowds().is_known());
-  EXPECT_TRUE(draw_case(1).crowds.is_known());
+  EXPECT_TRUE(draw_crowds_case(1).crowds.is_known());
 }
 
 TEST(Crowds, HaveNoBinBelowAMillisecond) {

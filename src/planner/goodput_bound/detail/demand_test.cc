@@ -13,14 +13,12 @@ namespace {
 
 using testing::drawn;
 using testing::happens;
+using testing::kError;
 using testing::kGridMicros;
-
-/// Larger than the error of sums of so few doubles.
-constexpr double kError = 1e-9;
 
 /// A demand, and what a run of it is: written from docs/explanation/simulation.md (times to the microsecond), not from
 /// demand.cc.
-struct Case {
+struct DemandCase {
   Blocks blocks;
   ServiceSpec service;
   std::vector<std::int64_t> at_us;
@@ -46,9 +44,9 @@ struct Case {
   }
 };
 
-Case draw_case(std::uint64_t seed, bool retrains) {
+DemandCase draw_demand_case(std::uint64_t seed, bool retrains) {
   Rng rng(seed);
-  Case drawn_case;
+  DemandCase drawn_case;
   drawn_case.blocks = testing::draw_blocks(rng, 4);
   drawn_case.service = testing::draw_service(rng, drawn_case.blocks, static_cast<int>(drawn(rng, 0, 3)));
   drawn_case.at_us = testing::draw_requests(rng, drawn_case.blocks, 8);
@@ -71,7 +69,7 @@ class Runs {
  public:
   /// `early_us`: retrainings take effect that much early, though not before they are due, and may be done anywhere in
   /// their last block; and answers take no time. 0: what a run can do.
-  Runs(const Case& input, const Rows& prices, std::int64_t early_us = 0)
+  Runs(const DemandCase& input, const Rows& prices, std::int64_t early_us = 0)
       : case_(input), prices_(prices), early_us_(early_us) {
     if (!case_.service.retraining) return;
     const Retraining& retraining = *case_.service.retraining;
@@ -170,7 +168,7 @@ class Runs {
     return static_cast<double>(most) / 1e6;
   }
 
-  const Case& case_;
+  const DemandCase& case_;
   const Rows& prices_;
   std::int64_t early_us_ = 0;
   std::vector<std::int64_t> dues_;
@@ -182,13 +180,13 @@ double gain_of(Demand& demand, const Rows& prices) {
   return demand.gain(prices, 1, use);
 }
 
-Rows draw_prices(const Case& input, Rng rng) {
+Rows draw_prices(const DemandCase& input, Rng rng) {
   Rows prices = testing::draw_prices(rng, input.goods(), input.blocks, 0.8);
   for (double& price : prices.back()) price *= 3;
   return prices;
 }
 
-std::string shown(const Case& input, std::uint64_t seed) {
+std::string shown(const DemandCase& input, std::uint64_t seed) {
   std::string text = "seed " + std::to_string(seed) + ": run " + std::to_string(input.blocks.end_us) + ", blocks " +
                      std::to_string(input.blocks.block_us) + ", target " + std::to_string(input.service.target.count());
   if (!input.service.retraining) return text;
@@ -200,7 +198,7 @@ std::string shown(const Case& input, std::uint64_t seed) {
 
 TEST(Demand, IsTheBestPurchaseOfEachRequest) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 60))) {
-    Case input = draw_case(seed, false);
+    DemandCase input = draw_demand_case(seed, false);
     input.is_patient = seed % 4 == 0;
     const Rows prices = draw_prices(input, Rng(seed).split("prices"));
     // Patient requests are counted by second: they may wait from its beginning on.
@@ -215,7 +213,7 @@ TEST(Demand, IsTheBestPurchaseOfEachRequest) {
 
 TEST(Demand, NoRunWithRetrainingsGainsMore) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(3000, 100))) {
-    Case input = draw_case(seed, true);
+    DemandCase input = draw_demand_case(seed, true);
     input.is_patient = seed % 4 == 0;
     const Rows prices = draw_prices(input, Rng(seed).split("prices"));
     Demand demand = input.demand();
@@ -225,7 +223,7 @@ TEST(Demand, NoRunWithRetrainingsGainsMore) {
 
 TEST(Demand, NoRunGainsMoreWhereOnlyCountsAreKnown) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(400, 60))) {
-    const Case input = draw_case(seed, seed % 4 != 0);
+    const DemandCase input = draw_demand_case(seed, seed % 4 != 0);
     const Rows prices = draw_prices(input, Rng(seed).split("prices"));
     Demand demand = input.demand(false);
     EXPECT_GE(gain_of(demand, prices), Runs(input, prices).best() - kError) << shown(input, seed);
@@ -234,8 +232,8 @@ TEST(Demand, NoRunGainsMoreWhereOnlyCountsAreKnown) {
 
 /// Where due times begin blocks and retrainings take so long that no request can wait for the next period's fresh
 /// model, the only relaxation left is when a completed retraining takes effect.
-Case draw_tight_case(std::uint64_t seed) {
-  Case input = draw_case(seed, true);
+DemandCase draw_tight_case(std::uint64_t seed) {
+  DemandCase input = draw_demand_case(seed, true);
   Rng rng = Rng(seed).split("tight");
   input.blocks = {.end_us = 4 * kMicrosPerSecond, .block_us = drawn(rng, 1, 3) * kGridMicros};
   input.service.arrivals.seconds = 4;
@@ -255,7 +253,7 @@ Case draw_tight_case(std::uint64_t seed) {
 
 TEST(Demand, RetrainingsTakeEffectAtMostATargetAndTwoBlocksEarly) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(600, 60))) {
-    const Case input = draw_tight_case(seed);
+    const DemandCase input = draw_tight_case(seed);
     const Rows prices = draw_prices(input, Rng(seed).split("prices"));
     Demand demand = input.demand();
     const double gain = gain_of(demand, prices);
@@ -269,7 +267,7 @@ TEST(Demand, RetrainingsTakeEffectAtMostATargetAndTwoBlocksEarly) {
 TEST(Demand, WhatItUsesIsASubgradient) {
   // The gain is a maximum of functions that fall by what is used as prices rise: any other prices gain at least that.
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 60))) {
-    Case input = draw_case(seed, true);
+    DemandCase input = draw_demand_case(seed, true);
     input.is_patient = seed % 4 == 0;
     const Rows here = draw_prices(input, Rng(seed).split("here"));
     const Rows there = draw_prices(input, Rng(seed).split("there"));
@@ -285,8 +283,8 @@ TEST(Demand, WhatItUsesIsASubgradient) {
 }
 
 /// A service of accuracy 0.2, 1 when fresh, with a request that may be answered as the run of 4 s ends.
-Case last_moment(const Retraining& retraining, std::int64_t retraining_us) {
-  Case input;
+DemandCase last_moment(const Retraining& retraining, std::int64_t retraining_us) {
+  DemandCase input;
   input.blocks = {.end_us = 4'000'000, .block_us = 500'000};
   input.service.target = Micros(kGridMicros);
   input.service.arrivals.seconds = 4;
@@ -297,14 +295,14 @@ Case last_moment(const Retraining& retraining, std::int64_t retraining_us) {
   return input;
 }
 
-double gain_for_nothing(const Case& input) {
+double gain_for_nothing(const DemandCase& input) {
   Demand demand = input.demand();
   return gain_of(demand, Rows(input.goods(), std::vector<double>(static_cast<std::size_t>(input.blocks.count()))));
 }
 
 TEST(Demand, PaysForWorkThatIsKeptFromThePeriodBefore) {
   // 3 s of work, due at 0 s and at 2.5 s: done at 3 s at the earliest, for the last request.
-  Case input = last_moment(
+  DemandCase input = last_moment(
       {.every = Micros(2'500'000), .offset = Micros(0), .swap = Micros(0), .keeps_unfinished = true, .time_on = {}},
       3'000'000);
   EXPECT_DOUBLE_EQ(gain_for_nothing(input), 1);
@@ -321,7 +319,7 @@ TEST(Demand, PaysForWorkThatIsKeptFromThePeriodBefore) {
 }
 
 TEST(Demand, PatientRequestsWaitForTheFreshModel) {
-  Case input = last_moment(
+  DemandCase input = last_moment(
       {.every = Micros::seconds(100), .offset = Micros(0), .swap = Micros(0), .keeps_unfinished = false, .time_on = {}},
       3'900'000);
   input.at_us = {0};

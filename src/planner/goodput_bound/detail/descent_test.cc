@@ -6,20 +6,20 @@
 #include <limits>
 
 #include "base/core/test_cases.h"
+#include "planner/goodput_bound/testing/cases.h"
 #include "planner/goodput_bound/testing/market.h"
 
 namespace berth::bound::detail {
 namespace {
 
 using testing::draw_market;
+using testing::kError;
 using testing::Market;
 using testing::Plans;
 
-constexpr double kError = 1e-9;
-
 bool always(int) { return true; }
 
-constexpr std::array kSharing = {1.0, 1.43};
+constexpr std::array kDescentSharing = {1.0, 1.43};
 
 double least_of(const Market& market, int steps, std::span<const double> sharing_factors = {}) {
   std::vector<Demand> demands = market.demands();
@@ -54,13 +54,13 @@ TEST(Descent, NoPlanThatSharesIsAboveItsEnd) {
   // Prices of a descent leave little room: where the bound of shared slices were too low, a plan would be above it.
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 20))) {
     const Market market = draw_market(seed, {.retraining_percent = 10});
-    const double best = Plans(market, kSharing).best(Rng(seed).split("plans"), 1000);
-    EXPECT_GE(least_of(market, 60, kSharing), best - kError) << "seed " << seed;
+    const double best = Plans(market, kDescentSharing).best(Rng(seed).split("plans"), 1000);
+    EXPECT_GE(least_of(market, 60, kDescentSharing), best - kError) << "seed " << seed;
   }
 }
 
 /// The most that one slice answers: requests in the order of their arrival, as early as possible.
-double most_answers(const Market& market) {
+double most_answers_of_market(const Market& market) {
   std::vector<double> left = market.supply.groups[0].kinds[0].yields[0].alone;
   for (double& amount : left) amount *= market.supply.groups[0].gpu_count;
   double sum = 0;
@@ -94,7 +94,7 @@ TEST(Descent, ReachesTheOptimumOfOneGood) {
     group.kinds.resize(1);
     group.sets = {{.counts = {{.kind = 0, .count = 1}}}};
     market.services[0].accuracy = {.before_micro = 800'000, .after_micro = 800'000};
-    const double optimum = market.weights[0] * 0.8 * most_answers(market);
+    const double optimum = market.weights[0] * 0.8 * most_answers_of_market(market);
     const double least = least_of(market, 200);
     EXPECT_GE(least, optimum - kError) << "seed " << seed;
     EXPECT_LE(least, optimum * 1.01 + 0.01) << "seed " << seed;

@@ -5,21 +5,22 @@
 #include <array>
 
 #include "base/core/test_cases.h"
+#include "planner/goodput_bound/testing/cases.h"
 #include "planner/goodput_bound/testing/market.h"
 
 namespace berth::bound::detail {
 namespace {
 
 using testing::draw_market;
+using testing::kError;
 using testing::Market;
 using testing::Plans;
 
-constexpr std::array kSharing = {1.0, 1.43, 1.86};
-constexpr double kError = 1e-9;
+constexpr std::array kDualSharing = {1.0, 1.43, 1.86};
 constexpr int kPlansMax = berth::testing::by_build(2000, 300);
 
 std::span<const double> factors_of(bool is_shared) {
-  return is_shared ? std::span<const double>(kSharing) : std::span<const double>();
+  return is_shared ? std::span<const double>(kDualSharing) : std::span<const double>();
 }
 
 /// Random prices and, where changes cost something, delays.
@@ -136,7 +137,7 @@ TEST(Dual, SharedSlicesMakeWhatTheFactorsLeave) {
   yields.push_back(yields[0]);
   yields.back().good = 1;
   std::vector<Demand> demands = market.demands();
-  Dual dual(market.supply, demands, market.weights, market.blocks, kSharing);
+  Dual dual(market.supply, demands, market.weights, market.blocks, kDualSharing);
   DualPoint point = dual.origin();
   DualPoint slope = point;
   point.prices = {{1, 0}, {1, 0}};
@@ -155,7 +156,7 @@ TEST(Dual, KnowsDelaysOnlyWhereAChangeLosesABlock) {
   };
   EXPECT_EQ(delays_of(0.9, {}), 0U);
   EXPECT_EQ(delays_of(1, {}), 2U);
-  EXPECT_EQ(delays_of(1, kSharing), 0U);
+  EXPECT_EQ(delays_of(1, kDualSharing), 0U);
 }
 
 TEST(Dual, ScalesAreAnAnswerAndTheAnswersDuringARetraining) {

@@ -94,7 +94,7 @@ std::vector<PointTimes> points_of(const ServiceSpec& service, const GpuModel& mo
 /// Answers in time per second of the best point and batch size, one batch after the other; of a batch of n at most
 /// `crowd(window)` requests arrived late enough to be answered in time.
 template <class Crowd>
-double most_answers(const std::vector<PointTimes>& points, std::int64_t target_us, const Crowd& crowd) {
+double most_answers_at_points(const std::vector<PointTimes>& points, std::int64_t target_us, const Crowd& crowd) {
   double most = 0;
   for (const PointTimes& point : points) {
     for (std::size_t n = 1; n <= point.latency_us.size(); ++n) {
@@ -118,7 +118,8 @@ double rate_of(const Scenario& scenario, const Good& good, ProfileId profile) {
     return time ? 1 / time->to_seconds() : 0;
   }
   const Decimal factor = *std::ranges::min_element(scenario.interference);
-  return most_answers(points_of(service, model, profile, good.variant, factor), service.target.count(), without_limit);
+  return most_answers_at_points(points_of(service, model, profile, good.variant, factor), service.target.count(),
+                                without_limit);
 }
 
 /// The good of a slice that is worth most.
@@ -229,7 +230,7 @@ TEST(Supply, NoSharedSliceMakesMoreThanItsFactorLeaves) {
     const double shared = is_sold ? supply.groups[0].kinds[0].yields[0].shared[0] / kBlocks.length(0) : 0;
     for (const std::int64_t percent : {100, 101, 143, 186, 250}) {
       const auto points = points_of(service, scenario.fleet[0].model, ProfileId::full(), 0, Decimal(percent, 100));
-      const double rate = most_answers(points, service.target.count(), without_limit);
+      const double rate = most_answers_at_points(points, service.target.count(), without_limit);
       EXPECT_LE(rate, shared / (static_cast<double>(percent) / 100) * (1 + 1e-9)) << "seed " << seed;
     }
   }
@@ -247,7 +248,7 @@ TEST(Supply, ABatchAnswersNoMoreThanArriveTogether) {
     const Decimal factor = *std::ranges::min_element(scenario.interference);
     const auto points = points_of(service, scenario.fleet[0].model, ProfileId::full(), 0, factor);
     for (int block = 0; block < kBlocks.count(); ++block) {
-      const double exact = most_answers(points, service.target.count(), [&](std::int64_t window_us) {
+      const double exact = most_answers_at_points(points, service.target.count(), [&](std::int64_t window_us) {
         return static_cast<double>(crowds.most(crowds.steps_of(window_us), block));
       });
       const bool is_sold = !supply.groups[0].kinds.empty();

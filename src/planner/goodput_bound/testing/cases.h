@@ -22,6 +22,9 @@ using detail::Blocks;
 
 inline constexpr std::int64_t kGridMicros = kMicrosPerSecond / 4;
 
+/// Larger than the error of sums of so few doubles.
+inline constexpr double kError = 1e-9;
+
 /// Uniform in [low, end).
 inline std::int64_t drawn(Rng& rng, std::int64_t low, std::int64_t end) {
   return low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(end - low)));

@@ -13,9 +13,9 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr std::uint64_t kSeeds = berth::testing::by_build(40, 12);
+constexpr std::uint64_t kDemandSeeds = berth::testing::by_build(40, 12);
 
-Problem any_problem(std::uint64_t seed, int rules_percent) {
+Problem demand_problem(std::uint64_t seed, int rules_percent) {
   testing::Shape shape = testing::shape_of_market({"A30-24GB", "A30-24GB"}, rules_percent);
   shape.samples = 1 + static_cast<int>(seed % 3);
   return testing::ProblemGenerator(shape, Rng(seed)).draw();
@@ -26,8 +26,8 @@ Problem any_problem(std::uint64_t seed, int rules_percent) {
 TEST(FleetDemand, NoScheduleIsWorthMoreThanWhatServicesTakeAndItsPiecesCost) {
   int judged = 0;
   int tight = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = any_problem(seed, seed % 2 == 0 ? 0 : 20);
+  for (std::uint64_t seed = 0; seed < kDemandSeeds; ++seed) {
+    const Problem problem = demand_problem(seed, seed % 2 == 0 ? 0 : 20);
     const Terms terms(problem);
     const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
@@ -46,15 +46,15 @@ TEST(FleetDemand, NoScheduleIsWorthMoreThanWhatServicesTakeAndItsPiecesCost) {
       tight += most < 2 * worth ? 1 : 0;
     }
   }
-  EXPECT_GT(judged, static_cast<int>(kSeeds) * 3);
+  EXPECT_GT(judged, static_cast<int>(kDemandSeeds) * 3);
   EXPECT_GT(tight, judged / 10);
 }
 
 /// The value is convex in the prices, and what is said to be taken is its slope.
 TEST(FleetDemand, WhatIsTakenIsTheSlopeOfTheValue) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kDemandSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed, 20);
+    const Problem problem = demand_problem(seed, 20);
     const Terms terms(problem);
     const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
@@ -74,9 +74,9 @@ TEST(FleetDemand, WhatIsTakenIsTheSlopeOfTheValue) {
 
 /// Of a service that is always fresh each rung takes, in each slot, the capacity that is worth most beyond its price.
 TEST(FleetDemand, AnAlwaysFreshServiceTakesTheBestCapacityOfEachSlot) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kDemandSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    Problem problem = any_problem(seed, 0);
+    Problem problem = demand_problem(seed, 0);
     for (ServiceTerms& service : problem.services) {
       service.retraining.reset();
       service.outside.clear();
@@ -203,9 +203,9 @@ TEST(FleetDemand, AStaleModelIsDoneWhenThatIsWorthMostBeyondItsProgress) {
 /// Levels say what would be taken at each price: those above it, together, are what is taken at it.
 TEST(FleetDemand, LevelsAddUpToWhatIsTakenAtAPrice) {
   int compared = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kDemandSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed, 0);
+    const Problem problem = demand_problem(seed, 0);
     const Terms terms(problem);
     const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
@@ -244,7 +244,7 @@ TEST(FleetDemand, LevelsAddUpToWhatIsTakenAtAPrice) {
       }
     }
   }
-  EXPECT_GT(compared, static_cast<int>(kSeeds) * 2);
+  EXPECT_GT(compared, static_cast<int>(kDemandSeeds) * 2);
 }
 
 }  // namespace

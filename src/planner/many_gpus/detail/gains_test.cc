@@ -11,10 +11,11 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr std::uint64_t kSeeds = berth::testing::by_build(30, 10);
-constexpr int kEverySlot = 1;
+using testing::kEverySlot;
 
-Problem any_problem(std::uint64_t seed) {
+constexpr std::uint64_t kGainsSeeds = berth::testing::by_build(30, 10);
+
+Problem gains_problem(std::uint64_t seed) {
   testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB"}};
   shape.services = 3;
   shape.slots = 30;
@@ -36,8 +37,8 @@ double score_gain_of_one_more(const Problem& problem, const Schedule& schedule, 
   return state_of(Terms(more), longer).score() - state_of(Terms(problem), schedule).score();
 }
 
-struct Fleet : testing::ScheduledFleet {
-  explicit Fleet(std::uint64_t seed) : ScheduledFleet(any_problem(seed), seed) {}
+struct GainsFleet : testing::ScheduledFleet {
+  explicit GainsFleet(std::uint64_t seed) : ScheduledFleet(gains_problem(seed), seed) {}
 };
 
 template <class Visit>
@@ -57,8 +58,8 @@ void for_each_use(const Problem& problem, const Visit& visit) {
 
 TEST(FleetGains, APieceThatStandsAllTheTimeGainsWhatTheScoreGains) {
   int floors = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Fleet fleet(seed);
+  for (std::uint64_t seed = 0; seed < kGainsSeeds; ++seed) {
+    const GainsFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state = state_of(fleet.terms, *fleet.schedule);
     GainTables tables(fleet.terms, kEverySlot);
@@ -79,8 +80,8 @@ TEST(FleetGains, APieceThatStandsAllTheTimeGainsWhatTheScoreGains) {
 }
 
 TEST(FleetGains, APieceFromASlotOnGainsTheDifferenceOfWholeSums) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Fleet fleet(seed);
+  for (std::uint64_t seed = 0; seed < kGainsSeeds; ++seed) {
+    const GainsFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state = state_of(fleet.terms, *fleet.schedule);
     GainTables tables(fleet.terms, kEverySlot);
@@ -103,9 +104,9 @@ TEST(FleetGains, APieceFromASlotOnGainsTheDifferenceOfWholeSums) {
 
 /// What the GPU gives anyway comes first, and the piece on top of it.
 TEST(FleetGains, APieceGainsLessOnTopOfWhatTheGpuGives) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kGainsSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const Fleet fleet(seed);
+    const GainsFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state = state_of(fleet.terms, *fleet.schedule);
     GainTables tables(fleet.terms, kEverySlot);
@@ -134,9 +135,9 @@ TEST(FleetGains, APieceGainsLessOnTopOfWhatTheGpuGives) {
 }
 
 TEST(FleetGains, ATableThatIsKeptIsTheSameAsANewOne) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kGainsSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const Fleet fleet(seed);
+    const GainsFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state(fleet.terms);
     GainTables kept(fleet.terms, kEverySlot);
@@ -158,7 +159,7 @@ TEST(FleetGains, ATableThatIsKeptIsTheSameAsANewOne) {
 }
 
 TEST(FleetGains, WorthsAreAtMostTheirCaps) {
-  const Fleet fleet(4);
+  const GainsFleet fleet(4);
   ASSERT_TRUE(fleet.schedule);
   FleetState state = state_of(fleet.terms, *fleet.schedule);
   PriceCaps caps;

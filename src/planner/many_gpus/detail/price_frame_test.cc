@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-Problem any_problem(std::uint64_t seed) {
+Problem framed_problem(std::uint64_t seed) {
   testing::Shape shape{.gpus = {"A30-24GB"}};
   shape.services = 5;
   shape.slots = 30;
@@ -26,7 +26,7 @@ const std::vector<SlotIndex>& starts() {
 }
 
 TEST(FleetPriceFrame, EachSlotIsInTheRangeThatBeganLast) {
-  const Problem problem = any_problem(1);
+  const Problem problem = framed_problem(1);
   const Terms terms(problem);
   const PriceFrame frame(terms, starts());
   ASSERT_EQ(frame.blocks(), 4);
@@ -44,7 +44,7 @@ TEST(FleetPriceFrame, EachSlotIsInTheRangeThatBeganLast) {
 TEST(FleetPriceFrame, EveryPriceHasOnePlace) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed);
+    const Problem problem = framed_problem(seed);
     const Terms terms(problem);
     const PriceFrame frame(terms, starts());
     const auto blocks = static_cast<std::size_t>(frame.blocks());
@@ -69,7 +69,7 @@ TEST(FleetPriceFrame, EveryPriceHasOnePlace) {
 TEST(FleetPriceFrame, RungsOfAStaleModelAreWorthAtLeastItsAccuracies) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed);
+    const Problem problem = framed_problem(seed);
     const Terms terms(problem);
     const PriceFrame frame(terms, starts());
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
@@ -100,7 +100,7 @@ TEST(FleetPriceFrame, RungsOfAStaleModelAreWorthAtLeastItsAccuracies) {
 TEST(FleetPriceFrame, GpusMayChangeSoThatPiecesAreReadyWherePricesChange) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed);
+    const Problem problem = framed_problem(seed);
     const Terms terms(problem);
     const PriceFrame frame(terms, starts());
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {

@@ -12,14 +12,15 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr std::uint64_t kSeeds = berth::testing::by_build(30, 10);
+using testing::kEverySlot;
+
+constexpr std::uint64_t kResponseSeeds = berth::testing::by_build(30, 10);
 /// In every build, where a test also counts how often something happens.
 constexpr std::uint64_t kCountedSeeds = 30;
-constexpr int kEverySlot = 1;
 
 /// Three GPUs, half of the time with every rule, and a random schedule of them.
-struct Fleet : testing::ScheduledFleet {
-  explicit Fleet(std::uint64_t seed) : ScheduledFleet(draw(seed), seed) {}
+struct ResponseFleet : testing::ScheduledFleet {
+  explicit ResponseFleet(std::uint64_t seed) : ScheduledFleet(draw(seed), seed) {}
 
   static Problem draw(std::uint64_t seed) {
     testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB", "A30-24GB"}};
@@ -69,8 +70,8 @@ bool is_sound(const FleetState& state) { return state.shortfall() <= 0 && state.
 
 TEST(FleetResponse, AnAnswerGainsWhatItSaysAndNeverLoses) {
   int gaining = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Fleet fleet(seed);
+  for (std::uint64_t seed = 0; seed < kResponseSeeds; ++seed) {
+    const ResponseFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state = state_of(fleet.terms, *fleet.schedule);
     Responder responder = fleet.responder();
@@ -88,7 +89,7 @@ TEST(FleetResponse, AnAnswerGainsWhatItSaysAndNeverLoses) {
     }
     EXPECT_GT(responder.nodes(), 0);
   }
-  EXPECT_GT(gaining, static_cast<int>(kSeeds));
+  EXPECT_GT(gaining, static_cast<int>(kResponseSeeds));
 }
 
 /// On one tiny GPU the answer is never above the optimum, and mostly reaches it.
@@ -118,9 +119,9 @@ TEST(FleetResponse, OnOneTinyGpuTheAnswerIsMostlyTheOptimum) {
 }
 
 TEST(FleetResponse, AGpuThatWasTakenOutIsPlacedAgain) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kResponseSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const Fleet fleet(seed);
+    const ResponseFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state = state_of(fleet.terms, *fleet.schedule);
     Responder responder = fleet.responder();
@@ -136,7 +137,7 @@ TEST(FleetResponse, FloorsThatAreShortGetPieces) {
   int repaired = 0;
   for (std::uint64_t seed = 1; seed < 4 * kCountedSeeds; seed += 2) {
     SCOPED_TRACE(seed);
-    const Fleet fleet(seed);
+    const ResponseFleet fleet(seed);
     if (!fleet.schedule) continue;
     FleetState state = state_of(fleet.terms, *fleet.schedule);
     Responder responder = fleet.responder();
@@ -159,7 +160,7 @@ TEST(FleetResponse, ARetrainingBeginsWhereItGainsAndStopsOnRequest) {
   int begun = 0;
   int stopped = 0;
   for (std::uint64_t seed = 0; seed < 2 * kCountedSeeds; ++seed) {
-    const Fleet fleet(seed);
+    const ResponseFleet fleet(seed);
     FleetState state(fleet.terms);
     Responder responder = fleet.responder();
     for (const ServiceIndex service : indices_of<ServiceIndex>(fleet.problem.services)) {
@@ -191,9 +192,9 @@ TEST(FleetResponse, ARetrainingBeginsWhereItGainsAndStopsOnRequest) {
 
 TEST(FleetResponse, ChangesThatComeLateMoveToWhereTheyGain) {
   int moved = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kResponseSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const Fleet fleet(seed);
+    const ResponseFleet fleet(seed);
     FleetState state(fleet.terms);
     Responder responder = fleet.responder();
     for (const GpuIndex gpu : indices_of<GpuIndex>(fleet.problem.gpus)) {
@@ -212,7 +213,7 @@ TEST(FleetResponse, ChangesThatComeLateMoveToWhereTheyGain) {
       moved += gain > 0 ? 1 : 0;
     }
   }
-  EXPECT_GT(moved, static_cast<int>(kSeeds) / 3);
+  EXPECT_GT(moved, static_cast<int>(kResponseSeeds) / 3);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-Problem any_problem(std::uint64_t seed) {
+Problem retraining_problem(std::uint64_t seed) {
   testing::Shape shape{.gpus = {"A30-24GB", "A30-24GB"}};
   shape.services = 2;
   shape.slots = 14;
@@ -48,7 +48,7 @@ TEST(FleetRetraining, GainsAreTheDifferenceOfWholeSums) {
   int gaining = 0;
   int losing = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Problem problem = any_problem(seed);
+    Problem problem = retraining_problem(seed);
     for (GpuTerms& gpu : problem.gpus) {
       std::erase_if(gpu.standing, [](const StandingPiece& each) { return each.piece.use == kRetraining; });
     }
@@ -83,7 +83,7 @@ TEST(FleetRetraining, GainsAreTheDifferenceOfWholeSums) {
 TEST(FleetRetraining, ATableHasThePiecesThatBeginAtEachPoint) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
-    const Problem problem = any_problem(seed);
+    const Problem problem = retraining_problem(seed);
     const Terms terms(problem);
     const FleetState state(terms);
     const Grid grid = make_grid(terms, {SlotIndex(4), SlotIndex(9)}, {});

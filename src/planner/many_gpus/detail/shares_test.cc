@@ -20,14 +20,14 @@ TEST(FleetShares, AWeightFallsWithTheShortfallAndIsNothingFarFromTheBest) {
 }
 
 /// One GPU of four units, a grid of three points, and a table of each kind.
-struct Space {
-  explicit Space(std::uint64_t seed) {
+struct DrawnSpace {
+  explicit DrawnSpace(std::uint64_t seed) {
     Rng rng(seed);
     values.fill(problem.models[0], draw(rng));
   }
-  Space(const Space&) = delete;  // its parts point to each other
-  Space& operator=(const Space&) = delete;
-  ~Space() = default;
+  DrawnSpace(const DrawnSpace&) = delete;  // its parts point to each other
+  DrawnSpace& operator=(const DrawnSpace&) = delete;
+  ~DrawnSpace() = default;
 
   const std::vector<PieceTable>& draw(Rng& rng) {
     for (std::size_t kind = 0; kind < 3; ++kind) {
@@ -61,7 +61,7 @@ struct Held {
   std::vector<double> units;  ///< of each stretch between two points
 };
 
-Held held_by(const Space& space, double amount, double softness) {
+Held held_by(const DrawnSpace& space, double amount, double softness) {
   SpaceShares shares(space.tree(), 3, space.width);
   shares.set_reference(space.values, space.tables);
   shares.add(space.tree(), {.node = space.tree().root(), .from_point = PointIndex(0), .until_point = space.grid.end()},
@@ -86,7 +86,7 @@ Held held_by(const Space& space, double amount, double softness) {
 TEST(FleetShares, SharpSharesAreTheBestUse) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
-    const Space space(seed);
+    const DrawnSpace space(seed);
     EXPECT_NEAR(held_by(space, 5, kSharp).worth, 5 * space.best(), 1e-6 * space.best());
   }
 }
@@ -95,7 +95,7 @@ TEST(FleetShares, SharpSharesAreTheBestUse) {
 TEST(FleetShares, SoftSharesFillTheSpaceWithNearlyTheBest) {
   int mixed = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const Space space(seed);
+    const DrawnSpace space(seed);
     for (const double softness : {0.2, 0.05, 0.01}) {
       SCOPED_TRACE(fmt::format("seed {}, softness {}", seed, softness));
       const Held held = held_by(space, 5, softness);
@@ -109,7 +109,7 @@ TEST(FleetShares, SoftSharesFillTheSpaceWithNearlyTheBest) {
 }
 
 TEST(FleetShares, ClearedSharesAreEmpty) {
-  const Space space(1);
+  const DrawnSpace space(1);
   SpaceShares shares(space.tree(), 3, space.width);
   shares.add(space.tree(), {.node = space.tree().root(), .from_point = PointIndex(0), .until_point = space.grid.end()},
              1);

@@ -13,18 +13,18 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr std::uint64_t kSeeds = berth::testing::by_build(40, 12);
-constexpr int kAll = 1'000'000;
+constexpr std::uint64_t kSupplySeeds = berth::testing::by_build(40, 12);
+constexpr int kEveryGpu = 1'000'000;
 constexpr double kNoSpread = 1e-12;  ///< the best pieces alone, and those that are worth the same
 
-Problem any_problem(std::uint64_t seed, int rules_percent) {
+Problem supply_problem(std::uint64_t seed, int rules_percent) {
   return testing::ProblemGenerator(testing::shape_of_market({"A30-24GB", "A100-80GB"}, rules_percent), Rng(seed))
       .draw();
 }
 
 /// The tables of one problem, and prices for it.
 struct Market {
-  explicit Market(std::uint64_t seed, int rules_percent) : Market(any_problem(seed, rules_percent), seed) {}
+  explicit Market(std::uint64_t seed, int rules_percent) : Market(supply_problem(seed, rules_percent), seed) {}
   Market(Problem of, std::uint64_t seed) : problem(std::move(of)), rng(Rng(seed).split("prices")) { prices = draw(); }
   Market(const Market&) = delete;  // the tables point to each other
   Market& operator=(const Market&) = delete;
@@ -49,9 +49,9 @@ struct Market {
 TEST(FleetSupply, NoScheduleEarnsMore) {
   int judged = 0;
   double best_share = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kSupplySeeds; ++seed) {
     Market market(seed, seed % 2 == 0 ? 0 : 25);
-    market.supply.choose_gpus(kAll);
+    market.supply.choose_gpus(kEveryGpu);
     std::vector<double> slope;
     const double most = market.value(market.prices, slope);
     for (int turn = 0; turn < 15; ++turn) {
@@ -65,7 +65,7 @@ TEST(FleetSupply, NoScheduleEarnsMore) {
       if (most > 0) best_share = std::max(best_share, earned / most);
     }
   }
-  EXPECT_GT(judged, static_cast<int>(kSeeds) * 8);
+  EXPECT_GT(judged, static_cast<int>(kSupplySeeds) * 8);
   EXPECT_GT(best_share, 0.6);
 }
 
@@ -80,12 +80,12 @@ void let_all_change_at_once(Problem& problem) {
 
 /// What GPUs supply is worth at the prices what they earn, and as a slope it holds at all other prices.
 TEST(FleetSupply, WhatIsSuppliedIsTheSlopeOfWhatIsEarned) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kSupplySeeds; ++seed) {
     SCOPED_TRACE(seed);
-    Problem problem = any_problem(seed, seed % 2 == 0 ? 0 : 25);
+    Problem problem = supply_problem(seed, seed % 2 == 0 ? 0 : 25);
     let_all_change_at_once(problem);
     Market market(std::move(problem), seed);
-    market.supply.choose_gpus(kAll);
+    market.supply.choose_gpus(kEveryGpu);
     std::vector<double> slope;
     const double earned = market.value(market.prices, slope);
     EXPECT_NEAR(testing::at_prices(market.prices, slope), earned, 1e-3 * (1 + earned));
@@ -119,7 +119,7 @@ TEST(FleetSupply, FewGpusStandForAllThatAreLikeThem) {
     slope.push_back(static_cast<double>(supply.nodes() - before));
     return slope;
   };
-  const std::vector<double> all = value(kAll);
+  const std::vector<double> all = value(kEveryGpu);
   const std::vector<double> few = value(3);
   EXPECT_EQ(all.back(), 30);
   EXPECT_EQ(few.back(), 3);

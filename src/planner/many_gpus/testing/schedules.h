@@ -15,6 +15,12 @@
 
 namespace berth::planner::testing {
 
+/// The slots of a step of a grid that has all of them.
+inline constexpr int kEverySlot = 1;
+
+/// What differs by less is rounding.
+inline constexpr double kNear = 1e-9;
+
 /// Floors and budgets are left aside: random changes hardly ever keep them.
 [[nodiscard]] inline Problem without_floors_and_budgets(Problem problem) {
   for (ServiceTerms& service : problem.services) {

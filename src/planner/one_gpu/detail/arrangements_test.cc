@@ -25,10 +25,10 @@ using testing::does_something;
 using testing::one_gpu_of_tiny;
 using testing::standing_of;
 
-constexpr int kSeeds = berth::testing::by_build(200, 20);
+constexpr int kArrangementsSeeds = berth::testing::by_build(200, 20);
 
 /// Shares counted piece by piece.
-std::vector<Share> shares_of(const GpuCase& gpu_case, const Configuration& pieces) {
+std::vector<Share> counted_shares(const GpuCase& gpu_case, const Configuration& pieces) {
   std::vector<Share> shares(gpu_case.problem.services.size());
   for (const Piece& piece : pieces) {
     if (!does_something(gpu_case, piece)) continue;
@@ -100,7 +100,7 @@ Configuration least_by_exchanges(const GpuCase& gpu_case, const Configuration& f
 /// Calls `judge` with a case, what stands, and some shares, with each configuration that has them.
 void for_each_wish(const std::function<void(const GpuCase&, Arrangements&, const Arrangement&,
                                             const std::vector<Share>&, const std::set<Configuration>&)>& judge) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);
@@ -110,10 +110,10 @@ void for_each_wish(const std::function<void(const GpuCase&, Arrangements&, const
     const std::vector<Configuration>& all = configurations.all();
     Rng rng(seed);
     for (int i = 0; i < 4; ++i) {
-      const std::vector<Share> shares = shares_of(gpu_case, all[rng.below(all.size())]);
+      const std::vector<Share> shares = counted_shares(gpu_case, all[rng.below(all.size())]);
       std::set<Configuration> wanted;
       for (const Configuration& each : all) {
-        if (shares_of(gpu_case, each) == shares) wanted.insert(each);
+        if (counted_shares(gpu_case, each) == shares) wanted.insert(each);
       }
       judge(gpu_case, arrangements, from, shares, wanted);
       if (::testing::Test::HasFatalFailure()) return;
@@ -176,7 +176,7 @@ TEST(Arrangements, LeaveOutWhatIsNotWorthwhile) {
     });
     const std::set<Configuration> least = visit_those([](const std::vector<Share>&) { return false; });
     for (const Configuration& each : all) {
-      const std::vector<Share> kept = shares_of(gpu_case, kept_of(from.pieces, each));
+      const std::vector<Share> kept = counted_shares(gpu_case, kept_of(from.pieces, each));
       EXPECT_LE(count_of(kept), count_of(most));
       ASSERT_EQ(some.contains(each), count_of(kept) >= enough);
       ASSERT_EQ(least.contains(each), kept == most);
@@ -200,7 +200,7 @@ TEST(Arrangements, StopWhereTheVisitorSaysSo) {
 /// What the checker of schedules says about a change of an empty GPU to each configuration.
 TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
   int refused = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = one_gpu_of_tiny(seed);
     problem.gpus.front().standing.clear();
@@ -223,7 +223,7 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
       if (arrangement.may_begin) {
         ASSERT_EQ(arrangement.keeps_floors, !find_fault(problem, schedule).has_value());
       }
-      EXPECT_EQ(arrangement.shares, shares_of(gpu_case, each));
+      EXPECT_EQ(arrangement.shares, counted_shares(gpu_case, each));
     }
   }
   EXPECT_GT(refused, 0);
@@ -231,7 +231,7 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
 
 /// Progress, and slices that serve no service.
 TEST(Arrangements, CountTheirPieces) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);
@@ -280,7 +280,7 @@ std::vector<std::vector<SiteIndex>> symmetries_of(const GpuCase& gpu_case) {
 TEST(Arrangements, AreAlikeWhereASymmetryLeadsFromOneToTheOther) {
   constexpr std::size_t kUsedMax = 64;  // symmetries
   std::size_t compared = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);

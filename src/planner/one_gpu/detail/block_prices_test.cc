@@ -17,7 +17,7 @@
 namespace berth::planner {
 namespace {
 
-using Values = std::vector<std::vector<double>>;  // [service][room]
+using RoomValues = std::vector<std::vector<double>>;  // [service][room]
 
 double worth(const Rooms& rooms, RoomIndex room, const std::vector<double>& prices) {
   double sum = 0;
@@ -26,7 +26,7 @@ double worth(const Rooms& rooms, RoomIndex room, const std::vector<double>& pric
 }
 
 /// The most expensive room, and what each service gains alone.
-double bound_at(const Rooms& rooms, const Values& values, const std::vector<double>& prices) {
+double bound_at_room_prices(const Rooms& rooms, const RoomValues& values, const std::vector<double>& prices) {
   double bound = 0;
   for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) bound = std::max(bound, worth(rooms, room, prices));
   for (const std::vector<double>& of_room : values) {
@@ -40,7 +40,7 @@ double bound_at(const Rooms& rooms, const Values& values, const std::vector<doub
 }
 
 /// The best of all ways to share the GPU, from a service on.
-double best_shared(const Rooms& rooms, const Values& values, ServiceIndex service, RoomIndex taken) {
+double best_shared(const Rooms& rooms, const RoomValues& values, ServiceIndex service, RoomIndex taken) {
   if (ix(service) == values.size()) return 0;
   double best = -std::numeric_limits<double>::infinity();
   for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
@@ -52,8 +52,8 @@ double best_shared(const Rooms& rooms, const Values& values, ServiceIndex servic
 }
 
 /// Larger rooms are worth more, or nothing is known about them. Which ones are of no use stays from call to call.
-Values drawn_values(const Rooms& rooms, int services, std::uint64_t seed, Rng& rng) {
-  Values values;
+RoomValues drawn_room_values(const Rooms& rooms, int services, std::uint64_t seed, Rng& rng) {
+  RoomValues values;
   for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
     std::vector<double> of_kind(ix(rooms.kinds()));
     for (double& each : of_kind) each = 100 * rng.unit();
@@ -70,8 +70,8 @@ Values drawn_values(const Rooms& rooms, int services, std::uint64_t seed, Rng& r
 }
 
 /// The bound is convex: where no step lowers it, it is the least.
-void expect_least(const Rooms& rooms, const Values& values, const std::vector<double>& prices, Rng& rng) {
-  const double least = bound_at(rooms, values, prices);
+void expect_least(const Rooms& rooms, const RoomValues& values, const std::vector<double>& prices, Rng& rng) {
+  const double least = bound_at_room_prices(rooms, values, prices);
   const double tolerance = 1e-7 * (1 + std::abs(least));
   for (int trial = 0; trial < 100; ++trial) {
     const double length = std::pow(10.0, static_cast<double>(rng.below(6)) - 3);
@@ -81,7 +81,8 @@ void expect_least(const Rooms& rooms, const Values& values, const std::vector<do
       if (only < other.size() && only != ix(kind)) continue;
       other[kind] = std::max(0.0, other[kind] + length * (2 * rng.unit() - 1));
     }
-    ASSERT_GE(bound_at(rooms, values, other), least - tolerance) << fmt::format("at {}, not {}", other, prices);
+    ASSERT_GE(bound_at_room_prices(rooms, values, other), least - tolerance)
+        << fmt::format("at {}, not {}", other, prices);
   }
 }
 
@@ -96,12 +97,12 @@ TEST(BlockPrices, GiveTheLeastBound) {
     Rng rng(seed);
     // Each call starts from the last basis.
     for (int call = 0; call < 4; ++call) {
-      const Values values = drawn_values(gpu_case.rooms, services, seed, rng);
+      const RoomValues values = drawn_room_values(gpu_case.rooms, services, seed, rng);
       const std::vector<double> prices = solver.solve(values);
       ASSERT_EQ(prices.size(), ix(gpu_case.rooms.kinds()));
       for (const double price : prices) EXPECT_GE(price, 0);
       const double shared = best_shared(gpu_case.rooms, values, ServiceIndex(0), kEmptyRoom);
-      EXPECT_GE(bound_at(gpu_case.rooms, values, prices), shared - 1e-7 * (1 + std::abs(shared)));
+      EXPECT_GE(bound_at_room_prices(gpu_case.rooms, values, prices), shared - 1e-7 * (1 + std::abs(shared)));
       expect_least(gpu_case.rooms, values, prices, rng);
       if (HasFatalFailure()) return;
     }
@@ -115,7 +116,7 @@ TEST(BlockPrices, GiveTheLeastBoundOnAWholeGpu) {
     const GpuCase gpu_case(problem);
     BlockPrices solver(gpu_case);
     Rng rng(seed);
-    const Values values = drawn_values(gpu_case.rooms, 4, seed, rng);
+    const RoomValues values = drawn_room_values(gpu_case.rooms, 4, seed, rng);
     expect_least(gpu_case.rooms, values, solver.solve(values), rng);
     if (HasFatalFailure()) return;
   }
@@ -127,7 +128,7 @@ TEST(BlockPrices, AreWhatTheFirstOneLeftOutWouldGive) {
   for (const int services : {3, 5}) {
     const Problem problem = testing::quarters_problem(services, 2);
     const GpuCase gpu_case(problem);
-    Values values;
+    RoomValues values;
     for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
       values.emplace_back(ix(gpu_case.rooms.count()), -std::numeric_limits<double>::infinity());
       values.back().front() = 0;
@@ -135,7 +136,7 @@ TEST(BlockPrices, AreWhatTheFirstOneLeftOutWouldGive) {
     }
     BlockPrices solver(gpu_case);
     const std::vector<double> prices = solver.solve(values);
-    EXPECT_NEAR(bound_at(gpu_case.rooms, values, prices), services == 3 ? 24 : 28, 1e-9);
+    EXPECT_NEAR(bound_at_room_prices(gpu_case.rooms, values, prices), services == 3 ? 24 : 28, 1e-9);
     if (services == 3) {
       EXPECT_NEAR(prices.front(), 0, 1e-9);
     }

@@ -31,9 +31,9 @@ Held held_by(const Bundles& bundles, BundleIndex bundle) {
 }
 
 /// What every placing of serving pieces of a service gives it.
-class Placings {
+class ServicePlacings {
  public:
-  Placings(const ModelTerms& model, ServiceIndex service) : model_(model), service_(service) { add(0, 0); }
+  ServicePlacings(const ModelTerms& model, ServiceIndex service) : model_(model), service_(service) { add(0, 0); }
   [[nodiscard]] const std::set<Held>& all() const { return all_; }
 
  private:
@@ -60,8 +60,8 @@ class Placings {
   std::set<Held> all_;
 };
 
-struct Case {
-  Case(const Problem& from, ServiceIndex number)
+struct BundlesCase {
+  BundlesCase(const Problem& from, ServiceIndex number)
       : problem(from),
         model(problem.models[ix(problem.gpus.front().model)]),
         rooms(model),
@@ -76,7 +76,7 @@ struct Case {
   ServiceIndex service;
 };
 
-void expect_items(const Case& of) {
+void expect_items(const BundlesCase& of) {
   const std::size_t variants = of.problem.services[of.service].variants.size();
   std::size_t items = 0;
   for (const KindIndex kind : indices_of<KindIndex>(of.model.rates)) {
@@ -95,7 +95,7 @@ void expect_items(const Case& of) {
 }
 
 /// Room, rate and capacity, counted piece by piece.
-void expect_figures(Case& of, BundleIndex bundle) {
+void expect_figures(BundlesCase& of, BundleIndex bundle) {
   RoomIndex room(0);
   double rate = 0;
   std::vector<double> capacity(of.problem.services[of.service].variants.size());
@@ -141,9 +141,9 @@ void expect_steps(const Bundles& bundles, const std::map<Held, BundleIndex>& num
 
 void expect_bundles_are_the_placings(const Problem& problem) {
   for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
-    Case of(problem, service);
+    BundlesCase of(problem, service);
     expect_items(of);
-    const Placings placings(of.model, service);
+    const ServicePlacings placings(of.model, service);
     std::map<Held, BundleIndex> numbers;
     for (const BundleIndex bundle : Indices<BundleIndex>(of.bundles.count())) {
       const Held held = held_by(of.bundles, bundle);

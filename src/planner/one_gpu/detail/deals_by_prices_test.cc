@@ -15,13 +15,13 @@ namespace {
 using testing::rounding_of;
 using testing::TinySearch;
 
-constexpr int kSeeds = berth::testing::by_build(200, 20);
+constexpr int kDealsByPricesSeeds = berth::testing::by_build(200, 20);
 
 /// However few deals are kept: those that are not kept lead to nothing that is worth more than the draft says.
 TEST(DealsByPrices, LeaveOutWhatLosesTheSlack) {
   int complete = 0;
   int cut = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kDealsByPricesSeeds)) {
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), slot {}, label {}", seed, branch.slot, branch.label));
       if (!search.state.bound.has_prices()) return;
@@ -47,7 +47,7 @@ TEST(DealsByPrices, LeaveOutWhatLosesTheSlack) {
 
 TEST(DealsByPrices, StopWhereTheNodesAreSpent) {
   int stopped = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kDealsByPricesSeeds)) {
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       if (!search.state.bound.has_prices()) return;
       DealsByPrices by_prices(search.state, search.change_bound, search.options);

@@ -16,7 +16,7 @@ namespace {
 using testing::rounding_of;
 using testing::TinySearch;
 
-constexpr int kSeeds = berth::testing::by_build(300, 40);
+constexpr int kDealsByStatesSeeds = berth::testing::by_build(300, 40);
 
 /// The deals under limits; what is not among them is worth no more than the draft or the budget says.
 std::vector<Deal> checked_deals(TinySearch& search, const Branch& branch, const PassLimits& limits) {
@@ -36,7 +36,7 @@ std::vector<Deal> checked_deals(TinySearch& search, const Branch& branch, const 
 TEST(DealsByStates, LeaveOutWhatTheBudgetKnows) {
   int fewer = 0;
   int found = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kDealsByStatesSeeds)) {
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), slot {}, label {}", seed, branch.slot, branch.label));
       if (search.state.bound.bounding() != Bounding::kJoint) return;
@@ -58,7 +58,7 @@ TEST(DealsByStates, LeaveOutWhatTheBudgetKnows) {
 
 TEST(DealsByStates, StopWhereTheNodesAreSpent) {
   int stopped = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kDealsByStatesSeeds)) {
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       if (search.state.bound.bounding() != Bounding::kJoint) return;
       PassLimits limits = testing::kUnlimited;

@@ -19,7 +19,7 @@ namespace {
 using testing::rounding_of;
 using testing::TinySearch;
 
-constexpr int kSeeds = berth::testing::by_build(200, 20);
+constexpr int kExpansionSeeds = berth::testing::by_build(200, 20);
 
 PassLimits limited(int changes_max, int placings_max, bool is_from_pool = false) {
   PassLimits limits = testing::kUnlimited;
@@ -95,7 +95,7 @@ Expanded expand(TinySearch& search, const Branch& branch, Expansion& expansion, 
 TEST(Expansion, ReachesTheBestChangeOrKnowsWhatItLeavesOut) {
   int left_out = 0;
   int found = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kExpansionSeeds)) {
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), slot {}, label {}", seed, branch.slot, branch.label));
       Expansion expansion(search.state);
@@ -118,7 +118,7 @@ TEST(Expansion, ReachesTheBestChangeOrKnowsWhatItLeavesOut) {
 
 TEST(Expansion, TriesTheChangesOfThePool) {
   int found = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kExpansionSeeds)) {
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), slot {}, label {}", seed, branch.slot, branch.label));
       Expansion expansion(search.state);

@@ -17,7 +17,7 @@ namespace {
 
 using testing::one_gpu_of_tiny;
 
-constexpr int kSeeds = berth::testing::by_build(300, 30);
+constexpr int kGpuCaseSeeds = berth::testing::by_build(300, 30);
 
 /// The least delay of a piece over what may stand before: nothing, or an unowned piece on its site.
 int least_delay(const GpuCase& gpu_case, const Piece& piece) {
@@ -27,7 +27,7 @@ int least_delay(const GpuCase& gpu_case, const Piece& piece) {
 }
 
 TEST(GpuCase, KnowsTheLeastDelaysThatTheCheckerFinds) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kGpuCaseSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = one_gpu_of_tiny(seed);
     problem.services.front().start_seconds += static_cast<double>(seed % 10) / 10;  // to be rounded
@@ -59,7 +59,7 @@ Configuration other_configuration(const GpuCase& gpu_case) {
 }
 
 TEST(GpuCase, ChangesInTheSlotsThatTheCheckerAllows) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kGpuCaseSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = one_gpu_of_tiny(seed);
     problem.gpus.front().pins.clear();
@@ -83,7 +83,7 @@ TEST(GpuCase, ChangesInTheSlotsThatTheCheckerAllows) {
 }
 
 TEST(GpuCase, KnowsTheProgressOfASlot) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kGpuCaseSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);

@@ -22,8 +22,8 @@ namespace {
 using testing::one_gpu_problem;
 using testing::quarters_problem;
 
-constexpr int kStatesMax = 200'000;
-constexpr int kJudged = berth::testing::by_build(60, 8);
+constexpr int kBoundStatesMax = 200'000;
+constexpr int kJointBoundJudged = berth::testing::by_build(60, 8);
 
 /// The bound of a whole problem, with blocks of so many slots.
 double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {
@@ -36,7 +36,7 @@ double bound_of(const Problem& problem, Variants variants, int block_slots, doub
     models.push_back(start.state);
   }
   const PriceBound prices(gpu_case, search.starts(), 4, 1);
-  JointBound joint(gpu_case, variants, kStatesMax);
+  JointBound joint(gpu_case, variants, kBoundStatesMax);
   EXPECT_TRUE(joint.is_usable());
   joint.set_progress_scales(std::vector<double>(problem.services.size(), progress_scale));
   joint.compute(block_slots, standing, &prices);
@@ -97,7 +97,7 @@ TEST(JointBound, KnowsWhenASliceIsThereToBeTaken) {
   const GpuCase gpu_case(problem);
   const OneGpuSearch search(gpu_case);
   const PriceBound prices(gpu_case, search.starts(), 4, 1);
-  JointBound joint(gpu_case, Variants::kKept, kStatesMax);
+  JointBound joint(gpu_case, Variants::kKept, kBoundStatesMax);
   joint.compute(1, {kEmptyBundle, kEmptyBundle}, &prices);
   const std::vector<ModelState> models = {{}, {.is_stale = true}};
   // At slot 4 a quarter is created in 3 of the 6 slots left; what was cut to retrain on starts in 2.
@@ -116,7 +116,7 @@ TEST(JointBound, HoldsWhereAModelIsBetterBeforeItsSwap) {
 
 TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
   int judged = 0;
-  for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
+  for (std::uint64_t seed = 0; judged < kJointBoundJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = testing::tiny_problem(Rng(seed));
     if (problem.gpus.size() > 1) continue;
@@ -136,7 +136,7 @@ TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
 TEST(JointBound, HoldsForTheExhaustiveSearchWhereModelsRetrain) {
   static constexpr std::array<double, 5> kCreateSeconds = {0.5, 0, 0.4, 1, 1.7};
   int judged = 0;
-  for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
+  for (std::uint64_t seed = 0; judged < kJointBoundJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = testing::tiny_problem(Rng(seed));
     const bool retrains = std::ranges::any_of(
@@ -185,7 +185,7 @@ TEST(JointBound, HoldsFromEachSlotOn) {
     const OneGpuSearch search(gpu_case);
     std::vector<BundleIndex> standing;
     for (const ServiceStart& start : search.starts()) standing.push_back(start.bundle);
-    JointBound joint(gpu_case, Variants::kKept, kStatesMax);
+    JointBound joint(gpu_case, Variants::kKept, kBoundStatesMax);
     joint.compute(4, standing, nullptr);
     // Holding on from slot to slot is one of the ways on.
     const StateIndex state = joint.state_of(standing);

@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "base/core/test_cases.h"
+#include "planner/one_gpu/testing/configurations.h"
 #include "planner/window/check.h"
 #include "planner/window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
 
-constexpr int kStatesMax = 100'000;
-constexpr int kSeeds = berth::testing::by_build(150, 15);
+using testing::kStatesMax;
+
+constexpr int kJointChangesSeeds = berth::testing::by_build(150, 15);
 
 /// Nothing stands, so that services can be left out.
 Problem one_empty_gpu_of_tiny(std::uint64_t seed, std::size_t services_max = 3) {
@@ -67,7 +69,7 @@ PieceCosts drawn_costs(const GpuCase& gpu_case, bool dropped_contribute, Rng& rn
   return costs;
 }
 
-std::vector<double> drawn_values(const JointStates& states, Rng& rng) {
+std::vector<double> drawn_state_values(const JointStates& states, Rng& rng) {
   std::vector<double> values(ix(states.count()));
   for (double& value : values) value = rng.below(10) == 0 ? kWorthless : 100 * rng.unit();
   return values;
@@ -134,8 +136,8 @@ double cost_with_handovers(const PieceCosts& costs, const Difference& of, int ki
   return cost;
 }
 
-struct Case {
-  explicit Case(const Problem& problem)
+struct ChangesCase {
+  explicit ChangesCase(const Problem& problem)
       : gpu_case(problem), states(gpu_case, Variants::kKept, kStatesMax), changes(gpu_case, states, {}) {}
   GpuCase gpu_case;
   JointStates states;
@@ -143,14 +145,14 @@ struct Case {
 };
 
 TEST(JointChanges, AreExactForOneServiceThatHandsNothingOver) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_empty_gpu_of_tiny(seed, 1);
     if (problem.services.front().variants.size() > 1) continue;
-    Case of(problem);
+    ChangesCase of(problem);
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
-    const std::vector<double> values = drawn_values(of.states, rng);
+    const std::vector<double> values = drawn_state_values(of.states, rng);
     std::vector<double> now = values;
     of.changes.make(costs.of_additions(of.states), {}, {}, now.data());
     for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
@@ -169,14 +171,14 @@ TEST(JointChanges, AreExactForOneServiceThatHandsNothingOver) {
 
 /// Whatever is handed over, the worth of each change counts; and none is worth more than if all of it were handed over.
 TEST(JointChanges, HoldForEveryChangeAndHandover) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_empty_gpu_of_tiny(seed);
-    Case of(problem);
+    ChangesCase of(problem);
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
     const JointChanges::Costs of_additions = costs.of_additions(of.states);
-    const std::vector<double> values = drawn_values(of.states, rng);
+    const std::vector<double> values = drawn_state_values(of.states, rng);
     std::vector<double> now = values;
     of.changes.make(of_additions, {}, {}, now.data());
     std::vector<double> spare = now;
@@ -208,16 +210,16 @@ TEST(JointChanges, HoldForEveryChangeAndHandover) {
 /// Pieces that get ready within a block may be added, and what they lead to be changed again.
 TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
   int quick_cases = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_empty_gpu_of_tiny(seed);
-    Case of(problem);
+    ChangesCase of(problem);
     // Where some pieces need no time at all, one change is enough.
     if (std::ranges::count(of.gpu_case.start_slots, 0) > 0) continue;
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
     const JointChanges::Costs of_additions = costs.of_additions(of.states);
-    const std::vector<double> values = drawn_values(of.states, rng);
+    const std::vector<double> values = drawn_state_values(of.states, rng);
     std::vector<double> once = values;
     of.changes.make(of_additions, {}, {}, once.data());
     constexpr int kBlockSlots = 4;
@@ -248,9 +250,9 @@ struct Placed {
   StateIndex state = StateIndex(0);
 };
 
-class Placings {
+class JointPlacings {
  public:
-  Placings(const GpuCase& gpu_case, const JointStates& states)
+  JointPlacings(const GpuCase& gpu_case, const JointStates& states)
       : case_(gpu_case), states_(states), bundles_(gpu_case.bundles.size()) {
     add(SiteIndex(0), 0);
   }
@@ -307,12 +309,12 @@ double cost_of_change(const GpuCase& gpu_case, const std::vector<std::vector<dou
 /// With costs by the delays of docs/explanation/planner.md, no change between two placings is worth more than its
 /// states are.
 TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = one_empty_gpu_of_tiny(seed, 2);
     problem.change_price = seed % 2 == 0 ? 0 : 10;
     problem.create_seconds = static_cast<double>(seed % 6) / 2;
-    Case of(problem);
+    ChangesCase of(problem);
     Rng rng(seed);
     PieceCosts costs;
     costs.price = problem.change_price;
@@ -332,10 +334,10 @@ TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
         costs.created.back().push_back(-created * worth - costs.price);
       }
     }
-    const std::vector<double> values = drawn_values(of.states, rng);
+    const std::vector<double> values = drawn_state_values(of.states, rng);
     std::vector<double> now = values;
     of.changes.make(costs.of_additions(of.states), {}, {}, now.data());
-    const Placings placings(of.gpu_case, of.states);
+    const JointPlacings placings(of.gpu_case, of.states);
     for (const Placed& from : placings.all()) {
       for (const Placed& to : placings.all()) {
         if (!of.states.may_begin(to.state)) continue;
@@ -349,7 +351,7 @@ TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
 TEST(JointChanges, TakeOneOverAndCreateTheRest) {
   // From a quarter of service 0 to quarters of both: the new one is created. From two of service 0: it is handed over.
   const Problem problem = testing::quarters_problem(2, 4);
-  Case of(problem);
+  ChangesCase of(problem);
   PieceCosts costs;
   costs.price = 1;
   costs.given.assign(2, std::vector<double>(3, -2));

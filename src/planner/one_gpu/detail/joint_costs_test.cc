@@ -16,8 +16,9 @@
 namespace berth::planner {
 namespace {
 
-constexpr int kStatesMax = 100'000;
-constexpr int kSeeds = berth::testing::by_build(100, 15);
+using testing::kStatesMax;
+
+constexpr int kJointCostsSeeds = berth::testing::by_build(100, 15);
 
 struct Costs {
   explicit Costs(const Problem& problem, int block_slots = 1)
@@ -76,7 +77,7 @@ struct Costs {
 /// In proportion to where in its block a slot is, the costs at both boundaries cover those of each change in it.
 TEST(JointCosts, CoverEachChangeBetweenTwoBoundaries) {
   int between = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointCostsSeeds)) {
     const Problem problem = testing::one_gpu_of_tiny(seed);
     for (const int block_slots : {1, 2, 3}) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), blocks of {}", seed, block_slots));
@@ -118,7 +119,7 @@ TEST(JointCosts, CoverEachChangeBetweenTwoBoundaries) {
 }
 
 TEST(JointCosts, AreExactAtBoundariesOfSingleSlots) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointCostsSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     Problem problem = testing::one_gpu_of_tiny(seed);
     problem.gpus.front().standing.clear();  // nothing to take over
@@ -139,7 +140,7 @@ TEST(JointCosts, AreExactAtBoundariesOfSingleSlots) {
 }
 
 /// The room of what all services serve with.
-RoomIndex room_of(const GpuCase& gpu_case, const Arrangement& arrangement) {
+RoomIndex serving_room_of(const GpuCase& gpu_case, const Arrangement& arrangement) {
   RoomIndex room = kEmptyRoom;
   for (const ServiceIndex service : indices_of<ServiceIndex>(arrangement.shares)) {
     room = gpu_case.rooms.join(room, gpu_case.bundles[service].room[arrangement.shares[service].bundle]);
@@ -149,7 +150,7 @@ RoomIndex room_of(const GpuCase& gpu_case, const Arrangement& arrangement) {
 
 TEST(JointCosts, ArePricedAtNoMoreThanAnyChangeBetweenTwoRooms) {
   int priced = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointCostsSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     Problem problem = testing::one_gpu_of_tiny(seed);
     problem.change_price = 3;
@@ -169,8 +170,8 @@ TEST(JointCosts, ArePricedAtNoMoreThanAnyChangeBetweenTwoRooms) {
         return testing::does_something(of.gpu_case, piece) || std::ranges::count(from, piece) > 0;
       });
       if (!is_legal) continue;
-      const RoomIndex from_room = room_of(of.gpu_case, arrangements[arrangements.number_of(from)]);
-      const RoomIndex to_room = room_of(of.gpu_case, arrangements[arrangements.number_of(to)]);
+      const RoomIndex from_room = serving_room_of(of.gpu_case, arrangements[arrangements.number_of(from)]);
+      const RoomIndex to_room = serving_room_of(of.gpu_case, arrangements[arrangements.number_of(to)]);
       const double price = of.costs.price_from(from_room)[to_room];
       ASSERT_GE(price, 0);
       ASSERT_LE(price, price_of_change(of.gpu_case, from, to));
@@ -181,28 +182,28 @@ TEST(JointCosts, ArePricedAtNoMoreThanAnyChangeBetweenTwoRooms) {
 }
 
 /// Two services, of which 0 is stale; starting takes 2 s, creating half a second more: 2 and 3 slots.
-Problem problem_of_two() {
+Problem stale_problem_of_two() {
   Problem problem = testing::quarters_problem(2, 10);
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
   return problem;
 }
 
 TEST(JointCosts, KnowWhereASliceIsCreatedInTime) {
-  const Problem problem = problem_of_two();
+  const Problem problem = stale_problem_of_two();
   EXPECT_TRUE(Costs(problem).costs.is_soon_created());
-  Problem slow = problem_of_two();
+  Problem slow = stale_problem_of_two();
   slow.create_seconds = 1.7;
   EXPECT_FALSE(Costs(slow).costs.is_soon_created()) << "4 slots, and 2 where it is handed over";
-  Problem apart = problem_of_two();
+  Problem apart = stale_problem_of_two();
   apart.services[1].trust_domain = 1;
   EXPECT_FALSE(Costs(apart).costs.is_soon_created()) << "it may not share the GPU with the others";
-  Problem fresh = problem_of_two();
+  Problem fresh = stale_problem_of_two();
   fresh.services[0].retraining.reset();
   EXPECT_FALSE(Costs(fresh).costs.is_soon_created()) << "no model retrains";
 }
 
 TEST(JointCosts, TakeOverWhatARetrainingLeaves) {
-  const Problem problem = problem_of_two();
+  const Problem problem = stale_problem_of_two();
   Costs of(problem);
   of.costs.go_to(of.blocks.end());
   EXPECT_FALSE(of.costs.takeover().while_training) << "there is no slot left";
@@ -260,7 +261,7 @@ TEST(JointCosts, KnowThatAModelIsFreshUntilItIsDue) {
 }
 
 TEST(JointCostsDeathTest, GoThroughTheBoundariesInTurn) {
-  const Problem problem = problem_of_two();
+  const Problem problem = stale_problem_of_two();
   Costs of(problem);
   EXPECT_DEATH(of.costs.go_to(of.blocks.end() - 1), "boundary");
 }

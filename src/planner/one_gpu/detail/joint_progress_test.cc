@@ -12,13 +12,15 @@
 
 #include "base/core/test_cases.h"
 #include "planner/one_gpu/detail/one_gpu_search.h"
+#include "planner/one_gpu/testing/configurations.h"
 #include "planner/one_gpu/testing/continuations.h"
 
 namespace berth::planner {
 namespace {
 
-constexpr int kStatesMax = 100'000;
-constexpr int kSeeds = berth::testing::by_build(200, 30);
+using testing::kStatesMax;
+
+constexpr int kJointProgressSeeds = berth::testing::by_build(200, 30);
 
 struct Progress {
   explicit Progress(const Problem& problem)
@@ -85,7 +87,7 @@ PhaseIndex phase_of(const RetrainingTerms& terms, const std::vector<std::vector<
 /// In every schedule the models have phases that can be reached, and with which the states so far are worth something.
 TEST(JointProgress, ReachesThePhasesOfEverySchedule) {
   int training = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointProgressSeeds)) {
     const Problem problem = testing::one_gpu_of_tiny(seed);
     const Progress of(problem);
     if (of.phases.is_always_fresh()) continue;
@@ -143,7 +145,7 @@ double best_reward(const Progress& of, PhasesIndex phases, SlotIndex t, const st
 
 TEST(JointProgress, PaysForTheBestPiecesThatFitBesideARoom) {
   int paid = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds / 2)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointProgressSeeds / 2)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     const Problem problem = testing::one_gpu_of_tiny(seed);
     const Progress of(problem);
@@ -165,7 +167,7 @@ TEST(JointProgress, PaysForTheBestPiecesThatFitBesideARoom) {
 }
 
 /// Service 0 is stale, and due again in slot 6; 1 never retrains. A whole GPU retrains in 2 slots.
-Problem problem_of_two(bool keeps_unfinished) {
+Problem due_problem_of_two(bool keeps_unfinished) {
   Problem problem = testing::quarters_problem(2, 12);
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
   problem.services[0].retraining = RetrainingTerms{
@@ -178,7 +180,7 @@ PhasesIndex phases_in(const Progress& of, PhaseIndex phase) {
 }
 
 TEST(JointProgress, ReachesAFreshModelAfterTheFastestRetraining) {
-  const Problem problem = problem_of_two(false);
+  const Problem problem = due_problem_of_two(false);
   const Progress of(problem);
   const auto is_reachable = [&](int t, PhaseIndex phase) {
     return of.progress.is_reachable(SlotIndex(t), phases_in(of, phase));
@@ -196,7 +198,7 @@ TEST(JointProgress, ReachesAFreshModelAfterTheFastestRetraining) {
 }
 
 TEST(JointProgress, AddsWhatProgressIsWorthInThePhase) {
-  const Problem problem = problem_of_two(false);
+  const Problem problem = due_problem_of_two(false);
   const Progress of(problem);
   const std::vector<ModelState> open = {{.is_stale = true, .progress = 0.5}, {}};
   const std::vector<ModelState> fresh = {{}, {}};
@@ -215,8 +217,8 @@ TEST(JointProgress, AddsWhatProgressIsWorthInThePhase) {
 }
 
 /// Of two states, what each phase is worth.
-struct Values {
-  explicit Values(const Progress& of) : progress(of), values(ix(of.phases.count()) * ix(of.states.count())) {}
+struct PhaseValues {
+  explicit PhaseValues(const Progress& of) : progress(of), values(ix(of.phases.count()) * ix(of.states.count())) {}
   void set(PhaseIndex phase, double value) {
     std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(place(phase)), progress.states.count(), value);
   }
@@ -234,8 +236,8 @@ struct Values {
   std::vector<double> values;
 };
 
-Values drawn_values(const Progress& of) {
-  Values values(of);
+PhaseValues phase_values(const Progress& of) {
+  PhaseValues values(of);
   values.set(kFresh, 9);
   values.set(kStuck, 5);
   values.set(kTraining, 7);
@@ -243,18 +245,18 @@ Values drawn_values(const Progress& of) {
 }
 
 TEST(JointProgress, EntersADueSlotStale) {
-  const Problem lost_problem = problem_of_two(false);
+  const Problem lost_problem = due_problem_of_two(false);
   const Progress lost(lost_problem);
-  Values values = drawn_values(lost);
+  PhaseValues values = phase_values(lost);
   lost.progress.enter(SlotIndex(5), values.values.data());
   EXPECT_EQ(values.of(kFresh), 9) << "nothing is due";
   lost.progress.enter(SlotIndex(6), values.values.data());
   EXPECT_EQ(values.of(kFresh), 7) << "the better of stuck and training";
   EXPECT_EQ(values.of(kStuck), 7) << "it begins anew";
   EXPECT_EQ(values.of(kTraining), kWorthless) << "it was to be done before";
-  const Problem kept_problem = problem_of_two(true);
+  const Problem kept_problem = due_problem_of_two(true);
   const Progress kept(kept_problem);
-  Values kept_values = drawn_values(kept);
+  PhaseValues kept_values = phase_values(kept);
   kept.progress.enter(SlotIndex(6), kept_values.values.data());
   EXPECT_EQ(kept_values.of(kFresh), 7);
   EXPECT_EQ(kept_values.of(kStuck), 5);
@@ -262,13 +264,13 @@ TEST(JointProgress, EntersADueSlotStale) {
 }
 
 TEST(JointProgress, ChargesWhatWasPaidWhenARetrainingIsDone) {
-  const Problem problem = problem_of_two(false);
+  const Problem problem = due_problem_of_two(false);
   Progress of(problem);
   const double price = of.prices.service(ServiceIndex(0)).price_of_progress(SlotIndex(3));
   ASSERT_GT(price, 0);
   of.progress.set_scales({1 / price, 1});
   of.progress.start(&of.prices);
-  Values values = drawn_values(of);
+  PhaseValues values = phase_values(of);
   of.progress.get_done(SlotIndex(1), values.values.data());
   EXPECT_EQ(values.of(kTraining), 7) << "too soon";
   of.progress.get_done(SlotIndex(3), values.values.data());
@@ -280,21 +282,21 @@ TEST(JointProgress, ChargesWhatWasPaidWhenARetrainingIsDone) {
 }
 
 TEST(JointProgress, ChargesModelsInTrainingAtTheEnd) {
-  const Problem problem = problem_of_two(false);
+  const Problem problem = due_problem_of_two(false);
   const Progress of(problem);
   const double price = of.prices.service(ServiceIndex(0)).price_of_progress(SlotIndex(12));
   EXPECT_EQ(of.progress.charge_at_end(phases_in(of, kFresh)), 0);
   EXPECT_EQ(of.progress.charge_at_end(phases_in(of, kStuck)), 0);
   EXPECT_NEAR(of.progress.charge_at_end(phases_in(of, kTraining)), price, 1e-6 * (1 + price));
   // Due in the last slot: nothing of it can be done in the window.
-  Problem late = problem_of_two(false);
+  Problem late = due_problem_of_two(false);
   late.services[0].retraining->due_slots = {SlotIndex(11)};
   const Progress of_late(late);
   EXPECT_EQ(of_late.progress.charge_at_end(phases_in(of_late, kTraining)), std::numeric_limits<double>::infinity());
 }
 
 TEST(JointProgressDeathTest, RequiresPricesWhereAModelMayBeStale) {
-  const Problem problem = problem_of_two(false);
+  const Problem problem = due_problem_of_two(false);
   Progress of(problem);
   EXPECT_DEATH(of.progress.start(nullptr), "prices");
   const Problem fresh_problem = testing::quarters_problem(1, 4);

@@ -12,21 +12,23 @@
 #include <vector>
 
 #include "base/core/test_cases.h"
+#include "planner/one_gpu/testing/configurations.h"
 #include "planner/window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
 
-constexpr int kStatesMax = 100'000;
-constexpr int kSeeds = berth::testing::by_build(150, 15);
+using testing::kStatesMax;
+
+constexpr int kJointStatesSeeds = berth::testing::by_build(150, 15);
 
 /// What a service holds, [item], or [kind] where variants are free.
-using Counts = std::vector<int>;
-using All = std::vector<Counts>;  // [service]
+using StateCounts = std::vector<int>;
+using All = std::vector<StateCounts>;  // [service]
 
-Counts counts_of(const GpuCase& gpu_case, Variants variants, ServiceIndex service, BundleIndex bundle) {
+StateCounts state_counts_of(const GpuCase& gpu_case, Variants variants, ServiceIndex service, BundleIndex bundle) {
   const Bundles& bundles = gpu_case.bundles[service];
-  Counts counts(variants == Variants::kKept ? bundles.items.size() : gpu_case.model.rates.size());
+  StateCounts counts(variants == Variants::kKept ? bundles.items.size() : gpu_case.model.rates.size());
   for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
     counts[ix(variants == Variants::kKept ? item : bundles.items[item].kind)] += bundles.count_of(bundle, item);
   }
@@ -57,7 +59,7 @@ std::map<All, StateIndex> expect_one_to_one(const GpuCase& gpu_case, Variants va
   visit_tuples(gpu_case, kEmptyRoom, tuple, [&](const std::vector<BundleIndex>& bundles, RoomIndex room) {
     All all;
     for (const ServiceIndex service : indices_of<ServiceIndex>(bundles)) {
-      all.push_back(counts_of(gpu_case, variants, service, bundles[service]));
+      all.push_back(state_counts_of(gpu_case, variants, service, bundles[service]));
     }
     const StateIndex state = states.state_of(bundles);
     ASSERT_TRUE(state >= 0 && state < states.count());
@@ -139,11 +141,11 @@ void expect_rules(const GpuCase& gpu_case, const JointStates& states) {
 void expect_holdings(const GpuCase& gpu_case, Variants variants, JointStates& states) {
   for (const ServiceIndex service : indices_of<ServiceIndex>(gpu_case.bundles)) {
     const Bundles& bundles = gpu_case.bundles[service];
-    std::map<Counts, HoldingIndex> numbers;
+    std::map<StateCounts, HoldingIndex> numbers;
     std::vector<char> keeps(ix(states.holdings(service)));
     for (const BundleIndex bundle : Indices<BundleIndex>(bundles.count())) {
       const HoldingIndex holding = states.holding_of(service, bundle);
-      numbers[counts_of(gpu_case, variants, service, bundle)] = holding;
+      numbers[state_counts_of(gpu_case, variants, service, bundle)] = holding;
       if (gpu_case.keeps_floor(service, bundles.rate[bundle])) keeps[holding] = 1;
     }
     ASSERT_EQ(numbers.size(), ix(states.holdings(service)));
@@ -156,7 +158,7 @@ void expect_holdings(const GpuCase& gpu_case, Variants variants, JointStates& st
     }
     for (const auto& [old_counts, old] : numbers) {
       for (const auto& [counts, holding] : numbers) {
-        Counts common;
+        StateCounts common;
         for (std::size_t i = 0; i < counts.size(); ++i) common.push_back(std::min(counts[i], old_counts[i]));
         ASSERT_EQ(states.common_with(service, old)[holding], numbers.at(common));
       }
@@ -179,7 +181,7 @@ void expect_states_are_the_combinations(const Problem& problem, Variants variant
 }
 
 TEST(JointStates, AreTheCombinationsOfBundlesThatFit) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointStatesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = testing::tiny_problem(Rng(seed));
     problem.gpus.resize(1);

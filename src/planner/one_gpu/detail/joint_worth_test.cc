@@ -14,8 +14,9 @@
 namespace berth::planner {
 namespace {
 
-constexpr int kStatesMax = 100'000;
-constexpr int kSeeds = berth::testing::by_build(150, 20);
+using testing::kStatesMax;
+
+constexpr int kJointWorthSeeds = berth::testing::by_build(150, 20);
 
 struct Worth {
   Worth(const Problem& problem, Variants variants)
@@ -50,7 +51,7 @@ Variants variants_of(std::uint64_t seed) { return seed % 2 == 0 ? Variants::kKep
 
 TEST(JointWorth, IsTheBestOfEachSlot) {
   int choices = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointWorthSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     const Problem problem = testing::one_gpu_of_tiny(seed);
     const Worth of(problem, variants_of(seed));
@@ -77,7 +78,7 @@ TEST(JointWorth, IsTheBestOfEachSlot) {
 }
 
 TEST(JointWorth, OfTheTailIsThatOfTheBestBundle) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointWorthSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     const Problem problem = testing::one_gpu_of_tiny(seed);
     const Worth of(problem, variants_of(seed));
@@ -99,7 +100,7 @@ TEST(JointWorth, OfTheTailIsThatOfTheBestBundle) {
 /// In whatever slots it is there, and whether its model is fresh or not.
 TEST(JointWorth, MarginsAreNoMoreThanWhatAPieceMoreServes) {
   int smaller = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kJointWorthSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     const Problem problem = testing::one_gpu_of_tiny(seed);
     const Worth of(problem, variants_of(seed));

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,10 +18,10 @@ namespace {
 
 using testing::CaseBounds;
 using testing::Continuations;
+using testing::kArrangementsMax;
+using testing::rounding_of;
 
-constexpr int kSeeds = berth::testing::by_build(200, 24);
-
-constexpr std::size_t kArrangementsMax = 60;  // for the sake of time
+constexpr int kLabelBoundSeeds = berth::testing::by_build(200, 24);
 
 /// What a test needs to know of a label in a slot.
 struct Visited {
@@ -37,7 +36,7 @@ struct Visited {
 /// Returns how many.
 int visit_bounded(const std::function<void(const Visited&)>& visit) {
   int visited = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kLabelBoundSeeds)) {
     const Problem problem = testing::one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);
     Arrangements arrangements(gpu_case);
@@ -64,8 +63,6 @@ int visit_bounded(const std::function<void(const Visited&)>& visit) {
   return visited;
 }
 
-double slack_of(double value) { return 1e-9 * (1 + std::abs(value)); }
-
 TEST(LabelBound, IsNoLessThanTheBestThatALabelCanBecome) {
   int dead = 0;
   int exact = 0;
@@ -76,8 +73,8 @@ TEST(LabelBound, IsNoLessThanTheBestThatALabelCanBecome) {
       ++dead;
       return;
     }
-    EXPECT_GE(bound, best - slack_of(best));
-    if (bound <= best + slack_of(best)) ++exact;
+    EXPECT_GE(bound, best - rounding_of(best));
+    if (bound <= best + rounding_of(best)) ++exact;
   });
   EXPECT_GT(visited, 10 * dead);
   EXPECT_GT(exact, 0);
@@ -92,7 +89,7 @@ TEST(LabelBound, HoldsForALabelThatWaitsIfNothingMayBeTaken) {
     EXPECT_LE(bound, taking);
     if (bound < taking) ++lower;
     if (held != kNever) {
-      EXPECT_GE(bound, held - slack_of(held));
+      EXPECT_GE(bound, held - rounding_of(held));
     }
   });
   EXPECT_GT(lower, 0);

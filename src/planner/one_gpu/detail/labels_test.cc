@@ -27,7 +27,7 @@ Problem one_gpu_of_small(std::uint64_t seed) {
 }
 
 /// A schedule label by label, slot by slot where `holds`; nothing where it is not allowed.
-std::optional<double> value_of(const GpuCase& gpu_case, const std::vector<Change>& changes, bool holds) {
+std::optional<double> schedule_value(const GpuCase& gpu_case, const std::vector<Change>& changes, bool holds) {
   Arrangements arrangements(gpu_case);
   Labels labels(gpu_case, arrangements);
   labels.restart();
@@ -63,7 +63,7 @@ TEST(Labels, AreWorthWhatTheCheckerSays) {
     if (answer.is_infeasible || gpu_case.first_slot == gpu_case.end()) continue;
     ++judged;
     for (const bool holds : {false, true}) {
-      const std::optional<double> value = value_of(gpu_case, answer.schedule.gpus.front(), holds);
+      const std::optional<double> value = schedule_value(gpu_case, answer.schedule.gpus.front(), holds);
       ASSERT_TRUE(value.has_value());
       const double wanted = evaluate(problem, answer.schedule).objective;
       EXPECT_NEAR(*value, wanted, 1e-9 * (1 + std::abs(wanted)));

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,9 +17,9 @@
 namespace berth::planner {
 namespace {
 
-using Changes = std::vector<Change>;
+using testing::rounding_of;
 
-double slack_of(double value) { return 1e-9 * (1 + std::abs(value)); }
+using Changes = std::vector<Change>;
 
 /// What the checker of schedules finds it worth; nothing where it is not allowed.
 std::optional<double> judged(const Problem& problem, const Changes& changes) {
@@ -76,10 +75,10 @@ TEST(LocalSearch, OffersReplaceWorseSchedulesOnly) {
       const std::optional<double> value = judged(problem, changes);
       const double before = state.incumbent.value();
       const bool is_taken = local_search.offer(changes);
-      if (!value || *value < before - slack_of(before)) {
+      if (!value || *value < before - rounding_of(before)) {
         EXPECT_FALSE(is_taken);
         ++refused;
-      } else if (*value > before + slack_of(before)) {
+      } else if (*value > before + rounding_of(before)) {
         EXPECT_TRUE(is_taken);
       }
       if (!is_taken) {
@@ -88,7 +87,7 @@ TEST(LocalSearch, OffersReplaceWorseSchedulesOnly) {
       }
       ++taken;
       ASSERT_TRUE(value.has_value());
-      EXPECT_NEAR(state.incumbent.value(), *value, slack_of(*value));
+      EXPECT_NEAR(state.incumbent.value(), *value, rounding_of(*value));
       EXPECT_FALSE(local_search.offer(changes)) << "worth no more than itself";
     }
   }
@@ -117,12 +116,12 @@ TEST(LocalSearch, EndsWhereNoNeighbourIsBetter) {
       const Changes changes = state.incumbent.changes();
       const std::optional<double> value = judged(problem, changes);
       ASSERT_TRUE(value.has_value());
-      EXPECT_GE(*value, before - slack_of(before));
-      EXPECT_NEAR(*value, state.incumbent.value(), slack_of(*value));
+      EXPECT_GE(*value, before - rounding_of(before));
+      EXPECT_NEAR(*value, state.incumbent.value(), rounding_of(*value));
       for (const Changes& neighbour : neighbours_of(changes)) {
         const std::optional<double> other = judged(problem, neighbour);
         if (other) {
-          EXPECT_LE(*other, *value + slack_of(*value));
+          EXPECT_LE(*other, *value + rounding_of(*value));
         }
       }
     }

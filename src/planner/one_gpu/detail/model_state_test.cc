@@ -17,7 +17,7 @@ namespace berth::planner {
 namespace {
 
 /// A service whose progress is all made elsewhere, so that no GPU has to do anything.
-Problem drawn_problem(Rng rng) {
+Problem drawn_stale_problem(Rng rng) {
   Problem problem = testing::quarters_problem(1, 4 + static_cast<int>(rng.below(12)));
   ServiceTerms& service = problem.services.front();
   service.variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
@@ -44,7 +44,7 @@ Problem drawn_problem(Rng rng) {
 TEST(ModelState, GoesThroughTheStatesThatTheCheckerFinds) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(400, 100))) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    const Problem problem = drawn_problem(Rng(seed));
+    const Problem problem = drawn_stale_problem(Rng(seed));
     const ServiceTerms& service = problem.services.front();
     const RetrainingTerms& terms = *service.retraining;
     const Evaluation truth = evaluate(problem, {.gpus = {{}}});

@@ -13,10 +13,13 @@
 
 #include "base/core/test_cases.h"
 #include "planner/one_gpu/detail/one_gpu_search.h"
+#include "planner/one_gpu/testing/configurations.h"
 #include "planner/window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
+
+using testing::room_of;
 
 using Shares = std::vector<Share>;
 
@@ -50,14 +53,9 @@ std::vector<std::pair<SlotIndex, SlotIndex>> ranges_of(const GpuCase& gpu_case) 
   return ranges;
 }
 
-RoomIndex room_of(const GpuCase& gpu_case, ServiceIndex service, const Share& share) {
-  const RoomIndex room = gpu_case.bundles[service].room[share.bundle];
-  return share.retraining_kind < 0 ? room : gpu_case.rooms.add(room, share.retraining_kind);
-}
-
 /// What a service gets out of a stretch with a share: what it serves, the tail if it is the last, and progress.
-double value_of(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service, const Share& share,
-                const PoolRange& stretch) {
+double stretch_value(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service, const Share& share,
+                     const PoolRange& stretch) {
   const auto& retraining = gpu_case.problem.services[service].retraining;
   const bool is_stale = stretch.progress_factor >= 0 && retraining &&
                         (retraining->is_stale || std::ranges::any_of(retraining->due_slots, [&](SlotIndex due) {
@@ -110,7 +108,7 @@ void visit_all(const GpuCase& gpu_case, RoomIndex taken, Shares& shares,
 double value_of_all(const GpuCase& gpu_case, const Prices& prices, const Shares& shares, const PoolRange& stretch) {
   double sum = 0;
   for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
-    sum += value_of(gpu_case, prices, service, shares[service], stretch);
+    sum += stretch_value(gpu_case, prices, service, shares[service], stretch);
   }
   return sum;
 }

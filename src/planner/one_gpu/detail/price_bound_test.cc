@@ -20,7 +20,7 @@
 namespace berth::planner {
 namespace {
 
-constexpr int kJudged = berth::testing::by_build(30, 6);
+constexpr int kPriceBoundJudged = berth::testing::by_build(30, 6);
 
 /// The bound of all that is left from slot t on.
 double bound_from(const PriceBound& bound, SlotIndex t, const std::vector<ServiceStart>& services) {
@@ -33,7 +33,7 @@ double bound_from(const PriceBound& bound, SlotIndex t, const std::vector<Servic
 
 TEST(PriceBound, HoldsForTheExhaustiveSearchAndOnlyFalls) {
   int judged = 0;
-  for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
+  for (std::uint64_t seed = 0; judged < kPriceBoundJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = testing::tiny_problem(Rng(seed));
     problem.gpus.resize(1);

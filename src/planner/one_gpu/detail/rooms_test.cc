@@ -16,13 +16,13 @@
 namespace berth::planner {
 namespace {
 
-using Counts = std::vector<int>;  // [kind]
+using RoomCounts = std::vector<int>;  // [kind]
 
 /// The kinds of every set of sites of which no two clash: all subsets are tried.
-std::set<Counts> counts_of_all_sets(const ModelTerms& model) {
-  std::set<Counts> all;
+std::set<RoomCounts> counts_of_all_sets(const ModelTerms& model) {
+  std::set<RoomCounts> all;
   for (std::uint64_t chosen = 0; chosen < std::uint64_t{1} << model.sites.size(); ++chosen) {
-    Counts counts(model.rates.size());
+    RoomCounts counts(model.rates.size());
     bool is_legal = true;
     for (std::size_t site = 0; site < model.sites.size() && is_legal; ++site) {
       if ((chosen >> site & 1) == 0) continue;
@@ -34,13 +34,13 @@ std::set<Counts> counts_of_all_sets(const ModelTerms& model) {
   return all;
 }
 
-Counts counts_of(const Rooms& rooms, RoomIndex room) {
-  Counts counts;
+RoomCounts room_counts_of(const Rooms& rooms, RoomIndex room) {
+  RoomCounts counts;
   for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) counts.push_back(rooms.count_of(room, kind));
   return counts;
 }
 
-RoomIndex number_in(const std::map<Counts, RoomIndex>& numbers, const Counts& counts) {
+RoomIndex number_in(const std::map<RoomCounts, RoomIndex>& numbers, const RoomCounts& counts) {
   const auto found = numbers.find(counts);
   return found == numbers.end() ? kNoRoom : found->second;
 }
@@ -48,18 +48,18 @@ RoomIndex number_in(const std::map<Counts, RoomIndex>& numbers, const Counts& co
 /// Every room is one of the sets and the reverse, and what is added or joined is what the counts say.
 void expect_rooms_are_the_sets(const ModelTerms& model) {
   const Rooms rooms(model);
-  const std::set<Counts> wanted = counts_of_all_sets(model);
+  const std::set<RoomCounts> wanted = counts_of_all_sets(model);
   ASSERT_EQ(rooms.kinds(), static_cast<int>(model.rates.size()));
   ASSERT_EQ(rooms.count(), static_cast<int>(wanted.size()));
-  std::map<Counts, RoomIndex> numbers;
-  for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) numbers.emplace(counts_of(rooms, room), room);
-  for (const Counts& counts : wanted) ASSERT_TRUE(numbers.contains(counts));
-  EXPECT_EQ(numbers.at(Counts(model.rates.size())), 0);
+  std::map<RoomCounts, RoomIndex> numbers;
+  for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) numbers.emplace(room_counts_of(rooms, room), room);
+  for (const RoomCounts& counts : wanted) ASSERT_TRUE(numbers.contains(counts));
+  EXPECT_EQ(numbers.at(RoomCounts(model.rates.size())), 0);
   std::vector<RoomIndex> maximal;
   for (const auto& [counts, room] : numbers) {
     bool is_maximal = true;
     for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) {
-      Counts more = counts;
+      RoomCounts more = counts;
       ++more[kind];
       const RoomIndex added = number_in(numbers, more);
       ASSERT_EQ(rooms.add(room, kind), added);
@@ -68,7 +68,7 @@ void expect_rooms_are_the_sets(const ModelTerms& model) {
     }
     if (is_maximal) maximal.push_back(room);
     for (const auto& [others, other] : numbers) {
-      Counts sum = counts;
+      RoomCounts sum = counts;
       for (const KindIndex kind : indices_of<KindIndex>(sum)) sum[kind] += others[kind];
       ASSERT_EQ(rooms.join(room, other), number_in(numbers, sum)) << room << " with " << other;
     }

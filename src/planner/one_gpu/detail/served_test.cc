@@ -19,7 +19,7 @@ namespace {
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// One service of up to three variants, whose order by accuracy depends on whether the model is fresh.
-Problem drawn_problem(Rng rng) {
+Problem drawn_served_problem(Rng rng) {
   Problem problem;
   problem.slots = 1 + static_cast<int>(rng.below(6));
   problem.samples = 1 + static_cast<int>(rng.below(4));
@@ -108,7 +108,7 @@ TEST(Served, IsTheSumOverSlotsAndSamples) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 30))) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(seed);
-    const Problem problem = drawn_problem(rng.split("problem"));
+    const Problem problem = drawn_served_problem(rng.split("problem"));
     Served served(problem, ServiceIndex(0));
     std::vector<std::vector<double>> capacities;
     for (int i = 0; i < 6; ++i) {

@@ -26,7 +26,7 @@ namespace {
 
 using testing::one_gpu_of_tiny;
 
-constexpr int kJudged = berth::testing::by_build(30, 6);
+constexpr int kServiceBoundJudged = berth::testing::by_build(30, 6);
 constexpr std::array<double, 1> kOne = {1};
 constexpr std::array<double, 4> kSeveral = {1, 0.3, 2, 0};
 
@@ -84,7 +84,7 @@ double start_value(const ServiceBound& bound, SlotIndex first_slot, const Servic
 }
 
 /// What the GPU earns, and what each service gains alone.
-double bound_at(const GpuCase& gpu_case, const Prices& prices, std::span<const double> factors) {
+double bound_at_prices(const GpuCase& gpu_case, const Prices& prices, std::span<const double> factors) {
   const OneGpuSearch search(gpu_case);
   const std::vector<ServiceStart> starts = search.starts();
   const PriceSums sums = sums_of(gpu_case, prices);
@@ -100,7 +100,7 @@ double bound_at(const GpuCase& gpu_case, const Prices& prices, std::span<const d
 TEST(ServiceBound, HoldsForTheExhaustiveSearchAtAnyPrices) {
   int judged = 0;
   int retraining = 0;
-  for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
+  for (std::uint64_t seed = 0; judged < kServiceBoundJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_gpu_of_tiny(seed);
     const std::optional<Answer> truth = testing::Exhaustive(problem, 10'000).solve();
@@ -117,8 +117,8 @@ TEST(ServiceBound, HoldsForTheExhaustiveSearchAtAnyPrices) {
     for (const double kinds : {0.0, 0.3, 1.0, 4.0}) {
       for (const double progress : {0.0, 0.5, 5.0, 50.0}) {
         const Prices prices = drawn_prices(gpu_case, rng, kinds * scale, progress * scale);
-        ASSERT_GE(bound_at(gpu_case, prices, kOne), least) << kinds << " and " << progress;
-        ASSERT_GE(bound_at(gpu_case, prices, kSeveral), least) << kinds << " and " << progress;
+        ASSERT_GE(bound_at_prices(gpu_case, prices, kOne), least) << kinds << " and " << progress;
+        ASSERT_GE(bound_at_prices(gpu_case, prices, kSeveral), least) << kinds << " and " << progress;
       }
     }
   }
@@ -262,8 +262,8 @@ TEST(ServiceBound, IsNoLargerWithMoreFactors) {
     Rng rng(seed);
     const double scale = problem.services.front().value * problem.services.front().loads.front();
     const Prices prices = drawn_prices(gpu_case, rng, scale / 2, scale * problem.slots);
-    const double one = bound_at(gpu_case, prices, kOne);
-    const double several = bound_at(gpu_case, prices, kSeveral);
+    const double one = bound_at_prices(gpu_case, prices, kOne);
+    const double several = bound_at_prices(gpu_case, prices, kSeveral);
     if (one == kNever) continue;
     EXPECT_LE(several, one + 1e-9 * (1 + std::abs(one)));
     if (several < one - 1e-6 * (1 + std::abs(one))) ++smaller;
@@ -283,10 +283,10 @@ TEST(ServiceBound, ChargesProgressWhenTheRetrainingIsDone) {
   const GpuCase gpu_case(problem);
   Rng rng(1);
   Prices prices = drawn_prices(gpu_case, rng, 0, 0);
-  EXPECT_NEAR(bound_at(gpu_case, prices, kOne), 2 * 5 + 8 * 10, 1e-6);
+  EXPECT_NEAR(bound_at_prices(gpu_case, prices, kOne), 2 * 5 + 8 * 10, 1e-6);
   // The half next to the quarter makes a quarter of the progress in a slot, and is paid for it.
   prices.progress[0][0] = 16;
-  EXPECT_NEAR(bound_at(gpu_case, prices, kOne), 2 * (5 + 4) + 8 * 10 - 16, 1e-6);
+  EXPECT_NEAR(bound_at_prices(gpu_case, prices, kOne), 2 * (5 + 4) + 8 * 10 - 16, 1e-6);
 }
 
 TEST(ServiceBound, ChargesProgressAtTheEndOfTheWindow) {
@@ -306,7 +306,7 @@ TEST(ServiceBound, ChargesProgressAtTheEndOfTheWindow) {
   prices.progress[0][0] = 40;
   const double truth = evaluate(problem, {.gpus = {{}}}).objective;
   EXPECT_DOUBLE_EQ(truth, 4 * 5 + 10 * 10);
-  EXPECT_NEAR(bound_at(gpu_case, prices, kOne), truth, 1e-6);
+  EXPECT_NEAR(bound_at_prices(gpu_case, prices, kOne), truth, 1e-6);
 }
 
 }  // namespace

@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "base/core/test_cases.h"
+#include "planner/one_gpu/testing/configurations.h"
 #include "planner/one_gpu/testing/tiny_search.h"
 
 namespace berth::planner {
 namespace {
 
+using testing::room_of;
 using testing::rounding_of;
 using testing::TinySearch;
 
-constexpr int kSeeds = berth::testing::by_build(200, 24);
+constexpr int kShareOptionsSeeds = berth::testing::by_build(200, 24);
 
 /// Whether progress of a service can still count from slot t on.
 bool may_train(const TinySearch& search, const Label& label, ServiceIndex service, SlotIndex t) {
@@ -29,7 +31,7 @@ bool may_train(const TinySearch& search, const Label& label, ServiceIndex servic
 }
 
 /// Every share that a service could have, with what it loses.
-std::map<Share, double> losses_of(const TinySearch& search, const Label& label, ServiceIndex service, SlotIndex t) {
+std::map<Share, double> share_losses(const TinySearch& search, const Label& label, ServiceIndex service, SlotIndex t) {
   const GpuCase& gpu_case = search.gpu_case;
   const Share old = search.state.labels.share_of(label, service);
   const double now = search.bounds.prices.from(service, t, old.bundle, search.state.labels.state_of(label, service));
@@ -47,11 +49,6 @@ std::map<Share, double> losses_of(const TinySearch& search, const Label& label, 
   }
   losses[old] = 0;
   return losses;
-}
-
-RoomIndex room_of(const GpuCase& gpu_case, ServiceIndex service, const Share& share) {
-  const RoomIndex room = gpu_case.bundles[service].room[share.bundle];
-  return share.retraining_kind < 0 ? room : gpu_case.rooms.add(room, share.retraining_kind);
 }
 
 void expect_options(const TinySearch& search, const std::vector<ShareOption>& options, ServiceIndex service,
@@ -73,7 +70,7 @@ void expect_options(const TinySearch& search, const std::vector<ShareOption>& op
 /// Also from what is known of labels before it.
 TEST(ShareOptions, AreTheSharesThatLoseLessThanTheSlack) {
   std::size_t several = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kShareOptionsSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       if (!search.state.bound.has_prices()) return;
@@ -82,7 +79,7 @@ TEST(ShareOptions, AreTheSharesThatLoseLessThanTheSlack) {
       for (const ServiceIndex service : indices_of<ServiceIndex>(search.gpu_case.bundles)) {
         const std::vector<ShareOption>& found = search.options.of(label, service, branch.slot, slack);
         ASSERT_EQ(found.front().share, search.state.labels.share_of(label, service));
-        expect_options(search, found, service, losses_of(search, label, service, branch.slot), slack);
+        expect_options(search, found, service, share_losses(search, label, service, branch.slot), slack);
         if (found.size() > 1) ++several;
       }
     });
@@ -93,7 +90,7 @@ TEST(ShareOptions, AreTheSharesThatLoseLessThanTheSlack) {
 /// Service by service, at prices, it is a bound of every change to such shares.
 TEST(ShareOptions, AreWorthNoLessTogetherThanAnyChange) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kShareOptionsSeeds)) {
     SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
     testing::visit_branches(seed, [&](TinySearch& search, const Branch& branch) {
       if (!search.state.bound.has_prices()) return;

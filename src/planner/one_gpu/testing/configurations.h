@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "planner/one_gpu/detail/arrangements.h"
 #include "planner/one_gpu/detail/gpu_case.h"
 #include "planner/window/testing/problems.h"
 
 namespace berth::planner::testing {
+
+/// More joint states than a tiny problem has.
+inline constexpr int kStatesMax = 100'000;
 
 /// tiny_problem with its first GPU alone.
 [[nodiscard]] inline Problem one_gpu_of_tiny(std::uint64_t seed) {
@@ -25,6 +29,12 @@ namespace berth::planner::testing {
   if (piece.use != kRetraining) return rates.requests_per_second[piece.use] > 0;
   const ServiceTerms& terms = gpu_case.problem.services[piece.service];
   return may_be_stale(terms) && !terms.retrains_elsewhere && rates.retraining_slots > 0;
+}
+
+/// The room of what a service holds with a share.
+[[nodiscard]] inline RoomIndex room_of(const GpuCase& gpu_case, ServiceIndex service, const Share& share) {
+  const RoomIndex room = gpu_case.bundles[service].room[share.bundle];
+  return share.retraining_kind < 0 ? room : gpu_case.rooms.add(room, share.retraining_kind);
 }
 
 [[nodiscard]] inline Configuration standing_of(const GpuCase& gpu_case) {

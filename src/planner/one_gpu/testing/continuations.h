@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <functional>
@@ -19,6 +20,12 @@
 #include "planner/one_gpu/testing/configurations.h"
 
 namespace berth::planner::testing {
+
+/// Of tiny problems, for the sake of time.
+inline constexpr std::size_t kArrangementsMax = 60;
+
+/// What differs by less is rounding.
+[[nodiscard]] inline double rounding_of(double value) { return 1e-9 * (1 + std::abs(value)); }
 
 /// Whether changes may begin a retraining whose progress cannot count any more: no other one is due, and the model is
 /// not stale. The slice may still be worth something, as it need not be created when it begins to serve.

@@ -26,9 +26,6 @@ inline constexpr PassLimits kUnlimited{.width = 1 << 29,
                                        .with_moves = true,
                                        .nodes_max = std::numeric_limits<std::int64_t>::max() / 2};
 
-/// What differs by less is rounding.
-[[nodiscard]] inline double rounding_of(double value) { return 1e-9 * (1 + std::abs(value)); }
-
 struct TinySearch {
   /// Keeps a reference to the problem.
   explicit TinySearch(const Problem& problem, int block_slots = 1)
@@ -61,7 +58,6 @@ struct TinySearch {
 /// is known that is worth up to 30 % less than the best; only labels with a larger bound are visited.
 inline void visit_branches(std::uint64_t seed,
                            const std::function<void(TinySearch& search, const Branch& branch)>& visit) {
-  constexpr std::size_t kArrangementsMax = 60;  // for the sake of time
   const Problem problem = one_gpu_of_tiny(seed);
   for (const bool is_joint : {false, true}) {
     TinySearch search(problem, 1 + static_cast<int>(seed % 3));

@@ -15,7 +15,7 @@
 namespace berth::packing::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(400, 60);
+constexpr std::uint64_t kAssembleCases = berth::testing::by_build(400, 60);
 
 /// A problem without limits on GPUs, so that any covers are a plan.
 std::optional<PackingProblem> draw_unlimited(std::uint64_t seed) {
@@ -41,7 +41,7 @@ FoundPlan any_plan(const Instance& instance, Rng& rng) {
 
 TEST(Assemble, AnyCoversBecomeALegalPlan) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kAssembleCases)) {
     const auto problem = draw_unlimited(seed);
     if (!problem) continue;
     const Instance instance = *make_instance(*problem);
@@ -70,7 +70,7 @@ TEST(Assemble, AnyCoversBecomeALegalPlan) {
       ASSERT_EQ(std::ranges::count(packing.gpu_offers, o), gpus);
     }
   }
-  EXPECT_GT(judged * 2, static_cast<int>(kCases));
+  EXPECT_GT(judged * 2, static_cast<int>(kAssembleCases));
 }
 
 /// The tenant of a GPU of a packing.
@@ -97,7 +97,7 @@ bool has_room(const PackingProblem& problem, const Packing& packing, const Offer
 // A kind that fits next to the others: with it the plan needs no more GPUs than without.
 TEST(Assemble, AFreeSliceKeepsItsPlace) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kAssembleCases)) {
     const auto problem = draw_unlimited(seed);
     if (!problem) continue;
     const Instance instance = *make_instance(*problem);
@@ -133,7 +133,7 @@ TEST(Assemble, AFreeSliceKeepsItsPlace) {
       }
     }
   }
-  EXPECT_GT(judged, static_cast<int>(kCases) / 10);
+  EXPECT_GT(judged, static_cast<int>(kAssembleCases) / 10);
 }
 
 TEST(AppendPacking, NumbersTheGpusOn) {

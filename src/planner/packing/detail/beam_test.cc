@@ -18,7 +18,7 @@ namespace {
 
 using reference::SolvedProblem;
 
-constexpr std::uint64_t kCases = berth::testing::by_build(400, 50);
+constexpr std::uint64_t kBeamCases = berth::testing::by_build(400, 50);
 constexpr std::size_t kWide = 20'000;
 
 /// A beam with all that it needs.
@@ -86,7 +86,7 @@ std::vector<LimitedRow> rows_for(const Instance& instance, std::int64_t price) {
 TEST(Beam, FindsTheLeastPriceAndProvesThatNoneIsLower) {
   int judged = 0;
   int proven = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
     const Instance& instance = solved.instance;
@@ -100,7 +100,7 @@ TEST(Beam, FindsTheLeastPriceAndProvesThatNoneIsLower) {
     ASSERT_FALSE(none.plan.has_value());
     if (none.is_proven_none) ++proven;
   }
-  EXPECT_GT(judged * 2, static_cast<int>(kCases));
+  EXPECT_GT(judged * 2, static_cast<int>(kBeamCases));
   EXPECT_GT(proven * 10, judged * 9);
 }
 
@@ -108,7 +108,7 @@ TEST(Beam, FindsTheLeastPriceAndProvesThatNoneIsLower) {
 TEST(Beam, KeepsEveryLimitAndProvesOnlyWhatIsTrue) {
   int found = 0;
   int proven = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Instance& instance = solved.instance;
     Rng rng = Rng(seed).split("limits");
@@ -135,13 +135,13 @@ TEST(Beam, KeepsEveryLimitAndProvesOnlyWhatIsTrue) {
       }
     }
   }
-  EXPECT_GT(found, static_cast<int>(kCases) / 4);
-  EXPECT_GT(proven, static_cast<int>(kCases) / 4);
+  EXPECT_GT(found, static_cast<int>(kBeamCases) / 4);
+  EXPECT_GT(proven, static_cast<int>(kBeamCases) / 4);
 }
 
 TEST(Beam, FindsRoomForExtraSlices) {
   int judged = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases)) {
     if (solved.optimum->largest_free.sms == 0) continue;
     if (std::ranges::any_of(solved.instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; }))
       continue;
@@ -165,12 +165,12 @@ TEST(Beam, FindsRoomForExtraSlices) {
     ++judged;
     ASSERT_TRUE(is_found);
   }
-  EXPECT_GT(judged, static_cast<int>(kCases) / 4);
+  EXPECT_GT(judged, static_cast<int>(kBeamCases) / 4);
 }
 
 TEST(Beam, LimitsTheGpusOfEachOffer) {
   int judged = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases)) {
     if (solved.instance.offers.size() < 2) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     PackingProblem limited = solved.problem;
@@ -196,7 +196,7 @@ TEST(Beam, LimitsTheGpusOfEachOffer) {
 
 TEST(Beam, WidensUntilItKnows) {
   constexpr std::array<std::size_t, 3> kWidths = {1, 8, kWide};
-  for (const auto& [seed, solved] : reference::solved_cases(kCases / 2)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases / 2)) {
     const Instance& instance = solved.instance;
     std::vector<GpuFiller> fillers;
     for (std::uint32_t o = 0; o < instance.offers.size(); ++o) fillers.emplace_back(instance, o);
@@ -208,7 +208,7 @@ TEST(Beam, WidensUntilItKnows) {
 }
 
 TEST(Beam, ProvesNothingWithoutABudget) {
-  for (const auto& [seed, solved] : reference::solved_cases(kCases / 4)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases / 4)) {
     Search search(solved.instance);
     for (const std::int64_t nodes_max : {0, 1, 5, 50}) {
       search.budget() = {.nodes_max = nodes_max};
@@ -218,7 +218,7 @@ TEST(Beam, ProvesNothingWithoutABudget) {
 }
 
 TEST(Beam, GivesTheSameAnswerTwice) {
-  for (const auto& [seed, solved] : reference::solved_cases(kCases / 4)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kBeamCases / 4)) {
     const PlanLimits limits = at_price(solved.price() + 1);
     ASSERT_EQ(Search(solved.instance).run(limits, 8).plan, Search(solved.instance).run(limits, 8).plan);
   }

@@ -14,10 +14,10 @@
 namespace berth::packing::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(2000, 300);
+constexpr std::uint64_t kBulkCases = berth::testing::by_build(2000, 300);
 
 /// Demands with these rates; every kind serves them with its throughput.
-Instance instance_of(const std::vector<Int128>& rates, const std::vector<Int128>& throughput) {
+Instance bulk_instance_of(const std::vector<Int128>& rates, const std::vector<Int128>& throughput) {
   Instance instance;
   instance.kinds.resize(throughput.size());
   for (const Int128 rate : rates) {
@@ -40,13 +40,13 @@ Relaxation mean_of(std::vector<std::vector<double>> mean_covers) {
 }
 
 TEST(Bulk, SmallDemandsHaveNone) {
-  const Instance instance = instance_of({60, 5}, {10});
+  const Instance instance = bulk_instance_of({60, 5}, {10});
   EXPECT_FALSE(take_bulk(instance, mean_of({{6.4}, {0.5}})).has_value());
   EXPECT_FALSE(take_bulk(instance, mean_of({})).has_value()) << "no fractional optimum";
 }
 
 TEST(Bulk, SettlesMostOfALargeDemand) {
-  const Instance instance = instance_of({1000, 5}, {10, 7});
+  const Instance instance = bulk_instance_of({1000, 5}, {10, 7});
   const auto bulk = take_bulk(instance, mean_of({{93.7, 9.0}, {0.5, 0}}));
   ASSERT_TRUE(bulk.has_value());
   const Counts& settled = bulk->by_demand[0];
@@ -61,7 +61,7 @@ TEST(Bulk, SettlesMostOfALargeDemand) {
 
 // What is settled would meet the rate alone: the search could not choose any more.
 TEST(Bulk, ADemandThatWouldBeMetIsLeftToTheSearch) {
-  const Instance instance = instance_of({100, 1000}, {10});
+  const Instance instance = bulk_instance_of({100, 1000}, {10});
   const auto bulk = take_bulk(instance, mean_of({{16.0}, {100.0}}));
   ASSERT_TRUE(bulk.has_value());
   EXPECT_EQ(bulk->by_demand[0], (Counts{0}));
@@ -70,7 +70,7 @@ TEST(Bulk, ADemandThatWouldBeMetIsLeftToTheSearch) {
 
 TEST(Bulk, IsTheSumOfItsDemandsAndLeavesEachARest) {
   int settled_some = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kBulkCases)) {
     Rng rng = Rng(seed).split("bulk");
     const std::vector<Int128> throughput = {static_cast<Int128>(1 + rng.below(9)), static_cast<Int128>(rng.below(9))};
     std::vector<Int128> rates;
@@ -79,7 +79,7 @@ TEST(Bulk, IsTheSumOfItsDemandsAndLeavesEachARest) {
       rates.push_back(static_cast<Int128>(1 + rng.below(400)));
       relaxation.mean_covers.push_back({60 * rng.unit(), throughput[1] == 0 ? 0 : 60 * rng.unit()});
     }
-    const Instance instance = instance_of(rates, throughput);
+    const Instance instance = bulk_instance_of(rates, throughput);
     const auto bulk = take_bulk(instance, relaxation);
     if (!bulk) continue;
     ++settled_some;
@@ -98,11 +98,11 @@ TEST(Bulk, IsTheSumOfItsDemandsAndLeavesEachARest) {
 
 TEST(WithBulk, CoversTheWholeDemandWithoutSurplus) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kBulkCases)) {
     Rng rng = Rng(seed).split("whole");
     std::vector<Int128> throughput;
     for (int k = 0; k < 3; ++k) throughput.push_back(static_cast<Int128>(1 + rng.below(12)));
-    const Instance instance = instance_of({static_cast<Int128>(100 + rng.below(400))}, throughput);
+    const Instance instance = bulk_instance_of({static_cast<Int128>(100 + rng.below(400))}, throughput);
     Relaxation relaxation;
     relaxation.mean_covers.push_back({30 * rng.unit(), 30 * rng.unit(), 10 * rng.unit()});
     const auto bulk = take_bulk(instance, relaxation);
@@ -121,7 +121,7 @@ TEST(WithBulk, CoversTheWholeDemandWithoutSurplus) {
 
 // 5 are to spare: a slice of 4 goes, then one of 1.
 TEST(WithBulk, TheFastestSurplusGoesFirst) {
-  const Instance instance = instance_of({10}, {1, 4});
+  const Instance instance = bulk_instance_of({10}, {1, 4});
   const Bulk bulk{.by_demand = {{3, 1}}, .counts = {3, 1}, .rest = instance};
   EXPECT_EQ(with_bulk(instance, bulk, {{0, 2}}), (CoverChoice{{2, 2}}));
 }

@@ -17,8 +17,8 @@
 namespace berth::packing::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(300, 60);
-constexpr std::int64_t kNodes = 2'000'000;
+constexpr std::uint64_t kCountBranchingCases = berth::testing::by_build(300, 60);
+constexpr std::int64_t kCountBranchingNodes = 2'000'000;
 
 /// Two or three models, each with a price, some with a count that binds.
 std::optional<reference::SolvedProblem> draw_fleet(std::uint64_t seed) {
@@ -42,12 +42,12 @@ std::optional<reference::SolvedProblem> draw_fleet(std::uint64_t seed) {
 TEST(CountBranching, MixedFleetsAreSolvedToTheOptimum) {
   int judged = 0;
   int proven = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCountBranchingCases)) {
     const auto fleet = draw_fleet(seed);
     if (!fleet || !fleet->optimum) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kCountBranchingNodes};
     const auto plan = PlanSearch(fleet->instance, budget).cheapest();
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(reference::find_cover_fault(fleet->instance, plan->covers), std::nullopt);
@@ -56,17 +56,17 @@ TEST(CountBranching, MixedFleetsAreSolvedToTheOptimum) {
     ASSERT_LE(plan->bound, plan->price);
     if (plan->bound == plan->price) ++proven;
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases));
+  EXPECT_GT(judged * 10, static_cast<int>(kCountBranchingCases));
   EXPECT_GT(proven * 100, judged * 95);
 }
 
 TEST(CountBranching, FleetsThatAreTooSmallAreRefused) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCountBranchingCases)) {
     const auto fleet = draw_fleet(seed);
     if (!fleet || fleet->optimum) continue;
     ++judged;
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kCountBranchingNodes};
     const auto plan = PlanSearch(fleet->instance, budget).cheapest();
     ASSERT_FALSE(plan.has_value()) << "seed " << seed;
     ASSERT_TRUE(plan.error().is_proven) << "seed " << seed;
@@ -76,7 +76,7 @@ TEST(CountBranching, FleetsThatAreTooSmallAreRefused) {
 
 // With few nodes the bound may be weak, but it holds, and a plan is legal.
 TEST(CountBranching, HoldsWithAnyBudget) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCountBranchingCases)) {
     const auto fleet = draw_fleet(seed);
     if (!fleet) continue;
     for (const std::int64_t nodes_max : {0, 200, 3'000, 40'000}) {
@@ -113,7 +113,7 @@ TEST(CountBranching, WholeGpusRaiseAWeakBound) {
   const RelaxedProblem by_price{
       .counts_slices = false, .limits = count_limits(instance), .extra = Counts(instance.kinds.size(), 0)};
   EXPECT_LT(relax(instance, by_price).bound, 3);
-  Budget budget{.nodes_max = kNodes};
+  Budget budget{.nodes_max = kCountBranchingNodes};
   const auto plan = PlanSearch(instance, budget).cheapest();
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->price, 3);
@@ -125,7 +125,7 @@ TEST(CountBranching, CountsOfTheOffersBind) {
   PackingProblem problem = small_demand_on_a_large_gpu();
   problem.offers[1].count_max = 0;
   const Instance instance = *make_instance(problem);
-  Budget budget{.nodes_max = kNodes};
+  Budget budget{.nodes_max = kCountBranchingNodes};
   const auto plan = PlanSearch(instance, budget).cheapest();
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->price, 10);

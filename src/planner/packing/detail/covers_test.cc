@@ -12,11 +12,11 @@
 namespace berth::packing::detail {
 namespace {
 
-InstanceDemand demand_of(Int128 rate, std::vector<Int128> throughput) {
+InstanceDemand instance_demand_of(Int128 rate, std::vector<Int128> throughput) {
   return {.demand = 0, .pool = 0, .rate = rate, .throughput = std::move(throughput)};
 }
 
-Int128 carried(const InstanceDemand& demand, const Counts& cover) {
+Int128 recounted_rate(const InstanceDemand& demand, const Counts& cover) {
   Int128 sum = 0;
   for (std::size_t k = 0; k < cover.size(); ++k) sum += demand.throughput[k] * cover[k];
   return sum;
@@ -24,7 +24,7 @@ Int128 carried(const InstanceDemand& demand, const Counts& cover) {
 
 bool has_surplus(const InstanceDemand& demand, const Counts& cover) {
   for (std::size_t k = 0; k < cover.size(); ++k) {
-    if (cover[k] > 0 && carried(demand, cover) - demand.throughput[k] >= demand.rate) return true;
+    if (cover[k] > 0 && recounted_rate(demand, cover) - demand.throughput[k] >= demand.rate) return true;
   }
   return false;
 }
@@ -35,7 +35,7 @@ std::set<Counts> all_minimal(const InstanceDemand& demand) {
   Counts counts(demand.throughput.size(), 0);
   const std::function<void(std::size_t)> visit = [&](std::size_t k) {
     if (k == counts.size()) {
-      if (carried(demand, counts) >= demand.rate && !has_surplus(demand, counts)) covers.insert(counts);
+      if (recounted_rate(demand, counts) >= demand.rate && !has_surplus(demand, counts)) covers.insert(counts);
       return;
     }
     const Int128 most = demand.throughput[k] == 0 ? 0 : (demand.rate + demand.throughput[k] - 1) / demand.throughput[k];
@@ -51,7 +51,7 @@ std::set<Counts> all_minimal(const InstanceDemand& demand) {
 
 TEST(Covers, ALargerSliceMayBeSlower) {
   // 3 of the first, or 2 of the second, or one of each; the third kind cannot serve the demand.
-  const InstanceDemand demand = demand_of(10, {4, 6, 0});
+  const InstanceDemand demand = instance_demand_of(10, {4, 6, 0});
   const Weights weights{{1, 1, 1}, 0};
   Budget budget{.nodes_max = 1000};
   const CoverList list = minimal_covers(demand, std::vector<CoverLimit>{{&weights, 100}}, 100, budget);
@@ -61,13 +61,13 @@ TEST(Covers, ALargerSliceMayBeSlower) {
 }
 
 TEST(Covers, ARateThatIsExactlyMetIsMet) {
-  const InstanceDemand demand = demand_of(12, {4});
+  const InstanceDemand demand = instance_demand_of(12, {4});
   EXPECT_EQ(lightest_cover(demand, {{5}, 0}).cover, (Counts{3}));
-  EXPECT_EQ(lightest_cover(demand_of(13, {4}), {{5}, 0}).cover, (Counts{4}));
+  EXPECT_EQ(lightest_cover(instance_demand_of(13, {4}), {{5}, 0}).cover, (Counts{4}));
 }
 
 TEST(Covers, SaysWhenThereAreMore) {
-  const InstanceDemand demand = demand_of(10, {4, 6, 5});
+  const InstanceDemand demand = instance_demand_of(10, {4, 6, 5});
   const Weights weights{{1, 1, 1}, 0};
   Budget budget{.nodes_max = 1000};
   EXPECT_FALSE(minimal_covers(demand, std::vector<CoverLimit>{{&weights, 100}}, 2, budget).is_complete);
@@ -77,9 +77,9 @@ TEST(Covers, SaysWhenThereAreMore) {
 
 TEST(Covers, HugeRatesKeepTheirBound) {
   // Weights that are different for all kinds make the exact search long; the bound must be valid all the same.
-  const InstanceDemand demand = demand_of(Int128{1} << 90, {(Int128{1} << 75) + 1, (Int128{1} << 74) - 3});
+  const InstanceDemand demand = instance_demand_of(Int128{1} << 90, {(Int128{1} << 75) + 1, (Int128{1} << 74) - 3});
   const LightestCover lightest = lightest_cover(demand, {{2'000'003, 1'000'001}, 0});
-  EXPECT_GE(carried(demand, lightest.cover), demand.rate);
+  EXPECT_GE(recounted_rate(demand, lightest.cover), demand.rate);
   const Weights weights{{2'000'003, 1'000'001}, 0};
   EXPECT_LE(lightest.bound, weights.of(lightest.cover));
   EXPECT_GT(lightest.bound, weights.of(lightest.cover) / 1'000'000 * 999'000);
@@ -100,14 +100,14 @@ TEST(Covers, AgreeWithTryingEverything) {
     }
     throughput[rng.below(kinds)] = 1 + static_cast<Int128>(rng.below(8));
     weights.per_slice = static_cast<std::int64_t>(rng.below(2));
-    const InstanceDemand demand = demand_of(1 + static_cast<Int128>(rng.below(20)), throughput);
+    const InstanceDemand demand = instance_demand_of(1 + static_cast<Int128>(rng.below(20)), throughput);
     const std::set<Counts> all = all_minimal(demand);
     const std::int64_t least =
         weights.of(*std::ranges::min_element(all, {}, [&](const Counts& cover) { return weights.of(cover); }));
     const LightestCover lightest = lightest_cover(demand, weights);
     ASSERT_EQ(lightest.bound, least) << round;
     ASSERT_EQ(weights.of(lightest.cover), least) << round;
-    ASSERT_GE(carried(demand, lightest.cover), demand.rate) << round;
+    ASSERT_GE(recounted_rate(demand, lightest.cover), demand.rate) << round;
 
     const std::vector<CoverLimit> limits = {{&weights, least + static_cast<std::int64_t>(rng.below(6))},
                                             {&other, static_cast<std::int64_t>(rng.below(30))}};

@@ -14,10 +14,10 @@
 namespace berth::packing::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(200, 30);
+constexpr std::uint64_t kGpuFillerCases = berth::testing::by_build(200, 30);
 
 /// An instance whose kinds are all profiles of one GPU model.
-Instance instance_of(const char* gpu) {
+Instance profiles_instance_of(const char* gpu) {
   PackingProblem problem;
   problem.offers.push_back({.model = mig::find_gpu_model(gpu).value()});
   Demand demand{.model = "m", .tenant = "m", .requests_per_second = Decimal(1), .latency_ms = Decimal(100)};
@@ -73,7 +73,7 @@ TEST(GpuFiller, PartitionsOfTheA100AreItsLargestMultisets) {
 TEST(GpuFiller, IsExactOnSmallCounts) {
   Rng rng(11);
   for (const char* gpu : {"A100-80GB", "A30", "H100-80GB", "RTX"}) {
-    const Instance instance = instance_of(gpu);
+    const Instance instance = profiles_instance_of(gpu);
     GpuFiller filler(instance, 0);
     FewestGpus fewest(instance);
     for (int round = 0; round < 150; ++round) {
@@ -139,7 +139,7 @@ bool holds(const Instance& instance, std::uint32_t offer, const GpusNeeded& need
 // With what any problem has: several offers, media profiles, whole GPUs.
 TEST(GpuFiller, FillsWhatIsAskedAndBoundsIt) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kGpuFillerCases)) {
     const auto instance = make_instance(reference::ProblemGenerator(seed).draw());
     if (!instance) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -158,11 +158,11 @@ TEST(GpuFiller, FillsWhatIsAskedAndBoundsIt) {
       }
     }
   }
-  EXPECT_GT(judged, static_cast<int>(kCases));
+  EXPECT_GT(judged, static_cast<int>(kGpuFillerCases));
 }
 
 TEST(GpuFiller, RowsHoldForEveryPartition) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kGpuFillerCases)) {
     const auto instance = make_instance(reference::ProblemGenerator(seed).draw());
     if (!instance) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));

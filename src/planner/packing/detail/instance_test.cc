@@ -15,7 +15,7 @@
 namespace berth::packing::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(300, 40);
+constexpr std::uint64_t kInstanceCases = berth::testing::by_build(300, 40);
 
 PackingProblem one_demand(const char* gpu, const char* profile, Decimal throughput, Decimal rate) {
   PackingProblem problem;
@@ -47,7 +47,7 @@ std::set<Counts> all_multisets(const PackingProblem& problem, const Instance& in
 }
 
 TEST(Instance, PartitionsAreTheLargestMultisets) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kInstanceCases)) {
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     const auto instance = make_instance(problem);
     if (!instance) continue;
@@ -67,7 +67,7 @@ TEST(Instance, PartitionsAreTheLargestMultisets) {
 }
 
 TEST(Instance, KindsAreThePlainProfilesAndThoseInUse) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kInstanceCases)) {
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     const auto instance = make_instance(problem);
     if (!instance) continue;
@@ -99,7 +99,7 @@ TEST(Instance, KindsAreThePlainProfilesAndThoseInUse) {
 Decimal decimal(Int128 whole) { return Decimal(static_cast<std::int64_t>(whole)); }
 
 TEST(Instance, RatesKeepTheirProportions) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kInstanceCases)) {
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     const auto instance = make_instance(problem);
     if (!instance) continue;
@@ -125,7 +125,7 @@ TEST(Instance, RatesKeepTheirProportions) {
 }
 
 TEST(Instance, PricesAreInTheirLargestUnit) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kInstanceCases)) {
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     const auto instance = make_instance(problem);
     if (!instance) continue;
@@ -147,7 +147,7 @@ TEST(Instance, GpusThatCostNothing) {
 }
 
 TEST(Instance, APoolIsATenant) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kInstanceCases)) {
     PackingProblem problem = reference::ProblemGenerator(seed).draw();
     for (const bool is_apart : {false, true}) {
       problem.rules.keeps_tenants_apart = is_apart;

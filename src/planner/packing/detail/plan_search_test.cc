@@ -16,8 +16,8 @@ namespace {
 
 using reference::SolvedProblem;
 
-constexpr std::uint64_t kCases = berth::testing::by_build(200, 40);
-constexpr std::int64_t kNodes = 2'000'000;
+constexpr std::uint64_t kPlanSearchCases = berth::testing::by_build(200, 40);
+constexpr std::int64_t kPlanSearchNodes = 2'000'000;
 
 /// Why the numbers of a plan are not those of its covers, or nothing.
 std::optional<std::string> find_fault(const Instance& instance, const FoundPlan& plan) {
@@ -33,7 +33,7 @@ std::optional<std::string> find_fault(const Instance& instance, const FoundPlan&
       sms += std::int64_t{plan.covers[d][k]} * instance.kinds[k].sms;
     }
   }
-  Budget budget{.nodes_max = kNodes};
+  Budget budget{.nodes_max = kPlanSearchNodes};
   std::int64_t price = 0;
   std::int64_t all = 0;
   for (std::uint32_t o = 0; o < instance.offers.size(); ++o) {
@@ -52,10 +52,10 @@ std::optional<std::string> find_fault(const Instance& instance, const FoundPlan&
 TEST(PlanSearch, TheCheapestPlanHasTheLeastPrice) {
   int judged = 0;
   int proven = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kPlanSearchCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kPlanSearchNodes};
     const auto plan = PlanSearch(solved.instance, budget).cheapest();
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(find_fault(solved.instance, *plan), std::nullopt);
@@ -63,17 +63,17 @@ TEST(PlanSearch, TheCheapestPlanHasTheLeastPrice) {
     ASSERT_LE(plan->bound, plan->price);
     if (plan->bound == plan->price) ++proven;
   }
-  EXPECT_GT(judged * 2, static_cast<int>(kCases));
+  EXPECT_GT(judged * 2, static_cast<int>(kPlanSearchCases));
   EXPECT_GT(proven * 100, judged * 95);
 }
 
 TEST(PlanSearch, SaysThatThereIsNoPlan) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(2 * kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(2 * kPlanSearchCases)) {
     const auto solved = reference::draw_solved(seed);
     if (!solved || solved->optimum) continue;
     ++judged;
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kPlanSearchNodes};
     const auto plan = PlanSearch(solved->instance, budget).cheapest();
     ASSERT_FALSE(plan.has_value()) << "seed " << seed;
     ASSERT_TRUE(plan.error().is_proven) << "seed " << seed;
@@ -82,7 +82,7 @@ TEST(PlanSearch, SaysThatThereIsNoPlan) {
 }
 
 TEST(PlanSearch, BoundAndPlanHoldWithAnyBudget) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kPlanSearchCases)) {
     const auto solved = reference::draw_solved(seed);
     if (!solved) continue;
     for (const std::int64_t nodes_max : {0, 10, 300, 5'000}) {
@@ -105,7 +105,7 @@ TEST(PlanSearch, BoundAndPlanHoldWithAnyBudget) {
 TEST(PlanSearch, OfGpusThatCostNothingItTakesTheFewest) {
   int judged = 0;
   int fewest = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kPlanSearchCases)) {
     PackingProblem problem = reference::ProblemGenerator(seed).draw();
     for (GpuOffer& offer : problem.offers) offer.micro_usd_per_hour.reset();
     reference::Exhaustive exhaustive(problem);
@@ -115,14 +115,14 @@ TEST(PlanSearch, OfGpusThatCostNothingItTakesTheFewest) {
     const auto instance = make_instance(problem);
     if (!instance || instance->demands.empty()) continue;
     ++judged;
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kPlanSearchNodes};
     const auto plan = PlanSearch(*instance, budget).cheapest();
     ASSERT_TRUE(plan.has_value()) << "seed " << seed;
     ASSERT_EQ(plan->price, 0);
     ASSERT_GE(plan->gpus, truth->cost) << "seed " << seed;
     if (plan->gpus == truth->cost) ++fewest;
   }
-  EXPECT_GT(judged * 2, static_cast<int>(kCases));
+  EXPECT_GT(judged * 2, static_cast<int>(kPlanSearchCases));
   EXPECT_GT(fewest * 10, judged * 9);
 }
 
@@ -160,11 +160,11 @@ Freed free_largest(const Instance& instance, PlanSearch& search, const FoundPlan
 
 TEST(PlanSearch, KeepsTheLargestSliceFreeThenTakesTheFewestSlices) {
   int judged = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kPlanSearchCases)) {
     const Instance& instance = solved.instance;
     if (std::ranges::any_of(instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; })) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kPlanSearchNodes};
     PlanSearch search(instance, budget);
     const auto cheapest = search.cheapest();
     ASSERT_TRUE(cheapest.has_value());
@@ -185,7 +185,7 @@ TEST(PlanSearch, KeepsTheLargestSliceFreeThenTakesTheFewestSlices) {
     ++judged;
     ASSERT_EQ(slices, solved.optimum->slices);
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 3);
+  EXPECT_GT(judged * 10, static_cast<int>(kPlanSearchCases) * 3);
 }
 
 /// A demand for 1g slices on A30s.
@@ -203,7 +203,7 @@ TEST(PlanSearch, SettledSlicesTakeRoom) {
   Counts settled(instance.kinds.size(), 0);
   const auto price_with = [&](std::int32_t slices) {
     settled[0] = slices;
-    Budget budget{.nodes_max = kNodes};
+    Budget budget{.nodes_max = kPlanSearchNodes};
     return PlanSearch(instance, budget, settled).cheapest()->price;
   };
   EXPECT_EQ(price_with(0), 1);
@@ -216,7 +216,7 @@ TEST(PlanSearch, ALargeDemandIsServedNearItsBound) {
   PackingProblem problem = small_slices(4000);
   problem.tables[0].points.push_back({"A30-24GB", "2g.12gb", 1, 1, *Decimal::parse("2.1"), Decimal(10)});
   const Instance instance = *make_instance(problem);
-  Budget budget{.nodes_max = kNodes};
+  Budget budget{.nodes_max = kPlanSearchNodes};
   const auto plan = PlanSearch(instance, budget).cheapest();
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(find_fault(instance, *plan), std::nullopt);

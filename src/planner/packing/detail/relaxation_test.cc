@@ -19,7 +19,7 @@ namespace {
 
 using reference::SolvedProblem;
 
-constexpr std::uint64_t kCases = berth::testing::by_build(200, 40);
+constexpr std::uint64_t kRelaxationCases = berth::testing::by_build(200, 40);
 
 Counts nothing(const Instance& instance) { return Counts(instance.kinds.size(), 0); }
 
@@ -52,26 +52,26 @@ TEST(CountLimits, AreThoseOfTheOffers) {
 TEST(Relaxation, BoundIsAtMostTheOptimum) {
   int judged = 0;
   int tight = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kRelaxationCases)) {
     ++judged;
     const Relaxation relaxation = relax(solved.instance, by_price(solved.instance));
     ASSERT_LE(relaxation.bound, solved.price()) << "seed " << seed;
     if (relaxation.bound == solved.price()) ++tight;
   }
-  EXPECT_GT(judged * 2, static_cast<int>(kCases));
+  EXPECT_GT(judged * 2, static_cast<int>(kRelaxationCases));
   EXPECT_GT(tight * 2, judged);
 }
 
 TEST(Relaxation, BoundOfSlicesIsAtMostTheFewest) {
   int judged = 0;
   int tight = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kRelaxationCases)) {
     ++judged;
     const Relaxation relaxation = relax(solved.instance, by_slices(solved.instance, solved.price()));
     ASSERT_LE(relaxation.bound, solved.optimum->slices) << "seed " << seed;
     if (relaxation.bound == solved.optimum->slices) ++tight;
   }
-  EXPECT_GT(judged * 2, static_cast<int>(kCases));
+  EXPECT_GT(judged * 2, static_cast<int>(kRelaxationCases));
   EXPECT_GT(tight * 2, judged);
 }
 
@@ -79,7 +79,7 @@ TEST(Relaxation, BoundOfSlicesIsAtMostTheFewest) {
 // the least price is the same.
 TEST(Relaxation, BoundWithAnExtraSliceIsAtMostTheOptimum) {
   int judged = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kRelaxationCases)) {
     if (solved.optimum->largest_free.sms == 0) continue;
     const Instance& instance = solved.instance;
     std::int64_t least = INT64_MAX;
@@ -97,7 +97,7 @@ TEST(Relaxation, BoundWithAnExtraSliceIsAtMostTheOptimum) {
 }
 
 /// A demand that takes `slices` slices of 1g on A30s.
-PackingProblem small_slices(int slices, std::optional<std::int64_t> count_max) {
+PackingProblem limited_small_slices(int slices, std::optional<std::int64_t> count_max) {
   PackingProblem problem;
   problem.offers.push_back({.model = *mig::find_gpu_model("A30-24GB"), .count_max = count_max});
   problem.demands.push_back(
@@ -107,7 +107,7 @@ PackingProblem small_slices(int slices, std::optional<std::int64_t> count_max) {
 }
 
 TEST(Relaxation, ExtraSlicesTakeRoom) {
-  const Instance instance = *make_instance(small_slices(9, {}));
+  const Instance instance = *make_instance(limited_small_slices(9, {}));
   RelaxedProblem problem = by_price(instance);
   EXPECT_EQ(relax(instance, problem).bound, 3);
   problem.extra[0] = 3;
@@ -136,7 +136,7 @@ void check_row(const Instance& instance, const PlanRow& row) {
 
 TEST(Relaxation, EveryPlanSatisfiesTheRows) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kRelaxationCases)) {
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     const auto instance = make_instance(problem);
     if (!instance || instance->demands.empty()) continue;
@@ -158,12 +158,12 @@ TEST(Relaxation, EveryPlanSatisfiesTheRows) {
       }
     }
   }
-  EXPECT_GT(judged, static_cast<int>(kCases));
+  EXPECT_GT(judged, static_cast<int>(kRelaxationCases));
 }
 
 TEST(Relaxation, TheTightestRowComesFirst) {
   int judged = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases / 3)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kRelaxationCases / 3)) {
     const Instance& instance = solved.instance;
     const Relaxation relaxation = relax(instance, by_price(instance));
     if (relaxation.rows.empty()) continue;
@@ -180,7 +180,7 @@ TEST(Relaxation, TheTightestRowComesFirst) {
 
 TEST(Relaxation, TheFractionalOptimumServesEveryDemand) {
   int judged = 0;
-  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+  for (const auto& [seed, solved] : reference::solved_cases(kRelaxationCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
     const Instance& instance = solved.instance;
@@ -209,9 +209,9 @@ TEST(Relaxation, TheFractionalOptimumServesEveryDemand) {
 }
 
 TEST(Relaxation, WithTooFewGpusTheBoundIsAboveAllPlans) {
-  const Instance feasible = *make_instance(small_slices(8, 2));
+  const Instance feasible = *make_instance(limited_small_slices(8, 2));
   EXPECT_EQ(relax(feasible, by_price(feasible)).bound, 2);
-  const Instance larger = *make_instance(small_slices(9, 2));
+  const Instance larger = *make_instance(limited_small_slices(9, 2));
   EXPECT_GT(relax(larger, by_price(larger)).bound, 2);
 }
 

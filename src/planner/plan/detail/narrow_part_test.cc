@@ -20,7 +20,7 @@ struct Fleet {
   Schedule schedule;
 };
 
-Fleet planned_fleet(std::uint64_t seed, int services) {
+Fleet planned_fleet_of_five(std::uint64_t seed, int services) {
   Fleet fleet{.problem = testing::fleet_problem(Rng(seed), 5, services, 20, seed % 2 == 0 ? 0 : 20), .schedule = {}};
   fleet.schedule = solve(fleet.problem, {.nodes_max = 300, .gap = 0.1}).schedule;
   return fleet;
@@ -50,7 +50,7 @@ bool goes_at_once(const Problem& problem, const Schedule& schedule, GpuIndex gpu
 TEST(NarrowPart, WithAllServicesIsThePartOfTheFleet) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const auto [problem, schedule] = planned_fleet(seed, 4);
+    const auto [problem, schedule] = planned_fleet_of_five(seed, 4);
     const fleet::Terms terms(problem);
     fleet::FleetState state = fleet::state_of(terms, schedule);
     std::vector<ServiceIndex> all(problem.services.size());
@@ -85,7 +85,7 @@ TEST(NarrowPart, KeepsTheServicesOfTheGpuAndTheLikeliestOthers) {
   constexpr std::size_t kOthers = 2;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const auto [problem, schedule] = planned_fleet(seed, 12);
+    const auto [problem, schedule] = planned_fleet_of_five(seed, 12);
     const fleet::Terms terms(problem);
     fleet::FleetState state = fleet::state_of(terms, schedule);
     for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {

@@ -18,10 +18,8 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(400, 60);
+constexpr std::uint64_t kBoundCases = berth::testing::by_build(400, 60);
 constexpr std::int64_t kChangesMax = 5;
-
-std::size_t ix(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 Curve drawn_curve(Rng& rng) {
   Curve curve;
@@ -121,7 +119,7 @@ struct Asked {
   Rate need = 0;  ///< without what is fixed
 };
 
-Asked drawn_question(const TransitionView& view, int demand, const Measure& measure, Rng& rng) {
+Asked drawn_bound_question(const TransitionView& view, int demand, const Measure& measure, Rng& rng) {
   Asked asked;
   const DemandView& own = view.demands[ix(demand)];
   asked.question.demand = demand;
@@ -183,12 +181,12 @@ Size least_by_trial(const Asked& asked, std::int64_t changes) {
 
 TEST(SizeCurve, IsTheLeastSizeOfSlicesThatMeetTheNeed) {
   int judged = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kBoundCases)) {
     Rng rng = Rng(seed).split("curve");
     for (int d = 0; d < static_cast<int>(view.demands.size()); ++d) {
       if (view.demands[ix(d)].need == 0) continue;
       for (const Measure& measure : {kComputeSlices, kUnits}) {
-        const Asked asked = drawn_question(view, d, measure, rng);
+        const Asked asked = drawn_bound_question(view, d, measure, rng);
         const std::int64_t fewest = fewest_changes(asked.question.cover);
         if (fewest > kChangesMax || asked.standing.size() > 6) continue;
         const Curve curve = size_curve(view, asked.question, measure);
@@ -204,25 +202,25 @@ TEST(SizeCurve, IsTheLeastSizeOfSlicesThatMeetTheNeed) {
       }
     }
   }
-  EXPECT_GT(judged, static_cast<int>(kCases));
+  EXPECT_GT(judged, static_cast<int>(kBoundCases));
 }
 
 /// A row of a profile as given.
-struct Row {
+struct GivenRow {
   const char* model;
   const char* profile;
   std::int64_t rate;
 };
 
-PackingProblem problem_of(const std::vector<Row>& rows, const std::vector<std::pair<const char*, int>>& demands,
-                          const char* gpu = "A30-24GB") {
+PackingProblem given_problem_of(const std::vector<GivenRow>& rows,
+                                const std::vector<std::pair<const char*, int>>& demands, const char* gpu = "A30-24GB") {
   PackingProblem problem;
   problem.offers.push_back({.model = *mig::find_gpu_model(gpu)});
   for (const auto& [model, rate] : demands) {
     problem.demands.push_back(
         {.model = model, .tenant = model, .requests_per_second = Decimal(rate), .latency_ms = Decimal(100)});
     problem.tables.push_back({.model = model, .points = {}});
-    for (const Row& row : rows) {
+    for (const GivenRow& row : rows) {
       if (row.model != problem.tables.back().model) continue;
       problem.tables.back().points.push_back({gpu, row.profile, 1, 1, Decimal(row.rate), Decimal(10)});
     }
@@ -230,7 +228,7 @@ PackingProblem problem_of(const std::vector<Row>& rows, const std::vector<std::p
   return problem;
 }
 
-PackedSlice slice_of(const PackingProblem& problem, std::uint32_t demand, int start, const char* profile) {
+PackedSlice given_slice_of(const PackingProblem& problem, std::uint32_t demand, int start, const char* profile) {
   PackedSlice packed{.slice = {{0}, start, *mig::find_profile(problem.offers[0].model, profile)},
                      .demand = demand,
                      .batch = 1,
@@ -244,7 +242,7 @@ PackedSlice slice_of(const PackingProblem& problem, std::uint32_t demand, int st
 
 // A table too large for its limit still has the least size of all slices for any number of changes.
 TEST(SizeCurve, OfALargeDemandIsFlat) {
-  const PackingProblem problem = problem_of({{"a", "1g.6gb", 1}, {"a", "2g.12gb", 3}}, {{"a", 30'000}});
+  const PackingProblem problem = given_problem_of({{"a", "1g.6gb", 1}, {"a", "2g.12gb", 3}}, {{"a", 30'000}});
   const TransitionView view = bare_view(problem);
   const SizeQuestion question = {0, {}, {true}, {.need = 30'000, .rate_max = 3, .fixed = {}, .standing = {}}};
   const Curve curve = size_curve(view, question, kComputeSlices);
@@ -256,7 +254,7 @@ TEST(SizeCurve, OfALargeDemandIsFlat) {
 TEST(ChangesBound, IsAtMostTheFewestChangesOfAllPlans) {
   int judged = 0;
   int tight = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kBoundCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
@@ -265,7 +263,7 @@ TEST(ChangesBound, IsAtMostTheFewestChangesOfAllPlans) {
     ASSERT_LE(changes_bound(view), *fewest);
     if (changes_bound(view) == *fewest) ++tight;
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+  EXPECT_GT(judged * 10, static_cast<int>(kBoundCases) * 7);
   EXPECT_GT(tight * 10, judged * 7);
 }
 
@@ -273,10 +271,10 @@ TEST(ChangesBound, IsAtMostTheFewestChangesOfAllPlans) {
 // into a larger one.
 TEST(ChangesBound, CountsThatSlicesMustFitTogether) {
   const PackingProblem problem =
-      problem_of({{"a", "1g.6gb", 1}, {"a", "2g.12gb", 4}, {"b", "2g.12gb", 4}}, {{"a", 4}, {"b", 4}});
+      given_problem_of({{"a", "1g.6gb", 1}, {"a", "2g.12gb", 4}, {"b", "2g.12gb", 4}}, {{"a", 4}, {"b", 4}});
   StandingPlan standing = {problem.demands, {{0}, {}}};
   for (int start = 0; start < 4; ++start) {
-    standing.packing.slices.push_back(slice_of(problem, 0, start, "1g.6gb"));
+    standing.packing.slices.push_back(given_slice_of(problem, 0, start, "1g.6gb"));
   }
   packing::PackResult fewest;
   fewest.packing.gpu_offers = {0};
@@ -289,10 +287,10 @@ TEST(ChangesBound, CountsThatSlicesMustFitTogether) {
 // Two 3g and a 1g have the compute slices of an A100 and a unit more: one of the 3g has to shrink.
 TEST(ChangesBound, CountsUnitsWhereComputeSlicesSuffice) {
   const PackingProblem problem =
-      problem_of({{"a", "3g.40gb", 3}, {"a", "2g.20gb", 3}, {"b", "3g.40gb", 3}, {"c", "1g.10gb", 1}},
-                 {{"a", 3}, {"b", 3}, {"c", 1}}, "A100-80GB");
-  const StandingPlan standing = {problem.demands,
-                                 {{0}, {slice_of(problem, 0, 0, "3g.40gb"), slice_of(problem, 2, 6, "1g.10gb")}}};
+      given_problem_of({{"a", "3g.40gb", 3}, {"a", "2g.20gb", 3}, {"b", "3g.40gb", 3}, {"c", "1g.10gb", 1}},
+                       {{"a", 3}, {"b", 3}, {"c", 1}}, "A100-80GB");
+  const StandingPlan standing = {
+      problem.demands, {{0}, {given_slice_of(problem, 0, 0, "3g.40gb"), given_slice_of(problem, 2, 6, "1g.10gb")}}};
   packing::PackResult fewest;
   fewest.packing.gpu_offers = {0};
   EXPECT_EQ(changes_bound(*view_of(problem, standing, fewest)), 3);
@@ -300,10 +298,10 @@ TEST(ChangesBound, CountsUnitsWhereComputeSlicesSuffice) {
 }
 
 TEST(ChangesBound, CountsSlicesThatNoDemandNeeds) {
-  const PackingProblem before = problem_of({{"a", "1g.6gb", 1}}, {{"a", 2}});
-  const StandingPlan standing = {before.demands,
-                                 {{0}, {slice_of(before, 0, 0, "1g.6gb"), slice_of(before, 0, 1, "1g.6gb")}}};
-  const PackingProblem after = problem_of({}, {});
+  const PackingProblem before = given_problem_of({{"a", "1g.6gb", 1}}, {{"a", 2}});
+  const StandingPlan standing = {
+      before.demands, {{0}, {given_slice_of(before, 0, 0, "1g.6gb"), given_slice_of(before, 0, 1, "1g.6gb")}}};
+  const PackingProblem after = given_problem_of({}, {});
   EXPECT_EQ(changes_bound(*view_of(after, standing, {})), 2);
 }
 

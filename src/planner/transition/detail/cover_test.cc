@@ -16,7 +16,7 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(3000, 300);
+constexpr std::uint64_t kCoverCases = berth::testing::by_build(3000, 300);
 
 Rate drawn_rate(Rng& rng, Rate low, Rate high) {
   return low + static_cast<Rate>(rng.below(static_cast<std::uint64_t>(high - low + 1)));
@@ -56,7 +56,7 @@ std::optional<std::int64_t> fewest_tuned(Rate need, const std::vector<SliceRates
 TEST(Tune, AgreesWithTryingAllChoices) {
   int found = 0;
   int refused = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCoverCases)) {
     Rng rng = Rng(seed).split("tune");
     const std::vector<SliceRates> items = drawn_items(rng, 8, 60);
     const Rate need = drawn_rate(rng, 1, 24);
@@ -74,7 +74,7 @@ TEST(Tune, AgreesWithTryingAllChoices) {
 
 TEST(Tune, ManyItemsThatItTunesMeetTheNeed) {
   int tuned_some = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 10)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCoverCases / 10)) {
     Rng rng = Rng(seed).split("many");
     std::vector<SliceRates> items;
     Rate low = 0;
@@ -137,7 +137,7 @@ class FewestByTrial {
   std::optional<std::int64_t> best_;
 };
 
-CoverQuestion drawn_question(Rng& rng, int percent_tunable) {
+CoverQuestion drawn_cover_question(Rng& rng, int percent_tunable) {
   CoverQuestion question;
   question.need = drawn_rate(rng, 1, 14);
   question.rate_max = rng.below(8) == 0 ? 0 : drawn_rate(rng, 2, 6);
@@ -148,22 +148,22 @@ CoverQuestion drawn_question(Rng& rng, int percent_tunable) {
 
 TEST(FewestChanges, AreNeverMoreThanTheTruth) {
   int exact = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCoverCases / 3)) {
     Rng rng = Rng(seed).split("bound");
-    const CoverQuestion question = drawn_question(rng, 50);
+    const CoverQuestion question = drawn_cover_question(rng, 50);
     const auto truth = FewestByTrial(question).run();
     if (!truth) continue;
     ASSERT_LE(fewest_changes(question), *truth) << "seed " << seed;
     if (fewest_changes(question) == *truth) ++exact;
   }
-  EXPECT_GT(exact * 10, static_cast<int>(kCases / 3) * 7);
+  EXPECT_GT(exact * 10, static_cast<int>(kCoverCases / 3) * 7);
 }
 
 TEST(FewestChanges, AreExactForSlicesWithOnePoint) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCoverCases / 3)) {
     Rng rng = Rng(seed).split("exact");
-    const CoverQuestion question = drawn_question(rng, 0);
+    const CoverQuestion question = drawn_cover_question(rng, 0);
     const auto truth = FewestByTrial(question).run();
     if (!truth) continue;
     ++judged;

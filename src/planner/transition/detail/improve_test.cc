@@ -13,11 +13,7 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(250, 40);
-
-std::optional<Packing> first_fit(const PackingProblem& problem) {
-  return packing::reference::FirstFit(problem).solve();
-}
+constexpr std::uint64_t kImproveCases = berth::testing::by_build(250, 40);
 
 Improved improved(const TransitionCase& drawn, const TransitionView& view, std::int64_t nodes_max) {
   return fewest_changes_plan(view, drawn.problem, drawn.fewest.packing, first_fit, nodes_max);
@@ -25,7 +21,7 @@ Improved improved(const TransitionCase& drawn, const TransitionView& view, std::
 
 TEST(Improve, FindsTheFewestChangesAndProvesThem) {
   int judged = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kImproveCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
@@ -35,11 +31,11 @@ TEST(Improve, FindsTheFewestChangesAndProvesThem) {
     ASSERT_EQ(changes_of(view, best.plan), *fewest);
     ASSERT_EQ(best.bound, *fewest);
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+  EXPECT_GT(judged * 10, static_cast<int>(kImproveCases) * 7);
 }
 
 TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kImproveCases)) {
     GpuRoom room(view);
     const auto fallback = Starter(view, drawn.problem, drawn.fewest.packing, room).keep_gpus(0, false, first_fit);
     const auto fewest = EveryPlan(view).fewest();
@@ -56,7 +52,7 @@ TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
 }
 
 TEST(Improve, GivesTheSameAnswerTwice) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 5)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kImproveCases / 5)) {
     const Improved first = improved(drawn, view, 500);
     const Improved second = improved(drawn, view, 500);
     ASSERT_EQ(first.plan, second.plan) << "seed " << seed;

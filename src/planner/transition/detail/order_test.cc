@@ -16,9 +16,7 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(400, 80);
-
-std::size_t ix(int index) { return static_cast<std::size_t>(index); }
+constexpr std::uint64_t kOrderCases = berth::testing::by_build(400, 80);
 
 using Fault = std::optional<std::string>;
 
@@ -179,7 +177,7 @@ TEST(Order, EveryStepIsLegal) {
   int temporary = 0;
   int spare = 0;
   int retunes = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kOrderCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng(seed).split("order");
     const auto plan = any_plan(view, rng);
@@ -192,14 +190,14 @@ TEST(Order, EveryStepIsLegal) {
     spare += order.spare_offers.empty() ? 0 : 1;
     retunes += count_of(order, StepKind::kRetune, false) > 0 ? 1 : 0;
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+  EXPECT_GT(judged * 10, static_cast<int>(kOrderCases) * 7);
   EXPECT_GT(temporary, judged / 20);
   EXPECT_GT(spare, 0);
   EXPECT_GT(retunes, 0);
 }
 
 TEST(Order, NoStepIsDoneTwice) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 3)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kOrderCases / 3)) {
     Rng rng = Rng(seed).split("order");
     const auto plan = any_plan(view, rng);
     if (!plan) continue;

@@ -17,10 +17,8 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(300, 40);
+constexpr std::uint64_t kSearchCases = berth::testing::by_build(300, 40);
 constexpr std::int64_t kNodesMax = 20'000'000;
-
-std::size_t ix(int index) { return static_cast<std::size_t>(index); }
 
 /// A demand that runs on some profiles of a GPU model.
 PackingProblem runs_on(const char* gpu, const std::vector<ProfileId>& profiles) {
@@ -108,7 +106,7 @@ std::vector<int> all_gpus(const TransitionView& view) {
 
 TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
   int judged = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kSearchCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
@@ -124,7 +122,7 @@ TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
     ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
     ASSERT_EQ(changes_of(view, *plan), *fewest);
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+  EXPECT_GT(judged * 10, static_cast<int>(kSearchCases) * 7);
 }
 
 /// Demands that the GPUs which stay serve by themselves: they get nothing on the others.
@@ -146,7 +144,7 @@ std::vector<bool> settled_by(const TransitionView& view, const SlicesByGpu& plan
 TEST(GpuSearch, LeavesTheOtherGpusAsTheyAre) {
   int judged = 0;
   int better = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kSearchCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng(seed).split("search");
     const auto before = any_plan(view, rng);
@@ -185,12 +183,12 @@ TEST(GpuSearch, LeavesTheOtherGpusAsTheyAre) {
     }
     if (fewest < changes_of(view, *before)) ++better;
   }
-  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+  EXPECT_GT(judged * 10, static_cast<int>(kSearchCases) * 7);
   EXPECT_GT(better, 0);
 }
 
 TEST(GpuSearch, FillsAPlanInWhichSlicesAreMissing) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 3)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kSearchCases / 3)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng(seed).split("missing");
     auto before = any_plan(view, rng);

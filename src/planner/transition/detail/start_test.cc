@@ -17,17 +17,12 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(400, 60);
+constexpr std::uint64_t kStartCases = berth::testing::by_build(400, 60);
 
-std::size_t ix(int index) { return static_cast<std::size_t>(index); }
-
-std::optional<Packing> first_fit(const PackingProblem& problem) {
-  return packing::reference::FirstFit(problem).solve();
-}
 std::optional<Packing> refuses(const PackingProblem&) { return std::nullopt; }
 
 /// Demands on an A30 with one row per plain profile: a rate of 1 per compute slice.
-PackingProblem problem_of(const std::vector<std::pair<const char*, int>>& demands) {
+PackingProblem plain_problem_of(const std::vector<std::pair<const char*, int>>& demands) {
   PackingProblem problem;
   problem.offers.push_back({.model = *mig::find_gpu_model("A30-24GB")});
   const GpuModel& model = problem.offers[0].model;
@@ -52,7 +47,7 @@ PackedSlice small_slice(std::uint32_t gpu, int start, std::uint32_t demand) {
 }
 
 TEST(PlanLists, HoldEverySliceOnce) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 4)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kStartCases / 4)) {
     Rng rng = Rng(seed).split("lists");
     const auto plan = any_plan(view, rng);
     if (!plan) continue;
@@ -99,7 +94,7 @@ bool add_any(const TransitionView& view, SlicesByGpu& plan, Rng& rng) {
 
 TEST(IsComplete, AsAPlanWithoutFault) {
   int incomplete = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kStartCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng(seed).split("complete");
     auto plan = any_plan(view, rng);
@@ -116,11 +111,11 @@ TEST(IsComplete, AsAPlanWithoutFault) {
       if (!is_complete(view, *plan)) ++incomplete;
     }
   }
-  EXPECT_GT(incomplete, static_cast<int>(kCases));
+  EXPECT_GT(incomplete, static_cast<int>(kStartCases));
 }
 
 TEST(IsComplete, KeepsTheLimits) {
-  const PackingProblem problem = problem_of({{"a", 8}});
+  const PackingProblem problem = plain_problem_of({{"a", 8}});
   packing::PackResult fewest;
   fewest.packing.gpu_offers = {0, 0};
   TransitionView view = *view_of(problem, {}, fewest);
@@ -136,7 +131,7 @@ TEST(IsComplete, KeepsTheLimits) {
 }
 
 TEST(Starter, TheFallbackIsAlwaysFound) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kStartCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     GpuRoom room(view);
     const auto plan = Starter(view, drawn.problem, drawn.fewest.packing, room).keep_gpus(0, false, refuses);
@@ -148,7 +143,7 @@ TEST(Starter, TheFallbackIsAlwaysFound) {
 // The GPUs have other numbers in the plan that exists; the packing is placed where it exists.
 TEST(Starter, APackingThatExistsStaysAsItIs) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kStartCases)) {
     auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     ++judged;
@@ -171,7 +166,7 @@ TEST(Starter, APackingThatExistsStaysAsItIs) {
 
 TEST(Starter, PlansThatKeepGpusAreComplete) {
   int found = 0;
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kStartCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     GpuRoom room(view);
     Starter starter(view, drawn.problem, drawn.fewest.packing, room);
@@ -184,13 +179,13 @@ TEST(Starter, PlansThatKeepGpusAreComplete) {
       }
     }
   }
-  EXPECT_GT(found, static_cast<int>(kCases));
+  EXPECT_GT(found, static_cast<int>(kStartCases));
 }
 
 /// The rest of a problem asks for no more than the problem, and of no more GPUs.
 TEST(Starter, TheRestIsASmallerProblem) {
   int asked = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kStartCases)) {
     const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -240,7 +235,7 @@ struct ByHand {
 
 // "a" needs one slice more: in the free room of its GPU if that is filled, otherwise on another GPU, which is too much.
 TEST(Starter, FillsTheRoomBesideWhatStays) {
-  const PackingProblem problem = problem_of({{"a", 3}});
+  const PackingProblem problem = plain_problem_of({{"a", 3}});
   ByHand of(problem, {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}},
             {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}});
   const auto filled = of.starter.keep_gpus(1, true, refuses);
@@ -251,7 +246,7 @@ TEST(Starter, FillsTheRoomBesideWhatStays) {
 
 // One slice of 2 is fewer than two of 1.
 TEST(Starter, FillsWithTheSmallestSliceThatCoversTheShortage) {
-  const PackingProblem problem = problem_of({{"a", 3}});
+  const PackingProblem problem = plain_problem_of({{"a", 3}});
   ByHand of(problem, {{0}, {small_slice(0, 0, 0)}},
             {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}});
   const auto filled = of.starter.keep_gpus(1, true, refuses);
@@ -260,7 +255,7 @@ TEST(Starter, FillsWithTheSmallestSliceThatCoversTheShortage) {
 }
 
 TEST(Starter, WhatStaysCountsWithItsBestPoint) {
-  PackingProblem problem = problem_of({{"a", 2}});
+  PackingProblem problem = plain_problem_of({{"a", 2}});
   std::vector<PerformancePoint>& points = problem.tables[0].points;
   points.insert(points.begin() + 1, {points[0].gpu, points[0].profile, 8, 1, Decimal(2), Decimal(20)});
   ByHand of(problem, {{0}, {small_slice(0, 0, 0)}}, {{0}, {small_slice(0, 3, 0)}});
@@ -271,7 +266,7 @@ TEST(Starter, WhatStaysCountsWithItsBestPoint) {
 
 // What fills the room covers the whole need: the slice that stayed is to spare then.
 TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
-  PackingProblem problem = problem_of({{"a", 4}});
+  PackingProblem problem = plain_problem_of({{"a", 4}});
   problem.tables[0].points = {problem.tables[0].points[0], problem.tables[0].points[1]};
   problem.tables[0].points[1].requests_per_second = Decimal(4);
   ByHand of(problem, {{0}, {small_slice(0, 0, 0)}},
@@ -283,7 +278,7 @@ TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
 }
 
 TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
-  const PackingProblem problem = problem_of({{"a", 2}});
+  const PackingProblem problem = plain_problem_of({{"a", 2}});
   Packing stands = {{0, 0}, {}};
   for (int start = 0; start < 4; ++start) stands.slices.push_back(small_slice(0, start, 0));
   stands.slices.push_back(small_slice(1, 0, 0));
@@ -295,7 +290,7 @@ TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
 }
 
 TEST(Starter, GpusThatKeepMostComeFirst) {
-  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
+  for (const auto& [seed, drawn, view] : drawn_cases(kStartCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     GpuRoom room(view);
     Starter starter(view, drawn.problem, drawn.fewest.packing, room);
@@ -319,7 +314,7 @@ TEST(Starter, GpusThatKeepMostComeFirst) {
 
 // Both GPUs keep one slice; on the first it is as large as the GPU, on the second three quarters are wasted.
 TEST(Starter, GpusThatWasteLittleComeFirst) {
-  const PackingProblem problem = problem_of({{"a", 4}, {"b", 1}});
+  const PackingProblem problem = plain_problem_of({{"a", 4}, {"b", 1}});
   StandingPlan standing = {problem.demands, {{0, 0}, {small_slice(0, 0, 1), small_slice(1, 0, 0)}}};
   standing.packing.slices[1].slice.profile = *mig::find_profile(problem.offers[0].model, "4g.24gb");
   const TransitionView view = *view_of(problem, standing, {});

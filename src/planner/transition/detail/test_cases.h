@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -22,6 +23,12 @@
 #include "planner/transition/transition.h"
 
 namespace berth::transition::detail {
+
+inline std::size_t ix(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+inline std::optional<Packing> first_fit(const PackingProblem& problem) {
+  return packing::reference::FirstFit(problem).solve();
+}
 
 /// What `plan_transition` is asked.
 struct TransitionCase {

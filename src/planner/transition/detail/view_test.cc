@@ -17,7 +17,7 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(500, 60);
+constexpr std::uint64_t kViewCases = berth::testing::by_build(500, 60);
 
 GpuModel gpu(const char* name) { return *mig::find_gpu_model(name); }
 
@@ -45,7 +45,7 @@ PackingProblem one_demand(Decimal rate) {
   return problem;
 }
 
-PackedSlice small_slice(std::uint32_t gpu_number, int start, std::uint32_t demand = 0) {
+PackedSlice small_slice_at_ten(std::uint32_t gpu_number, int start, std::uint32_t demand = 0) {
   return {.slice = {{gpu_number}, start, *mig::find_profile(gpu("A30-24GB"), "1g.6gb")},
           .demand = demand,
           .batch = 1,
@@ -74,7 +74,7 @@ TEST(OfferViewDeathTest, ASiteThatTheModelDoesNotHave) {
 Decimal limited(const Decimal& rate, const Decimal& need) { return std::min(rate, need); }
 
 TEST(TransitionView, RatesAreTheBestRowsInWholeNumbers) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kViewCases)) {
     const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -164,7 +164,7 @@ void check_standing(const TransitionCase& drawn, const TransitionView& view, std
 
 TEST(TransitionView, ExistingSlicesHaveTheRatesOfTheirPoints) {
   std::size_t slices = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kViewCases)) {
     const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -173,12 +173,12 @@ TEST(TransitionView, ExistingSlicesHaveTheRatesOfTheirPoints) {
     for (std::size_t i = 0; i < view->standing.size(); ++i) check_standing(*drawn, *view, i);
     slices += view->standing.size();
   }
-  EXPECT_GT(slices, kCases);
+  EXPECT_GT(slices, kViewCases);
 }
 
 TEST(TransitionView, APointThatNobodyMeasuredKeepsThePlansRate) {
   const PackingProblem problem = one_demand(Decimal(30));
-  PackedSlice slice = small_slice(0, 0);
+  PackedSlice slice = small_slice_at_ten(0, 0);
   EXPECT_EQ(rate_in_force(problem, problem.offers[0].model, problem.demands[0], slice), Decimal(10));
   slice.requests_per_second = Decimal(9);
   EXPECT_EQ(rate_in_force(problem, problem.offers[0].model, problem.demands[0], slice), Decimal(10));
@@ -232,7 +232,8 @@ TEST(TransitionView, NewGpusAreWhatTheBudgetBuys) {
 
 TEST(TransitionView, SlicesAreListedAtTheirGpus) {
   const PackingProblem problem = one_demand(Decimal(30));
-  const StandingPlan standing = {problem.demands, {{0, 0}, {small_slice(0, 1), small_slice(0, 3), small_slice(1, 0)}}};
+  const StandingPlan standing = {
+      problem.demands, {{0, 0}, {small_slice_at_ten(0, 1), small_slice_at_ten(0, 3), small_slice_at_ten(1, 0)}}};
   const auto view = view_of(problem, standing, {});
   EXPECT_EQ(view->gpus[0].standing, (std::vector<int>{0, 1}));
   EXPECT_EQ(view->gpus[1].standing, (std::vector<int>{2}));
@@ -240,7 +241,7 @@ TEST(TransitionView, SlicesAreListedAtTheirGpus) {
 
 TEST(TransitionView, TenantsAreTheSameInBothPlans) {
   PackingProblem problem = one_demand(Decimal(30));
-  StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 1, 1), small_slice(0, 3, 0)}}};
+  StandingPlan standing = {problem.demands, {{0}, {small_slice_at_ten(0, 1, 1), small_slice_at_ten(0, 3, 0)}}};
   standing.demands.push_back(standing.demands[0]);
   standing.demands[1].tenant = "b";
   const auto view = view_of(problem, standing, {});
@@ -259,7 +260,7 @@ class StandingFault : public ::testing::TestWithParam<BadPlan> {};
 
 TEST_P(StandingFault, IsRefused) {
   PackingProblem problem = one_demand(Decimal(30));
-  StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 1)}}};
+  StandingPlan standing = {problem.demands, {{0}, {small_slice_at_ten(0, 1)}}};
   ASSERT_TRUE(view_of(problem, standing, {}).has_value());
   GetParam().breaks(problem, standing);
   const auto view = view_of(problem, standing, {});
@@ -289,7 +290,8 @@ INSTANTIATE_TEST_SUITE_P(TransitionView, StandingFault, ::testing::ValuesIn(bad_
 
 TEST(TransitionView, ChangesAreWhatIsDroppedAndWhatIsNew) {
   const PackingProblem problem = one_demand(Decimal(30));
-  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0), small_slice(0, 1), small_slice(0, 2)}}};
+  const StandingPlan standing = {problem.demands,
+                                 {{0}, {small_slice_at_ten(0, 0), small_slice_at_ten(0, 1), small_slice_at_ten(0, 2)}}};
   const auto view = view_of(problem, standing, {});
   EXPECT_EQ(changes_of(*view, {{}}), 3);
   EXPECT_EQ(changes_of(*view, {{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}}}), 0);

@@ -31,6 +31,8 @@ inline const GpuModel& a100() {
   return model;
 }
 
+inline Instant at_ms(std::int64_t ms) { return Instant(ms * 1000); }
+
 /// A slice of an A100-80GB: "2g.20gb" or "full" at a start.
 inline Slice slice_at(std::uint32_t gpu, std::string_view profile, int start) {
   return {.gpu = {gpu}, .start = start, .profile = *mig::find_profile(a100(), profile)};
@@ -116,6 +118,11 @@ inline Action create(const Slice& slice) { return {.what = CreateSlice{slice}, .
 inline Action destroy(const Slice& slice) { return {.what = DestroySlice{slice}, .reason = {}}; }
 inline Action assign(Holding holding, std::optional<PointChoice> point = std::nullopt) {
   return {.what = AssignSlice{.holding = std::move(holding), .point = point}, .reason = {}};
+}
+
+inline Action numbered(Action action, std::uint64_t number) {
+  action.number = number;
+  return action;
 }
 
 /// A stage that plays a script: it requests the actions listed for a second in the first step at or after it.

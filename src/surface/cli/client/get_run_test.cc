@@ -23,7 +23,7 @@ std::string list_of(const std::string& items, const std::string& next = "null") 
   return R"({"items":[)" + items + R"(],"metadata":{"continue":)" + next + "}}";
 }
 
-std::string gpu(int number) {
+std::string gpu_object(int number) {
   const std::string n = std::to_string(number);
   return R"({"kind":"Gpu","metadata":{"name":"gpu-)" + n + R"("},"status":{"model":"A100-80GB","node":"node-0",)" +
          R"("health":"ok","health_reason":null,"scheduling":"cordoned","scheduling_reason":"noisy\u001b[2J fan",)" +
@@ -59,7 +59,7 @@ TEST_F(Get, SaysOfServicesOnRealGpusWhatTheirLoadIs) {
 TEST_F(Get, TopSaysWhatIsRealInAWorldOfRealGpus) {
   const std::string status = R"({"world":"local","time":"2026-11-26T10:00:00.000000Z","speed":1,"load":null,)"
                              R"("devices":{"driver":"580.95","reason":null}})";
-  std::string observed = gpu(0);
+  std::string observed = gpu_object(0);
   observed.replace(observed.find(R"("model")"), 0, R"("managed":false,)");
   answer("GET /v1/status", status);
   answer("GET /v1/gpus?limit=500", list_of(observed));
@@ -70,8 +70,8 @@ TEST_F(Get, TopSaysWhatIsRealInAWorldOfRealGpus) {
 }
 
 TEST_F(Get, FollowsPagesToTheEnd) {
-  answer("GET /v1/gpus?limit=500", list_of(gpu(0), R"("a/b")"));
-  answer("GET /v1/gpus?limit=500&continue=a%2Fb", list_of(gpu(1)));
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0), R"("a/b")"));
+  answer("GET /v1/gpus?limit=500&continue=a%2Fb", list_of(gpu_object(1)));
   EXPECT_EQ(run({"get", "gpus", "-o", "name"}).out, "gpu/gpu-0\ngpu/gpu-1\n");
   const Printed table = run({"get", "gpu"});
   EXPECT_THAT(table.out, Not(HasSubstr("\x1b")));  // a reason cannot control the terminal
@@ -85,7 +85,7 @@ TEST_F(Get, PrintsJsonAndYamlWithTheServersNumbers) {
   const Printed yaml = run({"get", "service", "detector", "-t", "vision", "-o", "yaml"});
   EXPECT_THAT(yaml.out, HasSubstr("metadata:\n  name: detector\n  namespace: vision\n  resourceVersion: \"3\"\n"
                                   "  labels:\n    team: \"7\"\n"));
-  answer("GET /v1/gpus?limit=500", list_of(gpu(0)));
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0)));
   EXPECT_THAT(run({"get", "gpus", "-o", "yaml"}).out, HasSubstr("metadata:\n  continue: null\n"));
 }
 
@@ -143,7 +143,7 @@ TEST_F(Get, MapsAnswersToExitStatuses) {
 }
 
 TEST_F(Get, FindsTheServerAndTheKey) {
-  answer("GET /v1/gpus/gpu-0", gpu(0));
+  answer("GET /v1/gpus/gpu-0", gpu_object(0));
   EXPECT_EQ(run({"get", "gpu", "gpu-0", "--server", "http://other:5/"}).status, 0);
   EXPECT_EQ(calls().back().url, "http://other:5/v1/gpus/gpu-0");
   ::setenv("BERTH_STATE", at("").c_str(), 1);
@@ -174,7 +174,7 @@ TEST_F(Get, DescribesAServiceWithItsConditions) {
 }
 
 TEST_F(Get, DescribesAGpuWithItsSlices) {
-  answer("GET /v1/gpus/gpu-1", gpu(1));
+  answer("GET /v1/gpus/gpu-1", gpu_object(1));
   answer("GET /v1/slices?limit=500",
          list_of(R"({"metadata":{"name":"s-1"},"status":{"gpu":"gpu-1","state":"serving"}},)"
                  R"({"metadata":{"name":"s-2"},"status":{"gpu":"gpu-10","state":"serving"}})"));
@@ -189,7 +189,7 @@ TEST_F(Get, DescribesANodeWithItsGpusOnce) {
   answer("GET /v1/nodes/node-0",
          R"({"kind":"Node","metadata":{"name":"node-0"},"status":{"health":"ok","scheduling":"open",)"
          R"("gpus":[{"name":"gpu-0","model":"A100-80GB","health":"ok","scheduling":"open"}]}})");
-  answer("GET /v1/gpus?limit=500", list_of(gpu(0)));
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0)));
   const Printed printed = run({"describe", "node", "node-0"});
   EXPECT_EQ(printed.status, 0) << printed.err;
   const std::size_t first = printed.out.find("Gpus:");
@@ -211,7 +211,7 @@ TEST_F(Get, APlanLeavesOutWhatDoesNotApply) {
 
 TEST_F(Get, TopPrintsOnceWithoutATerminal) {
   answer("GET /v1/services?limit=100", list_of(kDetector));
-  answer("GET /v1/gpus?limit=500", list_of(gpu(0)));
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0)));
   answer("GET /v1/status",
          R"({"world":"simulated","time":"T","speed":10,"steps":{"p99_ms":0.25},"solver":{"last_ms":null},)"
          R"("planning":{"paused":true,"reason":"night"},"funnel":{"allocated":0.5,"busy":null,"effective":null},)"

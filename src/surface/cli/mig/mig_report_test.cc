@@ -9,7 +9,7 @@ namespace berth::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr auto kJson = OutputFormat::kJson;
 

@@ -11,10 +11,10 @@
 namespace berth::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-struct Outcome {
+struct MigOutcome {
   std::string out;
   std::string err;
   int status = 0;
@@ -41,7 +41,7 @@ class StandInFiles : public Files {
 };
 
 /// Runs `berth mig ...`.
-Outcome run(const std::vector<std::string>& words) {
+MigOutcome run(const std::vector<std::string>& words) {
   const StandInFiles files;
   const Program program = {.name = "berth", .help = "", .version = "", .footer = "", .verbs = {mig_verb()}};
   VerbContext context = {.out = std::tmpfile(), .err = std::tmpfile(), .status = 0, .files = &files};
@@ -80,10 +80,10 @@ TEST(MigVerb, BadInputEndsWithStatus2AndNothingOnStdout) {
       {"export", "--gpu", "A30", "--all", "--state", ""},
   };
   for (const std::vector<std::string>& arguments : cases) {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(arguments);
-    EXPECT_EQ(outcome.out, "") << testing::PrintToString(arguments);
-    EXPECT_NE(outcome.err, "") << testing::PrintToString(arguments);
+    const MigOutcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.out, "") << ::testing::PrintToString(arguments);
+    EXPECT_NE(outcome.err, "") << ::testing::PrintToString(arguments);
   }
   EXPECT_EQ(run({"fits", "--gpu", "A30", "--state", "1g.6gb@0,2g.12gb@0"}).err,
             "berth: --state: 1g.6gb@0 (unit 0) and 2g.12gb@0 (units 0 to 1) overlap\n");

@@ -8,7 +8,7 @@
 namespace berth::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// One file in memory.
 class StandInFile : public Files {

@@ -8,8 +8,8 @@
 namespace berth::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(PackTable, ShowsGpusDemandsAndTheGap) {
   const PackingProblem problem = sample::problem(false);

@@ -18,7 +18,7 @@ TEST(DistinctPaths, AnOutputMayNotBeAnInputNorAnotherOutput) {
 }
 
 TEST(DistinctPaths, LinksAreFollowedAndDevicesMayBeShared) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "distinct_paths";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "distinct_paths";
   std::filesystem::create_directories(folder);
   const std::string file = (folder / "file").string();
   const std::string link = (folder / "link").string();

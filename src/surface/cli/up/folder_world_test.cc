@@ -18,9 +18,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kScenario = "scenario.yaml";
+constexpr const char* kScenarioFile = "scenario.yaml";
 
-device::LocalGpu gpu(const std::string& uuid, const std::string& model) {
+device::LocalGpu listed_gpu(const std::string& uuid, const std::string& model) {
   device::LocalGpu gpu{
       .uuid = uuid, .name = "NVIDIA", .pci_bus_id = "", .model = *mig::find_gpu_model(model), .differences = {}};
   for (MigProfile& profile : gpu.model.profiles) profile.unverified.clear();
@@ -34,7 +34,7 @@ UpOptions world(const char* word) {
   return options;
 }
 UpOptions with_scenario(UpOptions options) {
-  options.scenario = kScenario;
+  options.scenario = kScenarioFile;
   return options;
 }
 
@@ -53,7 +53,7 @@ class FolderWorldTest : public ::testing::Test {
   [[nodiscard]] Result<FolderWorld> start(const UpOptions& options) const {
     auto request = check_up_options(options);
     if (!request) return pass_on(request.error());
-    const RecordedFiles files({{kScenario, scenario_}}, {});
+    const RecordedFiles files({{kScenarioFile, scenario_}}, {});
     return find_world(*request, files, folder_.string(), 1, machine_);
   }
   [[nodiscard]] std::string refusal_of(const UpOptions& options) const {
@@ -73,7 +73,7 @@ class FolderWorldTest : public ::testing::Test {
 
   std::filesystem::path folder_;
   std::string scenario_ = "berth: 1\nfleet: [{gpu: A100-80GB, count: 2}]\nwindow_seconds: 60\nservices: []\n";
-  std::vector<device::LocalGpu> machine_ = {gpu("GPU-0", "A100-80GB"), gpu("GPU-1", "A100-80GB")};
+  std::vector<device::LocalGpu> machine_ = {listed_gpu("GPU-0", "A100-80GB"), listed_gpu("GPU-1", "A100-80GB")};
 };
 
 TEST_F(FolderWorldTest, ALocalOneHasTheGpusOfTheMachineAndNoServices) {
@@ -98,7 +98,7 @@ TEST_F(FolderWorldTest, AutoIsLocalWhereThereIsAGpu) {
 
 TEST_F(FolderWorldTest, AScenarioMustHaveTheGpusOfTheMachine) {
   EXPECT_EQ(start(with_scenario(world("local")))->scenario.gpu_count(), 2U);
-  machine_[1] = gpu("GPU-1", "A30-24GB");
+  machine_[1] = listed_gpu("GPU-1", "A30-24GB");
   EXPECT_EQ(refusal_of(with_scenario(world("local"))),
             "fleet: GPU 1: wanted A30-24GB, which this machine has there (GPU-1), found A100-80GB");
   machine_.pop_back();
