@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "surface/cli/up/load/load_options.h"
+#include "load_options.h"
 
 namespace berth::load {
 

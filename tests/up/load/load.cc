@@ -22,10 +22,10 @@
 #include <ranges>
 #include <vector>
 
-#include "surface/cli/up/load/http_connection.h"
-#include "surface/cli/up/load/latency_tally.h"
-#include "surface/cli/up/load/load_options.h"
-#include "surface/cli/up/load/requests.h"
+#include "http_connection.h"
+#include "latency_tally.h"
+#include "load_options.h"
+#include "requests.h"
 
 namespace berth::load {
 namespace {

@@ -1,4 +1,4 @@
-#include "surface/cli/up/load/latency_tally.h"
+#include "latency_tally.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

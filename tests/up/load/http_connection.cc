@@ -1,4 +1,4 @@
-#include "surface/cli/up/load/http_connection.h"
+#include "http_connection.h"
 
 #include <fcntl.h>
 #include <netinet/tcp.h>

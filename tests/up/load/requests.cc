@@ -1,4 +1,4 @@
-#include "surface/cli/up/load/requests.h"
+#include "requests.h"
 
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
+ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 PROGRAM = Path(os.environ.get("BERTH_PROGRAM", ROOT / "build/release/berth"))
 sys.path.insert(0, str(ROOT / "src/gpu/nvml_sim_program"))
 from simulated import PROFILE_3G, SUCCESS, Nvml, runs_for_others  # noqa: E402, F401: found by the line above

@@ -16,9 +16,9 @@ import time
 import traceback
 from pathlib import Path
 
-ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[5]))
+ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[3]))
 for folder in ("drivers", "crash", "."):
-    sys.path.insert(0, str(ROOT / "src/surface/cli/up" / folder))
+    sys.path.insert(0, str(ROOT / "tests/up" / folder))
 
 import checks  # noqa: E402
 import local_up  # noqa: E402

@@ -13,7 +13,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
-ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[5]))
+ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[3]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DEADLINE_SECONDS = 30  # of anything else that must not hang
 SHOWN_CHARS = 700

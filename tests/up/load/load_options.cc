@@ -1,4 +1,4 @@
-#include "surface/cli/up/load/load_options.h"
+#include "load_options.h"
 
 #include <arpa/inet.h>
 

@@ -11,7 +11,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
+ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DEADLINE_SECONDS = 120
 STOP_SECONDS = 2
