@@ -25,19 +25,20 @@
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/state_folder/boot_id.h"
 #include "edges/state_folder/state_folder.h"
 #include "gpu/hands/reach_hands.h"
+#include "gpu/watch/machine_search.h"
 #include "live/chain/field_hash.h"
+#include "live/local/local_world.h"
 #include "live/rows/usage_rows.h"
 #include "live/session/session.h"
 #include "surface/api/api.h"
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_file.h"
-#include "surface/cli/up/boot_id.h"
 #include "surface/cli/up/config_file.h"
 #include "surface/cli/up/folder_world.h"
 #include "surface/cli/up/held_signals.h"
-#include "surface/cli/up/local_world.h"
 #include "surface/cli/up/up_log.h"
 #include "surface/cli/up/up_series.h"
 #include "surface/cli/up/wall_clock.h"
@@ -77,8 +78,14 @@ void return_large_blocks_at_once() {
 /// Everything that runs, in the order in which it is made.
 class Up {
  public:
-  Up(const UpRequest& request, VerbContext& context, std::optional<edges::HandsFound> hands)
-      : request_(request), context_(context), retention_(request.retention), hands_found_(std::move(hands)) {}
+  /// `search` is borrowed: it is begun in a world that may be local.
+  Up(const UpRequest& request, VerbContext& context, std::optional<edges::HandsFound> hands,
+     std::optional<edges::MachineSearch>& search)
+      : request_(request),
+        context_(context),
+        retention_(request.retention),
+        hands_found_(std::move(hands)),
+        search_(search) {}
 
   Result<int> run(const HeldSignals& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
@@ -125,9 +132,9 @@ class Up {
 
   /// Which world it is, and for a local one the GPUs of this machine.
   Result<void> find_devices_and_world() {
-    LocalMachine machine;
+    edges::LocalMachine machine;
     if (request_.world != WorldKind::kSimulated) {
-      auto found = find_local_machine(request_.nvml_path);
+      auto found = search_.emplace(request_.nvml_path).take();
       if (!found) return pass_on(found.error());
       machine = std::move(*found);
       log_machine(machine);
@@ -141,16 +148,16 @@ class Up {
     request_ = std::move(*settled);
     if (!was_stated) log_line(context_.err, "world", {{"world", world_.fleet ? "local" : "simulated"}});
     if (!world_.fleet) return {};
-    auto checked = check_manage(request_.manage, request_.manage_places, machine, *world_.fleet);
+    auto checked = live::check_manage(request_.manage, request_.manage_places, machine, *world_.fleet);
     if (!checked) return checked;
-    local_ = std::make_unique<LocalWorld>(std::move(machine), *world_.fleet, management());
+    local_ = std::make_unique<live::LocalWorld>(std::move(machine), *world_.fleet, management());
     for (const std::string& warning : local_->warnings()) log_warning(context_.err, warning);
     return {};
   }
 
   /// Who may change GPUs, as it was found before the first thread.
-  LocalManagement management() {
-    LocalManagement management{.is_wanted = request_.manage_gpus, .is_dry_run = request_.is_dry_run};
+  live::LocalManagement management() {
+    live::LocalManagement management{.is_wanted = request_.manage_gpus, .is_dry_run = request_.is_dry_run};
     management.gpus = request_.manage;
     if (hands_found_) {
       management.hands =
@@ -161,6 +168,7 @@ class Up {
     }
     boot_.emplace(folder_->path());
     management.is_same_boot = boot_->is_current();
+    management.boot_id = edges::boot_id_now;
     return management;
   }
 
@@ -175,7 +183,7 @@ class Up {
     return *std::move(boot);
   }
 
-  void log_machine(const LocalMachine& machine) const {
+  void log_machine(const edges::LocalMachine& machine) const {
     nlohmann::ordered_json found{{"gpus", machine.gpus.size()}};
     if (!machine.facts.path.empty()) found["library"] = machine.facts.path;
     if (!machine.facts.driver_version.empty()) found["driver"] = machine.facts.driver_version;
@@ -380,7 +388,7 @@ class Up {
                         .usage = usage_store(),
                         .blobs = blob_store(),
                         .series = {.read = [this](const auto& reading) { return series_->read(reading); }},
-                        .devices = local_ ? local_->source(request_.has_load) : api::DeviceSource()});
+                        .devices = local_ ? local_->source(request_.has_load) : live::DeviceSource()});
     blobs_ = std::make_unique<edges::BlobQueue>(*session_, turn_, lock_, recorder(), records_->take_blob_readers(),
                                                 wall_us_now);
     writes_ = std::make_unique<edges::WriteQueue>(*session_, turn_, lock_, recorder(), wall_us_now,
@@ -539,10 +547,11 @@ class Up {
   edges::SolverThread solver_;
   std::atomic<edges::LiveDriver*> waked_ = nullptr;  ///< by the hands, once it is there; they end before it
   std::optional<edges::HandsFound> hands_found_;     ///< before there was a thread
-  std::optional<BootRecord> boot_;                   ///< of a local world
-  std::string boot_failure_;                         ///< as it was told last
-  std::unique_ptr<LocalWorld> local_;                ///< absent: the devices are simulated
-  std::unique_ptr<edges::SeriesQueue> series_;       ///< outlives the session
+  std::optional<edges::MachineSearch>& search_;
+  std::optional<edges::BootRecord> boot_;       ///< of a local world
+  std::string boot_failure_;                    ///< as it was told last
+  std::unique_ptr<live::LocalWorld> local_;     ///< absent: the devices are simulated
+  std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<edges::BlobQueue> blobs_;
   std::unique_ptr<edges::WriteQueue> writes_;
@@ -576,11 +585,16 @@ int run_up(const UpRequest& request, VerbContext& context) {
     finish(context, tl::unexpected(hands.error()));
     return context.status;
   }
-  Up up(request, context, std::move(*hands));
-  const auto run = up.run(signals);
-  if (!run) finish(context, tl::unexpected(run.error()));
-  const int status = run ? *run : context.status;
-  if (up.is_solving()) leave_at_once(status);
+  std::optional<edges::MachineSearch> search;
+  int status = 0;
+  {
+    Up up(request, context, std::move(*hands), search);
+    const auto run = up.run(signals);
+    if (!run) finish(context, tl::unexpected(run.error()));
+    status = run ? *run : context.status;
+    if (up.is_solving()) leave_at_once(status);
+  }
+  if (search && search->is_running()) leave_at_once(status);  // the driver hangs
   return status;
 }
 

@@ -1,4 +1,4 @@
-#include "surface/cli/up/local_world.h"
+#include "live/local/local_world.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,8 @@
 
 #include "domain/mig/board.h"
 #include "domain/mig/catalogue.h"
-#include "surface/cli/up/up_history.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 using std::chrono::milliseconds;
@@ -105,7 +104,7 @@ class LocalWorldTest : public ::testing::Test {
   }
   void make_world(const std::vector<device::LocalGpu>& fleet,
                   const std::optional<std::vector<device::LocalGpu>>& here = {}) {
-    LocalMachine machine;
+    edges::LocalMachine machine;
     auto library = std::make_unique<FakeLibrary>();
     library_ = library.get();
     for (const device::LocalGpu& gpu : fleet) library_->show(gpu.uuid, empty_reading());
@@ -119,12 +118,12 @@ class LocalWorldTest : public ::testing::Test {
   void make_session(const std::vector<device::LocalGpu>& fleet) {
     Scenario scenario;
     ASSERT_TRUE(device::put_fleet(scenario, fleet));
-    live::SessionOptions options;
+    SessionOptions options;
     options.observed = world_->observed();
     options.has_load = false;
     options.devices = sim::Devices::kOutside;
-    options.entries = [this](live::Entry entry) { told_.push_back(std::move(entry)); };
-    session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
+    options.entries = [this](Entry entry) { told_.push_back(std::move(entry)); };
+    session_ = std::move(*Session::make(std::move(scenario), std::move(options)));
   }
 
   /// Takes news until `is_done`.
@@ -138,9 +137,9 @@ class LocalWorldTest : public ::testing::Test {
   }
 
   /// Messages of events of that kind, in order.
-  [[nodiscard]] std::vector<std::string> messages(live::EventKind kind) const {
+  [[nodiscard]] std::vector<std::string> messages(EventKind kind) const {
     std::vector<std::string> messages;
-    for (const live::LoggedEvent& event : session_->events().after(0, 1000)) {
+    for (const LoggedEvent& event : session_->events().after(0, 1000)) {
       if (event.kind == kind) messages.push_back(event.message);
     }
     return messages;
@@ -151,23 +150,23 @@ class LocalWorldTest : public ::testing::Test {
   std::function<void(FakeLibrary&)> prepare_;
   FakeLibrary* library_ = nullptr;
   std::atomic<bool> has_news_ = true;
-  std::vector<live::Entry> told_;
+  std::vector<Entry> told_;
   std::unique_ptr<LocalWorld> world_;
-  std::unique_ptr<live::Session> session_;
+  std::unique_ptr<Session> session_;
 };
 
 TEST_F(LocalWorldTest, ItsGpusAreSeenAndOnlyObserved) {
   device::LocalGpu second = a100("GPU-1");
   second.differences = {"1g.10gb: memory in MiB 1, our table has 2"};
   begin({a100("GPU-0"), second});
-  EXPECT_THAT(messages(live::EventKind::kGpuSeen),
+  EXPECT_THAT(messages(EventKind::kGpuSeen),
               ElementsAre("GPU-0, NVIDIA A100, model A100-80GB", "GPU-1, NVIDIA A100, model A100-80GB"));
-  EXPECT_THAT(messages(live::EventKind::kGpuDiffers), ElementsAre("1g.10gb: memory in MiB 1, our table has 2"));
+  EXPECT_THAT(messages(EventKind::kGpuDiffers), ElementsAre("1g.10gb: memory in MiB 1, our table has 2"));
   EXPECT_EQ(session_->gpu_state({0}).scheduling, GpuScheduling::kCordoned);
   EXPECT_EQ(session_->gpu_state({0}).scheduling_reason, "observed: --manage-gpus is not given");
-  const api::DeviceSource source = world_->source(false);
+  const DeviceSource source = world_->source(false);
   EXPECT_EQ(source.library().driver, "580.95");
-  const api::DeviceView view = source.device({1});
+  const DeviceView view = source.device({1});
   EXPECT_EQ(view.uuid, "GPU-1");
   EXPECT_TRUE(view.why_observed.has_value());
   EXPECT_EQ(view.is_mig_on, true);
@@ -180,10 +179,10 @@ TEST_F(LocalWorldTest, WhatOthersMakeComesAndGoes) {
   library_->show("GPU-0", with_3g(4));
   wait_for([&] { return slice_count() == 1; });
   EXPECT_TRUE(session_->snapshot().slices.begin()->is_foreign);
-  EXPECT_EQ(messages(live::EventKind::kSliceForeign).size(), 1U);
+  EXPECT_EQ(messages(EventKind::kSliceForeign).size(), 1U);
   library_->show("GPU-0", empty_reading());
   wait_for([&] { return slice_count() == 0; });
-  EXPECT_EQ(messages(live::EventKind::kSliceGone).size(), 1U);
+  EXPECT_EQ(messages(EventKind::kSliceGone).size(), 1U);
 }
 
 TEST_F(LocalWorldTest, InstancesThatNoProfileDescribesAreReported) {
@@ -191,27 +190,27 @@ TEST_F(LocalWorldTest, InstancesThatNoProfileDescribesAreReported) {
   GpuReading reading = empty_reading();
   reading.instances = {{.id = 5, .profile_id = 77, .start = 1, .length = 2, .compute_instances = {}}};
   library_->show("GPU-0", reading);
-  wait_for([&] { return !messages(live::EventKind::kGpuDiffers).empty(); });
-  EXPECT_THAT(messages(live::EventKind::kGpuDiffers), ElementsAre("GPU instance 5 of profile id 77 at 1, length 2"));
+  wait_for([&] { return !messages(EventKind::kGpuDiffers).empty(); });
+  EXPECT_THAT(messages(EventKind::kGpuDiffers), ElementsAre("GPU instance 5 of profile id 77 at 1, length 2"));
   EXPECT_THAT(world_->source(false).device({0}).differences,
               ElementsAre("GPU instance 5 of profile id 77 at 1, length 2"));
   library_->show("GPU-0", empty_reading());
-  wait_for([&] { return messages(live::EventKind::kGpuDiffers).size() == 2; });
-  EXPECT_EQ(messages(live::EventKind::kGpuDiffers).back(), "none");
+  wait_for([&] { return messages(EventKind::kGpuDiffers).size() == 2; });
+  EXPECT_EQ(messages(EventKind::kGpuDiffers).back(), "none");
 }
 
 TEST_F(LocalWorldTest, XidsAndRecoveryActionsAreEvents) {
   begin({a100("GPU-0")});
   library_->raise("GPU-0", 63);
-  wait_for([&] { return messages(live::EventKind::kGpuXid).size() == 1; });
-  EXPECT_THAT(messages(live::EventKind::kGpuXid), ElementsAre("XID 63"));
+  wait_for([&] { return messages(EventKind::kGpuXid).size() == 1; });
+  EXPECT_THAT(messages(EventKind::kGpuXid), ElementsAre("XID 63"));
   GpuReading reading = empty_reading();
   reading.recovery_action = "gpu_reset";
   library_->show("GPU-0", reading);
-  wait_for([&] { return !messages(live::EventKind::kGpuRecoveryAction).empty(); });
+  wait_for([&] { return !messages(EventKind::kGpuRecoveryAction).empty(); });
   library_->show("GPU-0", empty_reading());
-  wait_for([&] { return messages(live::EventKind::kGpuRecoveryAction).size() == 2; });
-  EXPECT_THAT(messages(live::EventKind::kGpuRecoveryAction), ElementsAre("gpu_reset", "none"));
+  wait_for([&] { return messages(EventKind::kGpuRecoveryAction).size() == 2; });
+  EXPECT_THAT(messages(EventKind::kGpuRecoveryAction), ElementsAre("gpu_reset", "none"));
 }
 
 TEST_F(LocalWorldTest, ALostGpuComesBack) {
@@ -257,9 +256,9 @@ TEST_F(LocalWorldTest, AStartFindsGpusThatAreGoneNewOrChanged) {
   const std::vector<device::LocalGpu> fleet = {a100("GPU-0"), a100("GPU-1"), a100("GPU-2")};
   prepare_ = [](FakeLibrary& library) { library.show("GPU-1", with_3g(4)); };
   begin(fleet);
-  const std::vector<live::Entry> past = told_;
+  const std::vector<Entry> past = told_;
   sim::WorldLeft left = session_->world_left();
-  const std::size_t differences_before = messages(live::EventKind::kGpuDiffers).size();
+  const std::size_t differences_before = messages(EventKind::kGpuDiffers).size();
   world_->stop();
 
   prepare_ = [](FakeLibrary& library) {
@@ -283,16 +282,16 @@ TEST_F(LocalWorldTest, AStartFindsGpusThatAreGoneNewOrChanged) {
   EXPECT_EQ(session_->gpu_state({0}).health_reason, "GPU-0 is not in this machine: the library does not list it");
   ASSERT_EQ(slice_count(), 1U) << "the one at 4 is gone, the one at 0 is new";
   EXPECT_EQ(session_->snapshot().slices.begin()->holding.slice.start, 0);
-  EXPECT_EQ(messages(live::EventKind::kGpuSeen).size(), 3U) << "only once";
-  EXPECT_EQ(messages(live::EventKind::kGpuDiffers).size(), differences_before + 1);
+  EXPECT_EQ(messages(EventKind::kGpuSeen).size(), 3U) << "only once";
+  EXPECT_EQ(messages(EventKind::kGpuDiffers).size(), differences_before + 1);
   world_->tell_notes(*session_);
-  EXPECT_EQ(messages(live::EventKind::kGpuDiffers).size(), differences_before + 1) << "known already";
+  EXPECT_EQ(messages(EventKind::kGpuDiffers).size(), differences_before + 1) << "known already";
   library_->show("GPU-0", empty_reading());
   wait_for([&] { return !is_lost(0); });
 }
 
 TEST_F(LocalWorldTest, WithoutALibraryTheGpusOfTheFolderAreLost) {
-  LocalMachine machine;
+  edges::LocalMachine machine;
   machine.reason = "wanted a library, found none";
   const std::vector<device::LocalGpu> fleet = {a100("GPU-0")};
   world_ = std::make_unique<LocalWorld>(std::move(machine), fleet, LocalManagement());
@@ -307,13 +306,5 @@ TEST_F(LocalWorldTest, WithoutALibraryTheGpusOfTheFolderAreLost) {
   EXPECT_EQ(world_->library().gpu_count, 0);
 }
 
-TEST(FindLocalMachine, NoLibraryIsAnAnswerAndNoError) {
-  const auto machine = find_local_machine("/nowhere/libnvidia-ml.so.1");
-  ASSERT_TRUE(machine.has_value());
-  EXPECT_EQ(machine->library, nullptr);
-  EXPECT_THAT(machine->gpus, IsEmpty());
-  EXPECT_THAT(machine->reason.value_or(""), HasSubstr("/nowhere/libnvidia-ml.so.1"));
-}
-
 }  // namespace
-}  // namespace berth::cli
+}  // namespace berth::live

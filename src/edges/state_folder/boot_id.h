@@ -5,7 +5,7 @@
 
 #include "base/core/result.h"
 
-namespace berth::cli {
+namespace berth::edges {
 
 /// The kernel's id of this boot, or the content of the file that $BERTH_BOOT_ID names. Empty: it cannot be read.
 [[nodiscard]] std::string boot_id_now();
@@ -24,4 +24,4 @@ class BootRecord {
   std::string recorded_;  ///< empty: none is
 };
 
-}  // namespace berth::cli
+}  // namespace berth::edges

@@ -1,4 +1,4 @@
-#include "surface/api/device_source.h"
+#include "surface/api/device_json.h"
 
 #include <fmt/format.h>
 
@@ -18,9 +18,9 @@ Json mode_or_null(const std::optional<bool>& is_on) {
 
 }  // namespace
 
-Json load_json(const DeviceSource& devices) { return devices.knows_load() ? Json("simulated") : Json(nullptr); }
+Json load_json(const live::DeviceSource& devices) { return devices.knows_load() ? Json("simulated") : Json(nullptr); }
 
-void add_device(Json& status, const DeviceView& device) {
+void add_device(Json& status, const live::DeviceView& device) {
   status["uuid"] = device.uuid;
   status["pci_bus_id"] = codec::or_null(device.pci_bus_id);
   status["managed"] = !device.why_observed.has_value();
@@ -31,7 +31,7 @@ void add_device(Json& status, const DeviceView& device) {
   status["recovery_action"] = codec::or_null(device.recovery_action);
   status["differences"] = device.differences;
   status["times"] = Json::array();
-  for (const DeviceTimeView& time : device.times) {
+  for (const live::DeviceTimeView& time : device.times) {
     status["times"].push_back({{"profile", time.profile},
                                {"action", time.is_creation ? "create" : "destroy"},
                                {"assumed_seconds", time.assumed_seconds},
@@ -41,12 +41,12 @@ void add_device(Json& status, const DeviceView& device) {
   }
 }
 
-void add_device_slice(Json& status, const DeviceSliceView& slice) {
+void add_device_slice(Json& status, const live::DeviceSliceView& slice) {
   status["uuid"] = codec::or_null(slice.uuid);
   status["memory_mib"] = codec::or_null(slice.memory_mib);
 }
 
-Json library_json(const DeviceLibraryView& library) {
+Json library_json(const live::DeviceLibraryView& library) {
   return {{"library", codec::or_null(library.path)},
           {"version", codec::or_null(library.version)},
           {"driver", codec::or_null(library.driver)},
@@ -54,7 +54,7 @@ Json library_json(const DeviceLibraryView& library) {
           {"reason", codec::or_null(library.reason)}};
 }
 
-ApiError not_managed_error(const std::string& gpu, const DeviceView& device) {
+ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device) {
   return {.status = 409,
           .code = "not_managed",
           .message = fmt::format("{} is only observed: {}", gpu, device.why_observed.value_or(""))};

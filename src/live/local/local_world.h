@@ -15,30 +15,17 @@
 #include "base/core/result.h"
 #include "domain/ports/gpu_hands.h"
 #include "domain/ports/gpu_library.h"
-#include "edges/local_gpus/device_orders.h"
-#include "edges/local_gpus/gpu_watcher.h"
 #include "gpu/device/local_gpu.h"
 #include "gpu/device/managed_gpu.h"
 #include "gpu/device/standing.h"
+#include "gpu/watch/gpu_watcher.h"
+#include "gpu/watch/local_machine.h"
+#include "live/local/device_orders.h"
+#include "live/local/device_source.h"
 #include "live/session/session.h"
 #include "sim/world/loop.h"
-#include "surface/api/device_source.h"
 
-namespace berth::cli {
-
-/// What was found on this machine.
-struct LocalMachine {
-  std::unique_ptr<GpuLibrary> library;  ///< null: there is none
-  GpuLibraryFacts facts;                ///< of the library; empty without one
-  std::vector<device::LocalGpu> gpus;   ///< in its order; those that can be read
-  bool has_unread = false;              ///< it lists others, too
-  std::vector<std::string> warnings;    ///< GPUs that cannot
-  std::optional<std::string> reason;    ///< why there are none: what was looked for, and what was found
-};
-
-/// Opens the library and lists the GPUs. That there is none is an ordinary answer, also that a driver hangs: after a
-/// minute it counts as none. Error: what was loaded is no library of the driver, or too old (bad input).
-[[nodiscard]] Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path);
+namespace berth::live {
 
 /// How long a start waits for each GPU to be read.
 inline constexpr std::chrono::seconds kFirstReadingPatience{10};
@@ -50,12 +37,13 @@ struct LocalManagement {
   std::vector<device::ManagedGpu> gpus = {};  ///< `manage` of the configuration
   std::unique_ptr<GpuHands> hands = nullptr;  ///< null: not wanted, or a dry run
   bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
+  std::function<std::string()> boot_id = [] { return std::string(); };  ///< of this boot; empty: it cannot be read
 };
 
 /// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. `places`:
 /// where each is named. Error: the first that is not.
 [[nodiscard]] Result<void> check_manage(const std::vector<device::ManagedGpu>& manage,
-                                        const std::vector<std::string>& places, const LocalMachine& machine,
+                                        const std::vector<std::string>& places, const edges::LocalMachine& machine,
                                         const std::vector<device::LocalGpu>& fleet);
 
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
@@ -63,7 +51,7 @@ class LocalWorld {
  public:
   /// Reads the GPUs. `fleet`: those with which the world began. One that does not answer in time counts as lost until
   /// it does.
-  LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
+  LocalWorld(edges::LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
              std::chrono::milliseconds patience = kFirstReadingPatience);
   /// The threads end, those whose driver hangs are left behind.
   ~LocalWorld();
@@ -74,28 +62,28 @@ class LocalWorld {
   /// only observed although the configuration lists them.
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// The library and its GPUs, or why there are none.
-  [[nodiscard]] api::DeviceLibraryView library() const;
+  [[nodiscard]] DeviceLibraryView library() const;
 
   /// Why GPUs must not be changed, for SessionOptions::observed.
   [[nodiscard]] std::map<GpuId, std::string> observed() const;
-  /// What stands on the devices that can be read, for live::Session::begin.
+  /// What stands on the devices that can be read, for Session::begin.
   [[nodiscard]] std::map<GpuId, sim::Sight> sights() const;
   /// What stands on the devices, put into what they remember.
   void adopt(sim::WorldLeft& left);
   /// The same for a world that begins: what is there, and what stands on it, is told to it.
-  void tell(live::Session& session);
+  void tell(Session& session);
   /// What the GPUs of a world that goes on say of themselves, as far as it does not know it.
-  void tell_notes(live::Session& session);
+  void tell_notes(Session& session);
 
   /// `on_report` is called by any thread when `serve` has something to tell.
   void start(std::function<void()> on_report);
   /// No `on_report` comes any more.
   void stop();
   /// Tells the session what is new, and gives to the hands what it wants to be done.
-  void serve(live::Session& session);
+  void serve(Session& session);
 
   /// Any thread may ask, as long as this lives.
-  [[nodiscard]] api::DeviceSource source(bool has_load);
+  [[nodiscard]] DeviceSource source(bool has_load);
 
  private:
   struct Gpu {
@@ -122,35 +110,35 @@ class LocalWorld {
   [[nodiscard]] std::optional<std::string> why_observed(const Gpu& gpu) const;
   [[nodiscard]] std::optional<std::string> why_not_ready(const Gpu& gpu) const;
   /// After a boot nothing that stood stands, though the same may stand again by the time it is read.
-  void note_boot(live::Session& session);
-  void take_ended(live::Session& session);
-  void note_times(const live::Session& session);
+  void note_boot(Session& session);
+  void take_ended(Session& session);
+  void note_times(const Session& session);
   /// Orders MIG mode where the configuration says so and nobody uses the GPU.
-  void turn_modes_on(live::Session& session);
+  void turn_modes_on(Session& session);
   /// What a change of ours left that was cut off is destroyed.
-  void clear_remains(live::Session& session);
+  void clear_remains(Session& session);
   [[nodiscard]] bool may_turn_mig_on(const Gpu& gpu) const;
-  void take_reports(live::Session& session);
-  void tell_observed(live::Session& session);
+  void take_reports(Session& session);
+  void tell_observed(Session& session);
   [[nodiscard]] device::Standing standing_on(std::uint32_t index) const;
   /// `differences`, and what stands there that no profile describes.
   [[nodiscard]] std::vector<std::string> differences_of(std::uint32_t index) const;
   void note_xids(Gpu& gpu, const edges::GpuReport& report) const;
   void note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading);
-  void tell_gpu(live::Session& session, std::uint32_t index);
-  void tell_notes(live::Session& session, std::uint32_t index);
-  [[nodiscard]] api::DeviceView view(GpuId gpu) const;
-  [[nodiscard]] api::DeviceSliceView slice_view(const Slice& slice) const;
+  void tell_gpu(Session& session, std::uint32_t index);
+  void tell_notes(Session& session, std::uint32_t index);
+  [[nodiscard]] DeviceView view(GpuId gpu) const;
+  [[nodiscard]] DeviceSliceView slice_view(const Slice& slice) const;
 
-  LocalMachine machine_;
+  edges::LocalMachine machine_;
   std::string boot_id_;  ///< when the session was served last
   mutable std::mutex mutex_;
   std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
   LocalManagement management_;
-  std::unique_ptr<edges::DeviceOrders> orders_;
-  std::map<std::string, std::vector<api::DeviceTimeView>> times_;  ///< by model, under mutex_
-  bool has_times_ = false;                                         ///< they were read from the session
-  std::unique_ptr<edges::GpuWatcher> watcher_;                     ///< of all GPUs; null without a library
+  std::unique_ptr<DeviceOrders> orders_;
+  std::map<std::string, std::vector<DeviceTimeView>> times_;  ///< by model, under mutex_
+  bool has_times_ = false;                                    ///< they were read from the session
+  std::unique_ptr<edges::GpuWatcher> watcher_;                ///< of all GPUs; null without a library
 };
 
-}  // namespace berth::cli
+}  // namespace berth::live

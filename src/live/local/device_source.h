@@ -3,15 +3,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "domain/values/slice.h"
-#include "surface/api/api_error.h"
 
-namespace berth::api {
+namespace berth::live {
 
 /// How long creations or destructions of a profile take on a GPU.
 struct DeviceTimeView {
@@ -62,17 +60,4 @@ struct DeviceSource {
   [[nodiscard]] bool knows_load() const { return has_load || !is_local(); }
 };
 
-/// What the load of services is: "simulated", or null where nothing is known of it.
-[[nodiscard]] nlohmann::ordered_json load_json(const DeviceSource& devices);
-
-/// Adds to the status of a Gpu what its device says.
-void add_device(nlohmann::ordered_json& status, const DeviceView& device);
-/// Adds to the status of a GpuSlice what its device says.
-void add_device_slice(nlohmann::ordered_json& status, const DeviceSliceView& slice);
-/// `devices` of /v1/status.
-[[nodiscard]] nlohmann::ordered_json library_json(const DeviceLibraryView& library);
-
-/// 409: the GPU is only observed.
-[[nodiscard]] ApiError not_managed_error(const std::string& gpu, const DeviceView& device);
-
-}  // namespace berth::api
+}  // namespace berth::live

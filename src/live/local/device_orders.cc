@@ -1,14 +1,14 @@
-#include "edges/local_gpus/device_orders.h"
+#include "live/local/device_orders.h"
 
 #include "base/core/ensure.h"
 
-namespace berth::edges {
+namespace berth::live {
 namespace {
 
 std::string outcome_word(DeviceOutcome outcome) {
   switch (outcome) {
     case DeviceOutcome::kDone:
-      return live::kDoneOutcome;
+      return kDoneOutcome;
     case DeviceOutcome::kFailed:
       return "failed";
     case DeviceOutcome::kBusy:
@@ -25,7 +25,7 @@ std::string message_of(const DeviceEnd& end) {
   return end.message + (end.message.empty() ? "" : ": ") + end.call + " returned " + end.error;
 }
 
-live::DeviceEnded ended_of(const DeviceEnd& end) {
+DeviceEnded ended_of(const DeviceEnd& end) {
   return {.intent = end.intent,
           .outcome = outcome_word(end.outcome),
           .message = message_of(end),
@@ -45,9 +45,9 @@ DeviceEnd plain(std::uint64_t intent, DeviceOutcome outcome, const char* message
 
 }  // namespace
 
-void DeviceOrders::give(live::Session& session) {
+void DeviceOrders::give(Session& session) {
   std::vector<DeviceOrder> orders;
-  for (const live::DeviceIntent& intent : session.take_device_intents()) {
+  for (const DeviceIntent& intent : session.take_device_intents()) {
     const auto end = [&](DeviceOutcome outcome, const char* message = "") {
       session.end_device_intent(intent, ended_of(plain(intent.number, outcome, message)));
     };
@@ -65,7 +65,7 @@ void DeviceOrders::give(live::Session& session) {
   if (hands_ != nullptr && !orders.empty()) hands_->submit(orders);
 }
 
-bool DeviceOrders::turn_mig_on(live::Session& session, std::uint32_t gpu) {
+bool DeviceOrders::turn_mig_on(Session& session, std::uint32_t gpu) {
   ENSURE(gpu < gpus_.size() && !is_mig_mode_open(gpu));
   const auto intent = session.intend_mig_mode({gpu});
   if (!intent) return false;
@@ -83,7 +83,7 @@ bool DeviceOrders::is_mig_mode_open(std::uint32_t gpu) const {
   return std::ranges::any_of(open_modes_, [&](const auto& open) { return open.second == gpu; });
 }
 
-DeviceOrder DeviceOrders::order_of(const live::DeviceIntent& intent) const {
+DeviceOrder DeviceOrders::order_of(const DeviceIntent& intent) const {
   const Slice& slice = intent.action.slice;
   ENSURE(slice.gpu.index < gpus_.size());
   const Gpu& gpu = gpus_[slice.gpu.index];
@@ -98,7 +98,7 @@ DeviceOrder DeviceOrders::order_of(const live::DeviceIntent& intent) const {
           .was_tried = intent.action.was_ordered};
 }
 
-std::map<std::uint32_t, std::optional<GpuReading>> DeviceOrders::take(live::Session& session) {
+std::map<std::uint32_t, std::optional<GpuReading>> DeviceOrders::take(Session& session) {
   std::map<std::uint32_t, std::optional<GpuReading>> readings;
   if (hands_ == nullptr) return readings;
   for (const DeviceEnd& delayed : hands_->take_delayed()) tell_delayed(session, delayed);
@@ -109,13 +109,13 @@ std::map<std::uint32_t, std::optional<GpuReading>> DeviceOrders::take(live::Sess
   return readings;
 }
 
-std::optional<std::uint32_t> DeviceOrders::take_end(live::Session& session, const DeviceEnd& ended) {
+std::optional<std::uint32_t> DeviceOrders::take_end(Session& session, const DeviceEnd& ended) {
   if (open_.contains(ended.intent)) return take_action_end(session, ended);
   if (open_modes_.contains(ended.intent)) return take_mode_end(session, ended);
   return std::nullopt;
 }
 
-std::uint32_t DeviceOrders::take_action_end(live::Session& session, const DeviceEnd& ended) {
+std::uint32_t DeviceOrders::take_action_end(Session& session, const DeviceEnd& ended) {
   const auto found = open_.find(ended.intent);
   const Open open = found->second;
   if (ended.goes_on) {
@@ -127,8 +127,8 @@ std::uint32_t DeviceOrders::take_action_end(live::Session& session, const Device
   return open.intent.action.slice.gpu.index;
 }
 
-live::Session::EndKind DeviceOrders::kind_of(const Open& open, const DeviceEnd& ended) {
-  using Kind = live::Session::EndKind;
+Session::EndKind DeviceOrders::kind_of(const Open& open, const DeviceEnd& ended) {
+  using Kind = Session::EndKind;
   if (open.is_given_up) return Kind::kLate;
   if (ended.outcome == DeviceOutcome::kDone || ended.reading) return Kind::kKnown;
   // Without a call to the driver nothing is tried: the order was refused, or somebody else owned the GPU. But a process
@@ -137,7 +137,7 @@ live::Session::EndKind DeviceOrders::kind_of(const Open& open, const DeviceEnd& 
   return is_untouched && !open.intent.action.was_ordered ? Kind::kKnown : Kind::kUnknown;
 }
 
-std::uint32_t DeviceOrders::take_mode_end(live::Session& session, const DeviceEnd& ended) {
+std::uint32_t DeviceOrders::take_mode_end(Session& session, const DeviceEnd& ended) {
   const auto found = open_modes_.find(ended.intent);
   const std::uint32_t gpu = found->second;
   if (!ended.goes_on) open_modes_.erase(found);
@@ -145,13 +145,13 @@ std::uint32_t DeviceOrders::take_mode_end(live::Session& session, const DeviceEn
   return gpu;
 }
 
-void DeviceOrders::tell_delayed(live::Session& session, const DeviceEnd& delayed) const {
+void DeviceOrders::tell_delayed(Session& session, const DeviceEnd& delayed) const {
   const auto tell = [&](GpuId gpu) {
     session.note_device(
-        {.gpu = gpu, .note = live::DeviceNote::kBusy, .text = message_of(delayed) + "; the order is given again"});
+        {.gpu = gpu, .note = DeviceNote::kBusy, .text = message_of(delayed) + "; the order is given again"});
   };
   if (const auto open = open_.find(delayed.intent); open != open_.end()) tell(open->second.intent.action.slice.gpu);
   if (const auto mode = open_modes_.find(delayed.intent); mode != open_modes_.end()) tell({mode->second});
 }
 
-}  // namespace berth::edges
+}  // namespace berth::live

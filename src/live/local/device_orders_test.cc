@@ -1,4 +1,4 @@
-#include "edges/local_gpus/device_orders.h"
+#include "live/local/device_orders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "sim/world/testing/scenarios.h"
 
-namespace berth::edges {
+namespace berth::live {
 namespace {
 
 using ::testing::IsEmpty;
@@ -39,19 +39,18 @@ class DeviceOrdersTest : public ::testing::Test {
                                   sim::testing::generated(Generator::Kind::kPoisson, Decimal(5), 600))},
         {}, 1);
     scenario.layout.reset();
-    live::SessionOptions options;
+    SessionOptions options;
     options.devices = sim::Devices::kOutside;
     options.next_intent = [this] { return ++last_intent_; };
     options.boot = [this] { return boot_; };
-    options.record = [this](const std::vector<live::Entry>& entries) -> std::optional<std::string> {
+    options.record = [this](const std::vector<Entry>& entries) -> std::optional<std::string> {
       if (!can_record_) return "the disk is full";
-      for (const live::Entry& entry : entries) {
-        if (const auto* intended = std::get_if<live::DeviceIntended>(&entry.what))
-          recorded_.push_back(intended->intent);
+      for (const Entry& entry : entries) {
+        if (const auto* intended = std::get_if<DeviceIntended>(&entry.what)) recorded_.push_back(intended->intent);
       }
       return std::nullopt;
     };
-    session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
+    session_ = std::move(*Session::make(std::move(scenario), std::move(options)));
     gpus_ = {{.uuid = "GPU-0", .model = session_->scenario().model_of({0})}};
     session_->begin();
     // The first layout is in place at once in this session, so it goes away: what is made again is made outside.
@@ -69,7 +68,7 @@ class DeviceOrdersTest : public ::testing::Test {
   std::optional<std::string> boot_ = "boot";
   std::uint64_t last_intent_ = 0;
   std::vector<std::uint64_t> recorded_;
-  std::unique_ptr<live::Session> session_;
+  std::unique_ptr<Session> session_;
   std::vector<DeviceOrders::Gpu> gpus_;
   FakeHands hands_;
 };
@@ -104,7 +103,7 @@ TEST_F(DeviceOrdersTest, WhatIsDoneStandsAndIsMeasured) {
   EXPECT_THAT(orders.take(*session_), SizeIs(1));
   EXPECT_EQ(orders.open_count(), 0U);
   advance(10);
-  EXPECT_EQ(session_->slice_state(0), live::SliceState::kServing);
+  EXPECT_EQ(session_->slice_state(0), SliceState::kServing);
   const MeasuredTimes times = session_->device_times();
   ASSERT_EQ(times.size(), 1U);
   EXPECT_EQ(times.begin()->second.median, Micros(250));
@@ -121,7 +120,7 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheCall) {
                           .holders = {{.pid = 7, .name = "python3"}}});
   EXPECT_EQ(orders.take(*session_).at(0), std::nullopt);
   std::set<std::string> messages;
-  for (const live::LoggedEvent& event : session_->events().after(0, 1000)) messages.insert(event.message);
+  for (const LoggedEvent& event : session_->events().after(0, 1000)) messages.insert(event.message);
   const bool is_told = std::ranges::any_of(messages, [](const std::string& message) {
     return message.ends_with(": in use: pid 7 (python3): nvmlGpuInstanceDestroy returned NVML_ERROR_IN_USE");
   });
@@ -131,7 +130,7 @@ TEST_F(DeviceOrdersTest, WhatFailsIsToldWithTheCall) {
 TEST_F(DeviceOrdersTest, WhatSomebodyElsesLockKeptFromTheDriverNeverStood) {
   const auto created = [this] {
     const auto events = session_->events().after(0, 1000);
-    return std::ranges::count(events, live::EventKind::kSliceCreated, &live::LoggedEvent::kind);
+    return std::ranges::count(events, EventKind::kSliceCreated, &LoggedEvent::kind);
   };
   DeviceOrders orders(gpus_, &hands_, false);
   orders.give(*session_);
@@ -151,7 +150,7 @@ TEST_F(DeviceOrdersTest, WhoDelaysAnOrderIsToldWhileItIsOpen) {
   hands_.delayed.push_back(
       {.intent = hands_.given[0].intent, .outcome = DeviceOutcome::kBusy, .message = "in use: pid 7 (python3)"});
   EXPECT_THAT(orders.take(*session_), IsEmpty());
-  EXPECT_EQ(session_->last_note({0}, live::DeviceNote::kBusy), "in use: pid 7 (python3); the order is given again");
+  EXPECT_EQ(session_->last_note({0}, DeviceNote::kBusy), "in use: pid 7 (python3); the order is given again");
   EXPECT_EQ(orders.open_count(), count);
 }
 
@@ -194,8 +193,7 @@ TEST_F(DeviceOrdersTest, MigModeIsRecordedOrderedAndTold) {
                           .message = "the GPU is in use by pid 7 (python3)"});
   EXPECT_THAT(orders.take(*session_), SizeIs(1));
   EXPECT_FALSE(orders.is_mig_mode_open(0));
-  EXPECT_EQ(session_->last_note({0}, live::DeviceNote::kMigMode),
-            "not turned on: the GPU is in use by pid 7 (python3)");
+  EXPECT_EQ(session_->last_note({0}, DeviceNote::kMigMode), "not turned on: the GPU is in use by pid 7 (python3)");
 }
 
 TEST_F(DeviceOrdersTest, ADryRunRecordsAndDoesNothing) {
@@ -207,4 +205,4 @@ TEST_F(DeviceOrdersTest, ADryRunRecordsAndDoesNothing) {
 }
 
 }  // namespace
-}  // namespace berth::edges
+}  // namespace berth::live

@@ -1,4 +1,4 @@
-#include "surface/cli/up/boot_id.h"
+#include "edges/state_folder/boot_id.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -6,7 +6,7 @@
 
 #include "edges/files/file_sink.h"
 
-namespace berth::cli {
+namespace berth::edges {
 namespace {
 
 std::string first_line_of(const std::string& path) {
@@ -30,11 +30,11 @@ BootRecord::BootRecord(std::string folder) : folder_(std::move(folder)), recorde
 Result<std::string> BootRecord::follow() {
   std::string boot_id = boot_id_now();
   if (boot_id == recorded_) return boot_id;
-  if (auto written = edges::write_file_whole(path_in(folder_), boot_id + "\n"); !written) {
+  if (auto written = write_file_whole(path_in(folder_), boot_id + "\n"); !written) {
     return pass_on(written.error());
   }
   recorded_ = boot_id;
   return boot_id;
 }
 
-}  // namespace berth::cli
+}  // namespace berth::edges

@@ -1,21 +1,16 @@
-#include "surface/cli/up/local_world.h"
+#include "live/local/local_world.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/core/text.h"
-#include "gpu/nvml/open_gpu_library.h"
-#include "gpu/nvml/passed_through_gpus.h"
 #include "sim/world/adopt.h"
-#include "surface/cli/up/boot_id.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 constexpr const char* kNoAction = "none";      // GpuReading::recovery_action
@@ -25,80 +20,10 @@ constexpr std::chrono::seconds kSlow{5};  // an answer of the driver that takes 
 
 std::string words_of(const GpuCallFailure& failure) { return fmt::format("{}: {}", failure.call, failure.code_name); }
 
-/// GPUs that a guest has are not listed by any library.
-std::string with_guests(std::string reason) {
-  const auto lent = edges::find_passed_through_gpus("/sys");
-  if (lent.empty()) return reason;
-  std::vector<std::string> places;
-  places.reserve(lent.size());
-  for (const edges::PassedThroughGpu& gpu : lent) places.push_back(gpu.pci_bus_id);
-  return fmt::format("{}; in use by a guest (bound to vfio-pci): {}", reason, fmt::join(places, ", "));
-}
-
-void list_gpus(LocalMachine& machine) {
-  auto listed = machine.library->list();
-  if (!listed) {
-    machine.reason = words_of(listed.error());
-    return;
-  }
-  for (GpuLibrary::Listed& gpu : *listed) {
-    if (gpu.facts) {
-      machine.gpus.push_back(device::local_gpu_of(*gpu.facts));
-    } else {
-      machine.has_unread = true;
-      machine.warnings.push_back(fmt::format("a GPU cannot be read ({}): {}", gpu.uuid.empty() ? "no UUID" : gpu.uuid,
-                                             words_of(gpu.facts.error())));
-    }
-  }
-  if (machine.gpus.empty()) machine.reason = with_guests("the library lists no GPU that can be read");
-}
-
-Result<LocalMachine> look_for_machine(const std::optional<std::string>& nvml_path) {
-  LocalMachine machine;
-  auto opened = edges::open_gpu_library(nvml_path);
-  if (!opened) {
-    const edges::NoGpuLibrary& none = opened.error();
-    if (none.reason == edges::NoGpuLibrary::Reason::kFunctionMissing) return invalid("--nvml: " + none.message);
-    machine.facts = none.library;
-    machine.reason = with_guests(none.message);
-    return machine;
-  }
-  machine.library = std::move(*opened);
-  machine.facts = machine.library->facts();
-  list_gpus(machine);
-  return machine;
-}
-
-/// What a thread that may hang has in common with the one that waits for it.
-struct Search {
-  std::mutex mutex;
-  std::condition_variable is_over;
-  std::optional<Result<LocalMachine>> found;  ///< under mutex
-};
-
 }  // namespace
 
-Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path) {
-  constexpr std::chrono::seconds kPatience{60};
-  const auto search = std::make_shared<Search>();
-  std::thread([search, nvml_path] {
-    Result<LocalMachine> found = look_for_machine(nvml_path);
-    const std::scoped_lock hold(search->mutex);
-    search->found = std::move(found);
-    search->is_over.notify_all();
-  }).detach();
-  std::unique_lock hold(search->mutex);
-  if (search->is_over.wait_for(hold, kPatience, [&] { return search->found.has_value(); })) {
-    return *std::exchange(search->found, std::nullopt);
-  }
-  LocalMachine machine;
-  machine.reason =
-      fmt::format("{} has not answered for {} s", nvml_path.value_or("the library of the driver"), kPatience.count());
-  return machine;
-}
-
 Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const std::vector<std::string>& places,
-                          const LocalMachine& machine, const std::vector<device::LocalGpu>& fleet) {
+                          const edges::LocalMachine& machine, const std::vector<device::LocalGpu>& fleet) {
   if (machine.library == nullptr) return {};
   std::vector<std::string> known;
   for (const auto* gpus : {&machine.gpus, &fleet}) {
@@ -115,11 +40,12 @@ Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const s
   return {};
 }
 
-LocalWorld::LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
-                       std::chrono::milliseconds patience)
-    : machine_(std::move(machine)), boot_id_(boot_id_now()), management_(std::move(management)) {
+LocalWorld::LocalWorld(edges::LocalMachine machine, const std::vector<device::LocalGpu>& fleet,
+                       LocalManagement management, std::chrono::milliseconds patience)
+    : machine_(std::move(machine)), management_(std::move(management)) {
+  boot_id_ = management_.boot_id();
   std::map<std::uint32_t, std::string> watched;
-  std::vector<edges::DeviceOrders::Gpu> ordered;
+  std::vector<DeviceOrders::Gpu> ordered;
   for (const device::LocalGpu& known : fleet) {
     watched[static_cast<std::uint32_t>(gpus_.size())] = known.uuid;
     ordered.push_back({.uuid = known.uuid, .model = known.model});
@@ -134,7 +60,7 @@ LocalWorld::LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>
       gpu.differences.push_back(std::move(change));
     }
   }
-  orders_ = std::make_unique<edges::DeviceOrders>(std::move(ordered), management_.hands.get(), management_.is_dry_run);
+  orders_ = std::make_unique<DeviceOrders>(std::move(ordered), management_.hands.get(), management_.is_dry_run);
   if (!machine_.library || watched.empty()) return;
   watcher_ = std::make_unique<edges::GpuWatcher>(*machine_.library, std::move(watched));
   watcher_->start();
@@ -282,42 +208,42 @@ std::vector<std::string> LocalWorld::differences_of(std::uint32_t index) const {
   return differences;
 }
 
-void LocalWorld::tell(live::Session& session) {
+void LocalWorld::tell(Session& session) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     const device::LocalGpu& gpu = gpus_[index].known;
     session.note_device({.gpu = {index},
-                         .note = live::DeviceNote::kSeen,
+                         .note = DeviceNote::kSeen,
                          .text = fmt::format("{}, {}, model {}", gpu.uuid, gpu.name, gpu.model.name)});
     tell_notes(session, index);
     tell_gpu(session, index);
   }
 }
 
-void LocalWorld::tell_notes(live::Session& session) {
+void LocalWorld::tell_notes(Session& session) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) tell_notes(session, index);
 }
 
-void LocalWorld::tell_notes(live::Session& session, std::uint32_t index) {
+void LocalWorld::tell_notes(Session& session, std::uint32_t index) {
   Gpu& gpu = gpus_[index];
   for (const auto& [xid, count] : std::exchange(gpu.xids, {})) {
     std::string text = fmt::format("XID {}", xid);
     if (count > 1) text += fmt::format(", {} times", count);
-    session.note_device({.gpu = {index}, .note = live::DeviceNote::kXid, .text = std::move(text)});
+    session.note_device({.gpu = {index}, .note = DeviceNote::kXid, .text = std::move(text)});
   }
   // What the log says already is no news.
-  const auto tell = [&](live::DeviceNote note, const std::string& text, const char* first) {
+  const auto tell = [&](DeviceNote note, const std::string& text, const char* first) {
     if (text == session.last_note({index}, note).value_or(first)) return;
     session.note_device({.gpu = {index}, .note = note, .text = text});
   };
   if (gpu.failure || !gpu.reading) return;
-  tell(live::DeviceNote::kRecoveryAction, gpu.reading->recovery_action, kNoAction);
+  tell(DeviceNote::kRecoveryAction, gpu.reading->recovery_action, kNoAction);
   if (!gpu.is_listed) return;  // what it would be compared with was read at the start
   const std::vector<std::string> differences = differences_of(index);
-  tell(live::DeviceNote::kDiffers,
-       differences.empty() ? kNoDifference : fmt::format("{}", fmt::join(differences, "; ")), kNoDifference);
+  tell(DeviceNote::kDiffers, differences.empty() ? kNoDifference : fmt::format("{}", fmt::join(differences, "; ")),
+       kNoDifference);
 }
 
-void LocalWorld::tell_gpu(live::Session& session, std::uint32_t index) {
+void LocalWorld::tell_gpu(Session& session, std::uint32_t index) {
   const GpuId gpu{index};
   const bool is_known_lost = session.gpu_state(gpu).health == GpuHealth::kLost;
   if (const auto lost = why_lost(gpus_[index])) {
@@ -333,7 +259,7 @@ void LocalWorld::start(std::function<void()> on_report) {
   if (watcher_) watcher_->call(std::move(on_report));
 }
 
-void LocalWorld::serve(live::Session& session) {
+void LocalWorld::serve(Session& session) {
   note_boot(session);
   take_ended(session);
   if (!has_times_) note_times(session);  // of processes before this one
@@ -344,7 +270,7 @@ void LocalWorld::serve(live::Session& session) {
   orders_->give(session);
 }
 
-void LocalWorld::clear_remains(live::Session& session) {
+void LocalWorld::clear_remains(Session& session) {
   constexpr std::chrono::seconds kPause{5};  // until it is tried again
   const auto now = std::chrono::steady_clock::now();
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
@@ -358,8 +284,8 @@ void LocalWorld::clear_remains(live::Session& session) {
   }
 }
 
-void LocalWorld::note_boot(live::Session& session) {
-  std::string boot_id = boot_id_now();
+void LocalWorld::note_boot(Session& session) {
+  std::string boot_id = management_.boot_id();
   if (boot_id == std::exchange(boot_id_, boot_id)) return;
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     gpus_[index].mode_at = {};
@@ -369,7 +295,7 @@ void LocalWorld::note_boot(live::Session& session) {
   }
 }
 
-void LocalWorld::turn_modes_on(live::Session& session) {
+void LocalWorld::turn_modes_on(Session& session) {
   constexpr std::chrono::seconds kPause{30};  // after one that did not help
   const auto now = std::chrono::steady_clock::now();
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
@@ -389,7 +315,7 @@ bool LocalWorld::may_turn_mig_on(const Gpu& gpu) const {
   return gpu.reading->instances.empty() && gpu.reading->processes.empty();
 }
 
-void LocalWorld::take_ended(live::Session& session) {
+void LocalWorld::take_ended(Session& session) {
   auto readings = orders_->take(session);
   if (readings.empty()) return;
   for (auto& [index, reading] : readings) {
@@ -405,7 +331,7 @@ void LocalWorld::take_ended(live::Session& session) {
   note_times(session);
 }
 
-void LocalWorld::note_times(const live::Session& session) {
+void LocalWorld::note_times(const Session& session) {
   const std::scoped_lock hold(mutex_);
   has_times_ = true;
   times_.clear();
@@ -419,7 +345,7 @@ void LocalWorld::note_times(const live::Session& session) {
   }
 }
 
-void LocalWorld::take_reports(live::Session& session) {
+void LocalWorld::take_reports(Session& session) {
   if (!watcher_) return;
   for (edges::GpuReport& report : watcher_->take_reports()) {
     note_xids(gpus_[report.gpu], report);
@@ -435,7 +361,7 @@ void LocalWorld::take_reports(live::Session& session) {
   }
 }
 
-void LocalWorld::tell_observed(live::Session& session) {
+void LocalWorld::tell_observed(Session& session) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     Gpu& gpu = gpus_[index];
     auto why = why_observed(gpu);
@@ -446,14 +372,14 @@ void LocalWorld::tell_observed(live::Session& session) {
   }
 }
 
-api::DeviceSource LocalWorld::source(bool has_load) {
+DeviceSource LocalWorld::source(bool has_load) {
   return {.library = [this] { return library(); },
           .device = [this](GpuId gpu) { return view(gpu); },
           .slice = [this](const Slice& slice) { return slice_view(slice); },
           .has_load = has_load};
 }
 
-api::DeviceLibraryView LocalWorld::library() const {
+DeviceLibraryView LocalWorld::library() const {
   const auto or_absent = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   return {.path = or_absent(machine_.facts.path),
           .version = or_absent(machine_.facts.library_version),
@@ -462,10 +388,10 @@ api::DeviceLibraryView LocalWorld::library() const {
           .reason = machine_.reason};
 }
 
-api::DeviceView LocalWorld::view(GpuId id) const {
+DeviceView LocalWorld::view(GpuId id) const {
   const std::scoped_lock hold(mutex_);
   const Gpu& gpu = gpus_[id.index];
-  api::DeviceView view{.uuid = gpu.known.uuid, .pci_bus_id = gpu.known.pci_bus_id};
+  DeviceView view{.uuid = gpu.known.uuid, .pci_bus_id = gpu.known.pci_bus_id};
   view.why_observed = why_observed(gpu);
   if (const auto measured = times_.find(gpu.known.model.name); measured != times_.end()) view.times = measured->second;
   view.differences = differences_of(id.index);
@@ -483,16 +409,16 @@ api::DeviceView LocalWorld::view(GpuId id) const {
   return view;
 }
 
-api::DeviceSliceView LocalWorld::slice_view(const Slice& slice) const {
+DeviceSliceView LocalWorld::slice_view(const Slice& slice) const {
   const std::scoped_lock hold(mutex_);
   const Gpu& gpu = gpus_[slice.gpu.index];
   if (!gpu.reading || gpu.failure) return {};
   const ComputeInstanceSeen* whole = device::whole_device_of(slice, gpu.known.model, *gpu.reading);
   if (whole == nullptr) return {};
-  api::DeviceSliceView view;
+  DeviceSliceView view;
   if (!whole->uuid.empty()) view.uuid = whole->uuid;
   if (whole->memory_mib > 0) view.memory_mib = whole->memory_mib;
   return view;
 }
 
-}  // namespace berth::cli
+}  // namespace berth::live

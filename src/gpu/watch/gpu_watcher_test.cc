@@ -1,4 +1,4 @@
-#include "edges/local_gpus/gpu_watcher.h"
+#include "gpu/watch/gpu_watcher.h"
 
 #include <gtest/gtest.h>
 
