@@ -25,19 +25,21 @@
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/sqlite_store/sqlite_store.h"
 #include "edges/state_folder/boot_id.h"
 #include "edges/state_folder/state_folder.h"
 #include "gpu/hands/reach_hands.h"
 #include "gpu/watch/machine_search.h"
 #include "live/chain/field_hash.h"
+#include "live/folder/devices_left.h"
+#include "live/folder/folder_world.h"
+#include "live/folder/up_request.h"
 #include "live/local/local_world.h"
 #include "live/rows/usage_rows.h"
 #include "live/session/session.h"
 #include "surface/api/api.h"
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_file.h"
-#include "surface/cli/up/config_file.h"
-#include "surface/cli/up/folder_world.h"
 #include "surface/cli/up/held_signals.h"
 #include "surface/cli/up/up_log.h"
 #include "surface/cli/up/up_series.h"
@@ -75,15 +77,27 @@ void return_large_blocks_at_once() {
   _exit(status);
 }
 
+/// Absent: the folder has none, or an empty one.
+Result<std::unique_ptr<JournalReader>> open_journal(const std::string& path) {
+  const auto is_new = edges::is_sqlite_store_new(path);
+  if (!is_new) return live::failed(is_new.error());
+  if (*is_new) return nullptr;
+  auto reader = edges::open_sqlite_reader(path);
+  if (!reader) return live::failed(reader.error());
+  return std::move(*reader);
+}
+
 /// Everything that runs, in the order in which it is made.
 class Up {
  public:
   /// `search` is borrowed: it is begun in a world that may be local.
-  Up(const UpRequest& request, VerbContext& context, std::optional<edges::HandsFound> hands,
+  Up(const UpOptions& typed, const StatedRequest& stated, VerbContext& context, std::optional<edges::HandsFound> hands,
      std::optional<edges::MachineSearch>& search)
-      : request_(request),
+      : typed_(typed),
+        stated_(stated),
+        request_(stated.request),
         context_(context),
-        retention_(request.retention),
+        retention_(stated.request.retention),
         hands_found_(std::move(hands)),
         search_(search) {}
 
@@ -133,17 +147,22 @@ class Up {
   /// Which world it is, and for a local one the GPUs of this machine.
   Result<void> find_devices_and_world() {
     edges::LocalMachine machine;
-    if (request_.world != WorldKind::kSimulated) {
+    if (request_.world != live::WorldKind::kSimulated) {
       auto found = search_.emplace(request_.nvml_path).take();
       if (!found) return pass_on(found.error());
       machine = std::move(*found);
       log_machine(machine);
     }
-    auto world = find_world(request_, *context_.files, folder_->path(), wall_us_now(), machine.gpus);
+    auto journal = open_journal(live::journal_path_in(folder_->path()));
+    if (!journal) return pass_on(journal.error());
+    auto world = live::find_world(
+        request_, *context_.files,
+        {.folder = folder_->path(), .journal = journal->get(), .now_us = wall_us_now(), .machine = machine.gpus});
+    journal->reset();
     if (!world) return pass_on(world.error());
     world_ = std::move(*world);
     const bool was_stated = request_.world.has_value();
-    auto settled = settle_world(request_, world_.fleet ? WorldKind::kLocal : WorldKind::kSimulated);
+    auto settled = live::settle_world(request_, world_.fleet ? live::WorldKind::kLocal : live::WorldKind::kSimulated);
     if (!settled) return pass_on(settled.error());
     request_ = std::move(*settled);
     if (!was_stated) log_line(context_.err, "world", {{"world", world_.fleet ? "local" : "simulated"}});
@@ -296,9 +315,9 @@ class Up {
     if (!session_->is_at_rest() || recorder().failure()) return false;
     session_->refresh();
     if (recorder().failure()) return false;
-    std::string bytes = snapshot_bytes(world_.beginning, world_.files, session_->save());
+    std::string bytes = live::snapshot_bytes(world_.beginning, world_.files, session_->save());
     const bool has_usage = !recorder().pending_usage().empty();
-    saving_ = recorder().draft_snapshot(snapshot_format(world_.files), std::move(bytes));
+    saving_ = recorder().draft_snapshot(live::snapshot_format(world_.files), std::move(bytes));
     if (has_usage) end_save(recorder().append(*saving_));  // readers would miss it meanwhile
     return saving_.has_value();
   }
@@ -342,13 +361,14 @@ class Up {
 
   /// Goes on where the process before ended.
   Result<void> go_on() {
-    const History history = std::move(*std::exchange(world_.history, std::nullopt));
+    const live::History history = std::move(*std::exchange(world_.history, std::nullopt));
     if (!history.session && history.entries.empty()) return begin_anew();
     if (history.session) {
       const auto begun_anew = session_->restore(*history.session);
       if (!begun_anew) {
-        return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", journal_path_in(folder_->path()),
-                                                         history.saved_sequence, begun_anew.error().message));
+        return fail(ErrorCode::kUnavailable,
+                    fmt::format("{}: snapshot of row {}: {}", live::journal_path_in(folder_->path()),
+                                history.saved_sequence, begun_anew.error().message));
       }
       for (const std::string& stage : *begun_anew) {
         log_warning(context_.err, stage + ": cannot read what it remembered, begins anew");
@@ -442,42 +462,41 @@ class Up {
   /// Reads the configuration file again. An invalid one changes nothing; of a valid one, lines say what it does not
   /// change.
   void reload() {
-    if (!request_.typed.config) {
+    if (!request_.config_path) {
       return log_line(context_.err, "config_not_read",
                       {{"message", "SIGHUP reads the file of --config again, and there is none"}});
     }
-    const auto read = read_up_request(request_.typed, *context_.files);
+    const auto read = read_config_again(typed_, stated_, *context_.files);
     if (!read) {
       return log_line(context_.err, "config_not_read",
                       {{"message", read.error().message}, {"in_force", "what was read before"}});
     }
-    for (const UnappliedKey& unapplied : find_unapplied(request_, *read)) {
+    for (const live::UnappliedKey& key : read->unapplied) {
       log_line(
           context_.err, "config_key_not_applied",
-          {{"key", unapplied.name},
-           {"in_force", unapplied.in_force},
-           {"found", unapplied.found},
-           {"message", unapplied.reload == ConfigReload::kWorld ? "needs another folder: the world of this one keeps it"
-                                                                : "needs a restart"}});
+          {{"key", key.name},
+           {"in_force", key.in_force},
+           {"found", key.found},
+           {"message", key.is_of_world ? "needs another folder: the world of this one keeps it" : "needs a restart"}});
     }
     apply(*read);
   }
 
   /// Puts into force what can change while it runs.
-  void apply(const UpRequest& read) {
+  void apply(const live::RereadConfig& read) {
     const std::scoped_lock turn(turn_);
     const std::scoped_lock hold(lock_);
     retention_ = read.retention;
     series_->keep(retention_.series_days * kDaySeconds);
-    if (!session_->set_no_changes(no_changes_of(*read.no_changes, world_.beginning.epoch_us))) {
+    if (!session_->set_no_changes(no_changes_of(read.no_changes, world_.beginning.epoch_us))) {
       return log_error(context_.err, "no_changes cannot be recorded, the windows before stay in force: " +
                                          session_->why_not_recorded());
     }
-    log_config(*request_.typed.config);
+    log_config(*request_.config_path);
   }
 
   void log_start_of_config() const {
-    if (request_.typed.config) return log_config(*request_.typed.config);
+    if (request_.config_path) return log_config(*request_.config_path);
     const auto& spans = session_->scenario().no_changes.spans;
     if (spans.empty()) return;
     log_warning(context_.err, "windows without changes stay in force, as recorded in the folder (" + words_of(spans) +
@@ -533,11 +552,13 @@ class Up {
     return status;
   }
 
-  UpRequest request_;
+  const UpOptions& typed_;
+  const StatedRequest& stated_;
+  live::UpRequest request_;
   VerbContext& context_;
-  Retention retention_;  ///< in force; under lock_
+  live::Retention retention_;  ///< in force; under lock_
   std::unique_ptr<edges::StateFolder> folder_;
-  FolderWorld world_;  ///< its history goes into the session
+  live::FolderWorld world_;  ///< its history goes into the session
   const SteadyWallClock wall_;
   std::unique_ptr<WorldRecords> records_;
   std::optional<edges::Recorder::Draft> saving_;  ///< a snapshot between begin_save and end_save
@@ -565,11 +586,11 @@ class Up {
 namespace {
 
 /// Those who change GPUs, if any may be changed. Afterwards this process may change none. Nothing: none may be.
-Result<std::optional<edges::HandsFound>> find_hands(const UpRequest& request) {
-  const bool is_needed = request.manage_gpus && !request.is_dry_run && request.world != WorldKind::kSimulated;
+Result<std::optional<edges::HandsFound>> find_hands(const live::UpRequest& request) {
+  const bool is_needed = request.manage_gpus && !request.is_dry_run && request.world != live::WorldKind::kSimulated;
   if (!is_needed) return std::nullopt;
   auto found = edges::reach_hands({.socket_path = request.hands_path,
-                                   .config_path = request.typed.config.value_or(""),
+                                   .config_path = request.config_path.value_or(""),
                                    .nvml_path = request.nvml_path});
   if (!found) return pass_on(found.error());
   return std::optional(std::move(*found));
@@ -577,10 +598,10 @@ Result<std::optional<edges::HandsFound>> find_hands(const UpRequest& request) {
 
 }  // namespace
 
-int run_up(const UpRequest& request, VerbContext& context) {
+int run_up(const UpOptions& typed, const StatedRequest& stated, VerbContext& context) {
   return_large_blocks_at_once();
   const HeldSignals signals;  // before the threads of `up`
-  auto hands = find_hands(request);
+  auto hands = find_hands(stated.request);
   if (!hands) {
     finish(context, tl::unexpected(hands.error()));
     return context.status;
@@ -588,7 +609,7 @@ int run_up(const UpRequest& request, VerbContext& context) {
   std::optional<edges::MachineSearch> search;
   int status = 0;
   {
-    Up up(request, context, std::move(*hands), search);
+    Up up(typed, stated, context, std::move(*hands), search);
     const auto run = up.run(signals);
     if (!run) finish(context, tl::unexpected(run.error()));
     status = run ? *run : context.status;

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "surface/cli/shared/command_line.h"
-#include "surface/cli/up/config_file.h"
-#include "surface/cli/up/config_keys.h"
-#include "surface/cli/up/up_options.h"
+#include "surface/cli/shared/config_keys.h"
+#include "surface/cli/shared/up_options.h"
+#include "surface/cli/up/stated_request.h"
 #include "surface/cli/up/up_run.h"
 #include "surface/cli/verbs.h"
 
@@ -53,7 +53,7 @@ OptionTable up_option_rows(UpOptions& words) {
 void run_checked_up(const UpOptions& words, VerbContext& context) {
   const auto request = read_up_request(words, *context.files);
   if (!request) return finish(context, pass_on(request.error()));
-  context.status = run_up(*request, context);
+  context.status = run_up(words, *request, context);
 }
 
 }  // namespace

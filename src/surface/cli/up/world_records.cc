@@ -9,6 +9,7 @@
 
 #include "edges/sqlite_store/sqlite_store.h"
 #include "live/chain/age.h"
+#include "live/folder/devices_left.h"
 #include "live/rows/entry_rows.h"
 #include "surface/cli/up/own_files.h"
 #include "surface/cli/up/up_log.h"
@@ -22,14 +23,14 @@ constexpr std::uint64_t kOutcomesMax = 10'000'000;
 /// How often it is noted that a blob is used. A day after that is more than a day after its last use.
 constexpr std::int64_t kBlobNoteUs = std::int64_t{600} * 1'000'000;
 
-Result<edges::Recorder::Head> head_of(const History& history) {
+Result<edges::Recorder::Head> head_of(const live::History& history) {
   return edges::Recorder::Head{.last_sequence = history.last_sequence,
                                .snapshot_sequence = history.saved_sequence,
                                .snapshot_bytes = history.saved_bytes};
 }
 
 /// The changes are newer.
-void add_changes(edges::DevicesFile::Memory& memory, edges::DevicesFile::Memory changes) {
+void add_changes(DevicesMemory& memory, DevicesMemory changes) {
   std::map<std::uint32_t, std::string> gpus(std::make_move_iterator(changes.gpus.begin()),
                                             std::make_move_iterator(changes.gpus.end()));
   gpus.merge(std::map<std::uint32_t, std::string>(memory.gpus.begin(), memory.gpus.end()));
@@ -43,17 +44,17 @@ void add_changes(edges::DevicesFile::Memory& memory, edges::DevicesFile::Memory 
 WorldRecords::WorldRecords(std::string folder, bool is_paced, const SteadyWallClock& wall, std::FILE* err)
     : folder_(std::move(folder)), is_paced_(is_paced), wall_(wall), err_(err) {}
 
-Result<void> WorldRecords::open(const FolderWorld& world) {
+Result<void> WorldRecords::open(const live::FolderWorld& world) {
   if (auto read = read_devices(world); !read) return read;
   const OwnFilesOnly own_files_only;
   if (auto opened = open_store(); !opened) return opened;
   const auto epoch = store_->epoch();
-  if (!epoch) return failed(epoch.error());
+  if (!epoch) return live::failed(epoch.error());
   auto writer = store_->open_writer(*epoch + 1);
-  if (!writer) return failed(writer.error());
+  if (!writer) return live::failed(writer.error());
   epoch_ = *epoch + 1;
-  auto devices = edges::DevicesFile::open(devices_path_in(folder_));
-  if (!devices) return failed(devices.error());
+  auto devices = edges::DevicesFile::open(live::devices_path_in(folder_));
+  if (!devices) return live::failed(devices.error());
   devices_ = std::move(*devices);
   const auto head = world.history ? head_of(*world.history) : begin(world, **writer);
   if (!head) return pass_on(head.error());
@@ -64,8 +65,8 @@ Result<void> WorldRecords::open(const FolderWorld& world) {
   return open_readers();
 }
 
-Result<void> WorldRecords::read_devices(const FolderWorld& world) {
-  const std::string path = devices_path_in(folder_);
+Result<void> WorldRecords::read_devices(const live::FolderWorld& world) {
+  const std::string path = live::devices_path_in(folder_);
   const bool has_file = std::filesystem::exists(path);
   if (!world.has_journal && has_file) {
     return fail(
@@ -73,9 +74,9 @@ Result<void> WorldRecords::read_devices(const FolderWorld& world) {
         fmt::format("{}: wanted a journal.db beside it, found none: put it back, or remove this file, too", path));
   }
   const auto memory = edges::DevicesFile::read(path);
-  if (!memory) return failed(memory.error());
+  if (!memory) return live::failed(memory.error());
   if (!world.history) return {};
-  auto left = world_of(*memory, world.scenario, path);
+  auto left = live::world_of(*memory, world.scenario, path);
   if (!left) return pass_on(left.error());
   left_ = std::move(*left);
   const bool goes_on = world.history->session || !world.history->entries.empty();
@@ -86,8 +87,8 @@ Result<void> WorldRecords::read_devices(const FolderWorld& world) {
 }
 
 Result<void> WorldRecords::open_store() {
-  auto opened = edges::open_sqlite_store(journal_path_in(folder_));
-  if (!opened) return failed(opened.error());
+  auto opened = edges::open_sqlite_store(live::journal_path_in(folder_));
+  if (!opened) return live::failed(opened.error());
   store_ = std::move(opened->store);
   has_no_past_usage_ = opened->has_no_past_usage;
   for (const std::string& note : opened->notes) log_warning(err_, note);
@@ -97,15 +98,15 @@ Result<void> WorldRecords::open_store() {
 Result<void> WorldRecords::open_readers() {
   for (auto* reader : {&old_rows_, &usage_reader_, &blob_readers_.quick, &blob_readers_.parts, &blob_readers_.slow}) {
     auto opened = store_->open_reader();
-    if (!opened) return failed(opened.error());
+    if (!opened) return live::failed(opened.error());
     *reader = std::move(*opened);
   }
   return {};
 }
 
-Result<edges::Recorder::Head> WorldRecords::begin(const FolderWorld& world, berth::JournalWriter& writer) {
-  const auto appended = writer.append({.entries = first_rows(world.beginning, world.files, wall_us_now())});
-  if (!appended) return failed(appended.error());
+Result<edges::Recorder::Head> WorldRecords::begin(const live::FolderWorld& world, berth::JournalWriter& writer) {
+  const auto appended = writer.append({.entries = live::first_rows(world.beginning, world.files, wall_us_now())});
+  if (!appended) return live::failed(appended.error());
   return edges::Recorder::Head{.last_sequence = *appended};
 }
 
@@ -123,7 +124,7 @@ void WorldRecords::guard() {
 void WorldRecords::remember(const live::WorldChanges& changes) {
   const bool has_news = changes.world || !changes.devices.empty() || has_unwritten();
   if (!has_news && !is_clock_due()) return;
-  add_changes(unwritten_, memory_of(changes));
+  add_changes(unwritten_, live::memory_of(changes));
   if (const auto written = write_devices(); !written) log_error(err_, written.error().message);
 }
 
@@ -158,7 +159,7 @@ StoreResult<std::vector<UsageRow>> WorldRecords::read_usage(const UsageSpan& spa
   return usage_reader_->read_usage(span, after, count_max);
 }
 
-void WorldRecords::prune_if_due(const Retention& retention, Instant now,
+void WorldRecords::prune_if_due(const live::Retention& retention, Instant now,
                                 const std::function<std::set<Sha256>()>& used_blobs) {
   constexpr std::chrono::minutes kPause{1};
   const auto looked_at = std::chrono::steady_clock::now();
@@ -183,7 +184,8 @@ bool WorldRecords::is_clock_believed(std::int64_t wall_us) {
   return !is_doubted;
 }
 
-bool WorldRecords::prune_by_wall_time(const Retention& retention, std::int64_t wall_us, std::set<Sha256> used_blobs) {
+bool WorldRecords::prune_by_wall_time(const live::Retention& retention, std::int64_t wall_us,
+                                      std::set<Sha256> used_blobs) {
   const std::int64_t events_since_us = wall_us - retention.events_days * kDayUs;
   const auto first = chain::first_row_since(*old_rows_, events_since_us);
   const bool has_more = first && recorder_->prune({.rows_before = *first,

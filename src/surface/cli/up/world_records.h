@@ -21,9 +21,9 @@
 #include "edges/live_driver/recorder.h"
 #include "edges/sqlite_store/devices_file.h"
 #include "edges/state_folder/reserve_file.h"
+#include "live/folder/folder_world.h"
+#include "live/folder/up_request.h"
 #include "live/session/session.h"
-#include "surface/cli/up/folder_world.h"
-#include "surface/cli/up/up_options.h"
 #include "surface/cli/up/wall_clock.h"
 
 namespace berth::cli {
@@ -36,7 +36,7 @@ class WorldRecords {
 
   /// Opens all of it to be written; a new world begins here. Both files are whole before anything begins, and neither
   /// is changed if one is refused.
-  [[nodiscard]] Result<void> open(const FolderWorld& world);
+  [[nodiscard]] Result<void> open(const live::FolderWorld& world);
   /// What the devices of a world that goes on remember. Absent: it is new.
   [[nodiscard]] std::optional<sim::WorldLeft> take_left() { return std::exchange(left_, std::nullopt); }
   /// The journal has no usage that is over: it is made again.
@@ -57,15 +57,15 @@ class WorldRecords {
                                                               const std::optional<UsageKey>& after,
                                                               std::size_t count_max);
   /// Removes what is older than it must be kept, a little at a time. `used_blobs`: those to which services refer.
-  void prune_if_due(const Retention& retention, Instant now, const std::function<std::set<Sha256>()>& used_blobs);
+  void prune_if_due(const live::Retention& retention, Instant now, const std::function<std::set<Sha256>()>& used_blobs);
 
  private:
   [[nodiscard]] Result<void> open_store();
   [[nodiscard]] Result<void> open_readers();
   /// What the devices of this world remember.
-  [[nodiscard]] Result<void> read_devices(const FolderWorld& world);
-  [[nodiscard]] Result<edges::Recorder::Head> begin(const FolderWorld& world, berth::JournalWriter& writer);
-  [[nodiscard]] bool has_unwritten() const { return unwritten_ != edges::DevicesFile::Memory(); }
+  [[nodiscard]] Result<void> read_devices(const live::FolderWorld& world);
+  [[nodiscard]] Result<edges::Recorder::Head> begin(const live::FolderWorld& world, berth::JournalWriter& writer);
+  [[nodiscard]] bool has_unwritten() const { return unwritten_ != DevicesMemory(); }
   [[nodiscard]] StoreResult<void> write_devices();
   /// Afterwards they are on the disk as they are now. A journal that knows more than they do must not be written.
   [[nodiscard]] StoreResult<void> sync_devices();
@@ -74,7 +74,7 @@ class WorldRecords {
   /// Not for a day after it went on by more than a day at once.
   [[nodiscard]] bool is_clock_believed(std::int64_t wall_us);
   /// Whether there is more to remove.
-  bool prune_by_wall_time(const Retention& retention, std::int64_t wall_us, std::set<Sha256> used_blobs);
+  bool prune_by_wall_time(const live::Retention& retention, std::int64_t wall_us, std::set<Sha256> used_blobs);
 
   const std::string folder_;
   const bool is_paced_;
@@ -86,7 +86,7 @@ class WorldRecords {
   bool has_no_past_usage_ = false;
   std::unique_ptr<edges::DevicesFile> devices_;
   std::optional<sim::WorldLeft> left_;
-  edges::DevicesFile::Memory unwritten_;  ///< the newest of what could not be written yet
+  DevicesMemory unwritten_;  ///< the newest of what could not be written yet
   bool has_unsynced_devices_ = false;
   std::chrono::steady_clock::time_point clock_written_at_;
   std::unique_ptr<edges::ReserveFile> reserve_;  ///< of the recorder

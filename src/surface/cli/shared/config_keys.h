@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "surface/cli/up/up_options.h"
+#include "surface/cli/shared/up_options.h"
 
 namespace berth::cli {
 
@@ -26,7 +26,7 @@ struct ConfigKey {
   std::string_view meaning;
   ConfigReload reload = ConfigReload::kRestart;
   std::optional<std::string> UpOptions::* option = nullptr;  ///< of a key with a flag of the same name
-  std::int64_t Retention::* days = nullptr;                  ///< of the keys of `retention`
+  std::int64_t live::Retention::* days = nullptr;            ///< of the keys of `retention`
 };
 
 /// In the order of the help and of the page.

@@ -1,4 +1,4 @@
-#include "surface/cli/up/up_options.h"
+#include "surface/cli/shared/up_options.h"
 
 #include <fmt/format.h>
 
@@ -38,13 +38,13 @@ Result<double> parse_speed(const std::string& text) {
 }
 
 /// "HOST:PORT", with an IPv6 address in brackets.
-Result<ListenAddress> parse_listen(const std::string& text) {
+Result<live::ListenAddress> parse_listen(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const auto wrong = [&] {
     return invalid(fmt::format("--listen: wanted HOST:PORT such as 127.0.0.1:8642, found {}", in_quotes(text)));
   };
   if (colon == std::string::npos) return wrong();
-  ListenAddress address{.host = text.substr(0, colon)};
+  live::ListenAddress address{.host = text.substr(0, colon)};
   if (address.host.starts_with('[') && address.host.ends_with(']')) {
     address.host = address.host.substr(1, address.host.size() - 2);
   }
@@ -92,26 +92,25 @@ Result<void> check_words(const UpOptions& options) {
 
 }  // namespace
 
-Result<UpRequest> check_up_options(const UpOptions& options) {
+Result<live::UpRequest> check_up_options(const UpOptions& options) {
   if (auto words = check_words(options); !words) return pass_on(words.error());
-  UpRequest request{.scenario_path = options.scenario,
-                    .nvml_path = options.nvml,
-                    .hands_path = options.hands,
-                    .manage_gpus = options.manage_gpus,
-                    .is_dry_run = options.dry_run,
-                    .has_load = options.load.has_value(),
-                    .policy = options.policy,
-                    .approval = options.approval ? approval_of(*options.approval) : std::nullopt,
-                    .data_dir = options.data,
-                    .journal_path = options.journal,
-                    .typed = options,
-                    .stated = options};
+  live::UpRequest request{.scenario_path = options.scenario,
+                          .nvml_path = options.nvml,
+                          .hands_path = options.hands,
+                          .manage_gpus = options.manage_gpus,
+                          .is_dry_run = options.dry_run,
+                          .has_load = options.load.has_value(),
+                          .policy = options.policy,
+                          .approval = options.approval ? approval_of(*options.approval) : std::nullopt,
+                          .data_dir = options.data,
+                          .journal_path = options.journal,
+                          .config_path = options.config};
   if (options.seed) {
     const auto seed = number_of("--seed", *options.seed, INT64_MAX);
     if (!seed) return pass_on(seed.error());
     request.seed = static_cast<std::uint64_t>(*seed);
   }
-  if (options.world == kLocal) request.world = WorldKind::kLocal;
+  if (options.world == kLocal) request.world = live::WorldKind::kLocal;
   if (options.world == kAuto) request.world.reset();
   request.is_speed_stated = options.speed.has_value();
   const auto speed = parse_speed(options.speed.value_or(kSpeed));
@@ -127,42 +126,6 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   auto listen = parse_listen(options.listen.value_or(kListen));
   if (!listen) return pass_on(listen.error());
   request.listen = std::move(*listen);
-  return request;
-}
-
-namespace {
-
-/// What is about real GPUs means nothing in a world that was stated to be simulated, or is so without a word.
-Result<void> check_no_devices(const UpRequest& request) {
-  const auto wrong = [](std::string_view option) {
-    return invalid(fmt::format("{}: wanted --world local or auto with it, found a simulated world", option));
-  };
-  if (request.nvml_path) return wrong("--nvml");
-  if (request.has_load) return wrong("--load");
-  if (request.manage_gpus) return wrong("--manage-gpus");
-  if (request.hands_path) return wrong("--hands");
-  return {};
-}
-
-}  // namespace
-
-Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
-  if (request.world == WorldKind::kSimulated) {
-    if (auto none = check_no_devices(request); !none) return pass_on(none.error());
-  }
-  request.world = kind;
-  if (kind == WorldKind::kSimulated) {
-    request.has_load = true;
-    return request;
-  }
-  if (!request.is_speed_stated) request.speed = 1;
-  if (request.speed == 0) {
-    return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
-  }
-  if (request.speed != 1 && !request.has_load) {
-    return invalid(fmt::format(
-        "--speed: wanted 1 in a world of real GPUs (with --load simulated, another number), found {}", request.speed));
-  }
   return request;
 }
 

@@ -1,10 +1,10 @@
-#include "surface/cli/up/local_fleet.h"
+#include "live/folder/local_fleet.h"
 
 #include <gtest/gtest.h>
 
 #include "domain/mig/catalogue.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 TEST(LocalFleet, IsReadAsItWasWritten) {
@@ -38,4 +38,4 @@ TEST(LocalFleet, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace berth::cli
+}  // namespace berth::live

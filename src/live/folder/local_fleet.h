@@ -8,7 +8,7 @@
 #include "base/core/result.h"
 #include "gpu/device/local_gpu.h"
 
-namespace berth::cli {
+namespace berth::live {
 
 /// By which name the fleet is among the recorded files of a world. No file of a scenario has it.
 inline constexpr const char* kLocalFleetFile = "berth:local-fleet";
@@ -18,4 +18,4 @@ inline constexpr const char* kLocalFleetFile = "berth:local-fleet";
 /// Without the differences. Error: it is not what `fleet_json` writes.
 [[nodiscard]] Result<std::vector<device::LocalGpu>> read_fleet_json(const std::string& text);
 
-}  // namespace berth::cli
+}  // namespace berth::live

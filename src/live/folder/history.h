@@ -3,23 +3,20 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/core/result.h"
-#include "domain/ports/files.h"
 #include "domain/ports/journal_store.h"
 #include "domain/values/scenario.h"
-#include "edges/sqlite_store/devices_file.h"
 #include "engine/loop/proposal.h"
+#include "gpu/device/local_gpu.h"
+#include "live/folder/recorded_files.h"
 #include "live/session/entry.h"
-#include "sim/world/loop.h"
-#include "surface/cli/up/local_fleet.h"
 
-namespace berth::cli {
+namespace berth::live {
 
 /// What a world began with, and keeps.
 struct Beginning {
@@ -32,60 +29,16 @@ struct Beginning {
   friend bool operator==(const Beginning&, const Beginning&) = default;
 };
 
-/// Reads files, and remembers what they contained.
-class RememberingFiles : public Files {
- public:
-  /// `bytes_max`: of all contents; a file that exceeds it is an error.
-  explicit RememberingFiles(const Files& files, std::size_t bytes_max = SIZE_MAX)
-      : files_(files), bytes_max_(bytes_max) {}
-  [[nodiscard]] Result<std::string> read(const std::string& path) const override;
-  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
-
-  /// By path: contents, and the names in folders.
-  [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
-  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
-
- private:
-  const Files& files_;
-  std::size_t bytes_max_;
-  mutable std::size_t bytes_ = 0;
-  mutable std::map<std::string, std::string> contents_;
-  mutable std::map<std::string, std::vector<std::string>> folders_;
-};
-
-/// The files that were recorded.
-class RecordedFiles : public Files {
- public:
-  RecordedFiles() = default;
-  RecordedFiles(std::map<std::string, std::string> contents, std::map<std::string, std::vector<std::string>> folders)
-      : contents_(std::move(contents)), folders_(std::move(folders)) {}
-  [[nodiscard]] Result<std::string> read(const std::string& path) const override;
-  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
-  [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
-  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
-  /// Whether the world lives on real GPUs: its fleet is among the files.
-  [[nodiscard]] bool is_local() const { return contents_.contains(kLocalFleetFile); }
-
-  template <class Archive, class Self>
-  static void archive_fields(Archive& archive, Self& self) {
-    archive(self.contents_, self.folders_);
-  }
-
- private:
-  std::map<std::string, std::string> contents_;
-  std::map<std::string, std::vector<std::string>> folders_;
-};
-
 /// What was recorded so far.
 struct History {
   Beginning beginning;
   RecordedFiles files;
   Scenario scenario;
   std::optional<std::vector<device::LocalGpu>> fleet;  ///< of a local world
-  std::optional<std::string> session;                  ///< as it was saved (live::Session::save); absent: it never was
+  std::optional<std::string> session;                  ///< as it was saved (Session::save); absent: it never was
   std::uint64_t saved_sequence = 0;                    ///< the last row before it
   std::size_t saved_bytes = 0;                         ///< of the whole snapshot
-  std::vector<live::Entry> entries;                    ///< after it
+  std::vector<Entry> entries;                          ///< after it
   std::uint64_t last_sequence = 0;                     ///< of the last row
 };
 
@@ -119,9 +72,4 @@ inline constexpr int kSnapshotFormat = 2;
 [[nodiscard]] Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
                                                                std::optional<std::int64_t> from_wall_us);
 
-/// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
-[[nodiscard]] Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,
-                                              const std::string& path);
-[[nodiscard]] edges::DevicesFile::Memory memory_of(const live::WorldChanges& changes);
-
-}  // namespace berth::cli
+}  // namespace berth::live

@@ -1,4 +1,4 @@
-#include "surface/cli/up/config_file.h"
+#include "surface/cli/shared/config_file.h"
 
 #include <gtest/gtest.h>
 
@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "base/core/rng.h"
+#include "surface/cli/shared/config_keys.h"
+#include "surface/cli/shared/up_options.h"
 
 namespace berth::cli {
 namespace {
-
-class OneFile : public Files {
- public:
-  explicit OneFile(std::string text) : text_(std::move(text)) {}
-  [[nodiscard]] Result<std::string> read(const std::string& path) const override {
-    if (path == "c.yaml") return text_;
-    return fail(ErrorCode::kNotFound, path + ": no such file");
-  }
-  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string&) const override {
-    return std::optional<std::vector<std::string>>();
-  }
-
- private:
-  std::string text_;
-};
 
 TEST(ConfigFile, HoldsTheFlagsAndMore) {
   const auto config = read_config(
@@ -45,18 +32,8 @@ TEST(ConfigFile, HoldsTheFlagsAndMore) {
   EXPECT_EQ(config->options.until, "end");
   EXPECT_EQ(config->options.listen, "127.0.0.1:0");
   EXPECT_FALSE(config->options.policy || config->options.config || config->options.data);
-  EXPECT_EQ(config->retention, (Retention{.events_days = 3, .series_days = 7, .usage_days = 1000}));
+  EXPECT_EQ(config->retention, (live::Retention{.events_days = 3, .series_days = 7, .usage_days = 1000}));
   EXPECT_EQ(words_of(config->no_changes), "mon 08:00 to mon 18:00, fri 08:00 to fri 18:00, fri 20:00 to sat 00:00");
-}
-
-TEST(ConfigFile, NamesTheGpusThatMayBeChanged) {
-  const OneFile files("manage: [{uuid: GPU-88af9caf-d226, mig_mode: true}, {uuid: GPU-2}]");
-  UpOptions typed;
-  typed.config = "c.yaml";
-  const auto request = read_up_request(typed, files);
-  ASSERT_TRUE(request.has_value()) << request.error().message;
-  EXPECT_EQ(request->manage, (std::vector<device::ManagedGpu>{{.uuid = "GPU-88af9caf-d226", .has_mig_mode = true},
-                                                              {.uuid = "GPU-2", .has_mig_mode = false}}));
 }
 
 TEST(ConfigFile, MayHoldAnyFlag) {
@@ -173,62 +150,6 @@ TEST(ConfigFile, ThatIsDamagedIsRefusedOrSound) {
     ASSERT_TRUE(config->retention.events_days > 0 && config->retention.usage_days <= 100'000) << text;
   }
   EXPECT_GT(read_count, 1000);
-}
-
-TEST(ConfigFile, IsPrecededByFlags) {
-  const OneFile files("speed: 3\nseed: 5\nretention: {series_days: 9}");
-  UpOptions typed;
-  typed.config = "c.yaml";
-  typed.speed = "max";
-  const auto request = read_up_request(typed, files);
-  ASSERT_TRUE(request.has_value()) << request.error().message;
-  EXPECT_EQ(request->speed, 0);
-  EXPECT_EQ(request->seed, 5U);
-  EXPECT_EQ(request->retention.series_days, 9);
-  EXPECT_TRUE(request->no_changes && request->no_changes->empty());
-  EXPECT_EQ(request->typed.seed, std::nullopt);
-  EXPECT_EQ(request->stated.seed, "5");
-  EXPECT_EQ(request->stated.speed, "max");
-}
-
-TEST(ConfigFile, IsNotNeeded) {
-  const OneFile files("");
-  const auto request = read_up_request({}, files);
-  ASSERT_TRUE(request.has_value());
-  EXPECT_FALSE(request->no_changes.has_value());
-  EXPECT_EQ(request->retention, Retention());
-  UpOptions typed;
-  typed.config = "other.yaml";
-  EXPECT_EQ(read_up_request(typed, files).error().message, "other.yaml: no such file");
-  typed.config = "";
-  EXPECT_EQ(read_up_request(typed, files).error().message, "--config: wanted a file, found \"\"");
-}
-
-TEST(ConfigFile, ReadAgainSaysWhatItCannotChange) {
-  UpRequest running;
-  running.stated.seed = "5";
-  running.manage = {{.uuid = "GPU-1"}, {.uuid = "GPU-2"}};
-  UpRequest read = running;
-  EXPECT_TRUE(find_unapplied(running, read).empty());
-  read.stated.speed = "10";  // the default
-  std::ranges::reverse(read.manage);
-  EXPECT_TRUE(find_unapplied(running, read).empty());
-  read.stated.seed = std::nullopt;
-  read.stated.until = "90";
-  read.manage.back().has_mig_mode = true;
-  const auto unapplied = find_unapplied(running, read);
-  ASSERT_EQ(unapplied.size(), 3U);
-  EXPECT_EQ(unapplied[0].name, "seed");
-  EXPECT_EQ(unapplied[0].reload, ConfigReload::kWorld);
-  EXPECT_EQ(unapplied[0].in_force, "5");
-  EXPECT_EQ(unapplied[0].found, "1");
-  EXPECT_EQ(unapplied[1].name, "until");
-  EXPECT_EQ(unapplied[1].in_force, "none");
-  EXPECT_EQ(unapplied[2].name, "manage");
-  EXPECT_EQ(unapplied[2].in_force, "GPU-1, GPU-2");
-  EXPECT_EQ(unapplied[2].found, "GPU-1 with mig_mode, GPU-2");
-  read.manage.clear();
-  EXPECT_EQ(find_unapplied(running, read).back().found, "none");
 }
 
 TEST(ConfigKeys, AreKnownByTheirMap) {

@@ -1,19 +1,17 @@
-#include "surface/cli/up/folder_world.h"
+#include "live/folder/folder_world.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "domain/mig/catalogue.h"
-#include "edges/sqlite_store/sqlite_store.h"
+#include "live/chain/testing/memory_store.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,51 +25,43 @@ device::LocalGpu gpu(const std::string& uuid, const std::string& model) {
   return gpu;
 }
 
-/// Options of a start; without a word: the usual ones.
-UpOptions world(const char* word) {
-  UpOptions options;
-  options.world = word;
-  return options;
+/// The request of a start; without a word: the usual one.
+UpRequest world(const char* word) {
+  UpRequest request;
+  if (word == std::string("local")) request.world = WorldKind::kLocal;
+  if (word == std::string("auto")) request.world.reset();
+  return request;
 }
-UpOptions with_scenario(UpOptions options) {
-  options.scenario = kScenario;
-  return options;
+UpRequest with_scenario(UpRequest request) {
+  request.scenario_path = kScenario;
+  return request;
 }
 
 /// A folder, and starts of `berth up` with it.
 class FolderWorldTest : public ::testing::Test {
  protected:
-  FolderWorldTest()
-      : folder_(std::filesystem::temp_directory_path() / ("berth_folder_world_" + std::to_string(::getpid()))) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~FolderWorldTest() override { std::filesystem::remove_all(folder_); }
-  FolderWorldTest(const FolderWorldTest&) = delete;
-  FolderWorldTest& operator=(const FolderWorldTest&) = delete;
-
-  [[nodiscard]] Result<FolderWorld> start(const UpOptions& options) const {
-    auto request = check_up_options(options);
-    if (!request) return pass_on(request.error());
+  [[nodiscard]] Result<FolderWorld> start(const UpRequest& request) const {
     const RecordedFiles files({{kScenario, scenario_}}, {});
-    return find_world(*request, files, folder_.string(), 1, machine_);
+    std::unique_ptr<JournalReader> journal;
+    if (store_) journal = std::move(*store_->open_reader());
+    return find_world(request, files,
+                      {.folder = "/folder", .journal = journal.get(), .now_us = 1, .machine = machine_});
   }
-  [[nodiscard]] std::string refusal_of(const UpOptions& options) const {
-    const auto begun = start(options);
+  [[nodiscard]] std::string refusal_of(const UpRequest& request) const {
+    const auto begun = start(request);
     return begun ? "none" : begun.error().message;
   }
   /// Begins a world, and records that it did.
-  void begin(const UpOptions& options) const {
-    const auto begun = start(options);
+  void begin(const UpRequest& request) {
+    const auto begun = start(request);
     ASSERT_TRUE(begun.has_value()) << begun.error().message;
-    auto store = edges::open_sqlite_store(journal_path_in(folder_.string()));
-    ASSERT_TRUE(store.has_value());
-    auto writer = store->store->open_writer(1);
+    store_ = std::make_unique<berth::testing::MemoryStore>();
+    auto writer = store_->open_writer(1);
     ASSERT_TRUE(writer.has_value());
     ASSERT_TRUE((*writer)->append({.entries = first_rows(begun->beginning, begun->files, 1)}).has_value());
   }
 
-  std::filesystem::path folder_;
+  std::unique_ptr<berth::testing::MemoryStore> store_;  ///< absent: the folder has no journal
   std::string scenario_ = "berth: 1\nfleet: [{gpu: A100-80GB, count: 2}]\nwindow_seconds: 60\nservices: []\n";
   std::vector<device::LocalGpu> machine_ = {gpu("GPU-0", "A100-80GB"), gpu("GPU-1", "A100-80GB")};
 };
@@ -108,7 +98,7 @@ TEST_F(FolderWorldTest, AScenarioMustHaveTheGpusOfTheMachine) {
 }
 
 TEST_F(FolderWorldTest, AFixedLayoutIsPartOfAScenario) {
-  UpOptions fixed = world("local");
+  UpRequest fixed = world("local");
   fixed.policy = "fixed";
   EXPECT_EQ(refusal_of(fixed), "--policy fixed: wanted a scenario with a layout, found none");
   EXPECT_EQ(refusal_of(with_scenario(fixed)),
@@ -159,4 +149,4 @@ TEST_F(FolderWorldTest, VersionsThatKnowNoLocalWorldRefuseItsRowsAndSnapshots) {
 }
 
 }  // namespace
-}  // namespace berth::cli
+}  // namespace berth::live

@@ -1,4 +1,4 @@
-#include "surface/cli/up/config_file.h"
+#include "surface/cli/shared/config_file.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,8 @@
 #include "base/core/text.h"
 #include "base/yaml/document.h"
 #include "base/yaml/reader.h"
+#include "surface/cli/shared/config_keys.h"
+#include "surface/cli/shared/up_options.h"
 
 namespace berth::cli {
 namespace {
@@ -39,8 +41,8 @@ UpOptions read_options(const yaml::Value& root) {
   return options;
 }
 
-Retention read_retention(const yaml::Value& value) {
-  Retention retention;
+live::Retention read_retention(const yaml::Value& value) {
+  live::Retention retention;
   if (!value.is_written()) return retention;
   value.check_keys(keys_within("retention"));
   for (const ConfigKey& key : config_keys()) {
@@ -127,25 +129,6 @@ void read_manage(const yaml::Value& value, Config& config) {
   }
 }
 
-/// What is typed precedes what is written.
-UpOptions merged(const UpOptions& typed, const UpOptions& written) {
-  UpOptions both = typed;
-  for (const ConfigKey& key : config_keys()) {
-    if (key.option != nullptr && !(both.*key.option)) both.*key.option = written.*key.option;
-  }
-  return both;
-}
-
-/// Sorted: in which order a file names GPUs says nothing.
-std::string words_of(const std::vector<device::ManagedGpu>& manage) {
-  if (manage.empty()) return "none";
-  std::vector<std::string> words;
-  words.reserve(manage.size());
-  for (const device::ManagedGpu& gpu : manage) words.push_back(gpu.uuid + (gpu.has_mig_mode ? " with mig_mode" : ""));
-  std::ranges::sort(words);
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 }  // namespace
 
 Result<Config> read_config(std::string_view text, const std::string& path) {
@@ -161,40 +144,6 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   read_manage(root.at("manage"), config);
   if (report.has_failed()) return pass_on(report.failure());
   return config;
-}
-
-Result<UpRequest> read_up_request(const UpOptions& typed, const Files& files) {
-  if (!typed.config) return check_up_options(typed);
-  if (typed.config->empty()) return invalid("--config: wanted a file, found \"\"");
-  const auto text = files.read(*typed.config);
-  if (!text) return pass_on(text.error());
-  auto config = read_config(*text, *typed.config);
-  if (!config) return pass_on(config.error());
-  auto request = check_up_options(merged(typed, config->options));
-  if (!request) return request;
-  request->typed = typed;
-  request->retention = config->retention;
-  request->no_changes = std::move(config->no_changes);
-  request->manage = std::move(config->manage);
-  request->manage_places = std::move(config->manage_places);
-  return request;
-}
-
-std::vector<UnappliedKey> find_unapplied(const UpRequest& running, const UpRequest& read) {
-  std::vector<UnappliedKey> unapplied;
-  const auto compare = [&](std::string_view name, ConfigReload reload, std::string before, std::string after) {
-    if (before == after) return;
-    unapplied.push_back({.name = name, .reload = reload, .in_force = std::move(before), .found = std::move(after)});
-  };
-  for (const ConfigKey& key : config_keys()) {
-    if (key.option == nullptr) continue;
-    const auto shown = [&](const UpOptions& options) {
-      return (options.*key.option).value_or(key.fallback.empty() ? "none" : std::string(key.fallback));
-    };
-    compare(key.name, key.reload, shown(running.stated), shown(read.stated));
-  }
-  compare("manage", ConfigReload::kRestart, words_of(running.manage), words_of(read.manage));
-  return unapplied;
 }
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-#include "surface/cli/up/up_history.h"
+#include "live/folder/history.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "base/core/archive.h"
-#include "base/core/text.h"
 #include "domain/scenario/load.h"
+#include "live/folder/local_fleet.h"
 #include "live/rows/entry_rows.h"
 #include "live/rows/hex.h"
-#include "live/rows/world_rows.h"
 #include "live/session/demo.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -50,10 +49,6 @@ std::optional<Beginning> beginning_of(const Json& json) {
   beginning.until_end = json.at("until_end").get<bool>();
   beginning.epoch_us = json.at("epoch_us").get<std::int64_t>();
   return beginning;
-}
-
-Result<std::string> missing(const std::string& path) {
-  return fail(ErrorCode::kNotFound, fmt::format("{}: not among the recorded files", path));
 }
 
 /// Takes the rows of the beginning apart from those of the session.
@@ -133,7 +128,7 @@ class HistoryReader {
     if (scenario_) return {};
     if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened first");
     if (!session_) files_ = RecordedFiles(contents_, folders_);
-    Result<Scenario> scenario = files_.is_local() ? scenario_without_services() : live::demo_scenario();
+    Result<Scenario> scenario = files_.is_local() ? scenario_without_services() : demo_scenario();
     if (beginning_->scenario) {
       scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
     }
@@ -167,7 +162,7 @@ class HistoryReader {
   std::size_t saved_bytes_ = 0;
   std::optional<Scenario> scenario_;
   std::optional<std::vector<device::LocalGpu>> fleet_;
-  std::vector<live::Entry> entries_;
+  std::vector<Entry> entries_;
 };
 
 tl::unexpected<Error> unreadable(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
@@ -221,36 +216,6 @@ Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snaps
 }
 
 }  // namespace
-
-Result<std::string> RememberingFiles::read(const std::string& path) const {
-  auto content = files_.read(path);
-  if (!content) return content;
-  const bool is_new = !contents_.contains(path);
-  if (is_new) bytes_ += content->size();
-  if (bytes_ > bytes_max_) {
-    return invalid(fmt::format("{}: wanted files of at most {} bytes together in the scenario of berth up, found more",
-                               path, bytes_max_));
-  }
-  if (is_new) contents_[path] = *content;
-  return content;
-}
-
-Result<std::optional<std::vector<std::string>>> RememberingFiles::list(const std::string& path) const {
-  auto names = files_.list(path);
-  if (names && *names) folders_[path] = **names;
-  return names;
-}
-
-Result<std::string> RecordedFiles::read(const std::string& path) const {
-  const auto found = contents_.find(path);
-  return found == contents_.end() ? missing(path) : Result<std::string>(found->second);
-}
-
-Result<std::optional<std::vector<std::string>>> RecordedFiles::list(const std::string& path) const {
-  const auto found = folders_.find(path);
-  if (found == folders_.end()) return std::optional<std::vector<std::string>>();
-  return std::optional(found->second);
-}
 
 int snapshot_format(const RecordedFiles& files) { return files.is_local() ? kSnapshotFormat + 1 : kSnapshotFormat; }
 
@@ -317,36 +282,4 @@ Result<std::optional<History>> read_long_history(JournalReader& reader, const st
   return read_after(reader, *range, is_whole ? *std::move(older) : *std::move(newest), 0, path);
 }
 
-Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,
-                                const std::string& path) {
-  sim::WorldLeft left;
-  left.devices.resize(scenario.gpu_count());
-  const auto wrong = [&](const std::string& which) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("{}: {} is not of this fleet, or of a later version", path, which));
-  };
-  for (const auto& [gpu, body] : memory.gpus) {
-    auto device = journal::read_device(body);
-    if (!device || gpu >= left.devices.size()) return wrong(fmt::format("the row of GPU {}", gpu));
-    left.devices[gpu] = std::move(*device);
-  }
-  if (memory.world.empty()) return left;
-  auto world = journal::read_world(memory.world);
-  if (!world) return wrong("the row of the world");
-  left.world = std::move(*world);
-  if (memory.clock.empty()) return left;
-  const auto clock = parse_count(memory.clock, INT64_MAX);
-  if (!clock) return wrong("the row of the clock");
-  left.world.now = std::max(left.world.now, Instant(*clock));
-  return left;
-}
-
-edges::DevicesFile::Memory memory_of(const live::WorldChanges& changes) {
-  edges::DevicesFile::Memory memory;
-  memory.clock = fmt::format("{}", changes.now.micros());
-  for (const auto& [gpu, device] : changes.devices) memory.gpus.emplace_back(gpu.index, journal::device_json(device));
-  if (changes.world) memory.world = journal::world_json(*changes.world);
-  return memory;
-}
-
-}  // namespace berth::cli
+}  // namespace berth::live

@@ -1,10 +1,10 @@
-#include "surface/cli/up/local_fleet.h"
+#include "live/folder/local_fleet.h"
 
 #include <nlohmann/json.hpp>
 
 #include "engine/codec/json_value.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -102,4 +102,4 @@ Result<std::vector<device::LocalGpu>> read_fleet_json(const std::string& text) {
   }
 }
 
-}  // namespace berth::cli
+}  // namespace berth::live

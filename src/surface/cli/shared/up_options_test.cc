@@ -1,4 +1,4 @@
-#include "surface/cli/up/up_options.h"
+#include "surface/cli/shared/up_options.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ TEST(UpOptions, HaveTheDefaultsOfTheHelp) {
   ASSERT_TRUE(request.has_value()) << request.error().message;
   EXPECT_EQ(request->speed, 10);
   EXPECT_FALSE(request->seed || request->policy || request->approval);
-  EXPECT_EQ(request->listen, (ListenAddress{.host = "127.0.0.1", .port = 8642}));
+  EXPECT_EQ(request->listen, (live::ListenAddress{.host = "127.0.0.1", .port = 8642}));
   EXPECT_FALSE(request->until_second.has_value());
   EXPECT_FALSE(request->until_end);
 }
@@ -28,7 +28,7 @@ TEST(UpOptions, AreReadAsTyped) {
   ASSERT_TRUE(request.has_value()) << request.error().message;
   EXPECT_EQ(request->speed, 0);
   EXPECT_TRUE(request->until_end);
-  EXPECT_EQ(request->listen, (ListenAddress{.host = "::1", .port = 0}));
+  EXPECT_EQ(request->listen, (live::ListenAddress{.host = "::1", .port = 0}));
   for (const auto& [word, approval] :
        {std::pair("never", Approval::kNever), {"first", Approval::kFirst}, {"always", Approval::kAlways}}) {
     words.approval = word;
@@ -43,25 +43,25 @@ TEST(UpOptions, AreReadAsTyped) {
 TEST(UpOptions, RealDevicesTakeTheirOwnTime) {
   UpOptions words;
   words.world = "local";
-  EXPECT_EQ(settle_world(*check_up_options(words), WorldKind::kLocal)->speed, 1);
-  EXPECT_FALSE(settle_world(*check_up_options(words), WorldKind::kLocal)->has_load);
+  EXPECT_EQ(live::settle_world(*check_up_options(words), live::WorldKind::kLocal)->speed, 1);
+  EXPECT_FALSE(live::settle_world(*check_up_options(words), live::WorldKind::kLocal)->has_load);
   words.speed = "10";
-  EXPECT_FALSE(settle_world(*check_up_options(words), WorldKind::kLocal).has_value());
+  EXPECT_FALSE(live::settle_world(*check_up_options(words), live::WorldKind::kLocal).has_value());
   words.load = "simulated";
-  EXPECT_EQ(settle_world(*check_up_options(words), WorldKind::kLocal)->speed, 10);
+  EXPECT_EQ(live::settle_world(*check_up_options(words), live::WorldKind::kLocal)->speed, 10);
   words.speed = "max";
-  EXPECT_FALSE(settle_world(*check_up_options(words), WorldKind::kLocal).has_value());
+  EXPECT_FALSE(live::settle_world(*check_up_options(words), live::WorldKind::kLocal).has_value());
   words.world = "auto";
   EXPECT_FALSE(check_up_options(words)->world.has_value());
-  EXPECT_EQ(settle_world(*check_up_options(words), WorldKind::kSimulated)->speed, 0);
-  EXPECT_TRUE(settle_world(*check_up_options(words), WorldKind::kSimulated)->has_load);
+  EXPECT_EQ(live::settle_world(*check_up_options(words), live::WorldKind::kSimulated)->speed, 0);
+  EXPECT_TRUE(live::settle_world(*check_up_options(words), live::WorldKind::kSimulated)->has_load);
 }
 
 TEST(UpOptions, OfDevicesMeanNothingInASimulatedWorld) {
   const auto refusal_of = [](const std::function<void(UpOptions&)>& state) {
     UpOptions words;
     state(words);
-    const auto settled = settle_world(*check_up_options(words), WorldKind::kSimulated);
+    const auto settled = live::settle_world(*check_up_options(words), live::WorldKind::kSimulated);
     return settled ? std::string() : settled.error().message;
   };
   EXPECT_EQ(refusal_of([](UpOptions& words) { words.nvml = "x.so"; }),

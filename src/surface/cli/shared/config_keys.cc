@@ -1,4 +1,4 @@
-#include "surface/cli/up/config_keys.h"
+#include "surface/cli/shared/config_keys.h"
 
 #include <algorithm>
 #include <array>
@@ -85,19 +85,19 @@ constexpr std::array kKeys = {
               .fallback = "30",
               .meaning = "How long events are kept",
               .reload = kAtOnce,
-              .days = &Retention::events_days},
+              .days = &live::Retention::events_days},
     ConfigKey{.name = "retention.series_days",
               .value = "DAYS",
               .fallback = "7",
               .meaning = "How long series of figures are kept",
               .reload = kAtOnce,
-              .days = &Retention::series_days},
+              .days = &live::Retention::series_days},
     ConfigKey{.name = "retention.usage_days",
               .value = "DAYS",
               .fallback = "400",
               .meaning = "How long records of usage are kept",
               .reload = kAtOnce,
-              .days = &Retention::usage_days},
+              .days = &live::Retention::usage_days},
     ConfigKey{.name = "no_changes[].days",
               .value = "list of mon .. sun",
               .fallback = "required",

@@ -1,4 +1,4 @@
-#include "surface/cli/up/folder_world.h"
+#include "live/folder/folder_world.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
-#include "edges/sqlite_store/sqlite_store.h"
+#include "live/folder/local_fleet.h"
 #include "live/session/demo.h"
 
-namespace berth::cli {
+namespace berth::live {
 namespace {
 
 /// Files of a scenario: each snapshot has them, together with what the services that are set later hold
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
 
 Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool is_local) {
-  if (!request.scenario_path) return is_local ? scenario_without_services() : live::demo_scenario();
+  if (!request.scenario_path) return is_local ? scenario_without_services() : demo_scenario();
   return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
 }
 
@@ -36,25 +36,24 @@ Result<void> check_layout(const UpRequest& request, const Beginning& beginning, 
 }
 
 /// A world that does not exist yet: nothing is written before all of it is right.
-Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, std::int64_t now_us,
-                                const std::vector<device::LocalGpu>& machine) {
+Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, const StartFacts& start) {
   FolderWorld world;
   const RememberingFiles read(files, kScenarioBytesMax);
-  const bool is_local = request.world ? *request.world == WorldKind::kLocal : !machine.empty();
+  const bool is_local = request.world ? *request.world == WorldKind::kLocal : !start.machine.empty();
   auto scenario = scenario_of(request, read, is_local);
   if (!scenario) return pass_on(scenario.error());
   auto contents = read.contents();
   if (is_local) {
-    if (auto put = device::put_fleet(*scenario, machine); !put) return pass_on(put.error());
-    world.fleet = machine;
-    contents[kLocalFleetFile] = fleet_json(machine);
+    if (auto put = device::put_fleet(*scenario, start.machine); !put) return pass_on(put.error());
+    world.fleet = start.machine;
+    contents[kLocalFleetFile] = fleet_json(start.machine);
   }
   world.beginning.scenario = request.scenario_path;
   world.beginning.seed = request.seed.value_or(world.beginning.seed);
   world.beginning.policy = request.policy.value_or(world.beginning.policy);
   world.beginning.approval = request.approval.value_or(world.beginning.approval);
   world.beginning.until_end = request.until_end;
-  world.beginning.epoch_us = now_us;
+  world.beginning.epoch_us = start.now_us;
   if (auto checked = check_layout(request, world.beginning, *scenario, is_local); !checked)
     return pass_on(checked.error());
   world.scenario = std::move(*scenario);
@@ -132,19 +131,13 @@ std::string devices_path_in(const std::string& folder) { return folder + "/devic
 
 tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
-Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const std::string& folder,
-                               std::int64_t now_us, const std::vector<device::LocalGpu>& machine) {
-  const std::string path = journal_path_in(folder);
-  const auto is_new = edges::is_sqlite_store_new(path);
-  if (!is_new) return failed(is_new.error());
-  if (*is_new) return begin_world(request, files, now_us, machine);
-  auto reader = edges::open_sqlite_reader(path);
-  if (!reader) return failed(reader.error());
-  auto history = read_history(**reader, path);
+Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const StartFacts& start) {
+  if (start.journal == nullptr) return begin_world(request, files, start);
+  auto history = read_history(*start.journal, journal_path_in(start.folder));
   if (!history) return pass_on(history.error());
   FolderWorld world;
   if (!*history) {  // the process ended before it began
-    auto begun = begin_world(request, files, now_us, machine);
+    auto begun = begin_world(request, files, start);
     if (!begun) return pass_on(begun.error());
     world = std::move(*begun);
   } else {
@@ -153,10 +146,10 @@ Result<FolderWorld> find_world(const UpRequest& request, const Files& files, con
     world.files = std::move(world.history->files);
     world.scenario = std::move(world.history->scenario);
     world.fleet = std::move(world.history->fleet);
-    if (auto same = check_same(request, files, world, folder); !same) return pass_on(same.error());
+    if (auto same = check_same(request, files, world, start.folder); !same) return pass_on(same.error());
   }
   world.has_journal = true;
   return world;
 }
 
-}  // namespace berth::cli
+}  // namespace berth::live

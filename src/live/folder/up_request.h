@@ -1,4 +1,4 @@
-/// The options of `berth up`: as typed, and checked.
+/// What is asked of a running engine: the checked options of `berth up`, and what its configuration file adds.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,7 @@
 #include "engine/loop/proposal.h"
 #include "gpu/device/managed_gpu.h"
 
-namespace berth::cli {
-
-/// As typed, or as a configuration file says it. config_keys.h describes each.
-struct UpOptions {
-  std::optional<std::string> config = {};  ///< not in the file
-  std::optional<std::string> world = {};
-  std::optional<std::string> nvml = {};
-  std::optional<std::string> load = {};
-  std::optional<std::string> hands = {};
-  std::optional<std::string> scenario = {};
-  std::optional<std::string> seed = {};
-  std::optional<std::string> speed = {};
-  std::optional<std::string> until = {};
-  std::optional<std::string> policy = {};
-  std::optional<std::string> approval = {};
-  std::optional<std::string> listen = {};
-  std::optional<std::string> data = {};
-  std::optional<std::string> journal = {};
-  // What must be typed: a file alone must not change GPUs.
-  bool manage_gpus = false;
-  bool dry_run = false;
-};
+namespace berth::live {
 
 /// For how many days of the world what is recorded is kept; each > 0.
 struct Retention {
@@ -52,7 +31,7 @@ struct ListenAddress {
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
-/// Checked.
+/// What `berth up` is to do, checked.
 struct UpRequest {
   std::optional<std::string> scenario_path;                ///< absent: the demo, or no services on real devices
   std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
@@ -77,16 +56,27 @@ struct UpRequest {
   Retention retention = {};
   /// Windows without changes of every week; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
-  UpOptions typed = {};   ///< the flags, to read the file again
-  UpOptions stated = {};  ///< the flags, and what the file adds
+  std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
 };
 
 /// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load,
 /// as real devices take their own time.
 [[nodiscard]] Result<UpRequest> settle_world(UpRequest request, WorldKind kind);
 
-/// Of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and hosts other
-/// than 127.0.0.1, ::1 and localhost.
-[[nodiscard]] Result<UpRequest> check_up_options(const UpOptions& options);
+/// A key of the configuration file whose value in a file that was read again does not take effect.
+struct UnappliedKey {
+  std::string name;
+  std::string in_force;      ///< as written, or the default in words
+  std::string found;         ///< the same
+  bool is_of_world = false;  ///< another value needs another folder; else a restart
+  friend bool operator==(const UnappliedKey&, const UnappliedKey&) = default;
+};
 
-}  // namespace berth::cli
+/// What a configuration file says that was read again.
+struct RereadConfig {
+  Retention retention = {};
+  std::vector<WeekSpan> no_changes = {};
+  std::vector<UnappliedKey> unapplied = {};
+};
+
+}  // namespace berth::live
