@@ -25,6 +25,7 @@
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/run_journal/run_journal_file.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "edges/state_folder/boot_id.h"
 #include "edges/state_folder/state_folder.h"
@@ -39,7 +40,6 @@
 #include "live/session/session.h"
 #include "surface/api/api.h"
 #include "surface/api/page.h"
-#include "surface/cli/replay/journal_file.h"
 #include "surface/cli/up/held_signals.h"
 #include "surface/cli/up/up_log.h"
 #include "surface/cli/up/up_series.h"
@@ -54,7 +54,7 @@ constexpr int kStoppedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::int64_t kDaySeconds = std::int64_t{24} * 3600;
 
-Result<void> close_journal(JournalFile& journal) {
+Result<void> close_journal(edges::RunJournalFile& journal) {
   if (!journal.writer) return {};
   if (auto written = journal.writer->finish(); !written) return written;
   return journal.file->commit();
@@ -246,7 +246,7 @@ class Up {
     auto session = live::Session::make(world_.scenario, std::move(options));
     if (!session) return pass_on(session.error());
     session_ = std::move(*session);
-    auto journal = open_journal_file(request_.journal_path, session_->scenario());
+    auto journal = edges::open_run_journal(request_.journal_path, session_->scenario());
     if (!journal) return pass_on(journal.error());
     journal_ = std::move(*journal);
     return {};
@@ -547,7 +547,7 @@ class Up {
     series_->stop();
     if (const auto failure = recorder().flush()) log_error(context_.err, *failure);
     const auto closed = close_journal(journal_);
-    journal_ = JournalFile();  // one that could not be kept leaves no file
+    journal_ = edges::RunJournalFile();  // one that could not be kept leaves no file
     if (!closed) return fail(ErrorCode::kUnavailable, closed.error().message);
     return status;
   }
@@ -562,7 +562,7 @@ class Up {
   const SteadyWallClock wall_;
   std::unique_ptr<WorldRecords> records_;
   std::optional<edges::Recorder::Draft> saving_;  ///< a snapshot between begin_save and end_save
-  JournalFile journal_;
+  edges::RunJournalFile journal_;
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;

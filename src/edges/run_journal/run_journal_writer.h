@@ -12,17 +12,17 @@
 #include "domain/values/scenario.h"
 #include "sim/world/journal.h"
 
-namespace berth::cli {
+namespace berth::edges {
 
 /// Receives the next bytes of the journal.
 using ByteSink = std::function<Result<void>(std::string_view)>;
 
 /// Turns records into lines and passes them to the sink in large blocks. After a failure of the sink it keeps the error
 /// and writes nothing more, so that the caller need not check after every line.
-class JournalWriter {
+class RunJournalWriter {
  public:
   /// `scenario` is borrowed and must outlive the writer.
-  JournalWriter(const Scenario& scenario, ByteSink sink);
+  RunJournalWriter(const Scenario& scenario, ByteSink sink);
 
   /// Appends one line.
   void write(std::string_view policy, const sim::JournalRecord& record);
@@ -49,4 +49,4 @@ class JournalWriter {
   std::optional<Error> error_;
 };
 
-}  // namespace berth::cli
+}  // namespace berth::edges

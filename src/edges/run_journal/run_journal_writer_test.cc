@@ -1,4 +1,4 @@
-#include "surface/cli/replay/journal_writer.h"
+#include "edges/run_journal/run_journal_writer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace berth::cli {
+namespace berth::edges {
 namespace {
 
 /// One GPU with the profile 2g.20gb, two services; the name of the second needs escaping.
@@ -36,7 +36,7 @@ sim::SliceRecord slice_record(sim::SliceEvent event, Role role, std::vector<Serv
 std::string written(const std::vector<sim::JournalRecord>& records) {
   const Scenario scenario = sample_scenario();
   std::string text;
-  JournalWriter writer(scenario, [&text](std::string_view bytes) -> Result<void> {
+  RunJournalWriter writer(scenario, [&text](std::string_view bytes) -> Result<void> {
     text += bytes;
     return {};
   });
@@ -51,7 +51,7 @@ sim::SecondRecord second_at(Instant at) {
   return record;
 }
 
-TEST(JournalWriter, WritesEachKindOfSliceRecord) {
+TEST(RunJournalWriter, WritesEachKindOfSliceRecord) {
   using sim::SliceEvent;
   const std::string begin = R"({"t_us":1500000,"policy":"fixed","type":")";
   const std::string place = R"(","gpu":0,"profile":"2g.20gb","start":2)";
@@ -68,7 +68,7 @@ TEST(JournalWriter, WritesEachKindOfSliceRecord) {
                 "slice_destroyed" + mine + begin + "retraining_started" + trains + begin + "retraining_done" + trains);
 }
 
-TEST(JournalWriter, NamesNobodyWhereASliceIsSharedOrNobodys) {
+TEST(RunJournalWriter, NamesNobodyWhereASliceIsSharedOrNobodys) {
   const std::string expected = R"({"t_us":1500000,"policy":"fixed","type":"slice_created","gpu":0,"profile":"2g.20gb",)"
                                R"("start":2,"role":"inference"})"
                                "\n";
@@ -77,13 +77,13 @@ TEST(JournalWriter, NamesNobodyWhereASliceIsSharedOrNobodys) {
             expected);
 }
 
-TEST(JournalWriter, CallsTheWholeGpuFull) {
+TEST(RunJournalWriter, CallsTheWholeGpuFull) {
   sim::SliceRecord record = slice_record(sim::SliceEvent::kCreated, Role::kInference, {ServiceId{0}});
   record.slice = {.gpu = GpuId{0}, .start = 0, .profile = ProfileId::full()};
   EXPECT_NE(written({record}).find(R"("profile":"full","start":0,)"), std::string::npos);
 }
 
-TEST(JournalWriter, WritesSecondsAndEscapesNamesOnce) {
+TEST(RunJournalWriter, WritesSecondsAndEscapesNamesOnce) {
   sim::SecondRecord record = second_at(Instant(3'000'001));
   record.RequestCounts::operator=({.requests = 10, .in_time = 4, .late = 3, .dropped = 2, .unfinished = 1});
   record.service = ServiceId{1};
@@ -96,11 +96,11 @@ TEST(JournalWriter, WritesSecondsAndEscapesNamesOnce) {
       "\"accuracy_sum_micro\":3640000}\n");
 }
 
-TEST(JournalWriter, HandsOnLargePiecesInOrderAndChangesPolicy) {
+TEST(RunJournalWriter, HandsOnLargePiecesInOrderAndChangesPolicy) {
   const Scenario scenario = sample_scenario();
   std::vector<std::size_t> pieces;
   std::string text;
-  JournalWriter writer(scenario, [&](std::string_view bytes) -> Result<void> {
+  RunJournalWriter writer(scenario, [&](std::string_view bytes) -> Result<void> {
     pieces.push_back(bytes.size());
     text += bytes;
     return {};
@@ -115,10 +115,10 @@ TEST(JournalWriter, HandsOnLargePiecesInOrderAndChangesPolicy) {
   EXPECT_EQ(text.substr(text.rfind("{\"t_us\"")).substr(0, 32), "{\"t_us\":9999,\"policy\":\"shared\",\"");
 }
 
-TEST(JournalWriter, KeepsTheErrorOfTheSinkAndWritesNoMore) {
+TEST(RunJournalWriter, KeepsTheErrorOfTheSinkAndWritesNoMore) {
   const Scenario scenario = sample_scenario();
   int calls = 0;
-  JournalWriter writer(scenario, [&](std::string_view) -> Result<void> {
+  RunJournalWriter writer(scenario, [&](std::string_view) -> Result<void> {
     ++calls;
     return fail(ErrorCode::kUnavailable, "disk full");
   });
@@ -129,4 +129,4 @@ TEST(JournalWriter, KeepsTheErrorOfTheSinkAndWritesNoMore) {
 }
 
 }  // namespace
-}  // namespace berth::cli
+}  // namespace berth::edges

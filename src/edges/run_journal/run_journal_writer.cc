@@ -1,4 +1,4 @@
-#include "surface/cli/replay/journal_writer.h"
+#include "edges/run_journal/run_journal_writer.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/core/overloaded.h"
 
-namespace berth::cli {
+namespace berth::edges {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
@@ -45,12 +45,13 @@ void append_number(std::string& text, std::string_view key, std::int64_t value) 
 
 }  // namespace
 
-JournalWriter::JournalWriter(const Scenario& scenario, ByteSink sink) : scenario_(scenario), sink_(std::move(sink)) {
+RunJournalWriter::RunJournalWriter(const Scenario& scenario, ByteSink sink)
+    : scenario_(scenario), sink_(std::move(sink)) {
   for (const ServiceSpec& service : scenario.services) service_names_.push_back(as_json(service.name));
   buffer_.reserve(kBufferBytes + 1024);
 }
 
-void JournalWriter::write(std::string_view policy, const sim::JournalRecord& record) {
+void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& record) {
   if (error_) return;
   if (policy != policy_ || policy_part_.empty()) begin_policy(policy);
   std::visit(Overloaded{[this](const sim::SecondRecord& second) { write_second(second); },
@@ -60,13 +61,13 @@ void JournalWriter::write(std::string_view policy, const sim::JournalRecord& rec
   if (buffer_.size() >= kBufferBytes) hand_on();
 }
 
-void JournalWriter::read_name(ServiceId service) {
+void RunJournalWriter::read_name(ServiceId service) {
   service_names_.resize(std::max(service_names_.size(), std::size_t{service.index} + 1));
   service_names_[service.index] = as_json(scenario_.services[service.index].name);
   policy_part_.clear();  // the parts of lines are made anew
 }
 
-void JournalWriter::begin_policy(std::string_view policy) {
+void RunJournalWriter::begin_policy(std::string_view policy) {
   policy_ = policy;
   policy_part_ = ",\"policy\":" + as_json(policy) + ",\"type\":\"";
   second_parts_.clear();
@@ -75,7 +76,7 @@ void JournalWriter::begin_policy(std::string_view policy) {
   }
 }
 
-void JournalWriter::write_second(const sim::SecondRecord& record) {
+void RunJournalWriter::write_second(const sim::SecondRecord& record) {
   append_number(buffer_, "{\"t_us\":", record.at.micros());
   append_number(buffer_, second_parts_[record.service.index], record.second);
   append_number(buffer_, ",\"requests\":", record.requests);
@@ -87,7 +88,7 @@ void JournalWriter::write_second(const sim::SecondRecord& record) {
   buffer_ += "}\n";
 }
 
-void JournalWriter::write_slice(const sim::SliceRecord& record) {
+void RunJournalWriter::write_slice(const sim::SliceRecord& record) {
   append_number(buffer_, "{\"t_us\":", record.at.micros());
   buffer_.append(policy_part_).append(event_name(record.event));
   append_number(buffer_, "\",\"gpu\":", record.slice.gpu.index);
@@ -98,23 +99,23 @@ void JournalWriter::write_slice(const sim::SliceRecord& record) {
   buffer_ += record.role == Role::kInference ? ",\"role\":\"inference\"}\n" : ",\"role\":\"retraining\"}\n";
 }
 
-void JournalWriter::write_gpu(const sim::GpuRecord& record) {
+void RunJournalWriter::write_gpu(const sim::GpuRecord& record) {
   append_number(buffer_, "{\"t_us\":", record.at.micros());
   buffer_.append(policy_part_).append(record.is_on ? "gpu_on" : "gpu_off");
   append_number(buffer_, "\",\"gpu\":", record.gpu.index);
   buffer_ += "}\n";
 }
 
-void JournalWriter::hand_on() {
+void RunJournalWriter::hand_on() {
   const Result<void> outcome = sink_(buffer_);
   if (!outcome) error_ = outcome.error();
   buffer_.clear();
 }
 
-Result<void> JournalWriter::finish() {
+Result<void> RunJournalWriter::finish() {
   if (!error_ && !buffer_.empty()) hand_on();
   if (error_) return pass_on(*error_);
   return {};
 }
 
-}  // namespace berth::cli
+}  // namespace berth::edges
