@@ -15,7 +15,7 @@ struct CliParts {
   std::FILE* err = stderr;
   const Files* files = nullptr;  ///< borrowed; required
   ReportRenderers reports = {};
-  ServerStarter start_server = {};
+  UpRunner run_up = {};
   HttpClientMaker make_http_client = {};
 };
 

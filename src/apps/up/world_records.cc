@@ -1,4 +1,4 @@
-#include "surface/cli/up/world_records.h"
+#include "apps/up/world_records.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <iterator>
 #include <utility>
 
+#include "apps/up/own_files.h"
+#include "apps/up/up_log.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "live/chain/age.h"
 #include "live/folder/devices_left.h"
 #include "live/rows/entry_rows.h"
-#include "surface/cli/up/own_files.h"
-#include "surface/cli/up/up_log.h"
 
-namespace berth::cli {
+namespace berth::up {
 namespace {
 
 constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * 1'000'000;
@@ -199,4 +199,4 @@ bool WorldRecords::prune_by_wall_time(const live::Retention& retention, std::int
   return has_more || has_more_blobs;
 }
 
-}  // namespace berth::cli
+}  // namespace berth::up

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace berth::cli {
+namespace berth::up {
 
 /// Microseconds since 1970.
 [[nodiscard]] inline std::int64_t wall_us_now() {
@@ -25,4 +25,4 @@ class SteadyWallClock {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace berth::cli
+}  // namespace berth::up

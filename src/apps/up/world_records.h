@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/up/wall_clock.h"
 #include "base/core/result.h"
 #include "domain/ports/journal_store.h"
 #include "edges/live_driver/blob_queue.h"
@@ -24,9 +25,8 @@
 #include "live/folder/folder_world.h"
 #include "live/folder/up_request.h"
 #include "live/session/session.h"
-#include "surface/cli/up/wall_clock.h"
 
-namespace berth::cli {
+namespace berth::up {
 
 /// Who calls what under which lock is as of edges::Recorder; `read_usage` is for any thread.
 class WorldRecords {
@@ -99,4 +99,4 @@ class WorldRecords {
   std::chrono::steady_clock::time_point prune_at_;
 };
 
-}  // namespace berth::cli
+}  // namespace berth::up

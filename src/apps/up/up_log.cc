@@ -1,6 +1,6 @@
-#include "surface/cli/up/up_log.h"
+#include "apps/up/up_log.h"
 
-namespace berth::cli {
+namespace berth::up {
 
 void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_json& fields) {
   nlohmann::ordered_json line{{"event", event}};
@@ -14,4 +14,4 @@ void log_warning(std::FILE* err, const std::string& message) { log_line(err, "wa
 
 void log_error(std::FILE* err, const std::string& message) { log_line(err, "error", {{"message", message}}); }
 
-}  // namespace berth::cli
+}  // namespace berth::up

@@ -1,8 +1,8 @@
-#include "surface/cli/up/held_signals.h"
+#include "apps/up/held_signals.h"
 
 #include <ctime>
 
-namespace berth::cli {
+namespace berth::up {
 namespace {
 
 std::optional<int> take(const sigset_t& signals) {
@@ -36,4 +36,4 @@ std::optional<int> HeldSignals::taken() const { return take(signals_); }
 
 bool HeldSignals::is_reload_asked() const { return take(reload_).has_value(); }
 
-}  // namespace berth::cli
+}  // namespace berth::up

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "edges/live_driver/series_queue.h"
+#include "live/folder/up_request.h"
 
-namespace berth::cli {
+namespace berth::up {
 
 /// The size of the file, unless an eighth of its file system is less.
 inline constexpr std::uint64_t kSeriesBytesMax = std::uint64_t{256} << 20U;
@@ -18,4 +19,10 @@ inline constexpr std::uint64_t kSeriesBytesMax = std::uint64_t{256} << 20U;
     const std::string& folder, std::int64_t world_epoch_us,
     std::function<void(const std::string& event, const std::string& message)> report);
 
-}  // namespace berth::cli
+/// For how long they are kept, in seconds of the world.
+[[nodiscard]] inline std::int64_t series_seconds(const live::Retention& retention) {
+  constexpr std::int64_t kDaySeconds = std::int64_t{24} * 3600;
+  return retention.series_days * kDaySeconds;
+}
+
+}  // namespace berth::up

@@ -1,13 +1,13 @@
-#include "surface/cli/up/up_series.h"
+#include "apps/up/series_options.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "apps/up/own_files.h"
 #include "edges/sqlite_store/series_file.h"
 #include "edges/state_folder/disk_share.h"
-#include "surface/cli/up/own_files.h"
 
-namespace berth::cli {
+namespace berth::up {
 namespace {
 
 /// A ring of less is of no use.
@@ -32,4 +32,4 @@ edges::SeriesQueueOptions series_options(
   return queue;
 }
 
-}  // namespace berth::cli
+}  // namespace berth::up

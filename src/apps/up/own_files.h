@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-namespace berth::cli {
+namespace berth::up {
 
 /// While it exists, files are made for their owner alone; also those of other threads.
 class OwnFilesOnly {
@@ -17,4 +17,4 @@ class OwnFilesOnly {
   mode_t before_;
 };
 
-}  // namespace berth::cli
+}  // namespace berth::up

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace berth::cli {
+namespace berth::up {
 
 /// While it exists, SIGINT and SIGTERM are kept for `taken`, and SIGHUP for `is_reload_asked`. To be made before any
 /// thread.
@@ -28,4 +28,4 @@ class HeldSignals {
   struct sigaction on_reload_before_{};
 };
 
-}  // namespace berth::cli
+}  // namespace berth::up

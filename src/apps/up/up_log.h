@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace berth::cli {
+namespace berth::up {
 
 /// {"event": ..., fields}.
 void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_json& fields);
@@ -14,4 +14,4 @@ void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_
 void log_warning(std::FILE* err, const std::string& message);
 void log_error(std::FILE* err, const std::string& message);
 
-}  // namespace berth::cli
+}  // namespace berth::up
