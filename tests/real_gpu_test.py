@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(ROOT / "src/surface/cli/up"))
+sys.path.insert(0, str(ROOT / "tests/up"))
 
 from local_up import PROGRAM, Up, wait_until  # noqa: E402: found by the path
 

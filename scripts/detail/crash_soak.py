@@ -1,5 +1,5 @@
 """crash_soak.py BERTH [--minutes M] [--kills N] [--seed S] [--speed X] [--go-on]: kills `berth up` again and again
-while clients write, and audits it after each start (src/surface/cli/up/kill_test.py says what).
+while clients write, and audits it after each start (tests/up/kill_test.py says what).
 
 Folders of N kills each, with the seeds S, S + 1, .. and speeds that change, until M minutes are over. One line of JSON
 for each folder, and one for all. The exit status is 1 if there was a violation; its folder is kept and named."""
@@ -12,7 +12,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "src/surface/cli/up"))
+sys.path.insert(0, str(ROOT / "tests/up"))
 sys.dont_write_bytecode = True
 SPEEDS = (1, 20, 200)
 

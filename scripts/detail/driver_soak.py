@@ -1,5 +1,5 @@
 """driver_soak.py BERTH [--from SEED] [--seeds N] [--seconds S] [--jobs N]: seeds of driver troubles
-(src/surface/cli/up/drivers/swarm.py says what).
+(tests/up/drivers/swarm.py says what).
 
 N seeds, or as many as begin within S seconds, so many at once (2). Each that fails prints its troubles and keeps its
 folder; the last line counts them. The exit status is 1 if one failed, 77 where GPUs cannot be changed."""
@@ -11,7 +11,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "src/surface/cli/up/drivers"))
+sys.path.insert(0, str(ROOT / "tests/up/drivers"))
 sys.dont_write_bytecode = True
 SEEDS_MAX = 1_000_000
 

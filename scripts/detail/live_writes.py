@@ -2,7 +2,7 @@
 [--change label|target] [--paused] [--only writes,reads,both]: acknowledged writes per second of a running `berth up`,
 and how long reads take meanwhile.
 
-The clients are LOAD, the program berth_load (src/surface/cli/up/load): N writers, each PUTs a service of its own again
+The clients are LOAD, the program berth_load (tests/up/load): N writers, each PUTs a service of its own again
 and again with bodies of 1 KiB and new Idempotency-Keys, without arrivals; readers ask for an object or a page of 100, R
 times per second together.
 

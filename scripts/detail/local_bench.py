@@ -151,7 +151,7 @@ def main():
     if not set(parts) <= set(PARTS):
         parser.error(f"--only: wanted some of {', '.join(PARTS)}, found {options.only}")
     os.environ.update(BERTH_PROGRAM=str(Path(options.berth).resolve()), BERTH_SOURCE_DIR=str(ROOT))
-    sys.path.insert(0, str(ROOT / "src/surface/cli/up"))
+    sys.path.insert(0, str(ROOT / "tests/up"))
     import local_up  # reads the environment
     print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     with tempfile.TemporaryDirectory() as name:

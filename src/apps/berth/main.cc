@@ -1,8 +1,11 @@
-// The program `berth`: connects the real files, servers and clients, and hands over to the command line.
+// The program `berth`: connects the real files, servers, clients and the running engine, and hands over to the command
+// line.
+#include "apps/up/run_up.h"
 #include "edges/files/disk_files.h"
 #include "edges/http_client/curl_client.h"
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
+#include "surface/cli/up/up_call.h"
 
 namespace {
 
@@ -12,18 +15,26 @@ constexpr unsigned kConnections = 400;
 /// How long the client's verbs wait for a server that went away: a start takes less.
 constexpr berth::Micros kPatience = berth::Micros::seconds(3);
 
+berth::Result<std::unique_ptr<berth::HttpServer>> start_server(const std::string& host, std::uint16_t port,
+                                                               berth::HttpHandler& handler) {
+  return berth::edges::start_http_server(
+      {.host = host, .port = port, .connection_count_max = kConnections, .thread_count = kServerThreads}, handler);
+}
+
+int run_up(const berth::cli::UpCall& call) {
+  return berth::up::run_up(call.request, {.out = call.out,
+                                          .err = call.err,
+                                          .files = call.files,
+                                          .start_server = start_server,
+                                          .report_failure = call.report_failure,
+                                          .read_config_again = call.read_config_again});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
-  return berth::cli::run_cli(
-      argc, argv,
-      {.files = &files,
-       .start_server =
-           [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
-             return berth::edges::start_http_server(
-                 {.host = host, .port = port, .connection_count_max = kConnections, .thread_count = kServerThreads},
-                 handler);
-           },
-       .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(kPatience); }});
+  return berth::cli::run_cli(argc, argv, {.files = &files, .run_up = run_up, .make_http_client = [] {
+                                            return std::make_unique<berth::edges::CurlClient>(kPatience);
+                                          }});
 }

@@ -12,7 +12,7 @@ namespace berth {
 
 /// What the services that are set at run time may hold together, each by `held_bytes`, with their labels. A world is
 /// saved as one value of at most 1,000,000,000 bytes, in which they take at most as many bytes as they hold here; the
-/// files of the scenario have another 256 MiB there (surface/cli/up/folder_world.cc), and 190 MB are left for the rest.
+/// files of the scenario have another 256 MiB there (live/folder/folder_world.cc), and 190 MB are left for the rest.
 inline constexpr std::int64_t kHeldBytesMax = std::int64_t{512} << 20U;
 
 /// Seconds, minutes or requests of the trace, at a fixed size each.

@@ -3,25 +3,17 @@
 /// what was written since the last `sync`, and leaves a state that was there.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "domain/ports/devices_memory.h"
 #include "domain/ports/journal_store.h"
 
 namespace berth::edges {
 
 class DevicesFile {
  public:
-  /// What is written at once, or found.
-  struct Memory {
-    std::vector<std::pair<std::uint32_t, std::string>> gpus = {};  ///< those that changed; when read, all, ascending
-    std::string world = {};  ///< empty: unchanged; when read: nothing was ever written
-    std::string clock = {};  ///< the same: a short text that is written often
-    friend bool operator==(const Memory&, const Memory&) = default;
-  };
+  using Memory = DevicesMemory;
 
   /// All that was written last; nothing of it where there is no file or nothing was written yet. The file is not
   /// changed. kForeign, kNewer, kDamaged, with the GPU, if it is not what was written. `vfs`: a SQLite VFS by name;

@@ -30,7 +30,7 @@ struct ApiOptions {
   UsageStore usage = {};
   BlobStore blobs = {};
   SeriesSource series = {};
-  DeviceSource devices = {};
+  live::DeviceSource devices = {};
 };
 
 class Api final : public HttpHandler {

@@ -26,22 +26,22 @@ class LocalApi : public ::testing::TestWithParam<bool> {
     options.has_load = has_load();
     session_ = std::move(*live::Session::make(live::demo_scenario(), std::move(options)));
     session_->begin();
-    DeviceSource devices{.library = [] { return DeviceLibraryView{.driver = "580.95", .gpu_count = 8}; },
-                         .device =
-                             [](GpuId gpu) {
-                               DeviceView view{.uuid = "GPU-" + std::to_string(gpu.index)};
-                               if (gpu.index > 0) view.why_observed = "nobody listed it";
-                               if (gpu.index == 1) view.is_mig_on = view.is_mig_pending_on = true;
-                               view.differences = {"less memory"};
-                               return view;
-                             },
-                         .slice =
-                             [](const Slice& slice) {
-                               if (slice.start > 0) return DeviceSliceView();
-                               return DeviceSliceView{.uuid = "MIG-" + std::to_string(slice.gpu.index),
-                                                      .memory_mib = 9728};
-                             },
-                         .has_load = has_load()};
+    live::DeviceSource devices{.library = [] { return live::DeviceLibraryView{.driver = "580.95", .gpu_count = 8}; },
+                               .device =
+                                   [](GpuId gpu) {
+                                     live::DeviceView view{.uuid = "GPU-" + std::to_string(gpu.index)};
+                                     if (gpu.index > 0) view.why_observed = "nobody listed it";
+                                     if (gpu.index == 1) view.is_mig_on = view.is_mig_pending_on = true;
+                                     view.differences = {"less memory"};
+                                     return view;
+                                   },
+                               .slice =
+                                   [](const Slice& slice) {
+                                     if (slice.start > 0) return live::DeviceSliceView();
+                                     return live::DeviceSliceView{.uuid = "MIG-" + std::to_string(slice.gpu.index),
+                                                                  .memory_mib = 9728};
+                                   },
+                               .has_load = has_load()};
     api_.emplace(*session_, lock_,
                  ApiOptions{.key = "secret",
                             .epoch = {},

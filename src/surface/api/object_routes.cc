@@ -10,6 +10,7 @@
 
 #include "domain/values/node.h"
 #include "surface/api/api_context.h"
+#include "surface/api/device_json.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
 
@@ -43,7 +44,7 @@ std::optional<ApiError> find_observed(const ApiContext& context, GpuRange gpus, 
   if (!context.format.devices.is_local() || scheduling == GpuScheduling::kCordoned) return std::nullopt;
   for (std::uint32_t i = 0; i < gpus.count; ++i) {
     const GpuId gpu{gpus.first.index + i};
-    const DeviceView device = context.format.devices.device(gpu);
+    const live::DeviceView device = context.format.devices.device(gpu);
     if (device.why_observed) return not_managed_error(live::gpu_name(gpu), device);
   }
   return std::nullopt;

@@ -9,6 +9,7 @@
 #include "engine/codec/json_text.h"
 #include "engine/codec/json_value.h"
 #include "engine/codec/service_json.h"
+#include "surface/api/device_json.h"
 #include "surface/api/object_uid.h"
 
 namespace berth::api {

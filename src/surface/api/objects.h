@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "domain/values/scenario.h"
+#include "live/local/device_source.h"
 #include "surface/api/clock_text.h"
-#include "surface/api/device_source.h"
 #include "surface/api/spec_texts.h"
 #include "surface/api/views.h"
 
@@ -20,7 +20,7 @@ namespace berth::api {
 struct ObjectFormat {
   Scenario fleet;  ///< without services and layout
   WorldEpoch epoch;
-  DeviceSource devices = {};
+  live::DeviceSource devices = {};
   std::shared_ptr<SpecTexts> spec_texts = std::make_shared<SpecTexts>();
 };
 

@@ -6,6 +6,7 @@
 #include "domain/values/no_changes.h"
 #include "engine/codec/json_text.h"
 #include "engine/codec/json_value.h"
+#include "surface/api/device_json.h"
 
 namespace berth::api {
 namespace {

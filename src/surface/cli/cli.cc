@@ -43,7 +43,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
                       .err = parts.err,
                       .status = 0,
                       .files = parts.files,
-                      .start_server = parts.start_server,
+                      .run_up = parts.run_up,
                       .make_http_client = parts.make_http_client};
   return run_command_line(program, arguments, context);
 }

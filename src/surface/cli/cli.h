@@ -14,7 +14,7 @@ struct CliParts {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;  ///< borrowed; required
-  ServerStarter start_server = {};
+  UpRunner run_up = {};
   HttpClientMaker make_http_client = {};
 };
 

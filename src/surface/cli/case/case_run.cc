@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "domain/scenario/load.h"
+#include "edges/run_journal/run_journal_file.h"
 #include "surface/cli/case/case_json.h"
 #include "surface/cli/case/case_table.h"
-#include "surface/cli/replay/journal_file.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
@@ -52,7 +52,7 @@ class CaseJournals {
     if (auto made = folder_.make(*folder, "--journal"); !made) return made;
     for (const std::string& step : study::case_step_names() | std::views::take(steps)) {
       const auto path = std::filesystem::path(*folder) / (step + ".jsonl");
-      auto file = open_journal_file(path.string(), scenario_);
+      auto file = edges::open_run_journal(path.string(), scenario_);
       if (!file) return unwritable(file.error());
       files_.emplace(step, std::move(*file));
     }
@@ -74,7 +74,7 @@ class CaseJournals {
  private:
   Scenario scenario_;
   ReportFolder folder_;
-  std::map<std::string, JournalFile> files_;
+  std::map<std::string, edges::RunJournalFile> files_;
 };
 
 /// Where the answer goes besides standard output; both are optional.

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "surface/cli/up/config_keys.h"
+#include "surface/cli/shared/config_keys.h"
 
 namespace berth::cli {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kBegin = R"(# The configuration file of `berth up`
 
 <!-- Written by `berth config reference > docs/reference/config.md`: change
-src/surface/cli/config/config_reference.cc and src/surface/cli/up/config_keys.cc instead. -->
+src/surface/cli/config/config_reference.cc and src/surface/cli/shared/config_keys.cc instead. -->
 
 `berth up --config FILE` reads one YAML file. It may hold every flag of `berth up` and the keys below that have none.
 A flag precedes the file, and `BERTH_STATE` precedes its `data`; a key that is in neither has its default. Paths are

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string>
 
-#include "surface/cli/up/config_file.h"
-#include "surface/cli/up/config_keys.h"
+#include "surface/cli/shared/config_file.h"
+#include "surface/cli/shared/config_keys.h"
 
 namespace berth::cli {
 namespace {
@@ -31,7 +31,7 @@ TEST(ConfigReference, HasEveryKeyAndAnExampleThatIsRead) {
   const std::size_t from = page.find(begin) + begin.size();
   const auto config = read_config(page.substr(from, page.find("```", from) - from), "example");
   ASSERT_TRUE(config.has_value()) << config.error().message;
-  EXPECT_EQ(config->retention, Retention());
+  EXPECT_EQ(config->retention, live::Retention());
   EXPECT_EQ(config->no_changes.size(), 7U);  // that of Sunday ends in the next week
 }
 

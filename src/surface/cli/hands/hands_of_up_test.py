@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
-sys.path.insert(0, str(ROOT / "src/surface/cli/up"))
+sys.path.insert(0, str(ROOT / "tests/up"))
 from local_up import LIBRARY, PROGRAM, Case, require_managing, wait_until  # noqa: E402
 
 CAPABILITY_SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")

@@ -23,7 +23,7 @@
 #include "gpu/hands/packet_socket.h"
 #include "gpu/hands/protocol.h"
 #include "gpu/nvml/open_gpu_changer.h"
-#include "surface/cli/up/config_file.h"
+#include "surface/cli/shared/config_file.h"
 
 namespace berth::cli {
 namespace {

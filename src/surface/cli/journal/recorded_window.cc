@@ -9,22 +9,23 @@
 #include "domain/scenario/load.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "engine/codec/scenario_files.h"
+#include "live/folder/history.h"
 #include "live/whatif/what_if.h"
 #include "surface/api/clock_text.h"
-#include "surface/cli/up/up_history.h"
 
 namespace berth::cli {
 namespace {
 
 /// What a window from that time on needs, or all if it is none.
-Result<History> read_folder(const std::string& folder, const std::string& from) {
+Result<live::History> read_folder(const std::string& folder, const std::string& from) {
   const auto path = find_journal(folder);
   if (!path) return pass_on(path.error());
   auto reader = edges::open_sqlite_reader(*path);
   if (!reader) return fail(ErrorCode::kUnavailable, reader.error().message);
   // Counted from 1970, a time of the world is its wall time.
   const auto from_wall = api::WorldEpoch{}.parse(from);
-  auto history = read_long_history(**reader, *path, from_wall ? std::optional(from_wall->micros()) : std::nullopt);
+  auto history =
+      live::read_long_history(**reader, *path, from_wall ? std::optional(from_wall->micros()) : std::nullopt);
   if (!history) return pass_on(history.error());
   if (!*history) return invalid(fmt::format("wanted a recorded world, found none in {}", *path));
   return **std::move(history);
@@ -106,7 +107,7 @@ Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
   auto made = whatif::what_if(*chronicle, *window, in_words);
   if (!made) return invalid(fmt::format("{}: {}", words.folder, made.error().message));
   // The scenario is read from its text, so that it is what a replay of the written one gets.
-  RecordedFiles files(codec::scenario_files(made->scenario, made->remarks), {});
+  live::RecordedFiles files(codec::scenario_files(made->scenario, made->remarks), {});
   auto scenario = scenario::load_scenario(std::string(codec::kScenarioPath), files);
   if (!scenario) return fail(ErrorCode::kInvalidInput, fmt::format("{}: {}", words.folder, scenario.error().message));
   scenario->name = words.folder;

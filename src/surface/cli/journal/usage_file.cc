@@ -15,12 +15,12 @@
 #include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "ledger/usage/usage_events.h"
+#include "live/folder/history.h"
 #include "live/rows/usage_rows.h"
 #include "live/session/session.h"
 #include "surface/api/clock_text.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/shared/unwritable.h"
-#include "surface/cli/up/up_history.h"
 
 namespace berth::cli {
 namespace {
@@ -47,10 +47,10 @@ bool is_at_end(Instant end, const live::Session& session, const std::vector<live
 
 /// Repeats the session, without solving anything.
 Result<RecordedWorld> repeat_world(JournalReader& reader, const std::string& path) {
-  auto history = read_history(reader, path);
+  auto history = live::read_history(reader, path);
   if (!history) return pass_on(history.error());
   if (!*history) return invalid(fmt::format("wanted a recorded world, found none in {}", path));
-  const Beginning& beginning = (*history)->beginning;
+  const live::Beginning& beginning = (*history)->beginning;
   live::SessionOptions options;
   options.seed = beginning.seed;
   options.policy = beginning.policy;

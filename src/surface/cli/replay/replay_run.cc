@@ -15,11 +15,11 @@
 
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
+#include "edges/run_journal/run_journal_file.h"
 #include "sim/study/recorded_replay.h"
 #include "sim/study/replay.h"
 #include "sim/study/replay_bound.h"
 #include "surface/cli/journal/recorded_window.h"
-#include "surface/cli/replay/journal_file.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
 #include "surface/cli/shared/interrupt.h"
@@ -102,7 +102,7 @@ Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Sou
 }
 
 Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, std::FILE* progress,
-                                         JournalWriter* journal, const InterruptWatch& interrupt) {
+                                         edges::RunJournalWriter* journal, const InterruptWatch& interrupt) {
   const Scenario& scenario = source.scenario;
   const std::vector<std::string> names = policies_to_run(request, scenario);
   ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
@@ -163,9 +163,9 @@ Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& 
   if (request.report_dir) {
     if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
   }
-  Result<JournalFile> journal = open_journal_file(request.journal_path, *scenario);
+  Result<edges::RunJournalFile> journal = edges::open_run_journal(request.journal_path, *scenario);
   if (!journal) return unwritable(journal.error());
-  JournalWriter* const writer = journal->writer.get();
+  edges::RunJournalWriter* const writer = journal->writer.get();
   const Result<study::ReplayResult> result = run_policies(request, *source, context.progress(), writer, interrupt);
   if (writer != nullptr) {
     // A full disk also stops the replay: the writer's error says more than the interrupt.

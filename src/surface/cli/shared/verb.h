@@ -1,7 +1,6 @@
 /// What every verb of the program shares: where it prints, how it reads files, and the exit status that it leaves.
 #pragma once
 
-#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -10,13 +9,12 @@
 #include "base/core/result.h"
 #include "domain/ports/files.h"
 #include "domain/ports/http_client.h"
-#include "domain/ports/http_server.h"
 
 namespace berth::cli {
 
-/// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.
-using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
-                                                                        HttpHandler& handler)>;
+struct UpCall;
+/// Runs `berth up` until it is asked to stop; returns the exit status.
+using UpRunner = std::function<int(const UpCall&)>;
 
 /// Makes the HTTP client of a verb that talks to a server.
 using HttpClientMaker = std::function<std::unique_ptr<HttpClient>()>;
@@ -28,7 +26,7 @@ struct VerbContext {
   std::FILE* err = stderr;
   int status = 0;
   const Files* files = nullptr;                ///< borrowed; required
-  ServerStarter start_server = {};             ///< for `up` only
+  UpRunner run_up = nullptr;                   ///< for `up` only
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
   /// Where progress is shown: `err` if it is a terminal that understands colours and cursor movement, else nothing.

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "surface/cli/shared/command_line.h"
-#include "surface/cli/up/config_file.h"
-#include "surface/cli/up/config_keys.h"
-#include "surface/cli/up/up_options.h"
-#include "surface/cli/up/up_run.h"
+#include "surface/cli/shared/config_keys.h"
+#include "surface/cli/shared/up_options.h"
+#include "surface/cli/up/stated_request.h"
+#include "surface/cli/up/up_call.h"
 #include "surface/cli/verbs.h"
 
 namespace berth::cli {
@@ -51,9 +51,19 @@ OptionTable up_option_rows(UpOptions& words) {
 }
 
 void run_checked_up(const UpOptions& words, VerbContext& context) {
-  const auto request = read_up_request(words, *context.files);
-  if (!request) return finish(context, pass_on(request.error()));
-  context.status = run_up(*request, context);
+  const auto stated = read_up_request(words, *context.files);
+  if (!stated) return finish(context, pass_on(stated.error()));
+  const auto report_failure = [&context](const Error& error) {
+    finish(context, pass_on(error));
+    return context.status;
+  };
+  const auto read_again = [&] { return read_config_again(words, *stated, *context.files); };
+  context.status = context.run_up({.request = stated->request,
+                                   .out = context.out,
+                                   .err = context.err,
+                                   .files = context.files,
+                                   .report_failure = report_failure,
+                                   .read_config_again = read_again});
 }
 
 }  // namespace

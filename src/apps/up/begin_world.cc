@@ -1,0 +1,78 @@
+#include "apps/up/begin_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "apps/up/config_in_force.h"
+#include "apps/up/recording.h"
+#include "apps/up/stop_world.h"
+#include "apps/up/up_log.h"
+
+namespace berth::up {
+namespace {
+
+constexpr std::chrono::milliseconds kSignalPoll{100};
+
+Result<void> begin_anew(UpParts& parts) {
+  static_cast<void>(parts.series->begin(0));
+  parts.session->begin(parts.local ? parts.local->sights() : std::map<GpuId, sim::Sight>());
+  if (parts.local) parts.local->tell(*parts.session);
+  return {};
+}
+
+/// Goes on where the process before ended.
+Result<void> go_on(UpParts& parts) {
+  const live::History history = std::move(*std::exchange(parts.world.history, std::nullopt));
+  if (!history.session && history.entries.empty()) return begin_anew(parts);
+  if (history.session) {
+    const auto begun_anew = parts.session->restore(*history.session);
+    if (!begun_anew) {
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("{}: snapshot of row {}: {}", live::journal_path_in(parts.folder->path()),
+                              history.saved_sequence, begun_anew.error().message));
+    }
+    for (const std::string& stage : *begun_anew) {
+      log_warning(parts.outside.err, stage + ": cannot read what it remembered, begins anew");
+    }
+  }
+  sim::WorldLeft left = std::move(*parts.records->take_left());
+  if (parts.local) parts.local->adopt(left);
+  parts.session->repeat(history.entries, left.world.orders);
+  const auto seconds = parts.series->begin(std::max(parts.session->now(), left.world.now).second());
+  if (parts.request.has_load) parts.session->restore_figures(seconds);  // without load nothing follows them
+  parts.session->resume(std::move(left));
+  if (parts.local) parts.local->tell_notes(*parts.session);
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<int>> begin_world(UpParts& parts, const HeldSignals& signals) {
+  if (auto begun = parts.world.history ? go_on(parts) : begin_anew(parts); !begun) return pass_on(begun.error());
+  parts.series->start();
+  while (parts.session->is_solving() && parts.session->snapshot().is_before_first_layout()) {
+    if (const auto signal = signals.taken()) return std::optional(status_of(parts, *signal));
+    auto first = parts.solver.wait_for_answer(kSignalPoll);
+    if (!first) continue;
+    if (!parts.session->answer(std::move(*first)))
+      return fail(ErrorCode::kUnavailable, parts.session->why_not_recorded());
+    static_cast<void>(parts.session->advance(Instant()));
+    break;
+  }
+  if (parts.session->infeasible()) return invalid(*parts.session->infeasible());
+  record_news(parts);
+  if (parts.local) {
+    if (auto followed = parts.boot->follow(); !followed) return pass_on(followed.error());
+  }
+  if (const auto failure = parts.recorder().failure()) return fail(ErrorCode::kUnavailable, *failure);
+  parts.records->guard();
+  log_start_of_config(parts);
+  return std::optional<int>();
+}
+
+}  // namespace berth::up

@@ -1,0 +1,16 @@
+/// The world begins, or goes on where the process before ended.
+#pragma once
+
+#include <optional>
+
+#include "apps/up/held_signals.h"
+#include "apps/up/up_parts.h"
+#include "base/core/result.h"
+
+namespace berth::up {
+
+/// The first layout is in place at second 0: its question is answered before the clock starts. Returns the exit status
+/// if a signal came meanwhile. Requires: build_parts.
+[[nodiscard]] Result<std::optional<int>> begin_world(UpParts& parts, const HeldSignals& signals);
+
+}  // namespace berth::up

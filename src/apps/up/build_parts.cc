@@ -1,0 +1,198 @@
+#include "apps/up/build_parts.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/up/recording.h"
+#include "apps/up/series_options.h"
+#include "apps/up/up_log.h"
+#include "domain/values/no_changes.h"
+#include "edges/sqlite_store/sqlite_store.h"
+
+namespace berth::up {
+namespace {
+
+Result<void> open_folder(UpParts& parts) {
+  std::string path = parts.request.data_dir.value_or("");
+  if (path.empty()) {
+    auto usual = edges::default_state_folder();
+    if (!usual) return pass_on(usual.error());
+    path = std::move(*usual);
+  }
+  auto folder = edges::StateFolder::open(path);
+  if (!folder) return pass_on(folder.error());
+  parts.folder = std::move(*folder);
+  if (!parts.folder->warning().empty()) log_warning(parts.outside.err, parts.folder->warning());
+  return {};
+}
+
+void log_machine(UpParts& parts, const edges::LocalMachine& machine) {
+  nlohmann::ordered_json found{{"gpus", machine.gpus.size()}};
+  if (!machine.facts.path.empty()) found["library"] = machine.facts.path;
+  if (!machine.facts.driver_version.empty()) found["driver"] = machine.facts.driver_version;
+  if (machine.reason) found["reason"] = *machine.reason;
+  log_line(parts.outside.err, "devices", found);
+}
+
+/// The id of the machine's boot, once it is recorded.
+std::optional<std::string> follow_boot(UpParts& parts) {
+  auto boot = parts.boot->follow();
+  if (!boot && std::exchange(parts.boot_failure, boot.error().message) != boot.error().message) {
+    log_error(parts.outside.err, "no order to a GPU is given: " + boot.error().message);
+  }
+  if (!boot) return std::nullopt;
+  parts.boot_failure.clear();
+  return *std::move(boot);
+}
+
+/// Who may change GPUs, as it was found before the first thread.
+live::LocalManagement management(UpParts& parts) {
+  live::LocalManagement management{.is_wanted = parts.request.manage_gpus, .is_dry_run = parts.request.is_dry_run};
+  management.gpus = parts.request.manage;
+  if (parts.hands_found) {
+    management.hands =
+        edges::use_hands(std::move(*parts.hands_found), {.world = parts.folder->path(), .on_news = [&parts] {
+                                                           if (edges::LiveDriver* const driver = parts.waked.load())
+                                                             driver->wake();
+                                                         }});
+  }
+  parts.boot.emplace(parts.folder->path());
+  management.is_same_boot = parts.boot->is_current();
+  management.boot_id = edges::boot_id_now;
+  return management;
+}
+
+/// Absent: the folder has none, or an empty one.
+Result<std::unique_ptr<JournalReader>> open_journal(const std::string& path) {
+  const auto is_new = edges::is_sqlite_store_new(path);
+  if (!is_new) return live::failed(is_new.error());
+  if (*is_new) return nullptr;
+  auto reader = edges::open_sqlite_reader(path);
+  if (!reader) return live::failed(reader.error());
+  return std::move(*reader);
+}
+
+/// Which world it is, and for a local one the GPUs of this machine.
+Result<void> find_devices_and_world(UpParts& parts) {
+  edges::LocalMachine machine;
+  if (parts.request.world != live::WorldKind::kSimulated) {
+    auto found = parts.search->emplace(parts.request.nvml_path).take();
+    if (!found) return pass_on(found.error());
+    machine = std::move(*found);
+    log_machine(parts, machine);
+  }
+  auto journal = open_journal(live::journal_path_in(parts.folder->path()));
+  if (!journal) return pass_on(journal.error());
+  auto world = live::find_world(
+      parts.request, *parts.outside.files,
+      {.folder = parts.folder->path(), .journal = journal->get(), .now_us = wall_us_now(), .machine = machine.gpus});
+  journal->reset();
+  if (!world) return pass_on(world.error());
+  parts.world = std::move(*world);
+  const bool was_stated = parts.request.world.has_value();
+  auto settled =
+      live::settle_world(parts.request, parts.world.fleet ? live::WorldKind::kLocal : live::WorldKind::kSimulated);
+  if (!settled) return pass_on(settled.error());
+  parts.request = std::move(*settled);
+  if (!was_stated) log_line(parts.outside.err, "world", {{"world", parts.world.fleet ? "local" : "simulated"}});
+  if (!parts.world.fleet) return {};
+  auto checked = live::check_manage(parts.request.manage, parts.request.manage_places, machine, *parts.world.fleet);
+  if (!checked) return checked;
+  parts.local = std::make_unique<live::LocalWorld>(std::move(machine), *parts.world.fleet, management(parts));
+  for (const std::string& warning : parts.local->warnings()) log_warning(parts.outside.err, warning);
+  return {};
+}
+
+/// To whom the session says what happens.
+void connect_session(UpParts& parts, live::SessionOptions& options) {
+  options.wall_clock = [&parts] { return parts.wall.now_us(); };
+  if (parts.request.journal_path) {
+    options.journal = [&parts](const sim::JournalRecord& record) {
+      parts.run_journal.writer->write(parts.world.beginning.policy, record);
+    };
+    options.service_set = [&parts](ServiceId service) { parts.run_journal.writer->read_name(service); };
+  }
+  options.entries = [&parts](const live::Entry& entry) { parts.recorder().note(entry); };
+  options.record = [&parts](const std::vector<live::Entry>& entries) { return parts.recorder().record(entries); };
+  options.usage = [&parts](const live::UsageInterval& interval) { note_usage(parts, interval); };
+  options.past_usage = [&parts](const live::UsageInterval& interval) {
+    if (parts.records->has_no_past_usage()) note_usage(parts, interval);
+  };
+  options.series = [&parts](SeriesSpan second) { parts.series->add(std::move(second)); };
+  options.world_changed = [&parts](const live::WorldChanges& changes) { parts.records->remember(changes); };
+  options.solve_elsewhere = [&parts](SolveRequest question) { parts.solver.ask(std::move(question)); };
+}
+
+live::SessionOptions session_options(UpParts& parts) {
+  live::SessionOptions options;
+  options.has_load = parts.request.has_load;
+  if (parts.local) {
+    options.observed = parts.local->observed();
+    options.devices = sim::Devices::kOutside;
+    options.first_layout_takes_time = true;
+    options.next_intent = [&parts] { return parts.records->next_intent(); };
+    options.boot = [&parts] { return follow_boot(parts); };
+    options.device_speed = parts.request.speed;
+  }
+  options.seed = parts.world.beginning.seed;
+  options.policy = parts.world.beginning.policy;
+  options.approval = parts.world.beginning.approval;
+  options.has_end = parts.world.beginning.until_end;
+  if (parts.request.no_changes)
+    options.no_changes = no_changes_of(*parts.request.no_changes, parts.world.beginning.epoch_us);
+  options.waits_for_solver = parts.request.speed == 0;
+  connect_session(parts, options);
+  return options;
+}
+
+Result<void> make_session(UpParts& parts) {
+  auto session = live::Session::make(parts.world.scenario, session_options(parts));
+  if (!session) return pass_on(session.error());
+  parts.session = std::move(*session);
+  auto journal = edges::open_run_journal(parts.request.journal_path, parts.session->scenario());
+  if (!journal) return pass_on(journal.error());
+  parts.run_journal = std::move(*journal);
+  return {};
+}
+
+void open_series(UpParts& parts) {
+  parts.series = std::make_unique<edges::SeriesQueue>(
+      series_options(parts.folder->path(), parts.world.beginning.epoch_us,
+                     [&parts](const std::string& event, const std::string& message) {
+                       log_line(parts.outside.err, event, {{"message", message}});
+                     }));
+  parts.series->keep(series_seconds(parts.retention));
+}
+
+/// All that can be refused before anything is recorded.
+Result<void> prepare_parts(UpParts& parts) {
+  if (auto found = find_devices_and_world(parts); !found) return found;
+  return make_session(parts);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
+                                             DeviceAccess devices) {
+  auto built = std::make_unique<UpParts>();
+  UpParts& parts = *built;
+  parts.request = request;
+  parts.outside = outside;
+  parts.retention = request.retention;
+  parts.hands_found = std::move(devices.hands);
+  parts.search = devices.search;
+  if (auto opened = open_folder(parts); !opened) return pass_on(opened.error());
+  if (auto prepared = prepare_parts(parts); !prepared) {
+    parts.folder->discard_if_new();
+    return pass_on(prepared.error());
+  }
+  parts.records =
+      std::make_unique<WorldRecords>(parts.folder->path(), parts.request.speed > 0, parts.wall, outside.err);
+  if (auto opened = parts.records->open(parts.world); !opened) return pass_on(opened.error());
+  open_series(parts);
+  return built;
+}
+
+}  // namespace berth::up

@@ -1,0 +1,24 @@
+/// Makes the parts of a running `berth up` that are there before its world begins.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "apps/up/up_parts.h"
+#include "base/core/result.h"
+
+namespace berth::up {
+
+/// What was found, or is begun, before there was a thread.
+struct DeviceAccess {
+  std::optional<edges::HandsFound> hands = std::nullopt;  ///< absent: no GPU may be changed
+  /// Borrowed. It is begun in a world that may be local, and outlives the parts.
+  std::optional<edges::MachineSearch>* search = nullptr;
+};
+
+/// In this order: the folder, the devices, the world, the session, the journal of the run, the records, the series.
+/// What can be refused is refused before anything is recorded, and a folder that was made for it is removed again.
+[[nodiscard]] Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
+                                                           DeviceAccess devices);
+
+}  // namespace berth::up

@@ -1,0 +1,25 @@
+/// What a running `berth up` records, and when.
+#pragma once
+
+#include <cstdint>
+
+#include "apps/up/up_parts.h"
+#include "live/session/session.h"
+
+namespace berth::up {
+
+/// Usage that is over. Under the session's lock.
+void note_usage(UpParts& parts, const live::UsageInterval& interval);
+
+/// Records soon what was told. Under the lock.
+void record_news(UpParts& parts);
+
+/// Saves the world: the next start repeats what comes after it. Nothing runs any more.
+void save_snapshot(UpParts& parts);
+
+/// The same in two steps, with `append` of `parts.saving` between them, which may be done without the lock. The first
+/// returns whether there is a snapshot to be appended; until the session changes readers have nothing to record.
+[[nodiscard]] bool begin_snapshot(UpParts& parts);
+void end_snapshot(UpParts& parts, const StoreResult<std::uint64_t>& appended);
+
+}  // namespace berth::up

@@ -1,0 +1,106 @@
+#include "apps/up/run_up.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apps/up/begin_world.h"
+#include "apps/up/build_parts.h"
+#include "apps/up/config_in_force.h"
+#include "apps/up/held_signals.h"
+#include "apps/up/service.h"
+#include "apps/up/stop_world.h"
+#include "apps/up/up_log.h"
+#include "gpu/hands/reach_hands.h"
+#include "gpu/watch/machine_search.h"
+
+namespace berth::up {
+namespace {
+
+constexpr int kFailedStatus = 1;
+constexpr int kInfeasibleStatus = 2;
+constexpr std::chrono::milliseconds kPollPause{100};
+
+/// Plans and long lists are large and live shortly. glibc would soon take them from the same memory as small values
+/// that stay (it raises its threshold by itself), which then keep all of it, and separately for most threads: in 15
+/// minutes of busy clients twice the memory.
+void return_large_blocks_at_once() {
+  constexpr int kLargeBytes = 128 * 1024;  // where glibc begins
+  constexpr int kArenas = 4;               // of small values
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+  mallopt(M_ARENA_MAX, kArenas);
+}
+
+/// Ends the process without waiting for its threads: what must be kept is kept already.
+[[noreturn]] void leave_at_once(int status) {
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+/// Those who change GPUs, if any may be changed. Afterwards this process may change none. Nothing: none may be.
+Result<std::optional<edges::HandsFound>> find_hands(const live::UpRequest& request) {
+  const bool is_needed = request.manage_gpus && !request.is_dry_run && request.world != live::WorldKind::kSimulated;
+  if (!is_needed) return std::nullopt;
+  auto found = edges::reach_hands({.socket_path = request.hands_path,
+                                   .config_path = request.config_path.value_or(""),
+                                   .nvml_path = request.nvml_path});
+  if (!found) return pass_on(found.error());
+  return std::optional(std::move(*found));
+}
+
+bool has_journal_failed(UpParts& parts) {
+  const std::scoped_lock hold(parts.lock);
+  return parts.run_journal.writer && parts.run_journal.writer->has_failed();
+}
+
+int wait_until_over(UpParts& parts, const HeldSignals& signals) {
+  while (true) {
+    if (const auto end = parts.driver->wait_for_end(kPollPause)) {
+      const char* reached = parts.request.until_second ? "--until" : "the end of the scenario";
+      log_line(parts.outside.err, "ended",
+               {{"reason", *end == edges::WorldEnd::kReached ? reached : "no plan can exist"}});
+      return *end == edges::WorldEnd::kReached ? 0 : kInfeasibleStatus;
+    }
+    if (const auto signal = signals.taken()) return status_of(parts, *signal);
+    if (signals.is_reload_asked()) reload_config(parts);
+    if (has_journal_failed(parts)) return kFailedStatus;  // closing it tells why
+  }
+}
+
+Result<int> run_parts(UpParts& parts, const HeldSignals& signals) {
+  const auto stopped = begin_world(parts, signals);
+  if (!stopped) return pass_on(stopped.error());
+  if (*stopped) return stop_world(parts, **stopped);
+  if (auto started = start_service(parts); !started) return pass_on(started.error());
+  return stop_world(parts, wait_until_over(parts, signals));
+}
+
+}  // namespace
+
+int run_up(const live::UpRequest& request, const UpOutside& outside) {
+  return_large_blocks_at_once();
+  const HeldSignals signals;  // before any thread
+  auto hands = find_hands(request);
+  if (!hands) return outside.report_failure(hands.error());
+  std::optional<edges::MachineSearch> search;
+  int status = 0;
+  {
+    auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search});
+    const Result<int> ended = parts ? run_parts(**parts, signals) : pass_on(parts.error());
+    status = ended ? *ended : outside.report_failure(ended.error());
+    // It may be searched for a plan as long as it likes.
+    if (parts && (*parts)->solver.is_solving()) leave_at_once(status);
+  }
+  if (search && search->is_running()) leave_at_once(status);  // the driver hangs
+  return status;
+}
+
+}  // namespace berth::up

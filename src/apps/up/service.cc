@@ -1,0 +1,126 @@
+#include "apps/up/service.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/up/recording.h"
+#include "apps/up/up_log.h"
+#include "surface/api/page.h"
+
+namespace berth::up {
+namespace {
+
+edges::LiveDriverOptions driver_options(UpParts& parts) {
+  edges::LiveDriverOptions options{.speed = parts.request.speed};
+  if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
+  options.has_events = [&parts] { parts.server->wake_streams(); };
+  if (parts.local) options.serve_outside = [&parts] { parts.local->serve(*parts.session); };
+  options.record = [&parts] { record_news(parts); };
+  options.may_go_on = [&parts] { return parts.recorder().has_room_for_world(); };
+  options.stepped = [&parts] { return parts.recorder().is_snapshot_due() && begin_snapshot(parts); };
+  options.without_lock = [&parts] {
+    const auto appended = parts.recorder().append(*parts.saving);
+    const std::scoped_lock hold(parts.lock);
+    end_snapshot(parts, appended);
+  };
+  return options;
+}
+
+api::BlobStore blob_store(UpParts& parts) {
+  return {
+      .run_slowly = [&parts](std::function<void()> work) { parts.blobs->run_slowly(std::move(work)); },
+      .store = [&parts](const Sha256& blob, std::string_view bytes) { return parts.blobs->store(blob, bytes); },
+      .finish = [&parts](const Sha256& blob, std::uint64_t bytes) { return parts.blobs->finish(blob, bytes); },
+      .has = [&parts](const Sha256& blob) { return parts.blobs->has(blob); },
+      .find = [&parts](const Sha256& blob) { return parts.blobs->find_whole(blob); },
+      .read_part = [&parts](const Sha256& blob, std::uint32_t index) { return parts.blobs->read_part(blob, index); },
+      .read = [&parts](const Sha256& blob) { return parts.blobs->read(blob); }};
+}
+
+/// Flushes first, so that clients never see usage that a kill would lose.
+api::UsageStore usage_store(UpParts& parts) {
+  return {.unrecorded =
+              [&parts] {
+                // Empty while writes are being recorded without the session's lock (edges::WriteQueue).
+                if (parts.recorder().pending_usage().empty()) return std::vector<UsageRow>();
+                if (!parts.recorder().flush()) parts.session->note_recorded();
+                return parts.recorder().pending_usage();
+              },
+          .read = [&parts](const UsageSpan& span, const std::optional<UsageKey>& after,
+                           std::size_t count_max) { return parts.records->read_usage(span, after, count_max); }};
+}
+
+api::DriverStatus driver_status(UpParts& parts) {
+  const edges::StepTimes steps = parts.driver->step_times();
+  return {.speed = parts.request.speed,
+          .step_count = steps.count,
+          .step_ms_p50 = steps.p50_ms,
+          .step_ms_p99 = steps.p99_ms,
+          .step_ms_max = steps.max_ms,
+          .is_solving = parts.solver.is_solving(),
+          .last_solve_ms = parts.solver.last_solve_ms(),
+          .store_failure = parts.recorder().failure()};
+}
+
+api::ApiOptions api_options(UpParts& parts) {
+  return {.key = parts.folder->key(),
+          .epoch = {.unix_micros = parts.world.beginning.epoch_us},
+          .page = api::page_html(),
+          .driver_status = [&parts] { return driver_status(parts); },
+          .submit = [&parts](live::Write write) { parts.writes->submit(std::move(write)); },
+          .usage = usage_store(parts),
+          .blobs = blob_store(parts),
+          .series = {.read = [&parts](const auto& reading) { return parts.series->read(reading); }},
+          .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource()};
+}
+
+std::string url_of(const UpParts& parts) {
+  const bool is_v6 = parts.request.listen.host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", parts.request.listen.host, is_v6 ? "]" : "",
+                     parts.server->port());
+}
+
+void say_ready(const UpParts& parts, const std::string& url) {
+  fmt::print(parts.outside.out, "ready {} key: cat {}\n", url, parts.folder->key_path());
+  std::fflush(parts.outside.out);
+  nlohmann::ordered_json ready{{"url", url}, {"scenario", parts.world.scenario.name}, {"memory_only", false}};
+  ready["speed"] =
+      parts.request.speed > 0 ? nlohmann::ordered_json(parts.request.speed) : nlohmann::ordered_json("max");
+  log_line(parts.outside.err, "ready", ready);
+}
+
+}  // namespace
+
+Result<void> start_service(UpParts& parts) {
+  parts.driver =
+      std::make_unique<edges::LiveDriver>(*parts.session, parts.turn, parts.lock, parts.solver, driver_options(parts));
+  parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts));
+  parts.blobs = std::make_unique<edges::BlobQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
+                                                   parts.records->take_blob_readers(), wall_us_now);
+  parts.writes = std::make_unique<edges::WriteQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
+                                                     wall_us_now, [&parts] { parts.server->wake_streams(); });
+  auto server = parts.outside.start_server(parts.request.listen.host, parts.request.listen.port, *parts.api);
+  if (!server) return pass_on(server.error());
+  parts.server = std::move(*server);
+  const std::string url = url_of(parts);
+  if (auto written = parts.folder->write_address(url); !written) return pass_on(written.error());
+  parts.writes->start();
+  parts.blobs->start();
+  parts.waked = parts.driver.get();
+  parts.driver->start();
+  if (parts.local) parts.local->start([&parts] { parts.driver->wake(); });
+  say_ready(parts, url);
+  return {};
+}
+
+}  // namespace berth::up

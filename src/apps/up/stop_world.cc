@@ -1,0 +1,58 @@
+#include "apps/up/stop_world.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <utility>
+
+#include "apps/up/recording.h"
+#include "apps/up/up_log.h"
+
+namespace berth::up {
+namespace {
+
+constexpr int kInterruptedStatus = 130;
+
+Result<void> close_journal(edges::RunJournalFile& journal) {
+  if (!journal.writer) return {};
+  if (auto written = journal.writer->finish(); !written) return written;
+  return journal.file->commit();
+}
+
+/// Without an open question it can be saved. One that is soon answered is waited for.
+void take_last_answer(UpParts& parts) {
+  constexpr std::chrono::seconds kPatience{1};
+  const bool is_awaited =
+      parts.driver && parts.request.speed > 0 && parts.session->is_solving() && !parts.session->is_over();
+  if (!is_awaited || parts.recorder().failure()) return;
+  auto answer = parts.solver.wait_for_answer(kPatience);
+  if (answer && parts.session->answer(*std::move(answer)))
+    static_cast<void>(parts.session->advance(parts.session->now()));
+}
+
+}  // namespace
+
+int status_of(UpParts& parts, int signal) {
+  log_line(parts.outside.err, "stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
+  return signal == SIGINT ? kInterruptedStatus : 0;
+}
+
+Result<int> stop_world(UpParts& parts, int status) {
+  if (parts.blobs) parts.blobs->stop();
+  if (parts.writes) parts.writes->stop();  // what was sent is carried out and answered
+  if (parts.server) parts.server->stop();
+  if (parts.driver) parts.driver->stop();
+  if (parts.local) parts.local->stop();  // its threads wake the driver
+  take_last_answer(parts);
+  if (parts.recorder().rows_since_snapshot() > 0) save_snapshot(parts);
+  parts.session->tell_all();
+  parts.session->finish();
+  parts.series->stop();
+  if (const auto failure = parts.recorder().flush()) log_error(parts.outside.err, *failure);
+  const auto closed = close_journal(parts.run_journal);
+  parts.run_journal = edges::RunJournalFile();  // one that could not be kept leaves no file
+  if (!closed) return fail(ErrorCode::kUnavailable, closed.error().message);
+  return status;
+}
+
+}  // namespace berth::up

@@ -1,0 +1,121 @@
+#include "edges/run_journal/run_journal_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+#include "base/core/overloaded.h"
+
+namespace berth::edges {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
+
+std::string as_json(std::string_view text) {
+  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string_view event_name(sim::SliceEvent event) {
+  switch (event) {
+    case sim::SliceEvent::kCreated:
+      return "slice_created";
+    case sim::SliceEvent::kDestroyed:
+      return "slice_destroyed";
+    case sim::SliceEvent::kLost:
+      return "slice_lost";
+    case sim::SliceEvent::kDraining:
+      return "draining";
+    case sim::SliceEvent::kServing:
+      return "serving";
+    case sim::SliceEvent::kRetrainingStarted:
+      return "retraining_started";
+    case sim::SliceEvent::kRetrainingDone:
+      return "retraining_done";
+  }
+  return "";
+}
+
+void append_number(std::string& text, std::string_view key, std::int64_t value) {
+  const fmt::format_int digits(value);
+  text.append(key).append(digits.data(), digits.size());
+}
+
+}  // namespace
+
+RunJournalWriter::RunJournalWriter(const Scenario& scenario, ByteSink sink)
+    : scenario_(scenario), sink_(std::move(sink)) {
+  for (const ServiceSpec& service : scenario.services) service_names_.push_back(as_json(service.name));
+  buffer_.reserve(kBufferBytes + 1024);
+}
+
+void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& record) {
+  if (error_) return;
+  if (policy != policy_ || policy_part_.empty()) begin_policy(policy);
+  std::visit(Overloaded{[this](const sim::SecondRecord& second) { write_second(second); },
+                        [this](const sim::SliceRecord& slice) { write_slice(slice); },
+                        [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const sim::PointRecord&) {}},
+             record);
+  if (buffer_.size() >= kBufferBytes) hand_on();
+}
+
+void RunJournalWriter::read_name(ServiceId service) {
+  service_names_.resize(std::max(service_names_.size(), std::size_t{service.index} + 1));
+  service_names_[service.index] = as_json(scenario_.services[service.index].name);
+  policy_part_.clear();  // the parts of lines are made anew
+}
+
+void RunJournalWriter::begin_policy(std::string_view policy) {
+  policy_ = policy;
+  policy_part_ = ",\"policy\":" + as_json(policy) + ",\"type\":\"";
+  second_parts_.clear();
+  for (const std::string& service : service_names_) {
+    second_parts_.push_back(policy_part_ + "second\",\"service\":" + service + ",\"second\":");
+  }
+}
+
+void RunJournalWriter::write_second(const sim::SecondRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  append_number(buffer_, second_parts_[record.service.index], record.second);
+  append_number(buffer_, ",\"requests\":", record.requests);
+  append_number(buffer_, ",\"in_time\":", record.in_time);
+  append_number(buffer_, ",\"late\":", record.late);
+  append_number(buffer_, ",\"dropped\":", record.dropped);
+  append_number(buffer_, ",\"unfinished\":", record.unfinished);
+  append_number(buffer_, ",\"accuracy_sum_micro\":", record.accuracy_sum_micro);
+  buffer_ += "}\n";
+}
+
+void RunJournalWriter::write_slice(const sim::SliceRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  buffer_.append(policy_part_).append(event_name(record.event));
+  append_number(buffer_, "\",\"gpu\":", record.slice.gpu.index);
+  const GpuModel& model = scenario_.model_of(record.slice.gpu);
+  buffer_.append(",\"profile\":").append(as_json(profile_name(model, record.slice.profile)));
+  append_number(buffer_, ",\"start\":", record.slice.start);
+  if (record.services.size() == 1) buffer_.append(",\"service\":").append(service_names_[record.services[0].index]);
+  buffer_ += record.role == Role::kInference ? ",\"role\":\"inference\"}\n" : ",\"role\":\"retraining\"}\n";
+}
+
+void RunJournalWriter::write_gpu(const sim::GpuRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  buffer_.append(policy_part_).append(record.is_on ? "gpu_on" : "gpu_off");
+  append_number(buffer_, "\",\"gpu\":", record.gpu.index);
+  buffer_ += "}\n";
+}
+
+void RunJournalWriter::hand_on() {
+  const Result<void> outcome = sink_(buffer_);
+  if (!outcome) error_ = outcome.error();
+  buffer_.clear();
+}
+
+Result<void> RunJournalWriter::finish() {
+  if (!error_ && !buffer_.empty()) hand_on();
+  if (error_) return pass_on(*error_);
+  return {};
+}
+
+}  // namespace berth::edges

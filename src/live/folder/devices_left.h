@@ -1,0 +1,19 @@
+/// What the simulated devices of a folder remember, and how it is stored.
+#pragma once
+
+#include <string>
+
+#include "base/core/result.h"
+#include "domain/ports/devices_memory.h"
+#include "domain/values/scenario.h"
+#include "live/session/session.h"
+#include "sim/world/loop.h"
+
+namespace berth::live {
+
+/// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
+[[nodiscard]] Result<sim::WorldLeft> world_of(const DevicesMemory& memory, const Scenario& scenario,
+                                              const std::string& path);
+[[nodiscard]] DevicesMemory memory_of(const WorldChanges& changes);
+
+}  // namespace berth::live

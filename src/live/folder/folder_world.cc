@@ -1,0 +1,155 @@
+#include "live/folder/folder_world.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/core/text.h"
+#include "domain/scenario/load.h"
+#include "live/folder/local_fleet.h"
+#include "live/session/demo.h"
+
+namespace berth::live {
+namespace {
+
+/// Files of a scenario: each snapshot has them, together with what the services that are set later hold
+/// (domain/values/held_bytes.h), in one value of at most 1,000,000,000 bytes. Worlds that began before there was a
+/// limit go on.
+constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
+
+Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool is_local) {
+  if (!request.scenario_path) return is_local ? scenario_without_services() : demo_scenario();
+  return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
+}
+
+/// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
+Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario,
+                          bool is_local) {
+  if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
+  std::string found = is_local ? "none" : "the demo, which has none";
+  if (request.scenario_path) found = in_quotes(*request.scenario_path) + ", which has none";
+  return invalid("--policy fixed: wanted a scenario with a layout, found " + found);
+}
+
+/// A world that does not exist yet: nothing is written before all of it is right.
+Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, const StartFacts& start) {
+  FolderWorld world;
+  const RememberingFiles read(files, kScenarioBytesMax);
+  const bool is_local = request.world ? *request.world == WorldKind::kLocal : !start.machine.empty();
+  auto scenario = scenario_of(request, read, is_local);
+  if (!scenario) return pass_on(scenario.error());
+  auto contents = read.contents();
+  if (is_local) {
+    if (auto put = device::put_fleet(*scenario, start.machine); !put) return pass_on(put.error());
+    world.fleet = start.machine;
+    contents[kLocalFleetFile] = fleet_json(start.machine);
+  }
+  world.beginning.scenario = request.scenario_path;
+  world.beginning.seed = request.seed.value_or(world.beginning.seed);
+  world.beginning.policy = request.policy.value_or(world.beginning.policy);
+  world.beginning.approval = request.approval.value_or(world.beginning.approval);
+  world.beginning.until_end = request.until_end;
+  world.beginning.epoch_us = start.now_us;
+  if (auto checked = check_layout(request, world.beginning, *scenario, is_local); !checked)
+    return pass_on(checked.error());
+  world.scenario = std::move(*scenario);
+  world.files = RecordedFiles(std::move(contents), read.folders());
+  return world;
+}
+
+/// Of the files of the scenario.
+std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
+  std::multiset<std::string> contents;
+  for (const auto& [path, content] : files) {
+    if (path != kLocalFleetFile) contents.insert(content);
+  }
+  return contents;
+}
+
+/// That another world is asked for than the one of the folder.
+class Refusal {
+ public:
+  explicit Refusal(const std::string& folder) : folder_(folder) {}
+
+  tl::unexpected<Error> operator()(std::string_view option, const std::string& wanted, const std::string& found) const {
+    return invalid(
+        fmt::format("{}: wanted {}, with which the world of {} began, found {}; for another world use another "
+                    "folder: berth up --data OTHER",
+                    option, wanted, in_quotes(folder_), found));
+  }
+
+ private:
+  const std::string& folder_;
+};
+
+Result<void> check_same_scenario(const UpRequest& request, const Files& files, const FolderWorld& world,
+                                 const Refusal& refuse) {
+  if (!request.scenario_path) return {};
+  const RememberingFiles read(files);
+  const auto scenario = scenario_of(request, read, world.files.is_local());
+  if (!scenario) return pass_on(scenario.error());
+  const std::optional<std::string>& began_with = world.beginning.scenario;
+  if (began_with && contents_of(read.contents()) == contents_of(world.files.contents())) return {};
+  const std::string found = in_quotes(*request.scenario_path);
+  const std::string none = world.files.is_local() ? "none" : "the demo";
+  return refuse("--scenario", began_with ? in_quotes(*began_with) : none,
+                began_with == request.scenario_path ? found + " with other content" : found);
+}
+
+Result<void> check_same(const UpRequest& request, const Files& files, const FolderWorld& world,
+                        const std::string& folder) {
+  const Refusal refuse(folder);
+  const Beginning& beginning = world.beginning;
+  const WorldKind kind = world.files.is_local() ? WorldKind::kLocal : WorldKind::kSimulated;
+  if (request.world && *request.world != kind) {
+    const bool is_local = kind == WorldKind::kLocal;
+    return refuse("--world", is_local ? "local" : "simulated", is_local ? "simulated" : "local");
+  }
+  if (auto same = check_same_scenario(request, files, world, refuse); !same) return same;
+  if (request.seed && *request.seed != beginning.seed) {
+    return refuse("--seed", fmt::format("{}", beginning.seed), fmt::format("{}", *request.seed));
+  }
+  if (request.policy && *request.policy != beginning.policy) {
+    return refuse("--policy", beginning.policy, *request.policy);
+  }
+  if (request.approval && *request.approval != beginning.approval) {
+    return refuse("--approval", std::string(approval_word(beginning.approval)),
+                  std::string(approval_word(*request.approval)));
+  }
+  if (request.until_end && !beginning.until_end) return refuse("--until end", "none", "it");
+  return {};
+}
+
+}  // namespace
+
+std::string journal_path_in(const std::string& folder) { return folder + "/journal.db"; }
+std::string devices_path_in(const std::string& folder) { return folder + "/devices"; }
+
+tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const StartFacts& start) {
+  if (start.journal == nullptr) return begin_world(request, files, start);
+  auto history = read_history(*start.journal, journal_path_in(start.folder));
+  if (!history) return pass_on(history.error());
+  FolderWorld world;
+  if (!*history) {  // the process ended before it began
+    auto begun = begin_world(request, files, start);
+    if (!begun) return pass_on(begun.error());
+    world = std::move(*begun);
+  } else {
+    world.history = std::move(**history);
+    world.beginning = world.history->beginning;
+    world.files = std::move(world.history->files);
+    world.scenario = std::move(world.history->scenario);
+    world.fleet = std::move(world.history->fleet);
+    if (auto same = check_same(request, files, world, start.folder); !same) return pass_on(same.error());
+  }
+  world.has_journal = true;
+  return world;
+}
+
+}  // namespace berth::live

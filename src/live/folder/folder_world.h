@@ -1,0 +1,48 @@
+/// Which world a folder of `berth up` has: the one that was recorded there, or a new one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "domain/ports/journal_store.h"
+#include "domain/values/scenario.h"
+#include "gpu/device/local_gpu.h"
+#include "live/folder/history.h"
+#include "live/folder/recorded_files.h"
+#include "live/folder/up_request.h"
+
+namespace berth::live {
+
+struct FolderWorld {
+  Beginning beginning;
+  RecordedFiles files;  ///< of the scenario
+  Scenario scenario;
+  std::optional<std::vector<device::LocalGpu>> fleet = std::nullopt;  ///< absent: the devices are simulated
+  bool has_journal = false;                                           ///< if perhaps an empty one
+  std::optional<History> history = std::nullopt;                      ///< without the above; absent: the world is new
+};
+
+/// What a start has before it.
+struct StartFacts {
+  std::string folder;                          ///< as messages name it
+  JournalReader* journal = nullptr;            ///< borrowed; null: the folder has none
+  std::int64_t now_us = 0;                     ///< microseconds since 1970, at which a new world begins
+  std::vector<device::LocalGpu> machine = {};  ///< the GPUs of this machine, for a new local world
+};
+
+/// Reads the journal and checks that what is asked for is what it has; where there is none, reads the scenario. Nothing
+/// is written.
+[[nodiscard]] Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const StartFacts& start);
+
+/// The files of a folder.
+[[nodiscard]] std::string journal_path_in(const std::string& folder);
+[[nodiscard]] std::string devices_path_in(const std::string& folder);
+
+/// The store's reason, as that of a verb.
+[[nodiscard]] tl::unexpected<Error> failed(const StoreError& error);
+
+}  // namespace berth::live

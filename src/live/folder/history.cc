@@ -1,0 +1,285 @@
+#include "live/folder/history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/core/archive.h"
+#include "domain/scenario/load.h"
+#include "live/folder/local_fleet.h"
+#include "live/rows/entry_rows.h"
+#include "live/rows/hex.h"
+#include "live/session/demo.h"
+
+namespace berth::live {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kOpened = "Opened";
+constexpr const char* kFile = "ScenarioFile";
+constexpr const char* kFolder = "ScenarioFolder";
+constexpr int kFormat = 1;
+constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions that know no such world refuse it
+constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
+
+Json beginning_json(const Beginning& beginning) {
+  Json json;
+  json["scenario"] = beginning.scenario ? Json(*beginning.scenario) : Json(nullptr);
+  json["seed"] = beginning.seed;
+  json["policy"] = beginning.policy;
+  json["approval"] = kApprovals[static_cast<std::size_t>(beginning.approval)];
+  json["until_end"] = beginning.until_end;
+  json["epoch_us"] = beginning.epoch_us;
+  return json;
+}
+
+std::optional<Beginning> beginning_of(const Json& json) {
+  Beginning beginning;
+  if (!json.at("scenario").is_null()) beginning.scenario = json.at("scenario").get<std::string>();
+  beginning.seed = json.at("seed").get<std::uint64_t>();
+  beginning.policy = json.at("policy").get<std::string>();
+  const auto approval = json.at("approval").get<std::string>();
+  const auto* word = std::ranges::find(kApprovals, approval);
+  if (word == kApprovals.end()) return std::nullopt;
+  beginning.approval = static_cast<Approval>(word - kApprovals.begin());
+  beginning.until_end = json.at("until_end").get<bool>();
+  beginning.epoch_us = json.at("epoch_us").get<std::int64_t>();
+  return beginning;
+}
+
+/// Takes the rows of the beginning apart from those of the session.
+class HistoryReader {
+ public:
+  explicit HistoryReader(std::string path) : path_(std::move(path)) {}
+
+  Result<void> take(const JournalRow& row) {
+    const std::string& kind = row.entry.kind;
+    if (kind != kOpened && kind != kFile && kind != kFolder) return take_entry(row);
+    try {
+      const Json json = Json::parse(row.entry.body);
+      if (row.entry.format > kLocalFormat) return wrong(row, "a later version has written it");
+      if (kind == kOpened) beginning_ = beginning_of(json);
+      if (kind == kOpened && !beginning_) return wrong(row, "its approval is not known");
+      if (kind == kFolder)
+        folders_[json.at("path").get<std::string>()] = json.at("names").get<std::vector<std::string>>();
+      if (kind != kFile) return {};
+      const auto bytes = journal::bytes_of_hex(json.at("hex").get<std::string>());
+      if (!bytes) return wrong(row, "its content is not hexadecimal");
+      contents_[json.at("path").get<std::string>()] = *bytes;
+    } catch (const Json::exception&) {
+      return wrong(row, "its body is not of that kind");
+    }
+    return {};
+  }
+
+  /// What follows are the rows after it.
+  Result<void> take(JournalSnapshot snapshot) {
+    const auto wrong = [&](const char* what) {
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", path_, snapshot.sequence, what));
+    };
+    if (snapshot.format > kSnapshotFormat + 1) return wrong("a later version has written it: use that version");
+    ArchiveReader archive(snapshot.body);
+    archive(beginning_.emplace(), files_, session_.emplace());
+    const bool is_later = snapshot.format > kSnapshotFormat && !files_.is_local();
+    if (is_later || !archive.is_at_end()) return wrong("not what this version writes");
+    saved_sequence_ = snapshot.sequence;
+    saved_bytes_ = snapshot.body.size();
+    return {};
+  }
+
+  /// The time of the world from which on what is after the snapshot does, which was made soon after `at`: what was on
+  /// its way then is settled, and the past that policies may see is known.
+  Result<std::int64_t> serves_from_wall_us(Instant at) {
+    constexpr std::int64_t kSettlingSeconds = 600;
+    if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
+    const Micros lead = Micros::seconds(std::max(kSettlingSeconds, scenario_->history_seconds));
+    return beginning_->epoch_us + (at + lead).micros();
+  }
+
+  Result<History> finish(std::uint64_t last_sequence) {
+    if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened, found none");
+    if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
+    return History{.beginning = *beginning_,
+                   .files = std::move(files_),
+                   .scenario = std::move(*scenario_),
+                   .fleet = std::move(fleet_),
+                   .session = std::move(session_),
+                   .saved_sequence = saved_sequence_,
+                   .saved_bytes = saved_bytes_,
+                   .entries = std::move(entries_),
+                   .last_sequence = last_sequence};
+  }
+
+ private:
+  Result<void> take_entry(const JournalRow& row) {
+    if (auto loaded = load_scenario(); !loaded) return loaded;
+    auto entry = journal::entry_of(row, *scenario_);
+    if (!entry) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, entry.error().message));
+    entries_.push_back(std::move(*entry));
+    return {};
+  }
+
+  /// The files come before the first entry.
+  Result<void> load_scenario() {
+    if (scenario_) return {};
+    if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened first");
+    if (!session_) files_ = RecordedFiles(contents_, folders_);
+    Result<Scenario> scenario = files_.is_local() ? scenario_without_services() : demo_scenario();
+    if (beginning_->scenario) {
+      scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
+    }
+    if (scenario && files_.is_local()) scenario = with_fleet(std::move(*scenario));
+    if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
+    scenario_ = std::move(*scenario);
+    return {};
+  }
+
+  /// The GPUs with which the world began.
+  Result<Scenario> with_fleet(Scenario scenario) {
+    auto fleet = read_fleet_json(files_.contents().at(kLocalFleetFile));
+    if (!fleet) return pass_on(fleet.error());
+    if (auto put = device::put_fleet(scenario, *fleet); !put) return pass_on(put.error());
+    fleet_ = std::move(*fleet);
+    return scenario;
+  }
+
+  [[nodiscard]] Result<void> wrong(const JournalRow& row, const char* what) const {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: row {}, kind {}: {}", path_, row.sequence, row.entry.kind, what));
+  }
+
+  std::string path_;
+  std::optional<Beginning> beginning_;
+  std::map<std::string, std::string> contents_;
+  std::map<std::string, std::vector<std::string>> folders_;
+  RecordedFiles files_;
+  std::optional<std::string> session_;
+  std::uint64_t saved_sequence_ = 0;
+  std::size_t saved_bytes_ = 0;
+  std::optional<Scenario> scenario_;
+  std::optional<std::vector<device::LocalGpu>> fleet_;
+  std::vector<Entry> entries_;
+};
+
+tl::unexpected<Error> unreadable(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+/// The snapshot, if there is one, and the rows after it. Of those before it as many are checked.
+Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::Range range,
+                                          std::optional<JournalSnapshot> snapshot, std::uint64_t checked_before,
+                                          const std::string& path) {
+  constexpr std::size_t kRows = 1000;
+  if (range.last == 0 && !snapshot) return std::optional<History>();
+  HistoryReader history(path);
+  std::uint64_t next = range.first;
+  std::uint64_t saved = 0;
+  if (snapshot) {
+    saved = snapshot->sequence;
+    next = std::max(next, saved + 1 - std::min(saved, checked_before));
+    if (auto taken = history.take(*std::move(snapshot)); !taken) return pass_on(taken.error());
+  }
+  while (next <= range.last) {
+    const auto rows = reader.read(next, kRows);
+    if (!rows) return unreadable(rows.error());
+    if (rows->empty()) break;
+    if (rows->front().sequence != next) {
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: rows from {} on were removed for their age while they were "
+                                                       "read: run it again",
+                                                       path, next));
+    }
+    for (const JournalRow& row : *rows) {
+      if (row.sequence <= saved) continue;
+      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
+    }
+    next = rows->back().sequence + 1;
+  }
+  auto read = history.finish(std::max(saved, next - 1));
+  if (!read) return pass_on(read.error());
+  return std::optional(std::move(*read));
+}
+
+/// Whether the snapshot is so long before that time of the world that a window from there on needs nothing of before.
+Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snapshot, std::int64_t from_wall_us,
+                             const std::string& path) {
+  if (snapshot.format < kSnapshotFormat) return false;
+  const auto rows = reader.read(snapshot.sequence, 1);
+  if (!rows) return unreadable(rows.error());
+  if (rows->empty() || rows->front().sequence != snapshot.sequence) return false;  // nothing says when it was
+  HistoryReader history(path);
+  if (auto taken = history.take(snapshot); !taken) return pass_on(taken.error());
+  const auto from = history.serves_from_wall_us(rows->front().entry.at);
+  if (!from) return pass_on(from.error());
+  return *from <= from_wall_us;
+}
+
+}  // namespace
+
+int snapshot_format(const RecordedFiles& files) { return files.is_local() ? kSnapshotFormat + 1 : kSnapshotFormat; }
+
+Scenario scenario_without_services() {
+  Scenario scenario;
+  scenario.name = "local";
+  return scenario;
+}
+
+std::string_view approval_word(Approval approval) { return kApprovals[static_cast<std::size_t>(approval)]; }
+
+std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files, std::int64_t wall_us) {
+  std::vector<JournalEntry> rows;
+  const auto add = [&](const char* kind, const Json& body) {
+    rows.push_back({.at = Instant(),
+                    .wall_us = wall_us,
+                    .kind = kind,
+                    .format = kFormat,
+                    .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  };
+  add(kOpened, beginning_json(beginning));
+  if (files.is_local()) rows.back().format = kLocalFormat;
+  for (const auto& [path, content] : files.contents()) {
+    add(kFile, {{"path", path}, {"hex", journal::hex_of(content)}});
+  }
+  for (const auto& [path, names] : files.folders()) add(kFolder, {{"path", path}, {"names", names}});
+  return rows;
+}
+
+std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& files, const std::string& session) {
+  ArchiveWriter archive;
+  archive(beginning, files, session);
+  return archive.take();
+}
+
+Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path) {
+  constexpr std::uint64_t kCheckedBefore = 100'000;  // of the rows that a snapshot covers: a fraction of a second
+  const auto range = reader.range();
+  if (!range) return unreadable(range.error());
+  auto snapshot = reader.latest_snapshot();
+  if (!snapshot) return unreadable(snapshot.error());
+  // What an earlier format does not remember follows from the rows, as long as all are there.
+  if (*snapshot && (*snapshot)->format < kSnapshotFormat && range->first == 1) snapshot->reset();
+  return read_after(reader, *range, *std::move(snapshot), kCheckedBefore, path);
+}
+
+Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
+                                                 std::optional<std::int64_t> from_wall_us) {
+  // A server that runs may remove rows meanwhile: then there is a snapshot that covers them.
+  const auto range = reader.range();
+  if (!range) return unreadable(range.error());
+  auto newest = reader.latest_snapshot();
+  if (!newest) return unreadable(newest.error());
+  auto older = reader.older_snapshot();
+  if (!older) return unreadable(older.error());
+  for (auto* snapshot : {&*newest, &*older}) {
+    if (!from_wall_us || !*snapshot) continue;
+    const auto early = is_early_enough(reader, **snapshot, *from_wall_us, path);
+    if (!early) return pass_on(early.error());
+    if (*early) return read_after(reader, *range, std::move(*snapshot), 0, path);
+  }
+  if (range->first <= 1) return read_after(reader, *range, std::nullopt, 0, path);
+  const bool is_whole = *older && (*older)->sequence + 1 >= range->first;
+  return read_after(reader, *range, is_whole ? *std::move(older) : *std::move(newest), 0, path);
+}
+
+}  // namespace berth::live

@@ -1,0 +1,21 @@
+/// The GPUs of a local world as its folder records them: the world keeps the models with which it began.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/result.h"
+#include "gpu/device/local_gpu.h"
+
+namespace berth::live {
+
+/// By which name the fleet is among the recorded files of a world. No file of a scenario has it.
+inline constexpr const char* kLocalFleetFile = "berth:local-fleet";
+
+/// JSON.
+[[nodiscard]] std::string fleet_json(const std::vector<device::LocalGpu>& gpus);
+/// Without the differences. Error: it is not what `fleet_json` writes.
+[[nodiscard]] Result<std::vector<device::LocalGpu>> read_fleet_json(const std::string& text);
+
+}  // namespace berth::live

@@ -1,0 +1,45 @@
+#include "live/folder/up_request.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace berth::live {
+namespace {
+
+/// What is about real GPUs means nothing in a world that was stated to be simulated, or is so without a word.
+Result<void> check_no_devices(const UpRequest& request) {
+  const auto wrong = [](std::string_view option) {
+    return invalid(fmt::format("{}: wanted --world local or auto with it, found a simulated world", option));
+  };
+  if (request.nvml_path) return wrong("--nvml");
+  if (request.has_load) return wrong("--load");
+  if (request.manage_gpus) return wrong("--manage-gpus");
+  if (request.hands_path) return wrong("--hands");
+  return {};
+}
+
+}  // namespace
+
+Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
+  if (request.world == WorldKind::kSimulated) {
+    if (auto none = check_no_devices(request); !none) return pass_on(none.error());
+  }
+  request.world = kind;
+  if (kind == WorldKind::kSimulated) {
+    request.has_load = true;
+    return request;
+  }
+  if (!request.is_speed_stated) request.speed = 1;
+  if (request.speed == 0) {
+    return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
+  }
+  if (request.speed != 1 && !request.has_load) {
+    return invalid(fmt::format(
+        "--speed: wanted 1 in a world of real GPUs (with --load simulated, another number), found {}", request.speed));
+  }
+  return request;
+}
+
+}  // namespace berth::live

@@ -1,0 +1,82 @@
+/// What is asked of a running engine: the checked options of `berth up`, and what its configuration file adds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/values/no_changes.h"
+#include "engine/loop/proposal.h"
+#include "gpu/device/managed_gpu.h"
+
+namespace berth::live {
+
+/// For how many days of the world what is recorded is kept; each > 0.
+struct Retention {
+  std::int64_t events_days = 30;
+  std::int64_t series_days = 7;
+  std::int64_t usage_days = 400;
+  friend bool operator==(const Retention&, const Retention&) = default;
+};
+
+/// What the devices of a world are.
+enum class WorldKind { kSimulated, kLocal };
+
+/// Where the API listens.
+struct ListenAddress {
+  std::string host;
+  std::uint16_t port = 0;  ///< 0: any free one
+  friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
+};
+
+/// What `berth up` is to do, checked.
+struct UpRequest {
+  std::optional<std::string> scenario_path;                ///< absent: the demo, or no services on real devices
+  std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
+  std::optional<std::string> nvml_path = std::nullopt;     ///< of the library; absent: where it usually is
+  std::optional<std::string> hands_path = std::nullopt;    ///< socket of a process that changes GPUs; absent: none
+  bool manage_gpus = false;                                ///< GPUs of `manage` may be changed
+  bool is_dry_run = false;                                 ///< what would be changed is recorded, and not done
+  bool has_load = true;                                    ///< services get simulated requests
+  // What a world that goes on has kept, if it is not stated; of a new one: 1, berth, never.
+  std::optional<std::uint64_t> seed = std::nullopt;
+  std::optional<std::string> policy = std::nullopt;
+  std::optional<Approval> approval = std::nullopt;
+  double speed = 10;  ///< 0: as fast as possible; of a local world 1
+  bool is_speed_stated = false;
+  bool until_end = false;                                   ///< of the scenario, known to the planner
+  std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
+  ListenAddress listen = {};
+  std::optional<std::string> data_dir;
+  std::optional<std::string> journal_path;
+  std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus
+  std::vector<std::string> manage_places = {};  ///< where the file names each of them, for messages
+  Retention retention = {};
+  /// Windows without changes of every week; absent: those that the folder has.
+  std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
+  std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
+};
+
+/// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load,
+/// as real devices take their own time.
+[[nodiscard]] Result<UpRequest> settle_world(UpRequest request, WorldKind kind);
+
+/// A key of the configuration file whose value in a file that was read again does not take effect.
+struct UnappliedKey {
+  std::string name;
+  std::string in_force;      ///< as written, or the default in words
+  std::string found;         ///< the same
+  bool is_of_world = false;  ///< another value needs another folder; else a restart
+  friend bool operator==(const UnappliedKey&, const UnappliedKey&) = default;
+};
+
+/// What a configuration file says that was read again.
+struct RereadConfig {
+  Retention retention = {};
+  std::vector<WeekSpan> no_changes = {};
+  std::vector<UnappliedKey> unapplied = {};
+};
+
+}  // namespace berth::live

@@ -1,0 +1,62 @@
+/// Between a session and those who change GPUs: what the session wants of devices becomes orders, and how they ended is
+/// told to it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "domain/ports/gpu_hands.h"
+#include "domain/values/gpu.h"
+#include "live/session/session.h"
+
+namespace berth::live {
+
+class DeviceOrders {
+ public:
+  struct Gpu {
+    std::string uuid;
+    GpuModel model;
+  };
+  /// GPUs by GpuId. `hands` is borrowed; null: nothing can be changed. `is_dry_run`: what would be done is recorded,
+  /// and nothing is done.
+  DeviceOrders(std::vector<Gpu> gpus, GpuHands* hands, bool is_dry_run)
+      : gpus_(std::move(gpus)), hands_(hands), is_dry_run_(is_dry_run) {}
+
+  /// Gives out what the session wants to be done and has recorded.
+  void give(Session& session);
+  /// Orders that a GPU's MIG mode is turned on, once that is recorded. Returns whether it was.
+  bool turn_mig_on(Session& session, std::uint32_t gpu);
+  [[nodiscard]] bool is_mig_mode_open(std::uint32_t gpu) const;
+  /// Tells the session what has ended, and what waits for those who keep an instance. Returns the GPUs on which orders
+  /// ended, with what was read there after the last of them; nothing: it could not be read.
+  [[nodiscard]] std::map<std::uint32_t, std::optional<GpuReading>> take(Session& session);
+
+  /// Orders that have not ended.
+  [[nodiscard]] std::size_t open_count() const { return open_.size() + open_modes_.size(); }
+
+ private:
+  struct Open {
+    DeviceIntent intent;
+    bool is_given_up = false;  ///< the session knows it as failed, and the device goes on
+  };
+  [[nodiscard]] DeviceOrder order_of(const DeviceIntent& intent) const;
+  /// The GPU on which an order of ours ended.
+  [[nodiscard]] std::optional<std::uint32_t> take_end(Session& session, const DeviceEnd& ended);
+  [[nodiscard]] static Session::EndKind kind_of(const Open& open, const DeviceEnd& ended);
+  std::uint32_t take_action_end(Session& session, const DeviceEnd& ended);
+  std::uint32_t take_mode_end(Session& session, const DeviceEnd& ended);
+  /// The words of the GPU's event.
+  void tell_delayed(Session& session, const DeviceEnd& delayed) const;
+
+  std::vector<Gpu> gpus_;
+  GpuHands* hands_;
+  bool is_dry_run_;
+  std::map<std::uint64_t, Open> open_;                 ///< by number of the intent
+  std::map<std::uint64_t, std::uint32_t> open_modes_;  ///< by the same: GPUs whose MIG mode is being turned on
+};
+
+}  // namespace berth::live

@@ -1,0 +1,63 @@
+/// What is known of the devices of a world of real GPUs, besides what the engine knows. A simulated world has none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/values/slice.h"
+
+namespace berth::live {
+
+/// How long creations or destructions of a profile take on a GPU.
+struct DeviceTimeView {
+  std::string profile;
+  bool is_creation = true;
+  double assumed_seconds = 0;   ///< by the scenario
+  double measured_seconds = 0;  ///< the median of the last few, in time of the world
+  double planned_seconds = 0;   ///< what plans count on
+  std::int64_t count = 0;       ///< of all
+};
+
+/// One GPU. What is not known is absent.
+struct DeviceView {
+  std::string uuid;
+  std::optional<std::string> pci_bus_id = std::nullopt;
+  std::optional<std::string> why_observed = std::nullopt;  ///< why it must not be changed; absent: it may
+  std::optional<bool> is_mig_on = std::nullopt;            ///< absent: it has no MIG
+  std::optional<bool> is_mig_pending_on = std::nullopt;
+  std::optional<std::string> recovery_action = std::nullopt;
+  std::vector<std::string> differences = {};  ///< between the device and our tables
+  std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured
+};
+
+/// What the driver calls a slice. What is not known is absent.
+struct DeviceSliceView {
+  std::optional<std::string> uuid = std::nullopt;  ///< of the MIG device, as clients of the driver name it
+  std::optional<std::int64_t> memory_mib = std::nullopt;
+};
+
+/// The library of the driver, and the GPUs that it lists.
+struct DeviceLibraryView {
+  std::optional<std::string> path = std::nullopt;
+  std::optional<std::string> version = std::nullopt;
+  std::optional<std::string> driver = std::nullopt;
+  std::int64_t gpu_count = 0;
+  std::optional<std::string> reason = std::nullopt;  ///< why there is no GPU
+};
+
+/// Any thread may ask, without the session's lock. Empty functions: the world is simulated.
+struct DeviceSource {
+  std::function<DeviceLibraryView()> library = {};
+  std::function<DeviceView(GpuId)> device = {};
+  std::function<DeviceSliceView(const Slice&)> slice = {};
+  bool has_load = true;  ///< services get simulated requests
+
+  [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }
+  /// Whether it is known how busy GPUs are: on real ones only as far as the load is simulated.
+  [[nodiscard]] bool knows_load() const { return has_load || !is_local(); }
+};
+
+}  // namespace berth::live

@@ -1,0 +1,29 @@
+/// The configuration file of `berth up`, read and checked (docs/reference/config.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/values/no_changes.h"
+#include "gpu/device/managed_gpu.h"
+#include "live/folder/up_request.h"
+#include "surface/cli/shared/up_options.h"
+
+namespace berth::cli {
+
+/// What a file says.
+struct Config {
+  UpOptions options;  ///< as written: each could be typed as a flag
+  live::Retention retention;
+  std::vector<WeekSpan> no_changes;
+  std::vector<device::ManagedGpu> manage;  ///< no UUID twice
+  std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
+};
+
+/// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;
+/// for an unknown key the nearest known one.
+[[nodiscard]] Result<Config> read_config(std::string_view text, const std::string& path);
+
+}  // namespace berth::cli

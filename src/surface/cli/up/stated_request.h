@@ -1,0 +1,30 @@
+/// What `berth up` is to do by its flags and the configuration file that they name.
+#pragma once
+
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "live/folder/up_request.h"
+#include "surface/cli/shared/up_options.h"
+
+namespace berth::cli {
+
+/// A request, and the words that state it.
+struct StatedRequest {
+  live::UpRequest request;
+  UpOptions stated;  ///< the flags, and what the file adds
+};
+
+/// A flag precedes the file, if any. Errors: those of the file, also of values that a flag replaces, and of the flags.
+[[nodiscard]] Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files);
+
+/// The keys whose values in a file that was read again do not take effect, in the order of config_keys(); then
+/// "manage", the whole list.
+[[nodiscard]] std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, const StatedRequest& read);
+
+/// Reads the file again. An invalid one is an error.
+[[nodiscard]] Result<live::RereadConfig> read_config_again(const UpOptions& typed, const StatedRequest& running,
+                                                           const Files& files);
+
+}  // namespace berth::cli
