@@ -41,6 +41,7 @@ struct MigWords {
 };
 
 constexpr std::array<std::string_view, 2> kMigFormats = {"table", "json"};
+constexpr OptionTraits kAnyValue = {.ignores_value = true};
 constexpr OptionTraits kSomeProfiles = {.is_split = true, .excludes = "--all-profiles"};
 constexpr OptionTraits kOneLabel = {.excludes = "--all"};
 
@@ -54,10 +55,10 @@ OptionRow mig_format_row(MigWords& words) {
 
 OptionTable mig_rules_option_rows(MigWords& words) {
   return {
-      {"--all-profiles", "", "Use every profile, not only the plain ones", &words.has_all_profiles},
+      {"--all-profiles", "", "Use every profile, not only the plain ones", &words.has_all_profiles, kAnyValue},
       {"--profiles", "A,B", "Use these profiles, such as 1g.10gb,3g.40gb", &words.profiles, kSomeProfiles},
       {"--before-r510", "", "With the rule of drivers before R510: no 4g together with 3g (A100 only)",
-       &words.is_before_r510},
+       &words.is_before_r510, kAnyValue},
   };
 }
 
@@ -81,7 +82,7 @@ OptionTable mig_import_option_rows(MigWords& words) {
       mig_gpu_row(words, {}),
       {"--config", "LABEL", "One label of the file; default: all", &words.file_label},
       {"--skip-other-gpus", "", "Leave out entries with profiles of other GPUs instead of refusing the file",
-       &words.skips_other_gpus},
+       &words.skips_other_gpus, kAnyValue},
       mig_format_row(words),
   };
 }
@@ -89,7 +90,7 @@ OptionTable mig_import_option_rows(MigWords& words) {
 OptionTable mig_export_option_rows(MigWords& words) {
   return {
       mig_gpu_row(words),
-      {"--all", "", "all-disabled, all-enabled, all-PROFILE and all-balanced", &words.has_all_labels},
+      {"--all", "", "all-disabled, all-enabled, all-PROFILE and all-balanced", &words.has_all_labels, kAnyValue},
       {"--state", "STATE", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0", &words.state, kOneLabel},
       {"--name", "LABEL", "The label; default: current", &words.label, kOneLabel},
   };

@@ -63,6 +63,7 @@ TEST(MigVerb, RunsEachReport) {
   EXPECT_THAT(run({"import", "mig.yaml", "--gpu", "A30", "--config", "one"}).out, HasSubstr("2g.12gb@0"));
   EXPECT_THAT(run({"import", "mig.yaml", "--gpu", "A100-40GB", "--skip-other-gpus"}).out, HasSubstr("for other GPUs"));
   EXPECT_THAT(run({"export", "--gpu", "A30", "--all"}).out, HasSubstr("all-2g.12gb.me:"));
+  EXPECT_THAT(run({"export", "--gpu", "A30", "--all=false"}).out, HasSubstr("all-2g.12gb.me:"));
   EXPECT_THAT(run({"export", "--gpu", "A30", "--state", "1g.6gb@3", "--name", "x"}).out, HasSubstr("\"x\":"));
 }
 

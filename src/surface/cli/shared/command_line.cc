@@ -17,6 +17,12 @@ void print_now(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
+/// As a validator of CLI11: any word becomes the one of a flag that is set. Returns no message.
+std::string set_true(std::string& word) {
+  word = "true";
+  return {};
+}
+
 /// Adds the option of a row, as the type of its target wants it.
 struct OptionAdder {
   CLI::Option* operator()(bool* flag) const { return app.add_flag(row.names, *flag, row.meaning); }
@@ -39,6 +45,7 @@ void add_option(CLI::App& app, const OptionRow& row, bool is_required) {
   const OptionTraits& traits = row.traits;
   if (is_required) option->required();
   if (traits.is_split) option->delimiter(',');
+  if (traits.ignores_value) option->transform(CLI::Validator(set_true, ""));
   if (!traits.environment.empty()) option->envname(std::string(traits.environment));
   if (!traits.excludes.empty()) option->excludes(app.get_option(std::string(traits.excludes)));
   if (!traits.choices.empty()) {

@@ -20,6 +20,7 @@ using OptionTarget = std::variant<bool*, std::string*, std::optional<std::string
 struct OptionTraits {
   bool is_required = false;                        ///< in a verb with subcommands: unless one of them is named
   bool is_split = false;                           ///< of a list: each word is several, separated by commas
+  bool ignores_value = false;                      ///< of a flag: "--all=false" is "--all"
   std::string_view environment = {};               ///< the variable that has the value if no word is given
   std::string_view excludes = {};                  ///< an earlier option of the table, which cannot be given as well
   std::span<const std::string_view> choices = {};  ///< the words that are accepted; empty: the verb checks them
