@@ -1,23 +1,13 @@
 /// What is known about whether constraints can all be met.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "domain/values/constraint.h"
-#include "domain/values/gpu.h"
 
 namespace berth {
-
-/// What shows a conflict without a search: what the constraints want of a GPU, and what else they say of it.
-struct ConflictReason {
-  GpuId gpu;
-  std::string wanted;
-  std::string found;
-  friend bool operator==(const ConflictReason&, const ConflictReason&) = default;
-};
 
 /// Constraints of which it is proven that no plan keeps all of them.
 struct Conflict {
@@ -25,7 +15,7 @@ struct Conflict {
   bool is_minimal = true;                 ///< if any one of them is left out, the others can be met
   bool is_smallest = true;                ///< and no conflict has fewer constraints
   int calls = 0;                          ///< how often the question was asked
-  std::optional<ConflictReason> reason;   ///< if no search was needed
+  std::string why;                        ///< what was wanted and found, if no search was needed; may be empty
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 

@@ -168,12 +168,8 @@ std::string conflict_text(const Scenario& scenario, std::span<const ConstraintId
   return is_minimal ? fault : fault + " (a smaller conflict may exist)";
 }
 
-std::string to_text(const ConflictReason& reason) {
-  return fmt::format("GPU {}: wanted {}, found {}", reason.gpu.index, reason.wanted, reason.found);
-}
-
 std::string to_text(const Scenario& scenario, const Conflict& conflict) {
-  if (conflict.reason) return to_text(*conflict.reason);
+  if (!conflict.why.empty()) return conflict.why;
   return conflict_text(scenario, conflict.constraints, conflict.is_minimal);
 }
 

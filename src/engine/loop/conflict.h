@@ -41,10 +41,7 @@ struct ConflictLimits {
 [[nodiscard]] ConflictSearchResult find_conflict(std::span<const ConstraintId> constraints,
                                                  const FeasibilityQuestion& ask, const ConflictLimits& limits);
 
-/// "GPU 4: wanted ..., found ...".
-[[nodiscard]] std::string to_text(const ConflictReason& reason);
-
-/// "a.floor, b.floor and b.pins cannot all be met", with what is known about it; its reason alone where there is one.
+/// "a.floor, b.floor and b.pins cannot all be met", with what is known about it; `why` alone where there is one.
 [[nodiscard]] std::string to_text(const Scenario& scenario, const Conflict& conflict);
 
 /// The same for constraints that cannot all be met; `is_minimal`: without any one of them the others can.

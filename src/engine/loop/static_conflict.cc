@@ -44,11 +44,11 @@ std::optional<Conflict> pin_without_gpu(const Scenario& scenario) {
     const ServiceSpec& service = scenario.services[index];
     for (const Pin& pin : service.pins) {
       if (pin.slice.gpu.index < gpus) continue;
-      return Conflict{.constraints = {constraint_of({index}, kPins)},
-                      .reason = ConflictReason{.gpu = pin.slice.gpu,
-                                               .wanted = fmt::format("a GPU with a slice for {0} alone ({0}.pins)",
-                                                                     service_label(scenario, {index})),
-                                               .found = fmt::format("a fleet of {}", gpus)}};
+      return Conflict{
+          .constraints = {constraint_of({index}, kPins)},
+          .why = fmt::format("GPU {}: wanted a GPU with a slice for {} alone ({}.pins), found a fleet of {}",
+                             pin.slice.gpu.index, service_label(scenario, {index}), service_label(scenario, {index}),
+                             gpus)};
     }
   }
   return std::nullopt;
@@ -59,12 +59,10 @@ std::optional<Conflict> useless_pin(const Scenario& scenario) {
     const ServiceSpec& service = scenario.services[index];
     for (const Pin& pin : service.pins) {
       if (is_of_use(service, scenario.model_of(pin.slice.gpu), pin.slice.profile)) continue;
-      return Conflict{
-          .constraints = {constraint_of({index}, kPins)},
-          .reason = ConflictReason{.gpu = pin.slice.gpu,
-                                   .wanted = fmt::format("a slice that {0} can serve or retrain on ({0}.pins)",
-                                                         service_label(scenario, {index})),
-                                   .found = pin_shown(scenario, pin)}};
+      return Conflict{.constraints = {constraint_of({index}, kPins)},
+                      .why = fmt::format("GPU {}: wanted a slice that {} can serve or retrain on ({}.pins), found {}",
+                                         pin.slice.gpu.index, service_label(scenario, {index}),
+                                         service_label(scenario, {index}), pin_shown(scenario, pin))};
     }
   }
   return std::nullopt;
@@ -81,13 +79,12 @@ std::optional<Conflict> pins_to_retrain_on(const Scenario& scenario) {
         first = &pin;
         continue;
       }
-      return Conflict{.constraints = {constraint_of({index}, kPins)},
-                      .reason = ConflictReason{
-                          .gpu = pin.slice.gpu,
-                          .wanted = fmt::format("at most one pinned slice on which {0} can only retrain ({0}.pins)",
-                                                service_label(scenario, {index})),
-                          .found = fmt::format("{} on GPU {} and {}", pin_shown(scenario, *first),
-                                               first->slice.gpu.index, pin_shown(scenario, pin))}};
+      return Conflict{
+          .constraints = {constraint_of({index}, kPins)},
+          .why = fmt::format("GPU {}: wanted at most one pinned slice on which {} can only retrain "
+                             "({}.pins), found {} on GPU {} and {}",
+                             pin.slice.gpu.index, service_label(scenario, {index}), service_label(scenario, {index}),
+                             pin_shown(scenario, *first), first->slice.gpu.index, pin_shown(scenario, pin))};
     }
   }
   return std::nullopt;
@@ -114,15 +111,12 @@ std::optional<Conflict> conflict_of(const Scenario& scenario, const PinOf& first
   Conflict conflict;
   conflict.constraints = {constraint_of(first.service, kPins), constraint_of(second.service, kPins), third};
   std::ranges::sort(conflict.constraints);
-  const std::string wanted =
+  conflict.why = fmt::format(
+      "GPU {}: wanted {} ({}), found pins of {} ({}) and {} ({})", first.pin.slice.gpu.index,
       is_alone ? fmt::format("{} alone", service_label(scenario, is_first ? first.service : second.service))
-               : fmt::format("only services of trust domain {}", *wanting.trust_domain);
-  conflict.reason =
-      ConflictReason{.gpu = first.pin.slice.gpu,
-                     .wanted = fmt::format("{} ({})", wanted, constraint_name(scenario, third)),
-                     .found = fmt::format("pins of {} ({}) and {} ({})", service_label(scenario, first.service),
-                                          pin_shown(scenario, first.pin), service_label(scenario, second.service),
-                                          pin_shown(scenario, second.pin))};
+               : fmt::format("only services of trust domain {}", *wanting.trust_domain),
+      constraint_name(scenario, third), service_label(scenario, first.service), pin_shown(scenario, first.pin),
+      service_label(scenario, second.service), pin_shown(scenario, second.pin));
   return conflict;
 }
 

@@ -24,7 +24,7 @@ namespace berth {
 /// have; a slice pinned to a service that can neither serve (at any measured point within its target) nor retrain
 /// there; several slices pinned to a service that can only retrain on them, as it retrains on one at a time; pins on
 /// one GPU of two services that must not share it. Conflicts of one constraint come before those of three; nothing if
-/// there is none. Each has a reason. Pins that overlap are refused when the scenario is read.
+/// there is none. Pins that overlap are refused when the scenario is read.
 [[nodiscard]] std::optional<Conflict> find_static_conflict(const Scenario& scenario);
 
 }  // namespace berth

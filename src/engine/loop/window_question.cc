@@ -93,9 +93,9 @@ Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerm
   return pieces;
 }
 
-/// The constraints of a conflict that has a reason, and that.
+/// The constraints of a conflict, and its explanation.
 std::string with_names(const Scenario& scenario, const Conflict& conflict) {
-  return conflict_text(scenario, conflict.constraints, conflict.is_minimal) + ": " + to_text(*conflict.reason);
+  return conflict_text(scenario, conflict.constraints, conflict.is_minimal) + ": " + conflict.why;
 }
 
 bool has_floor(const Conflict& conflict) {
