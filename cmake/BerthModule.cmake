@@ -228,6 +228,10 @@ function(berth_optimise_little target)
     target_compile_options(${target} PRIVATE -O0)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # With -O1 g++ takes the value of an optional for one that may not be set (GCC bug 80635).
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+    endif()
   endif()
 endfunction()
 
