@@ -41,6 +41,7 @@ class UpPartsTest : public ::testing::Test {
     std::filesystem::remove_all(base_);
     std::filesystem::create_directories(base_);
     request_.scenario_path = kScenario;
+    request_.has_load = false;  // said of real devices only; a simulated world has it anyway
     request_.data_dir = folder().string();
     request_.listen = {.host = "127.0.0.1", .port = 0};
   }
@@ -144,6 +145,18 @@ TEST_F(UpPartsTest, AStartThatIsRefusedLeavesNoFolder) {
   ASSERT_FALSE(parts.has_value());
   EXPECT_THAT(parts.error().message, HasSubstr("other.yaml"));
   EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
+TEST_F(UpPartsTest, UnderFixedTheScenarioNeedsALayout) {
+  request_.policy = "fixed";
+  const auto file = build();
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().message,
+            "--policy fixed: wanted a scenario with a layout, found \"scenario.yaml\", which has none");
+  request_.scenario_path.reset();
+  const auto demo = build();
+  ASSERT_FALSE(demo.has_value());
+  EXPECT_EQ(demo.error().message, "--policy fixed: wanted a scenario with a layout, found the demo, which has none");
 }
 
 TEST_F(UpPartsTest, ASecondStartInTheFolderIsRefused) {

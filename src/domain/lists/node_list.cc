@@ -26,7 +26,8 @@ Result<ListedNode> node_row(const Rows& rows) {
   node.memory_mib = first.take(rows.integer(NodeColumn::kMemory, 0, kNodeNumberMax));
   node.gpu_count = static_cast<int>(first.take(rows.integer(NodeColumn::kGpus, 0, kNodeGpusMax)));
   if (!first.is_clear()) return first.passed_on();
-  node.gpu_model = node.gpu_count == 0 ? std::string(rows.field(NodeColumn::kModel)) : first.take(rows.word(NodeColumn::kModel));
+  node.gpu_model =
+      node.gpu_count == 0 ? std::string(rows.field(NodeColumn::kModel)) : first.take(rows.word(NodeColumn::kModel));
   if (!first.is_clear()) return first.passed_on();
   return node;
 }

@@ -94,7 +94,8 @@ Result<Pod> pod_row(const Rows& rows, const PodListForm& form) {
   pod.gpu_spec = rows.field(PodColumn::kGpuSpec);
   pod.gpu_models = split_models(pod.gpu_spec);
   pod.gang = rows.field(PodColumn::kGang);
-  if (!rows.field(PodColumn::kGpuMemory).empty()) pod.gpu_memory_mib = first.take(rows.integer(PodColumn::kGpuMemory, 0, kPodNumberMax));
+  if (!rows.field(PodColumn::kGpuMemory).empty())
+    pod.gpu_memory_mib = first.take(rows.integer(PodColumn::kGpuMemory, 0, kPodNumberMax));
   if (!first.is_clear()) return first.passed_on();
   return pod;
 }

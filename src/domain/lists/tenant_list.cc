@@ -36,7 +36,8 @@ Result<TenantRow> tenant_row(const Rows& rows) {
   row.parent = rows.field(TenantColumn::kParent);
   row.tenant.guaranteed = first.take(rows.integer(TenantColumn::kGuaranteed, 0, kGpusMax));
   if (!first.is_clear()) return first.passed_on();
-  if (!rows.field(TenantColumn::kLimit).empty()) row.tenant.limit = first.take(rows.integer(TenantColumn::kLimit, row.tenant.guaranteed, kGpusMax));
+  if (!rows.field(TenantColumn::kLimit).empty())
+    row.tenant.limit = first.take(rows.integer(TenantColumn::kLimit, row.tenant.guaranteed, kGpusMax));
   row.tenant.weight = first.take(rows.integer(TenantColumn::kWeight, 1, kWeightMax));
   row.parent_place = rows.place_of(TenantColumn::kParent);
   row.guaranteed_place = rows.place_of(TenantColumn::kGuaranteed);

@@ -200,7 +200,8 @@ Result<int> attend_from_start(const Started& child, int signals, const ChildOpti
       continue;
     }
     wait_for(child.pid);
-    if (heard->word.kind == ChildWord::kNotExecuted) return status_of_errno(options.command.front(), heard->word.number);
+    if (heard->word.kind == ChildWord::kNotExecuted)
+      return status_of_errno(options.command.front(), heard->word.number);
     return fail(static_cast<ErrorCode>(heard->word.number), heard->word.message);
   }
   const int status = attend(child.pid, signals, descriptor, options);

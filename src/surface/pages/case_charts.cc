@@ -95,8 +95,8 @@ std::string vertical_axis(const ChartScale& x, double bottom, std::string_view p
 // The waterfall
 
 constexpr std::array<ChartColumn, 3> kCostColumns = {ChartColumn{.right = 690, .head = "cost"},
-                                                      ChartColumn{.right = 818, .head = "saves of whole-peak"},
-                                                      ChartColumn{.right = 960, .head = "saves of whole-tracking"}};
+                                                     ChartColumn{.right = 818, .head = "saves of whole-peak"},
+                                                     ChartColumn{.right = 960, .head = "saves of whole-tracking"}};
 constexpr double kCostBarRight = 616;
 
 std::string_view cost_style(const CaseStep& step) { return is_ours(step) ? "cost ours" : "cost"; }

@@ -9,7 +9,6 @@
 namespace berth::report {
 namespace {
 
-
 std::optional<double> goodput_of(const measure::PolicyResult& policy, Objective objective) {
   if (policy.infeasible) return std::nullopt;
   return objective == Objective::kServices ? policy.figures.goodput_mean_of_services : policy.figures.goodput;
@@ -26,7 +25,8 @@ const measure::PolicyResult* best_of(const study::ReplayResult& result, Objectiv
 }
 
 /// The first of the reference policies, in the registry's order, that ran and is not `best`.
-const measure::PolicyResult* reference_for(const study::ReplayResult& result, Objective objective, const measure::PolicyResult& best) {
+const measure::PolicyResult* reference_for(const study::ReplayResult& result, Objective objective,
+                                           const measure::PolicyResult& best) {
   for (const std::string& name : policy::reference_names()) {
     for (const measure::PolicyResult& policy : result.policies) {
       if (policy.name == name && &policy != &best && goodput_of(policy, objective)) return &policy;

@@ -235,7 +235,8 @@ class StripPicture {
 
   [[nodiscard]] std::string done_mark(const purchase::RunResult& run, double base) const {
     const double at = x_.at(static_cast<double>(std::ssize(run.ticks) * market().tick_seconds));
-    return fmt::format(R"(<path class="done" d="M{} {}v-{}"/>)", position(at), position(base), position(kStripBarHeight));
+    return fmt::format(R"(<path class="done" d="M{} {}v-{}"/>)", position(at), position(base),
+                       position(kStripBarHeight));
   }
 
   [[nodiscard]] std::string deadline_line() const {

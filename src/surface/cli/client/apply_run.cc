@@ -84,7 +84,8 @@ void for_each(const std::vector<Manifest>& manifests, VerbOutcome& outcome, Func
       continue;
     }
     const std::string place = manifest.place.empty() ? "" : manifest.place + ": ";
-    outcome.add({done.error().status, fmt::format("{}{}: {}", place, selection_text(manifest.object), done.error().message)});
+    outcome.add(
+        {done.error().status, fmt::format("{}{}: {}", place, selection_text(manifest.object), done.error().message)});
     if (ends_all(done.error().status)) return;
   }
 }

@@ -74,7 +74,8 @@ class RunWatch {
 
   void defer_interrupts() { interrupt_.defer(); }
 
-  placement::RunListener begin(placement::Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
+  placement::RunListener begin(placement::Policy policy, std::optional<std::uint64_t> seed,
+                               const placement::Arrivals& arrivals) {
     const std::size_t run = run_count_++;
     placement::RunListener listener;
     listener.progressed = [this, policy, run](double share) {
@@ -137,9 +138,8 @@ Result<std::string> run_place(const PlaceRequest& request, const VerbContext& co
   if (auto opened = watch.open(); !opened) return pass_on(opened.error());
   const auto results =
       placement::run_study(*problem, request.study, *policies,
-                           [&](placement::Policy policy, std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals) {
-                             return watch.begin(policy, seed, arrivals);
-                           });
+                           [&](placement::Policy policy, std::optional<std::uint64_t> seed,
+                               const placement::Arrivals& arrivals) { return watch.begin(policy, seed, arrivals); });
   if (!results) return pass_on(results.error());
   if (!*results) return pass_on(watch.reason_of_end());
   if (auto written = watch.commit(**results); !written) return pass_on(written.error());

@@ -75,7 +75,8 @@ template <class TextOf>
 std::vector<std::string> remarks_on(const study::ReplayResult& result, std::string_view pattern, TextOf text_of) {
   std::vector<Remark> remarks;
   remarks.reserve(result.policies.size());
-  for (const measure::PolicyResult& policy : result.policies) remarks.push_back({.name = policy.name, .text = text_of(policy)});
+  for (const measure::PolicyResult& policy : result.policies)
+    remarks.push_back({.name = policy.name, .text = text_of(policy)});
   return grouped(pattern, remarks);
 }
 

@@ -9,9 +9,9 @@
 namespace berth::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct ShipWords {
   std::string port;
