@@ -78,7 +78,7 @@ def read_world(client):
     """Everything that a restart keeps, without what moves with the clock."""
     world = {"time": client.send("/v1/status")[0]["time"], "planning": client.send("/v1/planning")[0]}
     for kind in KINDS:
-        found = items(client, f"/v1/{'sim/world/' if kind == 'faults' else ''}{kind}")
+        found = items(client, f"/v1/{'sim/' if kind == 'faults' else ''}{kind}")
         for part in MOVING.get(kind, ()):
             for item in found:
                 item.pop(part, None)

@@ -295,7 +295,7 @@ CHECKS = """
 #include <cstddef>
 #include <type_traits>
 
-#include "nvml_abi/abi.h"
+#include "gpu/nvml_abi/abi.h"
 
 namespace berth::nvml_abi {
 
