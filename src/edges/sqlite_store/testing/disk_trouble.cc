@@ -5,27 +5,27 @@
 namespace berth::edges::testing {
 
 SimulatedDisk::Fault fault_of(DiskTrouble trouble) {
-  using Call = SimulatedDisk::Call;
+  using DiskCall = SimulatedDisk::Call;
   SimulatedDisk::Fault fault;
-  const auto set = [&](Call call, int code) {
+  const auto set = [&](DiskCall call, int code) {
     fault.call = call;
     fault.code = code;
   };
   switch (trouble) {
     case DiskTrouble::kFull:
-      set(Call::kWrite, SQLITE_FULL);
+      set(DiskCall::kWrite, SQLITE_FULL);
       break;
     case DiskTrouble::kWritesFail:
-      set(Call::kWrite, SQLITE_IOERR_WRITE);
+      set(DiskCall::kWrite, SQLITE_IOERR_WRITE);
       break;
     case DiskTrouble::kSyncsFail:
-      set(Call::kSync, SQLITE_IOERR_FSYNC);
+      set(DiskCall::kSync, SQLITE_IOERR_FSYNC);
       break;
     case DiskTrouble::kReadsFail:
-      set(Call::kRead, SQLITE_IOERR_READ);
+      set(DiskCall::kRead, SQLITE_IOERR_READ);
       break;
     case DiskTrouble::kLocked:
-      set(Call::kLock, SQLITE_BUSY);
+      set(DiskCall::kLock, SQLITE_BUSY);
       break;
   }
   return fault;
