@@ -9,7 +9,7 @@
 
 #include "base/core/ensure.h"
 #include "base/core/whole_division.h"
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 #include "ledger/events/event_reader.h"
 #include "ledger/usage/detail/cell_uses.h"
 #include "ledger/usage/detail/usage_cells.h"
@@ -19,8 +19,8 @@
 namespace berth::ledger {
 namespace {
 
-using codec::json_text;
-using codec::Members;
+using json::json_text;
+using json::Members;
 
 constexpr std::int64_t kHourUs = 3'600'000'000;
 constexpr std::int64_t kMicroUsd = 1'000'000;
@@ -28,7 +28,7 @@ constexpr std::int64_t kMicroUsd = 1'000'000;
 /// By the fleet's entries.
 std::vector<std::string> skus_of(const Scenario& fleet) {
   const auto price_text = [](const FleetEntry& entry) {
-    return entry.usd_per_gpu_hour ? codec::exact_text(*entry.usd_per_gpu_hour) : std::string("unpriced");
+    return entry.usd_per_gpu_hour ? json::exact_text(*entry.usd_per_gpu_hour) : std::string("unpriced");
   };
   std::vector<std::string> skus;
   for (const FleetEntry& entry : fleet.fleet) {
@@ -67,7 +67,7 @@ struct UsageEvents::State {
 
   /// What a ledger would refuse is not written.
   Result<void> add_line(const Members& members, std::string& text) {
-    const std::string line = codec::object_text(members);
+    const std::string line = json::object_text(members);
     if (const auto event = reader.read(line); !event) {
       return invalid(fmt::format("not an event of a ledger: {}: {}", event.error().message, line));
     }

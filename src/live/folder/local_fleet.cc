@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::live {
 namespace {
@@ -15,8 +15,8 @@ Json fleet_json_of(const MigProfile& profile) {
           {"length", profile.length},
           {"starts", profile.starts},
           {"instances_max", profile.instances_max},
-          {"sms", codec::or_null(profile.sms)},
-          {"memory_mib", codec::or_null(profile.memory_mib)},
+          {"sms", json::or_null(profile.sms)},
+          {"memory_mib", json::or_null(profile.memory_mib)},
           {"media", static_cast<int>(profile.media)},
           {"is_graphics", profile.is_graphics},
           {"is_double_memory", profile.is_double_memory},

@@ -16,8 +16,8 @@
 #include "base/core/ensure.h"
 #include "base/json/document.h"
 #include "base/yaml/reader.h"
+#include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"
-#include "engine/codec/service_json.h"
 #include "live/rows/hex.h"
 #include "live/rows/names.h"
 
@@ -79,7 +79,7 @@ struct SetParts {
 };
 
 /// Whether the API's JSON says all of the spec: what a scenario file states may be more exact
-/// (engine/codec/service_json.h).
+/// (domain/scenario/service_json.h).
 bool is_said_by_json(const ServiceSpec& spec) {
   const auto& source = spec.arrivals.source;
   if (std::holds_alternative<TimedTrace>(source) || std::holds_alternative<MinuteTrace>(source)) return false;
@@ -115,7 +115,7 @@ std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
   }
   std::string body = json.dump();
   body.pop_back();
-  const std::string spec = codec::service_spec_json(*stored.set->spec, fleet, stored.entry.blobs);
+  const std::string spec = scenario::service_spec_json(*stored.set->spec, fleet, stored.entry.blobs);
   body.append(",\"").append(kSpec).append("\":").append(spec).append("}");
   return body;
 }

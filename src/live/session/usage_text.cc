@@ -2,14 +2,14 @@
 
 #include <optional>
 
+#include "base/json/text.h"
 #include "domain/values/node.h"
-#include "engine/codec/json_text.h"
 #include "live/session/object_names.h"
 
 namespace berth::live {
 namespace {
 
-using codec::json_text;
+using json::json_text;
 
 constexpr const char* kNull = "null";
 
@@ -26,9 +26,9 @@ std::string holders_text(const std::vector<ServiceName>& holders) {
   std::vector<std::string> items;
   items.reserve(holders.size());
   for (const ServiceName& holder : holders) {
-    items.push_back(codec::object_text({{"tenant", json_text(holder.tenant)}, {"service", json_text(holder.name)}}));
+    items.push_back(json::object_text({{"tenant", json_text(holder.tenant)}, {"service", json_text(holder.name)}}));
   }
-  return codec::list_text(items);
+  return json::list_text(items);
 }
 
 std::string role_text(const UsagePart& part) {
@@ -78,7 +78,7 @@ std::string usage_body(const Scenario& fleet, GpuId gpu, const OpenUsage& usage)
   const GpuModel& model = entry.model;
   const SliceSize size = size_of(model, part.slice);
   const std::optional<Decimal>& price = entry.usd_per_gpu_hour;
-  return codec::object_text(
+  return json::object_text(
       {{"resource", json_text(part.slice ? place_name(fleet, *part.slice) : gpu_name(gpu))},
        {"epoch", part.generation > 0 ? json_text(part.generation) : kNull},
        {"sequence", json_text(usage.sequence)},
@@ -96,7 +96,7 @@ std::string usage_body(const Scenario& fleet, GpuId gpu, const OpenUsage& usage)
        {"role", role_text(part)},
        {"state", json_text(usage_word(part.state))},
        {"price_version", price ? "1" : kNull},
-       {"usd_per_gpu_hour", price ? json_text(codec::exact_text(*price)) : kNull}});
+       {"usd_per_gpu_hour", price ? json_text(json::exact_text(*price)) : kNull}});
 }
 
 }  // namespace berth::live

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::api {
 namespace {
@@ -42,9 +42,9 @@ HttpResponse error_response(const ApiError& error, const std::string& request_id
   Json body;
   body["error"] = {{"code", error.code},
                    {"message", error.message},
-                   {"field", codec::or_null(error.field)},
-                   {"wanted", codec::or_null(error.wanted)},
-                   {"found", codec::or_null(error.found)},
+                   {"field", json::or_null(error.field)},
+                   {"wanted", json::or_null(error.wanted)},
+                   {"found", json::or_null(error.found)},
                    {"request_id", request_id}};
   if (!error.difference.empty()) body["error"]["difference"] = error.difference;
   HttpResponse response{.status = error.status,

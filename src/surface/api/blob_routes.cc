@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 #include "live/chain/field_hash.h"
 #include "surface/api/api_context.h"
 
@@ -47,7 +47,7 @@ ApiResult<void> store_ahead(const ApiContext& context, const Call& call) {
 
 live::WriteAnswer stored_answer(const Call& call, bool was_whole) {
   const nlohmann::ordered_json body{{"sha256", call.parameter(kParameter)}, {"bytes", call.request.body.size()}};
-  return {.status = was_whole ? 200 : 201, .body = codec::json_text(body) + "\n"};
+  return {.status = was_whole ? 200 : 201, .body = json::json_text(body) + "\n"};
 }
 
 /// A repeat must not have to read the blob.

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::api {
 namespace {
@@ -22,13 +22,13 @@ Json load_json(const live::DeviceSource& devices) { return devices.knows_load() 
 
 void add_device(Json& status, const live::DeviceView& device) {
   status["uuid"] = device.uuid;
-  status["pci_bus_id"] = codec::or_null(device.pci_bus_id);
+  status["pci_bus_id"] = json::or_null(device.pci_bus_id);
   status["managed"] = !device.why_observed.has_value();
-  status["managed_reason"] = codec::or_null(device.why_observed);
+  status["managed_reason"] = json::or_null(device.why_observed);
   status["mig"] = device.is_mig_on ? Json{{"current", mode_or_null(device.is_mig_on)},
                                           {"pending", mode_or_null(device.is_mig_pending_on)}}
                                    : Json(nullptr);
-  status["recovery_action"] = codec::or_null(device.recovery_action);
+  status["recovery_action"] = json::or_null(device.recovery_action);
   status["differences"] = device.differences;
   status["times"] = Json::array();
   for (const live::DeviceTimeView& time : device.times) {
@@ -42,16 +42,16 @@ void add_device(Json& status, const live::DeviceView& device) {
 }
 
 void add_device_slice(Json& status, const live::DeviceSliceView& slice) {
-  status["uuid"] = codec::or_null(slice.uuid);
-  status["memory_mib"] = codec::or_null(slice.memory_mib);
+  status["uuid"] = json::or_null(slice.uuid);
+  status["memory_mib"] = json::or_null(slice.memory_mib);
 }
 
 Json library_json(const live::DeviceLibraryView& library) {
-  return {{"library", codec::or_null(library.path)},
-          {"version", codec::or_null(library.version)},
-          {"driver", codec::or_null(library.driver)},
+  return {{"library", json::or_null(library.path)},
+          {"version", json::or_null(library.version)},
+          {"driver", json::or_null(library.driver)},
           {"gpus", library.gpu_count},
-          {"reason", codec::or_null(library.reason)}};
+          {"reason", json::or_null(library.reason)}};
 }
 
 ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device) {

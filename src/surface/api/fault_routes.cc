@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/core/duration.h"
+#include "base/json/text.h"
 #include "domain/mig/catalogue.h"
 #include "domain/values/node.h"
-#include "engine/codec/json_text.h"
 #include "live/session/fault_text.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
@@ -221,13 +221,13 @@ std::string fault_object(const ObjectFormat& format, const FaultView& fault) {
   const Json status{{"phase", "Waiting"},
                     {"gpus_left", fault.gpus_left},
                     {"actions_left", fault.order.times ? Json(fault.actions_left) : Json(nullptr)}};
-  return object_of("Fault", metadata_json(format, identity), codec::json_text(spec_of(format.fleet, fault)), status);
+  return object_of("Fault", metadata_json(format, identity), json::json_text(spec_of(format.fleet, fault)), status);
 }
 
 // ---- requests
 
 HttpResponse fault_response(std::uint64_t id) {
-  return json_response(201, codec::json_text({{"id", live::fault_name(id)}}));
+  return json_response(201, json::json_text({{"id", live::fault_name(id)}}));
 }
 
 ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {

@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/codec/json_text.h"
-#include "engine/codec/json_value.h"
-#include "engine/codec/service_json.h"
+#include "base/json/text.h"
+#include "domain/scenario/service_json.h"
 #include "surface/api/device_json.h"
 #include "surface/api/object_uid.h"
 
@@ -16,7 +15,7 @@ namespace berth::api {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using codec::json_text;
+using json::json_text;
 
 constexpr const char* kApiVersion = "berth.dev/v1alpha1";
 
@@ -99,11 +98,11 @@ Json metadata_json(const ObjectFormat& format, const ObjectIdentity& object) {
 }
 
 std::string object_of(std::string_view kind, const Json& metadata, const std::string& spec, const Json& status) {
-  return codec::object_text({{"apiVersion", json_text(kApiVersion)},
-                             {"kind", json_text(std::string(kind))},
-                             {"metadata", json_text(metadata)},
-                             {"spec", spec},
-                             {"status", json_text(status)}});
+  return json::object_text({{"apiVersion", json_text(kApiVersion)},
+                            {"kind", json_text(std::string(kind))},
+                            {"metadata", json_text(metadata)},
+                            {"spec", spec},
+                            {"status", json_text(status)}});
 }
 
 // ---- words
@@ -118,9 +117,9 @@ Json last_minute_json(const std::optional<live::MinuteFigures>& figures) {
           {"in_time", figures->in_time},
           {"late", figures->late},
           {"dropped", figures->dropped},
-          {"goodput", codec::or_null(figures->goodput())},
-          {"latency_p50_ms", codec::or_null(figures->latency_p50_ms)},
-          {"latency_p99_ms", codec::or_null(figures->latency_p99_ms)}};
+          {"goodput", json::or_null(figures->goodput())},
+          {"latency_p50_ms", json::or_null(figures->latency_p50_ms)},
+          {"latency_p99_ms", json::or_null(figures->latency_p99_ms)}};
 }
 
 // ---- objects
@@ -231,7 +230,7 @@ std::string event_data(const ObjectFormat& format, const live::LoggedEvent& even
                      {{"kind", live::object_word(event.object.kind)},
                       {"namespace", text_or_null(event.object.tenant)},
                       {"name", event.object.name}}},
-                    {"generation", codec::or_null(event.generation)},
+                    {"generation", json::or_null(event.generation)},
                     {"message", text_or_null(event.message)}});
 }
 

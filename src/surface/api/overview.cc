@@ -8,8 +8,7 @@
 #include <set>
 
 #include "base/core/text.h"
-#include "engine/codec/json_text.h"
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 #include "surface/api/plan_object.h"
 
 namespace berth::api {
@@ -189,14 +188,14 @@ std::string overview_object(const ApiContext& context, const OverviewView& view)
   std::vector<std::string> events;
   events.reserve(view.events.size());
   for (const live::LoggedEvent& event : view.events) events.push_back(event_data(format, event));
-  return codec::object_text({{"status", status_object(context, view.status)},
-                             {"fleet", codec::json_text(fleet)},
-                             {"gpus", codec::json_text(gpus)},
-                             {"service_count", codec::json_text(view.service_count)},
-                             {"services", codec::json_text(services)},
-                             {"plan", codec::json_text(plan_json(format, view.plan))},
-                             {"events", codec::list_text(events)},
-                             {"last_event", codec::json_text(view.last_event)}});
+  return json::object_text({{"status", status_object(context, view.status)},
+                            {"fleet", json::json_text(fleet)},
+                            {"gpus", json::json_text(gpus)},
+                            {"service_count", json::json_text(view.service_count)},
+                            {"services", json::json_text(services)},
+                            {"plan", json::json_text(plan_json(format, view.plan))},
+                            {"events", json::list_text(events)},
+                            {"last_event", json::json_text(view.last_event)}});
 }
 
 }  // namespace berth::api

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/core/text.h"
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 
 namespace berth::api {
 namespace {
@@ -95,9 +95,8 @@ HttpResponse json_response(int status, std::string body) {
 }
 
 std::string list_object(const std::vector<std::string>& items, const std::string& next) {
-  const std::string token = next.empty() ? "null" : codec::json_text(next);
-  return codec::object_text(
-      {{"items", codec::list_text(items)}, {"metadata", codec::object_text({{"continue", token}})}});
+  const std::string token = next.empty() ? "null" : json::json_text(next);
+  return json::object_text({{"items", json::list_text(items)}, {"metadata", json::object_text({{"continue", token}})}});
 }
 
 std::string number_key(std::uint64_t number) { return fmt::format("{:020}", number); }

@@ -10,14 +10,13 @@
 #include <variant>
 #include <vector>
 
-#include "engine/codec/json_text.h"
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::api {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using codec::json_text;
+using json::json_text;
 
 std::string wall_text(std::int64_t unix_micros) { return WorldEpoch{.unix_micros = unix_micros}.text(Instant()); }
 
@@ -138,10 +137,10 @@ std::string plan_object(const ObjectFormat& format, const live::PlanStatus& stat
                   {"made_at", format.epoch.text(plan.made_at)},
                   {"acts_at", time_or_null(status.acts_at)},
                   {"expires_at", time_or_null(plan.expires_at)},
-                  {"objective", codec::or_null(plan.objective)},
-                  {"bound", codec::or_null(plan.bound)},
-                  {"gap", codec::or_null(gap_of(plan))},
-                  {"promised_gain", codec::or_null(plan.promised_gain)},
+                  {"objective", json::or_null(plan.objective)},
+                  {"bound", json::or_null(plan.bound)},
+                  {"gap", json::or_null(gap_of(plan))},
+                  {"promised_gain", json::or_null(plan.promised_gain)},
                   {"conflict", status.conflict.empty() ? Json(nullptr) : Json(status.conflict)},
                   {"ahead", writer.ahead()},
                   {"actions", writer.actions(actions_max)}};

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 #include "live/session/promise_book.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
@@ -87,7 +87,7 @@ std::string promise_json(const ObjectFormat& format, const PromiseView& view) {
                   {"promised", promise.promised},
                   {"achieved", is_judged ? Json(promise.achieved) : Json(nullptr)},
                   {"on_time", is_judged ? Json(promise.on_time) : Json(nullptr)}};
-  return codec::json_text(json);
+  return json::json_text(json);
 }
 
 /// The list, with the sums beside its items.
@@ -107,7 +107,7 @@ ApiResult<HttpAnswer> list_promises(const ApiContext& context, const Call& call)
       {"last_hour", sums_json(view->hour)}, {"last_day", sums_json(view->day)}, {"counted", std::move(counted)}};
   std::string list = list_object(items, view->page.next);
   list.pop_back();  // the brace
-  return json_response(200, list + "," + codec::json_text(sums).substr(1));
+  return json_response(200, list + "," + json::json_text(sums).substr(1));
 }
 
 }  // namespace

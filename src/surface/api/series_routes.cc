@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "base/core/text.h"
-#include "engine/codec/json_text.h"
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 #include "live/session/series_points.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
@@ -143,7 +142,7 @@ void put_fleet(Json& json, const std::optional<FleetFigures>& fleet, bool knows_
   json["busy"] = share(&FleetFigures::busy_us, knows_load);
   json["effective"] = share(&FleetFigures::effective_us, knows_load);
   json["lost_gpus_max"] = fleet ? Json(fleet->lost_gpus_max) : Json(nullptr);
-  json["cost_micro_usd_per_hour"] = fleet ? codec::or_null(fleet->micro_usd_per_hour) : Json(nullptr);
+  json["cost_micro_usd_per_hour"] = fleet ? json::or_null(fleet->micro_usd_per_hour) : Json(nullptr);
 }
 
 std::string point_object(const ObjectFormat& format, const live::SeriesPoint& point, bool is_fleet) {
@@ -159,7 +158,7 @@ std::string point_object(const ObjectFormat& format, const live::SeriesPoint& po
     json["latency_p50_ms"] = ms_json(figures.latencies, 50);
     json["latency_p99_ms"] = ms_json(figures.latencies, 99);
   }
-  return codec::json_text(json);
+  return json::json_text(json);
 }
 
 ApiResult<HttpAnswer> list_series(const ApiContext& context, const Call& call) {

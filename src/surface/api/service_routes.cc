@@ -13,8 +13,8 @@
 
 #include "base/json/document.h"
 #include "base/yaml/reader.h"
+#include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"
-#include "engine/codec/service_json.h"
 #include "engine/loop/conflict.h"
 #include "engine/loop/static_conflict.h"
 #include "live/chain/field_hash.h"
@@ -332,7 +332,7 @@ std::string keep_what_reads_the_same(const ApiContext& context, const live::Serv
                                      scenario::ServiceObject& object) {
   const Scenario& fleet = context.format.fleet;
   const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
-  std::string given_text = codec::service_spec_json(object.spec, fleet, object.blobs);
+  std::string given_text = scenario::service_spec_json(object.spec, fleet, object.blobs);
   if (!view) return given_text;
   std::string stored_text = *context.format.spec_texts->text_of(view->spec, view->blobs, fleet);
   if (given_text == stored_text) {
@@ -347,7 +347,7 @@ std::string keep_what_reads_the_same(const ApiContext& context, const live::Serv
   }
   if (given.value("arrivals", nlohmann::json()) != stored.value("arrivals", nlohmann::json())) return given_text;
   object.spec.arrivals = view->spec->arrivals;
-  return codec::service_spec_json(object.spec, fleet, object.blobs);
+  return scenario::service_spec_json(object.spec, fleet, object.blobs);
 }
 
 ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/codec/service_json.h"
+#include "domain/scenario/service_json.h"
 
 namespace berth::api {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::size_t kTextBytesMax = SpecTexts::kBytesMax / 16;
 std::shared_ptr<const std::string> SpecTexts::text_of(const std::shared_ptr<const ServiceSpec>& spec,
                                                       const RowsBlobs& blobs, const Scenario& fleet) {
   if (auto known = find(spec, blobs)) return known;
-  auto text = std::make_shared<const std::string>(codec::service_spec_json(*spec, fleet, blobs));
+  auto text = std::make_shared<const std::string>(scenario::service_spec_json(*spec, fleet, blobs));
   note(spec, blobs, text);
   return text;
 }

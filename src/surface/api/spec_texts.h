@@ -17,7 +17,7 @@ class SpecTexts {
  public:
   static constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
 
-  /// codec::service_spec_json of a spec that is stored.
+  /// scenario::service_spec_json of a spec that is stored.
   [[nodiscard]] std::shared_ptr<const std::string> text_of(const std::shared_ptr<const ServiceSpec>& spec,
                                                            const RowsBlobs& blobs, const Scenario& fleet);
   /// The text of a spec was made elsewhere. One that is too long is not kept.

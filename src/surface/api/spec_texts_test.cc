@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/codec/service_json.h"
+#include "domain/scenario/service_json.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::api {
@@ -29,7 +29,7 @@ class SpecTextsTest : public ::testing::Test {
 
 TEST_F(SpecTextsTest, ATextIsThatOfItsSpecAndIsMadeOnce) {
   const auto spec = spec_of("a");
-  EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
+  EXPECT_EQ(text_of(spec), scenario::service_spec_json(*spec, fleet_, {}));
   EXPECT_EQ(texts_.text_of(spec, {}, fleet_), texts_.text_of(spec, {}, fleet_)) << "the same string";
 }
 
@@ -37,7 +37,7 @@ TEST_F(SpecTextsTest, OtherReferencesToTablesAreAnotherText) {
   const auto spec = spec_of("a");
   const RowsBlobs blobs = {{"profile", std::string(64, 'a')}};
   const std::string plain = text_of(spec);
-  EXPECT_EQ(text_of(spec, blobs), codec::service_spec_json(*spec, fleet_, blobs));
+  EXPECT_EQ(text_of(spec, blobs), scenario::service_spec_json(*spec, fleet_, blobs));
   EXPECT_NE(text_of(spec, blobs), plain);
   EXPECT_EQ(text_of(spec), plain);
 }
@@ -45,7 +45,7 @@ TEST_F(SpecTextsTest, OtherReferencesToTablesAreAnotherText) {
 TEST_F(SpecTextsTest, ASpecAtTheAddressOfOneThatIsGoneHasItsOwnText) {
   for (int i = 1; i < 2000; ++i) {
     const auto spec = spec_of("a", i);  // most get the memory of the one before
-    ASSERT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {})) << i;
+    ASSERT_EQ(text_of(spec), scenario::service_spec_json(*spec, fleet_, {})) << i;
   }
 }
 
@@ -57,22 +57,22 @@ TEST_F(SpecTextsTest, BeyondItsBoundTextsAreMadeAgain) {
     texts_.note(specs.back(), {}, long_text);
     ASSERT_EQ(texts_.text_of(specs.back(), {}, fleet_), long_text) << i;
   }
-  EXPECT_EQ(text_of(specs.front()), codec::service_spec_json(*specs.front(), fleet_, {})) << "forgotten";
+  EXPECT_EQ(text_of(specs.front()), scenario::service_spec_json(*specs.front(), fleet_, {})) << "forgotten";
 }
 
 TEST_F(SpecTextsTest, ATextThatIsTooLongIsNotKept) {
   const auto spec = spec_of("a");
   texts_.note(spec, {}, std::make_shared<const std::string>(SpecTexts::kBytesMax, 'x'));
-  EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
+  EXPECT_EQ(text_of(spec), scenario::service_spec_json(*spec, fleet_, {}));
   texts_.note(spec, {}, std::make_shared<const std::string>(SpecTexts::kBytesMax, 'x'));
-  EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
+  EXPECT_EQ(text_of(spec), scenario::service_spec_json(*spec, fleet_, {}));
 }
 
 TEST_F(SpecTextsTest, ATextThatIsTooLongTakesThePlaceOfNoOther) {
   const auto spec = spec_of("a");
   texts_.note(spec, {}, std::make_shared<const std::string>("of another spec"));
   texts_.note(spec, {}, std::make_shared<const std::string>(SpecTexts::kBytesMax, 'x'));
-  EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
+  EXPECT_EQ(text_of(spec), scenario::service_spec_json(*spec, fleet_, {}));
 }
 
 }  // namespace

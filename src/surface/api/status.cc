@@ -3,9 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json/text.h"
 #include "domain/values/no_changes.h"
-#include "engine/codec/json_text.h"
-#include "engine/codec/json_value.h"
 #include "surface/api/device_json.h"
 
 namespace berth::api {
@@ -45,7 +44,7 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
                         {"reason", view.pause ? Json(view.pause->reason) : Json(nullptr)}};
   status["no_changes"] = view.no_changes.empty() ? Json(nullptr) : Json(view.no_changes);
   status["memory_only"] = false;
-  status["read_only"] = codec::or_null(driver.store_failure);
+  status["read_only"] = json::or_null(driver.store_failure);
   const auto share = [&](double live::FunnelShares::* of, bool is_known) {
     return view.funnel && is_known ? Json((*view.funnel).*of) : Json(nullptr);
   };
@@ -53,9 +52,9 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   status["funnel"] = {{"allocated", share(&live::FunnelShares::allocated, true)},
                       {"busy", share(&live::FunnelShares::busy, knows_load)},
                       {"effective", share(&live::FunnelShares::effective, knows_load)}};
-  status["goodput"] = codec::or_null(view.goodput);
-  status["cost_micro_usd_per_hour"] = codec::or_null(live::cost_micro_usd_per_hour(context.format.fleet));
-  return codec::json_text(status);
+  status["goodput"] = json::or_null(view.goodput);
+  status["cost_micro_usd_per_hour"] = json::or_null(live::cost_micro_usd_per_hour(context.format.fleet));
+  return json::json_text(status);
 }
 
 }  // namespace berth::api

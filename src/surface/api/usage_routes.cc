@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/core/sort_stably.h"
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 #include "live/session/usage_text.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
@@ -164,7 +164,7 @@ std::string usage_object(const ObjectFormat& format, const UsagePage& page, cons
   const Instant to(std::min(view.to_us, span.to_us));
   const bool is_open = view.to_us >= page.open_us && page.as_of_us < span.to_us;
   return fmt::format(R"({},"from":"{}","to":{},"open":{}}})", text, format.epoch.text(from),
-                     is_open ? "null" : codec::json_text(format.epoch.text(to)), is_open);
+                     is_open ? "null" : json::json_text(format.epoch.text(to)), is_open);
 }
 
 ApiResult<HttpAnswer> list_usage(const ApiContext& context, const Call& call) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 #include "live/chain/field_hash.h"
 #include "surface/api/api_context.h"
 #include "surface/api/blob_rows.h"
@@ -179,7 +179,7 @@ HttpResponse PendingWrite::answer_begun(int status) const {
   }
   // What it was about is gone, or has no path: all that is known is that it was carried out.
   nlohmann::ordered_json body{{"metadata", {{"name", request_.path.back()}}}};
-  return {.status = status, .content_type = "application/json", .headers = {}, .body = codec::json_text(body) + "\n"};
+  return {.status = status, .content_type = "application/json", .headers = {}, .body = json::json_text(body) + "\n"};
 }
 
 const live::WriteAnswer& PendingWrite::render() {

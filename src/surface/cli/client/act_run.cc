@@ -9,7 +9,7 @@
 
 #include "base/core/decimal.h"
 #include "base/core/text.h"
-#include "engine/codec/service_json.h"
+#include "domain/scenario/service_json.h"
 #include "surface/cli/client/get_run.h"
 #include "surface/cli/client/kinds.h"
 #include "surface/cli/client/node.h"
@@ -62,7 +62,7 @@ ClientResult<void> put_number(Node& body, const std::string& key, const std::opt
   if (!number) {
     return client_fail(ClientStatus::kBadInput, fmt::format("--{}: wanted a number, found {}", key, in_quotes(*text)));
   }
-  put(body, key, number_node(codec::readable_number(*number)));
+  put(body, key, number_node(scenario::readable_number(*number)));
   return {};
 }
 

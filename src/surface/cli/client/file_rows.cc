@@ -11,8 +11,8 @@
 
 #include "base/core/instant.h"
 #include "domain/profile/readers.h"
+#include "domain/scenario/service_json.h"
 #include "domain/trace/readers.h"
-#include "engine/codec/service_json.h"
 #include "surface/cli/client/node.h"
 
 namespace berth::cli {
@@ -114,8 +114,8 @@ class RowsInPlace {
     put(row, "profile", text_node(point.profile));
     put(row, "batch", number_node(fmt::format("{}", point.batch)));
     put(row, "processes", number_node(fmt::format("{}", point.processes)));
-    put(row, "requests_per_second", number_node(codec::readable_number(point.requests_per_second)));
-    put(row, "latency_ms", number_node(codec::readable_number(point.latency_ms)));
+    put(row, "requests_per_second", number_node(scenario::readable_number(point.requests_per_second)));
+    put(row, "latency_ms", number_node(scenario::readable_number(point.latency_ms)));
     return row;
   }
 

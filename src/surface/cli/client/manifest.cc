@@ -11,8 +11,8 @@
 #include "base/json/document.h"
 #include "base/yaml/document.h"
 #include "base/yaml/reader.h"
+#include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"
-#include "engine/codec/service_json.h"
 #include "surface/cli/client/file_rows.h"
 #include "surface/cli/client/node.h"
 
@@ -51,7 +51,7 @@ void set_kind(Scalar& scalar, bool is_null) {
   } else if (scalar.is_plain && (scalar.text == "true" || scalar.text == "false")) {
     scalar.kind = ScalarKind::kTruth;
   } else if (scalar.is_plain && number) {
-    scalar = {codec::readable_number(*number), false, ScalarKind::kNumber};
+    scalar = {scenario::readable_number(*number), false, ScalarKind::kNumber};
   } else {
     scalar.kind = ScalarKind::kText;
   }

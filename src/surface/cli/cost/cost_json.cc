@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 
 namespace berth::cli {
 
-using codec::JsonWriter;
+using json::JsonWriter;
 
 std::string cost_json(ledger::CostKey key, const std::vector<ledger::CostRow>& rows) {
   JsonWriter json;

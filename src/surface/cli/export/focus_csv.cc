@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "ledger/billing/charges.h"
 #include "ledger/billing/csv.h"
 #include "surface/cli/export/month_times.h"
@@ -19,7 +19,7 @@ constexpr int kCostDecimals = 6;
 constexpr int kQuantityDecimals = 9;
 
 std::string tags_json(const FocusUsage& usage) {
-  codec::JsonWriter json;
+  json::JsonWriter json;
   json.open_object();
   for (const auto& [key, value] : usage.tags) json.key(key).text(value);
   json.close_object();

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "ledger/billing/charges.h"
 #include "ledger/billing/csv.h"
 #include "surface/cli/export/month_times.h"
@@ -11,7 +11,7 @@
 namespace berth::cli {
 namespace {
 
-using codec::JsonWriter;
+using json::JsonWriter;
 using ledger::decimal_of;
 using ledger::OpencostAllocation;
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::cli {
 
@@ -21,7 +21,7 @@ std::string forecast_json(const std::string& trace, const forecast::BacktestResu
   for (const forecast::ModelScore& score : result.models) {
     nlohmann::ordered_json entry;
     entry["name"] = forecast::name_of(score.model);
-    entry["wape"] = codec::or_null(score.wape);
+    entry["wape"] = json::or_null(score.wape);
     entry["pinball"] = score.pinball;
     entry["coverage_80"] = score.coverage_80;
     entry["coverage_95"] = score.coverage_95;

@@ -1,12 +1,12 @@
 #include "surface/cli/invoice/invoice_json.h"
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "surface/cli/ledger/ledger_json.h"
 
 namespace berth::cli {
 
 std::string invoice_json(const ledger::Invoice& invoice) {
-  codec::JsonWriter json;
+  json::JsonWriter json;
   json.open_object().key("berth").integer(1).key("tenant").text(invoice.request.tenant);
   json.key("month").text(invoice.request.month.to_string()).key("closed").truth(invoice.is_closed);
   json.key("currency").text(invoice.request.currency).key("lines").open_list();

@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "base/core/text.h"
+#include "domain/scenario/scenario_files.h"
 #include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "engine/codec/scenario_files.h"
 #include "live/rows/hex.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/journal/usage_file.h"
@@ -118,7 +118,7 @@ Result<std::string> write_scenario(const RecordedWindowWords& words, const std::
     std::filesystem::create_directories(std::filesystem::path(out) / part, failure);
     if (failure) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", out, failure.message()));
   }
-  const std::string main(codec::kScenarioPath);
+  const std::string main(scenario::kScenarioPath);
   for (const auto& [path, content] : window->files) {
     if (path == main) continue;
     if (auto written = edges::write_file_whole(fmt::format("{}/{}", out, path), content); !written)

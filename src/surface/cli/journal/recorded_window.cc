@@ -7,8 +7,8 @@
 
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
+#include "domain/scenario/scenario_files.h"
 #include "edges/sqlite_store/sqlite_store.h"
-#include "engine/codec/scenario_files.h"
 #include "live/folder/history.h"
 #include "live/whatif/what_if.h"
 #include "surface/api/clock_text.h"
@@ -107,8 +107,8 @@ Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
   auto made = whatif::what_if(*chronicle, *window, in_words);
   if (!made) return invalid(fmt::format("{}: {}", words.folder, made.error().message));
   // The scenario is read from its text, so that it is what a replay of the written one gets.
-  live::RecordedFiles files(codec::scenario_files(made->scenario, made->remarks), {});
-  auto scenario = scenario::load_scenario(std::string(codec::kScenarioPath), files);
+  live::RecordedFiles files(scenario::scenario_files(made->scenario, made->remarks), {});
+  auto scenario = scenario::load_scenario(std::string(scenario::kScenarioPath), files);
   if (!scenario) return fail(ErrorCode::kInvalidInput, fmt::format("{}: {}", words.folder, scenario.error().message));
   scenario->name = words.folder;
   return RecordedWindow{.files = files.contents(),

@@ -22,7 +22,7 @@ struct RecordedWindowWords {
 
 struct RecordedWindow {
   std::map<std::string, std::string>
-      files;                         ///< the scenario as files, by relative path (engine/codec/scenario_files.h)
+      files;                         ///< the scenario as files, by relative path (domain/scenario/scenario_files.h)
   Scenario scenario;                 ///< as it is read from them; its name is the folder's
   sim::RecordedRun run;              ///< what happened to its devices
   std::string policy;                ///< that decided

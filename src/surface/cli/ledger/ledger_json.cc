@@ -5,7 +5,7 @@
 namespace berth::cli {
 namespace {
 
-using codec::JsonWriter;
+using json::JsonWriter;
 
 void write_counts(JsonWriter& json, const ledger::LineCounts& counts) {
   const auto write = [&](std::string_view key, std::uint64_t count) {

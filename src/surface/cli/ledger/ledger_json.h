@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "ledger/books/report.h"
 
 namespace berth::cli {
@@ -12,6 +12,6 @@ namespace berth::cli {
 [[nodiscard]] std::string trial_balance_json(const ledger::TrialBalance& trial);
 
 /// The members of a row: {"tenant": .., "micro_usd": ..}, without the brackets.
-void write_row(codec::JsonWriter& json, const ledger::Row& row);
+void write_row(json::JsonWriter& json, const ledger::Row& row);
 
 }  // namespace berth::cli

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "ledger/recount/recount.h"
 #include "live/chain/field_hash.h"
 #include "surface/cli/shared/ledger_folder.h"
@@ -65,7 +65,7 @@ std::string verification_text(const Verification& found) {
 }
 
 std::string verification_json(const Verification& found) {
-  codec::JsonWriter json;
+  json::JsonWriter json;
   json.open_object().key("berth").integer(1).key("lines").integer(static_cast<Int128>(found.report.counts.lines));
   json.key("grains").text(fmt::format("{}", found.report.grains)).key("differences");
   json.integer(found.difference ? 1 : 0).key("difference");

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "ledger/weights/weights.h"
 #include "surface/cli/shared/text_table.h"
 
@@ -50,7 +50,7 @@ std::string dominance_name(ledger::Dominance dominance) {
 
 // for programs
 
-void write_profile_weight(codec::JsonWriter& json, const GpuModel& model, const ledger::ProfileWeight& each) {
+void write_profile_weight(json::JsonWriter& json, const GpuModel& model, const ledger::ProfileWeight& each) {
   json.open_object().key("profile").text(profile_name(model, each.profile)).key("weight").integer(each.weight);
   if (model.is_mig_capable()) {
     json.key("compute_slices").integer(each.compute_slices).key("memory_slices").integer(each.memory_slices);
@@ -61,7 +61,7 @@ void write_profile_weight(codec::JsonWriter& json, const GpuModel& model, const 
   json.key("is_unverified").truth(each.is_unverified).close_object();
 }
 
-void write_gpu_weights(codec::JsonWriter& json, const GpuModel& model) {
+void write_gpu_weights(json::JsonWriter& json, const GpuModel& model) {
   const std::int64_t capacity = ledger::capacity_of(model);
   json.open_object().key("gpu").text(model.name).key("capacity").integer(capacity).key("profiles").open_list();
   for (const ledger::ProfileWeight& each : ledger::weights_of(model)) write_profile_weight(json, model, each);
@@ -79,7 +79,7 @@ void write_gpu_weights(codec::JsonWriter& json, const GpuModel& model) {
 }
 
 std::string weights_json(const std::vector<GpuModel>& models) {
-  codec::JsonWriter json;
+  json::JsonWriter json;
   json.open_object().key("berth").integer(1).key("gpus").open_list();
   for (const GpuModel& model : models) write_gpu_weights(json, model);
   json.close_list().close_object();

@@ -8,12 +8,12 @@
 #include <set>
 
 #include "base/core/text.h"
+#include "base/json/text.h"
 #include "domain/mig/catalogue.h"
 #include "domain/mig/compute_instance.h"
 #include "domain/mig/geometry.h"
 #include "domain/mig/multiset.h"
 #include "domain/values/scenario.h"
-#include "engine/codec/json_value.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/shared/text_table.h"
 
@@ -62,7 +62,7 @@ ordered_json compute_instances_json(const GpuModel& model, ProfileId id) {
     list.push_back({{"profile", profile.name},
                     {"slices", profile.slices},
                     {"max", profile.instances_max},
-                    {"sms", codec::or_null(profile.sms)},
+                    {"sms", json::or_null(profile.sms)},
                     {"is_unverified", profile.is_unverified}});
   }
   return list;
@@ -88,8 +88,8 @@ ordered_json profile_json(const GpuModel& model, ProfileId id) {
           {"length", profile.length},
           {"starts", profile.starts},
           {"max", profile.instances_max},
-          {"sms", codec::or_null(profile.sms)},
-          {"memory_mib", codec::or_null(profile.memory_mib)},
+          {"sms", json::or_null(profile.sms)},
+          {"memory_mib", json::or_null(profile.memory_mib)},
           {"unverified", profile.unverified},
           {"sms_estimate", profile.sms ? ordered_json(nullptr) : ordered_json(profile_sms(model, id))},
           {"compute_slices", profile.compute_slices},

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "domain/values/packing.h"
-#include "engine/codec/packing_json.h"
 #include "planner/packing/pack.h"
+#include "planner/packing/packing_json.h"
 #include "planner/transition/transition.h"
 #include "sim/study/packing_cure.h"
 #include "sim/study/packing_replay.h"
@@ -21,7 +21,7 @@ struct PackAnswer {
   [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {
     return problem.offers[result.packing.gpu_offers[gpu.index]].model;
   }
-  [[nodiscard]] bool names_models() const { return codec::names_gpu_models(problem); }
+  [[nodiscard]] bool names_models() const { return packing::names_gpu_models(problem); }
   [[nodiscard]] bool is_priced() const { return problem.is_priced(); }
 };
 

@@ -2,25 +2,24 @@
 
 #include <vector>
 
+#include "base/json/text.h"
 #include "domain/values/scenario.h"
-#include "engine/codec/json_text.h"
-#include "engine/codec/json_value.h"
-#include "engine/codec/packing_json.h"
-#include "engine/codec/transition_json.h"
+#include "planner/packing/packing_json.h"
+#include "planner/transition/transition_json.h"
 
 namespace berth::cli {
 namespace {
 
-using codec::exact_text;
-using codec::json_text;
-using codec::list_text;
-using codec::object_text;
+using json::exact_text;
+using json::json_text;
+using json::list_text;
+using json::object_text;
 
 std::string cure_text(const PackAnswer& answer) {
   if (answer.cure == nullptr) return "null";
   return object_text({{"headroom", exact_text(answer.cure->headroom)},
                       {"gpus", json_text(answer.cure->gpus)},
-                      {"cost_micro_usd_per_hour", json_text(codec::or_null(answer.cure->micro_usd_per_hour))}});
+                      {"cost_micro_usd_per_hour", json_text(json::or_null(answer.cure->micro_usd_per_hour))}});
 }
 
 std::string verification_text(const PackAnswer& answer) {
@@ -34,9 +33,9 @@ std::string verification_text(const PackAnswer& answer) {
     demands.push_back(object_text({{"model", json_text(demand.model)},
                                    {"tenant", json_text(demand.tenant)},
                                    {"requests_per_second", exact_text(demand.requests_per_second)},
-                                   {"load", json_text(codec::or_null(figures.load))},
-                                   {"slo_attainment", json_text(codec::or_null(figures.slo_attainment))},
-                                   {"latency_p99_ms", json_text(codec::or_null(figures.latency_p99_ms))}}));
+                                   {"load", json_text(json::or_null(figures.load))},
+                                   {"slo_attainment", json_text(json::or_null(figures.slo_attainment))},
+                                   {"latency_p99_ms", json_text(json::or_null(figures.latency_p99_ms))}}));
   }
   return object_text({{"seconds", json_text(replay.seconds)},
                       {"seeds", json_text(replay.seeds)},
@@ -48,10 +47,10 @@ std::string verification_text(const PackAnswer& answer) {
 }  // namespace
 
 std::string pack_json(const PackAnswer& answer) {
-  codec::Members members = codec::packing_members(answer.problem, answer.result);
+  json::Members members = packing::packing_members(answer.problem, answer.result);
   members.emplace_back("verification", verification_text(answer));
   if (answer.transition != nullptr) {
-    members.emplace_back("transition", codec::transition_json(answer.problem, *answer.transition));
+    members.emplace_back("transition", transition::transition_json(answer.problem, *answer.transition));
   }
   return object_text(members) + "\n";
 }

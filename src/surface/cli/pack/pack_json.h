@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// One line of JSON with a newline, which engine/codec/packing_file.h can read. Rates are written exactly; absent
+/// One line of JSON with a newline, which planner/packing/plan_file.h can read. Rates are written exactly; absent
 /// values are null; new keys go to the end. The same answer gives the same bytes.
 [[nodiscard]] std::string pack_json(const PackAnswer& answer);
 

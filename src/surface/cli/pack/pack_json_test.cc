@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/codec/packing_file.h"
+#include "planner/packing/plan_file.h"
 #include "surface/cli/pack/sample_packing.h"
 
 namespace berth::cli {
@@ -55,7 +55,7 @@ TEST(PackJson, IsReadAgain) {
   for (const bool is_priced : {false, true}) {
     const PackingProblem problem = sample::problem(is_priced);
     const packing::PackResult result = sample::result(problem);
-    const auto packing = codec::parse_plan(pack_json({.problem = problem, .result = result}), "p.json", problem);
+    const auto packing = packing::parse_plan(pack_json({.problem = problem, .result = result}), "p.json", problem);
     ASSERT_TRUE(packing.has_value()) << packing.error().message;
     EXPECT_EQ(*packing, result.packing);
   }

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/codec/packing_file.h"
-#include "engine/codec/standing_plan.h"
 #include "planner/packing/find_fault.h"
+#include "planner/packing/plan_file.h"
+#include "planner/transition/standing_plan.h"
 #include "sim/study/provision.h"
 #include "surface/cli/pack/pack_answer.h"
 #include "surface/cli/pack/pack_json.h"
@@ -25,7 +25,7 @@ namespace {
 Result<std::string> judged(const std::string& path, const PackingProblem& problem, const Files& files) {
   const auto text = files.read(path);
   if (!text) return pass_on(text.error());
-  const auto packing = codec::parse_plan(*text, path, problem);
+  const auto packing = packing::parse_plan(*text, path, problem);
   if (!packing) return pass_on(packing.error());
   if (const auto fault = packing::find_fault(problem, *packing)) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: refused: {}", path, *fault));
@@ -46,7 +46,7 @@ Result<std::optional<study::Standing>> standing_plan(const PackRequest& request,
   if (!request.from_path) return std::nullopt;
   const auto text = files.read(*request.from_path);
   if (!text) return pass_on(text.error());
-  auto plan = codec::parse_standing_plan(*text, *request.from_path, problem);
+  auto plan = transition::parse_standing_plan(*text, *request.from_path, problem);
   if (!plan) return pass_on(plan.error());
   return study::Standing{.plan = std::move(*plan), .name = *request.from_path};
 }

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 
 namespace berth::cli {
 namespace {
 
-using codec::JsonWriter;
+using json::JsonWriter;
 using placement::ArrivalOrder;
 using placement::PolicyResult;
 using placement::Summary;

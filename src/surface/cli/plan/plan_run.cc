@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "domain/scenario/load.h"
-#include "engine/codec/plan_json.h"
+#include "engine/loop/plan_json.h"
 #include "planner/plan/solve.h"
 #include "sim/study/plan_at.h"
 #include "surface/cli/plan/plan_table.h"
@@ -64,8 +64,8 @@ Result<study::PlannedMoment> planned_moment(const PlanRequest& request, const Sc
 }
 
 /// The engine's plan with the reasons of its steps.
-codec::PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& moment, Watch& watch) {
-  codec::PlanAnswer answer;
+PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& moment, Watch& watch) {
+  PlanAnswer answer;
   answer.record = std::move(*moment.record);
   const PlanRecord& record = answer.record;
   const planner::ReasonOptions options{
@@ -74,7 +74,7 @@ codec::PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& mo
       .progress = [&](double done) { return watch.go_on("reasons", 1, done); },
   };
   answer.reasons_ms = ms_of([&] { answer.reasons = planner::reasons_of(record.problem, record.answer, options); });
-  const std::vector<planner::ReasonedStep> pinned = codec::steps_of_pins(record, moment.plan);
+  const std::vector<planner::ReasonedStep> pinned = steps_of_pins(record, moment.plan);
   answer.reasons.steps.insert(answer.reasons.steps.end(), pinned.begin(), pinned.end());
   answer.reasons.computed += pinned.size();
   return answer;
@@ -89,7 +89,7 @@ Result<std::string> run_plan(const PlanRequest& request, const VerbContext& cont
   watch.defer();
   Result<study::PlannedMoment> planned = planned_moment(request, *scenario, watch);
   if (!planned) return pass_on(planned.error());
-  codec::PlanAnswer answer = reasoned(request, std::move(*planned), watch);
+  PlanAnswer answer = reasoned(request, std::move(*planned), watch);
   if (watch.is_interrupted()) return pass_on(interrupted_error());
   if (request.is_explained) {
     answer.shares = planner::explain_shares(answer.record.problem, answer.record.answer.schedule);
@@ -103,7 +103,7 @@ Result<std::string> run_plan(const PlanRequest& request, const VerbContext& cont
   }
   watch.clear();
   if (watch.is_interrupted()) return pass_on(interrupted_error());
-  return request.format == OutputFormat::kJson ? codec::plan_json(*scenario, answer)
+  return request.format == OutputFormat::kJson ? plan_json(*scenario, answer)
                                                : plan_table(*scenario, answer, context.has_colour());
 }
 

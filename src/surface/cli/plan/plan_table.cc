@@ -31,22 +31,22 @@ PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const plann
   const planner::Step& step = reasoned.step;
   const bool is_held = step.piece.service != planner::kNoService;
   const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
-  return {fmt::format("{}", record.acts_at.second() + step.slot),
-          fmt::format("{}", step.gpu),
-          std::string(codec::word_of(step.type)),
-          codec::slice_text(scenario, record, step.gpu, step.piece.site),
-          is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
-          role,
-          gain_text(reasoned),
-          reasoned.of_gpu ? fmt::format("{:.3g}", reasoned.of_gpu->cost) : std::string(kAbsentText),
-          reasoned.reason ? codec::instead_text(scenario, record, *reasoned.reason, kStepsInsteadMax)
-                          : std::string(kAbsentText)};
+  return {
+      fmt::format("{}", record.acts_at.second() + step.slot),
+      fmt::format("{}", step.gpu),
+      std::string(word_of(step.type)),
+      slice_text(scenario, record, step.gpu, step.piece.site),
+      is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
+      role,
+      gain_text(reasoned),
+      reasoned.of_gpu ? fmt::format("{:.3g}", reasoned.of_gpu->cost) : std::string(kAbsentText),
+      reasoned.reason ? instead_text(scenario, record, *reasoned.reason, kStepsInsteadMax) : std::string(kAbsentText)};
 }
 
 /// Remarks on reasons that were not computed, and on a better plan.
 std::string remarks_on(const planner::Reasons& reasons) {
   std::string text;
-  const std::size_t changing = codec::changing_count(reasons);
+  const std::size_t changing = changing_count(reasons);
   if (reasons.computed < changing) {
     text += wrapped(fmt::format(
                 "reasons were computed for {} of {} steps, those with the largest gain{}; --reasons all "
@@ -70,7 +70,7 @@ std::string step_text(const std::optional<planner::SliceStep>& step) {
   return fmt::format("{:+.3g} by {}/s", step->change, significant(step->requests_per_second));
 }
 
-void add_shares(std::string& text, const Scenario& scenario, const codec::PlanAnswer& answer, bool has_colour) {
+void add_shares(std::string& text, const Scenario& scenario, const PlanAnswer& answer, bool has_colour) {
   std::vector<PlanRow> rows = {
       {"service", "forecast/s", "capacity/s", "served/s", "value", "one slice more", "one slice less"}};
   for (std::size_t i = 0; i < answer.shares.size(); ++i) {
@@ -105,12 +105,12 @@ std::string unmet_floors_text(const Scenario& scenario, const UnmetFloors& unmet
 
 }  // namespace
 
-std::string plan_table(const Scenario& scenario, const codec::PlanAnswer& answer, bool has_colour) {
+std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour) {
   const PlanRecord& record = answer.record;
-  const double gap = codec::gap_of(record.answer);
-  std::string text = wrapped(
-      fmt::format("{}: the plan made at second {}, for {} s; gain over changing nothing: {:+.4g}", scenario.name,
-                  record.made_at.second(), record.problem.slots, codec::promised_gain_of(record)));
+  const double gap = gap_of(record.answer);
+  std::string text =
+      wrapped(fmt::format("{}: the plan made at second {}, for {} s; gain over changing nothing: {:+.4g}",
+                          scenario.name, record.made_at.second(), record.problem.slots, promised_gain_of(record)));
   text += "\n\n";
   std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost", "instead of"}};
   for (const planner::ReasonedStep& step : answer.reasons.steps) rows.push_back(step_row(scenario, record, step));

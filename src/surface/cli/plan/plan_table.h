@@ -4,10 +4,10 @@
 #include <string>
 
 #include "domain/values/scenario.h"
-#include "engine/codec/plan_answer.h"
+#include "engine/loop/plan_answer.h"
 
 namespace berth::cli {
 
-[[nodiscard]] std::string plan_table(const Scenario& scenario, const codec::PlanAnswer& answer, bool has_colour);
+[[nodiscard]] std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour);
 
 }  // namespace berth::cli

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::cli {
 namespace {
@@ -20,7 +20,7 @@ nlohmann::ordered_json offer_json(const pricing::Offer& offer, Date at) {
   entry["vcpu_milli"] = offer.shape.vcpu_milli;
   entry["memory_mib"] = offer.shape.memory_mib;
   entry["mig_instances_max"] = offer.shape.mig_instances_max;
-  entry["micro_usd_per_hour"] = codec::or_null(offer.micro_usd_per_hour);
+  entry["micro_usd_per_hour"] = json::or_null(offer.micro_usd_per_hour);
   entry["valid_from"] = offer.validity.from.to_string();
   entry["valid_to"] = nullptr;
   if (offer.validity.to) entry["valid_to"] = offer.validity.to->to_string();

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::cli {
 namespace {
@@ -17,7 +17,7 @@ void add_figures(Json& entry, const measure::Figures* figures) {
     entry[key] = figures != nullptr ? Json(figures->*member) : Json();
   };
   const auto put_optional = [&entry, figures](const char* key, auto member) {
-    entry[key] = figures != nullptr ? codec::or_null(figures->*member) : Json();
+    entry[key] = figures != nullptr ? json::or_null(figures->*member) : Json();
   };
   using F = measure::Figures;
   put("requests", &F::requests);
@@ -41,16 +41,16 @@ void add_figures(Json& entry, const measure::Figures* figures) {
   put("changes", &F::changes);
   put("lost_slice_seconds", &F::lost_slice_seconds);
   Json& latency = entry["latency_ms"];
-  latency["mean"] = figures != nullptr ? codec::or_null(figures->latency_mean_ms) : Json();
-  latency["p50"] = figures != nullptr ? codec::or_null(figures->latency_p50_ms) : Json();
-  latency["p99"] = figures != nullptr ? codec::or_null(figures->latency_p99_ms) : Json();
+  latency["mean"] = figures != nullptr ? json::or_null(figures->latency_mean_ms) : Json();
+  latency["p50"] = figures != nullptr ? json::or_null(figures->latency_p50_ms) : Json();
+  latency["p99"] = figures != nullptr ? json::or_null(figures->latency_p99_ms) : Json();
 }
 
 Json bound_json(const bound::Bound& bound) {
-  return {{"goodput", codec::or_null(bound.any.goodput)},
-          {"goodput_mean_of_services", codec::or_null(bound.any.goodput_mean_of_services)},
-          {"goodput_without_sharing", codec::or_null(bound.without_sharing.goodput)},
-          {"goodput_mean_of_services_without_sharing", codec::or_null(bound.without_sharing.goodput_mean_of_services)}};
+  return {{"goodput", json::or_null(bound.any.goodput)},
+          {"goodput_mean_of_services", json::or_null(bound.any.goodput_mean_of_services)},
+          {"goodput_without_sharing", json::or_null(bound.without_sharing.goodput)},
+          {"goodput_mean_of_services_without_sharing", json::or_null(bound.without_sharing.goodput_mean_of_services)}};
 }
 
 Json policy_json(const measure::PolicyResult& policy, bool has_timings) {
@@ -84,7 +84,7 @@ std::string replay_json(const study::ReplayResult& result, bool has_timings) {
   document["scenario"] = result.scenario;
   document["seed"] = result.seed;
   document["simulated_seconds"] = result.simulated_seconds;
-  document["cost_micro_usd_fleet"] = codec::or_null(result.cost_micro_usd_fleet);
+  document["cost_micro_usd_fleet"] = json::or_null(result.cost_micro_usd_fleet);
   document["bound"] = bound_json(result.bound);
   document["policies"] = Json::array();
   for (const measure::PolicyResult& policy : result.policies)

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
 namespace berth::cli {
 namespace {
@@ -33,10 +33,10 @@ Json result_json(const scale::PolicyResult& result, const scale::Comparison& com
   entry["policy"] = scale::name_of(result.policy);
   entry["hindsight"] = scale::is_hindsight(result.policy);
   entry["replica_seconds"] = result.run.replica_seconds;
-  entry["micro_usd"] = codec::or_null(comparison.micro_usd(result));
+  entry["micro_usd"] = json::or_null(comparison.micro_usd(result));
   entry["requests"] = result.run.requests;
   entry["in_time"] = result.run.in_time;
-  entry["attainment"] = codec::or_null(scale::attainment_of(result));
+  entry["attainment"] = json::or_null(scale::attainment_of(result));
   entry["ups"] = result.run.ups;
   entry["downs"] = result.run.downs;
   entry["parameters"] = parameters_json(result);

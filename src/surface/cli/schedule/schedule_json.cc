@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 
 namespace berth::cli {
 namespace {
 
-using codec::JsonWriter;
+using json::JsonWriter;
 using sched::LogType;
 using sched::PolicyFigures;
 

@@ -8,13 +8,13 @@
 
 #include "base/core/count_words.h"
 #include "base/core/figure_text.h"
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {
 
-using codec::JsonWriter;
+using json::JsonWriter;
 using sched::Change;
 using sched::ChangeKind;
 using sched::Explanation;

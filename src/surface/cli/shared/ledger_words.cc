@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/json/writer.h"
 #include "edges/files/file_sink.h"
-#include "engine/codec/json_writer.h"
 #include "ledger/events/event_lines.h"
 #include "surface/cli/shared/ledger_folder.h"
 #include "surface/cli/shared/progress_bar.h"
@@ -29,7 +29,7 @@ class RefusedLines {
   }
   [[nodiscard]] Result<void> add(const EventLine& line, Verdict verdict) {
     if (!sink_) return {};
-    codec::JsonWriter json;
+    json::JsonWriter json;
     json.open_object().key("line").integer(static_cast<Int128>(line.number)).key("id").text(line.event.id);
     json.key("reason").text(name_of(verdict)).close_object();
     return sink_->append(json.take());

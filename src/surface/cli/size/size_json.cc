@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 #include "sim/study/size_ideas.h"
 
 namespace berth::cli {
@@ -24,7 +24,7 @@ OrderedJson count_trial_json(const study::CountTrial& trial) {
   entry["gpus"] = trial.gpus;
   entry["holds"] = trial.holds;
   OrderedJson shares = OrderedJson::array();
-  for (const study::SeedTrial& seed : trial.seeds) shares.push_back(codec::or_null(share_of(seed.worst)));
+  for (const study::SeedTrial& seed : trial.seeds) shares.push_back(json::or_null(share_of(seed.worst)));
   entry["slo_attainment_worst_service"] = std::move(shares);
   if (const std::string* why = study::why_cannot_run(trial)) entry["infeasible"] = *why;
   return entry;
@@ -42,24 +42,24 @@ OrderedJson policy_size_json(const study::SizeResult& result, const study::Polic
   const measure::Figures* figures = policy.at_answer ? &policy.at_answer->figures : nullptr;
   OrderedJson entry;
   entry["name"] = policy.name;
-  entry["gpus"] = codec::or_null(policy.gpus);
-  entry["infeasible"] = codec::or_null(policy.infeasible);
+  entry["gpus"] = json::or_null(policy.gpus);
+  entry["infeasible"] = json::or_null(policy.infeasible);
   entry["smallest_proven"] = policy.is_smallest_proven;
-  entry["stable"] = codec::or_null(policy.is_stable);
+  entry["stable"] = json::or_null(policy.is_stable);
   OrderedJson by_seed = OrderedJson::array();
-  for (const std::optional<std::int64_t>& gpus : policy.gpus_by_seed) by_seed.push_back(codec::or_null(gpus));
+  for (const std::optional<std::int64_t>& gpus : policy.gpus_by_seed) by_seed.push_back(json::or_null(gpus));
   entry["gpus_by_seed"] = std::move(by_seed);
   entry["hindsight"] = policy.is_hindsight;
-  entry["cost_micro_usd"] = codec::or_null(policy.cost_micro_usd);
+  entry["cost_micro_usd"] = json::or_null(policy.cost_micro_usd);
   entry["cost_micro_usd_per_hour"] =
-      policy.gpus ? codec::or_null(study::micro_usd_per_hour(result, *policy.gpus)) : OrderedJson();
+      policy.gpus ? json::or_null(study::micro_usd_per_hour(result, *policy.gpus)) : OrderedJson();
   OrderedJson& utilisation = entry["utilisation"];
   utilisation["allocated"] = figures != nullptr ? OrderedJson(figures->utilisation.allocated) : OrderedJson();
   utilisation["busy"] = figures != nullptr ? OrderedJson(figures->utilisation.busy) : OrderedJson();
   utilisation["effective"] = figures != nullptr ? OrderedJson(figures->utilisation.effective) : OrderedJson();
   entry["goodput_mean_of_services"] =
-      figures != nullptr ? codec::or_null(figures->goodput_mean_of_services) : OrderedJson();
-  entry["slo_attainment_worst_service"] = codec::or_null(answer_share(policy));
+      figures != nullptr ? json::or_null(figures->goodput_mean_of_services) : OrderedJson();
+  entry["slo_attainment_worst_service"] = json::or_null(answer_share(policy));
   OrderedJson tried = OrderedJson::array();
   for (const study::CountTrial& trial : policy.tried) tried.push_back(count_trial_json(trial));
   entry["tried"] = std::move(tried);
@@ -76,7 +76,7 @@ OrderedJson ideas_json(const study::SizeResult& result) {
     const study::IdeaSize& idea = result.ideas[step];
     OrderedJson entry;
     entry["adds"] = idea.adds;
-    entry["gpus_saved"] = codec::or_null(study::gpus_saved(result.ideas, step));
+    entry["gpus_saved"] = json::or_null(study::gpus_saved(result.ideas, step));
     entry["without"] = idea.without;
     entry.update(policy_size_json(result, idea.size));
     steps.push_back(std::move(entry));

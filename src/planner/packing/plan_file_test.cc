@@ -1,11 +1,11 @@
-#include "engine/codec/packing_file.h"
+#include "planner/packing/plan_file.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "domain/mig/catalogue.h"
 
-namespace berth::codec {
+namespace berth::packing {
 namespace {
 
 PackingProblem two_models() {
@@ -114,15 +114,14 @@ TEST(PlanFile, WrongMembersAreReportedByPath) {
 }
 
 TEST(PlanFile, WhatIsNoJsonIsReportedByLineAndColumn) {
-  const std::string deep(17, '[');
-  expect_refused(
-      {{"", "p.json:1:1: wanted JSON, found the end"},
-       {"{\"slices\":\n  [}", "p.json:2:4: wanted JSON, found \"}\""},
-       {"{\"slices\":[],\"slices\":[]}", "p.json: wanted each key once in an object, found \"slices\" twice"},
-       {deep, "p.json: wanted at most 16 levels, found more"},
-       {"{\"slices\":[]} x", "p.json:1:15: wanted JSON, found \"x\""}},
-      two_models());
+  const std::string deep(65, '[');
+  expect_refused({{"", "p.json:1:1: wanted JSON, found the end of the text"},
+                  {"{\"slices\":\n  [}", "p.json:2:4: wanted JSON, found \"}\""},
+                  {"{\"slices\":[],\"slices\":[]}", "p.json:1:14: wanted each key once, found \"slices\" again"},
+                  {deep, "p.json:1:65: [0]..."},
+                  {"{\"slices\":[]} x", "p.json:1:15: wanted JSON, found \"x\""}},
+                 two_models());
 }
 
 }  // namespace
-}  // namespace berth::codec
+}  // namespace berth::packing

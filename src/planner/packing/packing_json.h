@@ -1,17 +1,17 @@
 /// A packing with its proof as JSON: the keys of docs/reference/packing.md, in their order.
 #pragma once
 
+#include "base/json/text.h"
 #include "domain/values/packing.h"
-#include "engine/codec/json_text.h"
 #include "planner/packing/pack.h"
 
-namespace berth::codec {
+namespace berth::packing {
 
 /// Whether slices name the model of their GPU: offers have prices, or there are several.
 [[nodiscard]] bool names_gpu_models(const PackingProblem& problem);
 
 /// The members from `gpus` to `nodes`, which packing_file.h reads again. Rates are written exactly; absent values are
 /// null; new keys are appended. The same packing gives the same bytes.
-[[nodiscard]] Members packing_members(const PackingProblem& problem, const packing::PackResult& result);
+[[nodiscard]] json::Members packing_members(const PackingProblem& problem, const packing::PackResult& result);
 
-}  // namespace berth::codec
+}  // namespace berth::packing

@@ -1,4 +1,4 @@
-#include "engine/codec/service_json.h"
+#include "domain/scenario/service_json.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "domain/mig/catalogue.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 namespace {
 
 Scenario fleet() {
@@ -88,4 +88,4 @@ TEST(ServiceJson, NumbersThatAreTooLongGetAnExponent) {
 }
 
 }  // namespace
-}  // namespace berth::codec
+}  // namespace berth::scenario

@@ -1,4 +1,4 @@
-#include "engine/codec/scenario_files.h"
+#include "domain/scenario/scenario_files.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "domain/mig/catalogue.h"
 #include "domain/scenario/load.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 namespace {
 
 class MapFiles : public Files {
@@ -127,4 +127,4 @@ TEST(ScenarioFiles, NoTwoServicesShareAFile) {
 }
 
 }  // namespace
-}  // namespace berth::codec
+}  // namespace berth::scenario

@@ -1,4 +1,4 @@
-#include "engine/codec/plan_answer.h"
+#include "engine/loop/plan_answer.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/core/ensure.h"
 
-namespace berth::codec {
+namespace berth {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::string instead_text(const Scenario& scenario, const PlanRecord& record, con
   return text;
 }
 
-}  // namespace berth::codec
+}  // namespace berth

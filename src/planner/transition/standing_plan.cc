@@ -1,20 +1,20 @@
-#include "engine/codec/standing_plan.h"
+#include "planner/transition/standing_plan.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "domain/mig/catalogue.h"
-#include "engine/codec/packing_file.h"
+#include "planner/packing/plan_file.h"
 
-namespace berth::codec {
+namespace berth::transition {
 namespace {
 
 /// The tenants and models of a plan, in order of appearance. Their rates and targets are unknown.
-std::vector<Demand> demands_of(const PlanFile& plan) {
+std::vector<Demand> demands_of(const packing::PlanFile& plan) {
   std::vector<Demand> demands;
   std::set<std::pair<std::string_view, std::string_view>> seen;
-  for (const PlanFileSlice& slice : plan.slices) {
+  for (const packing::PlanFileSlice& slice : plan.slices) {
     if (!seen.emplace(slice.tenant, slice.model).second) continue;
     demands.push_back({.model = slice.model, .tenant = slice.tenant, .requests_per_second = {}, .latency_ms = {}});
   }
@@ -22,9 +22,9 @@ std::vector<Demand> demands_of(const PlanFile& plan) {
 }
 
 /// Adds offers for GPU models that only the standing plan has. An unknown model is left for bind_plan to refuse.
-void offer_what_stands(const PlanFile& plan, PackingProblem& problem) {
+void offer_what_stands(const packing::PlanFile& plan, PackingProblem& problem) {
   const bool is_priced = problem.is_priced();
-  for (const PlanFileSlice& slice : plan.slices) {
+  for (const packing::PlanFileSlice& slice : plan.slices) {
     if (!slice.gpu_model) continue;
     const bool is_offered = std::ranges::any_of(
         problem.offers, [&](const GpuOffer& offer) { return offer.model.name == *slice.gpu_model; });
@@ -38,9 +38,9 @@ void offer_what_stands(const PlanFile& plan, PackingProblem& problem) {
 }
 
 /// Adds the GPU model to the slices of a plan for one GPU model, which does not name it.
-void name_gpu_models(PlanFile& plan, const PackingProblem& problem) {
+void name_gpu_models(packing::PlanFile& plan, const PackingProblem& problem) {
   if (problem.offers.size() != 1) return;
-  for (PlanFileSlice& slice : plan.slices) {
+  for (packing::PlanFileSlice& slice : plan.slices) {
     if (!slice.gpu_model) slice.gpu_model = problem.offers.front().model.name;
   }
 }
@@ -49,15 +49,15 @@ void name_gpu_models(PlanFile& plan, const PackingProblem& problem) {
 
 Result<transition::StandingPlan> parse_standing_plan(std::string_view text, const std::string& file,
                                                      PackingProblem& problem) {
-  auto plan = read_plan_file(text, file);
+  auto plan = packing::read_plan_file(text, file);
   if (!plan) return pass_on(plan.error());
   name_gpu_models(*plan, problem);
   offer_what_stands(*plan, problem);
   transition::StandingPlan standing{.demands = demands_of(*plan), .packing = {}};
-  auto packing = bind_plan(*plan, file, problem.offers, standing.demands);
+  auto packing = packing::bind_plan(*plan, file, problem.offers, standing.demands);
   if (!packing) return pass_on(packing.error());
   standing.packing = std::move(*packing);
   return standing;
 }
 
-}  // namespace berth::codec
+}  // namespace berth::transition

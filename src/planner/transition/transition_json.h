@@ -6,10 +6,10 @@
 #include "domain/values/packing.h"
 #include "planner/transition/transition.h"
 
-namespace berth::codec {
+namespace berth::transition {
 
 /// One JSON object; its keys: docs/reference/packing.md. GPUs are numbered as in `gpus`, which gives the role of each
 /// in the old and the new plan.
 [[nodiscard]] std::string transition_json(const PackingProblem& problem, const transition::Transition& transition);
 
-}  // namespace berth::codec
+}  // namespace berth::transition

@@ -1,5 +1,5 @@
 // A service that is written as a spec and read again, by way of strict JSON, is the same service.
-#include "engine/codec/service_json.h"
+#include "domain/scenario/service_json.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "domain/mig/catalogue.h"
 #include "domain/scenario/service_object.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 namespace {
 
 Scenario fleet() {
@@ -180,4 +180,4 @@ RC_GTEST_PROP(ServiceJsonProperty, EveryNumberThatCanBeReadIsWrittenReadably, (s
 }
 
 }  // namespace
-}  // namespace berth::codec
+}  // namespace berth::scenario

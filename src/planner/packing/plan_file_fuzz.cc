@@ -7,7 +7,7 @@
 
 #include "base/core/ensure.h"
 #include "domain/mig/catalogue.h"
-#include "engine/codec/packing_file.h"
+#include "planner/packing/plan_file.h"
 
 namespace {
 
@@ -24,9 +24,9 @@ PackingProblem fuzzed_problem(std::size_t offer_count) {
 }
 
 void check(const std::string& text, const PackingProblem& problem) {
-  const auto plan = codec::parse_plan(text, "fuzz", problem);
+  const auto plan = packing::parse_plan(text, "fuzz", problem);
   if (!plan) return;
-  ENSURE(plan->gpu_offers.size() <= codec::kPlanGpusMax);
+  ENSURE(plan->gpu_offers.size() <= packing::kPlanGpusMax);
   for (const std::uint32_t offer : plan->gpu_offers) ENSURE(offer < problem.offers.size());
   ENSURE(std::ranges::is_sorted(plan->slices, {}, &PackedSlice::slice));
   for (const PackedSlice& packed : plan->slices) {

@@ -1,4 +1,4 @@
-#include "engine/codec/plan_json.h"
+#include "engine/loop/plan_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <variant>
 
 #include "base/core/overloaded.h"
-#include "engine/codec/json_value.h"
+#include "base/json/text.h"
 
-namespace berth::codec {
+namespace berth {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,10 +19,10 @@ Json reason_json(const Scenario& scenario, const PlanRecord& record, const plann
   if (reasoned.step.type == planner::StepType::kKeep) return {{"gain", reasoned.kept_worth}};
   Json json;
   if (reasoned.reason) {
-    json["gain"] = or_null(reasoned.reason->gain);
-    json["gain_slack"] = or_null(reasoned.reason->gain_slack);
+    json["gain"] = json::or_null(reasoned.reason->gain);
+    json["gain_slack"] = json::or_null(reasoned.reason->gain_slack);
   }
-  json["gain_of_gpu"] = or_null(reasoned.of_gpu->gain);
+  json["gain_of_gpu"] = json::or_null(reasoned.of_gpu->gain);
   json["cost_of_change"] = reasoned.of_gpu->cost;
   json["of"] = reasoned.reason ? "action" : "gpu";
   if (!reasoned.reason) return json;
@@ -149,4 +149,4 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace berth::codec
+}  // namespace berth

@@ -13,7 +13,7 @@
 #include "planner/plan/explain.h"
 #include "planner/plan/steps.h"
 
-namespace berth::codec {
+namespace berth {
 
 struct PlanAnswer {
   PlanRecord record;
@@ -48,4 +48,4 @@ inline constexpr std::size_t kAllSteps = std::numeric_limits<std::size_t>::max()
 [[nodiscard]] std::string instead_text(const Scenario& scenario, const PlanRecord& record,
                                        const planner::StepReason& reason, std::size_t steps_max = kAllSteps);
 
-}  // namespace berth::codec
+}  // namespace berth

@@ -1,4 +1,4 @@
-#include "engine/codec/scenario_files.h"
+#include "domain/scenario/scenario_files.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <variant>
 
 #include "base/core/ensure.h"
-#include "engine/codec/json_text.h"
-#include "engine/codec/service_json.h"
+#include "base/json/text.h"
+#include "domain/scenario/service_json.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 namespace {
 
-std::string name_json(std::string_view text) { return json_text(nlohmann::ordered_json(text)); }
+std::string name_json(std::string_view text) { return json::json_text(nlohmann::ordered_json(text)); }
 
 std::string seconds_text(Micros time) { return readable_number(Decimal(time.count(), kMicrosPerSecond)); }
 
@@ -63,9 +63,9 @@ class Writer {
   void add_fleet() {
     text_ += "fleet:\n";
     for (const FleetEntry& entry : scenario_.fleet) {
-      Members members = {{"gpu", name_json(entry.model.name)}, {"count", std::to_string(entry.count)}};
+      json::Members members = {{"gpu", name_json(entry.model.name)}, {"count", std::to_string(entry.count)}};
       if (entry.usd_per_gpu_hour) members.emplace_back("usd_per_gpu_hour", readable_number(*entry.usd_per_gpu_hour));
-      text_ += fmt::format("  - {}\n", object_text(members));
+      text_ += fmt::format("  - {}\n", json::object_text(members));
     }
   }
 
@@ -80,19 +80,19 @@ class Writer {
     std::vector<std::string> factors;
     factors.reserve(scenario_.interference.size());
     for (const Decimal& factor : scenario_.interference) factors.push_back(readable_number(factor));
-    add("interference", list_text(factors));
+    add("interference", json::list_text(factors));
     add("fidelity", scenario_.fidelity == Fidelity::kRates ? "rates" : "requests");
     add("objective", scenario_.objective == Objective::kServices ? "services" : "requests");
-    add("changes", object_text({{"destroy_seconds", seconds_text(scenario_.changes.destroy)},
-                                {"create_seconds", seconds_text(scenario_.changes.create)},
-                                {"plumbing_seconds", seconds_text(scenario_.changes.plumbing)}}));
+    add("changes", json::object_text({{"destroy_seconds", seconds_text(scenario_.changes.destroy)},
+                                      {"create_seconds", seconds_text(scenario_.changes.create)},
+                                      {"plumbing_seconds", seconds_text(scenario_.changes.plumbing)}}));
     std::vector<std::string> frozen;
     frozen.reserve(scenario_.frozen.size());
     for (const FrozenWindow& window : scenario_.frozen) {
-      frozen.push_back(object_text({{"from_second", seconds_text(window.from - Instant())},
-                                    {"seconds", seconds_text(window.until - window.from)}}));
+      frozen.push_back(json::object_text({{"from_second", seconds_text(window.from - Instant())},
+                                          {"seconds", seconds_text(window.until - window.from)}}));
     }
-    if (!frozen.empty()) add("frozen", list_text(frozen));
+    if (!frozen.empty()) add("frozen", json::list_text(frozen));
   }
 
   void add_service(const ServiceSpec& service) {
@@ -131,20 +131,20 @@ class Writer {
       const GpuId gpu = it->slice.gpu;
       std::vector<std::string> slices;
       for (; it != layout.end() && it->slice.gpu == gpu; ++it) slices.push_back(slice_text(*it));
-      text_ +=
-          fmt::format("  - {}\n", object_text({{"gpu", std::to_string(gpu.index)}, {"slices", list_text(slices)}}));
+      text_ += fmt::format(
+          "  - {}\n", json::object_text({{"gpu", std::to_string(gpu.index)}, {"slices", json::list_text(slices)}}));
     }
   }
 
   [[nodiscard]] std::string slice_text(const Holding& holding) const {
     ENSURE(holding.services.size() <= 1);
     const Slice& slice = holding.slice;
-    Members members = {{"profile", name_json(profile_name(scenario_.model_of(slice.gpu), slice.profile))},
-                       {"start", std::to_string(slice.start)}};
-    if (holding.services.empty()) return object_text(members);
+    json::Members members = {{"profile", name_json(profile_name(scenario_.model_of(slice.gpu), slice.profile))},
+                             {"start", std::to_string(slice.start)}};
+    if (holding.services.empty()) return json::object_text(members);
     members.emplace_back("service", name_json(scenario_.services[holding.services.front().index].name));
     members.emplace_back("role", holding.role == Role::kInference ? "inference" : "retraining");
-    return object_text(members);
+    return json::object_text(members);
   }
 
   const Scenario& scenario_;
@@ -159,4 +159,4 @@ std::map<std::string, std::string> scenario_files(const Scenario& scenario, cons
   return Writer(scenario).write(remarks);
 }
 
-}  // namespace berth::codec
+}  // namespace berth::scenario

@@ -11,7 +11,7 @@
 #include "base/core/result.h"
 #include "domain/values/packing.h"
 
-namespace berth::codec {
+namespace berth::packing {
 
 /// A slice as it is written: by names.
 struct PlanFileSlice {
@@ -47,4 +47,4 @@ inline constexpr std::uint32_t kPlanGpusMax = 1'000'000;
 /// Both, for the demands and offers of a problem.
 [[nodiscard]] Result<Packing> parse_plan(std::string_view text, const std::string& file, const PackingProblem& problem);
 
-}  // namespace berth::codec
+}  // namespace berth::packing

@@ -6,7 +6,7 @@
 
 #include "base/core/decimal.h"
 
-namespace berth::codec {
+namespace berth::json {
 
 /// Writes one value, piece by piece; the caller closes what it opened. Bytes that are not UTF-8 become U+FFFD.
 class JsonWriter {
@@ -36,4 +36,4 @@ class JsonWriter {
   bool needs_comma_ = false;
 };
 
-}  // namespace berth::codec
+}  // namespace berth::json

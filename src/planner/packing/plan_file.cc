@@ -1,49 +1,58 @@
-#include "engine/codec/packing_file.h"
+#include "planner/packing/plan_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/core/text.h"
+#include "base/json/document.h"
 #include "domain/mig/catalogue.h"
-#include "engine/codec/exact_json.h"
 
-namespace berth::codec {
+namespace berth::packing {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kBatchWrittenMax = 1'000'000;
 constexpr std::int64_t kStartWrittenMax = 1000;
+/// A plan of a hundred thousand GPUs with seven slices each fits.
+constexpr json::Limits kLimits{.text_bytes_max = 512U << 20U, .value_count_max = 8'000'000};
 
 /// A description of a value for error messages.
-std::string found_in(const Json& value) {
-  if (value.is_string()) return in_quotes(value.get_ref<const std::string&>());
-  if (const auto number = exact_number(value)) return number->to_string();
-  if (value.is_null()) return "null";
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  return value.is_object() ? "an object" : value.is_array() ? "a list" : "a number that is too long";
+std::string found_in(const yaml::Node& value) {
+  if (std::holds_alternative<yaml::Map>(value.value)) return "an object";
+  if (std::holds_alternative<yaml::List>(value.value)) return "a list";
+  const auto& scalar = std::get<yaml::Scalar>(value.value);
+  return scalar.kind == yaml::ScalarKind::kText ? in_quotes(scalar.text) : scalar.text;
+}
+
+const yaml::Scalar* scalar_of(const yaml::Node* value, yaml::ScalarKind kind) {
+  const auto* scalar = value == nullptr ? nullptr : std::get_if<yaml::Scalar>(&value->value);
+  return scalar != nullptr && scalar->kind == kind ? scalar : nullptr;
+}
+
+std::optional<Decimal> number_of(const yaml::Node* value) {
+  const yaml::Scalar* scalar = scalar_of(value, yaml::ScalarKind::kNumber);
+  if (scalar == nullptr) return std::nullopt;
+  const auto number = Decimal::parse(scalar->text);
+  return number ? std::optional(*number) : std::nullopt;
 }
 
 /// Reads the members of one object of the file, with the place for errors. After the first failure every answer is
 /// empty.
 class PlanObject {
  public:
-  PlanObject(const Json& object, std::string place, std::optional<Error>& failure)
+  PlanObject(const yaml::Map& object, std::string place, std::optional<Error>& failure)
       : object_(object), place_(std::move(place)), failure_(failure) {}
 
-  [[nodiscard]] const Json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
+  [[nodiscard]] const yaml::Node* find(std::string_view key) const {
+    const auto found = std::ranges::find(object_, key, &yaml::Entry::key);
+    return found == object_.end() ? nullptr : &found->value;
   }
 
-  std::int64_t whole(const char* key, std::int64_t min, std::int64_t max) {
-    const Json* value = find(key);
-    const auto number = value == nullptr ? std::nullopt : exact_number(*value);
+  std::int64_t whole(std::string_view key, std::int64_t min, std::int64_t max) {
+    const auto number = number_of(find(key));
     if (!number || !number->is_integer() || *number < Decimal(min) || *number > Decimal(max)) {
       refuse(key, fmt::format("a whole number from {} to {}", min, max));
       return min;
@@ -51,31 +60,29 @@ class PlanObject {
     return number->floor();
   }
 
-  Decimal rate(const char* key) {
-    const Json* value = find(key);
-    const auto number = value == nullptr ? std::nullopt : exact_number(*value);
+  Decimal rate(std::string_view key) {
+    const auto number = number_of(find(key));
     if (number && number->sign() >= 0) return *number;
     refuse(key, "a number from 0");
     return {};
   }
 
-  std::string text(const char* key) {
-    const Json* value = find(key);
-    if (value != nullptr && value->is_string()) return value->get<std::string>();
+  std::string text(std::string_view key) {
+    if (const yaml::Scalar* text = scalar_of(find(key), yaml::ScalarKind::kText)) return text->text;
     refuse(key, "a string");
     return {};
   }
 
  private:
-  void refuse(const char* key, std::string_view wanted) {
+  void refuse(std::string_view key, std::string_view wanted) {
     if (failure_) return;
-    const Json* value = find(key);
+    const yaml::Node* value = find(key);
     failure_ = invalid(fmt::format("{}{}: wanted {}, found {}", place_, key, wanted,
                                    value == nullptr ? "nothing" : found_in(*value)))
                    .value();
   }
 
-  const Json& object_;
+  const yaml::Map& object_;
   std::string place_;
   std::optional<Error>& failure_;
 };
@@ -161,22 +168,25 @@ class PlanBinder {
 }  // namespace
 
 Result<PlanFile> read_plan_file(std::string_view text, const std::string& file) {
-  const auto root = parse_exact_json(text, file);
-  if (!root) return pass_on(root.error());
-  if (!root->is_object()) return invalid(fmt::format("{}: wanted an object, found {}", file, found_in(*root)));
+  const auto root = json::parse_document(text, file, kLimits);
+  if (!root) return invalid(root.error().message);
+  const auto* members = std::get_if<yaml::Map>(&root->value);
+  if (members == nullptr) return invalid(fmt::format("{}: wanted an object, found {}", file, found_in(*root)));
   std::optional<Error> failure;
-  PlanObject top(*root, file + ": ", failure);
-  const Json* slices = top.find("slices");
-  if (slices == nullptr || !slices->is_array()) {
+  PlanObject top(*members, file + ": ", failure);
+  const yaml::Node* slices = top.find("slices");
+  const auto* list = slices == nullptr ? nullptr : std::get_if<yaml::List>(&slices->value);
+  if (list == nullptr) {
     return invalid(
         fmt::format("{}: slices: wanted a list, found {}", file, slices == nullptr ? "nothing" : found_in(*slices)));
   }
   PlanFile plan;
-  plan.slices.reserve(slices->size());
-  for (const Json& slice : *slices) {
+  plan.slices.reserve(list->size());
+  for (const yaml::Node& slice : *list) {
     const std::string place = fmt::format("{}: slices[{}]", file, plan.slices.size());
-    if (!slice.is_object()) return invalid(fmt::format("{}: wanted an object, found {}", place, found_in(slice)));
-    plan.slices.push_back(slice_of(PlanObject(slice, place + ".", failure)));
+    const auto* object = std::get_if<yaml::Map>(&slice.value);
+    if (object == nullptr) return invalid(fmt::format("{}: wanted an object, found {}", place, found_in(slice)));
+    plan.slices.push_back(slice_of(PlanObject(*object, place + ".", failure)));
     if (failure) return pass_on(*failure);
     plan.gpu_count = std::max(plan.gpu_count, plan.slices.back().gpu + 1);
   }
@@ -216,4 +226,4 @@ Result<Packing> parse_plan(std::string_view text, const std::string& file, const
   return bind_plan(*plan, file, problem.offers, problem.demands);
 }
 
-}  // namespace berth::codec
+}  // namespace berth::packing

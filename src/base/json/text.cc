@@ -1,6 +1,6 @@
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 
-namespace berth::codec {
+namespace berth::json {
 
 std::string json_text(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -39,4 +39,4 @@ std::string list_text(const std::vector<std::string>& items) {
   return text;
 }
 
-}  // namespace berth::codec
+}  // namespace berth::json

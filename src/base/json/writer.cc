@@ -1,11 +1,11 @@
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace berth::codec {
+namespace berth::json {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -55,4 +55,4 @@ std::string JsonWriter::take() {
   return std::exchange(bytes_, {}) + "\n";
 }
 
-}  // namespace berth::codec
+}  // namespace berth::json

@@ -8,7 +8,7 @@
 
 #include "domain/values/scenario.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 
 /// The path of the scenario itself among its files.
 inline constexpr std::string_view kScenarioPath = "scenario.yaml";
@@ -19,4 +19,4 @@ inline constexpr std::string_view kScenarioPath = "scenario.yaml";
 [[nodiscard]] std::map<std::string, std::string> scenario_files(const Scenario& scenario,
                                                                 const std::vector<std::string>& remarks);
 
-}  // namespace berth::codec
+}  // namespace berth::scenario

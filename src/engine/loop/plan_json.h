@@ -4,11 +4,11 @@
 #include <string>
 
 #include "domain/values/scenario.h"
-#include "engine/codec/plan_answer.h"
+#include "engine/loop/plan_answer.h"
 
-namespace berth::codec {
+namespace berth {
 
 /// An indented document with a newline at its end. The same answer gives the same bytes.
 [[nodiscard]] std::string plan_json(const Scenario& scenario, const PlanAnswer& answer);
 
-}  // namespace berth::codec
+}  // namespace berth

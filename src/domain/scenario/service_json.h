@@ -8,7 +8,7 @@
 #include "domain/values/rows_blobs.h"
 #include "domain/values/scenario.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 
 /// The spec of a service as JSON: every field but name and tenant, those with defaults too, absent ones left out; keys
 /// in the order of docs/reference/scenario.md. Numbers are exact. Reading it gives an equal service (with name and
@@ -38,4 +38,4 @@ struct ServicePaths {
 /// A number as JSON that is read again exactly, in at most 40 characters if the number was read from so many.
 [[nodiscard]] std::string readable_number(const Decimal& value);
 
-}  // namespace berth::codec
+}  // namespace berth::scenario

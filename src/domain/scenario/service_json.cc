@@ -1,4 +1,4 @@
-#include "engine/codec/service_json.h"
+#include "domain/scenario/service_json.h"
 
 #include <fmt/format.h>
 
@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "base/core/instant.h"
-#include "engine/codec/json_text.h"
+#include "base/json/text.h"
 
-namespace berth::codec {
+namespace berth::scenario {
 namespace {
 
-std::string string_json(std::string_view text) { return json_text(nlohmann::ordered_json(text)); }
+std::string string_json(std::string_view text) { return json::json_text(nlohmann::ordered_json(text)); }
 
 std::string seconds_of(Micros time) { return readable_number(Decimal(time.count(), 1'000'000)); }
 
 std::string accuracy_of(const Accuracy& accuracy) {
   const auto share = [](std::int64_t micro) { return readable_number(Decimal(micro, 1'000'000)); };
-  return object_text({{"before", share(accuracy.before_micro)}, {"after", share(accuracy.after_micro)}});
+  return json::object_text({{"before", share(accuracy.before_micro)}, {"after", share(accuracy.after_micro)}});
 }
 
 /// The name of the blob with the rows of the value at a path; null if they are within the value.
@@ -30,23 +30,24 @@ const std::string* blob_of(const RowsBlobs& blobs, const std::string& path) {
   return found == blobs.end() ? nullptr : &found->second;
 }
 
-std::string reference_to(const std::string& blob) { return object_text({{"blob", string_json(blob)}}); }
+std::string reference_to(const std::string& blob) { return json::object_text({{"blob", string_json(blob)}}); }
 
 std::string profile_of(const PerformanceTable& table, const std::string& service, const std::string* blob) {
   const std::string model = string_json(table.model.empty() ? service : table.model);
-  if (blob != nullptr) return object_text({{"format", "\"csv\""}, {"model", model}, {"rows", reference_to(*blob)}});
+  if (blob != nullptr)
+    return json::object_text({{"format", "\"csv\""}, {"model", model}, {"rows", reference_to(*blob)}});
   std::vector<std::string> rows;
   rows.reserve(table.points.size());
   for (const PerformancePoint& point : table.points) {
-    rows.push_back(object_text({{"model", model},
-                                {"gpu", string_json(point.gpu)},
-                                {"profile", string_json(point.profile)},
-                                {"batch", std::to_string(point.batch)},
-                                {"processes", std::to_string(point.processes)},
-                                {"requests_per_second", readable_number(point.requests_per_second)},
-                                {"latency_ms", readable_number(point.latency_ms)}}));
+    rows.push_back(json::object_text({{"model", model},
+                                      {"gpu", string_json(point.gpu)},
+                                      {"profile", string_json(point.profile)},
+                                      {"batch", std::to_string(point.batch)},
+                                      {"processes", std::to_string(point.processes)},
+                                      {"requests_per_second", readable_number(point.requests_per_second)},
+                                      {"latency_ms", readable_number(point.latency_ms)}}));
   }
-  return object_text({{"format", "\"csv\""}, {"model", model}, {"rows", list_text(rows)}});
+  return json::object_text({{"format", "\"csv\""}, {"model", model}, {"rows", json::list_text(rows)}});
 }
 
 /// Rows of the seconds that have requests, in their order.
@@ -60,12 +61,12 @@ class SecondRows {
   /// All of them, and one for the last second, so that the length is kept.
   [[nodiscard]] std::string text(std::int64_t seconds) {
     if (seconds > 0 && last_ != seconds - 1) rows_.push_back(row_of(seconds - 1, 0));
-    return list_text(rows_);
+    return json::list_text(rows_);
   }
 
  private:
   static std::string row_of(std::int64_t second, std::int64_t requests) {
-    return object_text({{"second", std::to_string(second)}, {"requests", std::to_string(requests)}});
+    return json::object_text({{"second", std::to_string(second)}, {"requests", std::to_string(requests)}});
   }
   std::vector<std::string> rows_;
   std::int64_t last_ = -1;
@@ -119,19 +120,19 @@ std::string_view format_of(Generator::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Members source_of(const Generator& generator, const Arrivals& /*arrivals*/) {
+json::Members source_of(const Generator& generator, const Arrivals& /*arrivals*/) {
   return {{"format", std::string(format_of(generator.kind))},
           {"requests_per_second", readable_number(generator.requests_per_second)}};
 }
 
 /// Of a recorded trace.
 template <class Trace>
-Members source_of(const Trace& trace, const Arrivals& arrivals) {
+json::Members source_of(const Trace& trace, const Arrivals& arrivals) {
   return {{"format", "\"csv\""}, {"rows", rows_of(trace, arrivals)}};
 }
 
 std::string arrivals_of(const Arrivals& arrivals, const std::string* blob) {
-  Members members = {{"format", "\"csv\""}};
+  json::Members members = {{"format", "\"csv\""}};
   if (blob != nullptr) {
     members.emplace_back("rows", reference_to(*blob));
   } else {
@@ -144,7 +145,7 @@ std::string arrivals_of(const Arrivals& arrivals, const std::string* blob) {
   members.emplace_back("scale", readable_number(arrivals.scale));
   members.emplace_back("smooth_seconds", std::to_string(arrivals.smooth_seconds));
   members.emplace_back("repeat", arrivals.repeat ? "true" : "false");
-  return object_text(members);
+  return json::object_text(members);
 }
 
 std::string retraining_of(const Retraining& retraining) {
@@ -153,11 +154,11 @@ std::string retraining_of(const Retraining& retraining) {
   for (const auto& [slices, time] : retraining.time_on) {
     sizes.emplace_back(slices == 0 ? std::string(kFullProfileName) : fmt::format("{}g", slices), seconds_of(time));
   }
-  return object_text({{"every_seconds", seconds_of(retraining.every)},
-                      {"offset_seconds", seconds_of(retraining.offset)},
-                      {"swap_seconds", seconds_of(retraining.swap)},
-                      {"unfinished", retraining.keeps_unfinished ? "\"continue\"" : "\"abandon\""},
-                      {"seconds_on", object_text(Members(sizes.begin(), sizes.end()))}});
+  return json::object_text({{"every_seconds", seconds_of(retraining.every)},
+                            {"offset_seconds", seconds_of(retraining.offset)},
+                            {"swap_seconds", seconds_of(retraining.swap)},
+                            {"unfinished", retraining.keeps_unfinished ? "\"continue\"" : "\"abandon\""},
+                            {"seconds_on", json::object_text(json::Members(sizes.begin(), sizes.end()))}});
 }
 
 /// `profiles`: parallel to the variants.
@@ -166,27 +167,28 @@ std::string variants_of(const ServiceSpec& service, const std::vector<std::strin
   variants.reserve(service.variants.size());
   for (std::size_t index = 0; index < service.variants.size(); ++index) {
     const Variant& variant = service.variants[index];
-    variants.push_back(object_text({{"name", string_json(variant.name)},
-                                    {"profile", profiles[index]},
-                                    {"accuracy", accuracy_of(variant.accuracy)}}));
+    variants.push_back(json::object_text({{"name", string_json(variant.name)},
+                                          {"profile", profiles[index]},
+                                          {"accuracy", accuracy_of(variant.accuracy)}}));
   }
-  return list_text(variants);
+  return json::list_text(variants);
 }
 
 std::string pins_of(const ServiceSpec& service, const Scenario& scenario) {
   std::vector<std::string> pins;
   pins.reserve(service.pins.size());
   for (const auto& [slice] : service.pins) {
-    pins.push_back(object_text({{"gpu", std::to_string(slice.gpu.index)},
-                                {"profile", string_json(profile_name(scenario.model_of(slice.gpu), slice.profile))},
-                                {"start", std::to_string(slice.start)}}));
+    pins.push_back(
+        json::object_text({{"gpu", std::to_string(slice.gpu.index)},
+                           {"profile", string_json(profile_name(scenario.model_of(slice.gpu), slice.profile))},
+                           {"start", std::to_string(slice.start)}}));
   }
-  return list_text(pins);
+  return json::list_text(pins);
 }
 
 std::string batching_of(const Batching& batching) {
-  return object_text({{"slo_factor", readable_number(batching.slo_factor)},
-                      {"max_processes", std::to_string(batching.processes_max)}});
+  return json::object_text({{"slo_factor", readable_number(batching.slo_factor)},
+                            {"max_processes", std::to_string(batching.processes_max)}});
 }
 
 /// Isolation in the words of the file.
@@ -196,13 +198,13 @@ std::string_view isolation_of(Isolation isolation) {
 }
 
 /// From `weight` on: what the owner wishes.
-void add_wishes(const ServiceSpec& service, const Scenario& scenario, Members& members) {
+void add_wishes(const ServiceSpec& service, const Scenario& scenario, json::Members& members) {
   members.emplace_back("weight", readable_number(service.weight));
   if (service.floor_attainment) {
-    members.emplace_back("floor", object_text({{"attainment", readable_number(*service.floor_attainment)}}));
+    members.emplace_back("floor", json::object_text({{"attainment", readable_number(*service.floor_attainment)}}));
   }
   if (service.expects) {
-    members.emplace_back("expects", object_text({{"requests_per_second", readable_number(*service.expects)}}));
+    members.emplace_back("expects", json::object_text({{"requests_per_second", readable_number(*service.expects)}}));
   }
   if (!service.pins.empty()) members.emplace_back("pins", pins_of(service, scenario));
   if (service.changes_per_hour) members.emplace_back("changes_per_hour", std::to_string(*service.changes_per_hour));
@@ -217,11 +219,11 @@ struct TableTexts {
   std::vector<std::string> variants;  ///< profiles, parallel to ServiceSpec::variants
 };
 
-Members fields_of(const ServiceSpec& service, const Scenario& scenario, TableTexts tables) {
-  Members members = {{"profile", std::move(tables.profile)},
-                     {"slo", object_text({{"latency_ms", readable_number(service.target_ms)}})},
-                     {"batching", batching_of(service.batching)},
-                     {"drop", service.drop == DropRule::kEarly ? "\"early\"" : "\"never\""}};
+json::Members fields_of(const ServiceSpec& service, const Scenario& scenario, TableTexts tables) {
+  json::Members members = {{"profile", std::move(tables.profile)},
+                           {"slo", json::object_text({{"latency_ms", readable_number(service.target_ms)}})},
+                           {"batching", batching_of(service.batching)},
+                           {"drop", service.drop == DropRule::kEarly ? "\"early\"" : "\"never\""}};
   if (!tables.arrivals.empty()) members.emplace_back("arrivals", std::move(tables.arrivals));
   members.emplace_back("start_seconds", seconds_of(service.start));
   members.emplace_back("accuracy", accuracy_of(service.accuracy));
@@ -241,23 +243,23 @@ std::string service_spec_json(const ServiceSpec& service, const Scenario& scenar
     const std::string path = fmt::format("variants[{}].profile", tables.variants.size());
     tables.variants.push_back(profile_of(variant.table, service.name, blob_of(blobs, path)));
   }
-  return object_text(fields_of(service, scenario, std::move(tables)));
+  return json::object_text(fields_of(service, scenario, std::move(tables)));
 }
 
 std::string service_entry_json(const ServiceSpec& service, const Scenario& scenario, const ServicePaths& paths) {
   const auto profile = [&](const std::string& path) {
-    return object_text({{"format", "\"csv\""}, {"path", string_json(path)}, {"model", string_json(paths.model)}});
+    return json::object_text({{"format", "\"csv\""}, {"path", string_json(path)}, {"model", string_json(paths.model)}});
   };
   TableTexts tables{.profile = profile(paths.profile),
-                    .arrivals = object_text({{"format", "\"rps-text\""},
-                                             {"path", string_json(paths.arrivals)},
-                                             {"from_second", std::to_string(service.arrivals.from_second)},
-                                             {"seconds", std::to_string(service.arrivals.seconds)}}),
+                    .arrivals = json::object_text({{"format", "\"rps-text\""},
+                                                   {"path", string_json(paths.arrivals)},
+                                                   {"from_second", std::to_string(service.arrivals.from_second)},
+                                                   {"seconds", std::to_string(service.arrivals.seconds)}}),
                     .variants = {}};
   for (const std::string& path : paths.variants) tables.variants.push_back(profile(path));
-  Members members = {{"name", string_json(service.name)}, {"tenant", string_json(service.tenant)}};
+  json::Members members = {{"name", string_json(service.name)}, {"tenant", string_json(service.tenant)}};
   for (auto& member : fields_of(service, scenario, std::move(tables))) members.push_back(std::move(member));
-  return object_text(members);
+  return json::object_text(members);
 }
 
 std::string readable_number(const Decimal& value) {
@@ -277,7 +279,7 @@ std::string readable_number(const Decimal& value) {
     std::string with_plus = fmt::format("{}e{}", smaller.to_string(), exponent);
     if (is_readable(with_plus)) return with_plus;
   }
-  return exact_text(value);
+  return json::exact_text(value);
 }
 
-}  // namespace berth::codec
+}  // namespace berth::scenario

@@ -1,4 +1,4 @@
-#include "engine/codec/json_writer.h"
+#include "base/json/writer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/json/document.h"
 
-namespace berth::codec {
+namespace berth::json {
 namespace {
 
 TEST(JsonWriter, PutsCommasBetweenValues) {
@@ -75,4 +75,4 @@ TEST(JsonWriter, AnyBytesGiveADocument) {
 }
 
 }  // namespace
-}  // namespace berth::codec
+}  // namespace berth::json
