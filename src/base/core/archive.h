@@ -79,6 +79,12 @@ class ArchiveWriter {
   void operator()(const Values&... values) {
     (write(values), ...);
   }
+  /// All fields of a plain struct, in their order: for a struct whose archive_fields stand in its own source, so that
+  /// they are compiled once.
+  template <PlainStruct T>
+  void fields(const T& value) {
+    std::apply(*this, fields_of(value));
+  }
   /// Only a reader may find that something does not hold.
   bool require(bool /*condition*/) { return true; }
 
@@ -111,7 +117,7 @@ class ArchiveWriter {
     } else if constexpr (std::is_same_v<T, double>) {
       write_bits(std::bit_cast<std::uint64_t>(value));
     } else if constexpr (PlainStruct<T>) {
-      std::apply(*this, fields_of(value));
+      fields(value);
     } else {
       static_assert(detail::kIsUnknown<T>, "the archive does not know this type: it needs archive_fields");
     }
@@ -206,6 +212,11 @@ class ArchiveReader {
   void operator()(Values&&... values) {
     (read(values), ...);
   }
+  /// As those of a writer.
+  template <PlainStruct T>
+  void fields(T& value) {
+    std::apply(*this, fields_of(value));
+  }
   /// Fails unless the condition holds. Returns whether it has never failed.
   bool require(bool condition) {
     if (!condition) fail();
@@ -251,7 +262,7 @@ class ArchiveReader {
     } else if constexpr (std::is_same_v<T, double>) {
       value = std::bit_cast<double>(read_bits());
     } else if constexpr (PlainStruct<T>) {
-      std::apply(*this, fields_of(value));
+      fields(value);
     } else {
       static_assert(detail::kIsUnknown<T>, "the archive does not know this type: it needs archive_fields");
     }

@@ -1,8 +1,10 @@
 #include "base/core/decimal.h"
 
 #include <fmt/format.h>
+#include <gmpxx.h>
 
 #include <cctype>
+#include <utility>
 
 #include "base/core/ensure.h"
 
@@ -66,10 +68,16 @@ mpz_class power_of_ten(int exponent) {
   return power;
 }
 
-mpz_class floor_of(const mpq_class& value) {
+mpz_class floor_of(mpq_srcptr value) {
   mpz_class quotient;
-  mpz_fdiv_q(quotient.get_mpz_t(), value.get_num_mpz_t(), value.get_den_mpz_t());
+  mpz_fdiv_q(quotient.get_mpz_t(), mpq_numref(value), mpq_denref(value));
   return quotient;
+}
+
+mpq_class plus_half(mpq_srcptr value) {
+  mpq_class sum(1, 2);
+  mpq_add(sum.get_mpq_t(), sum.get_mpq_t(), value);
+  return sum;
 }
 
 std::int64_t to_int64(const mpz_class& value) {
@@ -88,10 +96,16 @@ Int128 to_int128(const mpz_class& value) {
 
 }  // namespace
 
-Decimal::Decimal(std::int64_t numerator, std::int64_t denominator)
-    : value_(static_cast<long>(numerator), static_cast<long>(denominator)) {
+Decimal::Decimal(std::int64_t numerator, std::int64_t denominator) : Decimal() {
   ENSURE(denominator > 0);
-  value_.canonicalize();
+  mpq_set_si(value_, numerator, static_cast<unsigned long>(denominator));
+  mpq_canonicalize(value_);
+}
+
+/// As mpq_init and mpq_set, but each number is allocated once, at its size.
+Decimal::Decimal(const Decimal& other) {
+  mpz_init_set(mpq_numref(value_), mpq_numref(other.value_));
+  mpz_init_set(mpq_denref(value_), mpq_denref(other.value_));
 }
 
 Result<Decimal> Decimal::parse(std::string_view text) {
@@ -107,19 +121,21 @@ Result<Decimal> Decimal::parse(std::string_view text) {
   if (parts.exponent > 0) value *= power_of_ten(parts.exponent);
   if (parts.exponent < 0) value /= power_of_ten(-parts.exponent);
   if (parts.is_negative) value = -value;
-  return Decimal(std::move(value));
+  Decimal read;
+  mpq_swap(read.value_, value.get_mpq_t());
+  return read;
 }
 
 std::string Decimal::to_string() const {
-  mpz_class denominator = value_.get_den();
+  const mpz_class denominator(mpq_denref(value_));
   int digit_count = 0;
   mpz_class scale = 1;
   while (scale % denominator != 0 && digit_count < kFractionDigitsMax) {
     scale *= 10;
     ++digit_count;
   }
-  if (scale % denominator != 0) return value_.get_str();
-  const mpz_class scaled = value_.get_num() * (scale / denominator);
+  if (scale % denominator != 0) return mpq_class(value_).get_str();
+  const mpz_class scaled = mpz_class(mpq_numref(value_)) * (scale / denominator);
   std::string digits = mpz_class(abs(scaled)).get_str();
   const auto width = static_cast<std::size_t>(digit_count);
   if (digits.size() <= width) digits.insert(0, width + 1 - digits.size(), '0');
@@ -127,11 +143,11 @@ std::string Decimal::to_string() const {
   return (sgn(scaled) < 0 ? "-" : "") + digits;
 }
 
-std::int64_t Decimal::round_half_up() const { return to_int64(floor_of(value_ + mpq_class(1, 2))); }
+std::int64_t Decimal::round_half_up() const { return to_int64(floor_of(plus_half(value_).get_mpq_t())); }
 
 std::int64_t Decimal::round_half_even() const {
-  const mpq_class shifted = value_ + mpq_class(1, 2);
-  const mpz_class rounded = floor_of(shifted);
+  const mpq_class shifted = plus_half(value_);
+  const mpz_class rounded = floor_of(shifted.get_mpq_t());
   const bool is_tie = shifted.get_den() == 1;
   const bool is_odd = mpz_odd_p(rounded.get_mpz_t()) != 0;
   return to_int64(is_tie && is_odd ? mpz_class(rounded - 1) : rounded);
@@ -141,23 +157,47 @@ std::int64_t Decimal::floor() const { return to_int64(floor_of(value_)); }
 
 bool Decimal::fits_int64() const {
   const mpq_class limit(mpz_class(1) << 62);
-  return abs(value_) < limit;
+  mpq_class magnitude;
+  mpq_abs(magnitude.get_mpq_t(), value_);
+  return magnitude < limit;
+}
+
+Decimal operator+(const Decimal& a, const Decimal& b) {
+  Decimal sum;
+  mpq_add(sum.value_, a.value_, b.value_);
+  return sum;
+}
+
+Decimal operator-(const Decimal& a, const Decimal& b) {
+  Decimal difference;
+  mpq_sub(difference.value_, a.value_, b.value_);
+  return difference;
+}
+
+Decimal operator*(const Decimal& a, const Decimal& b) {
+  Decimal product;
+  mpq_mul(product.value_, a.value_, b.value_);
+  return product;
 }
 
 Decimal operator/(const Decimal& a, const Decimal& b) {
   ENSURE(b.sign() != 0);
-  return Decimal(mpq_class(a.value_ / b.value_));
+  Decimal quotient;
+  mpq_div(quotient.value_, a.value_, b.value_);
+  return quotient;
 }
 
 std::optional<std::vector<Int128>> Decimal::to_common_integers(std::span<const Decimal> values) {
   constexpr std::size_t kBitsMax = 100;
   mpz_class common = 1;
-  for (const Decimal& value : values) common = lcm(common, value.value_.get_den());
+  for (const Decimal& value : values) mpz_lcm(common.get_mpz_t(), common.get_mpz_t(), mpq_denref(value.value_));
   std::vector<mpz_class> scaled;
   scaled.reserve(values.size());
   mpz_class shared;
   for (const Decimal& value : values) {
-    scaled.emplace_back(value.value_.get_num() * (common / value.value_.get_den()));
+    mpz_class& whole = scaled.emplace_back();
+    mpz_divexact(whole.get_mpz_t(), common.get_mpz_t(), mpq_denref(value.value_));
+    mpz_mul(whole.get_mpz_t(), whole.get_mpz_t(), mpq_numref(value.value_));
     shared = gcd(shared, scaled.back());
   }
   std::vector<Int128> result;
@@ -168,6 +208,10 @@ std::optional<std::vector<Int128>> Decimal::to_common_integers(std::span<const D
     result.push_back(to_int128(least));
   }
   return result;
+}
+
+std::string Decimal::fraction() const {
+  return mpz_class(mpq_numref(value_)).get_str() + "/" + mpz_class(mpq_denref(value_)).get_str();
 }
 
 bool Decimal::read_fraction(std::string_view fraction) {
@@ -185,7 +229,7 @@ bool Decimal::read_fraction(std::string_view fraction) {
   value.get_den().set_str(std::string(denominator), 10);
   value.canonicalize();
   if (value.get_num().get_str() != numerator || value.get_den().get_str() != denominator) return false;
-  value_ = std::move(value);
+  mpq_swap(value_, value.get_mpq_t());
   return true;
 }
 

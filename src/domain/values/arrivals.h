@@ -56,7 +56,7 @@ struct Arrivals {
 
   /// Whether load is given: always in a file. A service of an API may have none; then all fields have their defaults.
   [[nodiscard]] bool is_given() const { return seconds > 0; }
-  friend bool operator==(const Arrivals&, const Arrivals&) = default;
+  friend bool operator==(const Arrivals&, const Arrivals&);
 };
 
 /// More requests in one second than this are an error, in every format and after scaling (mean).

@@ -11,11 +11,12 @@
 #include "domain/values/change_times.h"
 #include "domain/values/gpu_state.h"
 #include "domain/values/no_changes.h"
-#include "domain/values/service.h"
 #include "domain/values/slice.h"
-#include "domain/values/solution.h"
 
 namespace berth {
+
+struct ServiceSpec;
+struct Solution;
 
 /// What one service received and answered in one second. Requests themselves never reach the engine.
 struct ServiceSecond {
@@ -119,11 +120,7 @@ struct ServiceSet {
   bool restarts_arrivals = true;            ///< they are counted from this instant on
   bool restarts_retraining = true;          ///< its first due time is `offset` from this instant
   bool renumbers_variants = false;          ///< its slices with points of variants go on at the default point
-  friend bool operator==(const ServiceSet& a, const ServiceSet& b) {
-    return a.service == b.service && a.revision == b.revision && *a.spec == *b.spec &&
-           a.restarts_arrivals == b.restarts_arrivals && a.restarts_retraining == b.restarts_retraining &&
-           a.renumbers_variants == b.renumbers_variants;
-  }
+  friend bool operator==(const ServiceSet& a, const ServiceSet& b);
 };
 
 /// A service is gone at once. Its slices are to be destroyed; when none stands, its place may be taken.
@@ -174,9 +171,7 @@ struct TimesMeasured {
 struct SolveFinished {
   std::uint64_t question = 0;
   std::shared_ptr<const Solution> solution;  ///< never null; shared with readers
-  friend bool operator==(const SolveFinished& a, const SolveFinished& b) {
-    return a.question == b.question && *a.solution == *b.solution;
-  }
+  friend bool operator==(const SolveFinished& a, const SolveFinished& b);
 };
 
 struct Event {
@@ -185,7 +180,7 @@ struct Event {
                ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
                ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented>
       what;
-  friend bool operator==(const Event&, const Event&) = default;
+  friend bool operator==(const Event&, const Event&);
 };
 
 }  // namespace berth

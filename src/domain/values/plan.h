@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "base/core/instant.h"
-#include "base/core/overloaded.h"
 #include "domain/values/slice.h"
 #include "domain/values/unmet_floors.h"
 
 namespace berth {
+
+class ArchiveReader;
+class ArchiveWriter;
 
 /// How long a creation or destruction may take, from when it begins on the device. Then the executor gives it up, and
 /// reports it as failed.
@@ -46,14 +48,7 @@ struct Reason {
 using SliceChange = std::variant<CreateSlice, DestroySlice, AssignSlice>;
 
 /// The slice that it changes.
-[[nodiscard]] inline const Slice& slice_of(const SliceChange& change) {
-  return std::visit(Overloaded{
-                        [](const CreateSlice& create) -> const Slice& { return create.slice; },
-                        [](const DestroySlice& destroy) -> const Slice& { return destroy.slice; },
-                        [](const AssignSlice& assign) -> const Slice& { return assign.holding.slice; },
-                    },
-                    change);
-}
+[[nodiscard]] const Slice& slice_of(const SliceChange& change);
 
 struct Action {
   SliceChange what;
@@ -134,12 +129,9 @@ struct Plan {
   [[nodiscard]] bool is_empty() const { return actions.empty() && gpu_orders.empty(); }
 
   /// Without the orders of GPUs: plans are saved that wait for approval in a live world, whose fleet is constant.
-  template <class Archive, class Self>
-  static void archive_fields(Archive& archive, Self& self) {
-    archive(self.id, self.epoch, self.base_version, self.made_at, self.is_ordered, self.facts, self.expires_at,
-            self.actions, self.objective, self.bound, self.promised_gain, self.floors, self.unmet_floors, self.ahead);
-  }
-  friend bool operator==(const Plan&, const Plan&) = default;
+  static void archive_fields(ArchiveWriter& archive, const Plan& plan);
+  static void archive_fields(ArchiveReader& archive, Plan& plan);
+  friend bool operator==(const Plan&, const Plan&);
 };
 
 }  // namespace berth

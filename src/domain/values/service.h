@@ -15,6 +15,9 @@
 
 namespace berth {
 
+class ArchiveReader;
+class ArchiveWriter;
+
 /// What happens to requests that can no longer be answered in time.
 enum class DropRule { kEarly, kNever };
 
@@ -82,22 +85,16 @@ struct ServiceSpec {
   std::optional<std::int64_t> changes_per_hour;
   Isolation isolation = Isolation::kMig;
   std::optional<std::string> trust_domain;
-  friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
+
+  static void archive_fields(ArchiveWriter& archive, const ServiceSpec& spec);
+  static void archive_fields(ArchiveReader& archive, ServiceSpec& spec);
+  friend bool operator==(const ServiceSpec&, const ServiceSpec&);
 };
 
 /// Whether isolation and trust domains let slices of two services stand on one GPU.
-[[nodiscard]] inline bool may_share_gpu(const ServiceSpec& a, const ServiceSpec& b) {
-  const bool is_alone = a.isolation == Isolation::kGpu || b.isolation == Isolation::kGpu;
-  return !is_alone && a.trust_domain == b.trust_domain;
-}
+[[nodiscard]] bool may_share_gpu(const ServiceSpec& a, const ServiceSpec& b);
 
 /// What stands in the place of a service that was removed: its name, but no model, no load, no constraints.
-[[nodiscard]] inline ServiceSpec absent_service(const ServiceSpec& removed) {
-  ServiceSpec spec;
-  spec.is_absent = true;
-  spec.name = removed.name;
-  spec.tenant = removed.tenant;
-  return spec;
-}
+[[nodiscard]] ServiceSpec absent_service(const ServiceSpec& removed);
 
 }  // namespace berth

@@ -1,10 +1,10 @@
 /// The snapshot: what the stages may read. Only `engine/state/` builds it.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -12,7 +12,6 @@
 #include "base/core/instant.h"
 #include "domain/values/event.h"
 #include "domain/values/gpu_state.h"
-#include "domain/values/plan.h"
 #include "domain/values/slice.h"
 
 namespace berth {
@@ -56,6 +55,66 @@ struct ServiceState {
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };
 
+/// Neighbours in a list of slices, while the list does not change.
+class SliceRange {
+ public:
+  using Iterator = ChunkedList<StandingSlice>::Iterator;
+  SliceRange(Iterator begin, Iterator end) : begin_(begin), end_(end) {}
+
+  [[nodiscard]] Iterator begin() const { return begin_; }
+  [[nodiscard]] Iterator end() const { return end_; }
+  [[nodiscard]] bool empty() const { return begin_ == end_; }
+
+ private:
+  Iterator begin_;
+  Iterator end_;
+};
+
+/// The slices of a list that are not to be destroyed, while the list does not change.
+class StayingSlices {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = StandingSlice;
+    using difference_type = std::ptrdiff_t;
+    using reference = const StandingSlice&;
+    using pointer = const StandingSlice*;
+
+    Iterator() = default;
+    Iterator(SliceRange::Iterator at, SliceRange::Iterator end) : at_(at), end_(end) { skip_leaving(); }
+
+    reference operator*() const { return *at_; }
+    pointer operator->() const { return &*at_; }
+    Iterator& operator++() {
+      ++at_;
+      skip_leaving();
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+
+   private:
+    void skip_leaving() {
+      while (at_ != end_ && at_->is_leaving) ++at_;
+    }
+
+    SliceRange::Iterator at_;
+    SliceRange::Iterator end_;
+  };
+
+  explicit StayingSlices(const ChunkedList<StandingSlice>& slices) : slices_(&slices) {}
+  [[nodiscard]] Iterator begin() const { return {slices_->begin(), slices_->end()}; }
+  [[nodiscard]] Iterator end() const { return {slices_->end(), slices_->end()}; }
+
+ private:
+  const ChunkedList<StandingSlice>* slices_;
+};
+
 /// Somebody stopped planning.
 struct PlanningPause {
   std::string reason;
@@ -79,13 +138,9 @@ struct Snapshot {
   bool has_first_layout = false;       ///< it was decided; it may be empty
 
   /// The slices of a GPU, in order. O(log slices).
-  [[nodiscard]] auto slices_on(GpuId gpu) const {
-    return std::ranges::equal_range(slices, gpu, {}, [](const StandingSlice& each) { return each.holding.slice.gpu; });
-  }
+  [[nodiscard]] SliceRange slices_on(GpuId gpu) const;
   /// The slices at a place: at most one that stays, and those before it that have not gone yet. O(log slices).
-  [[nodiscard]] auto slices_at(const Slice& place) const {
-    return std::ranges::equal_range(slices, place, {}, [](const StandingSlice& each) { return each.holding.slice; });
-  }
+  [[nodiscard]] SliceRange slices_at(const Slice& place) const;
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
   /// Whether plans may change the GPU.
   [[nodiscard]] bool is_open(GpuId gpu) const { return gpu.index >= gpus.size() || gpus[gpu.index].is_open(); }
@@ -94,23 +149,11 @@ struct Snapshot {
   }
 
   /// Whether somebody who is gone holds the slice: it is to be destroyed.
-  [[nodiscard]] bool is_orphan(const StandingSlice& slice) const {
-    return std::ranges::any_of(slice.holding.services,
-                               [this](ServiceId service) { return services[service.index].is_absent; });
-  }
+  [[nodiscard]] bool is_orphan(const StandingSlice& slice) const;
   /// The GPUs on which others have made slices, ascending. O(slices).
-  [[nodiscard]] std::vector<GpuId> gpus_with_foreign_slices() const {
-    std::vector<GpuId> with;
-    for (const StandingSlice& standing : slices) {
-      const GpuId gpu = standing.holding.slice.gpu;
-      if (standing.is_foreign && (with.empty() || with.back() != gpu)) with.push_back(gpu);
-    }
-    return with;
-  }
+  [[nodiscard]] std::vector<GpuId> gpus_with_foreign_slices() const;
   /// The slices that are not to be destroyed.
-  [[nodiscard]] auto staying() const {
-    return slices | std::views::filter([](const StandingSlice& slice) { return !slice.is_leaving; });
-  }
+  [[nodiscard]] StayingSlices staying() const { return StayingSlices(slices); }
   /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing unless it takes its time
   /// (EngineRules).
   [[nodiscard]] bool is_before_first_layout() const { return !has_first_layout && slices.empty() && now == Instant(); }

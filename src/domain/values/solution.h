@@ -13,6 +13,9 @@
 
 namespace berth {
 
+class ArchiveReader;
+class ArchiveWriter;
+
 /// When a slice that a plan creates or assigns is expected to work for its holders.
 struct ExpectedReady {
   Slice slice;
@@ -38,7 +41,10 @@ struct Solution {
   /// Requests per second of each service [ServiceId] over the time on which the plan is judged; only planners state it.
   std::vector<double> mean_rates = {};
   std::vector<Promise> promises = {};  ///< of each GPU that a planner changes, unless it makes the first layout
-  friend bool operator==(const Solution&, const Solution&) = default;
+
+  static void archive_fields(ArchiveWriter& archive, const Solution& solution);
+  static void archive_fields(ArchiveReader& archive, Solution& solution);
+  friend bool operator==(const Solution&, const Solution&);
 };
 
 }  // namespace berth

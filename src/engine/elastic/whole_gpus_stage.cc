@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/archive.h"
+
 namespace berth::elastic {
 namespace {
 

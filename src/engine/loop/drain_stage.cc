@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/core/archive.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/restore_stage.h"
 

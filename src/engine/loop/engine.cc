@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/constraints.h"
@@ -80,6 +81,10 @@ Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const En
       stages_(make_stages_(scenario_)),
       rules_(rules),
       state_(scenario.services.size(), seen_seconds(scenario)) {}
+
+Engine::~Engine() = default;
+
+void Engine::observe(const Event& event) { inbox_.push_back(event); }
 
 StepAnswer Engine::step(Instant now) {
   ENSURE(now >= state_.snapshot().now);

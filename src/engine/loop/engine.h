@@ -24,7 +24,7 @@
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
 #include "domain/values/solution.h"
-#include "engine/loop/memory.h"
+#include "engine/loop/engine_memory.h"
 #include "engine/loop/proposal.h"
 #include "engine/loop/stage.h"
 #include "engine/state/cluster_state.h"
@@ -85,9 +85,10 @@ class Engine {
   Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+  ~Engine();
 
   /// Accepts an event; it is applied by the next step.
-  void observe(const Event& event) { inbox_.push_back(event); }
+  void observe(const Event& event);
 
   /// Applies the events, ends the proposal that waits if it was approved or expired or its facts changed, and takes the
   /// plan of a solution among them into effect. Then the stages observe and, if no question is open, are asked. A step

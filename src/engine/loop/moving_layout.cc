@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/core/archive.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/retraining_watch.h"
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "domain/forecast/forecaster.h"
 

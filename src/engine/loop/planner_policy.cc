@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/archive.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/restore_stage.h"
 #include "engine/loop/retraining_watch.h"

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "domain/mig/geometry.h"
 #include "domain/values/frozen.h"

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "domain/values/service.h"
+
 namespace berth {
 namespace {
 

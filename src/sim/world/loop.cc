@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
 #include "sim/world/reconcile.h"

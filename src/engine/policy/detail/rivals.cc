@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/core/archive.h"
 #include "engine/loop/moving_layout.h"
 #include "engine/rivals/astraea.h"
 #include "engine/rivals/ekya.h"

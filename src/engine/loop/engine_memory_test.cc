@@ -1,7 +1,7 @@
 // An engine that is restored from its memory goes on as the one that was saved: sim/study/rebuild_test.cc and
 // live/session/history_test.cc compare whole runs. Here: what is restored, and what becomes of memory that cannot be
 // read.
-#include "engine/loop/memory.h"
+#include "engine/loop/engine_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,28 @@
+/// The bytes of an engine's memory: the only source that knows how to make them.
+#include "engine/loop/engine_memory.h"
+
+#include "base/core/archive.h"
+
+namespace berth {
+namespace {
+
+template <class Archive, class Self>
+void archive_engine(Archive& archive, Self& self) {
+  int format = kEngineMemoryFormat;
+  archive(format);
+  if (!archive.require(kEngineMemoryFormatMin <= format && format <= kEngineMemoryFormat)) return;
+  archive(self.cluster, self.question_count, self.proposal, self.changed_gpus, self.no_changes, self.stages);
+  if (format > kEngineMemoryFormatMin) archive(self.measured_times);
+  archive.require(is_sound(self.no_changes));
+  for (const auto& [change, time] : self.measured_times) archive.require(time.median >= Micros());
+}
+
+}  // namespace
+
+void EngineMemory::archive_fields(ArchiveWriter& archive, const EngineMemory& memory) {
+  archive_engine(archive, memory);
+}
+
+void EngineMemory::archive_fields(ArchiveReader& archive, EngineMemory& memory) { archive_engine(archive, memory); }
+
+}  // namespace berth
