@@ -12,6 +12,14 @@
 #include "apps/up/recording.h"
 #include "apps/up/stop_world.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "apps/up/world_records.h"
+#include "domain/values/snapshot.h"
+#include "edges/live_driver/series_queue.h"
+#include "edges/state_folder/state_folder.h"
+#include "live/local/local_world.h"
+#include "live/session/device_intent.h"
+#include "live/session/session.h"
 
 namespace berth::up {
 namespace {

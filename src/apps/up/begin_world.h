@@ -4,10 +4,11 @@
 #include <optional>
 
 #include "apps/up/held_signals.h"
-#include "apps/up/up_parts.h"
 #include "base/core/result.h"
 
 namespace berth::up {
+
+struct UpParts;
 
 /// The first layout is in place at second 0: its question is answered before the clock starts. Returns the exit status
 /// if a signal came meanwhile. Requires: build_parts.

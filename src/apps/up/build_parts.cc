@@ -8,8 +8,16 @@
 #include "apps/up/recording.h"
 #include "apps/up/series_options.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "apps/up/world_records.h"
 #include "domain/values/no_changes.h"
+#include "edges/live_driver/live_driver.h"
+#include "edges/live_driver/series_queue.h"
 #include "edges/sqlite_store/sqlite_store.h"
+#include "edges/state_folder/state_folder.h"
+#include "live/local/local_world.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 
 namespace berth::up {
 namespace {
@@ -105,24 +113,30 @@ Result<void> find_devices_and_world(UpParts& parts) {
   return {};
 }
 
-/// To whom the session says what happens.
-void connect_session(UpParts& parts, live::SessionOptions& options) {
-  options.wall_clock = [&parts] { return parts.wall.now_us(); };
+/// What the session reports, to the parts that record it or carry it on.
+live::SessionListener listener_of(UpParts& parts) {
+  live::SessionListener listener;
+  listener.wall_clock = [&parts] { return parts.wall.now_us(); };
   if (parts.request.journal_path) {
-    options.journal = [&parts](const sim::JournalRecord& record) {
+    listener.journal = [&parts](const sim::JournalRecord& record) {
       parts.run_journal.writer->write(parts.world.beginning.policy, record);
     };
-    options.service_set = [&parts](ServiceId service) { parts.run_journal.writer->read_name(service); };
+    listener.service_set = [&parts](ServiceId service) { parts.run_journal.writer->read_name(service); };
   }
-  options.entries = [&parts](const live::Entry& entry) { parts.recorder().note(entry); };
-  options.record = [&parts](const std::vector<live::Entry>& entries) { return parts.recorder().record(entries); };
-  options.usage = [&parts](const live::UsageInterval& interval) { note_usage(parts, interval); };
-  options.past_usage = [&parts](const live::UsageInterval& interval) {
+  listener.entry = [&parts](const live::Entry& entry) { parts.recorder().note(entry); };
+  listener.record = [&parts](const std::vector<live::Entry>& entries) { return parts.recorder().record(entries); };
+  listener.usage = [&parts](const live::UsageInterval& interval) { note_usage(parts, interval); };
+  listener.past_usage = [&parts](const live::UsageInterval& interval) {
     if (parts.records->has_no_past_usage()) note_usage(parts, interval);
   };
-  options.series = [&parts](SeriesSpan second) { parts.series->add(std::move(second)); };
-  options.world_changed = [&parts](const live::WorldChanges& changes) { parts.records->remember(changes); };
-  options.solve_elsewhere = [&parts](SolveRequest question) { parts.solver.ask(std::move(question)); };
+  listener.series = [&parts](SeriesSpan second) { parts.series->add(std::move(second)); };
+  listener.world_changed = [&parts](const live::WorldChanges& changes) { parts.records->remember(changes); };
+  listener.question = [&parts](SolveRequest question) { parts.solver.ask(std::move(question)); };
+  if (parts.local) {
+    listener.next_intent = [&parts] { return parts.records->next_intent(); };
+    listener.boot = [&parts] { return follow_boot(parts); };
+  }
+  return listener;
 }
 
 live::SessionOptions session_options(UpParts& parts) {
@@ -130,10 +144,8 @@ live::SessionOptions session_options(UpParts& parts) {
   options.has_load = parts.request.has_load;
   if (parts.local) {
     options.observed = parts.local->observed();
-    options.devices = sim::Devices::kOutside;
+    options.has_outside_devices = true;
     options.first_layout_takes_time = true;
-    options.next_intent = [&parts] { return parts.records->next_intent(); };
-    options.boot = [&parts] { return follow_boot(parts); };
     options.device_speed = parts.request.speed;
   }
   options.seed = parts.world.beginning.seed;
@@ -142,8 +154,10 @@ live::SessionOptions session_options(UpParts& parts) {
   options.has_end = parts.world.beginning.until_end;
   if (parts.request.no_changes)
     options.no_changes = no_changes_of(*parts.request.no_changes, parts.world.beginning.epoch_us);
-  options.waits_for_solver = parts.request.speed == 0;
-  connect_session(parts, options);
+  options.records_first = true;
+  options.proposals_expire = true;
+  options.solving = parts.request.speed == 0 ? sim::Solving::kElsewhereWaiting : sim::Solving::kElsewhere;
+  options.listener = listener_of(parts);
   return options;
 }
 

@@ -4,10 +4,15 @@
 #include <memory>
 #include <optional>
 
-#include "apps/up/up_parts.h"
+#include "apps/up/up_outside.h"
 #include "base/core/result.h"
+#include "gpu/hands/reach_hands.h"
+#include "gpu/watch/machine_search.h"
+#include "live/folder/up_request.h"
 
 namespace berth::up {
+
+struct UpParts;
 
 /// What was found, or is begun, before there was a thread.
 struct DeviceAccess {

@@ -5,7 +5,10 @@
 
 #include "apps/up/series_options.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
 #include "domain/values/no_changes.h"
+#include "edges/live_driver/series_queue.h"
+#include "live/session/session.h"
 
 namespace berth::up {
 namespace {

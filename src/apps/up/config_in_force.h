@@ -1,9 +1,9 @@
 /// What of the configuration file is in force while a `berth up` runs.
 #pragma once
 
-#include "apps/up/up_parts.h"
-
 namespace berth::up {
+
+struct UpParts;
 
 /// Says what is in force at the start. Nothing runs yet.
 void log_start_of_config(UpParts& parts);

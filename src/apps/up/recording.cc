@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "apps/up/world_records.h"
 #include "live/chain/field_hash.h"
 #include "live/rows/usage_rows.h"
+#include "live/session/session.h"
 
 namespace berth::up {
 namespace {
@@ -29,8 +32,8 @@ void note_usage(UpParts& parts, const live::UsageInterval& interval) {
 }
 
 void record_news(UpParts& parts) {
-  parts.session->tell_clock();
-  if (!parts.recorder().flush()) parts.session->note_recorded();
+  parts.session->report_clock();
+  if (!parts.recorder().flush()) parts.session->set_recorded();
   parts.records->prune_if_due(parts.retention, parts.session->now(), [&parts] { return used_blobs(parts); });
 }
 
@@ -51,7 +54,7 @@ bool begin_snapshot(UpParts& parts) {
 
 void end_snapshot(UpParts& parts, const StoreResult<std::uint64_t>& appended) {
   const auto failure = parts.recorder().settle(*std::exchange(parts.saving, std::nullopt), appended);
-  if (!failure) return parts.session->note_recorded();
+  if (!failure) return parts.session->set_recorded();
   log_error(parts.outside.err, "no snapshot: " + *failure);
 }
 

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 
-#include "apps/up/up_parts.h"
-#include "live/session/session.h"
+#include "domain/ports/journal_store.h"
+#include "live/session/usage_book.h"
 
 namespace berth::up {
+
+struct UpParts;
 
 /// Usage that is over. Under the session's lock.
 void note_usage(UpParts& parts, const live::UsageInterval& interval);

@@ -18,6 +18,8 @@
 #include "apps/up/service.h"
 #include "apps/up/stop_world.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "edges/live_driver/live_driver.h"
 #include "gpu/hands/reach_hands.h"
 #include "gpu/watch/machine_search.h"
 

@@ -1,7 +1,7 @@
 /// Runs `berth up` until it is asked to stop.
 #pragma once
 
-#include "apps/up/up_parts.h"
+#include "apps/up/up_outside.h"
 #include "live/folder/up_request.h"
 
 namespace berth::up {

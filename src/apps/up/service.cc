@@ -15,6 +15,17 @@
 
 #include "apps/up/recording.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "apps/up/world_records.h"
+#include "domain/ports/http_server.h"
+#include "edges/live_driver/blob_queue.h"
+#include "edges/live_driver/live_driver.h"
+#include "edges/live_driver/series_queue.h"
+#include "edges/live_driver/write_queue.h"
+#include "edges/state_folder/state_folder.h"
+#include "live/local/local_world.h"
+#include "live/session/session.h"
+#include "surface/api/api.h"
 #include "surface/api/page.h"
 
 namespace berth::up {
@@ -53,7 +64,7 @@ api::UsageStore usage_store(UpParts& parts) {
               [&parts] {
                 // Empty while writes are being recorded without the session's lock (edges::WriteQueue).
                 if (parts.recorder().pending_usage().empty()) return std::vector<UsageRow>();
-                if (!parts.recorder().flush()) parts.session->note_recorded();
+                if (!parts.recorder().flush()) parts.session->set_recorded();
                 return parts.recorder().pending_usage();
               },
           .read = [&parts](const UsageSpan& span, const std::optional<UsageKey>& after,

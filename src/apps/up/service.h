@@ -1,10 +1,11 @@
 /// The API of a running `berth up`, and the clock of its world.
 #pragma once
 
-#include "apps/up/up_parts.h"
 #include "base/core/result.h"
 
 namespace berth::up {
+
+struct UpParts;
 
 /// Makes the driver, the API, the queues and the server, and starts them; says so on `out` when requests are answered.
 /// Requires: begin_world.

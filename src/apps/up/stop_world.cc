@@ -7,6 +7,15 @@
 
 #include "apps/up/recording.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "domain/ports/http_server.h"
+#include "domain/values/snapshot.h"
+#include "edges/live_driver/blob_queue.h"
+#include "edges/live_driver/live_driver.h"
+#include "edges/live_driver/series_queue.h"
+#include "edges/live_driver/write_queue.h"
+#include "live/local/local_world.h"
+#include "live/session/session.h"
 
 namespace berth::up {
 namespace {
@@ -45,7 +54,7 @@ Result<int> stop_world(UpParts& parts, int status) {
   if (parts.local) parts.local->stop();  // its threads wake the driver
   take_last_answer(parts);
   if (parts.recorder().rows_since_snapshot() > 0) save_snapshot(parts);
-  parts.session->tell_all();
+  parts.session->emit_all();
   parts.session->finish();
   parts.series->stop();
   if (const auto failure = parts.recorder().flush()) log_error(parts.outside.err, *failure);

@@ -1,10 +1,11 @@
 /// The end of a running `berth up`.
 #pragma once
 
-#include "apps/up/up_parts.h"
 #include "base/core/result.h"
 
 namespace berth::up {
+
+struct UpParts;
 
 /// Says that a signal ends it; returns the exit status.
 [[nodiscard]] int status_of(UpParts& parts, int signal);

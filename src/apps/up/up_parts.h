@@ -5,54 +5,51 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "apps/up/up_outside.h"
 #include "apps/up/wall_clock.h"
-#include "apps/up/world_records.h"
-#include "base/core/result.h"
 #include "base/locks/fair_mutex.h"
-#include "domain/ports/files.h"
 #include "domain/ports/http_server.h"
-#include "edges/live_driver/blob_queue.h"
-#include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/recorder.h"
-#include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
-#include "edges/live_driver/write_queue.h"
 #include "edges/run_journal/run_journal_file.h"
 #include "edges/state_folder/boot_id.h"
-#include "edges/state_folder/state_folder.h"
 #include "gpu/hands/reach_hands.h"
 #include "gpu/watch/machine_search.h"
 #include "live/folder/folder_world.h"
 #include "live/folder/up_request.h"
-#include "live/local/local_world.h"
-#include "live/session/session.h"
-#include "surface/api/api.h"
+
+namespace berth::api {
+class Api;
+}
+
+namespace berth::edges {
+class BlobQueue;
+class LiveDriver;
+class SeriesQueue;
+class StateFolder;
+class WriteQueue;
+}  // namespace berth::edges
+
+namespace berth::live {
+class LocalWorld;
+class Session;
+}  // namespace berth::live
 
 namespace berth::up {
 
-/// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.
-using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
-                                                                        HttpHandler& handler)>;
-
-/// What whoever runs it hands in. The streams and files are borrowed; all of it is required, but for the last function.
-struct UpOutside {
-  std::FILE* out = stdout;
-  std::FILE* err = stderr;
-  const Files* files = nullptr;
-  ServerStarter start_server = {};
-  /// Prints why it failed; returns the exit status.
-  std::function<int(const Error&)> report_failure = {};
-  /// Needed with a configuration file only.
-  std::function<Result<live::RereadConfig>()> read_config_again = {};
-};
+class WorldRecords;
 
 /// In the order in which they are made; they end in the reverse order.
 struct UpParts {
+  UpParts();
+  UpParts(const UpParts&) = delete;
+  UpParts& operator=(const UpParts&) = delete;
+  ~UpParts();
+
   live::UpRequest request;  ///< settled once the kind of the world is known
   UpOutside outside;
   live::Retention retention;  ///< in force; under lock
@@ -80,7 +77,7 @@ struct UpParts {
   std::unique_ptr<HttpServer> server;
 
   /// Requires: the records are open.
-  [[nodiscard]] edges::Recorder& recorder() const { return records->recorder(); }
+  [[nodiscard]] edges::Recorder& recorder() const;
 };
 
 }  // namespace berth::up

@@ -14,6 +14,8 @@
 #include "apps/up/held_signals.h"
 #include "apps/up/service.h"
 #include "apps/up/stop_world.h"
+#include "apps/up/up_parts.h"
+#include "domain/ports/http_server.h"
 #include "live/folder/recorded_files.h"
 
 namespace berth::up {

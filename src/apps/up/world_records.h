@@ -24,7 +24,8 @@
 #include "edges/state_folder/reserve_file.h"
 #include "live/folder/folder_world.h"
 #include "live/folder/up_request.h"
-#include "live/session/session.h"
+#include "live/session/entry.h"
+#include "sim/world/world_left.h"
 
 namespace berth::up {
 

@@ -131,7 +131,7 @@ tl::expected<bool, std::string> BlobQueue::finish(const Sha256& blob, std::uint6
   row.used_wall_us = wall_us_();
   const std::scoped_lock hold(lock_);
   if (auto failure = recorder_.record_blob(row)) return tl::unexpected(*std::move(failure));
-  session_.note_recorded();
+  session_.set_recorded();
   return was_whole;
 }
 

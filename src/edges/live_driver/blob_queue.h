@@ -17,7 +17,10 @@
 #include "base/locks/fair_mutex.h"
 #include "domain/ports/journal_store.h"
 #include "edges/live_driver/recorder.h"
-#include "live/session/session.h"
+
+namespace berth::live {
+class Session;
+}
 
 namespace berth::edges {
 

@@ -13,6 +13,8 @@
 #include "live/chain/field_hash.h"
 #include "live/chain/testing/memory_store.h"
 #include "live/chain/verify.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "live/session/event_log.h"
+#include "live/session/session.h"
+
 namespace berth::edges {
 namespace {
 

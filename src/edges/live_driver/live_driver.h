@@ -14,7 +14,10 @@
 #include "base/locks/fair_mutex.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/step_meter.h"
-#include "live/session/session.h"
+
+namespace berth::live {
+class Session;
+}
 
 namespace berth::edges {
 

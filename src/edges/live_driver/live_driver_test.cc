@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {

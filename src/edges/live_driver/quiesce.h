@@ -8,6 +8,7 @@
 #include "base/locks/fair_mutex.h"
 #include "edges/live_driver/recorder.h"
 #include "live/session/session.h"
+#include "live/session/usage_book.h"
 
 namespace berth::edges {
 

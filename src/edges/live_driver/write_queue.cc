@@ -280,7 +280,7 @@ void WriteQueue::flush() {
     if (const auto failure = recorder_.flush()) {
       refuse_unsent(*failure);
     } else {
-      session_.note_recorded();
+      session_.set_recorded();
     }
   }
   send_unsent();

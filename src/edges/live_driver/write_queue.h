@@ -16,8 +16,11 @@
 #include "base/locks/fair_mutex.h"
 #include "domain/ports/journal_store.h"
 #include "edges/live_driver/recorder.h"
-#include "live/session/session.h"
 #include "live/session/write.h"
+
+namespace berth::live {
+class Session;
+}
 
 namespace berth::edges {
 

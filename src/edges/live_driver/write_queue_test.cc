@@ -18,6 +18,8 @@
 
 #include "live/chain/testing/memory_store.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "live/session/usage_book.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::edges {
@@ -103,9 +105,10 @@ class WriteQueueTest : public ::testing::Test {
     Scenario scenario = sim::testing::scenario_of({}, {}, 2);
     scenario.layout.reset();
     live::SessionOptions options;
-    options.entries = [this](const live::Entry& entry) { recorder_->note(entry); };
-    options.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
-    options.usage = [this](const live::UsageInterval& usage) {
+    options.listener.entry = [this](const live::Entry& entry) { recorder_->note(entry); };
+    options.records_first = true;
+    options.listener.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
+    options.listener.usage = [this](const live::UsageInterval& usage) {
       recorder_->note_usage(
           {.key = {.gpu = usage.gpu.index, .start = usage.what.part.start, .from_us = usage.what.from.micros()},
            .to_us = usage.to.micros(),

@@ -10,15 +10,9 @@
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
+#include "engine/loop/approval.h"
 
 namespace berth {
-
-/// Which plans wait for approval. A first layout that stands at once never does.
-enum class Approval : std::uint8_t {
-  kNever,
-  kFirst,  ///< those that change a GPU which no plan has changed since the first layout; they wait as a whole
-  kAlways,
-};
 
 /// How a proposal came to its end.
 enum class ProposalEnd : std::uint8_t {

@@ -6,8 +6,8 @@
 #include "base/core/result.h"
 #include "domain/ports/devices_memory.h"
 #include "domain/values/scenario.h"
-#include "live/session/session.h"
-#include "sim/world/loop.h"
+#include "live/session/entry.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 

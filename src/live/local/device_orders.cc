@@ -1,6 +1,8 @@
 #include "live/local/device_orders.h"
 
 #include "base/core/ensure.h"
+#include "live/session/entry.h"
+#include "live/session/session.h"
 
 namespace berth::live {
 namespace {
@@ -41,6 +43,17 @@ constexpr const char* kNobody = "nobody can change GPUs";
 /// An order that nobody gets.
 DeviceEnd plain(std::uint64_t intent, DeviceOutcome outcome, const char* message = "") {
   return {.intent = intent, .outcome = outcome, .message = message};
+}
+
+/// How much is known of an order that ended. `is_given_up`: the session knows it as failed already.
+Session::EndKind kind_of(const DeviceIntent& intent, bool is_given_up, const DeviceEnd& ended) {
+  using Kind = Session::EndKind;
+  if (is_given_up) return Kind::kLate;
+  if (ended.outcome == DeviceOutcome::kDone || ended.reading) return Kind::kKnown;
+  // Without a call to the driver nothing is tried: the order was refused, or somebody else owned the GPU. But a process
+  // before this one may have carried it out.
+  const bool is_untouched = ended.outcome != DeviceOutcome::kFailed && ended.call.empty();
+  return is_untouched && !intent.action.was_ordered ? Kind::kKnown : Kind::kUnknown;
 }
 
 }  // namespace
@@ -123,18 +136,8 @@ std::uint32_t DeviceOrders::take_action_end(Session& session, const DeviceEnd& e
   } else {
     open_.erase(found);
   }
-  session.end_device_intent(open.intent, ended_of(ended), kind_of(open, ended));
+  session.end_device_intent(open.intent, ended_of(ended), kind_of(open.intent, open.is_given_up, ended));
   return open.intent.action.slice.gpu.index;
-}
-
-Session::EndKind DeviceOrders::kind_of(const Open& open, const DeviceEnd& ended) {
-  using Kind = Session::EndKind;
-  if (open.is_given_up) return Kind::kLate;
-  if (ended.outcome == DeviceOutcome::kDone || ended.reading) return Kind::kKnown;
-  // Without a call to the driver nothing is tried: the order was refused, or somebody else owned the GPU. But a process
-  // before this one may have carried it out.
-  const bool is_untouched = ended.outcome != DeviceOutcome::kFailed && ended.call.empty();
-  return is_untouched && !open.intent.action.was_ordered ? Kind::kKnown : Kind::kUnknown;
 }
 
 std::uint32_t DeviceOrders::take_mode_end(Session& session, const DeviceEnd& ended) {
@@ -147,7 +150,7 @@ std::uint32_t DeviceOrders::take_mode_end(Session& session, const DeviceEnd& end
 
 void DeviceOrders::tell_delayed(Session& session, const DeviceEnd& delayed) const {
   const auto tell = [&](GpuId gpu) {
-    session.note_device(
+    session.on_device_note(
         {.gpu = gpu, .note = DeviceNote::kBusy, .text = message_of(delayed) + "; the order is given again"});
   };
   if (const auto open = open_.find(delayed.intent); open != open_.end()) tell(open->second.intent.action.slice.gpu);

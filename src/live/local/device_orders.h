@@ -11,9 +11,11 @@
 
 #include "domain/ports/gpu_hands.h"
 #include "domain/values/gpu.h"
-#include "live/session/session.h"
+#include "live/session/device_intent.h"
 
 namespace berth::live {
+
+class Session;
 
 class DeviceOrders {
  public:
@@ -46,7 +48,6 @@ class DeviceOrders {
   [[nodiscard]] DeviceOrder order_of(const DeviceIntent& intent) const;
   /// The GPU on which an order of ours ended.
   [[nodiscard]] std::optional<std::uint32_t> take_end(Session& session, const DeviceEnd& ended);
-  [[nodiscard]] static Session::EndKind kind_of(const Open& open, const DeviceEnd& ended);
   std::uint32_t take_action_end(Session& session, const DeviceEnd& ended);
   std::uint32_t take_mode_end(Session& session, const DeviceEnd& ended);
   /// The words of the GPU's event.

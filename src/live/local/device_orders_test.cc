@@ -7,6 +7,11 @@
 #include <memory>
 #include <set>
 
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
+#include "live/session/service_watch.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::live {
@@ -40,10 +45,11 @@ class DeviceOrdersTest : public ::testing::Test {
         {}, 1);
     scenario.layout.reset();
     SessionOptions options;
-    options.devices = sim::Devices::kOutside;
-    options.next_intent = [this] { return ++last_intent_; };
-    options.boot = [this] { return boot_; };
-    options.record = [this](const std::vector<Entry>& entries) -> std::optional<std::string> {
+    options.has_outside_devices = true;
+    options.listener.next_intent = [this] { return ++last_intent_; };
+    options.listener.boot = [this] { return boot_; };
+    options.records_first = true;
+    options.listener.record = [this](const std::vector<Entry>& entries) -> std::optional<std::string> {
       if (!can_record_) return "the disk is full";
       for (const Entry& entry : entries) {
         if (const auto* intended = std::get_if<DeviceIntended>(&entry.what)) recorded_.push_back(intended->intent);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/core/text.h"
+#include "live/session/entry.h"
+#include "live/session/session.h"
 #include "sim/world/adopt.h"
 
 namespace berth::live {
@@ -211,9 +213,9 @@ std::vector<std::string> LocalWorld::differences_of(std::uint32_t index) const {
 void LocalWorld::tell(Session& session) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     const device::LocalGpu& gpu = gpus_[index].known;
-    session.note_device({.gpu = {index},
-                         .note = DeviceNote::kSeen,
-                         .text = fmt::format("{}, {}, model {}", gpu.uuid, gpu.name, gpu.model.name)});
+    session.on_device_note({.gpu = {index},
+                            .note = DeviceNote::kSeen,
+                            .text = fmt::format("{}, {}, model {}", gpu.uuid, gpu.name, gpu.model.name)});
     tell_notes(session, index);
     tell_gpu(session, index);
   }
@@ -228,12 +230,12 @@ void LocalWorld::tell_notes(Session& session, std::uint32_t index) {
   for (const auto& [xid, count] : std::exchange(gpu.xids, {})) {
     std::string text = fmt::format("XID {}", xid);
     if (count > 1) text += fmt::format(", {} times", count);
-    session.note_device({.gpu = {index}, .note = DeviceNote::kXid, .text = std::move(text)});
+    session.on_device_note({.gpu = {index}, .note = DeviceNote::kXid, .text = std::move(text)});
   }
   // What the log says already is no news.
   const auto tell = [&](DeviceNote note, const std::string& text, const char* first) {
     if (text == session.last_note({index}, note).value_or(first)) return;
-    session.note_device({.gpu = {index}, .note = note, .text = text});
+    session.on_device_note({.gpu = {index}, .note = note, .text = text});
   };
   if (gpu.failure || !gpu.reading) return;
   tell(DeviceNote::kRecoveryAction, gpu.reading->recovery_action, kNoAction);

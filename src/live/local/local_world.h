@@ -22,10 +22,11 @@
 #include "gpu/watch/local_machine.h"
 #include "live/local/device_orders.h"
 #include "live/local/device_source.h"
-#include "live/session/session.h"
-#include "sim/world/loop.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
+
+class Session;
 
 /// How long a start waits for each GPU to be read.
 inline constexpr std::chrono::seconds kFirstReadingPatience{10};

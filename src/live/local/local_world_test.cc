@@ -16,6 +16,11 @@
 
 #include "domain/mig/board.h"
 #include "domain/mig/catalogue.h"
+#include "domain/values/snapshot.h"
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 
 namespace berth::live {
 namespace {
@@ -121,8 +126,8 @@ class LocalWorldTest : public ::testing::Test {
     SessionOptions options;
     options.observed = world_->observed();
     options.has_load = false;
-    options.devices = sim::Devices::kOutside;
-    options.entries = [this](Entry entry) { told_.push_back(std::move(entry)); };
+    options.has_outside_devices = true;
+    options.listener.entry = [this](Entry entry) { told_.push_back(std::move(entry)); };
     session_ = std::move(*Session::make(std::move(scenario), std::move(options)));
   }
 

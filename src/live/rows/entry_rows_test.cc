@@ -10,9 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/loop/engine.h"
 #include "live/rows/world_rows.h"
 #include "live/session/demo.h"
+#include "live/session/plan_log.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "sim/world/world_left.h"
 
 namespace berth::journal {
 namespace {
@@ -23,9 +27,11 @@ class Busy {
   Busy() {
     live::SessionOptions options;
     options.approval = Approval::kAlways;
-    options.wall_clock = [] { return std::int64_t{1'700'000'000'000'000}; };
-    options.entries = [this](live::Entry entry) { entries_.push_back(std::move(entry)); };
-    options.solve_elsewhere = [this](SolveRequest request) { question_ = std::move(request); };
+    options.proposals_expire = true;
+    options.listener.wall_clock = [] { return std::int64_t{1'700'000'000'000'000}; };
+    options.listener.entry = [this](live::Entry entry) { entries_.push_back(std::move(entry)); };
+    options.solving = sim::Solving::kElsewhere;
+    options.listener.question = [this](SolveRequest request) { question_ = std::move(request); };
     auto session = live::Session::make(live::demo_scenario(), std::move(options));
     EXPECT_TRUE(session.has_value());
     session_ = std::move(*session);
@@ -96,7 +102,7 @@ class Busy {
     EXPECT_TRUE(session_->remove_tenant("other").has_value());
     approves_ = true;
     run(100);
-    session_->tell_all();
+    session_->emit_all();
   }
 
   std::optional<SolveRequest> question_;

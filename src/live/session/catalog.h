@@ -84,7 +84,7 @@ struct ObjectRefusal {
     kNotFound,     ///< there is no such object
     kVersion,      ///< another version is stored, or none
     kHasServices,  ///< the tenant still has services
-    kNotRecorded,  ///< the order could not be recorded (SessionOptions::record)
+    kNotRecorded,  ///< the order could not be recorded (SessionListener::record)
     kTooLarge,     ///< all objects would hold more than SessionOptions::held_bytes_max together
   };
   Kind kind = Kind::kNotFound;

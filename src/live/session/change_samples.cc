@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/core/ensure.h"
+#include "live/session/entry.h"
 
 namespace berth::live {
 namespace {

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "domain/values/change_times.h"
-#include "live/session/entry.h"
 
 namespace berth::live {
+
+struct DeviceEnded;
 
 /// Of how many samples the median is taken.
 inline constexpr std::size_t kTimeSamplesMax = 9;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/core/archive.h"
+#include "live/session/entry.h"
 
 namespace berth::live {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -174,7 +173,7 @@ struct Entry {
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
                DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended>
       what;
-  friend bool operator==(const Entry&, const Entry&) = default;
+  friend bool operator==(const Entry&, const Entry&);
 };
 
 /// What the world remembers since the last time: its clock, the devices that changed, and the rest if it did.
@@ -183,10 +182,5 @@ struct WorldChanges {
   std::vector<std::pair<GpuId, sim::DeviceMemory>> devices;
   std::optional<sim::WorldMemory> world = std::nullopt;
 };
-
-using EntrySink = std::function<void(Entry)>;
-
-/// Records entries before anything comes of them. Returns why they are not safe: then nothing is to come of them.
-using EntryRecorder = std::function<std::optional<std::string>(const std::vector<Entry>&)>;
 
 }  // namespace berth::live

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "live/session/object_names.h"
 #include "live/session/session.h"
 
 namespace berth::live {

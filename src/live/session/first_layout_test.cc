@@ -8,9 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "engine/loop/engine.h"
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
+#include "live/session/plan_log.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "live/session/testing/recovery.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -91,7 +97,8 @@ TEST(FirstLayout, AServiceThatComesBeforeItsAnswerIsNotPartOfIt) {
   const Micros create = scenario.changes.create;
   std::vector<SolveRequest> asked;
   SessionOptions options;
-  options.solve_elsewhere = [&](SolveRequest request) { asked.push_back(std::move(request)); };
+  options.solving = sim::Solving::kElsewhere;
+  options.listener.question = [&](SolveRequest request) { asked.push_back(std::move(request)); };
   const auto session = session_of(std::move(scenario), std::move(options));
   session->begin();
   ASSERT_EQ(asked.size(), 1U);
@@ -132,9 +139,10 @@ class LayoutWithTime : public ::testing::Test {
     options.first_layout_takes_time = true;
     options.approval = approval_;
     options.no_changes = windows_;
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     if (solves_elsewhere_) {
-      options.solve_elsewhere = [this](SolveRequest request) { asked_ = std::move(request); };
+      options.solving = sim::Solving::kElsewhere;
+      options.listener.question = [this](SolveRequest request) { asked_ = std::move(request); };
     }
     return session_of(std::move(scenario), std::move(options));
   }
@@ -150,7 +158,7 @@ class LayoutWithTime : public ::testing::Test {
   }
   /// The process ends, and another one goes on.
   void restart() {
-    session_->tell_all();
+    session_->emit_all();
     sim::WorldLeft left = session_->world_left();
     const std::unique_ptr<Session> before = std::move(session_);
     asked_.reset();

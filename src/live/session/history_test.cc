@@ -17,13 +17,18 @@
 #include "base/core/rng.h"
 #include "engine/loop/evict_stage.h"
 #include "engine/loop/static_conflict.h"
+#include "live/session/entry.h"
+#include "live/session/plan_log.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "live/session/testing/auditor.h"
 #include "live/session/testing/late_solver.h"
 #include "live/session/testing/random_orders.h"
 #include "live/session/testing/recovery.h"
+#include "live/session/testing/session_engine.h"
 #include "live/session/testing/story.h"
 #include "live/session/testing/usage_auditor.h"
+#include "live/session/usage_book.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::live {
@@ -94,27 +99,22 @@ class History {
     options.policy = kind_.policy;
     options.approval = kind_.approval;
     options.first_layout_takes_time = kind_.first_layout_takes_time;
-    options.wall_clock = [this] { return wall_us_; };
+    options.proposals_expire = true;
+    options.listener.wall_clock = [this] { return wall_us_; };
     options.no_changes = no_changes_;
-    options.journal = [this](const sim::JournalRecord& record) {
+    options.listener.journal = [this](const sim::JournalRecord& record) {
       read_events();  // those that were before it
       story_.read(record);
       records_.push_back(record);
     };
-    options.entries = [this](Entry entry) {
+    options.listener.entry = [this](Entry entry) {
       note_orders();
       entries_.push_back(std::move(entry));
     };
-    options.usage = [this](const UsageInterval& interval) { usage_.read(interval, entries_.size()); };
-    if (restores_) {
-      options.restores_engine_at = [this, rng = rng_.split("restores")](Instant) mutable {
-        const bool is_chosen = rng.below(3) == 0;
-        restored_count_ += is_chosen ? 1 : 0;
-        return is_chosen;
-      };
-    }
+    options.listener.usage = [this](const UsageInterval& interval) { usage_.read(interval, entries_.size()); };
     if (solver_) {
-      options.solve_elsewhere = [this](SolveRequest request) {
+      options.solving = sim::Solving::kElsewhere;
+      options.listener.question = [this](SolveRequest request) {
         EXPECT_FALSE(solver_->is_open()) << "a second question is open";
         solver_->ask(std::move(request));
       };
@@ -196,7 +196,7 @@ class History {
 
   /// The process ends, and another one goes on: with all that was told, or without the last of it.
   void restart() {
-    session_->tell_all();
+    session_->emit_all();
     note_orders();
     const bool loses_tail = kind_.loses_tail && rng_.below(2) == 0;
     if (loses_tail) entries_.resize(needed_entries_ + rng_.below(entries_.size() + 1 - needed_entries_));
@@ -234,6 +234,7 @@ class History {
         if (auto finished = solver_->take(session_->now())) session_->answer(std::move(*finished));
       }
       static_cast<void>(session_->advance(std::min(until, session_->now() + Micros(1 + drawn(rng_, 700'000)))));
+      if (restores_ && restores_rng_.below(3) == 0 && testing::SessionEngine::restore(*session_)) ++restored_count_;
       read_events();
       usage_.look(*session_);
     }
@@ -411,6 +412,7 @@ class History {
   Kind kind_;
   std::uint64_t seed_;
   bool restores_;
+  Rng restores_rng_ = rng_.split("restores");
   Scenario scenario_;
   std::optional<NoChanges> no_changes_;  ///< of the next session
   std::vector<Entry> entries_;

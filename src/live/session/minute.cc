@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/core/ensure.h"
+#include "sim/world/service_meter.h"
 
 namespace berth::live {
 

@@ -10,8 +10,11 @@
 
 #include "base/core/instant.h"
 #include "domain/values/series.h"
-#include "sim/world/service_meter.h"
-#include "sim/world/world.h"
+#include "sim/world/sm_time.h"
+
+namespace berth::sim {
+struct MeasuredSecond;
+}
 
 namespace berth::live {
 

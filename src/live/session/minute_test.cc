@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/core/rng.h"
+#include "sim/world/service_meter.h"
 
 namespace berth::live {
 namespace {

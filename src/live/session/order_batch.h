@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "live/session/catalog.h"
@@ -16,11 +14,16 @@ namespace berth::live {
 
 class OrderBatch {
  public:
+  OrderBatch();
+  OrderBatch(const OrderBatch&);
+  OrderBatch& operator=(const OrderBatch&);
+  OrderBatch(OrderBatch&&) noexcept;
+  OrderBatch& operator=(OrderBatch&&) noexcept;
+  ~OrderBatch();
+
   /// Whether an order about the service can be checked before the batch is carried out. Else it has to wait: the batch
   /// has one about the same service, or one with pins, which concern others, too.
-  [[nodiscard]] bool has_room_for(const ServiceName& name, bool has_pins) const {
-    return !has_pins_ && !services_.contains(name) && (!has_pins || entries_.empty());
-  }
+  [[nodiscard]] bool has_room_for(const ServiceName& name, bool has_pins) const;
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -36,29 +39,12 @@ class OrderBatch {
   [[nodiscard]] bool takes(ServiceId place) const { return places_.contains(place); }
 
   /// The removals in it, as a batch: none of them depends on what else is in it.
-  [[nodiscard]] OrderBatch removals() const {
-    OrderBatch batch;
-    for (const Entry& entry : entries_) {
-      if (const auto* dropped = std::get_if<ServiceDropped>(&entry.what)) batch.remove(entry.at, *dropped);
-    }
-    return batch;
-  }
+  [[nodiscard]] OrderBatch removals() const;
 
   /// Adds that a service is set. `place_count`: of the session. Requires: has_room_for.
-  void set(Instant at, ServiceStored stored, bool is_new, std::size_t place_count) {
-    services_.insert(stored.name);
-    ++version_count_;
-    if (stored.set) ++revision_count_;
-    if (is_new) places_.insert(stored.entry.id);
-    if (stored.entry.id.index >= place_count) ++new_place_count_;
-    has_pins_ = stored.set && !stored.set->spec->pins.empty();
-    entries_.push_back({.at = at, .what = std::move(stored)});
-  }
+  void set(Instant at, ServiceStored stored, bool is_new, std::size_t place_count);
   /// That one is removed; the same.
-  void remove(Instant at, ServiceDropped dropped) {
-    services_.insert(dropped.name);
-    entries_.push_back({.at = at, .what = std::move(dropped)});
-  }
+  void remove(Instant at, ServiceDropped dropped);
 
  private:
   std::vector<Entry> entries_;

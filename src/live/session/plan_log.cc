@@ -10,6 +10,7 @@
 
 #include "base/core/overloaded.h"
 #include "domain/values/constraint.h"
+#include "engine/loop/engine.h"
 
 namespace berth::live {
 namespace {

@@ -17,8 +17,11 @@
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
-#include "engine/loop/engine.h"
 #include "live/session/service_names.h"
+
+namespace berth {
+struct StepAnswer;
+}
 
 namespace berth::live {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "domain/mig/catalogue.h"
+#include "engine/loop/engine.h"
 
 namespace berth::live {
 namespace {

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "live/session/order_batch.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::live {
@@ -24,7 +26,7 @@ class SessionBlobs : public ::testing::Test {
     Scenario scenario = sim::testing::scenario_of({}, {}, 1);
     scenario.layout.reset();
     SessionOptions options;
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     return std::move(*Session::make(std::move(scenario), std::move(options)));
   }
 

@@ -1,90 +1,116 @@
-/// What devices of a world of real GPUs say of themselves, as entries and events, and how long their changes take.
-#include <fmt/format.h>
-#include <cmath>
+/// What devices of a world of real GPUs show and say of themselves, and what they are to do.
+#include <utility>
 
+#include "domain/values/event.h"
+#include "live/session/device_changes.h"
+#include "live/session/device_intent.h"
+#include "live/session/entry_emitter.h"
+#include "live/session/object_names.h"
+#include "live/session/observed_gpus.h"
 #include "live/session/session.h"
+#include "live/session/session_log.h"
+#include "live/session/session_options.h"
+#include "sim/world/loop.h"
 
 namespace berth::live {
-namespace {
 
-EventKind event_of(DeviceNote note) {
-  switch (note) {
-    case DeviceNote::kSeen:
-      return EventKind::kGpuSeen;
-    case DeviceNote::kDiffers:
-      return EventKind::kGpuDiffers;
-    case DeviceNote::kXid:
-      return EventKind::kGpuXid;
-    case DeviceNote::kRecoveryAction:
-      return EventKind::kGpuRecoveryAction;
-    case DeviceNote::kMigMode:
-      return EventKind::kGpuMigMode;
-    case DeviceNote::kBusy:
-      return EventKind::kGpuBusy;
+// ---- what they show
+
+void Session::see_gpu(GpuId gpu, const sim::Sight& sight) {
+  loop_->see_gpu(gpu, sight);
+  report_world(false);
+}
+
+void Session::lose_gpu(GpuId gpu, const std::string& reason) {
+  loop_->lose_gpu(gpu, reason);
+  report_world(false);
+}
+
+void Session::return_gpu(GpuId gpu) {
+  loop_->return_gpu(gpu);
+  report_world(false);
+}
+
+bool Session::observe(GpuId gpu, const std::optional<std::string>& why) {
+  auto scheduled = order_to_observe(gpu, gpu_state(gpu), why);
+  return !scheduled || order_event({.at = now(), .what = *std::move(scheduled)});
+}
+
+void Session::on_device_note(const DeviceNoted& noted) {
+  emitter_->emit({.at = now(), .what = noted});
+  log_device_note(noted);
+}
+
+void Session::log_device_note(const DeviceNoted& noted) {
+  log_->append(now(), event_of(noted.note), gpu_object(noted.gpu), noted.text);
+}
+
+std::optional<std::string> Session::last_note(GpuId gpu, DeviceNote note) const {
+  return events().last_message(event_of(note), gpu_object(gpu));
+}
+
+// ---- what they are to do
+
+std::vector<DeviceIntent> Session::take_device_intents() {
+  std::vector<DeviceIntent> intents;
+  std::vector<Entry> entries;
+  const std::vector<sim::DeviceAction> actions = loop_->world().device_actions();
+  if (actions.empty()) return intents;
+  const std::optional<std::string> boot = options_->listener.boot();
+  if (!boot) return intents;
+  for (const sim::DeviceAction& action : actions) {
+    intents.push_back({.number = options_->listener.next_intent(), .action = action});
+    entries.push_back({.at = now(), .what = entry_of(intents.back(), *boot)});
   }
-  return EventKind::kGpuSeen;
+  if (!emitter_->record(entries)) return {};
+  loop_->give_out_device_actions();
+  for (const Entry& entry : entries) changes_->begin(std::get<DeviceIntended>(entry.what));
+  report_world(false);  // that they were given out is remembered before anybody has them
+  return intents;
 }
 
-}  // namespace
-
-void Session::note_device(const DeviceNoted& noted) {
-  tell({.at = now(), .what = noted});
-  log_device(noted);
-}
-
-void Session::log_device(const DeviceNoted& noted) {
-  append(now(), event_of(noted.note), gpu_object(noted.gpu), noted.text);
+void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind) {
+  emitter_->emit({.at = now(), .what = ended});
+  const auto measured = changes_->end(ended);
+  const sim::DeviceAction& action = intent.action;
+  loop_->end_device_action({.kind = action.kind,
+                            .slice = action.slice,
+                            .generation = action.generation,
+                            .is_done = ended.outcome == kDoneOutcome,
+                            .is_known = kind != EndKind::kUnknown,
+                            .message = ended.message,
+                            .is_late = kind == EndKind::kLate});
+  report_world(false);
+  if (measured && changes_->is_due(*measured)) learn_time(*measured);
 }
 
 std::optional<std::uint64_t> Session::intend_mig_mode(GpuId gpu) {
-  const std::optional<std::string> boot = options_.boot();
+  const std::optional<std::string> boot = options_->listener.boot();
   if (!boot) return std::nullopt;
-  const std::uint64_t intent = options_.next_intent();
-  if (!record_order({{.at = now(), .what = MigModeIntended{.intent = intent, .gpu = gpu, .boot = *boot}}})) {
+  const std::uint64_t intent = options_->listener.next_intent();
+  if (!emitter_->record({{.at = now(), .what = MigModeIntended{.intent = intent, .gpu = gpu, .boot = *boot}}})) {
     return std::nullopt;
   }
   return intent;
 }
 
 void Session::end_mig_mode_intent(GpuId gpu, const DeviceEnded& ended) {
-  tell({.at = now(), .what = ended});
+  emitter_->emit({.at = now(), .what = ended});
   const bool is_done = ended.outcome == kDoneOutcome;
   std::string text = is_done ? "turned on" : "not turned on";
   if (!ended.message.empty()) text += ": " + ended.message;
-  note_device({.gpu = gpu, .note = DeviceNote::kMigMode, .text = std::move(text)});
+  on_device_note({.gpu = gpu, .note = DeviceNote::kMigMode, .text = std::move(text)});
 }
 
-std::optional<std::string> Session::last_note(GpuId gpu, DeviceNote note) const {
-  return events_.last_message(event_of(note), gpu_object(gpu));
-}
+// ---- how long their changes take
 
-// ---- how long changes take
-
-void Session::note_intended(const DeviceIntended& intended) {
-  const GpuModel& model = scenario_.model_of(intended.slice.gpu);
-  samples_.begin(
-      intended.intent,
-      {.model = model.name, .profile = profile_name(model, intended.slice.profile), .action = intended.kind});
-}
-
-MeasuredTime Session::in_world_time(MeasuredTime time) const {
-  const double scaled = static_cast<double>(time.median.count()) * options_.device_speed;
-  time.median = Micros(static_cast<std::int64_t>(std::llround(scaled)));
-  return time;
-}
-
-MeasuredTimes Session::device_times() const {
-  MeasuredTimes times = samples_.times();
-  for (auto& [change, time] : times) time = in_world_time(time);
-  return times;
-}
+MeasuredTimes Session::device_times() const { return changes_->times(); }
 
 void Session::learn_time(const ChangeKind& change) {
-  const MeasuredTime measured = in_world_time(samples_.time_of(change));
-  if (!is_worth_learning(change_time(scenario_, change), measured)) return;
-  const Event event{.at = now(), .what = TimesMeasured{.change = change, .time = measured}};
+  auto measured = changes_->find_news(change);
+  if (!measured) return;
   // If it cannot be recorded, plans count on what they did until it is looked at again.
-  static_cast<void>(order({{.at = now(), .what = EventSeen{event}}}));
+  static_cast<void>(order_event({.at = now(), .what = *std::move(measured)}));
 }
 
 }  // namespace berth::live

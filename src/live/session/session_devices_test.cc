@@ -9,8 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "live/session/device_intent.h"
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
+#include "live/session/live_figures.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "sim/world/slice_table.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -21,7 +28,7 @@ SessionOptions options_of(std::vector<Entry>* told) {
   SessionOptions options;
   options.observed = {{GpuId{0}, "not ours"}, {kSessionGpu, "not ours"}};
   options.has_load = false;
-  if (told != nullptr) options.entries = [told](const Entry& entry) { told->push_back(entry); };
+  if (told != nullptr) options.listener.entry = [told](const Entry& entry) { told->push_back(entry); };
   return options;
 }
 
@@ -36,10 +43,10 @@ TEST(SessionDevices, NotesBecomeEvents) {
   const auto session = session_with(options_of(nullptr));
   session->begin();
   EXPECT_EQ(session->last_note(kSessionGpu, DeviceNote::kDiffers), std::nullopt);
-  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kSeen, .text = "GPU-1, A100-80GB"});
-  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kDiffers, .text = "less memory"});
-  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
-  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kRecoveryAction, .text = "gpu_reset"});
+  session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kSeen, .text = "GPU-1, A100-80GB"});
+  session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kDiffers, .text = "less memory"});
+  session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
+  session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kRecoveryAction, .text = "gpu_reset"});
   std::vector<LoggedEvent> events = events_of(*session);
   ASSERT_GE(events.size(), 4U);
   events.erase(events.begin(), events.end() - 4);
@@ -62,10 +69,10 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   session->begin();
   session->see_gpu(kSessionGpu, {.standing = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
-  session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
+  session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
   session->see_gpu(kSessionGpu, sim::Sight());
   session->lose_gpu({0}, "it cannot be read");
-  session->tell_all();
+  session->emit_all();
 
   const auto again = session_with(options_of(nullptr));
   again->repeat(told, session->order_count());
@@ -86,10 +93,10 @@ TEST(SessionDevices, TheFirstPlanLeavesAloneWhatOthersMade) {
     std::uint64_t intents_made = 0;
     SessionOptions options = options_of(&told);
     options.observed.reset();
-    options.devices = sim::Devices::kOutside;
+    options.has_outside_devices = true;
     options.first_layout_takes_time = true;
-    options.next_intent = [&] { return ++intents_made; };
-    options.boot = [] { return std::optional<std::string>("boot"); };
+    options.listener.next_intent = [&] { return ++intents_made; };
+    options.listener.boot = [] { return std::optional<std::string>("boot"); };
     const auto session = std::move(*Session::make(std::move(scenario), std::move(options)));
     std::map<GpuId, sim::Sight> sights;
     if (is_told) sights[{0}] = {.standing = {half}};

@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "live/session/service_watch.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::live {

@@ -5,7 +5,13 @@
 #include <vector>
 
 #include "live/session/demo.h"
+#include "live/session/event_log.h"
+#include "live/session/lost_slices.h"
+#include "live/session/plan_log.h"
+#include "live/session/service_watch.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "sim/world/fault_book.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::live {

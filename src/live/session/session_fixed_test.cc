@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "domain/mig/catalogue.h"
+#include "engine/loop/approval.h"
 #include "live/session/demo.h"
+#include "live/session/plan_log.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "sim/world/fault_book.h"
 
 namespace berth::live {
 namespace {

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "live/session/demo.h"
+#include "live/session/entry.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "live/session/testing/recovery.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -32,7 +35,7 @@ class SessionForgotten : public ::testing::Test {
       run_to(second);
       if (second % 25 == 5) devices_.emplace(second, session_->world_left());
       if (!saved_.empty() || second < kSavedSecond || !session_->is_at_rest()) continue;
-      session_->tell_all();
+      session_->emit_all();
       saved_ = session_->save();
       entries_.clear();
     }
@@ -42,7 +45,7 @@ class SessionForgotten : public ::testing::Test {
   }
   [[nodiscard]] std::unique_ptr<Session> make() {
     SessionOptions options;
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     auto made = Session::make(demo_scenario(), std::move(options));
     EXPECT_TRUE(made.has_value());
     return std::move(*made);
@@ -51,7 +54,7 @@ class SessionForgotten : public ::testing::Test {
     while (session_->now() < Instant::at_second(second)) ASSERT_TRUE(session_->advance(Instant::at_second(second)));
   }
   void restart(sim::WorldLeft left) {
-    session_->tell_all();
+    session_->emit_all();
     session_ = make();
     const auto begun_anew = session_->restore(saved_);
     ASSERT_TRUE(begun_anew.has_value() && begun_anew->empty());

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "domain/values/held_bytes.h"
+#include "live/session/order_batch.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -48,7 +51,7 @@ class SessionHeld : public ::testing::Test {
     scenario.layout.reset();
     SessionOptions options;
     options.held_bytes_max = held_bytes_max;
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     return std::move(*Session::make(std::move(scenario), std::move(options)));
   }
 

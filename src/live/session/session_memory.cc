@@ -1,14 +1,15 @@
 /// A session as bytes, and back.
-#include <cstddef>
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/core/archive.h"
+#include "engine/loop/engine.h"
+#include "live/session/device_changes.h"
 #include "live/session/session.h"
+#include "live/session/session_log.h"
+#include "live/session/session_objects.h"
+#include "live/session/session_options.h"
+#include "sim/world/loop.h"
 
 namespace berth::live {
 namespace {
@@ -21,85 +22,49 @@ constexpr int kFormatOfSamples = 4;
 
 }  // namespace
 
-/// Those that are as they were at the beginning are not written again: their arrivals may be long tables.
-template <class Archive>
-void Session::archive_services(Archive& archive) {
-  const SharedList<ServiceSpec>& now = scenario_.services;
-  const SharedList<ServiceSpec>& first = first_services_;
-  std::vector<std::optional<std::shared_ptr<const ServiceSpec>>> changed;
-  if constexpr (!Archive::kReads) {
-    for (std::size_t index = 0; index < now.size(); ++index) {
-      const bool is_first = index < first.size() && (now.shares(first, index) || now[index] == first[index]);
-      changed.push_back(is_first ? std::nullopt : std::optional(now.share(index)));
-    }
-  }
-  archive(changed);
-  if constexpr (Archive::kReads) {
-    if (!archive.require(changed.size() >= first.size())) return;
-    SharedList<ServiceSpec> services = first_services_;
-    for (std::size_t index = 0; index < changed.size(); ++index) {
-      if (!archive.require(changed[index] || index < first.size())) return;
-      if (changed[index]) services.set_shared(index, std::move(*changed[index]));
-    }
-    scenario_.services = std::move(services);
-  }
-}
-
-template <class Archive>
-void Session::archive_blobs(Archive& archive) {
-  std::map<ServiceName, RowsBlobs> blobs;
-  if constexpr (!Archive::kReads) {
-    for (const auto& [name, service] : catalog_.services) {
-      if (!service.blobs.empty()) blobs.emplace(name, service.blobs);
-    }
-  }
-  archive(blobs);
-  if constexpr (Archive::kReads) {
-    for (auto& [name, of_service] : blobs) {
-      const auto service = catalog_.services.find(name);
-      if (!archive.require(service != catalog_.services.end())) return;
-      service->second.blobs = std::move(of_service);
-    }
-  }
-}
-
-template <class Archive>
-void Session::archive_memory(Archive& archive, int& format) {
-  archive(format);
-  if (!archive.require(kMemoryFormatMin <= format && format <= kMemoryFormat)) return;
-  archive_services(archive);
-  archive(catalog_, last_revision_, events_, plans_, approval_reason_, asked_count_, asked_before_, step_count_,
-          refreshed_step_, watch_, lost_slices_, usage_, read_second_, draining_);
-  if (format > kMemoryFormatMin) archive_blobs(archive);
+/// The parts that all formats have, but for the services: they are written in one way and read in another.
+template <class Archive, class Self>
+void Session::archive_parts(Archive& archive, Self& self) {
+  self.objects_->archive_catalog(archive);
+  SessionLog::archive_plans(archive, *self.log_);
+  self.objects_->archive_places(archive);
+  archive(self.step_count_, self.refreshed_step_);
+  SessionLog::archive_conditions(archive, *self.log_);
+  archive(self.read_second_);
+  SessionLog::archive_draining(archive, *self.log_);
 }
 
 std::string Session::save() {
-  tell_all();
+  emit_all();
   ArchiveWriter archive;
-  int format = kMemoryFormat;
-  archive_memory(archive, format);
-  archive(loop_->memory(), promises_, samples_);
+  archive(kMemoryFormat);
+  objects_->archive_services(archive);
+  archive_parts(archive, *this);
+  std::as_const(*objects_).archive_blobs(archive);
+  archive(loop_->memory(), promises(), changes_->samples());
   return archive.take();
 }
 
 Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   ArchiveReader archive(bytes);
   int format = 0;
-  archive_memory(archive, format);
+  archive(format);
   sim::LoopMemory loop;
-  archive(loop);
-  if (format > kMemoryFormatMin) archive(promises_);
-  if (format >= kFormatOfSamples) archive(samples_);
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormat)) {
+    scenario_->services = objects_->read_services(archive);
+    archive_parts(archive, *this);
+    if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
+    archive(loop);
+    if (format > kMemoryFormatMin) archive(log_->promises());
+    if (format >= kFormatOfSamples) archive(changes_->samples());
+  }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
-  auto begun_anew = loop_->restore(loop, scenario_);
-  if (begun_anew) {
-    scenario_.no_changes = loop_->engine().scenario().no_changes;
-    scenario_.measured_times = loop_->engine().scenario().measured_times;
-  }
-  for (std::uint32_t index = 0; begun_anew && options_.service_set && index < scenario_.services.size(); ++index) {
-    options_.service_set({index});
-  }
-  return begun_anew;
+  auto unread = loop_->restore(loop, *scenario_);
+  if (!unread) return unread;
+  scenario_->no_changes = loop_->engine().scenario().no_changes;
+  scenario_->measured_times = loop_->engine().scenario().measured_times;
+  for (std::uint32_t index = 0; index < scenario_->services.size(); ++index) options_->listener.service_set({index});
+  return unread;
 }
 
 }  // namespace berth::live

@@ -6,7 +6,12 @@
 #include <vector>
 
 #include "live/session/demo.h"
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
+#include "live/session/service_watch.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -25,7 +30,7 @@ class SessionNoChanges : public ::testing::Test {
   [[nodiscard]] std::unique_ptr<Session> make(std::optional<NoChanges> windows) {
     SessionOptions options;
     options.no_changes = std::move(windows);
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     auto made = Session::make(demo_scenario(), std::move(options));
     EXPECT_TRUE(made.has_value());
     return std::move(*made);
@@ -35,7 +40,7 @@ class SessionNoChanges : public ::testing::Test {
     session_->begin();
   }
   void restart(std::optional<NoChanges> windows) {
-    session_->tell_all();
+    session_->emit_all();
     sim::WorldLeft left = session_->world_left();
     session_ = make(std::move(windows));
     session_->repeat(std::vector(entries_), left.world.orders);

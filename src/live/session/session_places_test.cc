@@ -5,8 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "engine/loop/engine.h"
 #include "live/session/demo.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::live {
@@ -17,7 +19,8 @@ class SessionPlaces : public ::testing::Test {
  protected:
   void SetUp() override {
     SessionOptions options;
-    options.solve_elsewhere = [this](SolveRequest request) { request_ = std::move(request); };
+    options.solving = sim::Solving::kElsewhere;
+    options.listener.question = [this](SolveRequest request) { request_ = std::move(request); };
     auto made = Session::make(demo_scenario(), std::move(options));
     ASSERT_TRUE(made);
     session_ = std::move(*made);

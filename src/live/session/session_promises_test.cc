@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "base/core/test_cases.h"
+#include "domain/values/snapshot.h"
 #include "live/session/demo.h"
+#include "live/session/entry.h"
+#include "live/session/promise_book.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -17,7 +22,7 @@ class SessionPromises : public ::testing::Test {
  protected:
   [[nodiscard]] std::unique_ptr<Session> make() {
     SessionOptions options;
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
     auto made = Session::make(demo_scenario(), std::move(options));
     EXPECT_TRUE(made.has_value());
     return std::move(*made);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "live/session/testing/late_solver.h"
 #include "sim/world/testing/scenarios.h"
 
@@ -17,7 +18,8 @@ TEST(SessionRest, EachAnswerIsFollowedByAnInstantOfRest) {
   testing::LateSolver solver([] { return Micros(1'300'000); });
   SessionOptions options;
   options.planning_seconds = 1;
-  options.solve_elsewhere = [&](SolveRequest request) { solver.ask(std::move(request)); };
+  options.solving = sim::Solving::kElsewhere;
+  options.listener.question = [&](SolveRequest request) { solver.ask(std::move(request)); };
   ServiceSpec service = sim::testing::service_of("a", {{.profile = "1g.10gb", .latency_ms = 40}},
                                                  sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
   service.tenant = "t";

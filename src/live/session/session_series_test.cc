@@ -6,8 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "live/session/entry.h"
+#include "live/session/live_figures.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -35,8 +39,8 @@ class SessionSeries : public ::testing::Test {
   std::unique_ptr<Session> make() {
     SessionOptions options;
     options.policy = "fixed";
-    options.entries = [this](Entry entry) { entries_.push_back(std::move(entry)); };
-    options.series = [this](SeriesSpan span) { seconds_.push_back(std::move(span)); };
+    options.listener.entry = [this](Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.series = [this](SeriesSpan span) { seconds_.push_back(std::move(span)); };
     return std::move(*Session::make(two_busy_services(), std::move(options)));
   }
 
@@ -47,7 +51,7 @@ class SessionSeries : public ::testing::Test {
 
   /// The session as the next process makes it, without the last seconds of its series.
   std::unique_ptr<Session> restarted(std::size_t missing = 0) {
-    session_->tell_all();
+    session_->emit_all();
     const std::vector<Entry> entries = entries_;
     std::vector<SeriesSpan> seconds = seconds_;
     seconds.resize(seconds.size() - missing);

@@ -8,7 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "live/session/entry.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "live/session/testing/late_solver.h"
 #include "sim/world/testing/scenarios.h"
 
@@ -21,9 +23,11 @@ TEST(SessionSight, WhatASecondShowedFirstIsRecordedForTheFirstReader) {
   int record_count = 0;
   SessionOptions options;
   options.planning_seconds = 1;
-  options.solve_elsewhere = [&](SolveRequest request) { solver.ask(std::move(request)); };
-  options.entries = [&](const Entry& entry) { told.push_back(entry); };
-  options.record = [&](const std::vector<Entry>& /*orders*/) {
+  options.solving = sim::Solving::kElsewhere;
+  options.listener.question = [&](SolveRequest request) { solver.ask(std::move(request)); };
+  options.listener.entry = [&](const Entry& entry) { told.push_back(entry); };
+  options.records_first = true;
+  options.listener.record = [&](const std::vector<Entry>& /*orders*/) {
     ++record_count;
     return std::optional<std::string>();
   };

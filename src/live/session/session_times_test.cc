@@ -7,8 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "live/session/device_intent.h"
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_left.h"
 
 namespace berth::live {
 namespace {
@@ -28,11 +33,11 @@ class SessionTimesTest : public ::testing::Test {
         {}, 1);
     scenario.layout.reset();
     SessionOptions options;
-    options.devices = sim::Devices::kOutside;
+    options.has_outside_devices = true;
     options.device_speed = speed;
-    options.next_intent = [this] { return ++last_intent_; };
-    options.boot = [] { return "boot"; };
-    if (tells) options.entries = [this](const Entry& entry) { told_.push_back(entry); };
+    options.listener.next_intent = [this] { return ++last_intent_; };
+    options.listener.boot = [] { return "boot"; };
+    if (tells) options.listener.entry = [this](const Entry& entry) { told_.push_back(entry); };
     return std::move(*Session::make(std::move(scenario), std::move(options)));
   }
   /// A session with slices that have to be made, as their GPU was lost.
@@ -98,7 +103,7 @@ TEST_F(SessionTimesTest, TimesAsAssumedAreNoNews) {
 
 TEST_F(SessionTimesTest, OutliveARestart) {
   begin();
-  session_->tell_all();
+  session_->emit_all();
   const auto repeated = make_session(false);
   repeated->repeat(told_, session_->order_count());
   repeated->resume(session_->world_left());
@@ -117,7 +122,7 @@ TEST_F(SessionTimesTest, OutliveARestart) {
 /// The process ended between a sample and its event.
 TEST_F(SessionTimesTest, AreLearnedAtTheNextStartIfTheyWereNot) {
   begin();
-  session_->tell_all();
+  session_->emit_all();
   std::erase_if(told_, [](const Entry& entry) {
     const auto* seen = std::get_if<EventSeen>(&entry.what);
     return seen != nullptr && std::holds_alternative<TimesMeasured>(seen->event.what);
@@ -131,7 +136,7 @@ TEST_F(SessionTimesTest, AreLearnedAtTheNextStartIfTheyWereNot) {
 
 TEST_F(SessionTimesTest, AnotherSpeedIsLearnedAtTheNextStart) {
   begin();
-  session_->tell_all();
+  session_->emit_all();
   const auto again = make_session(false, /*speed=*/0.5);
   again->repeat(told_, session_->order_count());
   again->resume(session_->world_left());

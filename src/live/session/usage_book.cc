@@ -117,7 +117,7 @@ void UsageBook::update_gpu(GpuId gpu, std::vector<UsagePart> parts, Instant now,
     }
   }
   for (OpenUsage& over : open) {
-    if (over.from < now && sink) sink({.gpu = gpu, .what = std::move(over), .to = now});
+    if (over.from < now) sink({.gpu = gpu, .what = std::move(over), .to = now});
   }
   open = std::move(next);
 }

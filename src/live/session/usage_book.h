@@ -78,8 +78,8 @@ class UsageBook {
 
   /// To be called for each event that the engine is given.
   void note(const Event& event);
-  /// To be called after each step: closes what is no longer so and opens what is so instead. Tells `sink` (which may be
-  /// empty) of each interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
+  /// To be called after each step: closes what is no longer so and opens what is so instead. Reports to
+  /// `sink` each interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
   void update(const Snapshot& snapshot, const Scenario& names, const UsageSink& sink);
 
   /// By GpuId, each by start.

@@ -7,6 +7,7 @@
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 
 namespace berth::whatif {
 namespace {
@@ -77,8 +78,8 @@ class Reader {
     options.approval = past_.approval;
     options.first_layout_takes_time = past_.first_layout_takes_time;
     options.has_end = past_.has_end;
-    options.seen = [this](const Event& event) { note_event(event); };
-    options.ordered = [this](const sim::Order& order) { note_order(order); };
+    options.listener.event = [this](const Event& event) { note_event(event); };
+    options.listener.order = [this](const sim::Order& order) { note_order(order); };
     return options;
   }
 

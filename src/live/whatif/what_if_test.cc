@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::whatif {
@@ -49,8 +50,8 @@ class Live {
   explicit Live(Scenario scenario, bool has_end = false) : scenario_(std::move(scenario)), has_end_(has_end) {
     live::SessionOptions options;
     options.has_end = has_end;
-    options.entries = [this](live::Entry entry) { entries_.push_back(std::move(entry)); };
-    options.journal = [this](const sim::JournalRecord& record) { records_.push_back(record); };
+    options.listener.entry = [this](live::Entry entry) { entries_.push_back(std::move(entry)); };
+    options.listener.journal = [this](const sim::JournalRecord& record) { records_.push_back(record); };
     session_ = std::move(*live::Session::make(scenario_, std::move(options)));
     session_->begin();
   }
@@ -78,7 +79,7 @@ class Live {
   }
 
   [[nodiscard]] Past past() {
-    session_->tell_all();
+    session_->emit_all();
     return {.scenario = scenario_,
             .seed = 1,
             .policy = "berth",

@@ -403,7 +403,7 @@ TEST(Run, APlanThatTheVerifierRefusesIsCountedAndChangesNothing) {
   stages.push_back(scripted({{10, {create(two_g)}}, {20, {destroy(one_g)}}}));
   std::vector<sim::JournalRecord> journal;
   sim::RunOptions options;
-  options.loop.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
+  options.loop.listener.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
   const auto outcome = sim::run_scenario(scenario, std::move(stages), options);
   ASSERT_TRUE(outcome.has_value() && outcome->world != nullptr);
   EXPECT_EQ(outcome->refusals.count, 1);

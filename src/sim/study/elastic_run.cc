@@ -43,7 +43,7 @@ Result<ElasticOutcome> run_elastic(const Scenario& scenario, std::uint64_t seed,
   options.loop.is_strict = row.obeys_constraints;
   options.progress = progress;
   if (timeline || journal) {
-    options.loop.journal = [&](const sim::JournalRecord& record) {
+    options.loop.listener.journal = [&](const sim::JournalRecord& record) {
       if (timeline) timeline->add(record);
       if (journal) journal(record);
     };

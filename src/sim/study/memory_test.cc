@@ -39,7 +39,7 @@ long peak_kib(const Scenario& scenario) {
     auto stages = testing::fixed_stages(scenario);
     stages.push_back(retraining_stage(scenario));
     sim::RunOptions options;
-    options.loop.journal = [](const sim::JournalRecord&) {};
+    options.loop.listener.journal = [](const sim::JournalRecord&) {};
     const auto outcome = sim::run_scenario(scenario, std::move(stages), options);
     _exit(outcome.has_value() && outcome->world != nullptr ? 0 : 1);
   }

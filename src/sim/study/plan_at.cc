@@ -75,7 +75,7 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
                                                        static_cast<double>(options.second + 1));
     return !asked.is_planned && !is_stopped;
   };
-  run.loop.solved = [&](const Snapshot& posed, const Solution& solution) {
+  run.loop.listener.solution = [&](const Snapshot& posed, const Solution& solution) {
     if (!asked.is_planned || asked.answer.plan.id != 0) return;
     asked.answer.refused = refusal_of(scenario, *asked.answer.record, posed, solution.plan);
     asked.answer.plan = solution.plan;

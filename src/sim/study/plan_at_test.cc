@@ -153,7 +153,7 @@ std::vector<Action> replayed_actions(const Scenario& scenario, std::int64_t seco
   std::vector<Action> actions;
   sim::RunOptions run;
   run.loop.is_strict = true;
-  run.loop.plan_made = [&](const Plan& plan, Instant) {
+  run.loop.listener.plan = [&](const Plan& plan, Instant) {
     if (plan.made_at == Instant::at_second(second)) actions = plan.actions;
     for (Action& action : actions) action.number = 0;  // a plan that did not take effect has none
   };

@@ -121,13 +121,13 @@ class PolicyReplay {
     options.loop.world = {.sharing = sharing, .dispatch = row_.dispatch, .only = std::nullopt};
     options.loop.is_strict = row_.obeys_constraints;
     if (hooks_.progress) options.progress = [this, part](double done) { return hears(part.from + part.size * done); };
-    options.loop.journal = [&](const sim::JournalRecord& record) {
+    options.loop.listener.journal = [&](const sim::JournalRecord& record) {
       timeline.add(record);
       note_retrained(record, retrained);
       if (is_journaled && hooks_.journal) hooks_.journal(row_.name, record);
     };
     if (hooks_.keeps_insight) {
-      options.loop.plan_made = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
+      options.loop.listener.plan = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
     }
     PolicyResult result;
     result.name = row_.name;

@@ -34,7 +34,7 @@ std::vector<std::string> news(const Scenario& scenario, const WholeGpuCounts& co
   std::vector<std::string> lines;
   sim::RunOptions options;
   options.loop.world.gpus_at_start = static_cast<std::uint32_t>(gpus_at_start(scenario, counts));
-  options.loop.journal = [&](const JournalRecord& record) {
+  options.loop.listener.journal = [&](const JournalRecord& record) {
     if (!std::holds_alternative<sim::SecondRecord>(record)) lines.push_back(shown(record));
   };
   const auto outcome = sim::run_scenario(scenario, {whole_gpus_stage(scenario, counts)}, options);

@@ -11,6 +11,7 @@
 #include "base/core/rng.h"
 #include "domain/mig/geometry.h"
 #include "sim/world/loop.h"
+#include "sim/world/testing/engine_renewal.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::sim {
@@ -186,13 +187,12 @@ TEST_P(RandomFaults, NoSliceIsLostOrInventedAndNoGpuIsStuck) {
     return made;
   };
   LoopOptions options;
-  options.journal = [&](const JournalRecord& record) { auditor.take(record); };
-  options.observed = [&](const Event& event) { auditor.take(event); };
-  // Now and then the engine is rebuilt from the events: it must come to believe the same.
-  options.rebuilds_engine_at = [](Instant at) {
-    return at > Instant() && at.second() % 200 == 0 && at == Instant::at_second(at.second());
-  };
+  options.listener.journal = [&](const JournalRecord& record) { auditor.take(record); };
+  options.listener.event = [&](const Event& event) { auditor.take(event); };
+  testing::EngineRebuild engine;
+  engine.listen(options.listener);
   Loop loop(scenario, stages, options);
+  engine.attach(loop, scenario);
   loop.begin();
   int injected = 0;
   while (!loop.is_over()) {
@@ -204,6 +204,9 @@ TEST_P(RandomFaults, NoSliceIsLostOrInventedAndNoGpuIsStuck) {
       }
     }
     loop.advance();
+    // Now and then the engine is rebuilt from the events: it must come to believe the same.
+    const Instant at = loop.now();
+    if (at.second() % 200 == 0 && at == Instant::at_second(at.second())) engine.rebuild();
     auditor.check(loop.engine().snapshot());
   }
   EXPECT_GT(injected, 30);

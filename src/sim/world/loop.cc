@@ -7,7 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
 #include "sim/world/reconcile.h"
@@ -18,10 +17,11 @@ Loop::Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options
     : scenario_(scenario),
       make_stages_(std::move(make_stages)),
       options_(std::move(options)),
-      world_(std::make_unique<World>(scenario_, options_.seed, options_.world, options_.journal)),
+      world_(std::make_unique<World>(scenario_, options_.seed, options_.world, options_.listener.journal)),
       engine_(new_engine(scenario_)) {}
 
-/// An engine that has seen nothing.
+Loop::~Loop() = default;
+
 std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
   return std::make_unique<Engine>(scenario, make_stages_,
                                   EngineRules{.is_strict = options_.is_strict,
@@ -85,7 +85,7 @@ std::unique_ptr<World> Loop::finish() {
 
 bool Loop::is_at_rest() const {
   const bool is_asking = engine_->has_open_question() || pending_ || awaited_at_;
-  return !is_asking && !engine_->has_unapplied_events() && !infeasible_ && !repeated_;
+  return !is_asking && !engine_->has_unapplied_events() && !infeasible_ && !replay_;
 }
 
 LoopMemory Loop::memory() const {
@@ -110,72 +110,46 @@ Result<std::vector<std::string>> Loop::restore(const LoopMemory& memory, const S
 }
 
 void Loop::replay_after(std::uint64_t carried_out) {
-  repeated_ = Repeated{
-      .carried_out = carried_out, .scenario = scenario_, .revisions = {}, .left = {}, .asked = {}, .answer = {}};
-  repeated_->scenario.services = engine_->scenario().services;
-  for (const ServiceState& service : engine_->snapshot().services) repeated_->revisions.push_back(service.revision);
+  Scenario scenario = scenario_;
+  scenario.services = engine_->scenario().services;
+  std::vector<std::uint64_t> revisions;
+  for (const ServiceState& service : engine_->snapshot().services) revisions.push_back(service.revision);
+  replay_.emplace(carried_out, std::move(scenario), std::move(revisions));
 }
 
 void Loop::replay_to(Instant at) {
-  ENSURE(repeated_ && at >= now_);
+  ENSURE(replay_ && at >= now_);
   now_ = at;
 }
 
 void Loop::replay_step() {
-  ENSURE(repeated_);
+  ENSURE(replay_);
   act_on(step_engine());
 }
 
 void Loop::replay_answer(SolveFinished finished) {
-  ENSURE(repeated_);
-  repeated_->answer = std::move(finished);
-}
-
-void Loop::pass_over(const Order& order) {
-  SharedList<ServiceSpec>& services = repeated_->scenario.services;
-  if (const auto* set = std::get_if<ServiceSet>(&order)) {
-    const std::size_t index = set->service.index;
-    services.set_shared(index, set->spec);
-    repeated_->revisions.resize(services.size());
-    repeated_->revisions[index] = set->revision;
-  } else if (const auto* removed = std::get_if<ServiceRemoved>(&order)) {
-    const std::size_t index = removed->service.index;
-    services.set(index, absent_service(std::as_const(services)[index]));
-  }
+  ENSURE(replay_);
+  replay_->set_answer(std::move(finished));
 }
 
 void Loop::replay_end() {
-  ENSURE(repeated_);
+  ENSURE(replay_);
   if (engine_->has_unapplied_events()) act_on(step_engine());
   // Where the world waits for the solver, an answer has its time.
-  const bool is_due = !options_.waits_for_solver && repeated_->answer && repeated_->asked &&
-                      repeated_->answer->question == repeated_->asked->question && engine_->has_open_question();
+  const bool is_due =
+      options_.solving != Solving::kElsewhereWaiting && replay_->has_answer() && engine_->has_open_question();
   if (!is_due) return;
-  observe({.at = now_, .what = std::move(*std::exchange(repeated_->answer, std::nullopt))});
+  observe({.at = now_, .what = replay_->take_answer()});
   act_on(step_engine());
 }
 
 void Loop::resume(WorldLeft left) {
-  ENSURE(repeated_);
-  Repeated repeated = std::move(*std::exchange(repeated_, std::nullopt));
+  ENSURE(replay_);
+  LoopReplay replay = std::move(*std::exchange(replay_, std::nullopt));
   now_ = left.world.now = std::max(left.world.now, now_);
-  std::vector<const Plan*> plans_left;
-  for (const Order& order : repeated.left) {
-    if (const auto* given = std::get_if<PlanOrder>(&order)) plans_left.push_back(&given->plan);
-  }
-  forget_passed(engine_->last_numbers(), plans_left, left.devices);
-  std::set<Slice> to_destroy;
-  std::vector<std::set<Slice>> standing = staying_slices(left.devices);
-  for (Order& order : repeated.left) {
-    auto* given = std::get_if<PlanOrder>(&order);
-    if (given == nullptr) continue;
-    drop_impossible(standing, left.devices, given->plan);
-    for (const Action& action : given->plan.actions) {
-      if (const auto* destroyed = std::get_if<DestroySlice>(&action.what)) to_destroy.insert(destroyed->slice);
-    }
-  }
-  world_ = std::make_unique<World>(repeated.scenario, options_.seed, options_.world, options_.journal);
-  world_->resume(left.world, left.devices, repeated.revisions);
+  const std::set<Slice> to_destroy = replay.adapt(engine_->last_numbers(), left.devices);
+  world_ = std::make_unique<World>(replay.scenario(), options_.seed, options_.world, options_.listener.journal);
+  world_->resume(left.world, left.devices, replay.revisions());
   if (options_.world.has_load) feed_missed_seconds();
   for (const Event& event :
        find_news(engine_->snapshot(), left.devices, left.world.services, to_destroy, left.losses, now_)) {
@@ -183,15 +157,17 @@ void Loop::resume(WorldLeft left) {
   }
   for (const Event& event : world_->take_events()) delay(event);
   step();
-  for (Order& order : repeated.left) execute_late(order);
+  for (Order& order : replay.left()) execute_late(order);
   see_world();
-  if (!repeated.asked || !engine_->has_open_question()) return;
-  if (repeated.answer && repeated.answer->question == repeated.asked->question) {
-    pending_ = {.due_at = std::max(now_, repeated.asked->acts_at), .finished = std::move(*repeated.answer)};
-    if (!options_.waits_for_solver) pending_->due_at = now_;
-  } else {
-    solve(std::move(*repeated.asked));
-  }
+  ask_again(replay);
+}
+
+void Loop::ask_again(LoopReplay& replay) {
+  std::optional<SolveRequest>& asked = replay.asked();
+  if (!asked || !engine_->has_open_question()) return;
+  if (!replay.has_answer()) return solve(std::move(*asked));
+  const bool has_its_time = options_.solving == Solving::kElsewhereWaiting;
+  pending_ = {.due_at = has_its_time ? std::max(now_, asked->acts_at) : now_, .finished = replay.take_answer()};
 }
 
 void Loop::feed_missed_seconds() {
@@ -215,13 +191,11 @@ void Loop::feed_missed_seconds() {
 
 void Loop::give(Order order) {
   ++order_count_;
-  if (options_.ordered) options_.ordered(order);
-  if (!repeated_) {
-    execute(order);
-  } else if (order_count_ <= repeated_->carried_out) {
-    pass_over(order);
+  options_.listener.order(order);
+  if (replay_) {
+    replay_->give(order_count_, std::move(order));
   } else {
-    repeated_->left.push_back(std::move(order));
+    execute(order);
   }
 }
 
@@ -278,7 +252,7 @@ void Loop::command(const Event& event) { command(std::vector<Event>{event}); }
 
 void Loop::command(const std::vector<Event>& events) {
   for (const Event& event : events) observe(event);
-  if (!is_over() && !repeated_) step();
+  if (!is_over() && !replay_) step();
 }
 
 void Loop::set_service(const ServiceSet& set) {
@@ -333,9 +307,8 @@ void Loop::delay(const Event& event) {
 
 void Loop::observe(const Event& event) {
   note_seen(event);
-  if (options_.observed) options_.observed(event);
+  options_.listener.event(event);
   engine_->observe(event);
-  if (options_.rebuilds_engine_at) observed_.push_back(event);
 }
 
 void Loop::deliver() {
@@ -374,49 +347,24 @@ bool Loop::take_due_solutions() {
 
 StepAnswer Loop::step_engine() {
   deliver_observations();
-  StepAnswer answer = engine_->step(now_);
-  const bool may_restore = options_.restores_engine_at && !engine_->has_open_question();
-  if (may_restore && options_.restores_engine_at(now_)) restore_engine();
-  if (!options_.rebuilds_engine_at) return answer;
-  log_.push_back({.now = now_, .events = std::exchange(observed_, {})});
-  if (options_.rebuilds_engine_at(now_)) rebuild_engine();
-  return answer;
-}
-
-/// Nothing is solved: the solutions are events.
-void Loop::rebuild_engine() {
-  engine_ = new_engine(scenario_);
-  for (const LoggedStep& logged : log_) {
-    for (const Event& event : logged.events) engine_->observe(event);
-    static_cast<void>(engine_->step(logged.now));
-  }
-}
-
-/// Everything goes through bytes.
-void Loop::restore_engine() {
-  const auto memory = from_bytes<EngineMemory>(bytes_of(engine_->memory()));
-  ENSURE(memory.has_value());
-  auto restored = new_engine(engine_->scenario());
-  const auto begun_anew = restored->restore(*memory);
-  ENSURE(begun_anew.has_value() && begun_anew->empty());
-  engine_ = std::move(restored);
+  return engine_->step(now_);
 }
 
 void Loop::act_on(StepAnswer answer) {
-  if (options_.answered) options_.answered(answer);
+  options_.listener.answer(answer);
   if (answer.refused && refusals_.count++ == 0) {
     refusals_.first = fmt::format("at second {}: {}", (now_ - Instant()).to_seconds(), *answer.refused);
   }
   infeasible_ = std::move(answer.infeasible);
   if (!answer.plan.is_empty()) {
-    if (options_.plan_made) options_.plan_made(answer.plan, now_);
+    options_.listener.plan(answer.plan, now_);
     give(PlanOrder{.plan = std::move(answer.plan), .is_first_layout = answer.is_first_layout});
   }
   if (answer.request) solve(std::move(*answer.request));
 }
 
 void Loop::note_seen(const Event& event) {
-  if (repeated_ && std::holds_alternative<SolveFinished>(event.what)) repeated_->asked.reset();
+  if (replay_ && std::holds_alternative<SolveFinished>(event.what)) replay_->close_question();
   const auto* second = std::get_if<ServiceSecond>(&event.what);
   if (second == nullptr) return;
   if (second->service.index >= seen_until_.size()) seen_until_.resize(second->service.index + std::size_t{1}, -1);
@@ -424,18 +372,15 @@ void Loop::note_seen(const Event& event) {
 }
 
 void Loop::solve(SolveRequest request) {
-  if (repeated_) {
-    repeated_->asked = std::move(request);
-    return;
-  }
-  if (options_.solve_elsewhere) {
-    if (options_.waits_for_solver) awaited_at_ = request.acts_at;
-    options_.solve_elsewhere(std::move(request));
+  if (replay_) return replay_->ask(std::move(request));
+  if (options_.solving != Solving::kAtOnce) {
+    if (options_.solving == Solving::kElsewhereWaiting) awaited_at_ = request.acts_at;
+    options_.listener.question(std::move(request));
     return;
   }
   // Solved at once, and delivered when it is due.
   auto solution = std::make_shared<const Solution>(request.solve());
-  if (options_.solved) options_.solved(*request.posed, *solution);
+  options_.listener.solution(*request.posed, *solution);
   pending_ = {.due_at = request.acts_at, .finished = {.question = request.question, .solution = std::move(solution)}};
 }
 

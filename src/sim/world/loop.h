@@ -4,100 +4,36 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "base/core/instant.h"
 #include "base/core/result.h"
 #include "domain/values/event.h"
-#include "domain/values/plan.h"
 #include "domain/values/scenario.h"
-#include "domain/values/snapshot.h"
-#include "domain/values/solution.h"
 #include "engine/loop/engine.h"
-#include "sim/world/journal.h"
+#include "sim/world/loop_memory.h"
+#include "sim/world/loop_options.h"
+#include "sim/world/loop_replay.h"
+#include "sim/world/order.h"
 #include "sim/world/world.h"
-#include "sim/world/world_memory.h"
+#include "sim/world/world_left.h"
 
 namespace berth::sim {
-
-/// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are
-/// counted, and the world remembers how many it has carried out, so that none is lost or done twice when a process
-/// ends.
-struct PlanOrder {
-  Plan plan;
-  bool is_first_layout = false;
-};
-struct FaultInjection {
-  std::uint64_t id = 0;
-  FaultOrder fault;
-};
-using Order = std::variant<PlanOrder, ServiceSet, ServiceRemoved, FaultInjection>;
-
-struct LoopOptions {
-  std::uint64_t seed = 1;
-  WorldOptions world;
-  bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/loop/constraints.h)
-  Approval approval = Approval::kNever;
-  bool first_layout_takes_time = false;  ///< EngineRules
-  JournalSink journal;                   ///< may be empty
-  /// Called with each plan that has actions when it takes effect. May be empty.
-  std::function<void(const Plan& plan, Instant acts_at)> plan_made;
-  /// Sees each order of the world before it is carried out, or, while a session is repeated, passed over. May be empty.
-  std::function<void(const Order&)> ordered;
-  /// Sees each event that the engine is given, before the step that applies it. May be empty.
-  std::function<void(const Event&)> observed;
-  /// Sees the answer of each step, before the world carries it out. May be empty.
-  std::function<void(const StepAnswer&)> answered;
-  /// Sees each solution of the loop's own solver, and the snapshot for which it was asked, before it is delivered. May
-  /// be empty.
-  std::function<void(const Snapshot& posed, const Solution& solution)> solved;
-  /// Receives each question instead of the loop's own solver, which answers `planning` later; `answer` brings the
-  /// solution, whenever it is known. May be empty.
-  std::function<void(SolveRequest)> solve_elsewhere;
-  /// The world stands still until `answer`, which delivers when the loop's own solver would have: the same world.
-  bool waits_for_solver = false;
-  /// Whether to discard the engine after the step at that instant, and rebuild it from the events alone: for tests of
-  /// that. May be empty; else all events of the run are kept.
-  std::function<bool(Instant)> rebuilds_engine_at;
-  /// Whether to discard the engine after the step at that instant, and restore it from the bytes of its memory: for
-  /// tests of that. Not called while a question is open. May be empty.
-  std::function<bool(Instant)> restores_engine_at;
-};
-
-/// How a session that ended goes on: what the world remembers.
-struct WorldLeft {
-  WorldMemory world;
-  std::vector<DeviceMemory> devices;         ///< by GpuId
-  std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
-};
-
-/// Plans that the verifiers refused: nothing of them took effect.
-struct Refusals {
-  std::int64_t count = 0;
-  std::string first;  ///< the verifier's words, with the time; empty if there was none
-};
-
-/// What a loop remembers between two steps. The world has a memory of its own.
-struct LoopMemory {
-  Instant now;
-  EngineMemory engine;
-  std::uint64_t order_count = 0;
-  std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw; -1: none
-  Refusals refusals;
-};
 
 /// Carries events to the engine, questions to a solver and plans to the world. Observations and solutions have their
 /// delays; a plan takes effect at once. The same calls give the same bytes.
 class Loop {
  public:
-  /// `make_stages` may be called again (rebuilds_engine_at, restores_engine_at).
+  /// `make_stages` is called for each engine that it makes.
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop();
 
   /// Observes the history, orders from outside and what stands on devices outside, and makes the first step. To be
   /// called once, before anything else, unless `resume` is.
@@ -147,7 +83,7 @@ class Loop {
   [[nodiscard]] bool is_over() const { return infeasible_.has_value() || now_ == world_->end(); }
 
   /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else,
-  /// unless it is due later (`waits_for_solver`).
+  /// unless it is due later (Solving::kElsewhereWaiting).
   void answer(SolveFinished finished);
   /// Whether the world stands still until `answer`: nobody may call `advance`.
   [[nodiscard]] bool awaits_answer() const { return awaited_at_.has_value(); }
@@ -177,6 +113,10 @@ class Loop {
   void end_device_action(const DeviceActionEnd& end);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
+  /// An engine with its stages and rules that has seen nothing.
+  [[nodiscard]] std::unique_ptr<Engine> new_engine(const Scenario& scenario) const;
+  /// Goes on with another engine, which must know the same.
+  void exchange_engine(std::unique_ptr<Engine> engine) { engine_ = std::move(engine); }
   /// Requires: begun or resumed.
   [[nodiscard]] const World& world() const { return *world_; }
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return world_->take_changed_gpus(); }
@@ -196,23 +136,6 @@ class Loop {
     Instant due_at;
     SolveFinished finished;
   };
-  /// What the engine was given for one step.
-  struct LoggedStep {
-    Instant now;
-    std::vector<Event> events;
-  };
-
-  /// While a session is repeated:
-  struct Repeated {
-    std::uint64_t carried_out = 0;         ///< orders, by the world
-    Scenario scenario;                     ///< as it is to the world
-    std::vector<std::uint64_t> revisions;  ///< by ServiceId: ServiceSet::revision, likewise
-    std::vector<Order> left;               ///< orders that the world has not carried out
-    std::optional<SolveRequest> asked;     ///< the question that is open
-    std::optional<SolveFinished> answer;   ///< to it, if it is known
-  };
-
-  [[nodiscard]] std::unique_ptr<Engine> new_engine(const Scenario& scenario) const;
   void observe_history();
   [[nodiscard]] bool may_step();
   void delay(const Event& event);
@@ -225,21 +148,20 @@ class Loop {
   /// there was one.
   bool take_due_solutions();
   [[nodiscard]] StepAnswer step_engine();
-  void rebuild_engine();
-  void restore_engine();
   void act_on(StepAnswer answer);
   /// Carries the order out. While a session is repeated, it is kept for later if the world has not done so before.
   void give(Order order);
   void execute(const Order& order);
   /// The same for an order that was given before the process began: what is not possible any more is left out.
   void execute_late(Order& order);
-  void pass_over(const Order& order);
   /// The engine gets the world's events, and steps if there are any.
   void see_world();
   void note_seen(const Event& event);
   /// Those that nobody told the engine before the process ended: their arrivals, counted again.
   void feed_missed_seconds();
   void solve(SolveRequest request);
+  /// The question that was open when the other loop ended: its answer is known, or it is asked again.
+  void ask_again(LoopReplay& replay);
 
   const Scenario scenario_;  ///< as it was at the beginning
   MakeStages make_stages_;
@@ -252,13 +174,11 @@ class Loop {
   std::deque<Event> observations_;  ///< not yet visible to the engine
   std::optional<PendingSolution> pending_;
   std::optional<Instant> awaited_at_;  ///< when the answer that the world waits for will be due
-  std::vector<Event> observed_;        ///< since the last step, if steps are logged
-  std::vector<LoggedStep> log_;
   Instant stepped_at_;
   int steps_there_ = 0;
   std::uint64_t order_count_ = 0;
   std::vector<std::int64_t> seen_until_;  ///< LoopMemory::seen_until
-  std::optional<Repeated> repeated_;
+  std::optional<LoopReplay> replay_;      ///< while a session is repeated
 };
 
 }  // namespace berth::sim

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/world/testing/engine_renewal.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::sim {
@@ -78,8 +79,9 @@ TEST(Loop, DoesNotWaitForASolverElsewhere) {
   std::vector<SolveRequest> requests;
   std::optional<Instant> took_effect;
   LoopOptions options;
-  options.solve_elsewhere = [&](SolveRequest request) { requests.push_back(std::move(request)); };
-  options.plan_made = [&](const Plan& plan, Instant at) {
+  options.solving = Solving::kElsewhere;
+  options.listener.question = [&](SolveRequest request) { requests.push_back(std::move(request)); };
+  options.listener.plan = [&](const Plan& plan, Instant at) {
     if (plan.made_at > Instant()) took_effect = at;
   };
   Loop loop(scenario, destroying(scenario, asked), options);
@@ -109,10 +111,11 @@ TEST(Loop, AnAnswerToTheSameQuestionGivesTheSameWorldHoweverItIsSolved) {
     std::vector<SolveRequest> requests;
     int asked = 0;
     LoopOptions options;
-    options.journal = [&](const JournalRecord& record) { journal.push_back(record); };
+    options.listener.journal = [&](const JournalRecord& record) { journal.push_back(record); };
     if (is_elsewhere) {
-      options.solve_elsewhere = [&](SolveRequest request) { requests.push_back(std::move(request)); };
-      options.waits_for_solver = true;
+      options.solving = Solving::kElsewhere;
+      options.listener.question = [&](SolveRequest request) { requests.push_back(std::move(request)); };
+      options.solving = Solving::kElsewhereWaiting;
     }
     Loop loop(scenario, destroying(scenario, asked), options);
     const auto answer_all = [&] {
@@ -158,7 +161,7 @@ void expect_same_in_pieces(const Scenario& scenario) {
     DrivenRun run;
     int asked = 0;
     LoopOptions options;
-    options.journal = [&](const JournalRecord& record) { run.journal.push_back(record); };
+    options.listener.journal = [&](const JournalRecord& record) { run.journal.push_back(record); };
     Loop loop(scenario, destroying(scenario, asked), options);
     loop.begin();
     while (!loop.is_over()) {
@@ -181,22 +184,25 @@ TEST(Loop, GoesOnInPiecesToTheSameWorld) { expect_same_in_pieces(world()); }
 TEST(Loop, GoesOnInPiecesToTheSameWorldByRates) { expect_same_in_pieces(world_by_rates()); }
 
 /// The journal of a run with proposals that are approved, left to expire or superseded, and a pause; the engine is
-/// rebuilt after each step whose second `is_rebuilt` picks.
+/// rebuilt at each stop whose second `is_rebuilt` picks.
 std::vector<JournalRecord> approving_journal(const Scenario& scenario, const std::function<bool(Instant)>& is_rebuilt) {
   std::vector<JournalRecord> journal;
   std::vector<std::uint64_t> held;
   LoopOptions options;
   options.approval = Approval::kAlways;
-  options.journal = [&](const JournalRecord& record) { journal.push_back(record); };
-  options.rebuilds_engine_at = is_rebuilt;
-  options.answered = [&](const StepAnswer& answer) {
+  options.listener.journal = [&](const JournalRecord& record) { journal.push_back(record); };
+  options.listener.answer = [&](const StepAnswer& answer) {
     if (answer.held) held.push_back(answer.held->id);
   };
+  testing::EngineRebuild engine;
+  engine.listen(options.listener);
   int asked = 0;
   Loop loop(scenario, destroying(scenario, asked), options);
+  engine.attach(loop, scenario);
   loop.begin();
   while (!loop.is_over()) {
     loop.advance();
+    if (is_rebuilt(loop.now())) engine.rebuild();
     const std::int64_t second = loop.now().second();
     if (loop.now() != Instant::at_second(second)) continue;
     const auto tell = [&](decltype(Event::what) what) { loop.command({.at = loop.now(), .what = std::move(what)}); };
@@ -215,7 +221,7 @@ std::vector<JournalRecord> approving_journal(const Scenario& scenario, const std
 
 TEST(Loop, AnEngineRebuiltFromItsEventsKnowsWhatWaitsForApproval) {
   const Scenario scenario = world();
-  const auto straight = approving_journal(scenario, nullptr);
+  const auto straight = approving_journal(scenario, [](Instant) { return false; });
   EXPECT_EQ(approving_journal(scenario, [](Instant) { return true; }), straight);
   EXPECT_EQ(approving_journal(scenario, [](Instant at) { return at.second() % 7 == 0; }), straight);
   const auto is_destruction = [](const JournalRecord& record) {

@@ -14,8 +14,9 @@
 #include "domain/values/event.h"
 #include "domain/values/scenario.h"
 #include "sim/world/journal.h"
-#include "sim/world/loop.h"
+#include "sim/world/order.h"
 #include "sim/world/world.h"
+#include "sim/world/world_left.h"
 
 namespace berth::sim {
 

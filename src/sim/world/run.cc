@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/core/ensure.h"
-
 namespace berth::sim {
 namespace {
 
@@ -27,7 +25,6 @@ Result<RunOutcome> run_scenario(const Scenario& scenario, const MakeStages& make
 }
 
 Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options) {
-  ENSURE(!options.loop.rebuilds_engine_at);
   return run_scenario(scenario, ready_stages(std::move(stages)), options);
 }
 

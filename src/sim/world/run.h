@@ -27,8 +27,7 @@ struct RunOutcome {
   Refusals refusals;
 };
 
-/// Runs the scenario to its end. Error only if `progress` stopped it. The second form is for runs that never rebuild
-/// the engine.
+/// Runs the scenario to its end. Error only if `progress` stopped it.
 [[nodiscard]] Result<RunOutcome> run_scenario(const Scenario& scenario, const MakeStages& make_stages,
                                               const RunOptions& options);
 [[nodiscard]] Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages,

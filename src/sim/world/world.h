@@ -29,6 +29,7 @@
 #include "sim/world/service_meter.h"
 #include "sim/world/serving.h"
 #include "sim/world/slice_table.h"
+#include "sim/world/sm_time.h"
 #include "sim/world/world_memory.h"
 
 namespace berth::sim {
@@ -61,13 +62,6 @@ struct TableSizes {
   std::size_t queued = 0;    ///< entries of the queues
   std::size_t open_seconds = 0;
   friend bool operator==(const TableSizes&, const TableSizes&) = default;
-};
-
-/// SM-microseconds since second 0: of slices with an owner, and of those that ran a batch or a retraining.
-struct SmTime {
-  double allocated_us = 0;
-  double busy_us = 0;
-  friend bool operator==(const SmTime&, const SmTime&) = default;
 };
 
 class World {

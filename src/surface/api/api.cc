@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "live/session/session.h"
 #include "surface/api/blob_routes.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"

@@ -11,11 +11,14 @@
 
 #include "base/locks/fair_mutex.h"
 #include "domain/ports/http_server.h"
-#include "live/session/session.h"
 #include "live/session/write.h"
 #include "surface/api/api_context.h"
 #include "surface/api/clock_text.h"
 #include "surface/api/router.h"
+
+namespace berth::live {
+class Session;
+}
 
 namespace berth::api {
 

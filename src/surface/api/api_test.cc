@@ -11,7 +11,11 @@
 #include <string_view>
 #include <utility>
 
+#include "domain/values/snapshot.h"
 #include "live/session/demo.h"
+#include "live/session/event_log.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "surface/api/page.h"
 
 namespace berth::api {

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/core/text.h"
+#include "live/session/event_log.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 
 namespace berth::api {

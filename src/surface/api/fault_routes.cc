@@ -15,6 +15,8 @@
 #include "domain/mig/catalogue.h"
 #include "domain/values/node.h"
 #include "live/session/fault_text.h"
+#include "live/session/object_names.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "live/session/demo.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "surface/api/api.h"
 
 namespace berth::api {

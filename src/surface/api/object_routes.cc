@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "domain/values/node.h"
+#include "live/session/lost_slices.h"
+#include "live/session/object_names.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/device_json.h"
 #include "surface/api/paging.h"

@@ -8,6 +8,10 @@
 
 #include "base/json/text.h"
 #include "domain/scenario/service_json.h"
+#include "live/session/catalog.h"
+#include "live/session/minute.h"
+#include "live/session/object_names.h"
+#include "live/session/service_watch.h"
 #include "surface/api/device_json.h"
 #include "surface/api/object_uid.h"
 

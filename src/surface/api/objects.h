@@ -9,7 +9,10 @@
 #include <string_view>
 
 #include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
 #include "live/local/device_source.h"
+#include "live/session/event_log.h"
+#include "live/session/minute.h"
 #include "surface/api/clock_text.h"
 #include "surface/api/spec_texts.h"
 #include "surface/api/views.h"

@@ -9,6 +9,10 @@
 
 #include "base/core/text.h"
 #include "base/json/text.h"
+#include "live/session/lost_slices.h"
+#include "live/session/object_names.h"
+#include "live/session/service_watch.h"
+#include "live/session/session.h"
 #include "surface/api/plan_object.h"
 
 namespace berth::api {

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "domain/ports/http_server.h"
+#include "live/session/event_log.h"
+#include "live/session/plan_log.h"
+#include "live/session/service_watch.h"
 #include "surface/api/api_context.h"
 #include "surface/api/api_error.h"
 #include "surface/api/status.h"

@@ -1,5 +1,6 @@
 #include "surface/api/page_routes.h"
 
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/overview.h"
 #include "surface/api/paging.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json/text.h"
+#include "live/session/object_names.h"
 
 namespace berth::api {
 namespace {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "live/session/object_names.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/plan_object.h"

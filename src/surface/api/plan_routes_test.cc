@@ -1,5 +1,9 @@
 // Approval and pause as a client of the API sees them: a session on two GPUs whose layout is fixed, where the drain of
 // a GPU is the plan.
+#include "engine/loop/approval.h"
+#include "live/session/event_log.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "surface/api/api.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +57,8 @@ class ApprovalApi : public ::testing::Test {
     live::SessionOptions options;
     options.policy = "fixed";
     options.approval = approval;
-    options.wall_clock = [this] { return wall_us_; };
+    options.proposals_expire = true;
+    options.listener.wall_clock = [this] { return wall_us_; };
     session_ = std::move(*live::Session::make(planned_gpus(), std::move(options)));
     session_->begin();
     api_ = std::make_unique<Api>(*session_, lock_, ApiOptions{.key = "k", .epoch = {}, .page = "", .driver_status = [] {

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/json/text.h"
+#include "live/session/object_names.h"
 #include "live/session/promise_book.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 

@@ -14,6 +14,7 @@
 #include "base/core/text.h"
 #include "base/json/text.h"
 #include "live/session/series_points.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/time_query.h"

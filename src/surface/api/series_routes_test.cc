@@ -10,6 +10,8 @@
 
 #include "domain/ports/testing/memory_series.h"
 #include "live/session/series_minutes.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 
@@ -32,7 +34,7 @@ class SeriesApi : public ::testing::Test {
     };
     live::SessionOptions options;
     options.policy = "fixed";
-    options.series = [this](SeriesSpan second) { keep(std::move(second)); };
+    options.listener.series = [this](SeriesSpan second) { keep(std::move(second)); };
     Scenario scenario = t::scenario_of(
         {t::service_of("a", rows, arrivals(20)), t::service_of("b", rows, arrivals(150))},
         {t::holding_of(t::slice_at(0, "3g.40gb", 0), {0}), t::holding_of(t::slice_at(0, "3g.40gb", 4), {1})}, 1);

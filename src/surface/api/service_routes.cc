@@ -18,6 +18,7 @@
 #include "engine/loop/conflict.h"
 #include "engine/loop/static_conflict.h"
 #include "live/chain/field_hash.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/blob_rows.h"
 #include "surface/api/paging.h"

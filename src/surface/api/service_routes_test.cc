@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 

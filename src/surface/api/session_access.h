@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "base/locks/fair_mutex.h"
-#include "live/session/session.h"
+
+namespace berth::live {
+class Session;
+}
 
 namespace berth::api {
 
@@ -22,11 +25,14 @@ class SessionAccess {
     using Value = std::invoke_result_t<Function, live::Session&>;
     static_assert(!std::is_reference_v<Value> && !std::is_pointer_v<Value>, "what is read must own what it holds");
     const std::scoped_lock hold(lock_);
-    session_.refresh();
+    refresh();
     return std::forward<Function>(function)(session_);
   }
 
  private:
+  /// What is read is up to date then.
+  void refresh() const;
+
   live::Session& session_;
   edges::FairMutex& lock_;
 };

@@ -5,6 +5,8 @@
 
 #include "base/json/text.h"
 #include "domain/values/no_changes.h"
+#include "live/session/live_figures.h"
+#include "live/session/session.h"
 #include "surface/api/device_json.h"
 
 namespace berth::api {

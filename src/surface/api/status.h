@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "domain/values/snapshot.h"
+#include "live/session/minute.h"
 #include "surface/api/api_context.h"
 
 namespace berth::api {

@@ -12,6 +12,7 @@
 
 #include "base/core/sort_stably.h"
 #include "base/json/text.h"
+#include "live/session/session.h"
 #include "live/session/usage_text.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "live/session/usage_text.h"
 #include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
@@ -38,7 +40,7 @@ class UsageApi : public ::testing::Test {
   UsageApi() {
     live::SessionOptions options;
     options.policy = "fixed";
-    options.usage = [this](const live::UsageInterval& interval) {
+    options.listener.usage = [this](const live::UsageInterval& interval) {
       const UsageKey key{
           .gpu = interval.gpu.index, .start = interval.what.part.start, .from_us = interval.what.from.micros()};
       kept_[key] = {.key = key,

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "live/session/live_figures.h"
+#include "live/session/lost_slices.h"
+#include "live/session/service_watch.h"
+#include "live/session/session.h"
+
 namespace berth::api {
 namespace {
 

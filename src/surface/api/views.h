@@ -11,7 +11,14 @@
 #include <vector>
 
 #include "domain/values/node.h"
-#include "live/session/session.h"
+#include "live/session/catalog.h"
+#include "live/session/lost_slices.h"
+#include "live/session/minute.h"
+#include "live/session/service_watch.h"
+
+namespace berth::live {
+class Session;
+}
 
 namespace berth::api {
 

@@ -9,6 +9,7 @@
 
 #include "base/json/text.h"
 #include "live/chain/field_hash.h"
+#include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/blob_rows.h"
 

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "live/chain/field_hash.h"
+#include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
 #include "surface/api/api.h"
 
@@ -92,7 +94,8 @@ class WritesApi : public ::testing::Test {
     Scenario scenario = sim::testing::scenario_of({}, {}, 2);
     scenario.layout.reset();
     live::SessionOptions options;
-    options.record = [this](const std::vector<live::Entry>&) { return failure_; };
+    options.records_first = true;
+    options.listener.record = [this](const std::vector<live::Entry>&) { return failure_; };
     session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
     session_->begin();
     api_ = std::make_unique<Api>(*session_, lock_,

@@ -1,4 +1,5 @@
 #include "apps/swarm/testing/ledger.h"
+#include "live/session/plan_log.h"
 #include "live/session/promise_book.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ bool Ledger::send(Process& process, const ClientOrder& order) {
     ++counts_.unanswered;
     return false;
   }
-  if (!failure) process.session().note_recorded();
+  if (!failure) process.session().set_recorded();
   if (!failure) answers_[outcome.key] = outcome.body;
   ++counts_.acknowledged;
   return true;

@@ -6,6 +6,7 @@
 #include "base/core/ensure.h"
 #include "live/rows/entry_rows.h"
 #include "live/rows/usage_rows.h"
+#include "live/session/session_options.h"
 #include "live/session/testing/random_orders.h"
 
 namespace berth::swarm::testing {
@@ -113,22 +114,25 @@ void Process::make_session() {
   options.policy = around_.policy;
   options.approval = around_.approval;
   options.planning_seconds = kPlanningSeconds;
-  options.wall_clock = [this] { return wall_us_without_jumps(); };
-  options.journal = [this](const sim::JournalRecord& record) {
+  options.proposals_expire = true;
+  options.listener.wall_clock = [this] { return wall_us_without_jumps(); };
+  options.listener.journal = [this](const sim::JournalRecord& record) {
     if (is_dead()) return;
     read_events();  // those that were before it
     around_.story.read(record);
   };
-  options.entries = [this](const live::Entry& entry) { recorder_->note(entry); };
-  options.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
-  options.usage = [this](const live::UsageInterval& interval) {
+  options.listener.entry = [this](const live::Entry& entry) { recorder_->note(entry); };
+  options.records_first = true;
+  options.listener.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
+  options.listener.usage = [this](const live::UsageInterval& interval) {
     recorder_->note_usage(journal::row_of(interval, session_->scenario()));
     if (!is_dead()) around_.usage.read(interval, recorder_->last_sequence() + recorder_->pending_count());
   };
-  options.world_changed = [this](const live::WorldChanges& changes) {
+  options.listener.world_changed = [this](const live::WorldChanges& changes) {
     if (may_write()) around_.machine.write_devices(changes, around_.story.record_count());
   };
-  options.solve_elsewhere = [this](SolveRequest request) {
+  options.solving = sim::Solving::kElsewhere;
+  options.listener.question = [this](SolveRequest request) {
     ENSURE(!around_.solver.is_open());
     asked_at_ = session_->now();
     around_.solver.ask(std::move(request));
@@ -183,14 +187,14 @@ void Process::run_to(Instant until, Rng& rng) {
 }
 
 void Process::record() {
-  session_->tell_clock();
-  if (!recorder_->flush()) session_->note_recorded();
+  session_->report_clock();
+  if (!recorder_->flush()) session_->set_recorded();
 }
 
 bool Process::save() {
   if (!session_->is_at_rest() || recorder_->failure()) return false;
   if (recorder_->record_snapshot(kSnapshotFormat, session_->save())) return false;
-  session_->note_recorded();
+  session_->set_recorded();
   return true;
 }
 

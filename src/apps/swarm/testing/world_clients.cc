@@ -6,6 +6,7 @@
 #include "apps/swarm/testing/world.h"
 #include "engine/loop/static_conflict.h"
 #include "live/rows/entry_rows.h"
+#include "live/session/plan_log.h"
 #include "live/session/testing/random_orders.h"
 
 namespace berth::swarm::testing {

@@ -11,6 +11,7 @@
 #include "live/chain/verify.h"
 #include "live/rows/entry_rows.h"
 #include "live/session/promise_book.h"
+#include "live/session/service_watch.h"
 #include "live/session/testing/recovery.h"
 
 namespace berth::swarm::testing {
@@ -161,7 +162,7 @@ void World::expect_end() {
   if (auditor.standing() != live::testing::known_slices(process_->session())) {
     found("the engine and the world's records know other slices");
   }
-  process_->session().tell_all();
+  process_->session().emit_all();
   process_->record();
   auto reader = machine_.open_reader();
   const auto counts = reader ? chain::verify_journal(**reader) : tl::unexpected(reader.error());

@@ -6,7 +6,14 @@
 #include <utility>
 
 #include "domain/profile/operating_point.h"
+#include "live/session/event_log.h"
+#include "live/session/live_figures.h"
+#include "live/session/lost_slices.h"
+#include "live/session/plan_log.h"
+#include "live/session/service_watch.h"
+#include "live/session/usage_book.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world_memory.h"
 
 namespace berth::live::testing {
 namespace {

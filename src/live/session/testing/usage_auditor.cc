@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "base/core/sort_stably.h"
+#include "live/session/usage_book.h"
+#include "sim/world/world_left.h"
+#include "sim/world/world_memory.h"
 namespace berth::live::testing {
 namespace {
 

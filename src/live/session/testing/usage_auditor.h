@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "live/session/session.h"
+#include "live/session/usage_book.h"
 
 namespace berth::live::testing {
 

@@ -28,7 +28,7 @@ inline Ran run(const Scenario& scenario, std::vector<Stage> stages, std::uint64_
   sim::RunOptions options;
   options.loop.seed = seed;
   options.loop.world = world;
-  options.loop.journal = [&](const sim::JournalRecord& record) { ran.journal.push_back(record); };
+  options.loop.listener.journal = [&](const sim::JournalRecord& record) { ran.journal.push_back(record); };
   const auto outcome = sim::run_scenario(scenario, std::move(stages), options);
   ENSURE(outcome.has_value() && outcome->world != nullptr && outcome->refusals.count == 0);
   measure::measure(scenario, *outcome->world, ran.result);

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/core/rng.h"
 #include "domain/trace/run_arrivals.h"
 #include "engine/policy/registry.h"
-#include "sim/world/run.h"
+#include "sim/world/loop.h"
+#include "sim/world/testing/engine_renewal.h"
 
 namespace berth::study::testing {
 
@@ -25,7 +27,7 @@ struct RenewedRun {
   bool is_feasible = true;
 };
 
-/// A run in which the engine is renewed after about one of `every` steps in which it can be.
+/// A run in which the engine is renewed at about one of `every` stops at which it can be.
 inline RenewedRun run_renewed(const Scenario& scenario, const policy::Policy& row, Renewal renewal,
                               std::uint64_t every) {
   RenewedRun run;
@@ -35,22 +37,27 @@ inline RenewedRun run_renewed(const Scenario& scenario, const policy::Policy& ro
       .scenario = scenario, .settings = settings, .arrivals = [&](ServiceId service, std::int64_t second) {
         return arrivals.count(service, second);
       }};
-  sim::RunOptions options;
-  options.loop.is_strict = row.obeys_constraints;
-  options.loop.world.sharing = row.sharings.front();
-  options.loop.world.dispatch = row.dispatch;
-  options.loop.journal = [&](const sim::JournalRecord& record) { run.journal.push_back(record); };
+  sim::LoopOptions options;
+  options.is_strict = row.obeys_constraints;
+  options.world.sharing = row.sharings.front();
+  options.world.dispatch = row.dispatch;
+  options.listener.journal = [&](const sim::JournalRecord& record) { run.journal.push_back(record); };
   Rng rng = Rng(7).split("renewals", every);
-  const auto is_chosen = [&](Instant) {
-    const bool is_drawn = rng.below(every) == 0;
-    run.renewed += is_drawn ? 1 : 0;
-    return is_drawn;
-  };
-  if (renewal == Renewal::kRebuilt) options.loop.rebuilds_engine_at = is_chosen;
-  if (renewal == Renewal::kRestored) options.loop.restores_engine_at = is_chosen;
+  sim::testing::EngineRebuild engine;
+  engine.listen(options.listener);
   const MakeStages make_stages = [&](const Scenario&) { return row.make(inputs).stages; };
-  const auto outcome = sim::run_scenario(scenario, make_stages, options);
-  run.is_feasible = outcome.has_value() && outcome->world != nullptr && outcome->refusals.count == 0;
+  sim::Loop loop(scenario, make_stages, options);
+  engine.attach(loop, scenario);
+  const auto renew = [&] {
+    const bool is_possible = renewal == Renewal::kRebuilt || sim::testing::has_engine_memory(loop);
+    if (renewal == Renewal::kNever || !is_possible || rng.below(every) != 0) return;
+    ++run.renewed;
+    if (renewal == Renewal::kRebuilt) engine.rebuild();
+    if (renewal == Renewal::kRestored) sim::testing::restore_engine(loop);
+  };
+  for (loop.begin(), renew(); !loop.is_over(); renew()) loop.advance();
+  run.is_feasible = !loop.infeasible() && loop.refusals().count == 0;
+  if (!loop.infeasible()) static_cast<void>(loop.finish());
   return run;
 }
 

@@ -18,6 +18,7 @@
 #include "live/folder/history.h"
 #include "live/rows/usage_rows.h"
 #include "live/session/session.h"
+#include "live/session/session_options.h"
 #include "surface/api/clock_text.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/shared/unwritable.h"

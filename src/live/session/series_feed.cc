@@ -1,34 +1,40 @@
-/// The figures of a session: what it gives away second by second, and how they go on after a restart.
+#include "live/session/series_feed.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "live/session/session.h"
+#include "domain/values/snapshot.h"
+#include "sim/world/service_meter.h"
 
 namespace berth::live {
 
-void Session::note_measured(const sim::MeasuredSecond& measured) {
+void SeriesFeed::add(const sim::MeasuredSecond& measured) {
   const ServiceId place = measured.seen.service;
   const std::int64_t second = measured.seen.second;
   ServiceFigures figures = figures_of(measured);
   figures_.add(place, second, figures);
-  if (!options_.series) return;
-  if (auto before = series_.add(place, second, std::move(figures))) options_.series(std::move(*before));
+  if (auto before = series_.add(place, second, std::move(figures))) sink_(std::move(*before));
 }
 
-void Session::give_series(const std::optional<FleetFigures>& fleet) {
+void SeriesFeed::give(const std::optional<FleetFigures>& fleet, Instant now, const Snapshot& snapshot) {
   auto span = series_.take();
   if (fleet) {
-    const std::int64_t second = (now() - Micros(1)).second();
-    if (span && span->second != second) options_.series(*std::exchange(span, std::nullopt));
+    const std::int64_t second = (now - Micros(1)).second();
+    if (span && span->second != second) sink_(*std::exchange(span, std::nullopt));
     if (!span) span = SeriesSpan{.second = second};
     span->fleet = fleet;
-    span->fleet->lost_gpus_max = std::ranges::count(snapshot().gpus, GpuHealth::kLost, &GpuState::health);
+    span->fleet->lost_gpus_max = std::ranges::count(snapshot.gpus, GpuHealth::kLost, &GpuState::health);
   }
-  if (span) options_.series(std::move(*span));
+  if (span) sink_(std::move(*span));
 }
 
-void Session::restore_figures(const std::vector<SeriesSpan>& seconds) {
+void SeriesFeed::forget(ServiceId service) {
+  figures_.forget(service);
+  series_.forget(service);
+}
+
+void SeriesFeed::restore(const std::vector<SeriesSpan>& seconds) {
   std::map<std::uint64_t, ServiceId> places;
   for (const auto& [name, service] : catalog_.services) places.emplace(service.meta.number, service.id);
   for (const SeriesSpan& span : seconds) {

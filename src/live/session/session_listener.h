@@ -1,0 +1,60 @@
+/// What a session reports to the program that runs it, and what it asks of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/values/series.h"
+#include "domain/values/slice.h"
+#include "engine/loop/engine.h"
+#include "live/session/entry.h"
+#include "live/session/usage_book.h"
+#include "sim/world/journal.h"
+#include "sim/world/order.h"
+
+namespace berth::live {
+
+/// A struct of handlers, none of which is empty: one that is not set does nothing. They are called on the thread that
+/// drives the session and must not call it.
+struct SessionListener {
+  /// Each record of the world.
+  sim::JournalSink journal = [](const sim::JournalRecord&) {};
+  /// Each entry as it happens, to be recorded soon; orders and answers are among them unless
+  /// SessionOptions::records_first.
+  std::function<void(Entry)> entry = [](const Entry&) {};
+  /// SessionOptions::records_first: records the entries so far and these. Returns why they are not safe: then nothing
+  /// is to come of them.
+  std::function<std::optional<std::string>(const std::vector<Entry>&)> record = [](const std::vector<Entry>&) {
+    return std::optional<std::string>();
+  };
+  /// What the world remembers, whenever it has changed or its clock went on.
+  std::function<void(const WorldChanges&)> world_changed = [](const WorldChanges&) {};
+  /// Each interval of usage that is over, after the entry of the step in which it ended: both are to be recorded
+  /// together.
+  UsageSink usage = [](const UsageInterval&) {};
+  /// The same while entries are repeated, when they are recorded already.
+  UsageSink past_usage = [](const UsageInterval&) {};
+  /// Each event that the engine is given, and each order of the world before it is carried out, in their order and also
+  /// while entries are repeated.
+  std::function<void(const Event&)> event = [](const Event&) {};
+  std::function<void(const sim::Order&)> order = [](const sim::Order&) {};
+  /// What each second of the world brought, soon after it: names of services at first, and again every minute.
+  std::function<void(SeriesSpan)> series = [](const SeriesSpan&) {};
+  /// A service has its place; nothing has happened to it yet.
+  std::function<void(ServiceId)> service_set = [](ServiceId) {};
+  /// Solving::kElsewhere: a question of the engine, which Session::answer answers.
+  std::function<void(SolveRequest)> question = [](const SolveRequest&) {};
+
+  /// SessionOptions::proposals_expire: the wall clock in microseconds since 1970.
+  std::function<std::int64_t()> wall_clock = [] { return std::int64_t{0}; };
+  /// Devices outside: the number of the next intent.
+  std::function<std::uint64_t()> next_intent = [] { return std::uint64_t{0}; };
+  /// Devices outside: the id of the machine's boot, which is recorded: after another boot nothing that was created
+  /// stands. Nothing: it cannot be recorded now, and no intent is given out.
+  std::function<std::optional<std::string>()> boot = [] { return std::optional<std::string>(); };
+};
+
+}  // namespace berth::live

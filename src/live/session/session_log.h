@@ -1,0 +1,102 @@
+/// What a session records of events, records and steps for people: its events, plans, conditions, usage and promises.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "domain/values/event.h"
+#include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
+#include "live/session/entry.h"
+#include "live/session/event_log.h"
+#include "live/session/lost_slices.h"
+#include "live/session/plan_log.h"
+#include "live/session/promise_book.h"
+#include "live/session/service_watch.h"
+#include "live/session/usage_book.h"
+#include "sim/world/journal.h"
+
+namespace berth::live {
+
+/// Every log in it is bounded. `snapshot` is always what the engine knows now: of an event, before it is applied.
+class SessionLog {
+ public:
+  /// `scenario` is borrowed, as it is now. `replans`: whether the policy makes other layouts as it goes.
+  SessionLog(const Scenario& scenario, bool replans);
+  SessionLog(const SessionLog&) = delete;  // the words of its events refer to it
+  SessionLog& operator=(const SessionLog&) = delete;
+
+  void append(Instant at, EventKind kind, ObjectName object, std::string message);
+  /// The world reported something of a slice.
+  void on_slice(const sim::SliceRecord& slice, const Snapshot& snapshot);
+  /// A fault was injected or cleared.
+  void on_fault(const FaultGiven& given, Instant now);
+  /// The engine is given an event. To be called before the scenario changes by it.
+  void on_event(const Event& event, const Snapshot& snapshot, Instant now);
+  /// The engine stepped. Returns the plan that waits for approval from now on, if it arrived with this step.
+  std::optional<std::uint64_t> on_step(const StepAnswer& answer, const Snapshot& snapshot, Instant now);
+  /// The service is gone from its place.
+  void forget(ServiceId service) {
+    watch_.forget(service);
+    lost_slices_.forget(service);
+  }
+
+  [[nodiscard]] const EventLog& events() const { return events_; }
+  [[nodiscard]] PlanLog& plans() { return plans_; }
+  [[nodiscard]] const PlanLog& plans() const { return plans_; }
+  [[nodiscard]] ServiceWatch& watch() { return watch_; }
+  [[nodiscard]] const ServiceWatch& watch() const { return watch_; }
+  [[nodiscard]] const LostSlices& lost_slices() const { return lost_slices_; }
+  [[nodiscard]] UsageBook& usage() { return usage_; }
+  [[nodiscard]] const UsageBook& usage() const { return usage_; }
+  [[nodiscard]] PromiseBook& promises() { return promises_; }
+  [[nodiscard]] const PromiseBook& promises() const { return promises_; }
+
+  // As bytes, in the parts that a saved session has of it, in their order.
+  template <class Archive, class Self>
+  static void archive_plans(Archive& archive, Self& self) {
+    archive(self.events_, self.plans_, self.approval_reason_);
+  }
+  template <class Archive, class Self>
+  static void archive_conditions(Archive& archive, Self& self) {
+    archive(self.watch_, self.lost_slices_, self.usage_);
+  }
+  template <class Archive, class Self>
+  static void archive_draining(Archive& archive, Self& self) {
+    archive(self.draining_);
+  }
+
+ private:
+  void on_lost_slice(const sim::SliceRecord& record, const Snapshot& snapshot);
+  void on_failed(const SliceRange& slices, const std::string& how);
+  void on_lost_gpu(Instant at, const GpuLost& lost, const Snapshot& snapshot);
+  void on_scheduled(Instant at, const GpuScheduled& scheduled);
+  void on_failed_action(Instant at, const ActionFailed& failed, const std::vector<ActionChange>& changes,
+                        const Snapshot& snapshot);
+  void on_times(Instant at, const TimesMeasured& measured);
+  void on_observed(Instant at, const GpuObserved& observed, const Snapshot& snapshot);
+  void on_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer, const Snapshot& snapshot,
+                  Instant now);
+  void on_ended_proposal(const StepAnswer& answer, const Snapshot& snapshot, Instant now);
+  void append_drained(const Snapshot& snapshot);
+  void append_changes(const std::vector<ActionChange>& changes, Instant now);
+
+  const Scenario& scenario_;
+  EventLog events_;
+  PlanLog plans_;
+  ServiceWatch watch_;
+  LostSlices lost_slices_;
+  UsageBook usage_;
+  PromiseBook promises_;
+  std::shared_ptr<const Solution> arrived_;  ///< in the step to come; null: none
+  std::string approval_reason_;              ///< of the last approval
+  std::vector<ActionFailed> failed_;         ///< since the last step
+  std::set<GpuId> draining_;                 ///< as far as the engine knows
+};
+
+}  // namespace berth::live

@@ -1,0 +1,19 @@
+/// What the world of a process that ended remembers, for the process that goes on.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "domain/values/slice.h"
+#include "sim/world/world_memory.h"
+
+namespace berth::sim {
+
+struct WorldLeft {
+  WorldMemory world;
+  std::vector<DeviceMemory> devices;         ///< by GpuId
+  std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
+};
+
+}  // namespace berth::sim
