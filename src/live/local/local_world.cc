@@ -10,7 +10,7 @@
 #include "base/core/text.h"
 #include "live/session/entry.h"
 #include "live/session/session.h"
-#include "sim/world/adopt.h"
+#include "world/slices/adopt.h"
 
 namespace berth::live {
 namespace {
@@ -181,8 +181,8 @@ device::Standing LocalWorld::standing_on(std::uint32_t index) const {
   return device::standing_on({index}, gpu.known.model, *gpu.reading);
 }
 
-std::map<GpuId, sim::Sight> LocalWorld::sights() const {
-  std::map<GpuId, sim::Sight> sights;
+std::map<GpuId, world::ObservedLayout> LocalWorld::sights() const {
+  std::map<GpuId, world::ObservedLayout> sights;
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     if (!why_lost(gpus_[index]) && gpus_[index].reading) sights[{index}] = {.standing = standing_on(index).slices};
   }
@@ -191,7 +191,7 @@ std::map<GpuId, sim::Sight> LocalWorld::sights() const {
 
 void LocalWorld::adopt(sim::WorldLeft& left) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
-    sim::DeviceMemory& memory = left.devices[index];
+    world::DeviceMemory& memory = left.devices[index];
     Gpu& gpu = gpus_[index];
     gpu.is_remembered = (gpu.is_listed || machine_.has_unread) && !memory.is_lost && management_.is_same_boot;
     if (const auto lost = why_lost(gpus_[index])) {
@@ -199,7 +199,7 @@ void LocalWorld::adopt(sim::WorldLeft& left) {
       memory.slices.clear();
       left.losses[{index}] = *lost;
     } else if (gpu.reading) {
-      memory = sim::adopt(memory, standing_on(index).slices, management_.is_same_boot);
+      memory = world::adopt(memory, standing_on(index).slices, management_.is_same_boot);
     }
   }
 }
@@ -292,7 +292,7 @@ void LocalWorld::note_boot(Session& session) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     gpus_[index].mode_at = {};
     gpus_[index].changed_at = std::chrono::steady_clock::now();
-    if (session.gpu_state({index}).health != GpuHealth::kLost) session.see_gpu({index}, sim::Sight());
+    if (session.gpu_state({index}).health != GpuHealth::kLost) session.see_gpu({index}, world::ObservedLayout());
     if (watcher_) watcher_->read_again(index);
   }
 }

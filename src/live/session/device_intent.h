@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "sim/world/slice_table.h"
+#include "world/slices/slice_table.h"
 
 namespace berth::live {
 
 /// The action, with the number under which the journal has it.
 struct DeviceIntent {
   std::uint64_t number = 0;
-  sim::DeviceAction action;
+  DeviceAction action;
   friend bool operator==(const DeviceIntent&, const DeviceIntent&) = default;
 };
 

@@ -63,7 +63,7 @@ struct Advanced {
 
 /// The world told of a slice.
 struct SliceNoted {
-  sim::SliceRecord record;
+  world::SliceRecord record;
   friend bool operator==(const SliceNoted&, const SliceNoted&) = default;
 };
 
@@ -179,7 +179,7 @@ struct Entry {
 /// What the world remembers since the last time: its clock, the devices that changed, and the rest if it did.
 struct WorldChanges {
   Instant now;  ///< the world's clock
-  std::vector<std::pair<GpuId, sim::DeviceMemory>> devices;
+  std::vector<std::pair<GpuId, world::DeviceMemory>> devices;
   std::optional<sim::WorldMemory> world = std::nullopt;
 };
 

@@ -89,7 +89,7 @@ sim::LoopOptions Session::loop_options() {
   loop.world.second_measured = [this](const sim::MeasuredSecond& second) { series_->add(second); };
   loop.listener.journal = [this](const sim::JournalRecord& record) {
     options_->listener.journal(record);
-    if (const auto* slice = std::get_if<sim::SliceRecord>(&record)) on_slice(*slice);
+    if (const auto* slice = std::get_if<world::SliceRecord>(&record)) on_slice(*slice);
   };
   loop.listener.event = [this](const Event& event) { on_event(event); };
   loop.listener.answer = [this](const StepAnswer& answer) { on_answer(answer); };
@@ -152,7 +152,7 @@ void Session::refresh() {
 
 // ---- what the loop reports
 
-void Session::on_slice(const sim::SliceRecord& record) {
+void Session::on_slice(const world::SliceRecord& record) {
   emitter_->emit({.at = record.at, .what = SliceNoted{record}});
   log_->on_slice(record, snapshot());
 }

@@ -102,7 +102,7 @@ class Session {
 
   /// The first layout is decided and in place, or under way if it takes its time. It leaves alone what stands on
   /// devices outside already: `sights`.
-  void begin(const std::map<GpuId, sim::Sight>& sights);
+  void begin(const std::map<GpuId, world::ObservedLayout>& sights);
   void begin();
   /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
   [[nodiscard]] bool is_at_rest() const;
@@ -199,7 +199,7 @@ class Session {
   // What the devices of a world of real GPUs show, now. Requires: not over, awaits no answer.
   /// What stands on a GPU: what nobody here made is of others, what is gone is reported, and what a change that was cut
   /// off has left is destroyed.
-  void see_gpu(GpuId gpu, const sim::Sight& sight);
+  void see_gpu(GpuId gpu, const world::ObservedLayout& sight);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// What devices outside are to do, each once (SessionOptions::has_outside_devices), recorded before anybody has it.
@@ -283,13 +283,13 @@ class Session {
   void log_device_note(const DeviceNoted& noted);
 
   // What the loop reports.
-  void on_slice(const sim::SliceRecord& record);
+  void on_slice(const world::SliceRecord& record);
   void on_event(const Event& event);
   void on_answer(const StepAnswer& answer);
   /// Slices that came, began to serve or went while nobody watched: people are told of them now.
   void on_unseen(const sim::WorldLeft& left);
-  void on_unseen_gone(GpuId gpu, const sim::DeviceMemory& device, const std::set<Slice>& created, Instant at);
-  void on_unseen_there(const sim::DeviceMemory& device, const std::set<Slice>& created, Instant at);
+  void on_unseen_gone(GpuId gpu, const world::DeviceMemory& device, const std::set<Slice>& created, Instant at);
+  void on_unseen_there(const world::DeviceMemory& device, const std::set<Slice>& created, Instant at);
 
   /// A proposal waits from now on, as long as proposals do.
   void wait_for_approval(std::uint64_t plan);

@@ -16,7 +16,7 @@ namespace berth::live {
 
 // ---- what they show
 
-void Session::see_gpu(GpuId gpu, const sim::Sight& sight) {
+void Session::see_gpu(GpuId gpu, const world::ObservedLayout& sight) {
   loop_->see_gpu(gpu, sight);
   report_world(false);
 }
@@ -54,11 +54,11 @@ std::optional<std::string> Session::last_note(GpuId gpu, DeviceNote note) const 
 std::vector<DeviceIntent> Session::take_device_intents() {
   std::vector<DeviceIntent> intents;
   std::vector<Entry> entries;
-  const std::vector<sim::DeviceAction> actions = loop_->world().device_actions();
+  const std::vector<DeviceAction> actions = loop_->world().device_actions();
   if (actions.empty()) return intents;
   const std::optional<std::string> boot = options_->listener.boot();
   if (!boot) return intents;
-  for (const sim::DeviceAction& action : actions) {
+  for (const DeviceAction& action : actions) {
     intents.push_back({.number = options_->listener.next_intent(), .action = action});
     entries.push_back({.at = now(), .what = entry_of(intents.back(), *boot)});
   }
@@ -72,7 +72,7 @@ std::vector<DeviceIntent> Session::take_device_intents() {
 void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind) {
   emitter_->emit({.at = now(), .what = ended});
   const auto measured = changes_->end(ended);
-  const sim::DeviceAction& action = intent.action;
+  const DeviceAction& action = intent.action;
   loop_->end_device_action({.kind = action.kind,
                             .slice = action.slice,
                             .generation = action.generation,

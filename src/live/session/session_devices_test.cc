@@ -15,7 +15,7 @@
 #include "live/session/live_figures.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
-#include "sim/world/slice_table.h"
+#include "world/slices/slice_table.h"
 #include "sim/world/testing/scenarios.h"
 #include "sim/world/world_left.h"
 
@@ -70,7 +70,7 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   session->see_gpu(kSessionGpu, {.standing = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
   session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
-  session->see_gpu(kSessionGpu, sim::Sight());
+  session->see_gpu(kSessionGpu, world::ObservedLayout());
   session->lose_gpu({0}, "it cannot be read");
   session->emit_all();
 
@@ -98,7 +98,7 @@ TEST(SessionDevices, TheFirstPlanLeavesAloneWhatOthersMade) {
     options.listener.next_intent = [&] { return ++intents_made; };
     options.listener.boot = [] { return std::optional<std::string>("boot"); };
     const auto session = std::move(*Session::make(std::move(scenario), std::move(options)));
-    std::map<GpuId, sim::Sight> sights;
+    std::map<GpuId, world::ObservedLayout> sights;
     if (is_told) sights[{0}] = {.standing = {half}};
     session->begin(sights);
     const std::vector<DeviceIntent> intents = session->take_device_intents();

@@ -55,18 +55,18 @@ std::optional<ServiceId> holder_of(const Snapshot& snapshot, const Slice& slice,
 std::string actions_text(std::size_t count) { return fmt::format("{} action{}", count, count == 1 ? "" : "s"); }
 
 /// The kind of event that a record of a slice is, if people are told of it.
-std::optional<EventKind> kind_of(const sim::SliceRecord& slice) {
+std::optional<EventKind> kind_of(const world::SliceRecord& slice) {
   switch (slice.event) {
-    case sim::SliceEvent::kCreated:
+    case world::SliceEvent::kCreated:
       return EventKind::kSliceCreated;
-    case sim::SliceEvent::kServing:
+    case world::SliceEvent::kServing:
       return slice.role == Role::kInference ? std::optional(EventKind::kSliceServing) : std::nullopt;
-    case sim::SliceEvent::kDestroyed:
-    case sim::SliceEvent::kLost:
+    case world::SliceEvent::kDestroyed:
+    case world::SliceEvent::kLost:
       return EventKind::kSliceGone;
-    case sim::SliceEvent::kDraining:
-    case sim::SliceEvent::kRetrainingStarted:
-    case sim::SliceEvent::kRetrainingDone:
+    case world::SliceEvent::kDraining:
+    case world::SliceEvent::kRetrainingStarted:
+    case world::SliceEvent::kRetrainingDone:
       return std::nullopt;
   }
   return std::nullopt;
@@ -103,11 +103,11 @@ void SessionLog::append(Instant at, EventKind kind, ObjectName object, std::stri
 
 // ---- records of the world
 
-void SessionLog::on_slice(const sim::SliceRecord& slice, const Snapshot& snapshot) {
-  if (slice.event == sim::SliceEvent::kCreated) watch_.slice_created(slice.slice);
-  const bool is_gone = slice.event == sim::SliceEvent::kDestroyed || slice.event == sim::SliceEvent::kLost;
+void SessionLog::on_slice(const world::SliceRecord& slice, const Snapshot& snapshot) {
+  if (slice.event == world::SliceEvent::kCreated) watch_.slice_created(slice.slice);
+  const bool is_gone = slice.event == world::SliceEvent::kDestroyed || slice.event == world::SliceEvent::kLost;
   if (is_gone) watch_.slice_gone(slice.slice);
-  if (slice.event == sim::SliceEvent::kLost) on_lost_slice(slice, snapshot);
+  if (slice.event == world::SliceEvent::kLost) on_lost_slice(slice, snapshot);
   const auto kind = kind_of(slice);
   if (!kind) return;
   events_.append(slice.at, *kind,
@@ -117,7 +117,7 @@ void SessionLog::on_slice(const sim::SliceRecord& slice, const Snapshot& snapsho
 }
 
 /// The snapshot is still that from before the loss.
-void SessionLog::on_lost_slice(const sim::SliceRecord& record, const Snapshot& snapshot) {
+void SessionLog::on_lost_slice(const world::SliceRecord& record, const Snapshot& snapshot) {
   LostSlice lost{.slice = {.holding = {.slice = record.slice, .role = record.role, .services = record.services},
                            .generation = record.generation},
                  .seen_at = record.at};

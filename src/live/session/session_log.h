@@ -33,7 +33,7 @@ class SessionLog {
 
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
   /// The world reported something of a slice.
-  void on_slice(const sim::SliceRecord& slice, const Snapshot& snapshot);
+  void on_slice(const world::SliceRecord& slice, const Snapshot& snapshot);
   /// A fault was injected or cleared.
   void on_fault(const FaultGiven& given, Instant now);
   /// The engine is given an event. To be called before the scenario changes by it.
@@ -72,7 +72,7 @@ class SessionLog {
   }
 
  private:
-  void on_lost_slice(const sim::SliceRecord& record, const Snapshot& snapshot);
+  void on_lost_slice(const world::SliceRecord& record, const Snapshot& snapshot);
   void on_failed(const SliceRange& slices, const std::string& how);
   void on_lost_gpu(Instant at, const GpuLost& lost, const Snapshot& snapshot);
   void on_scheduled(Instant at, const GpuScheduled& scheduled);

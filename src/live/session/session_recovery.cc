@@ -19,7 +19,7 @@
 #include "live/session/session_log.h"
 #include "live/session/session_options.h"
 #include "sim/world/loop.h"
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 namespace berth::live {
 
@@ -146,7 +146,7 @@ std::vector<Event> Session::orders_of_start(Instant at) {
 
 void Session::begin() { begin({}); }
 
-void Session::begin(const std::map<GpuId, sim::Sight>& sights) {
+void Session::begin(const std::map<GpuId, world::ObservedLayout>& sights) {
   emitter_->emit({.at = now(), .what = Begun{}});
   report_world(true);  // before anything is recorded: devices without a world have forgotten it
   loop_->begin(orders_of_start(now()), sights);
@@ -162,12 +162,12 @@ void Session::repeat(const std::vector<Entry>& entries, std::uint64_t carried_ou
 
 namespace {
 
-bool exists(const sim::SliceMemory& slice) { return !slice.is_foreign && slice.phase > sim::SlicePhase::kCreating; }
+bool exists(const world::SliceMemory& slice) { return !slice.is_foreign && slice.phase > world::SlicePhase::kCreating; }
 
 /// Whether the device has a slice of ours at that place that exists.
-bool has_slice(const sim::DeviceMemory& device, const Slice& place) {
+bool has_slice(const world::DeviceMemory& device, const Slice& place) {
   return std::ranges::any_of(device.slices,
-                             [&](const sim::SliceMemory& slice) { return slice.slice == place && exists(slice); });
+                             [&](const world::SliceMemory& slice) { return slice.slice == place && exists(slice); });
 }
 
 }  // namespace
@@ -181,12 +181,12 @@ void Session::on_unseen(const sim::WorldLeft& left) {
   }
 }
 
-void Session::on_unseen_gone(GpuId gpu, const sim::DeviceMemory& device, const std::set<Slice>& created, Instant at) {
+void Session::on_unseen_gone(GpuId gpu, const world::DeviceMemory& device, const std::set<Slice>& created, Instant at) {
   const Slice first{.gpu = gpu, .start = INT_MIN, .profile = {}};
   for (auto it = created.lower_bound(first); it != created.end() && it->gpu == gpu; ++it) {
     if (!device.is_lost && has_slice(device, *it)) continue;
-    sim::SliceRecord record{.at = at, .event = sim::SliceEvent::kDestroyed, .slice = *it, .services = {}};
-    if (device.is_lost) record.event = sim::SliceEvent::kLost;
+    world::SliceRecord record{.at = at, .event = world::SliceEvent::kDestroyed, .slice = *it, .services = {}};
+    if (device.is_lost) record.event = world::SliceEvent::kLost;
     const auto standing = snapshot().slices_at(*it);
     if (!standing.empty()) {
       const StandingSlice& known = *standing.begin();
@@ -198,11 +198,11 @@ void Session::on_unseen_gone(GpuId gpu, const sim::DeviceMemory& device, const s
   }
 }
 
-void Session::on_unseen_there(const sim::DeviceMemory& device, const std::set<Slice>& created, Instant at) {
-  for (const sim::SliceMemory& slice : device.slices) {
+void Session::on_unseen_there(const world::DeviceMemory& device, const std::set<Slice>& created, Instant at) {
+  for (const world::SliceMemory& slice : device.slices) {
     if (!exists(slice)) continue;
-    sim::SliceRecord record{.at = at,
-                            .event = sim::SliceEvent::kCreated,
+    world::SliceRecord record{.at = at,
+                            .event = world::SliceEvent::kCreated,
                             .slice = slice.slice,
                             .role = slice.role,
                             .services = slice.services,
@@ -211,9 +211,9 @@ void Session::on_unseen_there(const sim::DeviceMemory& device, const std::set<Sl
     const auto waits_for_it = [&](const StandingSlice& standing) {
       return !standing.is_ready && !standing.is_leaving && standing.assignment == slice.assigned_as;
     };
-    const bool is_news = slice.phase == sim::SlicePhase::kUp && !slice.services.empty() &&
+    const bool is_news = slice.phase == world::SlicePhase::kUp && !slice.services.empty() &&
                          std::ranges::any_of(snapshot().slices_at(slice.slice), waits_for_it);
-    record.event = sim::SliceEvent::kServing;
+    record.event = world::SliceEvent::kServing;
     if (is_news) on_slice(record);
   }
 }
@@ -227,7 +227,7 @@ void Session::resume(sim::WorldLeft left) {
   emitter_->emit({.at = at, .what = Resumed{}});
   changes_->forget_open();
   loop_->replay_to(at);
-  sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
+  world::disown_unknown(loop_->engine().last_numbers(), left.devices);
   on_unseen(left);
   if (const auto first = orders_of_start(at); !first.empty()) loop_->command(first);
   loop_->resume(std::move(left));

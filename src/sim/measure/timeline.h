@@ -43,9 +43,9 @@ class TimelineBuilder {
     Instant point_from;  ///< since when it has its operating point, within the span
   };
 
-  void add_slice(const sim::SliceRecord& record);
+  void add_slice(const world::SliceRecord& record);
   void add_second(const sim::SecondRecord& record);
-  void add_point(const sim::PointRecord& record);
+  void add_point(const world::PointRecord& record);
   void close(const OpenSpan& open, Instant until);
   void add_capacity(const OpenSpan& open, Instant until);
   [[nodiscard]] std::optional<PointChoice> point_of(const Slice& slice) const;

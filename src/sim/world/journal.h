@@ -14,17 +14,17 @@
 
 namespace berth::sim {
 
-enum class SliceEvent { kCreated, kDestroyed, kLost, kDraining, kServing, kRetrainingStarted, kRetrainingDone };
+enum class world::SliceEvent { kCreated, kDestroyed, kLost, kDraining, kServing, kRetrainingStarted, kRetrainingDone };
 
 /// An event of a slice.
-struct SliceRecord {
+struct world::SliceRecord {
   Instant at;
-  SliceEvent event = SliceEvent::kCreated;
+  world::SliceEvent event = world::SliceEvent::kCreated;
   Slice slice;
   Role role = Role::kInference;
   std::vector<ServiceId> services;  ///< none: unowned; several: shared
   std::uint64_t generation = 0;     ///< Action::number of the slice's creation; not written to files
-  friend bool operator==(const SliceRecord&, const SliceRecord&) = default;
+  friend bool operator==(const world::SliceRecord&, const world::SliceRecord&) = default;
 };
 
 /// All requests that arrived for a service in one second are settled (or the run has ended).
@@ -46,14 +46,14 @@ struct GpuRecord {
 
 /// A slice that serves, or is about to, runs at this operating point from now on; absent: the default one. A slice that
 /// was drained is at the default one again. Not written to files.
-struct PointRecord {
+struct world::PointRecord {
   Instant at;
   Slice slice;
   std::optional<PointChoice> point;
-  friend bool operator==(const PointRecord&, const PointRecord&) = default;
+  friend bool operator==(const world::PointRecord&, const world::PointRecord&) = default;
 };
 
-using JournalRecord = std::variant<SliceRecord, SecondRecord, GpuRecord, PointRecord>;
+using JournalRecord = std::variant<world::SliceRecord, SecondRecord, GpuRecord, world::PointRecord>;
 /// Receives each record in order of time; must not keep references.
 using JournalSink = std::function<void(const JournalRecord&)>;
 

@@ -9,7 +9,7 @@
 
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 namespace berth::sim {
 
@@ -31,7 +31,7 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 // ---- the clock
 
-void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, Sight>& sights) {
+void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, world::ObservedLayout>& sights) {
   observe_history();
   for (const Event& event : world_->take_events()) observe(event);  // GPUs that are not there
   for (const Event& order : orders) observe(order);
@@ -220,7 +220,7 @@ void Loop::execute_late(Order& order) {
   execute(order);
 }
 
-void Loop::see_gpu(GpuId gpu, const Sight& sight) {
+void Loop::see_gpu(GpuId gpu, const world::ObservedLayout& sight) {
   world_->see_gpu(gpu, sight, now_);
   see_world();
 }
@@ -235,7 +235,7 @@ void Loop::return_gpu(GpuId gpu) {
   see_world();
 }
 
-void Loop::end_device_action(const DeviceActionEnd& end) {
+void Loop::end_device_action(const world::DeviceActionEnd& end) {
   world_->end_device_action(end, now_);
   see_world();
 }

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 namespace berth::sim {
 
@@ -27,18 +27,18 @@ void LoopReplay::pass_over(const Order& order) {
   }
 }
 
-std::set<Slice> LoopReplay::adapt(const std::vector<std::uint64_t>& last_numbers, std::vector<DeviceMemory>& devices) {
+std::set<Slice> LoopReplay::adapt(const std::vector<std::uint64_t>& last_numbers, std::vector<world::DeviceMemory>& devices) {
   std::vector<const Plan*> plans_left;
   for (const Order& order : left_) {
     if (const auto* given = std::get_if<PlanOrder>(&order)) plans_left.push_back(&given->plan);
   }
-  forget_passed(last_numbers, plans_left, devices);
+  world::forget_passed(last_numbers, plans_left, devices);
   std::set<Slice> to_destroy;
-  std::vector<std::set<Slice>> standing = staying_slices(devices);
+  std::vector<std::set<Slice>> standing = world::staying_slices(devices);
   for (Order& order : left_) {
     auto* given = std::get_if<PlanOrder>(&order);
     if (given == nullptr) continue;
-    drop_impossible(standing, devices, given->plan);
+    world::drop_impossible(standing, devices, given->plan);
     for (const Action& action : given->plan.actions) {
       if (const auto* destroyed = std::get_if<DestroySlice>(&action.what)) to_destroy.insert(destroyed->slice);
     }

@@ -38,7 +38,7 @@ class LoopReplay {
   /// Of the orders that are left, those parts of plans that the devices cannot carry out any more are removed. Returns
   /// the slices that the rest destroys. `last_numbers`: of the engine.
   [[nodiscard]] std::set<Slice> adapt(const std::vector<std::uint64_t>& last_numbers,
-                                      std::vector<DeviceMemory>& devices);
+                                      std::vector<world::DeviceMemory>& devices);
 
   /// As they are to the world now.
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }

@@ -62,13 +62,13 @@ WorldMemory World::memory() const {
   return memory;
 }
 
-DeviceMemory World::memory_of(GpuId gpu) const {
-  DeviceMemory memory = slices_.memory_of(gpu);
+world::DeviceMemory World::memory_of(GpuId gpu) const {
+  world::DeviceMemory memory = slices_.memory_of(gpu);
   memory.is_lost = is_lost(gpu);
   return memory;
 }
 
-void World::resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+void World::resume(const WorldMemory& memory, const std::vector<world::DeviceMemory>& devices,
                    const std::vector<std::uint64_t>& revisions) {
   ENSURE(now_ == Instant() && open_second_ == -1 && devices.size() == scenario_.gpu_count());
   now_ = memory.now;
@@ -257,7 +257,7 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   slices_.faults().add(id, order, now);
 }
 
-void World::see_gpu(GpuId gpu, const Sight& sight, Instant now) {
+void World::see_gpu(GpuId gpu, const world::ObservedLayout& sight, Instant now) {
   ENSURE(now == now_ && !is_lost(gpu));
   serving_.catch_up(now.micros());
   slices_.see(gpu, sight, now);
@@ -266,7 +266,7 @@ void World::see_gpu(GpuId gpu, const Sight& sight, Instant now) {
   serving_.take_all(now.micros());
 }
 
-void World::end_device_action(const DeviceActionEnd& end, Instant now) {
+void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
   ENSURE(now == now_);
   if (is_lost(end.slice.gpu)) return;  // nothing waits there
   serving_.catch_up(now.micros());
@@ -292,11 +292,11 @@ Instant World::advance(Instant until, Instant stop) {
     const Instant boundary = Instant::at_second(open_second_ + 1);
     const Instant target = std::min({until, boundary, next_change()});
     now_ = Instant(serving_.advance(target.micros()));
-    const std::vector<SliceIndex> idle = serving_.take_idle();
+    const std::vector<world::SliceIndex> idle = serving_.take_idle();
     const bool is_piece = now_ == until && until < std::min({stop, boundary, next_change()}) && idle.empty();
     if (is_piece) return now_;
     serving_.catch_up(now_.micros());
-    for (const SliceIndex slice : idle) {
+    for (const world::SliceIndex slice : idle) {
       slices_.drained(slice, now_);
       settle_effects(now_);
     }
@@ -381,18 +381,18 @@ TableSizes World::table_sizes() const {
 
 void World::settle_effects(Instant now) {
   for (auto effects = slices_.take_effects(); !effects.empty(); effects = slices_.take_effects()) {
-    for (const SliceEffect& effect : effects) {
+    for (const world::SliceEffect& effect : effects) {
       switch (effect.kind) {
-        case SliceEffect::Kind::kStart:
+        case world::SliceEffect::Kind::kStart:
           start_slice(effect.slice, now);
           break;
-        case SliceEffect::Kind::kStop:
+        case world::SliceEffect::Kind::kStop:
           stop_slice(effect.slice, now);
           break;
-        case SliceEffect::Kind::kLose:
+        case world::SliceEffect::Kind::kLose:
           lose_slice(effect.slice, now);
           break;
-        case SliceEffect::Kind::kNewBatchLimit:
+        case world::SliceEffect::Kind::kNewBatchLimit:
           renew_tables(effect.slice);
           break;
       }
@@ -401,8 +401,8 @@ void World::settle_effects(Instant now) {
   for (const Event& event : slices_.take_events()) events_.push_back(event);
 }
 
-void World::start_slice(SliceIndex index, Instant now) {
-  const SimSlice slice = slices_.at(index);
+void World::start_slice(world::SliceIndex index, Instant now) {
+  const world::TrackedSlice slice = slices_.at(index);
   const std::vector<ServiceId>& services = slice.holding.services;
   if (slice.holding.role == Role::kRetraining) {
     if (!retrainings_[services.front().index]) return;
@@ -423,7 +423,7 @@ void World::start_slice(SliceIndex index, Instant now) {
   if (!can_serve) slices_.set_can_serve(index, false, now);
 }
 
-void World::stop_slice(SliceIndex index, Instant now) {
+void World::stop_slice(world::SliceIndex index, Instant now) {
   const Holding holding = slices_.at(index).holding;
   if (holding.role == Role::kRetraining) {
     const auto remove = [&](RetrainingClock& clock) { return clock.remove_slice(holding.slice, index, now); };
@@ -434,7 +434,7 @@ void World::stop_slice(SliceIndex index, Instant now) {
   if (serving_.stop(index, holding.services)) slices_.drained(index, now);
 }
 
-void World::lose_slice(SliceIndex index, Instant now) {
+void World::lose_slice(world::SliceIndex index, Instant now) {
   const Holding holding = slices_.at(index).holding;
   if (holding.role == Role::kInference) {
     serving_.lose(index, holding.services, now.micros());
@@ -445,14 +445,14 @@ void World::lose_slice(SliceIndex index, Instant now) {
 }
 
 /// At the point that a plan chose, or, where the service's spec has changed since and lists it no more, at the default.
-std::shared_ptr<const LatencyTable> World::table_of(const SimSlice& slice, ServiceId service) {
+std::shared_ptr<const LatencyTable> World::table_of(const world::TrackedSlice& slice, ServiceId service) {
   const std::size_t holders = slice.holding.services.size();
   auto table = tables_.find(service, slice.slice, holders, slice.point);
   return table || !slice.point ? table : tables_.find(service, slice.slice, holders, std::nullopt);
 }
 
-void World::renew_tables(SliceIndex index) {
-  const SimSlice& slice = slices_.at(index);
+void World::renew_tables(world::SliceIndex index) {
+  const world::TrackedSlice& slice = slices_.at(index);
   for (const ServiceId service : slice.holding.services) {
     const auto table = table_of(slice, service);
     if (!table) continue;
@@ -461,7 +461,7 @@ void World::renew_tables(SliceIndex index) {
   }
 }
 
-void World::note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table) {
+void World::note_point(const world::TrackedSlice& slice, ServiceId service, const LatencyTable& table) {
   if (!slice.point) return;
   constexpr double kMicrosPerSecond = 1e6;
   const int sms = profile_sms(scenario_.model_of(slice.slice.gpu), slice.slice.profile);
@@ -486,21 +486,21 @@ void World::report_retraining(ServiceId service, const RetrainingNews& news, Ins
   if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});
   if (news.stopped) busy_.end(*news.stopped, service, now.micros());
   if (news.became_done) {
-    note_retraining(SliceEvent::kRetrainingDone, *news.stopped, now);
+    note_retraining(world::SliceEvent::kRetrainingDone, *news.stopped, now);
     events_.push_back({.at = now, .what = RetrainingDone{service}});
   }
   if (news.started) {
     busy_.begin(*news.started, service, now.micros());
-    note_retraining(SliceEvent::kRetrainingStarted, *news.started, now);
+    note_retraining(world::SliceEvent::kRetrainingStarted, *news.started, now);
   }
   const bool is_stale = retrainings_[service.index]->is_stale();
   serving_.set_stale(service, is_stale);
 }
 
-void World::note_retraining(SliceEvent event, SliceIndex index, Instant now) {
+void World::note_retraining(world::SliceEvent event, world::SliceIndex index, Instant now) {
   if (!journal_) return;
   const Holding& holding = slices_.at(index).holding;
-  journal_(SliceRecord{.at = now,
+  journal_(world::SliceRecord{.at = now,
                        .event = event,
                        .slice = holding.slice,
                        .role = holding.role,

@@ -21,14 +21,14 @@
 #include "domain/values/event.h"
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
-#include "sim/world/busy_table.h"
+#include "world/slices/busy_table.h"
 #include "sim/world/fault_book.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/rented_gpus.h"
 #include "sim/world/retraining_clock.h"
 #include "sim/world/service_meter.h"
 #include "sim/world/serving.h"
-#include "sim/world/slice_table.h"
+#include "world/slices/slice_table.h"
 #include "sim/world/sm_time.h"
 #include "sim/world/world_memory.h"
 
@@ -74,11 +74,11 @@ class World {
   /// Goes on where another world ended, but for its requests: those that waited or were being answered are lost, and
   /// those of a second that had begun do not come any more. `devices` by GpuId. A service of the scenario that has
   /// another revision there (`revisions`, by ServiceId) begins anew. Requires: nothing has happened yet.
-  void resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+  void resume(const WorldMemory& memory, const std::vector<world::DeviceMemory>& devices,
               const std::vector<std::uint64_t>& revisions);
   /// What `resume` needs; `orders` is the caller's. O(services + waiting faults), and O(slices of the GPU).
   [[nodiscard]] WorldMemory memory() const;
-  [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
+  [[nodiscard]] world::DeviceMemory memory_of(GpuId gpu) const;
   /// The GPUs whose memory may have changed since the last call, in no order.
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
   /// Whether something else than its clock and the GPUs has changed in its memory since the last call, but for orders.
@@ -100,15 +100,15 @@ class World {
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
   /// A GPU is lost now with all that it holds, or is back, empty. Actions on a lost GPU are ignored.
-  void lose_gpu(GpuId gpu, Instant now, const std::string& reason = kSimulatedLoss);
+  void lose_gpu(GpuId gpu, Instant now, const std::string& reason = world::kSimulatedLoss);
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
-  /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
-  void see_gpu(GpuId gpu, const Sight& sight, Instant now);
+  /// What stands on a GPU is this, as its device shows it (SliceTable::observe). Requires: it is not lost.
+  void see_gpu(GpuId gpu, const world::ObservedLayout& sight, Instant now);
   /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
   [[nodiscard]] std::vector<DeviceAction> device_actions() const { return slices_.device_actions(); }
   void give_out_device_actions() { slices_.give_out_device_actions(); }
-  void end_device_action(const DeviceActionEnd& end, Instant now);
+  void end_device_action(const world::DeviceActionEnd& end, Instant now);
 
   /// Which GPUs are rented, and how long they were paid for.
   [[nodiscard]] const RentedGpus& rented() const { return rented_; }
@@ -135,7 +135,7 @@ class World {
   [[nodiscard]] Instant end() const { return end_; }
   [[nodiscard]] const RunArrivals& arrivals() const { return arrivals_; }
   [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
-  [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
+  [[nodiscard]] const world::SliceSums& slice_sums() const { return slices_.sums(); }
   /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and that took
   /// effect; absent if none was chosen (slices then run at their default points).
   [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
@@ -144,7 +144,7 @@ class World {
   /// SM-time up to now, for the figures of a world that runs on. O(slices).
   [[nodiscard]] SmTime sm_time();
   /// When slices were running something; complete after finish().
-  [[nodiscard]] const BusyTable& busy() const { return busy_; }
+  [[nodiscard]] const world::BusyTable& busy() const { return busy_; }
   [[nodiscard]] TableSizes table_sizes() const;
 
  private:
@@ -168,15 +168,15 @@ class World {
   void do_changes(Instant now);
   void settle_effects(Instant now);
   void choose_ways(const Plan& plan);
-  void start_slice(SliceIndex index, Instant now);
-  void stop_slice(SliceIndex index, Instant now);
-  void lose_slice(SliceIndex index, Instant now);
-  [[nodiscard]] std::shared_ptr<const LatencyTable> table_of(const SimSlice& slice, ServiceId service);
-  void renew_tables(SliceIndex index);
-  void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
+  void start_slice(world::SliceIndex index, Instant now);
+  void stop_slice(world::SliceIndex index, Instant now);
+  void lose_slice(world::SliceIndex index, Instant now);
+  [[nodiscard]] std::shared_ptr<const LatencyTable> table_of(const world::TrackedSlice& slice, ServiceId service);
+  void renew_tables(world::SliceIndex index);
+  void note_point(const world::TrackedSlice& slice, ServiceId service, const LatencyTable& table);
   void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);
   void report_retraining(ServiceId service, const RetrainingNews& news, Instant now);
-  void note_retraining(SliceEvent event, SliceIndex index, Instant now);
+  void note_retraining(world::SliceEvent event, world::SliceIndex index, Instant now);
   [[nodiscard]] bool is_silent(std::size_t service) const { return !has_load_ || (only_ && only_->index != service); }
 
   Scenario scenario_;  ///< its services change
@@ -189,9 +189,9 @@ class World {
   std::optional<ServiceId> only_;
   RunArrivals arrivals_;
   std::vector<ServiceMeter> meters_;
-  BusyTable busy_;
+  world::BusyTable busy_;
   LatencyTables tables_;
-  SliceTable slices_;
+  world::SliceTable slices_;
   RentedGpus rented_;
   Serving serving_;
   std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service

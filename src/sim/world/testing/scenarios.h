@@ -140,7 +140,7 @@ inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
 inline std::string shown(const JournalRecord& record) {
   std::string text;
   std::visit(
-      Overloaded{[&](const SliceRecord& slice) {
+      Overloaded{[&](const world::SliceRecord& slice) {
                    constexpr const char* kNames[] = {"created", "destroyed",          "lost",           "draining",
                                                      "serving", "retraining_started", "retraining_done"};
                    text = std::to_string(slice.at.micros()) + " " + kNames[static_cast<int>(slice.event)] + " " +
@@ -161,7 +161,7 @@ inline std::string shown(const JournalRecord& record) {
                    text = std::to_string(gpu.at.micros()) + (gpu.is_on ? " gpu_on " : " gpu_off ") +
                           std::to_string(gpu.gpu.index);
                  },
-                 [&](const PointRecord& point) {
+                 [&](const world::PointRecord& point) {
                    text = std::to_string(point.at.micros()) + " point " + std::to_string(point.slice.gpu.index) + ":" +
                           profile_name(a100(), point.slice.profile) + "@" + std::to_string(point.slice.start);
                    if (point.point) text += " batch " + std::to_string(point.point->batch);
@@ -174,7 +174,7 @@ inline std::string shown(const JournalRecord& record) {
 inline std::vector<std::string> shown_slices(const std::vector<JournalRecord>& journal) {
   std::vector<std::string> lines;
   for (const JournalRecord& record : journal) {
-    if (std::holds_alternative<SliceRecord>(record)) lines.push_back(shown(record));
+    if (std::holds_alternative<world::SliceRecord>(record)) lines.push_back(shown(record));
   }
   return lines;
 }
@@ -203,9 +203,9 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
   count.services.resize(scenario.services.size());
   std::map<GpuId, std::vector<std::pair<Instant, int>>> steps;  // slices more or less
   Instant now;
-  const auto take_slice = [&](const SliceRecord& record) {
-    const bool is_created = record.event == SliceEvent::kCreated;
-    if (!is_created && record.event != SliceEvent::kDestroyed) return;
+  const auto take_slice = [&](const world::SliceRecord& record) {
+    const bool is_created = record.event == world::SliceEvent::kCreated;
+    if (!is_created && record.event != world::SliceEvent::kDestroyed) return;
     const bool is_first_layout = is_created && record.at == Instant();
     const Instant at = is_created && !is_first_layout ? record.at - scenario.changes.create : record.at;
     steps[record.slice.gpu].emplace_back(at, is_created ? 1 : -1);
@@ -222,7 +222,7 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
     count.is_in_order = count.is_in_order && now <= at;
     now = at;
-    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const PointRecord&) {}}, record);
+    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const world::PointRecord&) {}}, record);
   }
   for (auto& [gpu, changes] : steps) {
     std::sort(changes.begin(), changes.end());
