@@ -162,7 +162,7 @@ class WindowSolver {
     const bool is_first = question_.is_first_layout;
     if (is_first) {
       if (const auto conflict = find_static_conflict(scenario_)) {
-        solution_.infeasible = with_names(scenario_, *conflict);
+        solution_.infeasible = with_names(scenario_, conflict->as_conflict());
         return;
       }
     }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 #include "purchase/pricing/age.h"
 
@@ -43,6 +44,7 @@ std::string advise_verdict(const Advice& advice) {
 }
 
 std::string advise_assumption(const Advice& advice, Date at) {
+  ENSURE(!advice.instances.empty());
   std::vector<pricing::Offer> bought;
   bought.reserve(advice.instances.size());
   for (const Instance& instance : advice.instances) bought.push_back(instance.offer);

@@ -44,6 +44,7 @@ struct Level {
 }  // namespace
 
 Coverage buy_constant(const HourlyDemand& demand, const PlanList& plans) {
+  ENSURE(!demand.empty());
   const CommitPlan& plan = only_plan(plans);
   const std::int64_t hours = hours_of(demand);
   // By unit: how many hours need more than that many.
@@ -67,6 +68,7 @@ Coverage buy_constant(const HourlyDemand& demand, const PlanList& plans) {
 }
 
 Coverage buy_trailing(const HourlyDemand& demand, const PlanList& plans, std::int64_t window_hours) {
+  ENSURE(window_hours > 0);
   Coverage coverage(plans, hours_of(demand));
   for (std::int64_t hour = kHoursPerDay; hour < hours_of(demand); hour += kHoursPerDay) {
     const auto begin = demand.begin() + std::max<std::int64_t>(hour - window_hours, 0);
@@ -77,6 +79,7 @@ Coverage buy_trailing(const HourlyDemand& demand, const PlanList& plans, std::in
 }
 
 Coverage buy_at_break_even(const HourlyDemand& demand, const PlanList& plans) {
+  ENSURE(!demand.empty());
   const CommitPlan& plan = only_plan(plans);
   const std::int64_t term = plan.term_hours;
   std::vector<Level> levels(static_cast<std::size_t>(*std::max_element(demand.begin(), demand.end())));
@@ -99,6 +102,7 @@ Coverage buy_at_break_even(const HourlyDemand& demand, const PlanList& plans) {
 }
 
 Coverage cheapest_purchases(const HourlyDemand& demand, const PlanList& plans) {
+  ENSURE(!demand.empty() && !plans.committed.empty());
   const std::size_t hours = demand.size();
   const std::int64_t units_max = *std::max_element(demand.begin(), demand.end());
   solver::FlowProblem problem;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 
 namespace berth::scale {
@@ -116,6 +117,7 @@ std::string scale_assumption(const Comparison& comparison) {
 }
 
 std::string reason_words(const WantChange& change, std::int64_t before, const Problem& problem) {
+  ENSURE(change.reason.has_value());
   const Decision& reason = change.reason.value();
   return fmt::format(
       "From {} to {} replicas: it expected {} requests/s {} s later, and {} {}/s as the margin that covers {} of the "

@@ -74,6 +74,8 @@ template <class Decide>
 
 template <class Decide>
 RunResult run_job(const Market& market, const SpotJob& job, Decide&& decide) {
+  ENSURE(market.tick_seconds > 0 && job.task_seconds > 0 && job.restart_seconds >= 0);
+  ENSURE(job.task_seconds + job.restart_seconds <= job.deadline_seconds);
   const TickMath math{.job = job, .tick_seconds = market.tick_seconds};
   RunResult result;
   RunState state;

@@ -44,6 +44,7 @@ AgeScale::AgeScale(std::int64_t tick_seconds) : tick_hours_(static_cast<double>(
 }
 
 std::size_t AgeScale::class_of(std::int64_t age) const {
+  ENSURE(age >= 1);
   std::size_t k = kAgeClasses - 1;
   while (k > 0 && firsts_[k] > age - 1) --k;
   return k;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/core/ensure.h"
+
 namespace berth::sched {
 namespace {
 
@@ -168,6 +170,7 @@ double Durations::share_longer_than(const JobClass& of, Seconds duration) const 
 }
 
 double Durations::chance_of_end(const World& world, JobIndex job, Seconds within) {
+  ENSURE(within >= 0);
   const std::size_t own = class_of(world.workload().job(job));
   renew(world, own);
   const Seconds done = world.progress(job);

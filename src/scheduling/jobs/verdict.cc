@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/core/count_words.h"
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 
 namespace berth::sched {
@@ -66,6 +67,7 @@ std::string best_text(const std::vector<const PolicyFigures*>& without) {
 }  // namespace
 
 std::string schedule_verdict(const std::vector<PolicyFigures>& results) {
+  ENSURE(!results.empty());
   const auto without = ranked(results, false);
   const auto with = ranked(results, true);
   if (without.empty())

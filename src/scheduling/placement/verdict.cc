@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/core/count_words.h"
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 
 namespace berth::placement {
@@ -58,6 +59,7 @@ std::optional<Yardstick> yardstick_of(const std::vector<PolicyResult>& results) 
 }
 
 std::string placement_verdict(const std::vector<PolicyResult>& results) {
+  ENSURE(!results.empty());
   const auto yardstick = yardstick_of(results);
   if (!yardstick) return verdict_by_failed(results);
   const auto mean_of = [&](const PolicyResult& result) { return (result.*yardstick->figure)->mean; };

@@ -30,8 +30,6 @@ namespace {
 constexpr std::size_t kNameBytesMax = 63;
 constexpr std::size_t kLabelBytesMax = 253;
 constexpr std::size_t kLabelsMax = 256;
-constexpr std::string_view kWanted = "wanted ";
-constexpr std::string_view kFound = ", found ";
 
 /// What a body says about the object besides its spec.
 struct Envelope {
@@ -174,14 +172,6 @@ std::vector<Pin> pins_of_others(const live::Session& session, const live::Servic
   return pins;
 }
 
-/// The part of "GPU 4: wanted W, found F" behind one word and before another; absent if it is not there.
-std::optional<std::string> part_of(std::string_view text, std::string_view behind, std::string_view before) {
-  const std::size_t at = text.find(behind);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(at + behind.size());
-  return std::string(before.empty() ? rest : rest.substr(0, rest.find(before)));
-}
-
 /// Why no plan could keep the constraints of this service together with those that are there.
 std::optional<ApiError> find_conflict_with(const live::Session& session, const Scenario& fleet,
                                            const live::ServiceName& name, ServiceSpec spec) {
@@ -201,10 +191,10 @@ std::optional<ApiError> find_conflict_with(const live::Session& session, const S
   return ApiError{
       .status = 422,
       .code = "conflict",
-      .message = conflict_text(scenario, conflict->constraints, conflict->is_minimal) + ": " + conflict->why,
+      .message = conflict_text(scenario, conflict->constraints, /*is_minimal=*/true) + ": " + conflict->text(),
       .field = "spec.pins",
-      .wanted = part_of(conflict->why, kWanted, kFound),
-      .found = part_of(conflict->why, kFound, "")};
+      .wanted = conflict->wanted,
+      .found = conflict->found};
 }
 
 ApiError no_tenant(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/core/ensure.h"
 #include "purchase/advise/detail/problem.h"
 
 namespace berth::purchase::advise {
@@ -98,6 +99,7 @@ int fewest_gpus(std::span<const int> sizes, int at_least) {
 }  // namespace
 
 Sharing share_gpus(std::span<const int> sizes, int gpu_count, int nodes_max) {
+  ENSURE(gpu_count >= 0 && nodes_max >= 0);
   if (sizes.empty()) return {.gpus = std::vector<int>(), .is_proven = true};
   if (gpu_count < gpus_for_sum(sizes)) return {.gpus = std::nullopt, .is_proven = true};
   const std::vector<std::size_t> order = descending(sizes);
