@@ -58,7 +58,7 @@ class SecondRows {
     last_ = second;
     rows_.push_back(row_of(second, requests));
   }
-  /// All of them, and one for the last second, so that the length is kept.
+  /// All rows, plus one for the last second, so that the length is kept.
   [[nodiscard]] std::string text(std::int64_t seconds) {
     if (seconds > 0 && last_ != seconds - 1) rows_.push_back(row_of(seconds - 1, 0));
     return json::list_text(rows_);
@@ -197,7 +197,7 @@ std::string_view isolation_of(Isolation isolation) {
   return kNames[static_cast<std::size_t>(isolation)];
 }
 
-/// From `weight` on: what the owner wishes.
+/// The owner's wishes: the fields from `weight` on.
 void add_wishes(const ServiceSpec& service, const Scenario& scenario, json::Members& members) {
   members.emplace_back("weight", readable_number(service.weight));
   if (service.floor_attainment) {

@@ -1,4 +1,4 @@
-/// Latencies counted in buckets, as a short list: of a second or a minute of one service.
+/// Latencies counted in buckets, as a short list: for a second or a minute of one service.
 /// (sim/world/latency_histogram.h is finer, and for whole runs.)
 #pragma once
 
@@ -25,12 +25,12 @@ inline constexpr std::uint32_t kLatencyBucketMax = (1U << 13U) - 1;
 [[nodiscard]] std::uint32_t latency_bucket_of(std::int64_t latency_us);
 [[nodiscard]] double latency_bucket_middle_us(std::uint32_t bucket);
 
-/// Makes a list of what is in any order.
+/// Sorts entries in any order into a list, merging equal buckets.
 void sort_buckets(LatencyBuckets& buckets);
-/// Adds the counts of `more`. O(both).
+/// Adds the counts of `more` to `sum`. O(size of both).
 void add_buckets(LatencyBuckets& sum, const LatencyBuckets& more);
-/// Each 8 buckets as one, in their middle: at most 3.6 % away from the values above 2^8 microseconds, and 4
-/// microseconds below.
+/// Merges each 8 buckets into one, in their middle: at most 3.6 % away from values above 2^8 microseconds, and 4
+/// microseconds from those below.
 [[nodiscard]] LatencyBuckets coarser_buckets(const LatencyBuckets& buckets);
 
 /// The percentile by nearest rank in microseconds, for `percent` in 1 .. 100; absent without answers.

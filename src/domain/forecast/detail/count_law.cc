@@ -10,7 +10,7 @@ namespace {
 /// Up to this mean the distribution is summed count by count; every level found early saves 3 % of the cost.
 constexpr double kSummedMeanMax = 20;
 constexpr int kSummedCountMax = 200;
-/// From this share of the mean on a variance counts as Poisson's: the learned levels correct the rest.
+/// A variance of at least this share of the mean counts as Poisson's: the learned levels correct the rest.
 constexpr double kPoissonShare = 0.9;
 /// Narrower distributions are summed count by count too, because the edges of counts matter there.
 constexpr double kSummedDeviationMax = 3;
