@@ -12,11 +12,11 @@ inline constexpr std::array kPolicies = {Policy::kFifo, Policy::kSkip, Policy::k
 
 /// Such as "easy".
 [[nodiscard]] std::string_view name_of(Policy policy);
-/// Whether it knows how long jobs run.
+/// Whether the policy knows the durations of unfinished jobs.
 [[nodiscard]] bool has_hindsight(Policy policy);
 /// Whether it keeps the limits of tenants.
 [[nodiscard]] bool obeys_limits(Policy policy);
-/// Whether it decides at multiples of the round alone.
+/// Whether it decides only at multiples of the round.
 [[nodiscard]] bool decides_in_rounds(Policy policy);
 
 }  // namespace berth::sched
