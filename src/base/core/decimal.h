@@ -38,6 +38,7 @@ class Decimal {
   [[nodiscard]] std::int64_t round_half_up() const;
   /// To the nearest integer, ties to the even one (money). Requires as above.
   [[nodiscard]] std::int64_t round_half_even() const;
+  /// The largest whole number not above the value. Requires as above.
   [[nodiscard]] std::int64_t floor() const;
   /// |value| < 2^62.
   [[nodiscard]] bool fits_int64() const;

@@ -16,7 +16,7 @@
 namespace berth {
 
 inline constexpr std::size_t kRowCountMax = 1'000'000;
-/// Of a file whose columns are found by their names.
+/// The most columns of a file whose columns are found by their names.
 inline constexpr std::size_t kColumnCountMax = 200;
 
 /// Columns that are found by their names: in any order, each at most once; other columns are ignored.

@@ -26,6 +26,7 @@ template <class T>
 
 /// Keys, and values that are JSON text already.
 using Members = std::vector<std::pair<std::string_view, std::string>>;
+/// One JSON object, one JSON list, of parts that are JSON text already.
 [[nodiscard]] std::string object_text(const Members& members);
 [[nodiscard]] std::string list_text(const std::vector<std::string>& items);
 

@@ -46,7 +46,7 @@ std::vector<std::string> read(std::string_view line) {
   return read_by(reader, line);
 }
 
-/// Of a line of the form {"x":VALUE}.
+/// The value read from the line {"x":VALUE}.
 std::string read_value(const std::string& value) {
   const auto members = read(R"({"x":)" + value + "}");
   return members.size() == 1 ? members[0] : "several";

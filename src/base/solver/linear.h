@@ -66,7 +66,9 @@ class LpSession {
     double lower = 0;
     double upper = kInfinity;
   };
+  /// Requires: the column exists, lower <= upper.
   void set_limits(int column, const ColumnLimits& limits);
+  /// Requires: the column exists, the cost is finite.
   void set_cost(int column, double cost);
 
   [[nodiscard]] LpAnswer solve();

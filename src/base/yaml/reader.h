@@ -106,6 +106,7 @@ class Value {
   [[nodiscard]] std::string text(std::string_view wanted) const;
   /// A name: 1 to `length_max` bytes, printable, not only spaces.
   [[nodiscard]] std::string name(std::size_t length_max = 200) const;
+  /// A number that the rule accepts, exactly; a whole number within the range, both bounds allowed.
   [[nodiscard]] Decimal number(const NumberRule& rule) const;
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
   /// `true` or `false`.

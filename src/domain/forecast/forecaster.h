@@ -28,7 +28,7 @@ using Quantiles = std::array<double, kLevels.size()>;
 enum class Model { kNaive, kSeasonalNaive, kSmoothing, kBursty, kCombination };
 inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonalNaive, Model::kSmoothing,
                                                  Model::kBursty, Model::kCombination};
-/// Such as "seasonal-naive".
+/// The name of a model, such as "seasonal-naive".
 [[nodiscard]] std::string_view name_of(Model model);
 
 /// The forecaster of one service: it observes the counts of seconds as they pass, and predicts the next ones.

@@ -85,6 +85,7 @@ inline constexpr std::size_t kStateTextMax = 1024;
 /// "3g.40gb@4,1g.10gb@0" -> State; blank text is the empty state. The error names the column (bytes, from 1), the
 /// unknown profile or illegal start, and the clash.
 [[nodiscard]] Result<State> parse_state(const GpuModel& model, std::string_view text);
+/// The text that `parse_state` reads.
 [[nodiscard]] std::string to_string(const GpuModel& model, const State& state);
 
 }  // namespace berth::mig

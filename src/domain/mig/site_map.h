@@ -29,6 +29,7 @@ struct SiteMap {
   std::vector<SiteKind> kinds;  ///< ascending by profile, so the whole GPU is last
   std::vector<Site> sites;      ///< by kind, then start
 
+  /// Nothing if the map does not have it.
   [[nodiscard]] std::optional<KindIndex> find_kind(ProfileId profile) const;
   [[nodiscard]] std::optional<SiteIndex> find_site(const Placement& placement) const;
   /// Whether the slices on a legal set of sites stay legal with one more on this site.

@@ -12,6 +12,7 @@ class DiskReserve {
 
   /// The size of the reserve, whether it is held now or not.
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
+  /// Whether the space is reserved now.
   [[nodiscard]] virtual bool is_kept() const = 0;
   /// Reserves the space if the disk has that much free and a margin. Returns whether it is reserved now.
   virtual bool keep() = 0;

@@ -29,6 +29,7 @@ class GpuChanger {
   [[nodiscard]] virtual GpuAnswer<void> destroy_compute_instance(const std::string& uuid, std::uint32_t gpu_instance,
                                                                  std::uint32_t id) = 0;
   [[nodiscard]] virtual GpuAnswer<void> destroy_gpu_instance(const std::string& uuid, std::uint32_t id) = 0;
+  /// Turns the MIG mode on or off; the change may wait for a reset (ModeChange).
   [[nodiscard]] virtual GpuAnswer<ModeChange> set_mig_mode(const std::string& uuid, bool is_on) = 0;
 };
 

@@ -48,6 +48,7 @@ class HttpClient {
  public:
   virtual ~HttpClient() = default;
 
+  /// Sends the request and waits for the whole answer, at most `timeout`.
   [[nodiscard]] virtual Result<HttpReply> send(const HttpCall& call) const = 0;
 
   /// Reads an answer of status 200 line by line, until the server or one of `reading`'s functions ends it; the reply's

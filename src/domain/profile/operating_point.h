@@ -39,6 +39,7 @@ struct UsableRule {
   Decimal limit_ms;  ///< slo_factor x target
   int processes_max = 1;
 };
+/// The rule given by the batching of a service.
 [[nodiscard]] UsableRule usable_rule(const ServiceSpec& service);
 [[nodiscard]] bool is_usable(const PerformancePoint& point, const UsableRule& rule);
 

@@ -125,7 +125,7 @@ json::Members source_of(const Generator& generator, const Arrivals& /*arrivals*/
           {"requests_per_second", readable_number(generator.requests_per_second)}};
 }
 
-/// Of a recorded trace.
+/// The rows of a recorded trace.
 template <class Trace>
 json::Members source_of(const Trace& trace, const Arrivals& arrivals) {
   return {{"format", "\"csv\""}, {"rows", rows_of(trace, arrivals)}};

@@ -23,6 +23,7 @@ inline constexpr std::uint32_t kLatencyBucketMax = (1U << 13U) - 1;
 /// Buckets are exact below 2^8 microseconds; above they are 2^7 of equal width per doubling, so that their middle is at
 /// most 0.4 % away from the values in them. Requires: latency_us >= 0.
 [[nodiscard]] std::uint32_t latency_bucket_of(std::int64_t latency_us);
+/// The middle of a bucket, in microseconds.
 [[nodiscard]] double latency_bucket_middle_us(std::uint32_t bucket);
 
 /// Sorts entries in any order into a list, merging equal buckets.

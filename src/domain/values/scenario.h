@@ -65,6 +65,7 @@ struct Scenario {
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
   SharedList<ServiceSpec> services;
 
+  /// The GPUs of all fleet entries.
   [[nodiscard]] std::uint32_t gpu_count() const;
   /// The fleet entry that a GPU belongs to. Requires: gpu.index < gpu_count().
   [[nodiscard]] const FleetEntry& entry_of(GpuId gpu) const;

@@ -57,6 +57,7 @@ struct FleetFigures {
   friend bool operator==(const FleetFigures&, const FleetFigures&) = default;
 };
 
+/// Adds the figures of a later span: times are summed, the cost is that of `more`.
 void add_figures(FleetFigures& sum, const FleetFigures& more);
 
 /// The service that a number refers to.

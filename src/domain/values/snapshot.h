@@ -86,6 +86,7 @@ struct Snapshot {
   [[nodiscard]] auto slices_at(const Slice& place) const {
     return std::ranges::equal_range(slices, place, {}, [](const StandingSlice& each) { return each.holding.slice; });
   }
+  /// The state of a GPU; ok and open if nothing was reported.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
   /// Whether plans may change the GPU.
   [[nodiscard]] bool is_open(GpuId gpu) const { return gpu.index >= gpus.size() || gpus[gpu.index].is_open(); }

@@ -153,7 +153,7 @@ Scenario with_retraining(std::int64_t seconds_on, bool keeps) {
 }
 
 TEST(GoodputBound, PaysForARetrainingThatBlocksTheOnlySlice) {
-  // Of each 100 s 20 are lost, 80 fresh.
+  // Of every 100 s, 20 are lost and 80 are fresh.
   expect_tight(bound_of(with_retraining(20, false), {constant(100, 200)}).without_sharing, 0.8);
   // 60 s lost and 40 fresh are less than 100 stale.
   expect_tight(bound_of(with_retraining(60, false), {constant(100, 200)}).without_sharing, 0.5, 0.03);

@@ -61,6 +61,7 @@ struct Freshness {
   double tail_fresh_seconds = 0;
   double model_value = 0;  ///< the value, at the end of the window, of progress or of a fresh model beyond the tail
 };
+/// The freshness of a service's model with this progress per slot, [slot]. O(slots).
 [[nodiscard]] Freshness freshness_of(const Terms& terms, ServiceIndex service, const std::vector<double>& progress);
 
 /// The contribution of a service to the objective with a capacity [slot x variants + variant] and progress [slot].
@@ -106,6 +107,7 @@ class FleetState {
   }
   /// Takes a GPU out: its path does not count until `put`. The values of its services are out of date until then.
   void take_out(GpuIndex gpu);
+  /// Puts a GPU back with a path. Requires: it is taken out.
   void put(GpuIndex gpu, Path path);
   /// The score if a GPU that is taken out had this path. It stays taken out.
   [[nodiscard]] double score_with(GpuIndex gpu, Path path);

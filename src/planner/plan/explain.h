@@ -28,7 +28,7 @@ struct ServiceShare {
   std::optional<SliceStep> one_less;  ///< the slice at the end whose loss costs least
 };
 
-/// By service. Requires: a schedule without faults. O((pieces + services x kinds) x slots x samples).
+/// The shares, by service. Requires: a schedule without faults. O((pieces + services x kinds) x slots x samples).
 [[nodiscard]] std::vector<ServiceShare> explain_shares(const Problem& problem, const Schedule& schedule);
 
 }  // namespace berth::planner

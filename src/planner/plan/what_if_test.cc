@@ -199,7 +199,7 @@ TEST(WhatIf, OfALargeFleetOneGpuIsSolvedAnewWithTheServicesThatMatter) {
 
 /// If only a few gains are computed and reported as the largest, they are.
 TEST(WhatIf, FewReasonsAreThoseWithTheLargestGain) {
-  // Of the few of slow builds, the last one proves that its reasons are the largest.
+  // Of the few seeds of slow builds, the last one proves that its reasons are the largest.
   constexpr std::uint64_t kFirst = berth::testing::by_build(0, 2);
   constexpr std::uint64_t kEnd = berth::testing::by_build(6, 4);
   int proven = 0;

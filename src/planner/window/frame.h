@@ -18,6 +18,7 @@ struct Frame {
 
   /// The site of a slice; absent if the problem has none (a profile on which no service runs).
   [[nodiscard]] std::optional<SiteIndex> site_of(const Slice& slice) const;
+  /// The slice at a site of the GPU's model.
   [[nodiscard]] Slice slice_at(GpuId gpu, SiteIndex site) const;
 };
 

@@ -10,7 +10,7 @@ enum class Policy { kFifo, kSkip, kSjf, kEasy, kLas, kSrpt, kFair, kBerth };
 inline constexpr std::array kPolicies = {Policy::kFifo, Policy::kSkip, Policy::kSjf,  Policy::kEasy,
                                          Policy::kLas,  Policy::kSrpt, Policy::kFair, Policy::kBerth};
 
-/// Such as "easy".
+/// The name of a policy, such as "easy".
 [[nodiscard]] std::string_view name_of(Policy policy);
 /// Whether the policy knows the durations of unfinished jobs.
 [[nodiscard]] bool has_hindsight(Policy policy);

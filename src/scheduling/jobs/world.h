@@ -76,6 +76,7 @@ class World {
 
   /// Requires: not before now.
   void advance(Seconds to);
+  /// Requires: not submitted yet.
   void submit(JobIndex job);
   /// Requires: it waits, and enough GPUs are free.
   void start(JobIndex job);
@@ -93,6 +94,7 @@ class World {
   [[nodiscard]] Int128 asked_gpu_seconds() const { return asked_gpu_seconds_; }
   [[nodiscard]] std::int64_t preemption_count() const { return preemption_count_; }
   [[nodiscard]] Int128 restart_gpu_seconds() const { return restart_gpu_seconds_; }
+  /// GPU-seconds held by a tenant or group, and those of them above its guarantee.
   [[nodiscard]] Int128 gpu_seconds(TenantIndex tenant) const {
     return uses_[static_cast<std::size_t>(tenant)].gpu_seconds;
   }

@@ -34,6 +34,7 @@ struct NodeEnd {
 /// Levels of use of a GPU: nothing, up to 500, 750, 900, 999 milli, all. The levels between correspond to the sizes of
 /// rests.
 inline constexpr std::size_t kUseLevels = 6;
+/// The level, from 0, of a GPU with this many milli in use.
 [[nodiscard]] std::size_t use_level(int used_milli);
 
 /// GPUs of one model by level of use.

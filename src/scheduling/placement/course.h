@@ -53,7 +53,7 @@ class RunCourse {
   std::int64_t last_milli_ = 0;
 };
 
-/// The mean over the runs of a policy. A run that ends before others keeps its last value.
+/// The mean and the range over the runs of a policy, by column. A run that ends before others keeps its last value.
 class CourseBand {
  public:
   /// Requires: not empty.

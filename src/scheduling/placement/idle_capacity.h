@@ -55,6 +55,7 @@ struct AskedRows {
 };
 /// The limit on nodes x shapes examined, unless there are more nodes than that.
 inline constexpr std::int64_t kIdleLooksMax = 4'000'000;
+/// The rows of a problem whose idle capacity is examined, within kIdleLooksMax.
 [[nodiscard]] AskedRows asked_rows(const Problem& problem);
 
 /// By node, in the cluster's order: the usable part, in milli x rows. Its sum is `of(IdleCause::kUsable)` +

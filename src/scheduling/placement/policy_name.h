@@ -9,7 +9,7 @@ namespace berth::placement {
 
 enum class Policy { kRandom, kDotProduct, kBestFit, kPacking, kClustering, kFgd, kBerth, kFirst, kBest };
 
-/// Such as "dot-product".
+/// The name of a policy, such as "dot-product".
 [[nodiscard]] std::string_view name_of(Policy policy);
 
 /// The policies that can be compared, in the order of the output: all seven, or `first`, `best` and `berth` if GPUs can

@@ -14,7 +14,7 @@ constexpr int kSummedCountMax = 200;
 constexpr double kPoissonShare = 0.9;
 /// Narrower distributions are summed count by count too, because the edges of counts matter there.
 constexpr double kSummedDeviationMax = 3;
-/// Of a spread that is uniform in [0, 1).
+/// The variance of the uniform distribution on [0, 1).
 constexpr double kSpreadingVariance = 1.0 / 12;
 
 /// The probability of 0, and the factor from that of n to that of n + 1: (a + b n) / (n + 1).

@@ -97,7 +97,7 @@ bool JointCosts::find_soon_created() const {
 /// Whether a service that takes over a slice that does not serve could have created it one slot earlier.
 bool JointCosts::is_created_before() const { return is_soon_created_ && blocks_->can_change(boundary_ - 1); }
 
-/// At the first boundary the standing pieces that do not serve are known.
+/// Which take-overs are allowed at the boundary: at the first one the standing pieces that do not serve are known.
 JointChanges::Takeover JointCosts::takeover() const {
   const bool retrains = !phases_.is_always_fresh();
   return {.while_training = retrains && is_soon_created_ && boundary_ < blocks_->end(),

@@ -63,7 +63,7 @@ class JointStates {
   /// The common part of a holding with each other one, [holding].
   [[nodiscard]] const std::vector<HoldingIndex>& common_with(ServiceIndex service, HoldingIndex old);
 
-  /// By service.
+  /// All additions, by service.
   [[nodiscard]] const std::vector<Addition>& additions() const { return additions_; }
   [[nodiscard]] AdditionIndex additions_begin(ServiceIndex service) const { return additions_begin_[service]; }
 
