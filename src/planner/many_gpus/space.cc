@@ -32,8 +32,7 @@ void take_points(const Terms& terms, const Grid& grid, const Offer& offer, Offer
   }
 }
 
-/// `least`: where a piece is never ready, all that it costs to begin it is lost. best[i] = max(best[i], more + next[i])
-/// for i < count. Unrolled by hand in pairs: compilers do not vectorise it at -O2.
+/// best[i] = max(best[i], more + next[i]) for i < count. Vectorised by hand in pairs: compilers do not do it at -O2.
 void raise(double* best, const double* next, double more, std::size_t count) {
   using Pair = double __attribute__((vector_size(16)));
   const Pair both = {more, more};
@@ -50,7 +49,7 @@ void raise(double* best, const double* next, double more, std::size_t count) {
   for (; i < count; ++i) best[i] = std::max(best[i], more + next[i]);
 }
 
-/// `least`: where a piece is never ready, all that it costs to begin it is lost.
+/// `least`: if a piece is never ready, the cost of beginning it is lost.
 void take_best(std::size_t a, std::int16_t which, const OfferByPoint& offer, double begin, double least, double* best,
                std::int16_t* chosen) {
   const std::size_t width = offer.stood.size();

@@ -22,9 +22,9 @@ namespace berth::planner {
 /// Keeps a problem's pieces away from foreign slices, which stay where they are. On their GPUs
 /// - no piece begins on a site that clashes with one of them;
 /// - no piece of a service begins that wants known neighbours;
-/// - nothing changes in the window if standing or pinned pieces contradict these rules. `others` ascends by GPU.
-/// `problem` is that of the frame, with its standing pieces and pins; GPUs that are shared get models of their own,
-/// with the same sites. O(sites) for each slice.
+/// - nothing changes in the window if standing or pinned pieces contradict these rules.
+/// `others`: the foreign slices, ascending by GPU. `problem` is that of the frame, with its standing pieces and pins;
+/// GPUs with foreign slices get models of their own, with the same sites. O(sites) for each slice.
 void keep_off_others(const Scenario& scenario, const Frame& frame, const std::vector<Slice>& others, Problem& problem);
 
 }  // namespace berth::planner

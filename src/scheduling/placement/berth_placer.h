@@ -1,4 +1,4 @@
-/// Berth's own placement: the pod goes where the least potential of a node is lost (potential.h).
+/// Berth's own placement: the pod goes to the node that loses the least potential (potential.h).
 ///
 /// It knows the rows of the list, and sees arrivals and departures; it does not look ahead. The weights of the
 /// potential follow the state of the cluster, and are recomputed when enough pods have arrived.

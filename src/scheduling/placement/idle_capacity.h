@@ -12,8 +12,8 @@
 /// - memory: only the node's free memory is too little.
 /// - gang: the pod fits, but its gang as a whole does not, when its pods take the first node, GPU and start, one after
 ///   the other.
-/// - usable: the pod could use it. Summed over the rows of the list that request GPUs, each counting once, so causes
-/// are in milli x rows.
+/// - usable: the pod could use it.
+/// Summed over the rows of the list that request GPUs, each counting once, so causes are in milli x rows.
 #pragma once
 
 #include <array>

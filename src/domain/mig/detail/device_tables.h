@@ -8,7 +8,7 @@
 /// - gpu-operator: github.com/NVIDIA/gpu-operator pulls 1303, 1351
 /// - DRA driver: github.com/NVIDIA/k8s-dra-driver-gpu, cmd/gpu-kubelet-plugin/nvlib.go, pull 1018
 /// - initialization: GoogleCloudDataproc/initialization-actions, comment with a listing of an H100, 2024-12-20
-/// - transcripts: public listings of `nvidia-smi mig -lgip` and `-lgipp` of the model, not from a primary source
+/// - transcripts: public listings of `nvidia-smi mig -lgip` and `-lgipp` of the model, obtained second-hand
 ///
 /// Values marked unverified come from a sister model, or from one observation only.
 #pragma once

@@ -78,7 +78,7 @@ class Arrangements {
   const GpuCase& case_;
   std::vector<std::vector<SiteIndex>> sites_of_kind_;
   std::vector<std::vector<SiteIndex>> symmetries_;  ///< [symmetry][site]
-  std::vector<std::uint64_t> twins_;                ///< [site], earlier sites for which only the two need be exchanged
+  std::vector<std::uint64_t> twins_;                ///< [site], earlier sites that can be exchanged with just this one
   std::vector<Arrangement> all_;
   std::unordered_map<Configuration, ArrangementIndex, Hash> numbers_;
   std::unordered_map<Configuration, AlikeIndex, Hash> alike_;

@@ -156,7 +156,7 @@ TEST(Arrangements, LeaveOutWhatIsNotWorthwhile) {
                                               [&](const Configuration& to) { return visited.insert(to).second; }));
       return visited;
     };
-    // Rejects placements that lose more than one of the slices that they could keep.
+    // Rejects placements that keep fewer than all but one of the slices that could be kept.
     const auto count_of = [&](const std::vector<Share>& of) {
       int count = 0;
       for (std::size_t s = 0; s < of.size(); ++s) {

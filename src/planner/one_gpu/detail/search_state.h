@@ -3,8 +3,8 @@
 /// The order of calls (one_gpu_search.h drives them):
 ///   once         root label (Labels), offers of known schedules (LocalSearch)
 ///   each pass    `restart_pass`; then for each slot
-///     select bounds of the current labels (LabelBound); those that cannot matter are dropped (Dominance) expand per
-///     label: drafts of changes (DealsByPrices, DealsByStates, or the pool), bounded without places
+///     select     bounds of the current labels (LabelBound); those that cannot matter are dropped (Dominance)
+///     expand     per label: drafts of changes (DealsByPrices, DealsByStates, or the pool), bounded without places
 ///                (ChangeBound); each deal is placed (Arrangements), each placing becomes a label (Labels::change, then
 ///                add, or undo where it cannot matter), which arrives in the slot in which all of it is ready
 ///     hold       the labels wait for a slot

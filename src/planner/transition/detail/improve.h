@@ -1,5 +1,5 @@
 /// The plan with the fewest changes within a budget, and a bound: starting plans, an exact search within its budget,
-/// and a local search that re-plans a few GPUs at a time.
+/// and a local search that replans a few GPUs at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The search for a plan with fewer changes: some GPUs are re-planned, the others stay.
+/// The search for a plan with fewer changes: some GPUs are replanned, the others stay.
 ///
 /// Model: each existing slice on a free GPU is kept or dropped, slices are created at legal sites, each demand's slices
 /// meet its need without surplus, the plan stays within its budget. Depth first, demand by demand; pruned if the
@@ -39,7 +39,7 @@ class GpuRoom {
 
 class GpuSearch {
  public:
-  /// Re-plans the GPUs of `free` in a plan; the rest of it stays. The plan may lack slices, but may have no surplus
+  /// Replans the GPUs of `free` in a plan; the rest of it stays. The plan may lack slices, but may have no surplus
   /// ones.
   GpuSearch(const TransitionView& view, GpuRoom& room, SlicesByGpu plan, std::vector<int> free);
 
