@@ -85,7 +85,7 @@ std::optional<std::string> name_bad_number(std::string_view line) {
   return std::nullopt;
 }
 
-/// What the parser found wrong with a line.
+/// The error for a line that the parser refused.
 tl::unexpected<Error> refuse_line(std::string_view line, simdjson::error_code error) {
   if (const auto number = name_bad_number(line)) return fail(ErrorCode::kMalformed, *number);
   return fail(ErrorCode::kMalformed,

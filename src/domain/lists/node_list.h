@@ -1,4 +1,4 @@
-/// Lists of nodes: what the machines of a cluster have, as CSV.
+/// Lists of nodes: the resources of a cluster's machines, as CSV.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 
 namespace berth {
 
-/// What one service received and answered in one second. Requests themselves never reach the engine.
+/// The requests and answers of one service in one second. Requests themselves never reach the engine.
 struct ServiceSecond {
   ServiceId service;
   std::int64_t second = 0;  ///< of the run; negative ones are history

@@ -21,7 +21,7 @@ enum class DropRule { kEarly, kNever };
 /// The weakest separation from other services that a service accepts, strongest first.
 enum class Isolation { kGpu, kMig, kMps, kTimeslice };
 
-/// Accuracies of a model, in millionths: what an answer in time is worth.
+/// Accuracies of a model, in millionths: the worth of an answer in time.
 struct Accuracy {
   std::int64_t before_micro = 1'000'000;  ///< stale: from a retraining's due time until its end
   std::int64_t after_micro = 1'000'000;

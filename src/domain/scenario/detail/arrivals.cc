@@ -22,7 +22,7 @@ enum class Format { kAzureLlm, kAzureFunctions, kRpsText, kCsv, kConstant, kPois
 
 bool is_generator(Format format) { return format >= Format::kConstant; }
 
-/// What an object without files may use: rows by second, and generators.
+/// The formats of an object without files: rows by second, and generators.
 constexpr std::array<std::string_view, 5> kObjectFormats = {"csv", "constant", "poisson", "bursty", "diurnal"};
 
 /// The longest trace of an object: a single row of a small text may state any second up to this.

@@ -369,7 +369,7 @@ class ProblemGenerator {
     if (std::ranges::max(rates.requests_per_second) > 0) gpu.pins.push_back(pin);
   }
 
-  // ---- what is rare
+  // ---- rare cases
 
   void draw_oddities() {
     for (GpuTerms& gpu : problem_.gpus) {
