@@ -1,4 +1,4 @@
-/// JSON texts of callers, read into a tree with positions, within fixed limits.
+/// JSON texts from callers, read into a tree with positions, within fixed limits.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 namespace berth::json {
 
 inline constexpr std::size_t kTextBytesMax = 4U << 20U;
-/// Objects and lists inside each other.
+/// The deepest nesting of objects and lists.
 inline constexpr std::size_t kDepthMax = 64;
 /// Values of the tree, keys not counted: a day of arrivals by second has 259,200.
 inline constexpr std::size_t kValueCountMax = 300'000;
 
-/// How large a text may be; those above for callers of a server.
+/// How large a text may be. The defaults suit a server's clients.
 struct Limits {
   std::size_t text_bytes_max = kTextBytesMax;
   std::size_t value_count_max = kValueCountMax;

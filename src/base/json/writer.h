@@ -8,7 +8,8 @@
 
 namespace berth::json {
 
-/// Writes one value, piece by piece; the caller closes what it opened. Bytes that are not UTF-8 become U+FFFD.
+/// Writes one value piece by piece; the caller closes every object and list that it opened. Bytes that are not UTF-8
+/// become U+FFFD.
 class JsonWriter {
  public:
   JsonWriter& open_object() { return open('{'); }
@@ -19,12 +20,12 @@ class JsonWriter {
 
   JsonWriter& text(std::string_view text);
   JsonWriter& integer(Int128 number);
-  /// A number that is written already: "12.345678".
+  /// A number given as text: "12.345678".
   JsonWriter& number(std::string_view decimal);
   JsonWriter& truth(bool truth);
   JsonWriter& null();
 
-  /// What was written, with a newline.
+  /// The text written so far, with a newline.
   [[nodiscard]] std::string take();
 
  private:

@@ -65,7 +65,7 @@ TEST(JsonWriter, WhatIsNotUtf8IsReplaced) {
             "{\"\xEF\xBF\xBD");
 }
 
-/// All that it writes is read again.
+/// Everything it writes can be read again.
 TEST(JsonWriter, AnyBytesGiveADocument) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);

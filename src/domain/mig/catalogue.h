@@ -1,5 +1,5 @@
 /// The catalogue of GPU models: those with MIG, with profiles and legal starts, and those without. Data with its
-/// sources; what no primary source confirms is marked `unverified`.
+/// sources; values that no primary source confirms are marked `unverified`.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace berth::mig {
 /// The profile of that name ("2g.20gb", "full"); nothing if the model does not have it. "full" exists for every model.
 [[nodiscard]] std::optional<ProfileId> find_profile(const GpuModel& model, std::string_view name);
 
-/// PCI device ids of the boards of a model ("0x20B2"), as mig-parted's device filters name them; none if not known.
+/// PCI device ids of the boards of a model ("0x20B2"), as mig-parted's device filters name them; empty if not known.
 [[nodiscard]] std::vector<std::uint16_t> pci_device_ids(std::string_view model_name);
 
 /// Names of the GPUs that have a profile of that name, including GPUs whose placements are not known.

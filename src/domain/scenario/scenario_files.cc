@@ -110,7 +110,7 @@ class Writer {
     text_ += fmt::format("  - {}\n", service_entry_json(service, scenario_, paths));
   }
 
-  /// The name of the service's files: no two have the same, also where a file system ignores case.
+  /// The name of the service's files: unique, even on a file system that ignores case.
   std::string stem_of(const std::string& name) {
     constexpr std::size_t kLengthMax = 100;
     std::string stem = name.substr(0, kLengthMax);

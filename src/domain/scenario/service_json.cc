@@ -58,7 +58,7 @@ class SecondRows {
     last_ = second;
     rows_.push_back(row_of(second, requests));
   }
-  /// All of them, and one for the last second, so that the length is kept.
+  /// All rows, plus one for the last second, so that the length is kept.
   [[nodiscard]] std::string text(std::int64_t seconds) {
     if (seconds > 0 && last_ != seconds - 1) rows_.push_back(row_of(seconds - 1, 0));
     return json::list_text(rows_);
@@ -125,7 +125,7 @@ json::Members source_of(const Generator& generator, const Arrivals& /*arrivals*/
           {"requests_per_second", readable_number(generator.requests_per_second)}};
 }
 
-/// Of a recorded trace.
+/// The rows of a recorded trace.
 template <class Trace>
 json::Members source_of(const Trace& trace, const Arrivals& arrivals) {
   return {{"format", "\"csv\""}, {"rows", rows_of(trace, arrivals)}};
@@ -197,7 +197,7 @@ std::string_view isolation_of(Isolation isolation) {
   return kNames[static_cast<std::size_t>(isolation)];
 }
 
-/// From `weight` on: what the owner wishes.
+/// The owner's wishes: the fields from `weight` on.
 void add_wishes(const ServiceSpec& service, const Scenario& scenario, json::Members& members) {
   members.emplace_back("weight", readable_number(service.weight));
   if (service.floor_attainment) {

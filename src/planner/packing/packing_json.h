@@ -10,7 +10,7 @@ namespace berth::packing {
 /// Whether slices name the model of their GPU: offers have prices, or there are several.
 [[nodiscard]] bool names_gpu_models(const PackingProblem& problem);
 
-/// The members from `gpus` to `nodes`, which packing_file.h reads again. Rates are written exactly; absent values are
+/// The members from `gpus` to `nodes`, which plan_file.h reads again. Rates are written exactly; absent values are
 /// null; new keys are appended. The same packing gives the same bytes.
 [[nodiscard]] json::Members packing_members(const PackingProblem& problem, const packing::PackResult& result);
 

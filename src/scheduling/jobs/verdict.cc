@@ -30,10 +30,10 @@ std::string mean_text(const PolicyFigures& figures) {
   return with_separators(std::llround(figures.completion.mean)) + " s";
 }
 
-/// Percent that the text of one decimal cannot show.
+/// Differences in percent that a text with one decimal cannot show.
 constexpr double kSamePercent = 0.05;
 
-/// How much more the mean completion is than the other's.
+/// By how many percent the mean completion exceeds the other's.
 double percent_above(const PolicyFigures& figures, const PolicyFigures& other) {
   if (figures.completion.mean == other.completion.mean) return 0;
   return (figures.completion.mean / other.completion.mean - 1) * 100;
@@ -50,7 +50,7 @@ std::string compared(const PolicyFigures& figures, const PolicyFigures& other) {
   return fmt::format("{:.1f} % {} than {}", std::abs(percent), percent < 0 ? "less" : "more", name_of(other.policy));
 }
 
-/// Of the policies without hindsight, the best one first.
+/// Names the best of the policies without hindsight, which are sorted best first.
 std::string best_text(const std::vector<const PolicyFigures*>& without) {
   const PolicyFigures& best = *without.front();
   std::string alone = fmt::format("{}: {} mean completion", name_of(best.policy), mean_text(best));

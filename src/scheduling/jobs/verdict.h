@@ -8,8 +8,8 @@
 
 namespace berth::sched {
 
-/// The policy with the least mean completion of those without hindsight, compared with the next best one and with the
-/// best that knows the durations. Requires: at least one result.
+/// Names the policy without hindsight with the least mean completion, compared with the next best one and with the best
+/// that knows the durations. Requires: at least one result.
 [[nodiscard]] std::string schedule_verdict(const std::vector<PolicyFigures>& results);
 
 }  // namespace berth::sched

@@ -16,7 +16,7 @@ struct FigureColumn {
   bool is_share = false;  ///< of the GPUs, in percent
 };
 
-/// Those that some policy has, in the order of the answers.
+/// The columns that some policy has, in the order of the output.
 [[nodiscard]] std::vector<FigureColumn> figure_columns(const std::vector<PolicyResult>& results);
 
 }  // namespace berth::placement

@@ -14,10 +14,10 @@
 namespace berth::placement {
 namespace {
 
-/// Percent that a table of two decimals cannot show.
+/// Differences in percent that a table with two decimals cannot show.
 constexpr double kSamePoints = 0.005;
 
-/// Pods that a table of one decimal cannot show.
+/// Differences in pods that a table with one decimal cannot show.
 constexpr double kSamePods = 0.05;
 
 /// "1 pod" of one run; "1.3 pods on average" of several.
@@ -26,7 +26,7 @@ std::string failed_text(const Summary& failed) {
   return separated(fmt::format("{:.1f}", failed.mean)) + " pods on average";
 }
 
-/// By failed pods: where no share can be compared.
+/// The verdict by failed pods, if no share can be compared.
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
   const auto failed_of = [](const PolicyResult& result) { return result.failed->mean; };
   const PolicyResult& best = *std::ranges::min_element(results, {}, failed_of);
