@@ -14,7 +14,7 @@ namespace berth {
 
 /// Which constraint of the scenario a plan breaks, where, and how, or nothing. It shares no code with the planners.
 /// Checked, in this order:
-/// - no action destroys a pinned slice or gives it to others;
+/// - no action destroys a pinned slice or gives it to another service;
 /// - each GPU that the plan changes (in the first layout every GPU) keeps the constraints afterwards: pinned slices
 ///   exist and are held by their owner alone, in either role; a service of isolation `mig` shares no slice, one of
 ///   `gpu` no GPU; a GPU with services of a trust domain holds no others. Unowned slices and slices that are leaving do

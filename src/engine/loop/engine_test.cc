@@ -238,7 +238,7 @@ TEST(EngineDeathTest, TimeDoesNotGoBack) {
 
 // ---- approval and pause
 
-/// An engine whose stage asks in each step, and what it would do next.
+/// An engine whose stage asks in each step, and its next answer.
 struct Approving {
   Scenario scenario = two_gpus();
   Asking asking;
@@ -391,7 +391,7 @@ TEST(Pause, AProposalGoesOnWaitingAndIsNotApproved) {
 
 // ---- a first layout that takes its time
 
-/// An engine that is asked at second 0, and its answers there. `before`: what it is told before it answers.
+/// An engine that is asked at second 0, and its answers there. `before`: the events that it gets before it answers.
 StepAnswer first_answer(const Scenario& scenario, const EngineRules& rules, const std::vector<Event>& before = {}) {
   Engine engine(scenario, ready_stages({asking({create(slice_at(0, "1g.10gb", 0))})}), rules);
   StepAnswer asked = engine.step(Instant());

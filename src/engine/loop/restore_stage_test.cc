@@ -46,8 +46,8 @@ std::vector<Stage> stages_of(const Scenario& scenario) {
   return stages;
 }
 
-/// An engine with the stage and a world by hand, from second 0 on, when the first layout stands. The parameter: whether
-/// the engine is discarded after each step and rebuilt from its events.
+/// An engine with the stage and a world by hand, from second 0 on, when the first layout is in place. The parameter:
+/// whether the engine is discarded after each step and rebuilt from its events.
 class Restore : public ::testing::TestWithParam<bool> {
  protected:
   void begin(Scenario scenario) {
@@ -240,7 +240,7 @@ TEST_P(Restore, AServiceThatIsSetAgainGetsItsSlicesWhereverItsPlaceIs) {
   happens(ServiceRemoved{{0}});
   EXPECT_EQ(changes_at(1), (Changes{DestroySlice{kSmall}, DestroySlice{kFar}}));
   is_set(2, "a");
-  EXPECT_TRUE(changes_at(2).empty());  // the slices of its predecessor still stand
+  EXPECT_TRUE(changes_at(2).empty());  // the slices of its predecessor still exist
   is_gone(kFar);
   EXPECT_EQ(changes_at(3), (Changes{CreateSlice{kFar}, give(held(kFar, {{2}})).what}));
   is_gone(kSmall);
@@ -279,7 +279,7 @@ TEST_P(Restore, ASliceOfOthersBesideItsRoomIsNoObstacle) {
   EXPECT_EQ(changes_at(2), kFarAgain);
 }
 
-/// The stage alone, for what its own plans never lead to.
+/// The stage alone, for states that its own plans never lead to.
 Changes asked(const Scenario& scenario, const Snapshot& snapshot, Plan plan = {}) {
   const std::size_t before = plan.actions.size();
   EXPECT_EQ(testing::decide(restore_stage(scenario), snapshot, plan), std::nullopt);
