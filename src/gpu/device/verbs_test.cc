@@ -33,7 +33,7 @@ constexpr int kCreateComputeInstance = 2;
 constexpr int kDestroyComputeInstance = 1;
 constexpr int kDestroyGpuInstance = 3;
 
-/// One GPU and orders about a 3g of it, which stands at 4:4.
+/// One GPU and orders about a 3g of it, which is at 4:4.
 class Verbs : public ::testing::Test {
  protected:
   DeviceOrder order(DeviceVerb verb, bool was_tried = false) {
@@ -62,7 +62,7 @@ class Verbs : public ::testing::Test {
   }
   void create_ours() { ASSERT_EQ(create().outcome, DeviceOutcome::kDone); }
 
-  /// What others do.
+  /// The actions of other programs.
   static int create_by_others(GpuRecord& gpu, std::string_view profile, nvml_sim::Interval place) {
     const auto id = nvml_sim::create_gpu_instance(gpu, nvml_sim::testing::profile_id(gpu, profile), place, kRoot);
     EXPECT_TRUE(id.has_value());
@@ -75,7 +75,7 @@ class Verbs : public ::testing::Test {
   void add_process(std::uint32_t pid) {
     ASSERT_TRUE(nvml_sim::add_process(gpu_.record(), {.pid = pid, .gpu_instance = kId, .compute_instance = 0}));
   }
-  /// How many GPU instances stand, and how many compute instances ours has.
+  /// How many GPU instances exist, and how many compute instances ours has.
   int instances() {
     int count = 0;
     for (const auto& instance : gpu_.record().gpu_instances) count += instance.is_there;

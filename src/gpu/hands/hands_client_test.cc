@@ -124,7 +124,7 @@ TEST_F(HandsClientTest, SaysWhichCallHasNotReturned) {
 TEST_F(HandsClientTest, EndsAllOrdersWithTheHands) {
   HandsClient client(start_shell("sleep 1; kill -9 $$"), client_options());
   EXPECT_EQ(client.why_not(kGpu), "the hands have not answered yet");
-  client.submit({order(1)});  // never sent: nobody said hello
+  client.submit({order(1)});  // never sent: the hello was not answered
   EXPECT_EQ(take(client, 1)[0], plain_end(order(1), DeviceOutcome::kRefused, "the hands ended (signal 9)"));
   EXPECT_EQ(client.why_not(kGpu), "the hands ended (signal 9)");
   client.submit({order(2)});
@@ -216,7 +216,7 @@ TEST_F(HandsClientTest, TheSecondClientIsToldOfTheFirst) {
 
 class ReachHandsTest : public HandsTest {
  protected:
-  /// Runs in a process of its own, as what is dropped never comes back. The exit status.
+  /// Runs in a separate process, as dropped capabilities cannot be regained. Returns its exit status.
   static int in_a_child(const std::function<int()>& work) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(work());
@@ -278,7 +278,7 @@ TEST_F(ReachHandsTest, ASocketIsEnoughWithoutPrivileges) {
               return !hands->why_not(kGpu) && !may_change_gpus() ? 0 : 2;  // it waited for the answer
             }),
             0);
-  EXPECT_EQ(in_a_child([&] {  // what is not there yet may come
+  EXPECT_EQ(in_a_child([&] {  // an agent that is not there yet may come
               const auto found = reach_hands({.socket_path = folder_.path() + "/later"});
               return found && std::holds_alternative<std::string>(*found) ? 0 : 1;
             }),

@@ -179,7 +179,7 @@ TEST_F(HandsServerTest, AClientThatGoesLeavesItsOrderToBeFinished) {
   HandsEnd end = hear_a<HandsEnd>(next);
   EXPECT_EQ(end.end.intent, 1U);
   EXPECT_TRUE(end.is_kept);
-  EXPECT_EQ(orders().size(), 1U);  // what had not begun never does
+  EXPECT_EQ(orders().size(), 1U);  // orders that had not begun never do
 }
 
 TEST_F(HandsServerTest, AnEndIsKeptForTheNextClientOfTheSameWorld) {
@@ -191,7 +191,7 @@ TEST_F(HandsServerTest, AnEndIsKeptForTheNextClientOfTheSameWorld) {
     say(client, order(1));
     changer_.wait_for_entry(is_same ? 1 : 2);
     client.close();
-    // The order ends when nobody is there.
+    // The order ends when no client is connected.
     EXPECT_TRUE(comes_true([&] {
       const auto probe = connect_with_hands(socket_path());
       say(*probe, ClientHello{.version = 2});

@@ -7,7 +7,7 @@
 namespace berth::nvml_abi {
 namespace {
 
-/// As whoever opens a library would have it.
+/// As a program that opens a library would have it.
 struct Functions {
 // NOLINTBEGIN(bugprone-macro-parentheses): they would change what is declared.
 #define BERTH_NVML_FUNCTION(name, parameters) Code(*name) parameters = nullptr;

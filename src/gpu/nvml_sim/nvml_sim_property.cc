@@ -385,8 +385,8 @@ class TwinMachine {
     return twin;
   }
 
-  /// A MIG UUID stands for the UUID of the GPU and both ids, whatever is there and whenever: it comes back with them,
-  /// and no other device ever has it.
+  /// A MIG UUID is determined by the UUID of the GPU and both ids alone: it recurs with them, and no other device ever
+  /// has it.
   void check_uuid(const GpuRecord& gpu, const MigDevice& device) {
     const std::string uuid = mig_uuid(gpu, device);
     const std::string meaning = gpu.uuid + std::string(" ") + text(told(device));
@@ -474,7 +474,7 @@ constexpr std::uint32_t k3g = 9;
 constexpr std::uint32_t k4g = 5;
 constexpr std::uint32_t k7g = 0;
 
-// What drivers chose in public listings, so that the model is not only compared with the devices.
+// Placements chosen by drivers in public listings, so that the model is not only compared with the simulated devices.
 TEST(RulesModel, ChoosesPlacesAsTheDriver) {
   EXPECT_EQ(starts_of("A100-40GB", {k1g, k1g, k2g, k3g}), (std::vector{6, 4, 0, -1}));
   EXPECT_EQ(starts_of("A100-40GB", {k3g, k1g, k2g, k1g}), (std::vector{4, 0, 2, 1}));

@@ -1,4 +1,4 @@
-// Calls that go wrong, are slow or hang: what they do, and what goes on meanwhile.
+// Calls that fail, are slow or hang: their effects, and what keeps working meanwhile.
 #include <gtest/gtest.h>
 
 #include <atomic>

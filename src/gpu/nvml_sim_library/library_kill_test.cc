@@ -44,7 +44,7 @@ void destroy_any(Device gpu, Rng& rng) {
   static_cast<void>(nvmlGpuInstanceDestroy(instance));
 }
 
-/// What a process does until it is killed.
+/// The work of a process until it is killed.
 int call_for_ever(std::uint64_t seed) {
   Rng rng(seed);
   for (;;) {

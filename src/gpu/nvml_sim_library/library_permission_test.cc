@@ -65,7 +65,7 @@ TEST_F(Permission, RootMayChangeUnlessItDroppedEverything) {
 }
 
 TEST_F(Permission, OthersMayChangeWithTheCapabilityOnly) {
-  // Some test machines let nobody but root into their folders.
+  // Some test machines let only root into their folders.
   const auto become_nobody = [] {
     return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
            ::setresuid(kNobody, kNobody, kNobody) == 0;

@@ -250,7 +250,7 @@ TEST(SimStateFile, AChangeWhoseProcessIsKilledInItsMidstLeavesEveryByteOfTheGpu)
   const auto events_before = events_from(*before, 0);
   const auto events_after = events_from(*after, 0);
   ASSERT_EQ(events_before.size(), kEventsMax);
-  // The places of the oldest four were taken; nobody finds what never happened in them.
+  // The oldest four were overwritten; their slots show no events that never happened.
   EXPECT_EQ(events_after, std::vector(events_before.begin() + 4, events_before.end()));
 }
 

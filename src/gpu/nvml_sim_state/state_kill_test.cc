@@ -124,7 +124,7 @@ void change_at_random(MachineRecord& machine, std::uint32_t index, Rng& rng) {
   gpu.counters.energy_mj = change;
 }
 
-/// What a process does until it is killed.
+/// The work of a process until it is killed.
 int change_for_ever(const std::string& path, const Acknowledged& acknowledged, std::uint64_t seed) {
   const auto file = open_state(path);
   Rng rng(seed);
@@ -169,7 +169,7 @@ std::string fault_of_changes(const MachineRecord& machine, std::uint32_t index) 
   return {};
 }
 
-/// The first thing that is wrong with a machine, compared with what it was before; nothing: it is intact.
+/// The first fault of a machine, compared with its former state; nothing: it is intact.
 std::string fault_of(const MachineRecord& machine, const MachineRecord& before) {
   if (machine.gpu_count != kGpus) return "another count of GPUs";
   std::uint64_t changes = 0;

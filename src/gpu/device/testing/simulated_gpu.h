@@ -19,11 +19,11 @@ namespace berth::device::testing {
 /// What happens at one call.
 struct Trouble {
   enum class Kind : std::uint8_t {
-    kEvent,          ///< something that others do before it
+    kEvent,          ///< another program acts before it
     kRefused,        ///< it is not carried out, and answers `code`
     kDoneButFailed,  ///< it is carried out, and answers `code`
     kLost,           ///< the GPU is lost before it
-    kDies,           ///< it is carried out, and whoever made it is gone: no later call does anything
+    kDies,           ///< it is carried out, then the calling process dies: no later call does anything
   };
   int at_call = 0;  ///< the first call after `script` is 0; readings count
   Kind kind = Kind::kRefused;
@@ -31,7 +31,7 @@ struct Trouble {
   std::function<void(nvml_sim::GpuRecord&)> event = {};
 };
 
-/// Not thread-safe. Instances that its calls made are ours, all others are of others.
+/// Not thread-safe. Instances that its calls made are ours, all others are foreign.
 class SimulatedGpu final : public GpuLibrary, public GpuChanger {
  public:
   explicit SimulatedGpu(const nvml_sim::GpuRecord& record);
@@ -49,12 +49,12 @@ class SimulatedGpu final : public GpuLibrary, public GpuChanger {
   [[nodiscard]] std::int64_t now_us() const { return now_us_; }
   /// The driver does not name processes.
   void hide_processes() { hides_processes_ = true; }
-  /// The driver destroys what has a process on it, as real ones may.
+  /// The driver destroys instances in use by a process, as real ones may.
   void destroy_in_use() { destroys_in_use_ = true; }
 
   /// Whether the instance with this id is ours.
   [[nodiscard]] bool is_ours(std::uint32_t gpu_instance) const;
-  /// What must never happen: an instance of others was destroyed, or one with a process on it.
+  /// Violations that must never happen: a foreign instance was destroyed, or one with a process on it.
   [[nodiscard]] const std::vector<std::string>& wrongs() const { return wrongs_; }
 
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }

@@ -38,7 +38,7 @@ namespace berth::nvml_sim::testing {
 
 using nvml_abi::Code;
 
-/// What a call says: a code, and a value if it is kSuccess.
+/// The result of a call: a code, and a value if it is kSuccess.
 template <class T>
 struct Told {
   Code code = Code::kSuccess;
@@ -102,7 +102,7 @@ class RulesModel {
 
   /// Adds a process, or changes its memory.
   void add_process(const ModelProcess& process);
-  /// Whether it was there, on whatever.
+  /// Returns whether it existed, on any device.
   bool remove_process(std::uint32_t pid);
 
   void reset();

@@ -29,7 +29,7 @@ class Simulated {
 
   [[nodiscard]] std::string path() const { return scratch_.state(); }
 
-  /// What somebody else sees and does: through a file of its own.
+  /// The view and actions of another process, through its own file.
   [[nodiscard]] nvml_sim::GpuRecord gpu(std::uint32_t index) const;
   void change(std::uint32_t gpu, const std::function<void(nvml_sim::GpuRecord&)>& work) const;
   void change_machine(const std::function<void(nvml_sim::MachineRecord&)>& work) const;

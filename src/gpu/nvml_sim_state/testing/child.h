@@ -7,8 +7,8 @@
 
 namespace berth::edges::testing {
 
-/// A process that runs `work` and ends with what it returns. It is killed and waited for at the latest when this object
-/// is destroyed, and when the test itself dies. `work` must not use expectations of GoogleTest: nobody would see them
+/// A process that runs `work` and exits with its result. It is killed and reaped at the latest when this object is
+/// destroyed or the test itself dies. `work` must not use expectations of GoogleTest: their failures would be lost
 /// fail.
 class Child {
  public:
@@ -31,7 +31,7 @@ class Child {
 /// Runs `work` in another process to its end, and returns its status.
 [[nodiscard]] int run_in_child(const std::function<int()>& work);
 
-/// What one process sets and another waits for.
+/// A flag that one process sets and another waits for.
 class Mark {
  public:
   Mark();
