@@ -111,7 +111,7 @@ struct HashCase {
   std::uint64_t stride = 0;
 };
 
-/// Saved again and again, with hashes that are spread evenly, that stand together, and that many share.
+/// Saved repeatedly, with hashes that are spread evenly, clustered, or shared by many.
 TEST(IdTable, SavingInStepsIsSavingAtOnce) {
   const std::vector<HashCase> cases = {
       {UINT64_MAX, 1}, {1U << 20U, 1}, {10, 1}, {50, UINT64_MAX / 50}, {500, UINT64_MAX / 5000}};
