@@ -281,7 +281,7 @@ TEST(LedgerFile, ReadersWorkBesideAWriter) {
   const std::string more = lines_of(2, 100);
   ASSERT_TRUE(writer->append(ledger_batch_of(text, 1)));
   EXPECT_EQ(all_text(**reader), text);
-  // What is appended during a walk is not a part of it.
+  // Batches appended during a walk are not part of it.
   std::string seen;
   const auto read = (*reader)->for_each_text([&](std::string_view piece) {
     seen += piece;
@@ -315,7 +315,7 @@ class LedgerDamage : public ::testing::Test {
     }
   }
 
-  /// What `verify` says after a change; empty if it finds nothing.
+  /// The result of `verify` after a change; empty if it finds nothing.
   std::string message_after(const char* sql) {
     const auto before = scratch_.bytes();
     scratch_.run(sql);
@@ -400,7 +400,7 @@ TEST_F(LedgerDamage, AChangedHeadIsFound) {
                              "hash = zeroblob(32)"}) {
     expect_found(fmt::format("UPDATE head SET {}", change).c_str(), "head: not what was written");
   }
-  // A head that is one, but that of another ledger.
+  // A valid head, but of another ledger.
   const LedgerScratch other;
   {
     const auto file = other.open();

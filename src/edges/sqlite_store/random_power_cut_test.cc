@@ -54,7 +54,7 @@ struct Tally {
   std::uint64_t doubled = 0;
 };
 
-/// Rows that were acknowledged and are not there, or twice; what was pruned is neither.
+/// Acknowledged rows that are missing or duplicated, except pruned ones.
 void count_rows(Session& session, const History& history, Tally& tally) {
   auto reader = session.reader();
   if (!reader) return;
@@ -69,7 +69,7 @@ void count_rows(Session& session, const History& history, Tally& tally) {
   }
 }
 
-/// Empty, or what is wrong after the cut.
+/// Empty, or the fault found after the power cut.
 std::string try_disk(std::uint64_t seed, Tally& tally) {
   Rng rng = Rng(seed).split("power");
   SimulatedDisk disk(seed);

@@ -42,7 +42,7 @@ void sync(benchmark::State& state) {
   state.counters["syncs/s"] = benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// What the rows cost without a device: how fast they are read back and checked.
+/// The cost of rows without a device: how fast they are read back and checked.
 void read(benchmark::State& state) {
   const testing::Scratch scratch;
   auto opened = open_sqlite_store(scratch.database());

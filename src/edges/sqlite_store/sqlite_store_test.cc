@@ -111,7 +111,7 @@ TEST(SqliteStore, RefusesALaterFormat) {
   expect_refused(scratch, StoreFault::kNewer, "format 4 of a later version of this program, which reads up to 3");
 }
 
-/// Makes of a closed journal what the version of format 1 or 2 would have made.
+/// Converts a closed journal to what the version of format 1 or 2 would have made.
 void make_format(const std::string& path, int format) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -303,7 +303,7 @@ TEST(SqliteStore, NotesATornEndOfTheWal) {
   }
 }
 
-/// What stands in the WAL from before it began anew is no torn end.
+/// Old frames in a WAL that was restarted are not a torn end.
 TEST(SqliteStore, DoesNotTakeEarlierUsesOfTheWalForATornEnd) {
   const Scratch scratch;
   const Scratch copy;
@@ -370,8 +370,8 @@ TEST(SqliteStore, TheWalStaysBounded) {
   EXPECT_LT(fs::file_size(scratch.database() + "-wal"), 3U * kPages * 4120U);
 }
 
-/// Runs `work` in another process once `start` is called; `finish` returns what it returned. The process is made before
-/// SQLite is used here: its connections must not be carried into another one.
+/// Runs `work` in another process once `start` is called; `finish` returns what it returned. The process is created
+/// before SQLite is used here: connections must not be carried across a fork.
 class OtherProcess {
  public:
   explicit OtherProcess(const std::function<int()>& work) {
@@ -426,7 +426,7 @@ TEST(SqliteStore, AnotherProcessReadsAndTakesOver) {
   EXPECT_EQ(verify_sqlite_store(scratch.database()).value().rows, 1010U);
 }
 
-/// Run by somebody who may read the folder and write nothing.
+/// Run as a user who may read the folder but write nothing.
 int verify_as_nobody(const std::string& path, StoreFault* fault = nullptr) {
   if (::geteuid() == 0 && ::seteuid(kNobody) != 0) return 100;
   const auto counts = verify_sqlite_store(path);
@@ -434,7 +434,7 @@ int verify_as_nobody(const std::string& path, StoreFault* fault = nullptr) {
   return counts && counts->rows == 100 ? 0 : 1;
 }
 
-/// Not so where a folder above it is closed to others, as the root of some chroots is.
+/// Not possible if a parent folder is closed to other users, as the root of some chroots is.
 bool nobody_reaches(const std::string& folder) {
   OtherProcess visitor([&] {
     if (::geteuid() == 0 && ::seteuid(kNobody) != 0) return 100;
