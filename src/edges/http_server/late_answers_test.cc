@@ -1,4 +1,4 @@
-// Answers that are given later, through a running server.
+// Deferred answers, through a running server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-/// Flips single bits of a journal, and empties pages. In the contents of rows every flip is found, and nothing wrong is
-/// returned; elsewhere in the file a flip is found, or changes nothing that is read.
+/// Flips single bits of a journal, and empties pages. In the contents of rows every flip is detected, and no wrong data
+/// is returned; elsewhere in the file a flip is detected, or does not affect the data returned.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -146,7 +146,7 @@ class BitRot : public ::testing::Test {
     file.put(bytes_[bit / 8]);
   }
 
-  /// Whether all that is returned now is right.
+  /// Whether all data returned now is correct.
   void expect_nothing_wrong(std::size_t bit) {
     const auto content = read_all(scratch_.database());
     if (!content) return;

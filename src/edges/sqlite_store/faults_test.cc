@@ -101,7 +101,7 @@ void sweep(const FaultKind& kind, std::uint64_t count, After after) {
   int problems = 0;
   for (const int code : kind.codes) {
     for (const bool is_sticky : {false, true}) {
-      // A device that refuses all syncs, or all writes, until the end may keep a batch that was refused.
+      // A device that refuses all syncs, or all writes, until the end may keep a refused batch.
       if (is_abrupt(after) && is_sticky) continue;
       // The error code affects the report, not what is lost.
       if (code != kind.codes.front() && (after != After::kGoOn || is_sticky)) continue;
@@ -141,7 +141,8 @@ TEST(Faults, APowerCutLaterChangesNothing) { sweep_all(After::kPowerCut); }
 TEST(Faults, WhenEveryCallFailsFromSomeMomentOnTheStoreGoesOnAfterwards) {
   std::uint64_t count = 0;
   for (const std::uint64_t calls : call_counts(After::kGoOn)) count += calls;
-  // A batch whose sync was refused may be found then if the store is opened again; it is there whole or not at all.
+  // A batch whose sync was refused may be found then if the store is opened again; it is stored completely or not at
+  // all.
   for (const After after : {After::kGoOn, After::kOpenAgain}) {
     for (std::uint64_t nth = 1; nth <= count; nth += kStride) {
       const TriedFault tried = try_fault({std::nullopt, nth, SQLITE_IOERR, true}, after);

@@ -1,5 +1,5 @@
-/// Every call that a ledger makes to its file fails, and the process is killed or power is cut after each change: what
-/// was acknowledged is there in its order, and a batch that was not is there whole or not at all.
+/// Every call that a ledger makes to its file fails, and the process is killed or power is cut after each change:
+/// acknowledged batches are stored in order, and any other batch completely or not at all.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -118,7 +118,7 @@ class LedgerOnDisk {
     return file_->sources() == wanted_sources ? std::string() : "other sources";
   }
 
-  /// The same before and after one more batch, and once more after opening it again.
+  /// The same before and after one more batch, and again after reopening it.
   std::string check_and_go_on() {
     if (std::string problem = check(); !problem.empty()) return problem;
     append();
@@ -211,7 +211,7 @@ TEST(LedgerFaults, WhenEveryCallFailsFromSomeMomentOnItGoesOnAfterwards) {
   }
 }
 
-/// The changes of a run: those that make the file, too.
+/// The changes of a run, including the creation of the file.
 std::uint64_t changes_of_run() {
   SimulatedDisk disk(1);
   LedgerOnDisk ledger(disk);

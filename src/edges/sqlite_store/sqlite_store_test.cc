@@ -1,5 +1,5 @@
-/// What is of the file alone: refusals, notes, typed errors, readers of other processes and in folders that cannot be
-/// written, the size of the WAL.
+/// Properties of the file store alone: refusals, notes, typed errors, readers in other processes and in read-only
+/// folders, the size of the WAL.
 #include "edges/sqlite_store/sqlite_store.h"
 
 #include <gtest/gtest.h>
@@ -58,14 +58,15 @@ std::unique_ptr<JournalStore> open_store(const std::string& path, const SqliteSt
   return opened ? std::move(opened->store) : nullptr;
 }
 
-/// A journal of so many rows, closed.
+/// A closed journal of `row_count` rows.
 void make_journal(const std::string& path, int row_count) {
   const auto store = open_store(path);
   const auto writer = store->open_writer(1).value();
   for (int row = 1; row <= row_count; row += 10) ASSERT_TRUE(writer->append(padded_rows(row, row + 9)).has_value());
 }
 
-/// Expects that opening for writing, for reading and verifying are refused so, and change nothing on the disk.
+/// Expects that opening for writing, opening for reading and verifying are refused this way, and change nothing on the
+/// disk.
 void expect_refused(const Scratch& scratch, StoreFault fault, const std::string& words) {
   const auto before = files_of(scratch.path);
   const auto expect = [&](const auto& result) {
@@ -142,7 +143,7 @@ TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriti
     EXPECT_EQ(opened->store->open_writer(2).value()->append(batch).value(), 101U);
   }
   {
-    // A process that ended before it made the past usage leaves that to the next one.
+    // A process that ended before it rebuilt the past usage leaves that to the next one.
     const auto opened = open_sqlite_store(scratch.database());
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     EXPECT_TRUE(opened->has_no_past_usage);

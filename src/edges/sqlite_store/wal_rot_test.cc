@@ -1,5 +1,5 @@
-/// Flips single bits of a WAL, and empties blocks of it, as a kill leaves it: each is found, or the same rows come out.
-/// Only the last transaction may be missing: damage there looks like an interrupted write.
+/// Flips single bits of a WAL, and empties blocks of it, as a kill leaves it: each is detected, or the same rows are
+/// returned. Only the last transaction may be missing: damage there looks like an interrupted write.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ class WalRot : public ::testing::Test {
     return !found;
   }
 
-  /// Expects that everybody refuses it with these words, and that nothing is changed.
+  /// Expects that readers and writers refuse it with these words, and that nothing is changed.
   void expect_refused(const std::string& words) const {
     const auto expect = [&](const auto& result) {
       ASSERT_FALSE(result.has_value());

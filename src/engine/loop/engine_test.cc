@@ -164,7 +164,7 @@ TEST(Engine, AStepNeverSolvesAndHasOneQuestionOpen) {
   EXPECT_EQ(answered.plan.actions.size(), 1U);
   EXPECT_EQ(answered.plan.made_at, kFirstSecond);
   EXPECT_EQ(answered.plan.id, first.request->question);
-  EXPECT_FALSE(answered.request.has_value());  // this step's only news was the answer
+  EXPECT_FALSE(answered.request.has_value());  // this step's only event was the answer
   EXPECT_EQ(asking.learned, 1);
   EXPECT_TRUE(engine.step(Instant::at_second(6)).request.has_value());
 }

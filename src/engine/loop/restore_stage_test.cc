@@ -56,7 +56,7 @@ class Restore : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(plan_at(0).actions.size(), 2 * scenario_.layout->size());
   }
 
-  /// What happens before the next step.
+  /// Events before the next step.
   void happens(decltype(Event::what) what) { news_.push_back({.at = now_, .what = std::move(what)}); }
 
   /// The plan that takes effect at that second; nothing of it is ready.
@@ -96,7 +96,7 @@ class Restore : public ::testing::TestWithParam<bool> {
     spec->name = spec->tenant = name;
     happens(ServiceSet{.service = {place}, .revision = ++revision_, .spec = std::move(spec)});
   }
-  /// Of GPU 1 something else, so that its slice is gone.
+  /// Another slice on GPU 1, so that its slice is gone.
   void lose_far() {
     happens(GpuLost{.gpu = {1}});
     EXPECT_TRUE(changes_at(1).empty());
@@ -212,7 +212,7 @@ TEST_P(Restore, FailuresOfOnePlanCountOnce) {
   begin(with_layout());
   creation_fails(kSmall);
   EXPECT_TRUE(changes_at(1).empty());
-  is_ready(kUnowned);  // created by the same plan: this says nothing of the next attempt
+  is_ready(kUnowned);  // created by the same plan: this says nothing about the next attempt
   creation_fails(kLarge);
   EXPECT_TRUE(changes_at(1.5).empty());
   EXPECT_TRUE(changes_at(2.4).empty());

@@ -31,7 +31,7 @@ using Kind = Trouble::Kind;
 constexpr nvml_sim::Caller kRoot{.may_change = true};
 /// The longest verb makes fewer calls; a failure at a later one has no effect.
 constexpr int kCallsMax = 9;
-/// Each thing that goes wrong spoils one; the device is back, and processes are gone, after the third.
+/// Each failure spoils one attempt; after the third the device is back and processes are gone.
 constexpr int kAttemptsMax = 8;
 constexpr int kAttemptsSpoilt = 3;
 constexpr std::uint32_t kForeignPid = 4242;
@@ -140,7 +140,7 @@ class Case {
     static_cast<void>(nvml_sim::remove_process(gpu_.record(), kLatePid));
   }
 
-  /// An attempt that failed, and knows it, left everything as it was.
+  /// A reported failure left everything as it was.
   void check_attempt(const DeviceEnd& end) {
     const bool is_failed = end.outcome == DeviceOutcome::kFailed || end.outcome == DeviceOutcome::kBusy;
     if (!is_failed || !end.reading) return;
@@ -215,7 +215,7 @@ class Case {
   GpuRecord before_;
 };
 
-/// Others create an instance that covers a part of the place, if any does.
+/// Another program creates an instance that overlaps the place, if any does.
 void create_overlapping(GpuRecord& gpu, const Place& own) {
   for (const Place& place : places_of(nvml_sim::model_of(gpu))) {
     const bool is_same = place.profile_id == own.profile_id && place.interval == own.interval;
@@ -223,7 +223,7 @@ void create_overlapping(GpuRecord& gpu, const Place& own) {
   }
 }
 
-/// All that can go wrong at a call of an order about that place.
+/// All failures that can occur at a call of an order about that place.
 std::vector<Trouble> troubles_at(int call, DeviceVerb verb, const Place& own) {
   std::vector<Trouble> all;
   for (const Code code : {Code::kUnknown, Code::kInUse, Code::kInsufficientResources, Code::kNoPermission}) {

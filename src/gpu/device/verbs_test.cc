@@ -87,7 +87,7 @@ class Verbs : public ::testing::Test {
     return count;
   }
 
-  static constexpr std::uint32_t kId = 2;  ///< what the device calls an instance at 4:4
+  static constexpr std::uint32_t kId = 2;  ///< the id that the device gives an instance at 4:4
   SimulatedGpu gpu_{nvml_sim::testing::gpu_of("A100-80GB")};
 };
 
@@ -147,7 +147,7 @@ TEST_F(Verbs, CreateThatTheDeviceRefusesNamesTheCall) {
   create_by_others(gpu_.record(), "2g.20gb", {4, 2});
   DeviceOrder wanted = order(DeviceVerb::kCreate);
   wanted.profile_id = nvml_sim::testing::profile_id(gpu_.record(), "2g.20gb");
-  wanted.start = 6;  // no place of a 2g
+  wanted.start = 6;  // not a legal start of a 2g
   wanted.length = 2;
   Tools tools{gpu_, gpu_, [] { return 0; }};
   const DeviceEnd end = device::carry_out(tools, wanted);
@@ -236,7 +236,7 @@ TEST_F(Verbs, CreateSaysWhatItCannotRead) {
   EXPECT_FALSE(end.reading.has_value());
 
   gpu_.record().is_lost = 0;
-  end = create({{.at_call = 0}, {.at_call = 1}}, true);  // a reading that fails is repeated
+  end = create({{.at_call = 0}, {.at_call = 1}}, true);  // a failed reading is repeated
   EXPECT_EQ(end.outcome, DeviceOutcome::kDone);
 
   ASSERT_EQ(destroy().outcome, DeviceOutcome::kDone);

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 class HandsClientTest : public HandsTest {
  protected:
-  /// Of a server in this process.
+  /// A client of a server in this process.
   [[nodiscard]] std::unique_ptr<HandsClient> client_of_one(HandsClientOptions options) {
     auto client = std::make_unique<HandsClient>(HandsProcess{.socket = serve_one(), .pid = 0}, std::move(options));
     EXPECT_TRUE(client->wait_until_known(kTestPatience));
@@ -34,7 +34,7 @@ class HandsClientTest : public HandsTest {
     EXPECT_TRUE(client->wait_until_known(kTestPatience));
     return client;
   }
-  /// A process in the place of the hands.
+  /// A process in place of the agent.
   [[nodiscard]] static HandsProcess start_shell(const std::string& script) {
     auto process = start_hands("/bin/sh", {"-c", script});
     EXPECT_TRUE(process.has_value()) << process.error().message;
@@ -290,7 +290,7 @@ class TrustTest : public HandsTest {};
 TEST_F(TrustTest, ASocketOfSomebodyElseIsNotUsed) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: cannot give a socket away";
   serve_all();
-  // Root trusts its own and only that.
+  // Root trusts only its own.
   ASSERT_EQ(::chown(socket_path().c_str(), 1234, static_cast<gid_t>(-1)), 0);
   const std::string message = socket_path() + ": wanted a socket of root or of user 0, found one of user 1234";
   const auto checked = check_hands_socket(socket_path());

@@ -43,7 +43,7 @@ class HandsServerTest : public HandsTest {
     say(socket, ClientHello{.world = world, .pid = 1});
     static_cast<void>(hear_a<HandsHello>(socket));
   }
-  /// At socket_path(); the server may be busy with the one before.
+  /// Connects at socket_path(); the server may still be busy with the client before.
   [[nodiscard]] Descriptor connect() {
     auto connected = connect_with_hands(socket_path());
     EXPECT_TRUE(connected.has_value()) << connected.error().message;
@@ -144,7 +144,7 @@ TEST_F(HandsServerTest, WhatCannotBeReadEndsTheConnection) {
     const Descriptor client = serve_one();
     ASSERT_EQ(send_packet(client, packet), SendOutcome::kSent);
     auto answer = hear(client);
-    if (answer) {  // the version is worth an answer
+    if (answer) {  // a wrong version gets an answer
       EXPECT_TRUE(std::holds_alternative<HandsHello>(*answer));
       answer = hear(client);
     }

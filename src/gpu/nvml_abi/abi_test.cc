@@ -33,7 +33,7 @@ TEST(Abi, VersionsOfStructures) {
   EXPECT_EQ(version_of<UuidV1>(1), 0x01000034U);
 }
 
-/// Structures of C: copied as bytes, laid out as they are written.
+/// C structures: trivially copyable, with standard layout.
 TEST(Abi, StructuresArePlain) {
   const auto is_plain = []<typename... T>(std::type_identity<T>...) {
     return (... && (std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T>));

@@ -1,4 +1,4 @@
-// The life of MIG instances through the exported functions, with every handle that a client may still hold.
+// The life cycle of MIG instances through the exported functions, with every handle that a client may still hold.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Processes that change shared GPUs at random and are killed at random. After each death the state must be one that
-// could have been without it: nothing overlaps, every change is there as a whole or not at all, none that was
-// acknowledged is missing.
+// Processes that change shared GPUs at random and are killed at random. After each death the state must be one that is
+// possible without it: nothing overlaps, every change is present completely or not at all, and no acknowledged change
+// is missing.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -109,8 +109,8 @@ void move_processes(GpuRecord& gpu, Rng& rng) {
                                                 .memory_mib = 100}));
 }
 
-/// One change of a GPU. `changing_calls` counts it first, an event says its number, and `energy_mj` counts it last: in
-/// a state in which these disagree, half a change is left.
+/// One change of a GPU. `changing_calls` counts it first, an event says its number, and `energy_mj` counts it last: if
+/// these disagree, a partial change is left.
 void change_at_random(MachineRecord& machine, std::uint32_t index, Rng& rng) {
   GpuRecord& gpu = machine.gpus[index];
   const std::uint64_t change = ++gpu.changing_calls;

@@ -1,5 +1,5 @@
-/// A simulated GPU behind both ports, without a library: for tests that count its calls, and let things go wrong at
-/// any of them.
+/// A simulated GPU behind both ports, without a library: for tests that count its calls and inject failures into any of
+/// them.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace berth::device::testing {
 
-/// What happens at one call.
+/// An injected event at one call.
 struct Trouble {
   enum class Kind : std::uint8_t {
     kEvent,          ///< another program acts before it
-    kRefused,        ///< it is not carried out, and answers `code`
-    kDoneButFailed,  ///< it is carried out, and answers `code`
+    kRefused,        ///< it is not carried out, and returns `code`
+    kDoneButFailed,  ///< it is carried out, but returns `code`
     kLost,           ///< the GPU is lost before it
     kDies,           ///< it is carried out, then the calling process dies: no later call does anything
   };
@@ -36,7 +36,7 @@ class SimulatedGpu final : public GpuLibrary, public GpuChanger {
  public:
   explicit SimulatedGpu(const nvml_sim::GpuRecord& record);
 
-  /// Counts calls from 0 again, and lets these things happen. A process that died has a successor.
+  /// Counts calls from 0 again, and injects these events. A dead process has a successor.
   void script(std::vector<Trouble> troubles);
   [[nodiscard]] bool is_dead() const { return is_dead_; }
   [[nodiscard]] int calls() const { return calls_; }
@@ -44,7 +44,7 @@ class SimulatedGpu final : public GpuLibrary, public GpuChanger {
 
   [[nodiscard]] nvml_sim::GpuRecord& record() { return record_; }
   [[nodiscard]] std::string uuid() const { return record_.uuid; }
-  /// How long each of the following changes takes, by a clock that only they move.
+  /// The duration of each following change, on a clock that only changes advance.
   void take_us(std::int64_t change_us) { change_us_ = change_us; }
   [[nodiscard]] std::int64_t now_us() const { return now_us_; }
   /// The driver does not name processes.
@@ -60,7 +60,7 @@ class SimulatedGpu final : public GpuLibrary, public GpuChanger {
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
-  /// Nothing ever happens.
+  /// Never reports an event.
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 
   [[nodiscard]] GpuAnswer<std::uint32_t> create_gpu_instance(const std::string& uuid, std::uint32_t profile_id,

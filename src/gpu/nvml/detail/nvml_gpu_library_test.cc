@@ -314,12 +314,12 @@ TEST_F(GpusOfNvml, AnInstanceThatVanishesMeanwhileIsAskedForAgain) {
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kInvalidArgument), .times = 2});
     EXPECT_THAT(read(*library, machine.uuid(0)).instances, SizeIs(1));
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kNotFound), .times = 1'000});
-    EXPECT_EQ(failure_of(library->read(machine.uuid(0))).call, call);  // not for ever
+    EXPECT_EQ(failure_of(library->read(machine.uuid(0))).call, call);  // not forever
     machine.change(0, [](GpuRecord& gpu) { nvml_sim::clear_faults(gpu); });
   }
 }
 
-/// Others create and destroy all the time: every reading shows something that stood.
+/// Another program creates and destroys instances all the time: every reading shows a state that existed.
 TEST_F(GpusOfNvml, ReadingsDuringChangesAreNeverMixed) {
   SimulatedMachine machine({"A100-80GB"});
   const auto library = open();
@@ -347,7 +347,7 @@ TEST_F(GpusOfNvml, ReadingsDuringChangesAreNeverMixed) {
   machine.create(0, "2g.20gb");
   const GpuReading reading = read(*library, machine.uuid(0));
   ASSERT_THAT(reading.instances, SizeIs(1));
-  EXPECT_THAT(reading.instances[0].compute_instances, SizeIs(1));  // nothing wrong was remembered of its profiles
+  EXPECT_THAT(reading.instances[0].compute_instances, SizeIs(1));  // no wrong profiles were cached
 }
 
 TEST_F(GpusOfNvml, AHangingCallHoldsUpNoOtherGpu) {

@@ -53,7 +53,7 @@ TEST(IdTable, IdsMayShareAHash) {
 
 TEST(IdTable, HashesThatShareASlotAreNotMistaken) {
   IdTable table;
-  // The lowest bits say where, and the last slots go on at the first ones.
+  // The lowest bits give the slot, and the last slots wrap around to the first.
   const std::vector<std::uint64_t> hashes = {1023, 1023 + (1U << 10U), 1023 + (1U << 20U), 1022,
                                              0,    1U << 30U,          UINT64_MAX};
   for (std::size_t i = 0; i < hashes.size(); ++i) table.insert(hashes[i], i);
