@@ -18,7 +18,7 @@ using planner::ServiceIndex;
 
 std::size_t nth(int index) { return static_cast<std::size_t>(index); }
 
-// ---- what is promised
+// ---- promises
 
 std::vector<SupplyStep> steps_of(const planner::fleet::ServiceSupply& supply, int slots, std::size_t variants) {
   std::vector<SupplyStep> steps;
@@ -129,7 +129,7 @@ class Promising {
   planner::fleet::FleetState state_;
 };
 
-// ---- what came of it
+// ---- outcomes
 
 /// A supply by slot, as the window problem counts the supply of pieces outside.
 struct Supply {

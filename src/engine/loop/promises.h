@@ -12,7 +12,7 @@
 
 namespace berth {
 
-/// The promise of each GPU whose first change begins in slot 0, ascending. Floors count nothing here.
+/// The promise of each GPU whose first change begins in slot 0, ascending. Floors do not contribute to gains here.
 /// Requires: a schedule without faults. O(GPUs that change x services of theirs x slots x samples).
 [[nodiscard]] std::vector<Promise> promises_of(const planner::Frame& frame, const planner::Problem& problem,
                                                const planner::Schedule& schedule);

@@ -105,8 +105,8 @@ class Books {
   Books& operator=(Books&&) noexcept;
   ~Books();
 
-  /// Saves the complete books, so that another process can continue from them, in pieces to `sink`. `label`: the
-  /// caller's text on what they cover. O(all).
+  /// Saves the complete books, so that another process can continue from them, in pieces to `sink`. `label`: a text of
+  /// the caller that describes their coverage. O(all).
   void save(std::string_view label, const std::function<void(std::string_view)>& sink);
   /// The saved books and their label; absent: the bytes are not saved books, or of another version. The bytes must
   /// outlive the books, which read from them on demand. O(bytes), but fast: they are only hashed.

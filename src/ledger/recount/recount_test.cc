@@ -273,7 +273,7 @@ TEST(Recount, ClosesFollowEachOtherAndEndPrices) {
 
 TEST(Recount, AClosedMonthIsCorrectedInTheNextOne) {
   // An hour of November at 1000 is idle when November is closed. A late use takes 14/56 of it: -250 and +250 in
-  // December. It is voided before December is closed, so nothing is left to say; a later one takes 28/56 in January.
+  // December. It is voided before December is closed, so no correction remains; a later one takes 28/56 in January.
   const std::vector<std::string> lines = {
       price("p", kNovember, 1000),
       gpu("g1", kNovember, kNovember + kHour),
