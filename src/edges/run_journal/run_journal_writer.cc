@@ -64,7 +64,7 @@ void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& 
 void RunJournalWriter::read_name(ServiceId service) {
   service_names_.resize(std::max(service_names_.size(), std::size_t{service.index} + 1));
   service_names_[service.index] = as_json(scenario_.services[service.index].name);
-  policy_part_.clear();  // the parts of lines are made anew
+  policy_part_.clear();  // the parts of lines are rebuilt
 }
 
 void RunJournalWriter::begin_policy(std::string_view policy) {

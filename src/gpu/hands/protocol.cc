@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kValueCountMax = 8192;
 constexpr std::size_t kTextBytesMax = 4096;
 constexpr std::size_t kNameBytesMax = 256;   // of programs
-constexpr std::size_t kHolderCountMax = 16;  // with names of control characters, six bytes each, an end still fits
+constexpr std::size_t kHolderCountMax = 16;  // even with names of control characters, six bytes each, an outcome fits
 constexpr std::size_t kInstanceCountMax = 64;
 constexpr std::size_t kProcessCountMax = 1024;
 constexpr std::int64_t kUnitsMax = 64;
@@ -28,14 +28,14 @@ constexpr std::int64_t kUint32Max = UINT32_MAX;
 constexpr std::array<std::string_view, 3> kChanges = {"create", "destroy", "mig_mode_on"};
 constexpr std::array<std::string_view, 4> kOutcomes = {"done", "failed", "busy", "refused"};
 
-// What is written and read below: all but DeviceEnd::goes_on, which this side alone says.
+// The fields written and read below: all but DeviceEnd::goes_on, which only the client sets.
 static_assert(kFieldCount<DeviceOrder> == 7 && kFieldCount<DeviceEnd> == 12 && kFieldCount<DeviceHolder> == 2);
 static_assert(kFieldCount<GpuReading> == 5 && kFieldCount<GpuInstanceSeen> == 5);
 static_assert(kFieldCount<ComputeInstanceSeen> == 6 && kFieldCount<GpuProcessSeen> == 5);
 
 // ---- writing
 
-/// At most so many bytes, without half a character at the end.
+/// At most `bytes_max` bytes, without a partial character at the end.
 std::string shortened(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   std::size_t size = bytes_max;
@@ -43,7 +43,7 @@ std::string shortened(std::string_view text, std::size_t bytes_max) {
   return std::string(text.substr(0, size));
 }
 
-/// Bytes that are no UTF-8 are replaced.
+/// Bytes that are not valid UTF-8 are replaced.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json json_of(const std::vector<DeviceHolder>& holders) {
@@ -162,7 +162,7 @@ std::uint64_t read_intent(const yaml::Value& value) { return static_cast<std::ui
 
 std::string read_text(const yaml::Value& value, std::size_t bytes_max = kNameBytesMax) {
   std::string text = value.text("a text");
-  // A byte that was no UTF-8 took three when it was written.
+  // An invalid byte became three bytes when written.
   if (text.size() > 3 * bytes_max) value.fail("wanted a shorter text");
   return text;
 }

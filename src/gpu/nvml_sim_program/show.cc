@@ -55,7 +55,7 @@ mig::ComputeProfile profile_of(const GpuRecord& gpu, const GpuInstanceRecord& in
   return *std::ranges::find(profiles, int{compute.slices}, &mig::ComputeProfile::slices);
 }
 
-/// The one of all slices is where its GPU instance is, which is not in doubt.
+/// The place of an instance with all slices is that of its GPU instance, so it is not in doubt.
 std::vector<std::string> unverified_of(const GpuRecord& gpu, const GpuInstanceRecord& instance,
                                        const mig::ComputeProfile& profile) {
   const bool is_part = profile.slices < profile_of(gpu, instance).compute_slices;

@@ -53,7 +53,7 @@ struct UsageEvents::State {
     return skus[static_cast<std::size_t>(&fleet.entry_of(gpu) - fleet.fleet.data())];
   }
 
-  /// Of a cell of an interval that begins at `from`.
+  /// The id of a cell that begins at `from`.
   [[nodiscard]] std::string id_of(const detail::CellUse& use, Instant from) const {
     const live::OpenUsage& what = use.of->what;
     const live::UsagePart& part = what.part;
@@ -65,7 +65,7 @@ struct UsageEvents::State {
     return id;
   }
 
-  /// What a ledger would refuse is not written.
+  /// Error: a line that a ledger would refuse.
   Result<void> add_line(const Members& members, std::string& text) {
     const std::string line = json::object_text(members);
     if (const auto event = reader.read(line); !event) {

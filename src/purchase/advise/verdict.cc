@@ -13,7 +13,7 @@
 namespace berth::purchase::advise {
 namespace {
 
-/// What it saves against the better rival.
+/// The saving compared with the better rival.
 std::string saving_words(const Advice& advice) {
   const auto better = std::ranges::min_element(advice.rivals, {}, &Rival::micro_usd_per_hour);
   if (better == advice.rivals.end()) return "";

@@ -63,7 +63,7 @@ std::optional<double> attainment_of(const PolicyResult& result) {
 
 std::optional<std::string> in_time_text(const PolicyResult& result) {
   if (result.run.requests == 0) return std::nullopt;
-  // Hundredths of a per cent in whole numbers: a double could lift a share to the next one.
+  // Hundredths of a percent in whole numbers: a double could round a share up to the next one.
   const std::int64_t floored = (Decimal(result.run.in_time) * Decimal(10'000) / Decimal(result.run.requests)).floor();
   return fmt::format("{}.{:02}%", floored / 100, floored % 100);
 }

@@ -36,7 +36,7 @@ std::int64_t ReplicaRate::served_by(std::int64_t replicas) const {
 
 std::int64_t ReplicaRate::replicas_for(std::int64_t requests) const {
   ENSURE(0 <= requests);
-  // floor(rate x n) >= requests, a whole number, exactly where rate x n >= requests.
+  // floor(rate x n) >= requests, an integer, if and only if rate x n >= requests.
   return static_cast<std::int64_t>((Int128{requests} * denominator_ + numerator_ - 1) / numerator_);
 }
 

@@ -37,7 +37,7 @@ class Search {
     std::int64_t cost = std::numeric_limits<std::int64_t>::max();
   };
 
-  /// All ways one tick further. Those that are done, or cannot become better than the best, end here.
+  /// All ways one tick further. Those that are done, or cannot beat the best, end here.
   std::vector<Way> continued(const std::vector<Way>& ways) {
     std::vector<Way> next;
     const std::size_t tick = kept_.size() - 1;
@@ -53,7 +53,7 @@ class Search {
   }
 
   void append_choices(const Way& way, std::size_t parent, std::vector<Way>& next) const {
-    // The next tick begins behind the deadline: whatever is done in this one comes too late or ends just in time.
+    // This tick ends after the deadline, so whatever is done in it comes too late.
     if (math_.ticks_left(way.state.tick) <= 0) return;
     RunState state = way.state;
     const bool has_gone = state.type.hold == Hold::kSpot && !market_.has(state.type.zone, state.tick);
@@ -84,7 +84,7 @@ class Search {
     return 0;
   }
 
-  /// Of ways with one holding and restart those that cost less than all which have done at least as much.
+  /// Among ways with the same holding and restart, keeps those cheaper than all others that have done at least as much.
   [[nodiscard]] std::vector<Way> without_dominated(std::vector<Way> ways) const {
     const auto group = [](const Way& way) {
       return std::tuple(way.state.type.hold, way.state.type.zone,

@@ -27,7 +27,7 @@ constexpr double kTickWeight = 0.5;
 /// Nothing is certain: logarithms stay finite.
 constexpr double kHazardMin = 1e-9;
 
-/// Value number i of n between two, evenly spaced as logarithms.
+/// Value number i of n from `min` to `max`, evenly spaced in logarithms.
 double spaced(double min, double max, int i, int n) {
   return min * std::pow(max / min, static_cast<double>(i) / (n - 1));
 }

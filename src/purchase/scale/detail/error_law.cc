@@ -77,7 +77,7 @@ MarginValues ErrorLaw::quantiles(double share, const ErrorLaw& other) const {
     }
     below += weight;
   }
-  // What rounding leaves above the last bin.
+  // Levels that rounding leaves above the last bin.
   for (; level < values.size(); ++level) values[level] = level == 0 ? 0 : values[level - 1];
   return values;
 }
