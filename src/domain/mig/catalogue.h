@@ -17,8 +17,8 @@ namespace berth::mig {
 /// Every model, those with MIG first, in a fixed order.
 [[nodiscard]] const std::vector<GpuModel>& gpu_models();
 
-/// The model of that name, or the only one whose name begins with it ("A30", "GB200"); "H100-80GB" means SXM5. The
-/// error lists the candidates.
+/// The model of that name, or the only one whose name begins with it ("A30", "GB200"), or the only one of these
+/// in which a hyphen follows it ("L4", though there is L40S); "H100-80GB" means SXM5. The error lists the candidates.
 [[nodiscard]] Result<GpuModel> find_gpu_model(std::string_view name);
 
 /// The profile of that name ("2g.20gb", "full"); nothing if the model does not have it. "full" exists for every model.
