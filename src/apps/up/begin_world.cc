@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kSignalPoll{100};
 
 Result<void> begin_anew(UpParts& parts) {
   static_cast<void>(parts.series->begin(0));
-  parts.session->begin(parts.local ? parts.local->sights() : std::map<GpuId, sim::Sight>());
+  parts.session->begin(parts.local ? parts.local->sights() : std::map<GpuId, world::ObservedLayout>());
   if (parts.local) parts.local->tell(*parts.session);
   return {};
 }

@@ -18,21 +18,21 @@ std::string as_json(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string_view event_name(sim::SliceEvent event) {
+std::string_view event_name(world::SliceEvent event) {
   switch (event) {
-    case sim::SliceEvent::kCreated:
+    case world::SliceEvent::kCreated:
       return "slice_created";
-    case sim::SliceEvent::kDestroyed:
+    case world::SliceEvent::kDestroyed:
       return "slice_destroyed";
-    case sim::SliceEvent::kLost:
+    case world::SliceEvent::kLost:
       return "slice_lost";
-    case sim::SliceEvent::kDraining:
+    case world::SliceEvent::kDraining:
       return "draining";
-    case sim::SliceEvent::kServing:
+    case world::SliceEvent::kServing:
       return "serving";
-    case sim::SliceEvent::kRetrainingStarted:
+    case world::SliceEvent::kRetrainingStarted:
       return "retraining_started";
-    case sim::SliceEvent::kRetrainingDone:
+    case world::SliceEvent::kRetrainingDone:
       return "retraining_done";
   }
   return "";
@@ -55,8 +55,8 @@ void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& 
   if (error_) return;
   if (policy != policy_ || policy_part_.empty()) begin_policy(policy);
   std::visit(Overloaded{[this](const sim::SecondRecord& second) { write_second(second); },
-                        [this](const sim::SliceRecord& slice) { write_slice(slice); },
-                        [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const sim::PointRecord&) {}},
+                        [this](const world::SliceRecord& slice) { write_slice(slice); },
+                        [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const world::PointRecord&) {}},
              record);
   if (buffer_.size() >= kBufferBytes) hand_on();
 }
@@ -88,7 +88,7 @@ void RunJournalWriter::write_second(const sim::SecondRecord& record) {
   buffer_ += "}\n";
 }
 
-void RunJournalWriter::write_slice(const sim::SliceRecord& record) {
+void RunJournalWriter::write_slice(const world::SliceRecord& record) {
   append_number(buffer_, "{\"t_us\":", record.at.micros());
   buffer_.append(policy_part_).append(event_name(record.event));
   append_number(buffer_, "\",\"gpu\":", record.slice.gpu.index);

@@ -12,6 +12,7 @@
 #include "base/core/result.h"
 #include "domain/values/scenario.h"
 #include "sim/world/journal.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::edges {
 
@@ -35,7 +36,7 @@ class RunJournalWriter {
 
  private:
   void begin_policy(std::string_view policy);
-  void write_slice(const sim::SliceRecord& record);
+  void write_slice(const world::SliceRecord& record);
   void write_second(const sim::SecondRecord& record);
   void write_gpu(const sim::GpuRecord& record);
   void hand_on();

@@ -29,7 +29,7 @@ Scenario sample_scenario() {
 
 constexpr Slice kSlice{.gpu = GpuId{0}, .start = 2, .profile = ProfileId{0}};
 
-sim::SliceRecord slice_record(sim::SliceEvent event, Role role, std::vector<ServiceId> services) {
+world::SliceRecord slice_record(world::SliceEvent event, Role role, std::vector<ServiceId> services) {
   return {.at = Instant(1'500'000), .event = event, .slice = kSlice, .role = role, .services = std::move(services)};
 }
 
@@ -52,7 +52,7 @@ sim::SecondRecord second_at(Instant at) {
 }
 
 TEST(RunJournalWriter, WritesEachKindOfSliceRecord) {
-  using sim::SliceEvent;
+  using world::SliceEvent;
   const std::string begin = R"({"t_us":1500000,"policy":"fixed","type":")";
   const std::string place = R"(","gpu":0,"profile":"2g.20gb","start":2)";
   const std::string mine = place + R"(,"service":"resnet","role":"inference"})" + "\n";
@@ -72,13 +72,13 @@ TEST(RunJournalWriter, NamesNobodyWhereASliceIsSharedOrNobodys) {
   const std::string expected = R"({"t_us":1500000,"policy":"fixed","type":"slice_created","gpu":0,"profile":"2g.20gb",)"
                                R"("start":2,"role":"inference"})"
                                "\n";
-  EXPECT_EQ(written({slice_record(sim::SliceEvent::kCreated, Role::kInference, {})}), expected);
-  EXPECT_EQ(written({slice_record(sim::SliceEvent::kCreated, Role::kInference, {ServiceId{0}, ServiceId{1}})}),
+  EXPECT_EQ(written({slice_record(world::SliceEvent::kCreated, Role::kInference, {})}), expected);
+  EXPECT_EQ(written({slice_record(world::SliceEvent::kCreated, Role::kInference, {ServiceId{0}, ServiceId{1}})}),
             expected);
 }
 
 TEST(RunJournalWriter, CallsTheWholeGpuFull) {
-  sim::SliceRecord record = slice_record(sim::SliceEvent::kCreated, Role::kInference, {ServiceId{0}});
+  world::SliceRecord record = slice_record(world::SliceEvent::kCreated, Role::kInference, {ServiceId{0}});
   record.slice = {.gpu = GpuId{0}, .start = 0, .profile = ProfileId::full()};
   EXPECT_NE(written({record}).find(R"("profile":"full","start":0,)"), std::string::npos);
 }

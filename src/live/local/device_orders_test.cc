@@ -173,7 +173,7 @@ TEST_F(DeviceOrdersTest, AnOrderThatIsGivenUpEndsOnceMore) {
   hands_.ended.push_back({.intent = intent, .goes_on = true, .message = "no end after 60 s"});
   EXPECT_EQ(orders.take(*session_).at(0), std::nullopt);
   EXPECT_EQ(orders.open_count(), count);
-  session_->see_gpu({0}, sim::Sight());
+  session_->see_gpu({0}, world::ObservedLayout());
   hands_.ended.push_back({.intent = intent, .outcome = DeviceOutcome::kDone, .reading = GpuReading()});
   EXPECT_TRUE(orders.take(*session_).at(0).has_value());
   EXPECT_EQ(orders.open_count(), count - 1);

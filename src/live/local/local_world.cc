@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/core/text.h"
-#include "sim/world/adopt.h"
+#include "world/slices/adopt.h"
 
 namespace berth::live {
 namespace {
@@ -179,17 +179,17 @@ device::Standing LocalWorld::standing_on(std::uint32_t index) const {
   return device::standing_on({index}, gpu.known.model, *gpu.reading);
 }
 
-std::map<GpuId, sim::Sight> LocalWorld::sights() const {
-  std::map<GpuId, sim::Sight> sights;
+std::map<GpuId, world::ObservedLayout> LocalWorld::sights() const {
+  std::map<GpuId, world::ObservedLayout> sights;
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
-    if (!why_lost(gpus_[index]) && gpus_[index].reading) sights[{index}] = {.standing = standing_on(index).slices};
+    if (!why_lost(gpus_[index]) && gpus_[index].reading) sights[{index}] = {.slices = standing_on(index).slices};
   }
   return sights;
 }
 
 void LocalWorld::adopt(sim::WorldLeft& left) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
-    sim::DeviceMemory& memory = left.devices[index];
+    world::DeviceMemory& memory = left.devices[index];
     Gpu& gpu = gpus_[index];
     gpu.is_remembered = (gpu.is_listed || machine_.has_unread) && !memory.is_lost && management_.is_same_boot;
     if (const auto lost = why_lost(gpus_[index])) {
@@ -197,7 +197,7 @@ void LocalWorld::adopt(sim::WorldLeft& left) {
       memory.slices.clear();
       left.losses[{index}] = *lost;
     } else if (gpu.reading) {
-      memory = sim::adopt(memory, standing_on(index).slices, management_.is_same_boot);
+      memory = world::adopt(memory, standing_on(index).slices, management_.is_same_boot);
     }
   }
 }
@@ -252,7 +252,7 @@ void LocalWorld::tell_gpu(Session& session, std::uint32_t index) {
   }
   if (gpus_[index].failure || !gpus_[index].reading) return;  // it is as it was
   if (is_known_lost) session.return_gpu(gpu);
-  session.see_gpu(gpu, {.standing = standing_on(index).slices});
+  session.see_gpu(gpu, {.slices = standing_on(index).slices});
 }
 
 void LocalWorld::start(std::function<void()> on_report) {
@@ -280,7 +280,7 @@ void LocalWorld::clear_remains(Session& session) {
     device::Standing standing = standing_on(index);
     if (standing.remains.empty()) continue;
     gpu.remains_at = now + kPause;
-    session.see_gpu({index}, {.standing = std::move(standing.slices), .remains = std::move(standing.remains)});
+    session.see_gpu({index}, {.slices = std::move(standing.slices), .orphans = std::move(standing.remains)});
   }
 }
 
@@ -290,7 +290,7 @@ void LocalWorld::note_boot(Session& session) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     gpus_[index].mode_at = {};
     gpus_[index].changed_at = std::chrono::steady_clock::now();
-    if (session.gpu_state({index}).health != GpuHealth::kLost) session.see_gpu({index}, sim::Sight());
+    if (session.gpu_state({index}).health != GpuHealth::kLost) session.see_gpu({index}, world::ObservedLayout());
     if (watcher_) watcher_->read_again(index);
   }
 }

@@ -24,6 +24,7 @@
 #include "live/local/device_source.h"
 #include "live/session/session.h"
 #include "sim/world/loop.h"
+#include "world/slices/observed_layout.h"
 
 namespace berth::live {
 
@@ -67,7 +68,7 @@ class LocalWorld {
   /// Why GPUs must not be changed, for SessionOptions::observed.
   [[nodiscard]] std::map<GpuId, std::string> observed() const;
   /// What stands on the devices that can be read, for Session::begin.
-  [[nodiscard]] std::map<GpuId, sim::Sight> sights() const;
+  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const;
   /// What stands on the devices, put into what they remember.
   void adopt(sim::WorldLeft& left);
   /// The same for a world that begins: what is there, and what stands on it, is told to it.

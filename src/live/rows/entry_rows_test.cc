@@ -234,7 +234,7 @@ TEST(WorldRows, AreReadBackEqual) {
   const auto world = read_world(world_json(left.world));
   ASSERT_TRUE(world.has_value());
   EXPECT_TRUE(*world == left.world);
-  for (const sim::DeviceMemory& device : left.devices) {
+  for (const world::DeviceMemory& device : left.devices) {
     const auto read = read_device(device_json(device));
     ASSERT_TRUE(read.has_value());
     EXPECT_TRUE(*read == device);

@@ -14,6 +14,8 @@
 #include "sim/world/fault_book.h"
 #include "sim/world/journal.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::journal {
 
@@ -144,10 +146,10 @@ inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 template <>
 inline constexpr std::array kNames<live::SecondsSeen> = {"service", "from_second", "arrivals", "queued"};
 template <>
-inline constexpr std::array kWords<sim::SliceEvent> = {"created", "destroyed",          "lost",           "draining",
-                                                       "serving", "retraining_started", "retraining_done"};
+inline constexpr std::array kWords<world::SliceEvent> = {"created", "destroyed",          "lost",           "draining",
+                                                         "serving", "retraining_started", "retraining_done"};
 template <>
-inline constexpr std::array kNames<sim::SliceRecord> = {"at_us", "event", "slice", "role", "services", "generation"};
+inline constexpr std::array kNames<world::SliceRecord> = {"at_us", "event", "slice", "role", "services", "generation"};
 template <>
 inline constexpr std::array kNames<live::ObjectMeta> = {"number", "version", "labels", "created_us"};
 template <>
@@ -187,14 +189,14 @@ inline constexpr std::array kNames<live::FaultGiven> = {"id", "order", "cleared"
 template <>
 inline constexpr std::array kNames<sim::WaitingFault> = {"id", "since_us", "order", "left"};
 template <>
-inline constexpr std::array kWords<sim::SlicePhase> = {"waiting_for_room", "creating",   "starting", "up",
-                                                       "draining",         "destroying", "gone"};
+inline constexpr std::array kWords<world::SlicePhase> = {"waiting_for_room", "creating",   "starting", "up",
+                                                         "draining",         "destroying", "gone"};
 template <>
-inline constexpr std::array kNames<sim::SliceMemory> = {
+inline constexpr std::array kNames<world::SliceMemory> = {
     "slice", "phase",       "created_as", "assigned_as",   "role",  "services",        "point",
     "next",  "is_unwanted", "is_foreign", "will_time_out", "order", "continues_at_us", "was_ordered"};
 template <>
-inline constexpr std::array kNames<sim::DeviceMemory> = {"is_lost", "known_number", "slices"};
+inline constexpr std::array kNames<world::DeviceMemory> = {"is_lost", "known_number", "slices"};
 template <>
 inline constexpr std::array kNames<sim::RetrainingMemory> = {
     "next_due_us", "is_stale", "is_wanted", "done_share", "running_since_us", "running_time_on_us", "swap_at_us"};

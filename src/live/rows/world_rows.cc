@@ -15,9 +15,9 @@ std::optional<T> read(std::string_view text) {
 
 }  // namespace
 
-std::string device_json(const sim::DeviceMemory& device) { return json_of(device).dump(); }
+std::string device_json(const world::DeviceMemory& device) { return json_of(device).dump(); }
 std::string world_json(const sim::WorldMemory& world) { return json_of(world).dump(); }
-std::optional<sim::DeviceMemory> read_device(std::string_view text) { return read<sim::DeviceMemory>(text); }
+std::optional<world::DeviceMemory> read_device(std::string_view text) { return read<world::DeviceMemory>(text); }
 std::optional<sim::WorldMemory> read_world(std::string_view text) { return read<sim::WorldMemory>(text); }
 
 }  // namespace berth::journal

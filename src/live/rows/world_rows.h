@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::journal {
 
-[[nodiscard]] std::string device_json(const sim::DeviceMemory& device);
+[[nodiscard]] std::string device_json(const world::DeviceMemory& device);
 [[nodiscard]] std::string world_json(const sim::WorldMemory& world);
 /// Nothing if the text is not such JSON.
-[[nodiscard]] std::optional<sim::DeviceMemory> read_device(std::string_view text);
+[[nodiscard]] std::optional<world::DeviceMemory> read_device(std::string_view text);
 [[nodiscard]] std::optional<sim::WorldMemory> read_world(std::string_view text);
 
 }  // namespace berth::journal

@@ -13,12 +13,12 @@
 namespace berth::live {
 namespace {
 
-using sim::SliceEvent;
 using sim::testing::slice_at;
 using testing::Auditor;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
+using world::SliceEvent;
 
 /// Two GPUs, and a frozen window from second 50 to second 60.
 class AuditorTest : public ::testing::Test {
@@ -44,7 +44,7 @@ class AuditorTest : public ::testing::Test {
   }
   void happens_to_gpu(std::int64_t second, EventKind kind) { happens(second, kind, ObjectKind::kGpu, "gpu-0"); }
   void is_recorded(std::int64_t second, SliceEvent event, const Slice& slice, std::vector<ServiceId> services = {}) {
-    auditor_.read(sim::JournalRecord(sim::SliceRecord{
+    auditor_.read(sim::JournalRecord(world::SliceRecord{
         .at = Instant::at_second(second), .event = event, .slice = slice, .services = std::move(services)}));
   }
   /// There is exactly one finding, of that rule.

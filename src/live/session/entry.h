@@ -15,6 +15,8 @@
 #include "sim/world/fault_book.h"
 #include "sim/world/journal.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::live {
 
@@ -64,7 +66,7 @@ struct Advanced {
 
 /// The world told of a slice.
 struct SliceNoted {
-  sim::SliceRecord record;
+  world::SliceRecord record;
   friend bool operator==(const SliceNoted&, const SliceNoted&) = default;
 };
 
@@ -180,7 +182,7 @@ struct Entry {
 /// What the world remembers since the last time: its clock, the devices that changed, and the rest if it did.
 struct WorldChanges {
   Instant now;  ///< the world's clock
-  std::vector<std::pair<GpuId, sim::DeviceMemory>> devices;
+  std::vector<std::pair<GpuId, world::DeviceMemory>> devices;
   std::optional<sim::WorldMemory> world = std::nullopt;
 };
 

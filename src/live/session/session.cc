@@ -458,7 +458,7 @@ bool Session::set_no_changes(NoChanges windows) {
   return order({{.at = now(), .what = EventSeen{set}}});
 }
 
-void Session::see_gpu(GpuId gpu, const sim::Sight& sight) {
+void Session::see_gpu(GpuId gpu, const world::ObservedLayout& sight) {
   loop_->see_gpu(gpu, sight);
   tell_world(false);
 }
@@ -476,11 +476,11 @@ void Session::return_gpu(GpuId gpu) {
 std::vector<DeviceIntent> Session::take_device_intents() {
   std::vector<DeviceIntent> intents;
   std::vector<Entry> entries;
-  const std::vector<sim::DeviceAction> actions = loop_->world().device_actions();
+  const std::vector<DeviceAction> actions = loop_->world().device_actions();
   if (actions.empty()) return intents;
   const std::optional<std::string> boot = options_.boot();
   if (!boot) return intents;
-  for (const sim::DeviceAction& action : actions) {
+  for (const DeviceAction& action : actions) {
     intents.push_back({.number = options_.next_intent(), .action = action});
     entries.push_back({.at = now(),
                        .what = DeviceIntended{.intent = intents.back().number,
@@ -500,7 +500,7 @@ std::vector<DeviceIntent> Session::take_device_intents() {
 void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind) {
   tell({.at = now(), .what = ended});
   const auto measured = note_ended(ended);
-  const sim::DeviceAction& action = intent.action;
+  const DeviceAction& action = intent.action;
   loop_->end_device_action({.kind = action.kind,
                             .slice = action.slice,
                             .generation = action.generation,

@@ -35,6 +35,9 @@
 #include "live/session/usage_book.h"
 #include "sim/world/fault_book.h"
 #include "sim/world/loop.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/observed_layout.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::live {
 
@@ -98,7 +101,7 @@ struct SessionOptions {
 /// What a device outside is to do, with the number under which the journal has it.
 struct DeviceIntent {
   std::uint64_t number = 0;
-  sim::DeviceAction action;
+  DeviceAction action;
   friend bool operator==(const DeviceIntent&, const DeviceIntent&) = default;
 };
 
@@ -126,7 +129,7 @@ class Session {
 
   /// The first layout is decided and in place, or under way if it takes its time. It leaves alone what stands on
   /// devices outside already: `sights`.
-  void begin(const std::map<GpuId, sim::Sight>& sights = {});
+  void begin(const std::map<GpuId, world::ObservedLayout>& sights = {});
   /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
   [[nodiscard]] bool is_at_rest() const { return loop_->is_at_rest(); }
   /// Everything that it remembers, as bytes: what was told up to now is in them, which is told to its end before.
@@ -224,7 +227,7 @@ class Session {
   // What the devices of a world of real GPUs show, now. Requires: not over, awaits no answer.
   /// What stands on a GPU: what nobody here made is of others, what is gone is reported, and what a change that was cut
   /// off has left is destroyed.
-  void see_gpu(GpuId gpu, const sim::Sight& sight);
+  void see_gpu(GpuId gpu, const world::ObservedLayout& sight);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// What devices outside are to do, each once (SessionOptions::devices), recorded before anybody has it. Empty:
@@ -329,14 +332,14 @@ class Session {
   class Repetition;
   /// Slices that came, began to serve or went while nobody watched: people are told of them now.
   void note_unseen(const sim::WorldLeft& left);
-  void note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at);
+  void note_unseen(GpuId gpu, const world::DeviceMemory& device, Instant at);
 
   void list_objects();
   [[nodiscard]] ServiceId place_for_new(const OrderBatch& batch) const;
   /// Whether the question that is open was posed while the service of that place was still there.
   [[nodiscard]] bool is_in_open_question(ServiceId place) const;
   void note_record(const sim::JournalRecord& record);
-  void note_lost(const sim::SliceRecord& record);
+  void note_lost(const world::SliceRecord& record);
   void note_event(const Event& event);
   /// The holders of these slices do not have them as they should.
   void note_failed(const auto& slices, const std::string& how);

@@ -60,10 +60,10 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   std::vector<Entry> told;
   const auto session = session_with(options_of(&told));
   session->begin();
-  session->see_gpu(kSessionGpu, {.standing = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
+  session->see_gpu(kSessionGpu, {.slices = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
   session->note_device({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
-  session->see_gpu(kSessionGpu, sim::Sight());
+  session->see_gpu(kSessionGpu, world::ObservedLayout());
   session->lose_gpu({0}, "it cannot be read");
   session->tell_all();
 
@@ -91,8 +91,8 @@ TEST(SessionDevices, TheFirstPlanLeavesAloneWhatOthersMade) {
     options.next_intent = [&] { return ++intents_made; };
     options.boot = [] { return std::optional<std::string>("boot"); };
     const auto session = std::move(*Session::make(std::move(scenario), std::move(options)));
-    std::map<GpuId, sim::Sight> sights;
-    if (is_told) sights[{0}] = {.standing = {half}};
+    std::map<GpuId, world::ObservedLayout> sights;
+    if (is_told) sights[{0}] = {.slices = {half}};
     session->begin(sights);
     const std::vector<DeviceIntent> intents = session->take_device_intents();
     EXPECT_FALSE(intents.empty());

@@ -10,7 +10,7 @@
 #include "base/core/overloaded.h"
 #include "live/session/observed_gpus.h"
 #include "live/session/session.h"
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 namespace berth::live {
 namespace {
@@ -312,7 +312,7 @@ std::vector<Event> Session::orders_of_start(Instant at) {
   return orders;
 }
 
-void Session::begin(const std::map<GpuId, sim::Sight>& sights) {
+void Session::begin(const std::map<GpuId, world::ObservedLayout>& sights) {
   tell({.at = now(), .what = Begun{}});
   tell_world(true);  // before anything is recorded: devices without a world have forgotten it
   loop_->begin(orders_of_start(now()), sights);
@@ -329,9 +329,9 @@ void Session::repeat(const std::vector<Entry>& entries, std::uint64_t carried_ou
 namespace {
 
 /// Whether the device has a slice of ours at that place that exists.
-bool has_slice(const sim::DeviceMemory& device, const Slice& place) {
-  return std::ranges::any_of(device.slices, [&](const sim::SliceMemory& slice) {
-    return slice.slice == place && !slice.is_foreign && slice.phase > sim::SlicePhase::kCreating;
+bool has_slice(const world::DeviceMemory& device, const Slice& place) {
+  return std::ranges::any_of(device.slices, [&](const world::SliceMemory& slice) {
+    return slice.slice == place && !slice.is_foreign && slice.phase > world::SlicePhase::kCreating;
   });
 }
 
@@ -342,13 +342,13 @@ void Session::note_unseen(const sim::WorldLeft& left) {
   for (std::uint32_t gpu = 0; gpu < left.devices.size(); ++gpu) note_unseen({gpu}, left.devices[gpu], at);
 }
 
-void Session::note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at) {
+void Session::note_unseen(GpuId gpu, const world::DeviceMemory& device, Instant at) {
   const std::set<Slice> created = watch_.created();
   const Slice first{.gpu = gpu, .start = INT_MIN, .profile = {}};
   for (auto it = created.lower_bound(first); it != created.end() && it->gpu == gpu; ++it) {
     if (!device.is_lost && has_slice(device, *it)) continue;
-    sim::SliceRecord record{.at = at, .event = sim::SliceEvent::kDestroyed, .slice = *it, .services = {}};
-    if (device.is_lost) record.event = sim::SliceEvent::kLost;
+    world::SliceRecord record{.at = at, .event = world::SliceEvent::kDestroyed, .slice = *it, .services = {}};
+    if (device.is_lost) record.event = world::SliceEvent::kLost;
     const auto standing = snapshot().slices_at(*it);
     if (!standing.empty()) {
       const StandingSlice& known = *standing.begin();
@@ -358,21 +358,21 @@ void Session::note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at
     }
     note_record(record);
   }
-  for (const sim::SliceMemory& slice : device.slices) {
-    if (slice.is_foreign || slice.phase <= sim::SlicePhase::kCreating) continue;
-    sim::SliceRecord record{.at = at,
-                            .event = sim::SliceEvent::kCreated,
-                            .slice = slice.slice,
-                            .role = slice.role,
-                            .services = slice.services,
-                            .generation = slice.created_as};
+  for (const world::SliceMemory& slice : device.slices) {
+    if (slice.is_foreign || slice.phase <= world::SlicePhase::kCreating) continue;
+    world::SliceRecord record{.at = at,
+                              .event = world::SliceEvent::kCreated,
+                              .slice = slice.slice,
+                              .role = slice.role,
+                              .services = slice.services,
+                              .generation = slice.created_as};
     if (!created.contains(slice.slice)) note_record(record);
     const auto waits_for_it = [&](const StandingSlice& standing) {
       return !standing.is_ready && !standing.is_leaving && standing.assignment == slice.assigned_as;
     };
-    const bool is_news = slice.phase == sim::SlicePhase::kUp && !slice.services.empty() &&
+    const bool is_news = slice.phase == world::SlicePhase::kUp && !slice.services.empty() &&
                          std::ranges::any_of(snapshot().slices_at(slice.slice), waits_for_it);
-    record.event = sim::SliceEvent::kServing;
+    record.event = world::SliceEvent::kServing;
     if (is_news) note_record(record);
   }
 }
@@ -386,7 +386,7 @@ void Session::resume(sim::WorldLeft left) {
   tell({.at = at, .what = Resumed{}});
   samples_.forget_open();
   loop_->replay_to(at);
-  sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
+  world::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
   if (const auto first = orders_of_start(at); !first.empty()) loop_->command(first);
   loop_->resume(std::move(left));

@@ -62,8 +62,8 @@ class SessionForgotten : public ::testing::Test {
   void expect_recovered() {
     run_to(session_->now().second() + kRecoverySeconds);
     std::set<Slice> standing;
-    for (const sim::DeviceMemory& device : session_->world_left().devices) {
-      for (const sim::SliceMemory& slice : device.slices) standing.insert(slice.slice);
+    for (const world::DeviceMemory& device : session_->world_left().devices) {
+      for (const world::SliceMemory& slice : device.slices) standing.insert(slice.slice);
     }
     EXPECT_EQ(testing::known_slices(*session_), standing);
     EXPECT_GT(standing.size(), slice_count_ / 2);

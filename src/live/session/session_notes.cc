@@ -57,25 +57,25 @@ void Session::append(Instant at, EventKind kind, ObjectName object, std::string 
 }
 
 void Session::note_record(const sim::JournalRecord& record) {
-  const auto* slice = std::get_if<sim::SliceRecord>(&record);
+  const auto* slice = std::get_if<world::SliceRecord>(&record);
   if (slice == nullptr) return;
   tell({.at = slice->at, .what = SliceNoted{*slice}});
-  if (slice->event == sim::SliceEvent::kCreated) watch_.slice_created(slice->slice);
-  const bool is_gone = slice->event == sim::SliceEvent::kDestroyed || slice->event == sim::SliceEvent::kLost;
+  if (slice->event == world::SliceEvent::kCreated) watch_.slice_created(slice->slice);
+  const bool is_gone = slice->event == world::SliceEvent::kDestroyed || slice->event == world::SliceEvent::kLost;
   if (is_gone) watch_.slice_gone(slice->slice);
-  if (slice->event == sim::SliceEvent::kLost) note_lost(*slice);
+  if (slice->event == world::SliceEvent::kLost) note_lost(*slice);
   const auto kind = [&]() -> std::optional<EventKind> {
     switch (slice->event) {
-      case sim::SliceEvent::kCreated:
+      case world::SliceEvent::kCreated:
         return EventKind::kSliceCreated;
-      case sim::SliceEvent::kServing:
+      case world::SliceEvent::kServing:
         return slice->role == Role::kInference ? std::optional(EventKind::kSliceServing) : std::nullopt;
-      case sim::SliceEvent::kDestroyed:
-      case sim::SliceEvent::kLost:
+      case world::SliceEvent::kDestroyed:
+      case world::SliceEvent::kLost:
         return EventKind::kSliceGone;
-      case sim::SliceEvent::kDraining:
-      case sim::SliceEvent::kRetrainingStarted:
-      case sim::SliceEvent::kRetrainingDone:
+      case world::SliceEvent::kDraining:
+      case world::SliceEvent::kRetrainingStarted:
+      case world::SliceEvent::kRetrainingDone:
         return std::nullopt;
     }
     return std::nullopt;
@@ -89,7 +89,7 @@ void Session::note_record(const sim::JournalRecord& record) {
 }
 
 /// The snapshot is still that from before the loss.
-void Session::note_lost(const sim::SliceRecord& record) {
+void Session::note_lost(const world::SliceRecord& record) {
   LostSlice lost{.slice = {.holding = {.slice = record.slice, .role = record.role, .services = record.services},
                            .generation = record.generation},
                  .seen_at = record.at};

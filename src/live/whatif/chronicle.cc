@@ -7,6 +7,7 @@
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
 #include "live/session/session.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::whatif {
 namespace {
@@ -20,8 +21,8 @@ sim::WorldLeft left_as_known(const Snapshot& known, std::uint32_t gpu_count) {
   }
   std::uint64_t order = 0;
   for (const StandingSlice& standing : known.slices) {
-    using Phase = sim::SlicePhase;
-    sim::SliceMemory slice{
+    using Phase = world::SlicePhase;
+    world::SliceMemory slice{
         .slice = standing.holding.slice,
         .phase = standing.is_leaving ? Phase::kDraining : (standing.is_ready ? Phase::kUp : Phase::kWaitingForRoom),
         .created_as = standing.generation,
@@ -115,8 +116,8 @@ class Reader {
     set_incident(IncidentKind::kPaused, known.pause.has_value());
     set_incident(IncidentKind::kNoChanges, !session_->scenario().no_changes.spans.empty());
     chronicle_.run.left = left_as_known(known, gpu_count);
-    for (sim::DeviceMemory& device : chronicle_.run.left->devices) {
-      for (sim::SliceMemory& slice : device.slices) rename(slice.services, slice.role);
+    for (world::DeviceMemory& device : chronicle_.run.left->devices) {
+      for (world::SliceMemory& slice : device.slices) rename(slice.services, slice.role);
     }
     note_saved_retrainings(known);
   }

@@ -10,6 +10,7 @@
 
 #include "base/core/ensure.h"
 #include "live/whatif/remarks.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::whatif {
 namespace {
@@ -141,12 +142,12 @@ class Builder {
     std::vector<sim::ServiceMemory> services(services_.size());
     for (const auto& [old_id, new_id] : new_ids_) services[new_id.index] = left.world.services[old_id.index];
     left.world.services = std::move(services);
-    for (sim::DeviceMemory& device : left.devices) rename(device);
+    for (world::DeviceMemory& device : left.devices) rename(device);
     return left;
   }
 
-  void rename(sim::DeviceMemory& device) const {
-    for (sim::SliceMemory& slice : device.slices) {
+  void rename(world::DeviceMemory& device) const {
+    for (world::SliceMemory& slice : device.slices) {
       rename(slice.services, slice.role);
       if (slice.next) rename(slice.next->holding.services, slice.next->holding.role);
     }
@@ -173,9 +174,9 @@ class Builder {
   [[nodiscard]] static std::optional<std::vector<Holding>> layout_of(const sim::RecordedRun& run) {
     std::vector<Holding> layout;
     if (run.left) {
-      for (const sim::DeviceMemory& device : run.left->devices) {
-        for (const sim::SliceMemory& slice : device.slices) {
-          const bool stands = !slice.is_unwanted && !slice.is_foreign && slice.phase >= sim::SlicePhase::kStarting;
+      for (const world::DeviceMemory& device : run.left->devices) {
+        for (const world::SliceMemory& slice : device.slices) {
+          const bool stands = !slice.is_unwanted && !slice.is_foreign && slice.phase >= world::SlicePhase::kStarting;
           if (!stands) continue;
           layout.push_back({.slice = slice.slice, .role = slice.role, .services = slice.services});
         }

@@ -125,9 +125,9 @@ std::vector<std::string> slices_between(const std::vector<sim::JournalRecord>& r
                                         std::int64_t until) {
   std::vector<sim::JournalRecord> between;
   for (const sim::JournalRecord& record : records) {
-    const auto* slice = std::get_if<sim::SliceRecord>(&record);
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
     if (slice == nullptr || slice->at <= Instant::at_second(from) || slice->at >= Instant::at_second(until)) continue;
-    sim::SliceRecord moved = *slice;
+    world::SliceRecord moved = *slice;
     moved.at = Instant::at_second(moved.at.second() - from);
     between.emplace_back(std::move(moved));
   }

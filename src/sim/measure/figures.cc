@@ -5,6 +5,7 @@
 
 #include "base/core/decimal.h"
 #include "domain/profile/least_cost.h"
+#include "world/slices/slice_sums.h"
 
 namespace berth::measure {
 namespace {
@@ -68,7 +69,7 @@ double least_sm_us(const Scenario& scenario, const sim::World& world, ServiceId 
 
 Figures service_figures(const Scenario& scenario, const sim::World& world, std::uint32_t index) {
   const sim::ServiceMeter& meter = world.meters()[index];
-  const sim::SliceSums& sums = world.slice_sums();
+  const world::SliceSums& sums = world.slice_sums();
   Figures figures;
   set_counts(meter.totals(), meter.latencies(), figures);
   figures.goodput_mean_of_services = figures.goodput;
@@ -112,7 +113,7 @@ std::optional<double> objective_value(const Scenario& scenario, const Figures& f
 }
 
 void measure(const Scenario& scenario, const sim::World& world, PolicyResult& result) {
-  const sim::SliceSums& sums = world.slice_sums();
+  const world::SliceSums& sums = world.slice_sums();
   sim::ServiceTotals totals;
   sim::LatencyHistogram latencies;
   double effective = 0;

@@ -410,8 +410,8 @@ TEST(Run, APlanThatTheVerifierRefusesIsCountedAndChangesNothing) {
   EXPECT_TRUE(outcome->refusals.first.starts_with("at second 10: ")) << outcome->refusals.first;
   // The run goes on, and later plans take effect.
   EXPECT_TRUE(std::ranges::any_of(journal, [](const sim::JournalRecord& record) {
-    const auto* slice = std::get_if<sim::SliceRecord>(&record);
-    return slice != nullptr && slice->event == sim::SliceEvent::kDestroyed && slice->slice == one_g;
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
+    return slice != nullptr && slice->event == world::SliceEvent::kDestroyed && slice->slice == one_g;
   }));
 }
 

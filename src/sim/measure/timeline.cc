@@ -15,21 +15,21 @@ std::vector<std::optional<double>> shares(const std::vector<double>& part, const
   return values;
 }
 
-SliceSpan::State state_after(sim::SliceEvent event, SliceSpan::State before, const sim::SliceRecord& record) {
+SliceSpan::State state_after(world::SliceEvent event, SliceSpan::State before, const world::SliceRecord& record) {
   switch (event) {
-    case sim::SliceEvent::kCreated:
+    case world::SliceEvent::kCreated:
       return record.services.empty() ? SliceSpan::State::kIdle : SliceSpan::State::kChanging;
-    case sim::SliceEvent::kServing:
+    case world::SliceEvent::kServing:
       return record.role == Role::kInference && !record.services.empty() ? SliceSpan::State::kServing
                                                                          : SliceSpan::State::kIdle;
-    case sim::SliceEvent::kDraining:
+    case world::SliceEvent::kDraining:
       return SliceSpan::State::kChanging;
-    case sim::SliceEvent::kRetrainingStarted:
+    case world::SliceEvent::kRetrainingStarted:
       return SliceSpan::State::kRetraining;
-    case sim::SliceEvent::kRetrainingDone:
+    case world::SliceEvent::kRetrainingDone:
       return SliceSpan::State::kIdle;
-    case sim::SliceEvent::kDestroyed:
-    case sim::SliceEvent::kLost:
+    case world::SliceEvent::kDestroyed:
+    case world::SliceEvent::kLost:
       return before;
   }
   return before;
@@ -52,9 +52,9 @@ TimelineBuilder::TimelineBuilder(const Scenario& scenario, Sharing sharing)
 }
 
 void TimelineBuilder::add(const sim::JournalRecord& record) {
-  std::visit(Overloaded{[&](const sim::SliceRecord& slice) { add_slice(slice); },
+  std::visit(Overloaded{[&](const world::SliceRecord& slice) { add_slice(slice); },
                         [&](const sim::SecondRecord& second) { add_second(second); }, [](const sim::GpuRecord&) {},
-                        [&](const sim::PointRecord& point) { add_point(point); }},
+                        [&](const world::PointRecord& point) { add_point(point); }},
              record);
 }
 
@@ -70,15 +70,15 @@ void TimelineBuilder::add_second(const sim::SecondRecord& record) {
   bins.worth[bin] += static_cast<double>(record.accuracy_sum_micro) / 1e6;
 }
 
-void TimelineBuilder::add_slice(const sim::SliceRecord& record) {
+void TimelineBuilder::add_slice(const world::SliceRecord& record) {
   const auto found = open_.find(record.slice);
   const SliceSpan::State before = found == open_.end() ? SliceSpan::State::kIdle : found->second.span.state;
   if (found != open_.end()) {
     close(found->second, record.at);
     open_.erase(found);
   }
-  if (record.event != sim::SliceEvent::kServing) points_.erase(record.slice);
-  if (record.event == sim::SliceEvent::kDestroyed || record.event == sim::SliceEvent::kLost) return;
+  if (record.event != world::SliceEvent::kServing) points_.erase(record.slice);
+  if (record.event == world::SliceEvent::kDestroyed || record.event == world::SliceEvent::kLost) return;
   timeline_.shares_slices = timeline_.shares_slices || record.services.size() > 1;
   OpenSpan open;
   open.span = {.slice = record.slice,
@@ -91,7 +91,7 @@ void TimelineBuilder::add_slice(const sim::SliceRecord& record) {
   open_.emplace(record.slice, open);
 }
 
-void TimelineBuilder::add_point(const sim::PointRecord& record) {
+void TimelineBuilder::add_point(const world::PointRecord& record) {
   const auto found = open_.find(record.slice);
   if (found != open_.end() && found->second.span.state == SliceSpan::State::kServing) {
     add_capacity(found->second, record.at);

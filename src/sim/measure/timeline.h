@@ -12,6 +12,7 @@
 #include "sim/measure/result.h"
 #include "sim/world/journal.h"
 #include "sim/world/latency_table.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::measure {
 
@@ -43,9 +44,9 @@ class TimelineBuilder {
     Instant point_from;  ///< since when it has its operating point, within the span
   };
 
-  void add_slice(const sim::SliceRecord& record);
+  void add_slice(const world::SliceRecord& record);
   void add_second(const sim::SecondRecord& record);
-  void add_point(const sim::PointRecord& record);
+  void add_point(const world::PointRecord& record);
   void close(const OpenSpan& open, Instant until);
   void add_capacity(const OpenSpan& open, Instant until);
   [[nodiscard]] std::optional<PointChoice> point_of(const Slice& slice) const;

@@ -47,14 +47,14 @@ TEST(Timeline, CapacityIsThatOfTheDefaultPointUntilAnotherIsChosen) {
 TEST(Timeline, ASliceThatDrainedIsAtItsDefaultPointAgain) {
   const Slice slice = slice_at(0, "1g.10gb", 0);
   const auto at = [](std::int64_t second) { return Instant::at_second(second); };
-  const auto event = [&](std::int64_t second, sim::SliceEvent what) {
-    return sim::SliceRecord{.at = at(second), .event = what, .slice = slice, .services = {{0}}};
+  const auto event = [&](std::int64_t second, world::SliceEvent what) {
+    return world::SliceRecord{.at = at(second), .event = what, .slice = slice, .services = {{0}}};
   };
   const std::vector<double> capacity = capacities(
-      {event(0, sim::SliceEvent::kCreated),
-       sim::PointRecord{.at = at(0), .slice = slice, .point = PointChoice{.variant = 0, .batch = 8, .processes = 1}},
-       event(0, sim::SliceEvent::kServing), event(10, sim::SliceEvent::kDraining),
-       event(20, sim::SliceEvent::kServing)});
+      {event(0, world::SliceEvent::kCreated),
+       world::PointRecord{.at = at(0), .slice = slice, .point = PointChoice{.variant = 0, .batch = 8, .processes = 1}},
+       event(0, world::SliceEvent::kServing), event(10, world::SliceEvent::kDraining),
+       event(20, world::SliceEvent::kServing)});
   EXPECT_DOUBLE_EQ(capacity[9], 400);
   EXPECT_DOUBLE_EQ(capacity[15], 0);
   EXPECT_DOUBLE_EQ(capacity[20], 100);

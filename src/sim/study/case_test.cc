@@ -83,7 +83,7 @@ Recounted recount(const std::vector<sim::JournalRecord>& journal, Instant end) {
       count.requests += second->requests;
       count.in_time += second->in_time;
     }
-    const auto* slice = std::get_if<sim::SliceRecord>(&record);
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
     EXPECT_TRUE(slice == nullptr || on.contains(slice->slice.gpu)) << "a slice on a GPU that is not paid for";
   }
   for (const auto& [gpu, since] : on) count.gpu_us += (end - since).count();

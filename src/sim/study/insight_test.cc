@@ -97,9 +97,9 @@ TEST(Insight, EachSliceThatComesOrGoesHasADecisionWithAReason) {
     }
     std::size_t changes = 0;
     for (const sim::JournalRecord& record : ran.journal) {
-      const auto* slice = std::get_if<sim::SliceRecord>(&record);
+      const auto* slice = std::get_if<world::SliceRecord>(&record);
       if (slice == nullptr ||
-          (slice->event != sim::SliceEvent::kCreated && slice->event != sim::SliceEvent::kDestroyed))
+          (slice->event != world::SliceEvent::kCreated && slice->event != world::SliceEvent::kDestroyed))
         continue;
       ++changes;
       const auto first = decided.lower_bound({slice->slice, Instant()});

@@ -64,7 +64,7 @@ Scenario turning(std::int64_t gpus) {
 
 /// A replay: the slice records of its journal, in order of time, and its plans.
 struct Done {
-  std::vector<sim::SliceRecord> slices;
+  std::vector<world::SliceRecord> slices;
   std::vector<PlanRecord> plans;
   measure::PolicyResult result;
 };
@@ -76,15 +76,15 @@ Done done_by(const Scenario& scenario, std::string_view policy = "berth", const 
   settings.berth.record = [&](const PlanRecord& record) { done.plans.push_back(record); };
   ReplayHooks hooks;
   hooks.journal = [&](std::string_view, const sim::JournalRecord& record) {
-    if (const auto* slice = std::get_if<sim::SliceRecord>(&record)) done.slices.push_back(*slice);
+    if (const auto* slice = std::get_if<world::SliceRecord>(&record)) done.slices.push_back(*slice);
   };
   done.result = *replay_policy(scenario, policy, 1, hooks, settings);
   EXPECT_EQ(done.result.infeasible.value_or(""), "");
   return done;
 }
 
-bool is_change(const sim::SliceRecord& record) {
-  const bool cuts = record.event == sim::SliceEvent::kCreated || record.event == sim::SliceEvent::kDestroyed;
+bool is_change(const world::SliceRecord& record) {
+  const bool cuts = record.event == world::SliceEvent::kCreated || record.event == world::SliceEvent::kDestroyed;
   return cuts && record.at > Instant();
 }
 
@@ -93,12 +93,12 @@ int changes_in(const Done& done) { return static_cast<int>(std::ranges::count_if
 /// Calls `judge` after each record with the existing slices and their latest records.
 template <class Judge>
 void walk(const Done& done, const Judge& judge) {
-  std::map<Slice, sim::SliceRecord> standing;
+  std::map<Slice, world::SliceRecord> standing;
   for (std::size_t i = 0; i < done.slices.size(); ++i) {
-    const sim::SliceRecord& record = done.slices[i];
-    if (record.event == sim::SliceEvent::kDestroyed) {
+    const world::SliceRecord& record = done.slices[i];
+    if (record.event == world::SliceEvent::kDestroyed) {
       standing.erase(record.slice);
-    } else if (record.event != sim::SliceEvent::kRetrainingDone) {
+    } else if (record.event != world::SliceEvent::kRetrainingDone) {
       standing[record.slice] = record;
     }
     const bool is_last_then = i + 1 == done.slices.size() || done.slices[i + 1].at > record.at;
@@ -109,25 +109,25 @@ void walk(const Done& done, const Judge& judge) {
 /// The beginning of a change, and the record of the journal that shows it.
 struct Beginning {
   Instant at;
-  sim::SliceRecord shown_by;
+  world::SliceRecord shown_by;
 };
 
 /// When the part of a change that `record` ends (a drain: begins) began.
-Instant part_began_at(const sim::SliceRecord& record, const Scenario& scenario) {
+Instant part_began_at(const world::SliceRecord& record, const Scenario& scenario) {
   switch (record.event) {
-    case sim::SliceEvent::kCreated:
+    case world::SliceEvent::kCreated:
       return record.at - scenario.changes.create;
-    case sim::SliceEvent::kDestroyed:
+    case world::SliceEvent::kDestroyed:
       return record.at - scenario.changes.destroy;
-    case sim::SliceEvent::kServing: {
+    case world::SliceEvent::kServing: {
       Micros start;
       for (const ServiceId service : record.services) start = std::max(start, scenario.services[service.index].start);
       return record.at - scenario.changes.plumbing - (record.role == Role::kInference ? start : Micros());
     }
-    case sim::SliceEvent::kLost:
-    case sim::SliceEvent::kDraining:
-    case sim::SliceEvent::kRetrainingStarted:
-    case sim::SliceEvent::kRetrainingDone:
+    case world::SliceEvent::kLost:
+    case world::SliceEvent::kDraining:
+    case world::SliceEvent::kRetrainingStarted:
+    case world::SliceEvent::kRetrainingDone:
       return record.at;
   }
   return record.at;
@@ -136,28 +136,28 @@ Instant part_began_at(const sim::SliceRecord& record, const Scenario& scenario) 
 /// Every beginning of a change after the first layout, in order of the journal. A change begins with a drain, or with
 /// creating, destroying or starting a slice, unless that continues a change under way: a slice that waited for the room
 /// of another, one destroyed or started anew when its drain is over, and one started when it is created.
-std::vector<Beginning> beginnings_of_changes(const std::vector<sim::SliceRecord>& journal, const Scenario& scenario) {
+std::vector<Beginning> beginnings_of_changes(const std::vector<world::SliceRecord>& journal, const Scenario& scenario) {
   const Micros drain_max = Micros::seconds(1);
   std::vector<Beginning> beginnings;
-  std::map<Slice, sim::SliceRecord> last;
+  std::map<Slice, world::SliceRecord> last;
   std::map<GpuId, Instant> room_made_at;
-  for (const sim::SliceRecord& record : journal) {
-    if (record.event == sim::SliceEvent::kRetrainingStarted || record.event == sim::SliceEvent::kRetrainingDone)
+  for (const world::SliceRecord& record : journal) {
+    if (record.event == world::SliceEvent::kRetrainingStarted || record.event == world::SliceEvent::kRetrainingDone)
       continue;
     const Instant began_at = part_began_at(record, scenario);
     const auto before = last.find(record.slice);
     bool goes_on = record.at == Instant();
-    if (record.event == sim::SliceEvent::kCreated) {
+    if (record.event == world::SliceEvent::kCreated) {
       const auto room = room_made_at.find(record.slice.gpu);
       goes_on = goes_on || (room != room_made_at.end() && room->second == began_at);
-    } else if (record.event != sim::SliceEvent::kDraining && before != last.end()) {
+    } else if (record.event != world::SliceEvent::kDraining && before != last.end()) {
       const Instant since = before->second.at;
-      goes_on = goes_on || (before->second.event == sim::SliceEvent::kDraining && began_at <= since + drain_max) ||
-                (before->second.event == sim::SliceEvent::kCreated && began_at == since);
+      goes_on = goes_on || (before->second.event == world::SliceEvent::kDraining && began_at <= since + drain_max) ||
+                (before->second.event == world::SliceEvent::kCreated && began_at == since);
     }
     if (!goes_on) beginnings.push_back({.at = began_at, .shown_by = record});
     last[record.slice] = record;
-    if (record.event == sim::SliceEvent::kDestroyed) room_made_at[record.slice.gpu] = record.at;
+    if (record.event == world::SliceEvent::kDestroyed) room_made_at[record.slice.gpu] = record.at;
   }
   return beginnings;
 }
@@ -170,12 +170,12 @@ TEST(ObeyedRules, EveryBeginningOfAChangeIsFound) {
   const Instant from = Instant::at_second(100);
   const Slice old = testing::slice_at(0, "3g.40gb", 0);
   const Slice other = testing::slice_at(0, "3g.40gb", 4);
-  const auto record = [](Instant at, sim::SliceEvent event, const Slice& slice,
+  const auto record = [](Instant at, world::SliceEvent event, const Slice& slice,
                          std::vector<ServiceId> services = {{0}}) {
-    return sim::SliceRecord{.at = at, .event = event, .slice = slice, .services = std::move(services)};
+    return world::SliceRecord{.at = at, .event = event, .slice = slice, .services = std::move(services)};
   };
-  using enum sim::SliceEvent;
-  const auto seconds_of = [&](const std::vector<sim::SliceRecord>& journal) {
+  using enum world::SliceEvent;
+  const auto seconds_of = [&](const std::vector<world::SliceRecord>& journal) {
     std::vector<Instant> instants;
     for (const Beginning& each : beginnings_of_changes(journal, scenario)) instants.push_back(each.at);
     return instants;
@@ -243,7 +243,7 @@ TEST(ObeyedRules, PinnedSlicesStandAndAreTheirOwnersAlone) {
   for (std::uint32_t i = 0; i < 3; ++i) {
     for (const Pin& pin : scenario.services[i].pins) owners[pin.slice] = i;
   }
-  walk(done, [&](Instant at, const std::map<Slice, sim::SliceRecord>& standing) {
+  walk(done, [&](Instant at, const std::map<Slice, world::SliceRecord>& standing) {
     for (const auto& [slice, owner] : owners) {
       const auto found = standing.find(slice);
       ASSERT_TRUE(found != standing.end()) << at.second();
@@ -253,10 +253,10 @@ TEST(ObeyedRules, PinnedSlicesStandAndAreTheirOwnersAlone) {
 }
 
 /// The services that hold a slice of each GPU, without slices that are leaving.
-std::map<GpuId, std::set<ServiceId>> holders(const std::map<Slice, sim::SliceRecord>& standing) {
+std::map<GpuId, std::set<ServiceId>> holders(const std::map<Slice, world::SliceRecord>& standing) {
   std::map<GpuId, std::set<ServiceId>> holders;
   for (const auto& [slice, record] : standing) {
-    if (record.event == sim::SliceEvent::kDraining) continue;
+    if (record.event == world::SliceEvent::kDraining) continue;
     holders[slice.gpu].insert(record.services.begin(), record.services.end());
   }
   return holders;
@@ -267,7 +267,7 @@ TEST(ObeyedRules, WhoWantsAGpuAloneHasItAlone) {
   scenario.services[1].isolation = Isolation::kGpu;
   const Done done = done_by(scenario);
   EXPECT_GT(changes_in(done), 5);
-  walk(done, [&](Instant at, const std::map<Slice, sim::SliceRecord>& standing) {
+  walk(done, [&](Instant at, const std::map<Slice, world::SliceRecord>& standing) {
     for (const auto& [gpu, services] : holders(standing)) {
       EXPECT_TRUE(services.size() == 1 || !services.contains({1})) << "GPU " << gpu.index << " at " << at.micros();
     }
@@ -281,7 +281,7 @@ TEST(ObeyedRules, TrustDomainsDoNotMeet) {
   const Done done = done_by(scenario);
   EXPECT_GT(changes_in(done), 5);
   bool have_shared = false;
-  walk(done, [&](Instant at, const std::map<Slice, sim::SliceRecord>& standing) {
+  walk(done, [&](Instant at, const std::map<Slice, world::SliceRecord>& standing) {
     for (const auto& [gpu, services] : holders(standing)) {
       have_shared = have_shared || services.size() > 1;
       EXPECT_FALSE(services.contains({2}) && services.size() > 1) << "GPU " << gpu.index << " at " << at.micros();
@@ -299,10 +299,10 @@ TEST(ObeyedRules, BudgetsOfChangesAreNotPassed) {
   const Done done = done_by(scenario);
   std::array<std::int64_t, 3> wanted{};
   std::array<std::int64_t, 3> spent{};
-  for (const sim::SliceRecord& record : before.slices) {
+  for (const world::SliceRecord& record : before.slices) {
     if (is_change(record) && record.services.size() == 1) ++wanted[record.services.front().index];
   }
-  for (const sim::SliceRecord& record : done.slices) {
+  for (const world::SliceRecord& record : done.slices) {
     if (!is_change(record)) continue;
     for (const ServiceId service : record.services) ++spent[service.index];
   }
@@ -316,11 +316,11 @@ TEST(ObeyedRules, BudgetsOfChangesAreNotPassed) {
 
 /// Requests per second of the slices that a service has or is about to have, started or not, without slices that are
 /// leaving.
-double capacity_of(const std::map<Slice, sim::SliceRecord>& standing, ServiceId service) {
+double capacity_of(const std::map<Slice, world::SliceRecord>& standing, ServiceId service) {
   double rate = 0;
   for (const auto& [slice, record] : standing) {
     const bool is_its = record.services == std::vector<ServiceId>{service};
-    if (is_its && record.role == Role::kInference && record.event != sim::SliceEvent::kDraining)
+    if (is_its && record.role == Role::kInference && record.event != world::SliceEvent::kDraining)
       rate += rate_on(service.index, slice);
   }
   return rate;
@@ -334,11 +334,11 @@ TEST(ObeyedRules, FloorsAreKeptWithWhatStands) {
   const auto least = [&](const Done& done) {
     double capacity = 1e9;
     Instant changed_at;
-    walk(done, [&](Instant at, const std::map<Slice, sim::SliceRecord>& standing) {
+    walk(done, [&](Instant at, const std::map<Slice, world::SliceRecord>& standing) {
       // A handover takes time: the floor is checked when all slices are up.
       const bool is_settled = std::ranges::all_of(standing, [](const auto& each) {
-        return each.second.event == sim::SliceEvent::kServing ||
-               each.second.event == sim::SliceEvent::kRetrainingStarted;
+        return each.second.event == world::SliceEvent::kServing ||
+               each.second.event == world::SliceEvent::kRetrainingStarted;
       });
       if (is_settled) capacity = std::min(capacity, capacity_of(standing, {1}));
       changed_at = at;
@@ -367,12 +367,12 @@ TEST(ObeyedRules, AllTogether) {
   scenario.services[2].floor_attainment = Decimal(1, 2);
   const Done done = done_by(scenario);
   std::int64_t spent = 0;
-  for (const sim::SliceRecord& record : done.slices) {
+  for (const world::SliceRecord& record : done.slices) {
     if (is_change(record) && record.services == std::vector<ServiceId>{{1}}) ++spent;
   }
   EXPECT_LE(spent, 6);
   EXPECT_GT(expect_frozen_windows_are_kept(done, scenario), 0);
-  walk(done, [&](Instant, const std::map<Slice, sim::SliceRecord>& standing) {
+  walk(done, [&](Instant, const std::map<Slice, world::SliceRecord>& standing) {
     const auto pinned = standing.find(testing::slice_at(2, "3g.40gb", 4));
     ASSERT_TRUE(pinned != standing.end());
     EXPECT_EQ(pinned->second.services, std::vector<ServiceId>{{1}});
@@ -408,8 +408,8 @@ TEST(BerthInTime, DoesNotLookAhead) {
   }
   const Done changed = done_by(other);
   const auto until = [&](const Done& done) {
-    std::vector<sim::SliceRecord> records;
-    for (const sim::SliceRecord& record : done.slices) {
+    std::vector<world::SliceRecord> records;
+    for (const world::SliceRecord& record : done.slices) {
       if (record.at < Instant::at_second(kUntil)) records.push_back(record);
     }
     return records;

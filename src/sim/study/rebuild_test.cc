@@ -49,8 +49,8 @@ Scenario swinging(Micros planning, bool is_whole) {
 /// Whether slices are created after second 0: else there is little to remember.
 bool moves(const std::vector<sim::JournalRecord>& journal) {
   return std::ranges::any_of(journal, [](const sim::JournalRecord& record) {
-    const auto* slice = std::get_if<sim::SliceRecord>(&record);
-    return slice != nullptr && slice->event == sim::SliceEvent::kCreated && slice->at > Instant();
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
+    return slice != nullptr && slice->event == world::SliceEvent::kCreated && slice->at > Instant();
   });
 }
 

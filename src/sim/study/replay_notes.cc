@@ -1,4 +1,5 @@
 #include "sim/study/replay_notes.h"
+#include "world/slices/slice_records.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +9,8 @@
 namespace berth::study {
 
 void note_retrained(const sim::JournalRecord& record, std::set<ServiceId>& retrained) {
-  const auto* slice = std::get_if<sim::SliceRecord>(&record);
-  const bool is_done = slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone;
+  const auto* slice = std::get_if<world::SliceRecord>(&record);
+  const bool is_done = slice != nullptr && slice->event == world::SliceEvent::kRetrainingDone;
   if (is_done) retrained.insert(slice->services.front());
 }
 

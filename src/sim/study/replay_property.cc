@@ -201,7 +201,7 @@ std::string journal_before(const Ran& ran, Instant until, bool is_slices_only) {
   std::string text;
   for (const sim::JournalRecord& record : ran.journal) {
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
-    if (at < until && (!is_slices_only || std::holds_alternative<sim::SliceRecord>(record)))
+    if (at < until && (!is_slices_only || std::holds_alternative<world::SliceRecord>(record)))
       text += testing::shown(record) + "\n";
   }
   return text;

@@ -71,8 +71,8 @@ TEST(Rivals, RetrainWhereItPays) {
     EXPECT_GT(ran.result.figures.goodput_mean_of_services, even) << rival;
     std::int64_t done = 0;
     for (const sim::JournalRecord& record : ran.journal) {
-      const auto* slice = std::get_if<sim::SliceRecord>(&record);
-      done += slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone ? 1 : 0;
+      const auto* slice = std::get_if<world::SliceRecord>(&record);
+      done += slice != nullptr && slice->event == world::SliceEvent::kRetrainingDone ? 1 : 0;
     }
     EXPECT_GE(done, berth::testing::by_build(4, 2)) << rival;
   }
@@ -89,8 +89,8 @@ TEST(Rivals, ObeyFrozenWindowsAndDelays) {
     const Ran ran = testing::run_policy(scenario, rival);
     EXPECT_GT(ran.result.figures.requests, 0);
     for (const sim::JournalRecord& record : ran.journal) {
-      const auto* slice = std::get_if<sim::SliceRecord>(&record);
-      if (slice == nullptr || slice->event != sim::SliceEvent::kDraining) continue;
+      const auto* slice = std::get_if<world::SliceRecord>(&record);
+      if (slice == nullptr || slice->event != world::SliceEvent::kDraining) continue;
       EXPECT_FALSE(slice->at >= Instant::at_second(300) && slice->at < Instant::at_second(500)) << rival;
     }
   }

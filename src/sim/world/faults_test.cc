@@ -97,17 +97,17 @@ FaultOrder random_fault(Rng& rng) {
 class Auditor {
  public:
   void take(const JournalRecord& record) {
-    const auto* slice = std::get_if<SliceRecord>(&record);
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
     if (slice == nullptr) return;
     EXPECT_LE(slice->services.size(), 1U);
-    if (slice->event == SliceEvent::kCreated) {
+    if (slice->event == world::SliceEvent::kCreated) {
       EXPECT_TRUE(own_.insert(slice->slice).second);
       expect_legal(slice->slice.gpu);
     }
-    if (slice->event == SliceEvent::kDestroyed || slice->event == SliceEvent::kLost) {
+    if (slice->event == world::SliceEvent::kDestroyed || slice->event == world::SliceEvent::kLost) {
       EXPECT_EQ(own_.erase(slice->slice), 1U);
     }
-    EXPECT_TRUE(slice->event != SliceEvent::kServing || own_.contains(slice->slice));
+    EXPECT_TRUE(slice->event != world::SliceEvent::kServing || own_.contains(slice->slice));
   }
 
   void take(const Event& event) {

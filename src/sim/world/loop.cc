@@ -9,7 +9,8 @@
 
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
-#include "sim/world/reconcile.h"
+#include "sim/world/find_news.h"
+#include "world/slices/reconcile.h"
 
 namespace berth::sim {
 
@@ -30,11 +31,11 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 // ---- the clock
 
-void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, Sight>& sights) {
+void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, world::ObservedLayout>& layouts) {
   observe_history();
   for (const Event& event : world_->take_events()) observe(event);  // GPUs that are not there
   for (const Event& order : orders) observe(order);
-  for (const auto& [gpu, sight] : sights) world_->see_gpu(gpu, sight, now_);
+  for (const auto& [gpu, layout] : layouts) world_->see_gpu(gpu, layout, now_);
   for (const Event& event : world_->take_events()) delay(event);
   step();
 }
@@ -162,13 +163,13 @@ void Loop::resume(WorldLeft left) {
   for (const Order& order : repeated.left) {
     if (const auto* given = std::get_if<PlanOrder>(&order)) plans_left.push_back(&given->plan);
   }
-  forget_passed(engine_->last_numbers(), plans_left, left.devices);
+  world::forget_passed(engine_->last_numbers(), plans_left, left.devices);
   std::set<Slice> to_destroy;
-  std::vector<std::set<Slice>> standing = staying_slices(left.devices);
+  std::vector<std::set<Slice>> standing = world::staying_slices(left.devices);
   for (Order& order : repeated.left) {
     auto* given = std::get_if<PlanOrder>(&order);
     if (given == nullptr) continue;
-    drop_impossible(standing, left.devices, given->plan);
+    world::drop_impossible(standing, left.devices, given->plan);
     for (const Action& action : given->plan.actions) {
       if (const auto* destroyed = std::get_if<DestroySlice>(&action.what)) to_destroy.insert(destroyed->slice);
     }
@@ -245,8 +246,8 @@ void Loop::execute_late(Order& order) {
   execute(order);
 }
 
-void Loop::see_gpu(GpuId gpu, const Sight& sight) {
-  world_->see_gpu(gpu, sight, now_);
+void Loop::see_gpu(GpuId gpu, const world::ObservedLayout& layout) {
+  world_->see_gpu(gpu, layout, now_);
   see_world();
 }
 
@@ -260,7 +261,7 @@ void Loop::return_gpu(GpuId gpu) {
   see_world();
 }
 
-void Loop::end_device_action(const DeviceActionEnd& end) {
+void Loop::end_device_action(const world::DeviceActionEnd& end) {
   world_->end_device_action(end, now_);
   see_world();
 }

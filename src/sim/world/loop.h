@@ -23,6 +23,8 @@
 #include "sim/world/journal.h"
 #include "sim/world/world.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/slice_table.h"
 
 namespace berth::sim {
 
@@ -73,7 +75,7 @@ struct LoopOptions {
 /// How a session that ended goes on: what the world remembers.
 struct WorldLeft {
   WorldMemory world;
-  std::vector<DeviceMemory> devices;         ///< by GpuId
+  std::vector<world::DeviceMemory> devices;  ///< by GpuId
   std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
 };
 
@@ -101,7 +103,7 @@ class Loop {
 
   /// Observes the history, orders from outside and what stands on devices outside, and makes the first step. To be
   /// called once, before anything else, unless `resume` is.
-  void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, Sight>& sights = {});
+  void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, world::ObservedLayout>& layouts = {});
 
   // ---- going on where another loop ended
 
@@ -169,12 +171,12 @@ class Loop {
   void inject(std::uint64_t id, const FaultOrder& order);
 
   /// What stands on a GPU, as its device shows it now, that it is lost, or back. The engine sees at once what is new.
-  void see_gpu(GpuId gpu, const Sight& sight);
+  void see_gpu(GpuId gpu, const world::ObservedLayout& layout);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// World::give_out_device_actions; how one ended is seen at once.
   void give_out_device_actions() { world_->give_out_device_actions(); }
-  void end_device_action(const DeviceActionEnd& end);
+  void end_device_action(const world::DeviceActionEnd& end);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   /// Requires: begun or resumed.

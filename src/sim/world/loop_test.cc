@@ -219,12 +219,12 @@ TEST(Loop, AnEngineRebuiltFromItsEventsKnowsWhatWaitsForApproval) {
   EXPECT_EQ(approving_journal(scenario, [](Instant) { return true; }), straight);
   EXPECT_EQ(approving_journal(scenario, [](Instant at) { return at.second() % 7 == 0; }), straight);
   const auto is_destruction = [](const JournalRecord& record) {
-    const auto* slice = std::get_if<SliceRecord>(&record);
-    return slice != nullptr && slice->event == SliceEvent::kDestroyed;
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
+    return slice != nullptr && slice->event == world::SliceEvent::kDestroyed;
   };
   const auto destroyed = std::ranges::find_if(straight, is_destruction);
   ASSERT_NE(destroyed, straight.end());
-  EXPECT_GE(std::get<SliceRecord>(*destroyed).at, Instant::at_second(30));
+  EXPECT_GE(std::get<world::SliceRecord>(*destroyed).at, Instant::at_second(30));
 }
 
 }  // namespace

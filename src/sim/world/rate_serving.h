@@ -20,9 +20,9 @@
 
 #include "domain/trace/run_arrivals.h"
 #include "domain/values/scenario.h"
-#include "sim/world/busy_table.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/service_meter.h"
+#include "world/slices/busy_table.h"
 
 namespace berth::sim {
 
@@ -30,16 +30,16 @@ class RateServing {
  public:
   /// References must outlive it; `streams` and `meters` by service.
   RateServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-              BusyTable& busy);
+              world::BusyTable& busy);
 
   // These functions mean the same as those of RequestServing.
   void open_second(std::int64_t second, const std::vector<bool>& is_mine);
   /// Goes on to that time with the means of the span since the last call.
   void advance(std::int64_t until_us);
-  void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
+  void start(world::SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
-  void stop(SliceIndex index, ServiceId service);
-  void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
+  void stop(world::SliceIndex index, ServiceId service);
+  void set_table(world::SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void add_place() { services_.emplace_back(); }
   void abandon(ServiceId service, std::int64_t now_us);
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
@@ -49,7 +49,7 @@ class RateServing {
 
  private:
   struct Replica {
-    SliceIndex slice;
+    world::SliceIndex slice;
     GpuId gpu;
     ServiceId service;
     std::shared_ptr<const LatencyTable> table;
@@ -100,7 +100,7 @@ class RateServing {
   const Scenario& scenario_;
   const ArrivalStreams& streams_;
   std::vector<ServiceMeter>& meters_;
-  BusyTable& busy_;
+  world::BusyTable& busy_;
   std::vector<Service> services_;
   std::vector<double> busy_by_gpu_;  ///< sum of the busy shares of a GPU's replicas in the last span
   std::int64_t now_us_ = 0;

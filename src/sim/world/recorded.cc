@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/core/overloaded.h"
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 namespace berth::sim {
 namespace {
@@ -49,19 +49,20 @@ class Recorded {
   }
 
   void report_standing(const WorldLeft& left) const {
-    for (const DeviceMemory& device : left.devices) {
-      for (const SliceMemory& slice : device.slices) {
-        if (slice.is_foreign || slice.phase <= SlicePhase::kCreating) continue;
-        SliceRecord record{.at = Instant(),
-                           .event = SliceEvent::kCreated,
-                           .slice = slice.slice,
-                           .role = slice.role,
-                           .services = slice.services,
-                           .generation = slice.created_as};
+    for (const world::DeviceMemory& device : left.devices) {
+      for (const world::SliceMemory& slice : device.slices) {
+        if (slice.is_foreign || slice.phase <= world::SlicePhase::kCreating) continue;
+        world::SliceRecord record{.at = Instant(),
+                                  .event = world::SliceEvent::kCreated,
+                                  .slice = slice.slice,
+                                  .role = slice.role,
+                                  .services = slice.services,
+                                  .generation = slice.created_as};
         options_.journal(record);
-        if (slice.point) options_.journal(PointRecord{.at = Instant(), .slice = slice.slice, .point = slice.point});
-        record.event = SliceEvent::kServing;
-        if (slice.phase == SlicePhase::kUp && !slice.services.empty()) options_.journal(record);
+        if (slice.point)
+          options_.journal(world::PointRecord{.at = Instant(), .slice = slice.slice, .point = slice.point});
+        record.event = world::SliceEvent::kServing;
+        if (slice.phase == world::SlicePhase::kUp && !slice.services.empty()) options_.journal(record);
       }
     }
   }
@@ -95,10 +96,10 @@ class Recorded {
     Plan plan = given.plan;
     std::set<GpuId> gpus;
     for (const Action& action : plan.actions) gpus.insert(slice_of(action.what).gpu);
-    std::vector<DeviceMemory> devices(scenario_.gpu_count());
+    std::vector<world::DeviceMemory> devices(scenario_.gpu_count());
     for (const GpuId gpu : gpus) devices[gpu.index] = world_->memory_of(gpu);
-    std::vector<std::set<Slice>> standing = staying_slices(devices);
-    drop_impossible(standing, devices, plan);
+    std::vector<std::set<Slice>> standing = world::staying_slices(devices);
+    world::drop_impossible(standing, devices, plan);
     world_->act(plan, now_, given.is_first_layout);
   }
 
@@ -121,7 +122,7 @@ class Recorded {
   }
 
   void destroy(const SliceGone& gone) {
-    for (const SliceMemory& slice : world_->memory_of(gone.slice.gpu).slices) {
+    for (const world::SliceMemory& slice : world_->memory_of(gone.slice.gpu).slices) {
       const bool stays = slice.slice == gone.slice && slice.created_as == gone.generation && !slice.is_unwanted;
       if (!stays || slice.is_foreign) continue;
       Plan plan;
@@ -150,8 +151,8 @@ WorldLeft moved_back(WorldLeft left, Micros by) {
     retraining.swap_at = moved(retraining.swap_at, by);
     if (retraining.running_since) retraining.running_since = moved(*retraining.running_since, by);
   }
-  for (DeviceMemory& device : left.devices) {
-    for (SliceMemory& slice : device.slices) slice.continues_at = moved(slice.continues_at, by);
+  for (world::DeviceMemory& device : left.devices) {
+    for (world::SliceMemory& slice : device.slices) slice.continues_at = moved(slice.continues_at, by);
   }
   return left;
 }

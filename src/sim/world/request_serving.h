@@ -18,11 +18,11 @@
 #include "domain/trace/run_arrivals.h"
 #include "domain/values/scenario.h"
 #include "domain/values/serving_modes.h"
-#include "sim/world/busy_table.h"
 #include "sim/world/earliest.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/request_queue.h"
 #include "sim/world/service_meter.h"
+#include "world/slices/busy_table.h"
 
 namespace berth::sim {
 
@@ -30,7 +30,7 @@ class RequestServing {
  public:
   /// References must outlive it; `streams` and `meters` by service.
   RequestServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-                 BusyTable& busy, Dispatch dispatch);
+                 world::BusyTable& busy, Dispatch dispatch);
 
   /// Opens the next second for arrivals, except for services that are served elsewhere. Requires: advanced to the
   /// beginning of that second.
@@ -39,16 +39,16 @@ class RequestServing {
   /// Runs all answers and arrivals before `until_us`, but stops after an answer that leaves a stopped slice idle; the
   /// slices that became idle are in `take_idle()`. Returns the time reached, in microseconds.
   std::int64_t advance(std::int64_t until_us);
-  [[nodiscard]] std::vector<SliceIndex> take_idle() { return std::exchange(idle_, {}); }
+  [[nodiscard]] std::vector<world::SliceIndex> take_idle() { return std::exchange(idle_, {}); }
 
   /// A replica of `service` begins (stops) taking requests on a slice. `stop` returns whether the slice is already
   /// idle.
-  void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
+  void start(world::SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
-  [[nodiscard]] bool stop(SliceIndex index);
+  [[nodiscard]] bool stop(world::SliceIndex index);
   /// The slice is gone at once, and with it the batches under way: their requests count as dropped. O(replicas there).
-  void lose(SliceIndex index, std::int64_t now_us);
-  void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
+  void lose(world::SliceIndex index, std::int64_t now_us);
+  void set_table(world::SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
 
   /// A place for one more service.
   void add_place(const ArrivalStream& stream);
@@ -82,7 +82,7 @@ class RequestServing {
     std::vector<std::int64_t> batch;  ///< arrival times
   };
   struct Replica {
-    SliceIndex slice;
+    world::SliceIndex slice;
     ServiceId service;
     std::shared_ptr<const LatencyTable> table;
     bool is_shared = false;
@@ -142,7 +142,7 @@ class RequestServing {
 
   const Scenario& scenario_;
   std::vector<ServiceMeter>& meters_;
-  BusyTable& busy_;
+  world::BusyTable& busy_;
   Dispatch dispatch_;
   std::vector<Service> services_;
   Earliest next_arrivals_;  ///< by service: when its next arrival is an event
@@ -152,7 +152,7 @@ class RequestServing {
   std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< that take requests, by SliceIndex
   std::vector<std::vector<std::uint32_t>> stopped_on_slice_;     ///< that have stopped and still run batches
   std::vector<DueAnswer> answers_;                               ///< a heap, earliest first
-  std::vector<SliceIndex> idle_;
+  std::vector<world::SliceIndex> idle_;
 };
 
 }  // namespace berth::sim

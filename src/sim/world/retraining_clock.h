@@ -21,8 +21,8 @@
 #include "base/core/decimal.h"
 #include "base/core/instant.h"
 #include "domain/values/service.h"
-#include "sim/world/busy_table.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/slice_index.h"
 
 namespace berth::sim {
 
@@ -30,8 +30,8 @@ namespace berth::sim {
 struct RetrainingNews {
   bool became_due = false;
   bool became_done = false;
-  std::optional<SliceIndex> stopped;  ///< it no longer runs there (done, moved or restarted elsewhere)
-  std::optional<SliceIndex> started;  ///< it now runs there (again, if it was abandoned and restarted)
+  std::optional<world::SliceIndex> stopped;  ///< it no longer runs there (done, moved or restarted elsewhere)
+  std::optional<world::SliceIndex> started;  ///< it now runs there (again, if it was abandoned and restarted)
 };
 
 class RetrainingClock {
@@ -53,12 +53,12 @@ class RetrainingClock {
   /// A slice is given to (taken from) the retraining. `time_on`: how long a whole retraining takes there; absent if it
   /// cannot run there. `order` sorts slices by GPU and start; one place is given
   /// once at a time, so the order never depends on the index.
-  [[nodiscard]] RetrainingNews add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on,
+  [[nodiscard]] RetrainingNews add_slice(const Slice& order, world::SliceIndex slice, std::optional<Micros> time_on,
                                          Instant now);
-  [[nodiscard]] RetrainingNews remove_slice(const Slice& order, SliceIndex slice, Instant now);
+  [[nodiscard]] RetrainingNews remove_slice(const Slice& order, world::SliceIndex slice, Instant now);
 
   /// The slice on which it runs.
-  [[nodiscard]] std::optional<SliceIndex> running_on() const {
+  [[nodiscard]] std::optional<world::SliceIndex> running_on() const {
     return running_ ? std::optional(running_->slice) : std::nullopt;
   }
   /// Whether the accuracy `before` is in force.
@@ -67,7 +67,7 @@ class RetrainingClock {
  private:
   struct RetrainingSlice {
     Slice order;
-    SliceIndex slice;
+    world::SliceIndex slice;
     Micros time_on;
     friend auto operator<=>(const RetrainingSlice&, const RetrainingSlice&) = default;
   };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "base/core/ensure.h"
 
@@ -21,7 +22,9 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       arrivals_(scenario_, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario_, options.sharing),
-      slices_(scenario_, journal_, busy_, options.devices),
+      simulated_driver_(scenario_, faults_),
+      slices_(scenario_, slice_journal(), busy_,
+              options.devices == Devices::kOutside ? static_cast<SliceDriver&>(outside_driver_) : simulated_driver_),
       rented_(scenario_, options.gpus_at_start, journal_),
       serving_(scenario_, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()),
@@ -39,6 +42,11 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
     if (retrains) retraining_times_.emplace(retrainings_[index]->next_time(), index);
   }
+}
+
+world::SliceJournal World::slice_journal() {
+  if (!journal_) return {};
+  return [this](const auto& record) { std::visit([this](const auto& each) { journal_(each); }, record); };
 }
 
 // ---- what is left when the process ends
@@ -62,13 +70,13 @@ WorldMemory World::memory() const {
   return memory;
 }
 
-DeviceMemory World::memory_of(GpuId gpu) const {
-  DeviceMemory memory = slices_.memory_of(gpu);
+world::DeviceMemory World::memory_of(GpuId gpu) const {
+  world::DeviceMemory memory = slices_.memory_of(gpu);
   memory.is_lost = is_lost(gpu);
   return memory;
 }
 
-void World::resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+void World::resume(const WorldMemory& memory, const std::vector<world::DeviceMemory>& devices,
                    const std::vector<std::uint64_t>& revisions) {
   ENSURE(now_ == Instant() && open_second_ == -1 && devices.size() == scenario_.gpu_count());
   now_ = memory.now;
@@ -77,7 +85,7 @@ void World::resume(const WorldMemory& memory, const std::vector<DeviceMemory>& d
   static_cast<void>(serving_.advance(now_.micros()));
   serving_.catch_up(now_.micros());
   serving_.restore_ways(resume_services(memory.services, revisions), memory.common_way);
-  slices_.faults().resume(memory.faults, memory.last_fault);
+  faults_.resume(memory.faults, memory.last_fault);
   for (std::uint32_t gpu = 0; gpu < devices.size(); ++gpu) {
     if (devices[gpu].is_lost) lost_gpus_.insert({gpu});
   }
@@ -188,8 +196,9 @@ void World::choose_ways(const Plan& plan) {
 void World::lose_gpu(GpuId gpu, Instant now, const std::string& reason) {
   ENSURE(now == now_);
   if (!lost_gpus_.insert(gpu).second) return;
-  slices_.note_change(gpu);
+  slices_.mark_changed(gpu);
   serving_.catch_up(now.micros());
+  faults_.forget_foreign(gpu);
   slices_.lose(gpu, now);
   settle_effects(now);
   slices_.forget_lost();
@@ -200,7 +209,7 @@ void World::lose_gpu(GpuId gpu, Instant now, const std::string& reason) {
 void World::return_gpu(GpuId gpu, Instant now) {
   ENSURE(now == now_);
   if (lost_gpus_.erase(gpu) == 0) return;
-  slices_.note_change(gpu);
+  slices_.mark_changed(gpu);
   events_.push_back({.at = now, .what = GpuReturned{gpu}});
 }
 
@@ -224,12 +233,12 @@ std::optional<Error> World::find_reason_against(const FaultOrder& order) const {
 
 Result<std::uint64_t> World::admit(const FaultOrder& order) {
   if (const auto reason = find_reason_against(order)) return pass_on(*reason);
-  return slices_.faults().next_id();
+  return faults_.next_id();
 }
 
 void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   ENSURE(now == now_);
-  slices_.faults().note_id(id);
+  faults_.note_id(id);
   if (order.gpus.empty()) return;
   serving_.catch_up(now.micros());
   switch (order.kind) {
@@ -254,19 +263,30 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
     case FaultKind::kReportsFailure:
       break;
   }
-  slices_.faults().add(id, order, now);
+  faults_.add(id, order, now);
 }
 
-void World::see_gpu(GpuId gpu, const Sight& sight, Instant now) {
+void World::see_gpu(GpuId gpu, const world::ObservedLayout& layout, Instant now) {
   ENSURE(now == now_ && !is_lost(gpu));
   serving_.catch_up(now.micros());
-  slices_.see(gpu, sight, now);
+  slices_.observe(gpu, layout, now);
   settle_effects(now);
   slices_.forget_lost();
   serving_.take_all(now.micros());
 }
 
-void World::end_device_action(const DeviceActionEnd& end, Instant now) {
+std::vector<DeviceAction> World::device_actions() const {
+  std::vector<DeviceAction> actions = outside_driver_.collected();
+  std::erase_if(actions, [this](const DeviceAction& action) { return !slices_.awaits(action); });
+  return actions;
+}
+
+void World::give_out_device_actions() {
+  for (const DeviceAction& action : device_actions()) slices_.mark_ordered(action);
+  outside_driver_.forget_collected();
+}
+
+void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
   ENSURE(now == now_);
   if (is_lost(end.slice.gpu)) return;  // nothing waits there
   serving_.catch_up(now.micros());
@@ -276,7 +296,7 @@ void World::end_device_action(const DeviceActionEnd& end, Instant now) {
 }
 
 void World::clear_faults(const std::vector<GpuId>& gpus, Instant now) {
-  slices_.faults().clear(gpus);
+  faults_.clear(gpus);
   for (const GpuId gpu : gpus) slices_.clear_foreign(gpu, now);
   settle_effects(now);
 }
@@ -292,11 +312,11 @@ Instant World::advance(Instant until, Instant stop) {
     const Instant boundary = Instant::at_second(open_second_ + 1);
     const Instant target = std::min({until, boundary, next_change()});
     now_ = Instant(serving_.advance(target.micros()));
-    const std::vector<SliceIndex> idle = serving_.take_idle();
+    const std::vector<world::SliceIndex> idle = serving_.take_idle();
     const bool is_piece = now_ == until && until < std::min({stop, boundary, next_change()}) && idle.empty();
     if (is_piece) return now_;
     serving_.catch_up(now_.micros());
-    for (const SliceIndex slice : idle) {
+    for (const world::SliceIndex slice : idle) {
       slices_.drained(slice, now_);
       settle_effects(now_);
     }
@@ -381,18 +401,18 @@ TableSizes World::table_sizes() const {
 
 void World::settle_effects(Instant now) {
   for (auto effects = slices_.take_effects(); !effects.empty(); effects = slices_.take_effects()) {
-    for (const SliceEffect& effect : effects) {
+    for (const world::SliceEffect& effect : effects) {
       switch (effect.kind) {
-        case SliceEffect::Kind::kStart:
+        case world::SliceEffect::Kind::kStart:
           start_slice(effect.slice, now);
           break;
-        case SliceEffect::Kind::kStop:
+        case world::SliceEffect::Kind::kStop:
           stop_slice(effect.slice, now);
           break;
-        case SliceEffect::Kind::kLose:
+        case world::SliceEffect::Kind::kLose:
           lose_slice(effect.slice, now);
           break;
-        case SliceEffect::Kind::kNewBatchLimit:
+        case world::SliceEffect::Kind::kNewBatchLimit:
           renew_tables(effect.slice);
           break;
       }
@@ -401,8 +421,8 @@ void World::settle_effects(Instant now) {
   for (const Event& event : slices_.take_events()) events_.push_back(event);
 }
 
-void World::start_slice(SliceIndex index, Instant now) {
-  const SimSlice slice = slices_.at(index);
+void World::start_slice(world::SliceIndex index, Instant now) {
+  const world::TrackedSlice slice = slices_.at(index);
   const std::vector<ServiceId>& services = slice.holding.services;
   if (slice.holding.role == Role::kRetraining) {
     if (!retrainings_[services.front().index]) return;
@@ -423,7 +443,7 @@ void World::start_slice(SliceIndex index, Instant now) {
   if (!can_serve) slices_.set_can_serve(index, false, now);
 }
 
-void World::stop_slice(SliceIndex index, Instant now) {
+void World::stop_slice(world::SliceIndex index, Instant now) {
   const Holding holding = slices_.at(index).holding;
   if (holding.role == Role::kRetraining) {
     const auto remove = [&](RetrainingClock& clock) { return clock.remove_slice(holding.slice, index, now); };
@@ -434,7 +454,7 @@ void World::stop_slice(SliceIndex index, Instant now) {
   if (serving_.stop(index, holding.services)) slices_.drained(index, now);
 }
 
-void World::lose_slice(SliceIndex index, Instant now) {
+void World::lose_slice(world::SliceIndex index, Instant now) {
   const Holding holding = slices_.at(index).holding;
   if (holding.role == Role::kInference) {
     serving_.lose(index, holding.services, now.micros());
@@ -445,14 +465,14 @@ void World::lose_slice(SliceIndex index, Instant now) {
 }
 
 /// At the point that a plan chose, or, where the service's spec has changed since and lists it no more, at the default.
-std::shared_ptr<const LatencyTable> World::table_of(const SimSlice& slice, ServiceId service) {
+std::shared_ptr<const LatencyTable> World::table_of(const world::TrackedSlice& slice, ServiceId service) {
   const std::size_t holders = slice.holding.services.size();
   auto table = tables_.find(service, slice.slice, holders, slice.point);
   return table || !slice.point ? table : tables_.find(service, slice.slice, holders, std::nullopt);
 }
 
-void World::renew_tables(SliceIndex index) {
-  const SimSlice& slice = slices_.at(index);
+void World::renew_tables(world::SliceIndex index) {
+  const world::TrackedSlice& slice = slices_.at(index);
   for (const ServiceId service : slice.holding.services) {
     const auto table = table_of(slice, service);
     if (!table) continue;
@@ -461,7 +481,7 @@ void World::renew_tables(SliceIndex index) {
   }
 }
 
-void World::note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table) {
+void World::note_point(const world::TrackedSlice& slice, ServiceId service, const LatencyTable& table) {
   if (!slice.point) return;
   constexpr double kMicrosPerSecond = 1e6;
   const int sms = profile_sms(scenario_.model_of(slice.slice.gpu), slice.slice.profile);
@@ -486,26 +506,26 @@ void World::report_retraining(ServiceId service, const RetrainingNews& news, Ins
   if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});
   if (news.stopped) busy_.end(*news.stopped, service, now.micros());
   if (news.became_done) {
-    note_retraining(SliceEvent::kRetrainingDone, *news.stopped, now);
+    note_retraining(world::SliceEvent::kRetrainingDone, *news.stopped, now);
     events_.push_back({.at = now, .what = RetrainingDone{service}});
   }
   if (news.started) {
     busy_.begin(*news.started, service, now.micros());
-    note_retraining(SliceEvent::kRetrainingStarted, *news.started, now);
+    note_retraining(world::SliceEvent::kRetrainingStarted, *news.started, now);
   }
   const bool is_stale = retrainings_[service.index]->is_stale();
   serving_.set_stale(service, is_stale);
 }
 
-void World::note_retraining(SliceEvent event, SliceIndex index, Instant now) {
+void World::note_retraining(world::SliceEvent event, world::SliceIndex index, Instant now) {
   if (!journal_) return;
   const Holding& holding = slices_.at(index).holding;
-  journal_(SliceRecord{.at = now,
-                       .event = event,
-                       .slice = holding.slice,
-                       .role = holding.role,
-                       .services = holding.services,
-                       .generation = slices_.at(index).created_as});
+  journal_(world::SliceRecord{.at = now,
+                              .event = event,
+                              .slice = holding.slice,
+                              .role = holding.role,
+                              .services = holding.services,
+                              .generation = slices_.at(index).created_as});
 }
 
 }  // namespace berth::sim

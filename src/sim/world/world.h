@@ -21,17 +21,27 @@
 #include "domain/values/event.h"
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
-#include "sim/world/busy_table.h"
 #include "sim/world/fault_book.h"
+#include "sim/world/journal.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/rented_gpus.h"
 #include "sim/world/retraining_clock.h"
 #include "sim/world/service_meter.h"
 #include "sim/world/serving.h"
-#include "sim/world/slice_table.h"
+#include "sim/world/simulated_driver.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/busy_table.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/outside_driver.h"
+#include "world/slices/slice_table.h"
 
 namespace berth::sim {
+
+/// Who carries out creations and destructions of slices.
+enum class Devices {
+  kSimulated,  ///< SimulatedDriver: the scenario's times, with injected faults
+  kOutside,    ///< world::OutsideDriver: devices outside, which World::device_actions are for
+};
 
 struct WorldOptions {
   Sharing sharing = Sharing::kTimeSlices;
@@ -41,7 +51,7 @@ struct WorldOptions {
   bool is_rough = false;
   /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
   bool has_load = true;
-  Devices devices = Devices::kSimulated;  ///< who creates and destroys slices
+  Devices devices = Devices::kSimulated;
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
   /// Sees each second of each service, with what the engine does not see. May be empty.
@@ -80,16 +90,16 @@ class World {
   /// Goes on where another world ended, but for its requests: those that waited or were being answered are lost, and
   /// those of a second that had begun do not come any more. `devices` by GpuId. A service of the scenario that has
   /// another revision there (`revisions`, by ServiceId) begins anew. Requires: nothing has happened yet.
-  void resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+  void resume(const WorldMemory& memory, const std::vector<world::DeviceMemory>& devices,
               const std::vector<std::uint64_t>& revisions);
   /// What `resume` needs; `orders` is the caller's. O(services + waiting faults), and O(slices of the GPU).
   [[nodiscard]] WorldMemory memory() const;
-  [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
+  [[nodiscard]] world::DeviceMemory memory_of(GpuId gpu) const;
   /// The GPUs whose memory may have changed since the last call, in no order.
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
   /// Whether something else than its clock and the GPUs has changed in its memory since the last call, but for orders.
   [[nodiscard]] bool take_is_changed() {
-    const bool is_fault_used = slices_.faults().take_is_used();
+    const bool is_fault_used = faults_.take_is_used();
     return std::exchange(is_changed_, false) || is_fault_used;
   }
 
@@ -106,15 +116,18 @@ class World {
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
   /// A GPU is lost now with all that it holds, or is back, empty. Actions on a lost GPU are ignored.
-  void lose_gpu(GpuId gpu, Instant now, const std::string& reason = kSimulatedLoss);
+  void lose_gpu(GpuId gpu, Instant now, const std::string& reason = world::kSimulatedLoss);
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
-  /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
-  void see_gpu(GpuId gpu, const Sight& sight, Instant now);
-  /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
-  [[nodiscard]] std::vector<DeviceAction> device_actions() const { return slices_.device_actions(); }
-  void give_out_device_actions() { slices_.give_out_device_actions(); }
-  void end_device_action(const DeviceActionEnd& end, Instant now);
+  /// What exists on a GPU, as its device shows it (SliceTable::observe). Requires: it is not lost.
+  void see_gpu(GpuId gpu, const world::ObservedLayout& layout, Instant now);
+  /// Devices::kOutside: the actions that can begin on devices and were not given out yet, in the order in which each
+  /// GPU must get them.
+  [[nodiscard]] std::vector<DeviceAction> device_actions() const;
+  /// All of these are given out now: that is remembered.
+  void give_out_device_actions();
+  /// How one of them ended (SliceTable::end_device_action).
+  void end_device_action(const world::DeviceActionEnd& end, Instant now);
 
   /// Which GPUs are rented, and how long they were paid for.
   [[nodiscard]] const RentedGpus& rented() const { return rented_; }
@@ -133,7 +146,7 @@ class World {
   /// The fault acts now, or waits for actions; events report what happens. Without GPUs only its number is noted.
   /// Requires: find_reason_against finds none.
   void inject(std::uint64_t id, const FaultOrder& order, Instant now);
-  [[nodiscard]] const FaultBook& faults() const { return slices_.faults(); }
+  [[nodiscard]] const FaultBook& faults() const { return faults_; }
 
   /// Ends the run. Requires: advanced to `end`.
   void finish();
@@ -141,7 +154,7 @@ class World {
   [[nodiscard]] Instant end() const { return end_; }
   [[nodiscard]] const RunArrivals& arrivals() const { return arrivals_; }
   [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
-  [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
+  [[nodiscard]] const world::SliceSums& slice_sums() const { return slices_.sums(); }
   /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and that took
   /// effect; absent if none was chosen (slices then run at their default points).
   [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
@@ -150,13 +163,15 @@ class World {
   /// SM-time up to now, for the figures of a world that runs on. O(slices).
   [[nodiscard]] SmTime sm_time();
   /// When slices were running something; complete after finish().
-  [[nodiscard]] const BusyTable& busy() const { return busy_; }
+  [[nodiscard]] const world::BusyTable& busy() const { return busy_; }
   [[nodiscard]] TableSizes table_sizes() const;
 
  private:
   /// Returns how they are served (Serving::restore_ways).
   [[nodiscard]] std::vector<bool> resume_services(const std::vector<ServiceMemory>& services,
                                                   const std::vector<std::uint64_t>& revisions);
+  /// Passes records of slices on to the journal; empty if that is.
+  [[nodiscard]] world::SliceJournal slice_journal();
   void add_place();
   void renew_slices_of(ServiceId service, Instant now);
   void restart_retraining(ServiceId service, Instant now);
@@ -174,15 +189,15 @@ class World {
   void do_changes(Instant now);
   void settle_effects(Instant now);
   void choose_ways(const Plan& plan);
-  void start_slice(SliceIndex index, Instant now);
-  void stop_slice(SliceIndex index, Instant now);
-  void lose_slice(SliceIndex index, Instant now);
-  [[nodiscard]] std::shared_ptr<const LatencyTable> table_of(const SimSlice& slice, ServiceId service);
-  void renew_tables(SliceIndex index);
-  void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
+  void start_slice(world::SliceIndex index, Instant now);
+  void stop_slice(world::SliceIndex index, Instant now);
+  void lose_slice(world::SliceIndex index, Instant now);
+  [[nodiscard]] std::shared_ptr<const LatencyTable> table_of(const world::TrackedSlice& slice, ServiceId service);
+  void renew_tables(world::SliceIndex index);
+  void note_point(const world::TrackedSlice& slice, ServiceId service, const LatencyTable& table);
   void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);
   void report_retraining(ServiceId service, const RetrainingNews& news, Instant now);
-  void note_retraining(SliceEvent event, SliceIndex index, Instant now);
+  void note_retraining(world::SliceEvent event, world::SliceIndex index, Instant now);
   [[nodiscard]] bool is_silent(std::size_t service) const { return !has_load_ || (only_ && only_->index != service); }
 
   Scenario scenario_;  ///< its services change
@@ -195,9 +210,12 @@ class World {
   std::optional<ServiceId> only_;
   RunArrivals arrivals_;
   std::vector<ServiceMeter> meters_;
-  BusyTable busy_;
+  world::BusyTable busy_;
   LatencyTables tables_;
-  SliceTable slices_;
+  FaultBook faults_;
+  SimulatedDriver simulated_driver_;
+  world::OutsideDriver outside_driver_;
+  world::SliceTable slices_;  ///< with the driver of WorldOptions::devices
   RentedGpus rented_;
   Serving serving_;
   std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service

@@ -66,8 +66,8 @@ bool World::is_free(ServiceId service) const {
 }
 
 void World::renew_slices_of(ServiceId service, Instant now) {
-  for (const SliceIndex index : slices_.up_slices_of(service)) {
-    const SimSlice& slice = slices_.at(index);
+  for (const world::SliceIndex index : slices_.up_slices_of(service)) {
+    const world::TrackedSlice& slice = slices_.at(index);
     if (slice.holding.role == Role::kRetraining) continue;
     if (slice.can_serve) {
       renew_tables(index);
@@ -93,7 +93,7 @@ void World::restart_retraining(ServiceId service, Instant now) {
   if (!spec || is_silent(service.index)) return;
   retrainings_[service.index].emplace(*spec, end_, now);
   retraining_times_.emplace(retrainings_[service.index]->next_time(), service.index);
-  for (const SliceIndex index : slices_.up_slices_of(service)) {
+  for (const world::SliceIndex index : slices_.up_slices_of(service)) {
     if (slices_.at(index).holding.role == Role::kRetraining) start_slice(index, now);
   }
 }
@@ -112,15 +112,15 @@ void World::begin_new_arrivals(std::int64_t second) {
 
 /// The batches under way on its slices are dropped. Services that share a slice go on in the same way.
 void World::change_way(ServiceId service) {
-  std::vector<SliceIndex> slices;
-  for (const SliceIndex index : slices_.up_slices_of(service)) {
-    const SimSlice& slice = slices_.at(index);
+  std::vector<world::SliceIndex> slices;
+  for (const world::SliceIndex index : slices_.up_slices_of(service)) {
+    const world::TrackedSlice& slice = slices_.at(index);
     if (slice.holding.services.size() > 1) return;
     if (slice.holding.role == Role::kInference && slice.can_serve) slices.push_back(index);
   }
-  for (const SliceIndex index : slices) serving_.lose(index, {service}, now_.micros());
+  for (const world::SliceIndex index : slices) serving_.lose(index, {service}, now_.micros());
   serving_.change_way(service);
-  for (const SliceIndex index : slices) start_slice(index, now_);
+  for (const world::SliceIndex index : slices) start_slice(index, now_);
 }
 
 }  // namespace berth::sim

@@ -185,8 +185,8 @@ TEST(World, ALostGpuTakesWhatRunsThereWithIt) {
   EXPECT_EQ(losing.totals().dropped, 1);
   EXPECT_EQ(losing.totals().in_time, 2);
   const auto lost = std::ranges::count_if(losing.journal, [](const JournalRecord& record) {
-    const auto* slice = std::get_if<SliceRecord>(&record);
-    return slice != nullptr && slice->event == SliceEvent::kLost && slice->at == Instant(1'100'000);
+    const auto* slice = std::get_if<world::SliceRecord>(&record);
+    return slice != nullptr && slice->event == world::SliceEvent::kLost && slice->at == Instant(1'100'000);
   });
   EXPECT_EQ(lost, 1);
 }

@@ -36,35 +36,35 @@ std::string_view without_prefix(std::string_view text, std::string_view prefix) 
 // ---- the journal: what stands, and for whom
 
 void Auditor::read(const sim::JournalRecord& record) {
-  const auto* slice = std::get_if<sim::SliceRecord>(&record);
+  const auto* slice = std::get_if<world::SliceRecord>(&record);
   if (slice == nullptr) return;
   pass_to(slice->at);
   const auto standing = standing_.find(slice->slice);
-  if (slice->event == sim::SliceEvent::kCreated) {
+  if (slice->event == world::SliceEvent::kCreated) {
     if (standing != standing_.end()) found("layout: a slice is created where the same one stands");
     standing_[slice->slice] = {};
     return check_layout(slice->slice.gpu, slice->at);
   }
   if (standing == standing_.end()) return found("layout: news of a slice that does not stand");
   switch (slice->event) {
-    case sim::SliceEvent::kDestroyed:
-    case sim::SliceEvent::kLost:
+    case world::SliceEvent::kDestroyed:
+    case world::SliceEvent::kLost:
       standing_.erase(standing);
       break;
-    case sim::SliceEvent::kServing:
+    case world::SliceEvent::kServing:
       read_serving(*slice);
       break;
-    case sim::SliceEvent::kDraining:
+    case world::SliceEvent::kDraining:
       standing->second.clear();
       break;
-    case sim::SliceEvent::kCreated:
-    case sim::SliceEvent::kRetrainingStarted:
-    case sim::SliceEvent::kRetrainingDone:
+    case world::SliceEvent::kCreated:
+    case world::SliceEvent::kRetrainingStarted:
+    case world::SliceEvent::kRetrainingDone:
       break;
   }
 }
 
-void Auditor::read_serving(const sim::SliceRecord& record) {
+void Auditor::read_serving(const world::SliceRecord& record) {
   std::vector<ServiceId>& owners = standing_[record.slice];
   if (record.services.size() > 1) found("owners: a slice serves two services");
   if (!owners.empty() && owners != record.services) found("owners: a slice serves another service undrained");

@@ -27,6 +27,7 @@
 #include "engine/loop/proposal.h"
 #include "live/session/event_log.h"
 #include "sim/world/journal.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::live::testing {
 
@@ -100,7 +101,7 @@ class Auditor {
   void read_action_end(const LoggedEvent& event);
   void check_intent(const LoggedEvent& event, const ActionWords& action);
   void check_approval(const LoggedEvent& event, const AuditedPlan& plan, const AuditedGpu& gpu);
-  void read_serving(const sim::SliceRecord& record);
+  void read_serving(const world::SliceRecord& record);
   void check_layout(GpuId gpu, Instant at);
   [[nodiscard]] bool is_in_frozen_window(Instant at) const;
   [[nodiscard]] AuditedGpu& gpu(GpuId gpu) { return gpus_[gpu]; }

@@ -135,8 +135,8 @@ std::vector<std::string> find_unrest(const Session& session) {
     if (!standing.holding.services.empty()) found.push_back(what + " is held");
   }
   std::set<Slice> standing;
-  for (const sim::DeviceMemory& device : session.world_left().devices) {
-    for (const sim::SliceMemory& slice : device.slices) standing.insert(slice.slice);
+  for (const world::DeviceMemory& device : session.world_left().devices) {
+    for (const world::SliceMemory& slice : device.slices) standing.insert(slice.slice);
   }
   if (known_slices(session) != standing) found.emplace_back("the engine and the devices know other slices");
   return found;

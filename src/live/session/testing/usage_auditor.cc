@@ -25,9 +25,9 @@ std::string holders_text(const Scenario& scenario, const std::vector<ServiceId>&
 }
 
 /// What the device says of a slice.
-std::string usage_word_of(const Scenario& scenario, const sim::SliceMemory& slice) {
+std::string usage_word_of(const Scenario& scenario, const world::SliceMemory& slice) {
   if (slice.is_foreign) return "foreign";
-  if (slice.phase != sim::SlicePhase::kUp || slice.is_unwanted || slice.next) return "changing";
+  if (slice.phase != world::SlicePhase::kUp || slice.is_unwanted || slice.next) return "changing";
   const bool is_orphan =
       std::ranges::any_of(slice.services, [&](ServiceId id) { return scenario.services[id.index].is_absent; });
   if (is_orphan) return "changing";
@@ -71,9 +71,9 @@ void UsageAuditor::look(const Session& session) {
       bool is_taken = left.devices[gpu].is_lost;
       // Those that wait for room have only what no other has.
       for (const bool waits : {false, true}) {
-        for (const sim::SliceMemory& slice : left.devices[gpu].slices) {
+        for (const world::SliceMemory& slice : left.devices[gpu].slices) {
           const bool is_there = unit >= slice.slice.start && unit < slice.slice.start + units_of(model, slice.slice);
-          if (is_taken || !is_there || waits != (slice.phase == sim::SlicePhase::kWaitingForRoom)) continue;
+          if (is_taken || !is_there || waits != (slice.phase == world::SlicePhase::kWaitingForRoom)) continue;
           word = usage_word_of(session.scenario(), slice);
           is_taken = true;
         }

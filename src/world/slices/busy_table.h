@@ -8,15 +8,9 @@
 
 #include "base/core/ensure.h"
 #include "domain/values/slice.h"
+#include "world/slices/slice_index.h"
 
-namespace berth::sim {
-
-/// A slice of the simulated world: its number in the tables. The number of a slice that is gone is given to a later
-/// one, so it says nothing about the order of creation.
-struct SliceIndex {
-  std::uint32_t value = 0;
-  friend auto operator<=>(SliceIndex, SliceIndex) = default;
-};
+namespace berth::world {
 
 /// SM-time is summed in doubles: exact while SMs x microseconds stay below 2^53, else to 16 digits.
 class BusyTable {
@@ -117,4 +111,4 @@ class BusyTable {
   double sm_us_ = 0;
 };
 
-}  // namespace berth::sim
+}  // namespace berth::world

@@ -15,7 +15,7 @@
 #include "base/core/instant.h"
 #include "domain/values/scenario.h"
 
-namespace berth::sim {
+namespace berth::world {
 
 struct SliceSums {
   std::vector<std::int64_t> gpu_us_by_entry;  ///< GPUs that hold a slice, by fleet entry
@@ -91,4 +91,4 @@ class SliceSumsMeter {
   SliceSums sums_;
 };
 
-}  // namespace berth::sim
+}  // namespace berth::world

@@ -1,4 +1,4 @@
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,7 +6,7 @@
 
 #include "base/core/overloaded.h"
 
-namespace berth::sim {
+namespace berth::world {
 namespace {
 
 constexpr const char* kUnseen = "it ended while nobody watched";
@@ -81,7 +81,7 @@ class GpuNews {
                                            .message = kUnseen}});
   }
 
-  /// Whether something stands there of which the engine does not know.
+  /// Whether a slice exists there of which the engine does not know.
   [[nodiscard]] bool has_unknown(bool knows_nothing) const {
     return std::ranges::any_of(device_.slices, [&](const SliceMemory& slice) {
       if (knows_nothing) return true;
@@ -117,24 +117,14 @@ class GpuNews {
 
 }  // namespace
 
-std::vector<Event> find_news(const Snapshot& engine, const std::vector<DeviceMemory>& devices,
-                             const std::vector<ServiceMemory>& services, const std::set<Slice>& to_destroy,
-                             const std::map<GpuId, std::string>& losses, Instant now) {
+std::vector<Event> find_device_news(const Snapshot& engine, const std::vector<DeviceMemory>& devices,
+                                    const std::set<Slice>& to_destroy, const std::map<GpuId, std::string>& losses,
+                                    Instant now) {
   std::vector<Event> events;
   for (std::uint32_t gpu = 0; gpu < devices.size(); ++gpu) {
     GpuNews news(engine, {gpu}, devices[gpu], to_destroy, now);
     if (const auto loss = losses.find({gpu}); loss != losses.end()) news.why_lost(loss->second);
     news.find(events);
-  }
-  for (std::uint32_t index = 0; index < std::min(services.size(), engine.services.size()); ++index) {
-    const ServiceState& known = engine.services[index];
-    const auto& retraining = services[index].retraining;
-    if (known.is_absent || !retraining || services[index].revision != known.revision) continue;
-    if (retraining->is_wanted && !known.is_retraining_due) {
-      events.push_back({.at = now, .what = RetrainingDue{{index}}});
-    } else if (!retraining->is_wanted && known.is_retraining_due) {
-      events.push_back({.at = now, .what = RetrainingDone{{index}}});
-    }
   }
   return events;
 }
@@ -163,12 +153,12 @@ std::vector<std::set<Slice>> staying_slices(const std::vector<DeviceMemory>& dev
   return staying;
 }
 
-void drop_impossible(std::vector<std::set<Slice>>& standing, std::vector<DeviceMemory>& devices, Plan& plan) {
+void drop_impossible(std::vector<std::set<Slice>>& staying, std::vector<DeviceMemory>& devices, Plan& plan) {
   std::set<GpuId> impossible;
   for (const Action& action : plan.actions) {
     const Slice& slice = slice_of(action.what);
     if (devices[slice.gpu.index].is_lost) continue;  // the world passes them over
-    std::set<Slice>& there = standing[slice.gpu.index];
+    std::set<Slice>& there = staying[slice.gpu.index];
     const bool is_possible = std::visit(Overloaded{
                                             [&](const CreateSlice&) { return there.insert(slice).second; },
                                             [&](const DestroySlice&) { return there.erase(slice) > 0; },
@@ -184,7 +174,7 @@ void drop_impossible(std::vector<std::set<Slice>>& standing, std::vector<DeviceM
     known = std::max(known, action.number);
   }
   std::erase_if(plan.actions, [&](const Action& action) { return impossible.contains(slice_of(action.what).gpu); });
-  for (const GpuId gpu : impossible) standing[gpu.index] = staying_slices({devices[gpu.index]}).front();
+  for (const GpuId gpu : impossible) staying[gpu.index] = staying_slices({devices[gpu.index]}).front();
 }
 
 std::size_t disown_unknown(const std::vector<std::uint64_t>& last_numbers, std::vector<DeviceMemory>& devices) {
@@ -203,4 +193,4 @@ std::size_t disown_unknown(const std::vector<std::uint64_t>& last_numbers, std::
   return count;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::world

@@ -1,10 +1,10 @@
-#include "sim/world/slice_sums.h"
+#include "world/slices/slice_sums.h"
 
 #include <utility>
 
 #include "base/core/ensure.h"
 
-namespace berth::sim {
+namespace berth::world {
 namespace {
 
 bool is_whole(const HeldPart& part) { return part.sms % part.holder_count == 0; }
@@ -124,4 +124,4 @@ void SliceSumsMeter::count_change(const std::vector<ServiceId>& services) {
   for (const ServiceId service : services) ++sums_.changes_by_service[service.index];
 }
 
-}  // namespace berth::sim
+}  // namespace berth::world

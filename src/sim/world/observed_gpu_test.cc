@@ -1,4 +1,4 @@
-/// A world that is told what stands on its GPUs.
+/// A world that is told what exists on its GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ Scenario one_service() {
   return testing::scenario_of(std::move(services), {}, 2);
 }
 
-class SightTest : public ::testing::Test {
+class ObservedGpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     Plan plan;
@@ -32,9 +32,9 @@ class SightTest : public ::testing::Test {
     static_cast<void>(world_.take_events());
   }
 
-  /// What the engine is told to stand there.
-  std::vector<SeenSlice> seen_after(const std::vector<Slice>& standing) {
-    world_.see_gpu({0}, {.standing = standing}, {});
+  /// What the engine is told to exist there.
+  std::vector<SeenSlice> seen_after(const std::vector<Slice>& existing) {
+    world_.see_gpu({0}, {.slices = existing}, {});
     std::vector<SeenSlice> seen;
     for (const Event& event : world_.take_events()) {
       if (const auto* observed = std::get_if<GpuObserved>(&event.what)) seen = observed->slices;
@@ -47,12 +47,12 @@ class SightTest : public ::testing::Test {
   World world_{one_service(), 1, {}, {}};
 };
 
-TEST_F(SightTest, WhatIsKnownIsNoNews) {
-  world_.see_gpu({0}, {.standing = {own_}}, {});
+TEST_F(ObservedGpuTest, WhatIsKnownIsNoNews) {
+  world_.see_gpu({0}, {.slices = {own_}}, {});
   EXPECT_THAT(world_.take_events(), IsEmpty());
 }
 
-TEST_F(SightTest, OthersComeAndGo) {
+TEST_F(ObservedGpuTest, OthersComeAndGo) {
   const auto with_others = seen_after({own_, others_});
   ASSERT_EQ(with_others.size(), 2U);
   EXPECT_FALSE(with_others[0].is_foreign);
@@ -62,8 +62,8 @@ TEST_F(SightTest, OthersComeAndGo) {
   EXPECT_EQ(seen_after({own_}).size(), 1U);
 }
 
-TEST_F(SightTest, AMissingSliceIsGoneFromUnderItsHolder) {
-  world_.see_gpu({0}, {.standing = {others_}}, {});
+TEST_F(ObservedGpuTest, AMissingSliceIsGoneFromUnderItsHolder) {
+  world_.see_gpu({0}, {.slices = {others_}}, {});
   const auto events = world_.take_events();
   ASSERT_EQ(events.size(), 1U);
   const auto& seen = std::get<GpuObserved>(events.front().what).slices;
@@ -72,11 +72,11 @@ TEST_F(SightTest, AMissingSliceIsGoneFromUnderItsHolder) {
   EXPECT_EQ(world_.table_sizes().slices, 2U);
 }
 
-TEST_F(SightTest, WhatFindsNoRoomIsNotBelieved) {
+TEST_F(ObservedGpuTest, WhatFindsNoRoomIsNotBelieved) {
   EXPECT_THAT(seen_after({own_, slice_at(0, "7g.80gb", 0)}), IsEmpty());
 }
 
-TEST_F(SightTest, GpusAreLostForAReason) {
+TEST_F(ObservedGpuTest, GpusAreLostForAReason) {
   world_.lose_gpu({1}, {}, "it is not in this machine");
   const auto events = world_.take_events();
   ASSERT_EQ(events.size(), 1U);

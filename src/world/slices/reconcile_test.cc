@@ -1,4 +1,4 @@
-#include "sim/world/reconcile.h"
+#include "world/slices/reconcile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace berth::sim {
+namespace berth::world {
 namespace {
 
 using ::testing::IsEmpty;
@@ -38,12 +38,12 @@ std::vector<DeviceMemory> device_that_got(std::uint64_t assigned_as, std::uint64
 }
 
 std::vector<Event> news(std::uint64_t assigned_as, std::uint64_t known_number) {
-  return find_news(engine_that_waits(), device_that_got(assigned_as, known_number), {}, {}, {}, Instant());
+  return find_device_news(engine_that_waits(), device_that_got(assigned_as, known_number), {}, {}, Instant());
 }
 
-TEST(FindNews, AnAssignmentThatIsStillToComeIsNone) { EXPECT_THAT(news(kGiven, kGiven), IsEmpty()); }
+TEST(FindDeviceNews, AnAssignmentThatIsStillToComeIsNone) { EXPECT_THAT(news(kGiven, kGiven), IsEmpty()); }
 
-TEST(FindNews, AnAssignmentThatTookEffectUnseenIsReady) {
+TEST(FindDeviceNews, AnAssignmentThatTookEffectUnseenIsReady) {
   const auto events = news(kGivenAgain, kGivenAgain);
   ASSERT_EQ(events.size(), 1U);
   const auto* ready = std::get_if<SliceReady>(&events[0].what);
@@ -51,7 +51,7 @@ TEST(FindNews, AnAssignmentThatTookEffectUnseenIsReady) {
   EXPECT_EQ(ready->assignment, kGivenAgain);
 }
 
-TEST(FindNews, AnAssignmentThatWasPassedOverFailed) {
+TEST(FindDeviceNews, AnAssignmentThatWasPassedOverFailed) {
   const auto events = news(kGiven, kGivenAgain);
   ASSERT_EQ(events.size(), 2U);
   const auto* failed = std::get_if<ActionFailed>(&events[0].what);
@@ -64,4 +64,4 @@ TEST(FindNews, AnAssignmentThatWasPassedOverFailed) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::world

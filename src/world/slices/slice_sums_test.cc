@@ -1,11 +1,11 @@
-#include "sim/world/slice_sums.h"
+#include "world/slices/slice_sums.h"
 
 #include <gtest/gtest.h>
 
 #include "base/core/rng.h"
-#include "sim/world/testing/scenarios.h"
+#include "world/slices/testing/scenarios.h"
 
-namespace berth::sim {
+namespace berth::world {
 namespace {
 
 constexpr std::size_t kSumServices = 5;
@@ -122,4 +122,4 @@ TEST(SliceSums, ChangesCountOnceAndForEachHolder) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::world

@@ -7,10 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "sim/world/slice_table.h"
-#include "sim/world/testing/scenarios.h"
+#include "world/slices/outside_driver.h"
+#include "world/slices/slice_table.h"
+#include "world/slices/testing/scenarios.h"
 
-namespace berth::sim {
+namespace berth::world {
 namespace {
 
 using testing::assign;
@@ -40,17 +41,21 @@ class DeviceActions : public ::testing::Test {
         now);
     settle(now);
   }
-  /// Nobody knows how the creation of slice_ ended.
+  /// It is not known how the creation of slice_ ended.
   void end_unknown(Instant now) {
     table_.end_device_action(
         {.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_known = false, .message = "no end"}, now);
     settle(now);
   }
-  static std::vector<DeviceAction> given_out(SliceTable& table) {
-    auto actions = table.device_actions();
-    table.give_out_device_actions();
+  /// The actions that are given to devices now.
+  static std::vector<DeviceAction> given_out(OutsideDriver& driver, SliceTable& table) {
+    std::vector<DeviceAction> actions = driver.collected();
+    driver.forget_collected();
+    std::erase_if(actions, [&](const DeviceAction& action) { return !table.awaits(action); });
+    for (const DeviceAction& action : actions) table.mark_ordered(action);
     return actions;
   }
+  std::vector<DeviceAction> given_out() { return given_out(driver_, table_); }
   void settle(Instant now) {
     for (auto effects = table_.take_effects(); !effects.empty(); effects = table_.take_effects()) {
       for (const SliceEffect& effect : effects) {
@@ -77,17 +82,18 @@ class DeviceActions : public ::testing::Test {
   const Slice large_ = slice_at(0, "7g.80gb", 0);
   Scenario scenario_ = testing::scenario_of({testing::service_of("s", {{}}, testing::counted({}))}, {}, 2);
   std::vector<Event> events_;
-  JournalSink sink_;
   BusyTable busy_{2, 1};
-  SliceTable table_{scenario_, sink_, busy_, Devices::kOutside};
+  OutsideDriver driver_;
+  SliceTable table_{scenario_, {}, busy_, driver_};
   BusyTable next_busy_{2, 1};
-  SliceTable next_{scenario_, sink_, next_busy_, Devices::kOutside};
+  OutsideDriver next_driver_;
+  SliceTable next_{scenario_, {}, next_busy_, next_driver_};
 };
 
 TEST_F(DeviceActions, AreGivenOutOnceAndTakeTheirTime) {
   create_owned(slice_, 1, at_ms(0));
-  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, false}));
-  EXPECT_THAT(given_out(table_), IsEmpty());
+  EXPECT_THAT(given_out(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, false}));
+  EXPECT_THAT(given_out(), IsEmpty());
   EXPECT_EQ(table_.next_time(), Instant::never());
   end(ActionKind::kCreation, slice_, 1, true, at_ms(70));
   EXPECT_EQ(table_.next_time(), at_ms(5070));  // the service starts
@@ -98,18 +104,18 @@ TEST_F(DeviceActions, AreGivenOutOnceAndTakeTheirTime) {
 
 TEST_F(DeviceActions, WhatNeedsRoomIsGivenOutWhenThereIsRoom) {
   act({numbered(create(large_), 1)}, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end(ActionKind::kCreation, large_, 1, true, at_ms(10));
   act({numbered(destroy(large_), 2), numbered(create(slice_), 3)}, at_ms(20));
-  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kDestruction, large_, 1, false}));
+  EXPECT_THAT(given_out(), ElementsAre(DeviceAction{ActionKind::kDestruction, large_, 1, false}));
   end(ActionKind::kDestruction, large_, 1, true, at_ms(30));
-  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 3, false}));
+  EXPECT_THAT(given_out(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 3, false}));
   EXPECT_EQ(take<SliceGone>().size(), 1U);
 }
 
-TEST_F(DeviceActions, AFailureIsToldWithItsReason) {
+TEST_F(DeviceActions, AFailureIsReportedWithItsReason) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end(ActionKind::kCreation, slice_, 1, false, at_ms(10));
   const auto failed = take<ActionFailed>();
   ASSERT_EQ(failed.size(), 1U);
@@ -117,12 +123,12 @@ TEST_F(DeviceActions, AFailureIsToldWithItsReason) {
   EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
 }
 
-TEST_F(DeviceActions, ADestructionThatFailsLeavesASliceOfNobody) {
+TEST_F(DeviceActions, ADestructionThatFailsLeavesAnUnownedSlice) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
   act({numbered(destroy(slice_), 3)}, at_ms(20));
-  EXPECT_EQ(given_out(table_).size(), 1U);
+  EXPECT_EQ(given_out().size(), 1U);
   end(ActionKind::kDestruction, slice_, 1, false, at_ms(30));
   const DeviceMemory memory = table_.memory_of({0});
   ASSERT_EQ(memory.slices.size(), 1U);
@@ -130,9 +136,9 @@ TEST_F(DeviceActions, ADestructionThatFailsLeavesASliceOfNobody) {
   EXPECT_THAT(memory.slices[0].services, IsEmpty());
 }
 
-TEST_F(DeviceActions, EndsThatNobodyWaitsForAreNoNews) {
+TEST_F(DeviceActions, EndsThatAreNotAwaitedAreNoNews) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end(ActionKind::kCreation, slice_, 9, true, at_ms(10));
   end(ActionKind::kDestruction, slice_, 1, true, at_ms(10));
   end(ActionKind::kCreation, slice_at(1, "1g.10gb", 0), 1, true, at_ms(10));
@@ -148,49 +154,50 @@ TEST_F(DeviceActions, ThoseOfALostGpuAreNotGivenOut) {
   settle(at_ms(0));
   table_.forget_lost();
   create_owned(slice_at(1, "1g.10gb", 2), 5, at_ms(10));  // its index is used again
-  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_at(1, "1g.10gb", 2), 5, false}));
+  EXPECT_THAT(given_out(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_at(1, "1g.10gb", 2), 5, false}));
 }
 
 TEST_F(DeviceActions, TheNextProcessGivesOutWhatHasNotEnded) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   create_owned(slice_at(0, "1g.10gb", 1), 3, at_ms(10));
   restart(at_ms(20));
-  EXPECT_THAT(given_out(next_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, true},
-                                            DeviceAction{ActionKind::kCreation, slice_at(0, "1g.10gb", 1), 3, false}));
+  EXPECT_THAT(given_out(next_driver_, next_),
+              ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, true},
+                          DeviceAction{ActionKind::kCreation, slice_at(0, "1g.10gb", 1), 3, false}));
 }
 
-TEST_F(DeviceActions, OnesThatWereGivenOutAreNotMissingWhileTheyStand) {
+TEST_F(DeviceActions, OnesThatWereGivenOutAreNotMissingMeanwhile) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
-  table_.see({0}, Sight(), at_ms(10));
-  table_.see({0}, {.standing = {slice_}}, at_ms(20));
+  static_cast<void>(given_out());
+  table_.observe({0}, ObservedLayout(), at_ms(10));
+  table_.observe({0}, {.slices = {slice_}}, at_ms(20));
   settle(at_ms(20));
   EXPECT_THAT(take<GpuObserved>(), IsEmpty());
 }
 
-TEST_F(DeviceActions, ACreationOfWhichNobodyKnowsTheEndStandsUntilItIsSeenNotTo) {
+TEST_F(DeviceActions, ACreationWithAnUnknownEndExistsUntilItIsObservedNotTo) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end_unknown(at_ms(10));
   EXPECT_EQ(take<ActionFailed>().size(), 1U);
   ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);
   EXPECT_THAT(table_.memory_of({0}).slices[0].services, IsEmpty());
-  table_.see({0}, {.standing = {slice_}}, at_ms(20));
+  table_.observe({0}, {.slices = {slice_}}, at_ms(20));
   ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);
   EXPECT_FALSE(table_.memory_of({0}).slices[0].is_foreign);
-  table_.see({0}, Sight(), at_ms(30));
+  table_.observe({0}, ObservedLayout(), at_ms(30));
   EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
 }
 
-TEST_F(DeviceActions, ACreationThatEndsLateIsOursWhetherItWasSeenOrNot) {
+TEST_F(DeviceActions, ACreationThatEndsLateIsOursWhetherItWasObservedOrNot) {
   std::int64_t ms = 0;
   for (const bool was_seen : {false, true}) {
     create_owned(slice_, 1, at_ms(ms));
-    static_cast<void>(given_out(table_));
+    static_cast<void>(given_out());
     end_unknown(at_ms(ms));
-    table_.see({0}, Sight(), at_ms(ms + 10));
-    if (was_seen) table_.see({0}, {.standing = {slice_}}, at_ms(ms + 20));
+    table_.observe({0}, ObservedLayout(), at_ms(ms + 10));
+    if (was_seen) table_.observe({0}, {.slices = {slice_}}, at_ms(ms + 20));
     table_.end_device_action(
         {.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_done = true, .is_late = true},
         at_ms(ms + 30));
@@ -198,23 +205,23 @@ TEST_F(DeviceActions, ACreationThatEndsLateIsOursWhetherItWasSeenOrNot) {
     const auto seen = take<GpuObserved>();
     ASSERT_FALSE(seen.empty());
     EXPECT_THAT(seen.back().slices, ElementsAre(SeenSlice{.slice = slice_, .generation = 1}));
-    table_.see({0}, Sight(), at_ms(ms + 40));
+    table_.observe({0}, ObservedLayout(), at_ms(ms + 40));
     ms += 100;
   }
 }
 
-TEST_F(DeviceActions, RemainsAreTakenFromTheirHoldersAndDestroyed) {
+TEST_F(DeviceActions, OrphansAreTakenFromTheirHoldersAndDestroyed) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
-  table_.see({0}, {.standing = {slice_}, .remains = {slice_}}, at_ms(20));
+  table_.observe({0}, {.slices = {slice_}, .orphans = {slice_}}, at_ms(20));
   settle(at_ms(20));
-  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kDestruction, slice_, 1, false}));
+  EXPECT_THAT(given_out(), ElementsAre(DeviceAction{ActionKind::kDestruction, slice_, 1, false}));
   const auto seen = take<GpuObserved>();
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_THAT(seen[0].slices, ElementsAre(SeenSlice{.slice = slice_, .generation = 1, .is_leaving = true}));
-  table_.see({0}, {.standing = {slice_}, .remains = {slice_}}, at_ms(25));  // it is being destroyed already
-  EXPECT_THAT(given_out(table_), IsEmpty());
+  table_.observe({0}, {.slices = {slice_}, .orphans = {slice_}}, at_ms(25));  // it is being destroyed already
+  EXPECT_THAT(given_out(), IsEmpty());
   end(ActionKind::kDestruction, slice_, 1, true, at_ms(30));
   EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
 }
@@ -255,31 +262,31 @@ TEST_F(DeviceActions, APlanThatIsNotPossibleOnAGpuFailsThereActionByAction) {
   EXPECT_EQ(seen->slices.size(), 3U);
 }
 
-TEST_F(DeviceActions, RemainsOfOthersAreLeftAlone) {
-  table_.see({0}, {.standing = {slice_}, .remains = {slice_}}, at_ms(10));
-  EXPECT_THAT(given_out(table_), IsEmpty());
+TEST_F(DeviceActions, ForeignOrphansAreLeftAlone) {
+  table_.observe({0}, {.slices = {slice_}, .orphans = {slice_}}, at_ms(10));
+  EXPECT_THAT(given_out(), IsEmpty());
 }
 
-TEST_F(DeviceActions, WhatStandsOnALostGpuThatIsBackIsAsItWas) {
+TEST_F(DeviceActions, SlicesOfALostGpuThatIsBackAreAsTheyWere) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(given_out(table_));
+  static_cast<void>(given_out());
   end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
   const Slice others = slice_at(0, "1g.10gb", 3);
   table_.lose({0}, at_ms(20));
   settle(at_ms(20));
   table_.forget_lost();
-  table_.see({0}, {.standing = {slice_, others}}, at_ms(30));
+  table_.observe({0}, {.slices = {slice_, others}}, at_ms(30));
   const auto slices = table_.memory_of({0}).slices;
   ASSERT_EQ(slices.size(), 2U);
   EXPECT_FALSE(slices[0].is_foreign);
   EXPECT_EQ(slices[0].created_as, 1U);
   EXPECT_TRUE(slices[1].is_foreign);
   // Once it was seen without it, another one is of others.
-  table_.see({0}, Sight(), at_ms(40));
-  table_.see({0}, {.standing = {slice_}}, at_ms(50));
+  table_.observe({0}, ObservedLayout(), at_ms(40));
+  table_.observe({0}, {.slices = {slice_}}, at_ms(50));
   ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);
   EXPECT_TRUE(table_.memory_of({0}).slices[0].is_foreign);
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::world
