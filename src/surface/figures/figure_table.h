@@ -31,8 +31,8 @@ struct Cell {
 
 struct Row {
   std::vector<Cell> cells;
-  bool is_ours = false;       ///< Berth's own: emphasised
-  bool is_reference = false;  ///< only for comparison: not in the JSON
+  bool is_ours = false;             ///< Berth's own: emphasised
+  bool is_only_for_people = false;  ///< not in the JSON
 };
 
 struct FigureTable {
@@ -46,13 +46,18 @@ struct FigureTable {
 [[nodiscard]] Cell count_cell(std::int64_t count);
 /// Micro-dollars; for people dollars.
 [[nodiscard]] Cell money_cell(std::int64_t micro_usd);
+/// The same figure with a bar of the page; `share` of its full width.
+[[nodiscard]] Cell barred_cell(Cell cell, double share);
 /// The name of a policy or step. One that works in hindsight is marked.
 [[nodiscard]] Cell name_cell(std::string_view name, bool has_hindsight);
 
 /// The part of a whole, for a bar; 0 of nothing.
 [[nodiscard]] double share_of(std::int64_t part, std::int64_t whole);
 
-/// An object for each row that is not only for comparison.
+/// A number for programs, with nine digits behind the point.
+[[nodiscard]] json::Value nine_digits(double number);
+
+/// An object for each row that is not only for people.
 [[nodiscard]] json::Value::List json_rows(const FigureTable& table);
 
 }  // namespace berth::figures

@@ -5,11 +5,11 @@
 namespace berth::figures {
 namespace {
 
-TEST(FigureTable, JsonHasTheColumnsWithAKeyAndNoReferences) {
+TEST(FigureTable, JsonHasTheColumnsWithAKeyAndNoRowsForPeople) {
   const FigureTable table{
       .columns = {{.key = "name", .heading = "name"}, {.heading = "only text"}, {.key = "cost"}, {.key = "share"}},
       .rows = {{.cells = {name_cell("a", true), {.text = "t"}, money_cell(1'500'000), {.value = 0.5}}},
-               {.cells = {name_cell("bound", false), {}, money_cell(1), {}}, .is_reference = true},
+               {.cells = {name_cell("bound", false), {}, money_cell(1), {}}, .is_only_for_people = true},
                {.cells = {name_cell("b", false), {}, {}, empty_cell()}, .is_ours = true}}};
   EXPECT_EQ(json::Value(json_rows(table)).to_line(),
             "[{\"name\":\"a\",\"cost\":1500000,\"share\":0.5},{\"name\":\"b\",\"cost\":null,\"share\":null}]\n");

@@ -8,10 +8,9 @@ namespace berth::figures {
 namespace {
 
 using scale::Comparison;
-using scale::PolicyResult;
 
 /// How the policy is set; of `berth` what it found by itself, means over the run.
-json::Value parameters_value(const PolicyResult& result) {
+json::Value parameters_value(const scale::PolicyResult& result) {
   constexpr double kTwentieths = 20;
   json::Value::Object parameters;
   if (result.tracking) {
@@ -25,12 +24,6 @@ json::Value parameters_value(const PolicyResult& result) {
     parameters.push_back({"margin_mean", result.found->margin});
   }
   return parameters;
-}
-
-Cell seconds_cell(std::int64_t replica_seconds, std::int64_t most) {
-  Cell cell = count_cell(replica_seconds);
-  cell.share = share_of(replica_seconds, most);
-  return cell;
 }
 
 Cell cost_cell(const std::optional<std::int64_t>& micro_usd) { return micro_usd ? money_cell(*micro_usd) : Cell{}; }
@@ -61,12 +54,12 @@ std::vector<Column> scale_columns(const Comparison& comparison) {
   };
 }
 
-Row scale_row(const PolicyResult& result, const Comparison& comparison, std::int64_t most) {
+Row scale_row(const scale::PolicyResult& result, const Comparison& comparison, std::int64_t most) {
   const bool is_hindsight = scale::is_hindsight(result.policy);
   const scale::RunResult& run = result.run;
   return {.cells = {name_cell(scale::name_of(result.policy), is_hindsight),
                     {.value = is_hindsight},
-                    seconds_cell(run.replica_seconds, most),
+                    barred_cell(count_cell(run.replica_seconds), share_of(run.replica_seconds, most)),
                     cost_cell(comparison.micro_usd(result)),
                     bound_ratio_cell(run.replica_seconds, scale::bound_replica_seconds(comparison.problem)),
                     {.value = run.requests},
@@ -86,10 +79,10 @@ Row scale_bound_row(const Comparison& comparison, std::int64_t most) {
   const auto price = comparison.micro_usd_per_replica_hour;
   Row row{.cells = {name_cell("bound", false),
                     {},
-                    seconds_cell(bound, most),
+                    barred_cell(count_cell(bound), share_of(bound, most)),
                     price ? money_cell(scale::micro_usd_of(bound, *price)) : Cell{},
                     bound_ratio_cell(bound, bound)},
-          .is_reference = true};
+          .is_only_for_people = true};
   row.cells.resize(scale_columns(comparison).size(), empty_cell());
   return row;
 }
@@ -98,9 +91,10 @@ Row scale_bound_row(const Comparison& comparison, std::int64_t most) {
 
 FigureTable scale_figures(const Comparison& comparison) {
   std::int64_t most = 0;
-  for (const PolicyResult& result : comparison.results) most = std::max(most, result.run.replica_seconds);
+  for (const scale::PolicyResult& result : comparison.results) most = std::max(most, result.run.replica_seconds);
   FigureTable table{.columns = scale_columns(comparison), .rows = {}};
-  for (const PolicyResult& result : comparison.results) table.rows.push_back(scale_row(result, comparison, most));
+  for (const scale::PolicyResult& result : comparison.results)
+    table.rows.push_back(scale_row(result, comparison, most));
   table.rows.push_back(scale_bound_row(comparison, most));
   return table;
 }

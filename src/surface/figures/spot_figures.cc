@@ -78,13 +78,12 @@ std::vector<Column> spot_columns(const SpotStudy& study) {
 Row spot_row(const SpotScore& score, const SpotStudy& study, const Decimal& most_usd) {
   const SpotTotals& totals = score.totals;
   const bool has_hindsight = purchase::has_hindsight(score.policy);
-  Cell average = average_cell(totals);
-  average.share = most_usd.sign() > 0 ? (totals.average_usd() / most_usd).to_double() : 0;
+  const double share = most_usd.sign() > 0 ? (totals.average_usd() / most_usd).to_double() : 0;
   Row row{.cells = {name_cell(purchase::name_of(score.policy), has_hindsight),
                     {.value = has_hindsight},
                     {.value = totals.runs},
                     {.value = totals.micro_usd.round_half_even()},
-                    std::move(average),
+                    barred_cell(average_cell(totals), share),
                     score_cell(totals, study),
                     missed_cell(totals),
                     switches_cell(totals),

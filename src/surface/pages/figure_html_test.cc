@@ -12,7 +12,7 @@ TEST(FigureHtml, ShowsTheColumnsWithALabel) {
                   {.label = "Cost, $", .head = "Cost<br>$"}},
       .rows = {{.cells = {{}, {.text = "<a>"}, {.text = "3", .share = 0.5}}, .is_ours = true},
                {.cells = {{}, {.text = "b", .markup = "<i>b</i>"}, {}}},
-               {.cells = {{}, {.text = "c"}, figures::empty_cell()}, .is_reference = true}}};
+               {.cells = {{}, {.text = "c"}, figures::empty_cell()}, .is_only_for_people = true}}};
   EXPECT_EQ(figure_heads(table), R"(<th scope="col">Policy</th><th scope="col">Cost<br>$</th>)");
   EXPECT_EQ(figure_rows(table),
             "<tr class=\"ours\"><th scope=\"row\">&lt;a&gt;</th><td data-label=\"Cost, $\"><span class=\"cell\">"

@@ -59,13 +59,17 @@ std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool
   return text;
 }
 
-std::string figures_text(const figures::FigureTable& table, bool has_colour) {
+std::vector<std::string> figure_lines(const figures::FigureTable& table) {
   std::vector<std::vector<std::string>> rows(1);
   for (const figures::Column& column : table.columns) {
     if (!column.heading.empty()) rows.front().push_back(column.heading);
   }
   for (const figures::Row& row : table.rows) rows.push_back(shown_cells(table, row));
-  const std::vector<std::string> lines = aligned(rows);
+  return aligned(rows);
+}
+
+std::string figures_text(const figures::FigureTable& table, bool has_colour) {
+  const std::vector<std::string> lines = figure_lines(table);
   std::string text = styled_line(has_colour, "2", lines.front());
   for (std::size_t i = 1; i < lines.size(); ++i) {
     text += styled_line(has_colour, table.rows[i - 1].is_ours ? "1" : "", lines[i]);

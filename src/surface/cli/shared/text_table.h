@@ -40,7 +40,10 @@ struct Alignment {
 /// The rows aligned, the first of them dim: a table with a heading.
 [[nodiscard]] std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool has_colour);
 
-/// The columns that have a heading, the line of headings dim and Berth's own row bold.
+/// The line of headings and a line for each row, of the columns that have a heading.
+[[nodiscard]] std::vector<std::string> figure_lines(const figures::FigureTable& table);
+
+/// The same as text, the line of headings dim and Berth's own row bold.
 [[nodiscard]] std::string figures_text(const figures::FigureTable& table, bool has_colour);
 
 /// A remark on one of several things.

@@ -24,7 +24,7 @@ TEST(TextTable, FiguresHaveTheColumnsWithAHeading) {
       .columns = {{.key = "policy", .heading = "policy"}, {.key = "only_json"}, {.heading = "cost"}},
       .rows = {{.cells = {{.text = "berth"}, {.text = "no"}, {.text = "10"}}, .is_ours = true},
                {.cells = {{.text = "b"}, {}, {}}},
-               {.cells = {{.text = "bound"}, {}, figures::empty_cell()}, .is_reference = true}}};
+               {.cells = {{.text = "bound"}, {}, figures::empty_cell()}, .is_only_for_people = true}}};
   EXPECT_EQ(figures_text(table, false), "policy  cost\nberth     10\nb          -\nbound\n");
   EXPECT_EQ(figures_text(table, true),
             "\033[2mpolicy  cost\033[0m\n\033[1mberth     10\033[0m\n\033[mb          -\033[0m\n\033[mbound\033[0m\n");

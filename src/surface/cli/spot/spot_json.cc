@@ -8,29 +8,29 @@
 
 namespace berth::cli {
 
-using json::Value;
 using purchase::Hold;
 
 std::string spot_json(const std::vector<purchase::SpotScore>& scores, const purchase::SpotStudy& study) {
-  return Value(Value::Object{{"berth", 1}, {"policies", figures::json_rows(figures::spot_figures(scores, study))}})
+  return json::Value(
+             json::Value::Object{{"berth", 1}, {"policies", figures::json_rows(figures::spot_figures(scores, study))}})
       .to_line();
 }
 
 std::string spot_run_line(const purchase::SpotRun& run, const purchase::Market& market) {
   std::string decisions;
-  Value::List zones;
+  json::Value::List zones;
   for (const purchase::Holding& held : run.result->ticks) {
     decisions += held.hold == Hold::kNone ? 'n' : held.hold == Hold::kSpot ? 's' : 'o';
     if (held.hold == Hold::kSpot) zones.emplace_back(held.zone);
   }
-  Value::Object line = {{"policy", purchase::name_of(run.policy)},
-                        {"series", market.is_joined ? "" : market.series.front()},
-                        {"window", market.window},
-                        {"deadline_s", run.job.deadline_seconds},
-                        {"restart_s", run.job.restart_seconds},
-                        {"decisions", std::move(decisions)}};
+  json::Value::Object line = {{"policy", purchase::name_of(run.policy)},
+                              {"series", market.is_joined ? "" : market.series.front()},
+                              {"window", market.window},
+                              {"deadline_s", run.job.deadline_seconds},
+                              {"restart_s", run.job.restart_seconds},
+                              {"decisions", std::move(decisions)}};
   if (market.is_joined) line.push_back({"zones", std::move(zones)});
-  return Value(std::move(line)).to_line();
+  return json::Value(std::move(line)).to_line();
 }
 
 }  // namespace berth::cli
