@@ -167,6 +167,20 @@ TEST_F(DeviceActions, TheNextProcessGivesOutWhatHasNotEnded) {
                           DeviceAction{ActionKind::kCreation, slice_at(0, "1g.10gb", 1), 3, false}));
 }
 
+TEST_F(DeviceActions, WhatDrainedToBeDestroyedIsDestroyedOnceByTheNextProcess) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(given_out());
+  end(ActionKind::kCreation, slice_, 1, true, at_ms(70));
+  table_.tick(at_ms(5070));
+  settle(at_ms(5070));
+  Plan plan;
+  plan.actions = {numbered(destroy(slice_), 3)};
+  table_.act(plan, at_ms(6000), false);  // not settled: it drains
+  ASSERT_EQ(table_.memory_of({0}).slices.at(0).phase, SlicePhase::kDraining);
+  restart(at_ms(6010));
+  EXPECT_THAT(given_out(next_driver_, next_), ElementsAre(DeviceAction{ActionKind::kDestruction, slice_, 1, false}));
+}
+
 TEST_F(DeviceActions, OnesThatWereGivenOutAreNotMissingMeanwhile) {
   create_owned(slice_, 1, at_ms(0));
   static_cast<void>(given_out());

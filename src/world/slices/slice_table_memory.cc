@@ -21,7 +21,10 @@ void SliceTable::resume(const std::vector<DeviceMemory>& devices, Instant now) {
   for (const SliceMemory* slice : slices) remember(*slice, now);
   for (std::uint32_t index = 0; index < slices.size(); ++index) {
     const TrackedSlice& slice = at({index});
-    if (slice.phase == SlicePhase::kDraining) drained({index}, now);
+    if (slice.phase == SlicePhase::kDraining) {
+      drained({index}, now);  // begins what follows, as nothing runs on it
+      continue;
+    }
     if (slice.phase == SlicePhase::kCreating) driver_.resume(action_of(slice, ActionKind::kCreation));
     if (slice.phase == SlicePhase::kDestroying) driver_.resume(action_of(slice, ActionKind::kDestruction));
     const bool works = slice.phase == SlicePhase::kUp && !slice.holding.services.empty();
