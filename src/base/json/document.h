@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/core/result.h"
@@ -21,6 +22,9 @@ struct Limits {
   std::size_t value_count_max = kValueCountMax;
   std::size_t first_line = 1;  ///< the number of its first line in the source, of which it may be a part
 };
+
+/// For texts that this program wrote itself; levels of nesting stay limited.
+inline constexpr Limits kNoLimits{.text_bytes_max = SIZE_MAX, .value_count_max = SIZE_MAX};
 
 /// The one value of a JSON text (RFC 8259; a byte-order mark is ignored). Scalars keep their kind, numbers their text.
 ///

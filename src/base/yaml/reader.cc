@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <variant>
 
 #include "base/core/ensure.h"
@@ -173,6 +175,17 @@ std::int64_t Value::whole(WholeRange range) const {
   if (is_whole && *number >= Decimal(range.min) && *number <= Decimal(range.max)) return number->floor();
   refuse(wanted);
   return range.min;
+}
+
+std::uint64_t Value::whole_unsigned() const {
+  const std::string wanted = fmt::format("a whole number from 0 to {}", UINT64_MAX);
+  const std::string text = scalar(ScalarKind::kNumber, wanted);
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end) return number;
+  refuse(wanted);
+  return 0;
 }
 
 bool Value::truth() const {

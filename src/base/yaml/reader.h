@@ -109,6 +109,8 @@ class Value {
   /// A number that the rule accepts, exactly; a whole number within the range, both bounds allowed.
   [[nodiscard]] Decimal number(const NumberRule& rule) const;
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
+  /// A whole number of 64 bits without sign, such as a seed: digits only.
+  [[nodiscard]] std::uint64_t whole_unsigned() const;
   /// `true` or `false`.
   [[nodiscard]] bool truth() const;
   /// The index of the word in `words`.

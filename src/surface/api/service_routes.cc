@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json/compare.h"
 #include "base/json/document.h"
+#include "base/json/values.h"
 #include "base/yaml/reader.h"
 #include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"
@@ -329,13 +330,16 @@ std::string keep_what_reads_the_same(const ApiContext& context, const live::Serv
     object.spec = *view->spec;
     return given_text;
   }
-  const auto given = nlohmann::json::parse(given_text);
-  const auto stored = nlohmann::json::parse(stored_text);
-  if (given == stored) {
+  const auto given = json::parse_document(given_text, "given", json::kNoLimits).value();
+  const auto stored = json::parse_document(stored_text, "stored", json::kNoLimits).value();
+  if (json::is_same_to_doubles(given, stored)) {
     object.spec = *view->spec;
     return stored_text;
   }
-  if (given.value("arrivals", nlohmann::json()) != stored.value("arrivals", nlohmann::json())) return given_text;
+  const yaml::Node* given_arrivals = json::find_member(given, "arrivals");
+  const yaml::Node* stored_arrivals = json::find_member(stored, "arrivals");
+  if ((given_arrivals == nullptr) != (stored_arrivals == nullptr)) return given_text;
+  if (given_arrivals != nullptr && !json::is_same_to_doubles(*given_arrivals, *stored_arrivals)) return given_text;
   object.spec.arrivals = view->spec->arrivals;
   return scenario::service_spec_json(object.spec, fleet, object.blobs);
 }
