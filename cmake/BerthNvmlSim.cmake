@@ -46,7 +46,7 @@ function(berth_nvml_sim_program)
 
   add_executable(berth-nvml-sim ${CMAKE_CURRENT_SOURCE_DIR}/main.cc)
   target_compile_definitions(berth-nvml-sim PRIVATE BERTH_VERSION="${PROJECT_VERSION}")
-  berth_link_portable(berth-nvml-sim surface_nvml_sim edges_nvml_sim_state nvml_sim nvml_abi mig yaml domain base)
+  berth_link_portable(berth-nvml-sim surface_nvml_sim edges_nvml_sim_state nvml_sim nvml_abi mig json yaml domain base)
   target_link_libraries(berth-nvml-sim PRIVATE CLI11::CLI11 ${BERTH_YAML_ARCHIVE} ${BERTH_GMP_ARCHIVE})
   set_target_properties(berth-nvml-sim PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 

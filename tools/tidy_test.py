@@ -170,6 +170,11 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(findings_of({**module, "src/base/json_lines/flat_object_fuzz.cc": include}), [])
         self.assert_one(findings_of({**module, "src/base/json_lines/flat_object.cc": include}), "library")
 
+    def test_a_library_that_tests_check_with(self):
+        include = "#include <nlohmann/json.hpp>\n"
+        self.assertEqual(findings_of({"src/domain/mig/extra_test.cc": include}), [])
+        self.assert_one(findings_of({"src/domain/mig/extra.cc": include}), "library")
+
     def test_doubles_in_the_ledger(self):
         module = {"src/ledger/books/CMakeLists.txt": "berth_module(NAME ledger_books DEPS base)\n",
                   "src/ledger/books/README.md": "# ledger/books\n"}

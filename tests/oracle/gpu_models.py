@@ -52,13 +52,16 @@ UNCUT = {"T4-16GB": 40, "V100-16GB": 80, "V100-32GB": 80, "A10-24GB": 72, "L4-24
 
 
 def resolve(name):
-    """The model that `name` means: itself, H100-80GB as SXM5, or the only model that begins with it."""
+    """The model that `name` means: itself, H100-80GB as SXM5, or the only model that begins with it, at least up
+    to a hyphen (L4 is not L40S)."""
     models = list(CUT) + list(UNCUT)
     if name in models:
         return name
     if name == "H100-80GB":
         return "H100-80GB-SXM5"
     found = [model for model in models if model.startswith(name)]
+    if len(found) != 1:
+        found = [model for model in found if model.startswith(name + "-")] or found
     if len(found) != 1:
         raise ValueError(f"gpu: wanted the name or a unique prefix of a known model, found {name!r}: {found}")
     return found[0]

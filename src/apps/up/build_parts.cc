@@ -1,6 +1,5 @@
 #include "apps/up/build_parts.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,11 +36,12 @@ Result<void> open_folder(UpParts& parts) {
 }
 
 void log_machine(UpParts& parts, const edges::LocalMachine& machine) {
-  nlohmann::ordered_json found{{"gpus", machine.gpus.size()}};
-  if (!machine.facts.path.empty()) found["library"] = machine.facts.path;
-  if (!machine.facts.driver_version.empty()) found["driver"] = machine.facts.driver_version;
-  if (machine.reason) found["reason"] = *machine.reason;
-  log_line(parts.outside.err, "devices", found);
+  log_fields(parts.outside.err, "devices", [&](json::Writer& json) {
+    json.member("gpus", machine.gpus.size());
+    if (!machine.facts.path.empty()) json.member("library", machine.facts.path);
+    if (!machine.facts.driver_version.empty()) json.member("driver", machine.facts.driver_version);
+    if (machine.reason) json.member("reason", *machine.reason);
+  });
 }
 
 /// The id of the machine's boot, once it is recorded.

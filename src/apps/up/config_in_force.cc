@@ -15,13 +15,12 @@ namespace {
 
 /// What is in force of the keys that SIGHUP applies. Requires: the lock is held, or nothing runs yet.
 void log_config(UpParts& parts, const std::string& path) {
-  log_line(parts.outside.err, "config",
-           {{"file", path},
-            {"retention",
-             {{"events_days", parts.retention.events_days},
-              {"series_days", parts.retention.series_days},
-              {"usage_days", parts.retention.usage_days}}},
-            {"no_changes", words_of(parts.session->scenario().no_changes.spans)}});
+  log_fields(parts.outside.err, "config", [&](json::Writer& json) {
+    json.member("file", path).open_object("retention");
+    json.member("events_days", parts.retention.events_days).member("series_days", parts.retention.series_days);
+    json.member("usage_days", parts.retention.usage_days).close_object();
+    json.member("no_changes", words_of(parts.session->scenario().no_changes.spans));
+  });
 }
 
 /// Puts into force what can change while it runs.

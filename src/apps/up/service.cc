@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,10 +103,10 @@ std::string url_of(const UpParts& parts) {
 void say_ready(const UpParts& parts, const std::string& url) {
   fmt::print(parts.outside.out, "ready {} key: cat {}\n", url, parts.folder->key_path());
   std::fflush(parts.outside.out);
-  nlohmann::ordered_json ready{{"url", url}, {"scenario", parts.world.scenario.name}, {"memory_only", false}};
-  ready["speed"] =
-      parts.request.speed > 0 ? nlohmann::ordered_json(parts.request.speed) : nlohmann::ordered_json("max");
-  log_line(parts.outside.err, "ready", ready);
+  log_fields(parts.outside.err, "ready", [&](json::Writer& json) {
+    json.member("url", url).member("scenario", parts.world.scenario.name).member("memory_only", false).key("speed");
+    parts.request.speed > 0 ? json.value(parts.request.speed) : json.value("max");
+  });
 }
 
 }  // namespace

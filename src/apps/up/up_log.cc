@@ -2,10 +2,17 @@
 
 namespace berth::up {
 
-void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_json& fields) {
-  nlohmann::ordered_json line{{"event", event}};
-  line.update(fields);
-  const std::string text = line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+void log_line(std::FILE* err, std::string_view event,
+              std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+  log_fields(err, event, [&](json::Writer& json) {
+    for (const auto& [key, text] : fields) json.member(key, text);
+  });
+}
+
+void log_fields(std::FILE* err, std::string_view event, const std::function<void(json::Writer&)>& put) {
+  json::Writer json;
+  put(json.open_object().member("event", event));
+  const std::string text = json.close_object().take_line();
   std::fwrite(text.data(), 1, text.size(), err);
   std::fflush(err);
 }

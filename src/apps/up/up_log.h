@@ -2,13 +2,22 @@
 #pragma once
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json/writer.h"
 
 namespace berth::up {
 
-/// {"event": ..., fields}.
-void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_json& fields);
+/// {"event": ..., fields}; the fields are texts.
+void log_line(std::FILE* err, std::string_view event,
+              std::initializer_list<std::pair<std::string_view, std::string_view>> fields);
+
+/// The same with fields of any kind, as members that `put` adds.
+void log_fields(std::FILE* err, std::string_view event, const std::function<void(json::Writer&)>& put);
 
 /// {"event": "warning" or "error", "message": ...}.
 void log_warning(std::FILE* err, const std::string& message);

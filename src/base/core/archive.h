@@ -1,5 +1,5 @@
-/// Values as bytes, exactly: what was written by one run of a program is read by another one, of the same version of
-/// the types. Not for exchange with other programs: nothing in the bytes says what they mean.
+/// Values as bytes, exactly: one run of a program writes them and another run, with the same version of the types,
+/// reads them. Not for exchange with other programs: the bytes do not describe themselves.
 ///
 /// A plain struct needs no description (base/core/fields.h). A class lists its members once, for both directions:
 ///
@@ -45,7 +45,7 @@ namespace berth {
 template <class T, class Archive>
 concept Archivable = requires(Archive& archive, T& value) { std::remove_const_t<T>::archive_fields(archive, value); };
 
-/// Numbers of which many neighbours are equal, written as runs. Both sides know how many they are.
+/// Numbers among which many neighbours are equal, written as runs. Both sides know how many there are.
 template <class T>
 struct Runs {
   std::span<T> numbers;
@@ -54,7 +54,7 @@ struct Runs {
 
 namespace detail {
 
-/// Whether two numbers have the same bits: 0 and -0 have not.
+/// Whether two numbers have the same bits: 0 and -0 do not.
 template <class T>
 [[nodiscard]] bool is_same(T a, T b) {
   if constexpr (std::is_same_v<T, double>) return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
@@ -70,7 +70,7 @@ inline constexpr bool kIsInt128 = std::is_same_v<T, Int128>;
 
 }  // namespace detail
 
-/// Appends values to a text of bytes. Numbers take as many bytes as their value needs: 0 takes one.
+/// Appends values to a string of bytes. Numbers take as many bytes as their value needs: 0 takes one.
 class ArchiveWriter {
  public:
   static constexpr bool kReads = false;
@@ -85,7 +85,7 @@ class ArchiveWriter {
   void fields(const T& value) {
     std::apply(*this, fields_of(value));
   }
-  /// Only a reader may find that something does not hold.
+  /// Always true: only a reader can find a condition violated.
   bool require(bool /*condition*/) { return true; }
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
@@ -93,7 +93,7 @@ class ArchiveWriter {
 
  private:
   void write_integer(std::uint64_t value);
-  /// The number of bytes that are not 0 at the end, then these, highest first.
+  /// The number of bytes without the trailing zero bytes, then these bytes, highest first.
   void write_bits(std::uint64_t bits);
 
   template <class T>
@@ -198,9 +198,9 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-/// Reads values in the order in which they were written. Bytes that are cut off or damaged make it fail, or give other
-/// values; memory stays within a constant factor of the bytes. Once it has failed, it reads nothing more: what was read
-/// is to be discarded.
+/// Reads values in the order in which they were written. Truncated or damaged bytes make it fail or give other values;
+/// memory stays within a constant factor of the bytes. After a failure it reads nothing more, and the caller must
+/// discard all values read so far.
 class ArchiveReader {
  public:
   static constexpr bool kReads = true;
@@ -224,7 +224,7 @@ class ArchiveReader {
   }
 
   [[nodiscard]] bool has_failed() const { return has_failed_; }
-  /// Whether all was read, and without failure.
+  /// Whether everything was read without a failure.
   [[nodiscard]] bool is_at_end() const { return !has_failed_ && bytes_.empty(); }
 
  private:
@@ -368,7 +368,7 @@ class ArchiveReader {
     }
   }
 
-  std::string_view bytes_;  ///< those that are left
+  std::string_view bytes_;  ///< not read yet
   bool has_failed_ = false;
 };
 
@@ -379,7 +379,7 @@ template <class T>
   return archive.take();
 }
 
-/// The value that has these bytes, or nothing if they are those of no value.
+/// The value with these bytes, or nothing if no value has them.
 template <class T>
 [[nodiscard]] std::optional<T> from_bytes(std::string_view bytes) {
   ArchiveReader archive(bytes);

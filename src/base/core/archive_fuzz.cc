@@ -1,5 +1,5 @@
-// Any bytes are read as a value or refused, within memory that they justify; a value that was read is written and read
-// again as the same.
+// Any bytes are read as a value or refused, with memory proportional to their number; a value that was read survives a
+// round trip.
 #include <array>
 #include <cstddef>
 #include <cstdint>

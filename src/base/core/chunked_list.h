@@ -1,5 +1,5 @@
-/// A list in chunks that copies of the list share: a copy costs a pointer per chunk, and a change copies the chunk that
-/// it touches alone. For long lists that one thread changes a little at a time while others keep older versions.
+/// A list in chunks that copies of the list share: a copy costs a pointer per chunk, and a change copies only the chunk
+/// that it touches. For long lists that one thread changes a little at a time while others keep older versions.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace berth {
 
-/// Behaves like std::vector<T> with the functions below, but is read only through its iterators: what changes a value
-/// says `change`. A change in place costs O(kChunk) if the chunk is shared, else O(1); insertion, erasure and
+/// Behaves like std::vector<T> with the functions below, except that its iterators are read-only: values are changed
+/// through `change`. A change in place costs O(kChunk) if the chunk is shared, else O(1); insertion, erasure and
 /// `pop_front` O(kChunk + size / kChunk); an index O(log(size / kChunk)), the next value O(1). Any change of the list
-/// ends its iterators. Two threads may use two lists that share chunks; one list is not for concurrent use.
+/// invalidates its iterators. Two threads may use two lists that share chunks; one list is not for concurrent use.
 template <class T, std::size_t kChunk = 64>
 class ChunkedList {
   using Chunk = std::vector<T>;
@@ -75,7 +75,7 @@ class ChunkedList {
         : list_(list), chunk_(chunk), offset_(offset) {}
 
     const ChunkedList* list_ = nullptr;
-    std::size_t chunk_ = 0;  ///< behind the last one: the end, at offset 0
+    std::size_t chunk_ = 0;  ///< for the end: the number of chunks, at offset 0
     std::size_t offset_ = 0;
   };
   using value_type = T;
@@ -94,7 +94,7 @@ class ChunkedList {
   [[nodiscard]] const_iterator begin() const { return {this, 0, 0}; }
   [[nodiscard]] const_iterator end() const { return {this, chunks_.size(), 0}; }
 
-  /// The value at the place, to be changed. Requires: there is one.
+  /// Write access to the value at a position. Requires: there is one.
   [[nodiscard]] T& change(const_iterator it) { return own(it.chunk_)[it.offset_]; }
   [[nodiscard]] T& change(std::size_t index) { return change(at(index)); }
 
@@ -106,7 +106,7 @@ class ChunkedList {
     own(chunks_.size() - 1).push_back(std::move(value));
     ++ends_.back();
   }
-  /// The value comes to stand before `it`.
+  /// Inserts the value before `it`.
   void insert(const_iterator it, T value) {
     if (it == end()) return push_back(std::move(value));
     Chunk& chunk = own(it.chunk_);
@@ -118,7 +118,7 @@ class ChunkedList {
   void erase(const_iterator first, const_iterator last) {
     std::size_t left = static_cast<std::size_t>(last - first);
     std::size_t offset = first.offset_;
-    // A chunk that becomes empty makes place for the next one.
+    // A chunk that becomes empty is removed, so the next one takes its index.
     for (std::size_t chunk = first.chunk_; left > 0; offset = 0) {
       const std::size_t count = std::min(left, chunks_[chunk]->size() - offset);
       const bool is_whole = count == chunks_[chunk]->size();
@@ -132,7 +132,7 @@ class ChunkedList {
   void pop_back() { erase(std::prev(end())); }
   void clear() { *this = {}; }
 
-  /// Whether the two lists share the chunk of the value at an index of both.
+  /// Whether the two lists share the chunk that holds the value at `index`.
   [[nodiscard]] bool shares(const ChunkedList& other, std::size_t index) const {
     return chunks_[at(index).chunk_] == other.chunks_[other.at(index).chunk_];
   }
@@ -154,13 +154,13 @@ class ChunkedList {
     const auto chunk = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
     return {this, chunk, index - size_before(chunk)};
   }
-  /// The chunk, which no other list shares from now on.
+  /// Makes the chunk this list's own, by a copy if it is shared.
   Chunk& own(std::size_t index) {
     std::shared_ptr<Chunk>& chunk = chunks_[index];
     if (chunk.use_count() > 1) {
       chunk = std::make_shared<Chunk>(*chunk);
     } else {
-      // Another thread may just have let go of it: what that thread read comes before what is written now.
+      // Another thread may just have released it: its reads must happen before our writes.
       std::atomic_thread_fence(std::memory_order_acquire);
     }
     return *chunk;

@@ -50,6 +50,7 @@ class Decimal {
   [[nodiscard]] std::int64_t round_half_up() const;
   /// To the nearest integer, ties to the even one (money). Requires as above.
   [[nodiscard]] std::int64_t round_half_even() const;
+  /// The largest whole number not above the value. Requires as above.
   [[nodiscard]] std::int64_t floor() const;
   /// |value| < 2^62.
   [[nodiscard]] bool fits_int64() const;
@@ -69,13 +70,13 @@ class Decimal {
     return *this;
   }
 
-  /// The smallest whole numbers in the same proportions, the signs kept: {0.5, 0.75} -> {2, 3}. Nothing if one of
-  /// them needs more than 100 bits.
+  /// The smallest whole numbers in the same proportions and with the same signs: {0.5, 0.75} -> {2, 3}. Nothing if one
+  /// of them needs more than 100 bits.
   [[nodiscard]] static std::optional<std::vector<Int128>> to_common_integers(std::span<const Decimal> values);
 
   /// "numerator/denominator" in lowest terms, of any length.
   [[nodiscard]] std::string fraction() const;
-  /// The value of such a text; nothing if it is none.
+  /// The value of such a text; nothing if it is malformed.
   [[nodiscard]] static std::optional<Decimal> of_fraction(std::string_view fraction) {
     Decimal value;
     return value.read_fraction(fraction) ? std::optional(value) : std::nullopt;
@@ -89,7 +90,7 @@ class Decimal {
   }
 
  private:
-  /// Takes the value of a fraction in lowest terms. Returns whether it is one.
+  /// Sets the value from a fraction in lowest terms. Returns false if the text is not one.
   bool read_fraction(std::string_view fraction);
 
   mpq_t value_;  ///< in lowest terms

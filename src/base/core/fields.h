@@ -1,5 +1,5 @@
-/// The fields of plain structs, found by the compiler: what must look at every field (base/core/archive.h) cannot
-/// forget one that is added later.
+/// The fields of plain structs, found by the compiler: code that must visit every field (base/core/archive.h) cannot
+/// miss one that is added later.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace berth {
 
 namespace detail {
 
-/// Becomes a value of any type, but only where nothing is evaluated. A type's own constructors come first: `const&`
-/// makes this conversion the weaker choice where both would do, as for std::optional.
+/// Converts to any type, in unevaluated contexts only. A type's own constructors come first: `const&` makes this
+/// conversion the worse match where both apply, as for std::optional.
 struct AnyField {
   template <class T>
   operator T() const& {  // NOLINT(google-explicit-constructor): that is its purpose
@@ -46,8 +46,8 @@ inline constexpr bool kIsArray = false;
 template <class T, std::size_t kSize>
 inline constexpr bool kIsArray<std::array<T, kSize>> = true;
 
-/// A struct without constructors, private fields and bases. Its fields are no C arrays and no references, and there are
-/// at most 20.
+/// A struct without constructors, private fields or bases. It has at most 20 fields, none of them a C array or a
+/// reference.
 template <class T>
 concept PlainStruct = std::is_class_v<T> && std::is_aggregate_v<T> && !kIsArray<T>;
 

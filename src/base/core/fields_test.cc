@@ -23,7 +23,7 @@ struct Point {
   int x = 1;
   double y = 2;
 };
-/// Of all kinds of types that can be made from others in several ways.
+/// Fields of every kind of type that can be constructed from others in several ways.
 struct Mixed {
   std::optional<std::string> maybe;
   std::variant<int, std::string, double> either;

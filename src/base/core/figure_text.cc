@@ -39,7 +39,7 @@ std::string with_digits(const Decimal& value, int digits) {
   std::int64_t scale = 1;
   for (int i = 0; i < digits; ++i) scale *= 10;
   const Decimal size = value.sign() < 0 ? Decimal(0) - value : value;
-  // The whole part apart: scaled it could be too large.
+  // The whole part is kept separate: scaled, it could overflow.
   std::int64_t whole = size.floor();
   std::int64_t rest = ((size - Decimal(whole)) * Decimal(scale)).round_half_even();
   if (rest == scale) {

@@ -10,7 +10,7 @@ namespace berth {
 
 /// 1234567 -> "1,234,567".
 [[nodiscard]] std::string with_separators(std::int64_t value);
-/// Commas between groups of three in the digits before the point. Requires: a number that is not empty.
+/// Commas between groups of three of the digits before the point. Requires: `digits` is not empty.
 [[nodiscard]] std::string separated(std::string digits);
 /// Micro-dollars as dollars: two digits after the point from $1,000 on, four from $1, else six.
 [[nodiscard]] std::string dollars(std::int64_t micro_usd);
@@ -18,7 +18,7 @@ namespace berth {
 [[nodiscard]] std::string significant(double value);
 /// A share as "98.31%".
 [[nodiscard]] std::string percent(double share);
-/// A decimal text with so many digits behind the point, rounded half to even. Requires: 1 <= digits <= 17.
+/// The value with that many digits after the point, rounded half to even. Requires: 1 <= digits <= 17.
 [[nodiscard]] std::string with_digits(const Decimal& value, int digits);
 
 }  // namespace berth

@@ -8,7 +8,7 @@
 
 namespace berth {
 
-/// Takes values out of results and remembers the first failure; behind it every value is a default one.
+/// Takes values out of results and keeps the first failure; after it every value is T().
 class FirstError {
  public:
   /// The value, or T() if it failed.
@@ -18,7 +18,7 @@ class FirstError {
     note(std::move(result.error()));
     return T();
   }
-  /// For what is checked, without a value.
+  /// For checks that yield no value.
   void check(Result<void> result) {
     if (!result) note(std::move(result.error()));
   }

@@ -1,4 +1,4 @@
-/// Numbers of things, each kind of thing a type of its own: a function that takes a service and a site cannot be called
+/// Indices with a type of their own for each kind of thing: a function that takes a service and a site cannot be called
 /// with the two swapped.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace berth {
 
-/// The number of a thing, from 0; negative where a type gives such numbers a meaning of their own. It is an `int`
-/// wherever one is wanted (subscripts, counts, printing), but becomes no other kind of index, and no `int` becomes an
-/// index by itself. Comparing two kinds of index does not compile.
+/// An index from 0; negative where a type gives such numbers a meaning of their own. It converts to `int` (for
+/// subscripts, counts, printing), but not to another kind of index, and an `int` does not convert to an index
+/// implicitly. Comparing two kinds of index does not compile.
 template <class Tag>
 class Index {
  public:
@@ -60,7 +60,7 @@ bool operator==(Index<TagA> a, Index<TagB> b) = delete;
 template <class TagA, class TagB>
 std::strong_ordering operator<=>(Index<TagA> a, Index<TagB> b) = delete;
 
-/// The index `by` later or earlier, and how far two are apart.
+/// The index plus or minus `by`, and the difference of two indices.
 template <class Tag, std::integral Integer>
 constexpr Index<Tag> operator+(Index<Tag> index, Integer by) {
   return Index<Tag>(static_cast<int>(index) + static_cast<int>(by));

@@ -62,7 +62,7 @@ class Micros {
   std::int64_t count_ = 0;
 };
 
-/// A point in time of a run: microseconds since its second 0. History is before it, at negative instants.
+/// A point in time of a run: microseconds since its second 0. Negative instants are history.
 class Instant {
  public:
   constexpr Instant() = default;

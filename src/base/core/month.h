@@ -31,7 +31,7 @@ class Month {
   [[nodiscard]] std::int64_t end_us() const;
   [[nodiscard]] Date first_day() const;
   [[nodiscard]] std::int32_t day_count() const;
-  /// The month before, if there is one, or the month after.
+  /// The month after this one. Requires: it is within the range.
   [[nodiscard]] Month next() const { return Month(index_ + 1); }
   [[nodiscard]] std::string to_string() const;
 

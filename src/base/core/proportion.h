@@ -17,8 +17,8 @@ struct WholeQuotient {
 /// Requires: divisor > 0; the quotient fits 127 bits.
 [[nodiscard]] WholeQuotient multiply_divide(Int128 a, Int128 b, Int128 divisor);
 
-/// Whole numbers with the sum `total`: the quotients, and what is missing from the total goes one each to those with
-/// the largest remainders, equal ones in their order. Requires: 0 <= total - sum of the quotients <= their number.
+/// Whole numbers with the sum `total`: the quotients, plus 1 for those with the largest remainders (ties in order)
+/// until the sum is reached. Requires: 0 <= total - sum of the quotients <= their number.
 [[nodiscard]] std::vector<Int128> by_largest_remainder(Int128 total, std::span<const WholeQuotient> quotients);
 
 /// `amount`, which may be negative, in proportion to weights that are at least 0 and not all 0.

@@ -10,7 +10,7 @@ namespace berth {
 /// The kind of a failure, on which the exit status of the program depends.
 enum class ErrorCode {
   kInvalidInput,  ///< The user's file or option is wrong; nothing was changed.
-  kMalformed,     ///< What was sent cannot be read at all: it is not JSON.
+  kMalformed,     ///< The input cannot be parsed at all: it is not JSON.
   kNotFound,      ///< A requested file or name does not exist.
   kUnavailable,   ///< The environment failed (disk full, device missing).
   kInterrupted,   ///< The user asked to stop.

@@ -15,7 +15,7 @@ class Rng {
 
   explicit constexpr Rng(std::uint64_t seed) : state_(seed) {}
 
-  /// An independent stream for a component, an object of it (`index`), and so on; does not draw from this one.
+  /// An independent stream for a component, or for one object of it (`index`); does not draw from this one.
   [[nodiscard]] Rng split(std::string_view name, std::uint64_t index = 0) const;
 
   static constexpr result_type min() { return 0; }

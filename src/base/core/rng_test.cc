@@ -14,7 +14,7 @@ TEST(Rng, TheSameStateDrawsTheSame) {
   Rng a(7);
   Rng b(7);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(a(), b());
-  // SplitMix64 from seed 1234567, as its authors' C code gives it.
+  // SplitMix64 with seed 1234567; the values are those of its authors' C code.
   Rng known(1234567);
   EXPECT_EQ(known(), 6457827717110365317ULL);
   EXPECT_EQ(known(), 3203168211198807973ULL);

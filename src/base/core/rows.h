@@ -16,10 +16,10 @@
 namespace berth {
 
 inline constexpr std::size_t kRowCountMax = 1'000'000;
-/// Of a file whose columns are found by their names.
+/// The most columns of a file whose columns are found by their names.
 inline constexpr std::size_t kColumnCountMax = 200;
 
-/// Columns that are found by their names: in any order, each at most once, beside others that are ignored.
+/// Columns that are found by their names: in any order, each at most once; other columns are ignored.
 struct NamedColumns {
   std::vector<std::string_view> required;
   std::vector<std::string_view> optional = {};
@@ -27,7 +27,7 @@ struct NamedColumns {
 
 class Rows {
  public:
-  /// `header` are the names of the columns, in the order in which the file must have them.
+  /// `header`: the names of the columns, in the order in which the file must have them.
   Rows(std::string_view text, std::string_view file, std::vector<std::string_view> header)
       : text_(text), file_(file), header_(std::move(header)), required_count_(header_.size()), lines_(text) {}
   /// The columns are numbered as in `columns`, the required ones first.
@@ -35,14 +35,14 @@ class Rows {
 
   /// Checks that the text is UTF-8 and begins with the header. To be called once, first.
   [[nodiscard]] Result<void> begin();
-  /// Moves to the next row: false after the last one. Blank lines may only follow it.
+  /// Moves to the next row: false after the last one. Blank lines are allowed only at the end.
   [[nodiscard]] Result<bool> next();
 
   /// Whether the file has this column: an optional one may be missing.
   [[nodiscard]] bool has_column(std::size_t column) const { return !is_named_ || places_[column].has_value(); }
   /// Empty if the file does not have the column.
   [[nodiscard]] std::string_view field(std::size_t column) const;
-  /// Where a column is in the current row; the row's beginning if the file does not have it.
+  /// The position of a column in the current row; the row's beginning if the file does not have the column.
   [[nodiscard]] TextPlace place_of(std::size_t column) const {
     return {.line = lines_.number(), .column = text_column(column)};
   }
@@ -58,9 +58,9 @@ class Rows {
   [[nodiscard]] Result<Decimal> number(std::size_t column, std::int64_t max) const;
   [[nodiscard]] Result<Decimal> number_above_zero(std::size_t column, std::int64_t max) const;
 
-  /// Refuses a field: "wanted ..., found ..." with the name of its column.
+  /// An error at a field: "wanted ..., found ..." with the name of its column.
   [[nodiscard]] tl::unexpected<Error> refuse(std::size_t column, std::string_view wanted) const;
-  /// Fails at a field, at the row, or at the file's beginning, with a message of the caller's.
+  /// An error with the caller's message at a field, at the row, or at the file's beginning.
   [[nodiscard]] tl::unexpected<Error> fail_at(std::size_t column, std::string_view message) const;
   [[nodiscard]] tl::unexpected<Error> fail_row(std::string_view message) const;
   [[nodiscard]] tl::unexpected<Error> fail_file(std::string_view message) const;
@@ -71,7 +71,7 @@ class Rows {
   [[nodiscard]] Result<void> find_columns();
   [[nodiscard]] Result<void> split();
   [[nodiscard]] tl::unexpected<Error> fail_split(const RowFault& fault) const;
-  /// Where a column is in the row; the row's beginning if the file does not have it.
+  /// The byte column where it begins in the row; that of the row's beginning if the file does not have it.
   [[nodiscard]] std::size_t text_column(std::size_t column) const;
 
   std::string_view text_;

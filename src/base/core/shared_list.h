@@ -1,5 +1,5 @@
 /// A list of values that copies of the list share: a copy costs a pointer per value, and changing a value of one list
-/// copies that value alone. For specifications that are large, read often and changed seldom.
+/// copies only that value. For large specifications that are read often and changed seldom.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ template <class T>
 class SharedList {
   struct Place {
     std::shared_ptr<T> value;
-    bool is_changeable = true;  ///< whether it was made by a list; else it may be a constant
+    bool is_changeable = true;  ///< made by a list; otherwise the value may be a constant
     friend bool operator==(const Place& a, const Place& b) { return a.value == b.value; }
   };
 
@@ -82,7 +82,7 @@ class SharedList {
     if (!place.is_changeable || place.value.use_count() > 1) {
       place = {.value = std::make_shared<T>(std::as_const(*place.value))};
     } else {
-      // Another thread may just have let go of it: what that thread read comes before what is written now.
+      // Another thread may just have released it: its reads must happen before our writes.
       std::atomic_thread_fence(std::memory_order_acquire);
     }
     return *place.value;
@@ -97,13 +97,12 @@ class SharedList {
   [[nodiscard]] iterator begin() { return {this, 0}; }
   [[nodiscard]] iterator end() { return {this, std::ssize(values_)}; }
 
-  /// The value itself, which lives as long as somebody shares it.
+  /// The value itself, which lives as long as a pointer or a list shares it.
   [[nodiscard]] std::shared_ptr<const T> share(std::size_t index) const { return values_[index].value; }
-  /// Another value takes the place: the value that was there does not change, and lives on with the lists that share
-  /// it.
+  /// Replaces the value at `index`. Lists that share the old value keep it unchanged.
   void set(std::size_t index, T value) { values_[index] = {.value = std::make_shared<T>(std::move(value))}; }
-  /// Likewise, without a copy of the value: it is shared with whoever else has it. Requires: not null. `index` may be
-  /// the size: then the list becomes longer by one.
+  /// Likewise, sharing the value with its other owners instead of copying it. Requires: not null. If `index` is the
+  /// size, the list grows by one.
   void set_shared(std::size_t index, std::shared_ptr<const T> value) {
     if (index == values_.size()) values_.emplace_back();
     // Never changed through this pointer.

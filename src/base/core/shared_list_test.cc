@@ -47,7 +47,7 @@ TEST(SharedList, AChangeOfOneCopyIsNotSeenByOthers) {
   EXPECT_EQ(words, (SharedWords{"x", "b"}));
   EXPECT_FALSE(words.shares(before, 0));
   EXPECT_TRUE(words.shares(before, 1));
-  EXPECT_EQ(&before[1], address);  // what is not changed stays where it is
+  EXPECT_EQ(&before[1], address);  // an unchanged value keeps its address
 }
 
 TEST(SharedList, AValueThatNobodySharesIsChangedInPlace) {

@@ -1,4 +1,4 @@
-/// A value that readers may keep while its owner goes on changing it: a copy costs a pointer.
+/// A value that readers may keep while its owner continues to change it: a copy costs a pointer.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class SharedValue {
   [[nodiscard]] const T& operator*() const { return *value_; }
   [[nodiscard]] const T* operator->() const { return value_.get(); }
 
-  /// The value, to be changed. O(1), or a copy of it once after each time that it was shared.
+  /// Write access to the value. O(1); the first call after it was shared copies the value.
   [[nodiscard]] T& change() {
     if (is_shared_) value_ = std::make_shared<T>(std::as_const(*value_));
     is_shared_ = false;
@@ -37,7 +37,7 @@ class SharedValue {
 
  private:
   std::shared_ptr<T> value_;
-  // Whether it ever was, not whether it is: that a reader has let go of it is not known in time.
+  // True once shared, even if no copy is left: the release of a copy by a reader cannot be observed safely.
   mutable bool is_shared_ = false;
 };
 

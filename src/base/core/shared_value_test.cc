@@ -29,7 +29,7 @@ TEST(SharedValue, ACopyThatChangesLeavesTheOriginal) {
 TEST(SharedValue, IsCopiedOnceAfterItWasShared) {
   SharedValue<std::vector<int>> owner({1});
   const std::vector<int>* const first = &*owner;
-  EXPECT_EQ(&owner.change(), first);  // nobody shares it
+  EXPECT_EQ(&owner.change(), first);  // not shared
   {
     const SharedValue<std::vector<int>> reader = owner;
   }

@@ -1,5 +1,5 @@
-/// Sorting by a key, where equal keys keep their order. Not std::stable_sort: that of libstdc++ 12 uses a function that
-/// C++17 deprecates, which clang reports and -Werror makes an error.
+/// Sorting by a key, where equal keys keep their order. Not std::stable_sort: libstdc++ 12 implements it with a
+/// function that C++17 deprecates, which clang reports and -Werror turns into an error.
 #pragma once
 
 #include <algorithm>

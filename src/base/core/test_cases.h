@@ -22,7 +22,7 @@ inline constexpr bool kIsSlowBuild = __has_feature(address_sanitizer) || __has_f
 inline constexpr bool kIsSlowBuild = false;
 #endif
 
-/// `full` in release builds, `slow` in slow ones: how many cases a test tries, or how large they are.
+/// The number (or size) of the cases that a test tries: `full` in release builds, `slow` in slow ones.
 template <class Number>
 [[nodiscard]] constexpr Number by_build(Number full, Number slow) {
   return kIsSlowBuild ? slow : full;
@@ -40,15 +40,15 @@ template <class Number>
   return std::nullopt;
 }
 
-/// The seeds of `count` cases. `params` is what RapidCheck reads too, such as "seed=7 max_success=20000": another seed
-/// gives other cases (seed 1, the default, gives 0, 1, 2 ...), and a larger max_success more of them. With
-/// "from=500 seeds=20" they are 500 to 519.
+/// The seeds of `count` cases. `params` has the format of RapidCheck's parameters, such as "seed=7 max_success=20000":
+/// another seed gives other cases (seed 1, the default, gives 0, 1, 2 ...), and a larger max_success gives more of
+/// them. "from=500 seeds=20" gives 500 to 519.
 [[nodiscard]] inline auto case_seeds(std::uint64_t count, std::string_view params) {
   if (const auto from = number_in(params, "from")) {
     return std::views::iota(*from, *from + number_in(params, "seeds").value_or(count));
   }
   const std::uint64_t seed = number_in(params, "seed").value_or(1);
-  // 48 bits: far from the seeds of other runs, and so that the last one is still a number.
+  // 48 bits: far from the seeds of other runs, and adding the count cannot overflow.
   const std::uint64_t first = seed == 1 ? 0 : Rng(seed)() >> 16;
   return std::views::iota(first, first + std::max(count, number_in(params, "max_success").value_or(0)));
 }

@@ -29,7 +29,7 @@ struct TextPlace {
 /// "; did you mean latency_ms?", or nothing if no known word is near.
 [[nodiscard]] std::string spelling_hint(std::string_view found, std::span<const std::string_view> known);
 
-/// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are left out. The last line
+/// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are skipped. The last line
 /// needs no LF. `line()` is valid as long as the text.
 class LineReader {
  public:
@@ -64,11 +64,11 @@ struct RowFault {
   std::string message;
 };
 
-/// Splits a row at its commas. A field may be in double quotes (then it may contain commas; a doubled quote inside
-/// is refused, because these formats never need one). Spaces around a field are left out.
+/// Splits a row at its commas. A field may be in double quotes (then it may contain commas; a doubled quote inside is
+/// refused, because these formats never need one). Spaces around a field are stripped.
 [[nodiscard]] tl::expected<std::vector<Field>, RowFault> split_row(std::string_view row, std::size_t field_count_max);
 
-/// Whether the bytes are well-formed UTF-8 without NUL; returns the offset of the first bad byte, or npos.
+/// The offset of the first byte that is not well-formed UTF-8 or is NUL; npos if there is none.
 [[nodiscard]] std::size_t find_bad_utf8(std::string_view text);
 
 /// Reads a decimal integer from 0 to `max`, digits only; the error says what was wanted and found, without a position.

@@ -22,7 +22,7 @@ using yaml::ScalarKind;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Reads the text byte by byte and says how far the parser is: its events have no positions.
+/// Iterates over the text and records how far the parser has read, because its events have no positions.
 class Cursor {
  public:
   using iterator_category = std::forward_iterator_tag;
@@ -50,7 +50,7 @@ class Cursor {
   std::size_t* furthest_;
 };
 
-/// Turns offsets into positions. Each offset is at or behind the one before it, so that all together cost O(bytes).
+/// Turns offsets into positions. Offsets must not decrease, so that all lookups together cost O(bytes).
 class Places {
  public:
   Places(std::string_view text, std::size_t first_line) : text_(text), place_{.line = first_line, .column = 1} {}
@@ -73,7 +73,7 @@ class Places {
   TextPlace place_;
 };
 
-/// A key as it stands in a path: long ones and those with control characters in quotes, shortened.
+/// A key as printed in a path: long keys and those with control characters in quotes, shortened.
 std::string shown_key(const std::string& key) {
   constexpr std::size_t kLengthMax = 48;
   const auto is_printable = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; };
@@ -88,13 +88,13 @@ std::string_view character_at(std::string_view text, std::size_t offset) {
   return text.substr(offset, end - offset);
 }
 
-/// The characters of a number from an offset on.
+/// The characters of the number at an offset.
 std::string_view number_at(std::string_view text, std::size_t offset) {
   const std::size_t end = text.find_first_not_of("+-.0123456789eE", offset);
   return text.substr(offset, end == std::string_view::npos ? end : end - offset);
 }
 
-/// The second one of two equal keys; the first such one in the order of the text.
+/// The first key in the order of the text that repeats an earlier one; nullptr if there is none.
 const yaml::Entry* find_repeated(const yaml::Map& map) {
   std::vector<const yaml::Entry*> entries;
   entries.reserve(map.size());
@@ -111,7 +111,7 @@ const yaml::Entry* find_repeated(const yaml::Map& map) {
   return first;
 }
 
-/// Builds the tree from the parser's events. Each event returns whether parsing goes on.
+/// Builds the tree from the parser's events. Each event returns whether parsing continues.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, std::string_view source, const Limits& limits)
@@ -145,12 +145,12 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool open(std::variant<yaml::Scalar, yaml::List, yaml::Map> empty);
   bool close();
-  /// The new node, or null after a failure. Its address stays valid: its parent gets no further member while it is
-  /// open.
+  /// The new node, or null after a failure. Its address stays valid, because its parent gets no further member while
+  /// the node is open.
   yaml::Node* add(std::size_t offset, std::variant<yaml::Scalar, yaml::List, yaml::Map> value);
-  /// Where the token begins that was read last; remembers where it ends.
+  /// The offset where the token read last begins; records where it ends.
   std::size_t begin_token();
-  /// The keys and numbers that lead to the value that is read now.
+  /// The keys and indices that lead to the value being read.
   [[nodiscard]] std::string path() const;
   bool fail(ErrorCode code, TextPlace place, std::string_view message);
 
@@ -158,8 +158,8 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view source_;
   const Limits& limits_;
   Places places_;
-  std::size_t furthest_ = 0;   ///< behind the last byte that the parser has taken
-  std::size_t token_end_ = 0;  ///< behind the last token, perhaps also behind a separator
+  std::size_t furthest_ = 0;   ///< one past the last byte that the parser has taken
+  std::size_t token_end_ = 0;  ///< one past the last token, perhaps past a separator, too
   yaml::Node root_;
   std::vector<yaml::Node*> open_;
   std::size_t value_count_ = 0;
@@ -236,7 +236,7 @@ bool Builder::parse_error(std::size_t bytes_read, const std::string& /*token*/, 
     return fail(ErrorCode::kMalformed, places_.at(begin),
                 fmt::format("wanted a number in the range of a double, found {}", in_quotes(number_at(text_, begin))));
   }
-  const std::string_view reason = why.what();  // what the text holds comes behind "last read"
+  const std::string_view reason = why.what();  // the text's own content follows "last read"
   if (reason.substr(0, reason.find("; last read")).find("surrogate") != std::string_view::npos) {
     return fail(ErrorCode::kMalformed, places_.at(bytes_read - 1), "wanted surrogates in pairs, found one alone");
   }
@@ -251,7 +251,7 @@ std::string Builder::path() const {
   std::string path;
   for (std::size_t i = 0; i < open_.size(); ++i) {
     if (const auto* list = std::get_if<yaml::List>(&open_[i]->value)) {
-      const bool is_innermost = i + 1 == open_.size();  // there the next item is read, elsewhere the last one is open
+      const bool is_innermost = i + 1 == open_.size();  // its next item is being read; elsewhere the last one is open
       path += fmt::format("[{}]", is_innermost ? list->size() : list->size() - 1);
       continue;
     }
@@ -284,7 +284,7 @@ Result<yaml::Node> parse_document(std::string_view text, std::string_view source
     error.code = ErrorCode::kMalformed;
     return tl::unexpected(std::move(error));
   };
-  // The parser skips a mark of its own, checks UTF-8 in strings only, and takes NUL for the end.
+  // The parser itself skips a byte-order mark, checks UTF-8 in strings only, and treats NUL as the end.
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
     return malformed(0, "wanted JSON, found a second byte-order mark");
   }

@@ -1,7 +1,8 @@
-/// JSON texts of callers, read into a tree with positions, within fixed limits.
+/// JSON texts from callers, read into a tree with positions, within fixed limits.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/core/result.h"
@@ -10,17 +11,20 @@
 namespace berth::json {
 
 inline constexpr std::size_t kTextBytesMax = 4U << 20U;
-/// Objects and lists inside each other.
+/// The deepest nesting of objects and lists.
 inline constexpr std::size_t kDepthMax = 64;
 /// Values of the tree, keys not counted: a day of arrivals by second has 259,200.
 inline constexpr std::size_t kValueCountMax = 300'000;
 
-/// How large a text may be; those above for callers of a server.
+/// How large a text may be. The defaults suit a server's clients.
 struct Limits {
   std::size_t text_bytes_max = kTextBytesMax;
   std::size_t value_count_max = kValueCountMax;
   std::size_t first_line = 1;  ///< the number of its first line in the source, of which it may be a part
 };
+
+/// For texts that this program wrote itself; levels of nesting stay limited.
+inline constexpr Limits kNoLimits{.text_bytes_max = SIZE_MAX, .value_count_max = SIZE_MAX};
 
 /// The one value of a JSON text (RFC 8259; a byte-order mark is ignored). Scalars keep their kind, numbers their text.
 ///

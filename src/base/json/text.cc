@@ -15,7 +15,7 @@ std::string object_text(const Members& members) {
   std::size_t size = 2;
   for (const auto& [key, value] : members) size += key.size() + value.size() + 4;
   std::string text;
-  text.reserve(size);  // a page of objects is long, and would be copied as it grows
+  text.reserve(size);  // a page of objects is long: avoids copies as it grows
   text += '{';
   for (const auto& [key, value] : members) {
     if (text.size() > 1) text += ',';

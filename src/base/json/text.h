@@ -12,8 +12,7 @@
 
 namespace berth::json {
 
-/// The value as JSON text. Bytes that are not UTF-8 (such as in a file's stem) are replaced, so the output is valid
-/// UTF-8.
+/// The value as JSON text. Bytes that are not UTF-8 (in a file name, say) are replaced, so the output is valid UTF-8.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value);
 
 /// The value, or null.
@@ -25,8 +24,9 @@ template <class T>
 /// The number with all its digits. JSON has no fractions, so a number without a finite decimal form is rounded.
 [[nodiscard]] std::string exact_text(const Decimal& value);
 
-/// Keys and values that are JSON already.
+/// Keys, and values that are JSON text already.
 using Members = std::vector<std::pair<std::string_view, std::string>>;
+/// One JSON object, one JSON list, of parts that are JSON text already.
 [[nodiscard]] std::string object_text(const Members& members);
 [[nodiscard]] std::string list_text(const std::vector<std::string>& items);
 

@@ -2,57 +2,94 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/core/ensure.h"
 
 namespace berth::json {
 namespace {
 
-std::string quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+bool needs_no_escape(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
 }  // namespace
 
-JsonWriter& JsonWriter::raw(std::string_view token) {
-  if (needs_comma_) bytes_ += ',';
-  bytes_ += token;
-  needs_comma_ = true;
+Writer& Writer::key(std::string_view key) {
+  value(key);
+  bytes_ += indent_ == kCompact ? ":" : ": ";
+  is_after_key_ = true;
   return *this;
 }
 
-JsonWriter& JsonWriter::open(char bracket) {
-  raw(std::string_view(&bracket, 1));
-  needs_comma_ = false;
+Writer& Writer::value(std::string_view text) {
+  if (!std::ranges::all_of(text, needs_no_escape)) {
+    return token(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  separate();
+  bytes_.append(1, '"').append(text).append(1, '"');
   return *this;
 }
 
-JsonWriter& JsonWriter::close(char bracket) {
+Writer& Writer::value(double number) { return token(nlohmann::json(number).dump()); }
+
+Writer& Writer::value(const Decimal& number) {
+  const std::string text = number.to_string();
+  return text.find('/') == std::string::npos ? token(text) : value(number.to_double());
+}
+
+Writer& Writer::value(Int128 number) {
+  separate();
+  fmt::format_to(std::back_inserter(bytes_), "{}", number);
+  return *this;
+}
+
+std::string Writer::take() {
+  ENSURE(depth_ == 0 && !is_after_key_);
+  is_first_ = true;
+  return std::exchange(bytes_, {});
+}
+
+std::string Writer::take_line() { return take() + "\n"; }
+
+Writer& Writer::open(char bracket) {
+  separate();
   bytes_ += bracket;
-  needs_comma_ = true;
+  ++depth_;
+  is_first_ = true;
   return *this;
 }
 
-JsonWriter& JsonWriter::key(std::string_view key) {
-  raw(quoted(key));
-  bytes_ += ':';
-  needs_comma_ = false;
+Writer& Writer::close(char bracket) {
+  ENSURE(depth_ > 0 && !is_after_key_);
+  --depth_;
+  if (!is_first_) break_line();
+  bytes_ += bracket;
+  is_first_ = false;
   return *this;
 }
 
-JsonWriter& JsonWriter::text(std::string_view text) { return raw(quoted(text)); }
+Writer& Writer::token(std::string_view token) {
+  separate();
+  bytes_ += token;
+  return *this;
+}
 
-JsonWriter& JsonWriter::integer(Int128 number) { return raw(fmt::format("{}", number)); }
+void Writer::separate() {
+  if (is_after_key_) {
+    is_after_key_ = false;
+    return;
+  }
+  if (!is_first_) bytes_ += ',';
+  if (depth_ > 0) break_line();
+  is_first_ = false;
+}
 
-JsonWriter& JsonWriter::number(std::string_view decimal) { return raw(decimal); }
-
-JsonWriter& JsonWriter::truth(bool truth) { return raw(truth ? "true" : "false"); }
-
-JsonWriter& JsonWriter::null() { return raw("null"); }
-
-std::string JsonWriter::take() {
-  needs_comma_ = false;
-  return std::exchange(bytes_, {}) + "\n";
+void Writer::break_line() {
+  if (indent_ == kCompact) return;
+  bytes_ += '\n';
+  bytes_.append(depth_ * static_cast<std::size_t>(indent_), ' ');
 }
 
 }  // namespace berth::json

@@ -17,10 +17,10 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// Deeper values are refused by the library; whoever reads flat objects refuses the first level of them.
+/// The library refuses deeper values; callers that want flat objects refuse any nesting themselves.
 constexpr std::size_t kDepthMax = 64;
 
-/// In its place in the list: a member that is built elsewhere and copied is a stall each time.
+/// Fills the member in place: building it elsewhere and copying it stalls the processor each time.
 void fill(FlatMember& member, const dom::key_value_pair& field) {
   member.key = field.key;
   switch (field.value.type()) {
@@ -54,7 +54,7 @@ void fill(FlatMember& member, const dom::key_value_pair& field) {
   }
 }
 
-/// A key as it is if it is a name, else in quotes.
+/// The key unchanged if it is a plain name, else in quotes.
 std::string shown_key(std::string_view key) {
   const bool is_name = std::ranges::all_of(key, [](char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -62,8 +62,7 @@ std::string shown_key(std::string_view key) {
   return is_name && !key.empty() ? std::string(key) : in_quotes(key);
 }
 
-/// The first number of an object that cannot be read, with its key, for a message: the parser that failed does not say
-/// which one it was.
+/// The first unreadable number of an object, with its key, for a message: the parser does not say which number failed.
 std::optional<std::string> name_bad_number(std::string_view line) {
   namespace ondemand = simdjson::ondemand;
   ondemand::parser parser;
@@ -86,7 +85,7 @@ std::optional<std::string> name_bad_number(std::string_view line) {
   return std::nullopt;
 }
 
-/// What the parser found wrong with a line.
+/// The error for a line that the parser refused.
 tl::unexpected<Error> refuse_line(std::string_view line, simdjson::error_code error) {
   if (const auto number = name_bad_number(line)) return fail(ErrorCode::kMalformed, *number);
   return fail(ErrorCode::kMalformed,
@@ -97,7 +96,7 @@ tl::unexpected<Error> refuse_line(std::string_view line, simdjson::error_code er
 
 struct FlatObjectReader::State {
   dom::parser parser;
-  std::string padded;  ///< the line, with the bytes behind it that the library may read
+  std::string padded;  ///< the line and the padding after it that the library may read
   std::vector<FlatMember> members;
 };
 

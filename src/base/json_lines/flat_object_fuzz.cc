@@ -1,5 +1,5 @@
-// Any bytes give the members that another library finds, or an error; what one of the two accepts and the other does
-// not has one of the reasons below.
+// Any bytes give the members that another library finds, or an error; where only one of the two accepts a line, one of
+// the reasons below applies.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -57,7 +57,7 @@ class Reasons : public nlohmann::json_sax<Json> {
   bool boolean(bool /*value*/) override { return true; }
   bool number_integer(std::int64_t /*value*/) override { return true; }
   bool number_unsigned(std::uint64_t /*value*/) override { return true; }
-  /// An integer that no 64 bits hold is a float there.
+  /// It reads an integer beyond 64 bits as a float.
   bool number_float(double /*value*/, const std::string& text) override {
     if (text.find_first_of(".eE") == std::string::npos) has_reason = true;
     return true;
@@ -84,7 +84,7 @@ class Reasons : public nlohmann::json_sax<Json> {
 
 bool may_be_refused(std::string_view line, const Json& expected) {
   if (!expected.is_object() || line.size() > json::FlatObjectReader::kLineBytesMax) return true;
-  // There the first is left out, and the second is the end.
+  // It skips a byte-order mark and treats NUL as the end.
   if (line.starts_with("\xEF\xBB\xBF") || line.find('\0') != std::string_view::npos) return true;
   Reasons reasons;
   ENSURE(Json::sax_parse(line, &reasons));
@@ -94,7 +94,7 @@ bool may_be_refused(std::string_view line, const Json& expected) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static json::FlatObjectReader reader;  // with what earlier lines left behind
+  static json::FlatObjectReader reader;  // keeps the buffers of earlier lines
   const std::string_view line(reinterpret_cast<const char*>(bytes), size);
   const Json expected = Json::parse(line, nullptr, false);
   const auto members = reader.read(line);

@@ -32,7 +32,7 @@ std::string shown(const FlatMember& member) {
   return "?";
 }
 
-/// The members as texts, or the error as the only one.
+/// The members as texts, or the error as the only text.
 std::vector<std::string> read_by(FlatObjectReader& reader, std::string_view line) {
   const auto members = reader.read(line);
   if (!members) return {"error: " + members.error().message};
@@ -46,7 +46,7 @@ std::vector<std::string> read(std::string_view line) {
   return read_by(reader, line);
 }
 
-/// Of a line of the form {"x":VALUE}.
+/// The value read from the line {"x":VALUE}.
 std::string read_value(const std::string& value) {
   const auto members = read(R"({"x":)" + value + "}");
   return members.size() == 1 ? members[0] : "several";
@@ -200,7 +200,7 @@ TEST(FlatObject, LinesMayHave65536Bytes) {
 TEST(FlatObject, AReaderKeepsNothingOfTheLineBefore) {
   FlatObjectReader reader;
   EXPECT_THAT(read_by(reader, R"({"a":12345,"b":6})"), ElementsAre("a=integer 12345", "b=integer 6"));
-  // What the line before left behind would complete it.
+  // The bytes left in the buffer by the previous line would complete it.
   EXPECT_THAT(read_by(reader, R"({"a":12345,"b":6)"), ElementsAre(StartsWith("error: wanted a JSON object")));
   EXPECT_THAT(read_by(reader, R"({"c":1})"), ElementsAre("c=integer 1"));
   EXPECT_THAT(read_by(reader, R"({"a":"xxxx"})"), ElementsAre("a=text xxxx"));

@@ -1,5 +1,5 @@
-/// A mutex that threads get in the order in which they asked for it: one that takes it again and again, as the
-/// driver of a world does, costs the others one turn at most. std::mutex promises no such thing.
+/// A mutex granted in the order of requests: a thread that locks it again and again, as the driver of a world does,
+/// delays each other thread by at most one turn. std::mutex gives no such guarantee.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@ class FairMutex {
  public:
   void lock();
   void unlock();
-  /// Threads that hold it or wait for it.
+  /// The number of threads that hold it or wait for it.
   [[nodiscard]] std::uint64_t users() const;
 
  private:

@@ -23,7 +23,7 @@ TEST(FairMutex, ComesToThreadsInTheOrderInWhichTheyAsk) {
     while (mutex.users() < static_cast<std::uint64_t>(i) + 2) std::this_thread::yield();
   }
   mutex.unlock();
-  mutex.lock();  // behind all of them
+  mutex.lock();  // after all of them
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
   mutex.unlock();
   for (std::thread& thread : threads) thread.join();

@@ -26,8 +26,8 @@ struct FreeCbc {
 using ClpHandle = std::unique_ptr<Clp_Simplex, FreeClp>;
 using CbcHandle = std::unique_ptr<Cbc_Model, FreeCbc>;
 
-/// A model in the form of the library: the matrix by columns without gaps. One spare element keeps every array's
-/// address valid.
+/// A model in the library's format: the matrix by columns without gaps. One spare element keeps every array's address
+/// valid.
 struct Arrays {
   std::vector<CoinBigIndex> starts;
   std::vector<int> rows;
@@ -96,7 +96,7 @@ bool is_within(double value, double lower, double upper) {
          value <= upper + kTolerance * std::max(1.0, std::abs(upper));
 }
 
-/// Whether values meet every limit of the model, checked here and not taken from the library.
+/// Whether values meet every limit of the model, checked without relying on the library.
 bool is_solution(const LinearModel& model, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!is_within(values[i], model.columns[i].lower, model.columns[i].upper)) return false;
@@ -146,7 +146,7 @@ struct ModelSize {
   std::size_t rows = 0;
 };
 
-/// Solves from the basis that the library has: of a new model, from none.
+/// Solves from the basis that the library holds; a new model has none.
 LpAnswer solved(Clp_Simplex* clp, const ModelSize& size) {
   // Not Clp_initialSolve: on large models its crash start prints at any log level.
   Clp_dual(clp, 0);
@@ -188,7 +188,7 @@ MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc, const MipLimit
     answer.bound =
         std::min(answer.objective, limits.gap_allowed > 0 ? Cbc_getBestPossibleObjValue(cbc) : answer.objective);
   } else if (Cbc_isProvenInfeasible(cbc) != 0 && Cbc_bestSolution(cbc) == nullptr) {
-    // If its time ends during preprocessing the library says the same, and not that its time was over.
+    // When time runs out during preprocessing, the library reports the same status and not its limit.
     if (limits.seconds_max < kInfinity) return answer;
     answer.status = Status::kInfeasible;
     answer.bound = kInfinity;

@@ -54,8 +54,8 @@ struct LpAnswer {
 /// Solves the relaxation: whether columns are integers is ignored. Safe to call from several threads.
 [[nodiscard]] LpAnswer solve_lp(const LinearModel& model);
 
-/// A relaxation that is solved again and again with other limits of its columns. Each solve begins where the last one
-/// ended, which takes a fraction of the time of `solve_lp`. The answers depend on the model and on the calls so far.
+/// A relaxation that is solved repeatedly with different column limits. Each solve starts from the previous basis,
+/// which takes a fraction of the time of `solve_lp`. The answers depend on the model and on the calls so far.
 class LpSession {
  public:
   /// Requires: the model has a column.
@@ -66,7 +66,9 @@ class LpSession {
     double lower = 0;
     double upper = kInfinity;
   };
+  /// Requires: the column exists, lower <= upper.
   void set_limits(int column, const ColumnLimits& limits);
+  /// Requires: the column exists, the cost is finite.
   void set_cost(int column, double cost);
 
   [[nodiscard]] LpAnswer solve();
@@ -78,20 +80,21 @@ class LpSession {
 
 struct MipLimits {
   std::int64_t nodes_max = 1'000'000;
-  /// A solution that is known to be this close to the optimum, as a share of it, is good enough: kOptimal then means
-  /// within this gap, and `bound` says how close.
+  /// The search stops at a solution proven this close to the optimum, as a share of it: kOptimal then means within this
+  /// gap, and `bound` says how close.
   double gap_allowed = 0;
-  /// For benchmarks only: if it ends a search, the answer depends on the machine. Processor seconds, obeyed only
-  /// roughly; above 0. With it nothing is reported as infeasible: the library does not distinguish that from its limit.
+  /// For benchmarks only: a search that this limit stops gives an answer that depends on the machine. Processor
+  /// seconds, kept only roughly; above 0. With a limit no model is reported as infeasible, because the library does not
+  /// distinguish that from running out of time.
   double seconds_max = kInfinity;
-  /// Whether the library preprocesses the model. It may be faster or slower; but an answer may be reported as optimal
-  /// and be slightly worse, if a solution is exactly on a limit.
+  /// Whether the library preprocesses the model. That may be faster or slower, and an answer reported as optimal may be
+  /// slightly worse where a solution is exactly on a limit.
   bool is_reduced_first = true;
 };
 
 /// `values` is empty if no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:
-/// the nodes or seconds were used up, or the library stopped; `bound` is valid all the same. An infeasible model's
-/// bound is infinite.
+/// the nodes or seconds were used up, or the library stopped; `bound` is still valid. An infeasible model's bound is
+/// infinite.
 struct MipAnswer {
   Status status = Status::kLimit;
   double objective = 0;

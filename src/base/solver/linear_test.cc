@@ -30,7 +30,7 @@ LinearModel diet() {
           .rows = {{.lower = 6, .entries = {{0, 1}, {1, 2}}}, {.lower = 4, .entries = {{0, 1}, {1, 1}}}}};
 }
 
-/// The most value of goods below a weight, with a count of each.
+/// A knapsack: the highest value of goods within a weight, with a limit on each good's count.
 struct Good {
   int value = 0;
   int weight = 0;
@@ -113,7 +113,7 @@ double duality_gap(const LinearModel& model, const LpAnswer& answer) {
   return std::abs(dual - answer.objective);
 }
 
-/// What a call writes to the two standard streams by any means.
+/// Everything that a call writes to stdout and stderr, by any means.
 std::string output_of(const std::function<void()>& call) {
   std::fflush(nullptr);
   std::FILE* file = std::tmpfile();
@@ -292,7 +292,7 @@ TEST(SolveMip, SpentSecondsStillGiveABoundAndBindNoLaterCall) {
   EXPECT_EQ(solve_mip(model, {.nodes_max = 200}).values, by_nodes.values);
 }
 
-/// Stopped during preprocessing, the library says that there is no solution.
+/// When stopped during preprocessing, the library reports that there is no solution.
 TEST(SolveMip, WhereverTheSecondsEndNoSolutionIsDenied) {
   LinearModel model = covering(250, 4000, true);
   for (Row& row : model.rows) {

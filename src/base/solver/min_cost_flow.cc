@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// The network with what is left of each arc's capacity. Arc number i and i ^ 1 are the two directions of one arc.
+/// The network with each arc's remaining capacity. Arc number i and i ^ 1 are the two directions of one arc.
 class Residual {
  public:
   explicit Residual(const FlowProblem& problem)
@@ -63,7 +63,7 @@ class Residual {
     return costs_[arc] + potentials_[from] - potentials_[heads_[arc]];
   }
 
-  /// Shortest distances from the source, which make the potentials of the next round. False if the sink is cut off.
+  /// Shortest distances from the source, which update the potentials. False if the sink is unreachable.
   bool find_distances() {
     using Entry = std::pair<std::int64_t, std::size_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -106,7 +106,7 @@ class Residual {
     return levels_[sink_] >= 0;
   }
 
-  /// Sends what one path from level to level takes; 0 if there is none left.
+  /// Sends as much as one path through the levels takes; 0 if no path is left.
   std::int64_t send_along_a_path() {
     std::vector<std::size_t> path;
     std::size_t node = source_;
@@ -146,7 +146,7 @@ class Residual {
   std::size_t sink_;
   std::int64_t to_send_ = 0;
   std::vector<std::size_t> heads_;   ///< by arc
-  std::vector<std::int64_t> left_;   ///< by arc: capacity that is left
+  std::vector<std::int64_t> left_;   ///< by arc: remaining capacity
   std::vector<std::int64_t> costs_;  ///< by arc
   std::vector<std::vector<std::size_t>> arcs_of_;
   std::vector<std::int64_t> potentials_;

@@ -16,7 +16,7 @@ struct FlowArc {
   std::int64_t cost = 0;
 };
 
-/// `supplies` by node: what enters the network there, negative where it leaves. Requires: they sum to 0.
+/// `supplies` by node: the flow that enters the network there, negative where it leaves. Requires: they sum to 0.
 struct FlowProblem {
   std::vector<std::int64_t> supplies;
   std::vector<FlowArc> arcs;
@@ -28,9 +28,9 @@ struct FlowAnswer {
 };
 
 /// Minimises the cost; nothing if the supplies cannot all be sent. The primal-dual method (Ford and Fulkerson 1957):
-/// shortest distances by reduced costs, then as much flow as the arcs of shortest paths take, and again. O(n + m)
-/// memory; each round, of which there are at most as many as different lengths of paths, takes O(m log n) and a maximum
-/// flow. Requires: the cost fits 64 bits.
+/// shortest distances by reduced costs, then as much flow as the arcs of shortest paths take, repeated. O(n + m)
+/// memory; at most as many rounds as there are different path lengths, each O(m log n) and a maximum flow. Requires:
+/// the cost fits 64 bits.
 [[nodiscard]] std::optional<FlowAnswer> min_cost_flow(const FlowProblem& problem);
 
 }  // namespace berth::solver

@@ -1,4 +1,4 @@
-// On any network: a flow keeps every limit and balance, costs what it says, and is as cheap as the linear programme.
+// On any network: a flow keeps every limit and balance, its stated cost is right, and the linear program is no cheaper.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -39,7 +39,7 @@ LpAnswer solve_as_programme(const FlowProblem& problem) {
   for (std::size_t node = 0; node < problem.supplies.size(); ++node) {
     model.rows[node].lower = model.rows[node].upper = static_cast<double>(problem.supplies[node]);
   }
-  // A column that is always 0, as a model has one at least.
+  // A column fixed at 0: a model needs at least one column.
   model.columns.push_back({.cost = 0, .lower = 0, .upper = 0});
   for (const FlowArc& arc : problem.arcs) {
     const int column = static_cast<int>(model.columns.size());

@@ -150,7 +150,7 @@ Result<std::vector<Node>> Composer::documents() {
     YamlEvent begin;
     if (const auto done = read(begin); !done) return pass_on(done.error());
     if (begin.type() == YAML_STREAM_END_EVENT) break;
-    anchors_.clear();  // an alias means an anchor of its own document
+    anchors_.clear();  // an alias refers to an anchor of its own document
     YamlEvent first;
     if (const auto done = read(first); !done) return pass_on(done.error());
     auto root = node(first, 1);

@@ -1,4 +1,4 @@
-/// YAML documents of users, read into a tree with positions, within fixed limits. Only this folder uses libyaml.
+/// YAML documents from users, read into a tree with positions, within fixed limits. Only this folder uses libyaml.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace berth::yaml {
 struct Node;
 struct Entry;
 
-/// What a scalar is. YAML leaves that to the reader: text that looks like a number is one where a number is wanted.
-/// JSON (base/json/document.h) says it: there "5" is no number, and 5 no text.
+/// What a scalar is. YAML leaves that to the reader: text that looks like a number counts as one where a number is
+/// wanted. JSON (base/json/document.h) states it: there "5" is not a number, and 5 is not a text.
 enum class ScalarKind { kUntyped, kText, kNumber, kTruth, kNull };
 
 /// A leaf. Numbers stay text: a caller who needs one reads it exactly.
 struct Scalar {
   std::string text;
-  bool is_plain = true;  ///< untyped and unquoted, so that `null` may mean nothing
+  bool is_plain = true;  ///< untyped and unquoted, so that `null` may mean "no value"
   ScalarKind kind = ScalarKind::kUntyped;
   friend bool operator==(const Scalar&, const Scalar&) = default;
 };
@@ -49,8 +49,8 @@ struct Entry {
 
 inline constexpr std::size_t kTextBytesMax = 4U << 20U;
 inline constexpr int kDepthMax = 32;
-/// Nodes of the tree, where each expansion of an alias and each copy of an anchor counts. Their total text is limited
-/// likewise.
+/// The most nodes of a tree, counting each expansion of an alias and each copy of an anchor. Their total text is
+/// limited likewise.
 inline constexpr std::size_t kNodeCountMax = 200'000;
 inline constexpr std::size_t kScalarBytesMax = 16U << 20U;
 
@@ -60,8 +60,8 @@ inline constexpr std::size_t kScalarBytesMax = 16U << 20U;
 /// bounded by them. `file` is for messages.
 [[nodiscard]] Result<Node> parse_document(std::string_view text, std::string_view file);
 
-/// All documents of a text, separated by `---`, without empty ones, by the same rules; the limits are those of all
-/// documents together. No document at all is refused too.
+/// All documents of a text, separated by `---`, without empty ones, by the same rules; the limits apply to all
+/// documents together. A text without a document is refused, too.
 [[nodiscard]] Result<std::vector<Node>> parse_documents(std::string_view text, std::string_view file);
 
 }  // namespace berth::yaml

@@ -96,8 +96,7 @@ TEST(Document, ThirtyTwoLevelsAreAccepted) {
   EXPECT_TRUE(parse_document(repeated("[", 32) + repeated("]", 32), "f").has_value());
 }
 
-// Documents that would need more than milliseconds or megabytes if they were expanded; checked by the test's time
-// limit.
+// Documents whose expansion would take far more than milliseconds or megabytes; the test's time limit checks it.
 TEST(Document, BombsAreRefused) {
   std::string aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 20; ++i) {

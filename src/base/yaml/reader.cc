@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <variant>
 
 #include "base/core/ensure.h"
@@ -11,7 +13,7 @@
 namespace berth::yaml {
 namespace {
 
-/// A number of JSON without quotes, so that the message tells it from a text.
+/// A JSON number without quotes, so that the message distinguishes it from a string.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kLengthMax = 48;
   return text.size() > kLengthMax ? text.substr(0, kLengthMax) + "..." : text;
@@ -26,7 +28,7 @@ std::string shown(const Node* node) {
   return has_quotes ? in_quotes(scalar.text) : shortened(scalar.text);
 }
 
-/// Whether a name can be printed on one line: no control characters (C0, DEL, C1), something other than spaces.
+/// Whether a name can be printed on one line: no control characters (C0, DEL, C1), and not only spaces.
 bool is_printable_name(std::string_view text) {
   bool has_ink = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -38,7 +40,7 @@ bool is_printable_name(std::string_view text) {
   return has_ink;
 }
 
-/// Some messages go on behind what was found with what there is: that belongs to what was wanted.
+/// Some messages list the known words after what was found; that list belongs to `wanted`.
 void split_found(std::string& wanted, std::string& found) {
   constexpr std::string_view kKnown = "\"; known are ";
   constexpr std::string_view kBegins = "\", which begins the names of ";
@@ -173,6 +175,17 @@ std::int64_t Value::whole(WholeRange range) const {
   if (is_whole && *number >= Decimal(range.min) && *number <= Decimal(range.max)) return number->floor();
   refuse(wanted);
   return range.min;
+}
+
+std::uint64_t Value::whole_unsigned() const {
+  const std::string wanted = fmt::format("a whole number from 0 to {}", UINT64_MAX);
+  const std::string text = scalar(ScalarKind::kNumber, wanted);
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end) return number;
+  refuse(wanted);
+  return 0;
 }
 
 bool Value::truth() const {

@@ -19,12 +19,12 @@
 
 namespace berth::yaml {
 
-/// A failure in parts, for answers that have a field for each.
+/// A failure in parts, for API answers with a field for each.
 struct Failure {
   ErrorCode code = ErrorCode::kInvalidInput;
   TextPlace place;          ///< of the value, or of the unknown key
   std::string path;         ///< of the value: "spec.slo.latency_ms"; empty for the root
-  std::string unknown_key;  ///< of the map at `path`; empty if the failure is another one
+  std::string unknown_key;  ///< of the map at `path`; empty for other failures
   std::string wanted;       ///< empty, like `found`, where the message does not say both
   std::string found;
   std::string message;         ///< without place and path
@@ -54,7 +54,7 @@ class Report {
   std::optional<Failure> failure_;
 };
 
-/// Which numbers are wanted. `wanted` are the words of the message: "a number above 0".
+/// Which numbers are accepted. `wanted` is the text for the message: "a number above 0".
 struct NumberRule {
   Decimal min;
   bool is_min_allowed = true;
@@ -72,8 +72,8 @@ struct WholeRange {
   std::int64_t max = INT64_MAX;
 };
 
-/// A place in the tree where a value is, or should be. Cheap to copy except for its path; valid as long as tree and
-/// report.
+/// A place in the tree where a value is, or should be. Cheap to copy except for its path; valid as long as the tree and
+/// the report.
 class Value {
  public:
   Value(const Node& root, Report& report);
@@ -85,11 +85,11 @@ class Value {
   [[nodiscard]] bool is_map() const;
   [[nodiscard]] bool has_failed() const { return report_->has_failed(); }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// "FILE:LINE:COLUMN: PATH", for what can only be checked once the file is read.
+  /// "FILE:LINE:COLUMN: PATH", for checks that are only possible once the file is read.
   [[nodiscard]] std::string where() const;
 
-  /// States the keys that a map may have: any other one fails, with the nearest known one in the message. A value that
-  /// is not a map fails too.
+  /// Fails at any key of the map that is not in `known`, with the nearest known one in the message. A value that is not
+  /// a map fails, too.
   void check_keys(std::span<const std::string_view> known) const;
   void check_keys(std::initializer_list<std::string_view> known) const {
     check_keys(std::span(known.begin(), known.size()));
@@ -98,16 +98,19 @@ class Value {
   [[nodiscard]] Value at(std::string_view key) const;
   /// The keys of a map in the order of the file.
   [[nodiscard]] std::vector<std::string> keys() const;
-  /// The items of a list. A value that is not a list, or an empty list where that is not allowed, fails; `wanted` are
-  /// the words of the message: "a list of GPUs".
+  /// The items of a list. A value that is not a list, or an empty list where that is not allowed, fails; `wanted` is
+  /// the text for the message: "a list of GPUs".
   [[nodiscard]] std::vector<Value> items(std::string_view wanted, bool is_empty_allowed = true) const;
 
-  /// The bytes of a scalar. In JSON it must be a text; for `number` and `whole` a number.
+  /// The bytes of a scalar. In JSON it must be a string; for `number` and `whole`, a number.
   [[nodiscard]] std::string text(std::string_view wanted) const;
   /// A name: 1 to `length_max` bytes, printable, not only spaces.
   [[nodiscard]] std::string name(std::size_t length_max = 200) const;
+  /// A number that the rule accepts, exactly; a whole number within the range, both bounds allowed.
   [[nodiscard]] Decimal number(const NumberRule& rule) const;
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
+  /// A whole number of 64 bits without sign, such as a seed: digits only.
+  [[nodiscard]] std::uint64_t whole_unsigned() const;
   /// `true` or `false`.
   [[nodiscard]] bool truth() const;
   /// The index of the word in `words`.
@@ -118,14 +121,14 @@ class Value {
 
   /// Fails here: "wanted W, found F", where F is the value here.
   void refuse(std::string_view wanted) const;
-  /// The same where the caller has other words for what is here.
+  /// The same, with the caller's description of the value found here.
   void refuse(std::string_view wanted, std::string_view found) const;
-  /// Fails here with a message of the caller's, or with another error, whose code stays.
+  /// Fails here with the caller's message, or with an error whose code is kept.
   void fail(std::string_view message) const;
-  /// The same, where the message says in other words what was wanted and found.
+  /// The same, with separate texts for what was wanted and found.
   void fail(std::string_view message, std::string_view wanted, std::string_view found) const;
   void fail_with(const Error& error) const;
-  /// Keeps an error unchanged: it names its own place.
+  /// Fails with an error that names its own place; it is kept unchanged.
   void pass_on(const Error& error) const;
 
  private:

@@ -17,19 +17,21 @@ std::string message_of(const std::string& text, const std::function<void(const V
 }
 
 TEST(Reader, ReadsEachKind) {
-  const std::string text = "{a: [1.5, 2], n: Ann, w: \"7\", c: two, none: ~, t: true, f: false}";
+  const std::string text =
+      "{a: [1.5, 2], n: Ann, w: \"7\", u: 18446744073709551615, c: two, none: ~, t: true, f: false}";
   const std::string message = message_of(text, [](const Value& root) {
-    root.check_keys({"a", "n", "w", "c", "none", "t", "f", "absent"});
+    root.check_keys({"a", "n", "w", "u", "c", "none", "t", "f", "absent"});
     EXPECT_EQ(root.at("a").items("numbers")[0].number(number_above_zero(Decimal(9))), Decimal(3, 2));
     EXPECT_EQ(root.at("n").name(), "Ann");
     EXPECT_EQ(root.at("w").whole({1, 7}), 7);
+    EXPECT_EQ(root.at("u").whole_unsigned(), UINT64_MAX);
     EXPECT_EQ(root.at("c").choice({"one", "two"}), 1U);
     EXPECT_TRUE(root.at("none").is_written());
     EXPECT_FALSE(root.at("none").is_present());
     EXPECT_FALSE(root.at("absent").is_written());
     EXPECT_TRUE(root.at("t").truth());
     EXPECT_FALSE(root.at("f").truth());
-    EXPECT_EQ(root.keys().size(), 7U);
+    EXPECT_EQ(root.keys().size(), 8U);
   });
   EXPECT_EQ(message, "");
 }
@@ -45,6 +47,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
     (void)root.at("s").items("a list")[0].at("x").number(number_above_zero(Decimal(5)));
   };
   const auto whole = [](const Value& root) { (void)root.at("x").whole({1, 9}); };
+  const auto whole_unsigned = [](const Value& root) { (void)root.at("x").whole_unsigned(); };
   const auto name = [](const Value& root) { (void)root.at("x").name(8); };
   const auto list = [](const Value& root) { (void)root.at("x").items("at least one thing", false); };
   const auto choice = [](const Value& root) { (void)root.at("x").choice({"a", "b", "c"}); };
@@ -57,6 +60,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
       {"s:\n - {x: }", deep, "f:2:8: s[0].x: wanted a number above 0, at most 5, found nothing"},
       {"s:\n - {y: 1}", deep, "f:2:4: s[0].x: wanted a number above 0, at most 5, found nothing"},
       {"s:\n - {x: [1]}", deep, "f:2:8: s[0].x: wanted a number above 0, at most 5, found a list"},
+      {"x: -1", whole_unsigned, "f:1:4: x: wanted a whole number from 0 to 18446744073709551615, found \"-1\""},
       {"x: 1.5", whole, "f:1:4: x: wanted a whole number from 1 to 9, found \"1.5\""},
       {"x: 10", whole, "f:1:4: x: wanted a whole number from 1 to 9, found \"10\""},
       {"x: 0x9", whole, "f:1:4: x: wanted a whole number from 1 to 9, found \"0x9\""},

@@ -71,7 +71,7 @@ SecondsRange pictured(std::span<const std::uint32_t> counts, const BacktestPlan&
   return {.begin = begin, .end = std::min(window.end, begin + kPictureSecondsMax)};
 }
 
-/// Adds those seconds of a forecast that no later one covers.
+/// Adds the seconds of a forecast that no later forecast covers.
 void add_to_picture(std::vector<ForecastSecond>& picture, SecondsRange shown, SecondsRange reported,
                     std::span<const std::uint32_t> counts, const std::vector<Quantiles>& quantiles) {
   for (std::int64_t second = std::max(shown.begin, reported.begin); second < std::min(shown.end, reported.end);

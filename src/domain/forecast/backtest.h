@@ -12,9 +12,9 @@
 
 namespace berth::forecast {
 
-/// Forecasts are made at the seconds from_second, from_second + every, ... of the window, each of the `horizon` seconds
-/// that begin there, as far as they lie in the window. Seconds before the window are history. Requires: from_second >=
-/// 0, the others > 0, the window inside the trace.
+/// Forecasts are made at the seconds from_second, from_second + every, ... of the window. Each covers the `horizon`
+/// seconds that begin there, truncated at the window's end. Seconds before the window are history. Requires:
+/// from_second >= 0, the others > 0, the window inside the trace.
 struct BacktestPlan {
   std::int64_t from_second = 0;
   std::int64_t seconds = 1;
@@ -34,7 +34,7 @@ struct ModelScore {
 /// One second of a chart: the arrivals, and the latest forecast of the combination before them.
 struct ForecastSecond {
   std::int64_t second = 0;
-  std::int64_t lead = 0;  ///< how long before its end the forecast was made, in seconds, from 1
+  std::int64_t lead = 0;  ///< seconds from the making of the forecast to the end of this second, from 1
   std::uint32_t arrived = 0;
   Quantiles quantiles{};
 };
@@ -50,9 +50,9 @@ struct BacktestResult {
 /// The maximum length of a chart in seconds; it is centred on the busiest second of the window.
 inline constexpr std::int64_t kPictureSecondsMax = 1800;
 
-/// `go_on` is called with each model and its progress, 0 to 1; if it returns false, nothing is returned. `counts` are
-/// those of the trace's seconds, all known. About 1 us per second of the trace and 0.3 us per forecast of a second, for
-/// each model. Requires: `plan` as stated there.
+/// `go_on` is called with each model and its progress, 0 to 1; if it returns false, nothing is returned. `counts`: the
+/// requests of each second of the trace. About 1 us per second of the trace and 0.3 us per forecast of a second, for
+/// each model. Requires: `plan` as stated at BacktestPlan.
 using BacktestHook = std::function<bool(Model model, double done)>;
 [[nodiscard]] std::optional<BacktestResult> backtest(std::span<const std::uint32_t> counts, const BacktestPlan& plan,
                                                      const BacktestHook& go_on);

@@ -56,7 +56,7 @@ TEST(Backtest, CountsOriginsForecastsAndThePicture) {
 }
 
 TEST(Backtest, JudgesThePriorByHand) {
-  // One origin at second 0 knows nothing: every model gives the prior.
+  // At an origin at second 0 nothing is known: every model gives the prior.
   const Counts counts = {4, 0};
   const Quantiles prior = Forecaster().predict(0, 1).at(0);
   double pinball = 0;

@@ -17,9 +17,9 @@ namespace {
 using detail::Spread;
 using detail::UnroundedForecast;
 
-/// Before anything was seen: a mean of 10 per second that may as well be 0 or 60.
+/// Before the first observation: a mean of 10 per second that could as well be 0 or 60.
 constexpr detail::Moments kPriorMoments = {.mean = 10, .variance = 300};
-/// The prior's share after n seconds is 1 / (1 + n), and none from here on.
+/// The prior's share after n seconds is 1 / (1 + n); from this second on it is 0.
 constexpr std::int64_t kPriorSeconds = 100;
 
 /// Judgements are this many seconds apart, on average and at least; more for long leads, where neighbouring errors are
@@ -89,7 +89,7 @@ class Forecaster::Learner {
  private:
   /// Learns from the forecasts that were waiting for this second.
   void judge(std::int64_t second, double count);
-  /// Stores the present view, to be judged by later seconds.
+  /// Stores the current view, to be judged by later seconds.
   void wait_for_judgement(std::int64_t second);
 
   detail::MemberMask mask_{};

@@ -28,7 +28,7 @@ using Quantiles = std::array<double, kLevels.size()>;
 enum class Model { kNaive, kSeasonalNaive, kSmoothing, kBursty, kCombination };
 inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonalNaive, Model::kSmoothing,
                                                  Model::kBursty, Model::kCombination};
-/// Such as "seasonal-naive".
+/// The name of a model, such as "seasonal-naive".
 [[nodiscard]] std::string_view name_of(Model model);
 
 /// The forecaster of one service: it observes the counts of seconds as they pass, and predicts the next ones.
@@ -48,9 +48,9 @@ class Forecaster {
   /// Requires: second > the last one, requests >= 0.
   void observe(std::int64_t second, std::int64_t requests);
 
-  /// The quantiles of each of the `seconds` seconds from `from_second` on. Depends on what was observed, and on nothing
-  /// else. Before the first observation: the prior of docs/reference/forecast.md. Requires: from_second > the last
-  /// observed one, seconds >= 0.
+  /// The quantiles of each of the `seconds` seconds from `from_second` on. Depends only on the observations. Before the
+  /// first observation: the prior of docs/reference/forecast.md. Requires: from_second > the last observed one, seconds
+  /// >= 0.
   [[nodiscard]] std::vector<Quantiles> predict(std::int64_t from_second, std::int64_t seconds) const;
 
   /// The expected requests of the same seconds (not whole; their sum is the expected work). Requires: as `predict`.

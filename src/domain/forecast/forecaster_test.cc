@@ -176,7 +176,7 @@ TEST(Forecaster, MissingSecondsAreUnknownNotZero) {
     if (second % 3 != 0 && (second < 9'000 || second >= 12'600)) forecaster.observe(second, count);
   }
   for (const Quantiles& quantiles : forecaster.predict(20'000, 100)) EXPECT_NEAR(quantiles[kMedianIndex], 30, 4);
-  // Long after the last second the forecast still suits that service.
+  // Long after the last observation the forecast still fits the service.
   EXPECT_NEAR(forecaster.predict(100'000, 1).at(0)[kMedianIndex], 30, 12);
 }
 

@@ -33,11 +33,11 @@ enum class JobListFormat { kOwn, kPhilly, kShockwave };
 ///
 /// kOwn: CSV, `job,submit_s,gpus,duration_s[,tenant,estimate_s,priority,checkpoint_s,preemptible,deadline_s]`. kPhilly:
 /// CSV, `timestamp,duration,num_gpus,cluster` of the Philly traces; the cluster is the tenant. kShockwave: tab-
-/// separated lines of the Shockwave traces without a header; the estimate is the duration. In the latter two jobs are
-/// named by their row from 0, and decimals are rounded up.
+/// separated lines of the Shockwave traces without a header; the estimate is the duration. In the latter two, jobs are
+/// named by their row, from 0, and decimals are rounded up.
 ///
-/// Errors, as FILE:LINE:COLUMN: what cannot be read, numbers out of range (0 to 10^9; GPUs, duration and estimate from
-/// 1), a name twice, no job.
+/// Errors, as FILE:LINE:COLUMN: unreadable fields, numbers out of range (0 to 10^9; GPUs, duration and estimate from
+/// 1), a repeated name, no job.
 [[nodiscard]] Result<std::vector<ListedJob>> read_jobs(std::string_view text, std::string_view file,
                                                        JobListFormat format);
 

@@ -1,4 +1,4 @@
-/// Lists of nodes: what the machines of a cluster have, as CSV.
+/// Lists of nodes: the resources of a cluster's machines, as CSV.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace berth {
 
-/// GPUs of one node, at most.
+/// The most GPUs of one node.
 inline constexpr int kNodeGpusMax = 16;
 
 /// A machine of a cluster. All of its GPUs are of one model.
@@ -23,8 +23,8 @@ struct ListedNode {
 };
 
 /// The columns `sn,cpu_milli,memory_mib,gpu,model`, in any order; others are ignored. Rows keep their order. Errors, as
-/// FILE:LINE:COLUMN: what cannot be read, CPU or memory above 10^9, more than 16 GPUs, GPUs without a model, a name
-/// twice, no GPU in the whole list.
+/// FILE:LINE:COLUMN: unreadable fields, CPU or memory above 10^9, more than 16 GPUs, GPUs without a model, a repeated
+/// name, no GPU in the whole list.
 [[nodiscard]] Result<std::vector<ListedNode>> read_nodes(std::string_view text, std::string_view file);
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// Any bytes give pods that ask for GPUs in one of the three ways, or an error with the file's name.
+// Any bytes give pods that request GPUs in one of the three ways, or an error with the file's name.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

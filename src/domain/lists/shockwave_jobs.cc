@@ -25,7 +25,7 @@ std::vector<Field> split_at_tabs(std::string_view line) {
   return fields;
 }
 
-/// One line, and where it is.
+/// A line and its position.
 struct ShockwaveLine {
   std::string_view file;
   std::size_t number = 0;

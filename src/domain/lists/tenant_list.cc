@@ -21,7 +21,7 @@ struct TenantColumn {
 
 const NamedColumns tenant_columns = {.required = {"tenant", "parent", "guaranteed", "limit", "weight"}, .optional = {}};
 
-/// A tenant before its parent is found, and where its row is.
+/// A tenant whose parent is not resolved yet, and the position of its row.
 struct TenantRow {
   ListedTenant tenant;
   std::string parent;
@@ -45,7 +45,7 @@ Result<TenantRow> tenant_row(const Rows& rows) {
   return row;
 }
 
-/// The rows of a file, and what is wrong with them together.
+/// The rows of a file, and the checks that span several rows.
 class TenantTree {
  public:
   TenantTree(std::string_view file, std::vector<TenantRow> rows) : file_(file), rows_(std::move(rows)) {}
@@ -76,7 +76,7 @@ class TenantTree {
     return {};
   }
 
-  /// Each tenant is walked over once: a walk ends at the root, or where an earlier walk was.
+  /// Each tenant is visited once: a walk ends at the root, or at a tenant that an earlier walk visited.
   [[nodiscard]] Result<void> find_circle() const {
     std::vector<std::size_t> walk_of(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {

@@ -29,7 +29,7 @@ const detail::BoardRow& row_of(std::string_view model_name) {
 Board board_from(const GpuModel& model) {
   const detail::BoardRow& row = row_of(model.name);
   const bool is_memory_known = row.memory_mib != detail::kUnknown;
-  // Guide: Ampere needs a reset and remembers the mode; Hopper and later need none and forget.
+  // Guide: Ampere needs a reset and keeps the mode over a reboot; Hopper and later need no reset and do not keep it.
   const bool is_early_mig = model.is_mig_capable() && row.architecture == Architecture::kAmpere;
   return {.name = row.name,
           .pci_device_id = row.pci_device_id,

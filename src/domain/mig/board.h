@@ -1,9 +1,9 @@
-/// What a board of a GPU model says about itself beyond its geometry, as NVML reports it: for a simulated NVML library
-/// and for readers of real ones. Planning needs none of it. Data with its sources; what no primary source confirms is
+/// Properties of a GPU model's board beyond its geometry, as NVML reports them: for a simulated NVML library and for
+/// readers of real ones. Planning needs none of them. Data with its sources; values that no primary source confirms are
 /// marked `unverified`.
 ///
-/// A model may be sold as several boards, which differ in name and PCI device id; a Board is one of them (of the
-/// A100 the SXM4 one).
+/// A model may be sold as several boards, which differ in name and PCI device id; a Board is one of them (for the A100,
+/// the SXM4 board).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Board {
 /// Requires: a model of `gpu_models`.
 [[nodiscard]] const Board& board_of(const GpuModel& model);
 
-/// Engines of one GPU instance; absent: no source states how many. `MigProfile::unverified` names the doubtful ones.
+/// Engines of one GPU instance; absent: no source states how many. `MigProfile::unverified` lists the uncertain ones.
 struct Engines {
   std::optional<int> copy;
   std::optional<int> decoders;

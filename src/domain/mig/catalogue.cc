@@ -105,6 +105,9 @@ Result<GpuModel> find_gpu_model(std::string_view name) {
                    " is known by name only: no source states where its instances can be placed");
   }
   if (candidates.size() == 1) return *candidates.front();
+  // "L4" is L4-24GB, though L40S-48GB begins with it, too.
+  const auto is_whole_word = [&](const GpuModel* model) { return model->name.substr(name.size()).starts_with('-'); };
+  if (std::ranges::count_if(candidates, is_whole_word) == 1) return **std::ranges::find_if(candidates, is_whole_word);
   if (candidates.size() > 1) {
     return invalid("wanted one GPU, found " + in_quotes(name) + ", which begins the names of " + list_of(candidates));
   }

@@ -1,5 +1,5 @@
 /// The catalogue of GPU models: those with MIG, with profiles and legal starts, and those without. Data with its
-/// sources; what no primary source confirms is marked `unverified`.
+/// sources; values that no primary source confirms are marked `unverified`.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace berth::mig {
 /// Every model, those with MIG first, in a fixed order.
 [[nodiscard]] const std::vector<GpuModel>& gpu_models();
 
-/// The model of that name, or the only one whose name begins with it ("A30", "GB200"); "H100-80GB" means SXM5. The
-/// error lists the candidates.
+/// The model of that name, or the only one whose name begins with it ("A30", "GB200"), or the only one of these
+/// in which a hyphen follows it ("L4", though there is L40S); "H100-80GB" means SXM5. The error lists the candidates.
 [[nodiscard]] Result<GpuModel> find_gpu_model(std::string_view name);
 
 /// The profile of that name ("2g.20gb", "full"); nothing if the model does not have it. "full" exists for every model.
 [[nodiscard]] std::optional<ProfileId> find_profile(const GpuModel& model, std::string_view name);
 
-/// PCI device ids of the boards of a model ("0x20B2"), as mig-parted's device filters name them; none if not known.
+/// PCI device ids of the boards of a model ("0x20B2"), as mig-parted's device filters name them; empty if not known.
 [[nodiscard]] std::vector<std::uint16_t> pci_device_ids(std::string_view model_name);
 
 /// Names of the GPUs that have a profile of that name, including GPUs whose placements are not known.

@@ -99,6 +99,8 @@ TEST(FindGpuModel, TakesNamesAndUniquePrefixes) {
   EXPECT_EQ(name_found("H200"), "H200-141GB");
   EXPECT_EQ(name_found("T4"), "T4-16GB");
   EXPECT_EQ(name_found("L4-"), "L4-24GB");
+  EXPECT_EQ(name_found("L4"), "L4-24GB");
+  EXPECT_EQ(name_found("A10"), "A10-24GB");
 }
 
 TEST(FindGpuModel, ListsTheCandidates) {
@@ -106,7 +108,8 @@ TEST(FindGpuModel, ListsTheCandidates) {
             "error: wanted one GPU, found \"A100\", which begins the names of A100-40GB, A100-80GB");
   EXPECT_EQ(name_found("H100-8"),
             "error: wanted one GPU, found \"H100-8\", which begins the names of H100-80GB-SXM5, H100-80GB-PCIe");
-  EXPECT_EQ(name_found("L4"), "error: wanted one GPU, found \"L4\", which begins the names of L4-24GB, L40S-48GB");
+  EXPECT_EQ(name_found("A1"),
+            "error: wanted one GPU, found \"A1\", which begins the names of A100-40GB, A100-80GB, A10-24GB");
   for (const char* unknown : {"", "a100-80gb", "A100-80GB ", "K80"}) {
     EXPECT_NE(name_found(unknown).find("known are A100-40GB, "), std::string::npos) << unknown;
   }

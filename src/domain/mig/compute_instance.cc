@@ -11,7 +11,7 @@ namespace {
 constexpr int kSizes[] = {1, 2, 3, 4, 7};
 
 bool has_size(const MigProfile& profile, int size) {
-  if (size == 3 && profile.compute_slices == 4) return false;  // no listing of a 4g has it
+  if (size == 3 && profile.compute_slices == 4) return false;  // not in any listing of a 4g
   return size <= profile.compute_slices && std::ranges::find(kSizes, size) != std::end(kSizes);
 }
 

@@ -1,4 +1,5 @@
-/// MIG geometry: which sets of instances are legal on one GPU, what still fits, what a change destroys.
+/// MIG geometry: which sets of instances are legal on one GPU, which placements still fit, which instances a change
+/// destroys.
 ///
 /// Model: a GPU has `units` placement units; an instance of profile p at a legal start s covers [s, s + length). A set
 /// is legal iff intervals do not overlap, no profile exceeds its `instances_max`, and at most one instance takes
@@ -48,7 +49,7 @@ void for_each_state(const GpuModel& model, const Rules& rules, const std::functi
 /// start.
 [[nodiscard]] std::vector<State> maximal_layouts(const GpuModel& model, const Rules& rules);
 
-/// What changes between two legal states of one GPU: untouched instances keep running.
+/// The difference between two legal states of one GPU: untouched instances keep running.
 struct Difference {
   State kept;
   State destroyed;
@@ -63,8 +64,8 @@ struct Room {
 };
 [[nodiscard]] Room room_for(const GpuModel& model, const State& state, ProfileId profile);
 
-/// Placements of the rules' profiles, each counted with its length: `eligible` are those not longer than the free
-/// units, `blocked` those among them that cover a busy unit. Limits on counts (max, media) are ignored.
+/// Placements of the rules' profiles, each counted with its length: `eligible` are those not longer than the number of
+/// free units, `blocked` those of them that cover a busy unit. Limits on counts (max, media) are ignored.
 struct BlockedLength {
   int blocked = 0;
   int eligible = 0;
@@ -84,6 +85,7 @@ inline constexpr std::size_t kStateTextMax = 1024;
 /// "3g.40gb@4,1g.10gb@0" -> State; blank text is the empty state. The error names the column (bytes, from 1), the
 /// unknown profile or illegal start, and the clash.
 [[nodiscard]] Result<State> parse_state(const GpuModel& model, std::string_view text);
+/// The text that `parse_state` reads.
 [[nodiscard]] std::string to_string(const GpuModel& model, const State& state);
 
 }  // namespace berth::mig

@@ -1,4 +1,4 @@
-// Random states of random GPUs: the questions of geometry.h agree with each other.
+// Random states of random GPUs: the functions of geometry.h agree with each other.
 
 #include "domain/mig/geometry.h"
 

@@ -89,7 +89,7 @@ TEST(PlacementsThatFit, KnowsTheDriver) {
   EXPECT_EQ(fits_text(a100, "4g.20gb@0", rules), "2g.10gb@4");
 }
 
-// The first instance that the driver's own choice would put at 0 on a GPU, and the one that leaves the most room.
+// The driver would put the first instance at 0; another start leaves more room.
 TEST(Fragmentation, PrefersTheStartsThatLeaveRoom) {
   const GpuModel a100 = gpu("A100-80GB");
   const Rules plain = plain_rules(a100);

@@ -1,5 +1,5 @@
-/// Multisets of profiles: how many instances of which, without places. The content of mig-parted files, and of plans
-/// whose places are not yet decided.
+/// Multisets of profiles: how many instances of each, without placements. The content of mig-parted files, and of plans
+/// whose placements are not decided yet.
 #pragma once
 
 #include <optional>
@@ -22,10 +22,10 @@ using Multiset = std::vector<ProfileCount>;
 
 [[nodiscard]] Multiset multiset_of(const State& state);
 
-/// The legal state of these instances that blocks the fewest of the model's plain placements (`blocked_length`); of
-/// equal ones the least State. Nothing if they cannot exist together.
+/// The legal state of these instances that blocks the fewest of the model's plain placements (`blocked_length`); ties:
+/// the smallest State. Nothing if they cannot exist together.
 ///
-/// Exact: visits every way of placing them, at most as many as the GPU has legal states (below 10^5 for every known
+/// Exact: visits every way to place them, at most as many as the GPU has legal states (below 10^5 for every known
 /// model). Requires: a Multiset of the model's profiles; `full` not among them.
 [[nodiscard]] std::optional<State> place_multiset(const GpuModel& model, const Multiset& wanted,
                                                   bool is_before_r510 = false);

@@ -18,11 +18,11 @@ struct Placement {
   friend auto operator<=>(const Placement&, const Placement&) = default;
 };
 
-/// Numbers of `SiteMap::kinds` and `SiteMap::sites`.
+/// Indices into `SiteMap::kinds` and `SiteMap::sites`.
 using KindIndex = Index<struct KindTag>;
 using SiteIndex = Index<struct SiteTag>;
 
-/// Bit s: site s.
+/// A set of sites: bit s is site s.
 using SiteSet = std::uint64_t;
 inline constexpr std::size_t kSitesMax = 64;  ///< known models have at most 31
 
@@ -31,7 +31,7 @@ struct Site {
   int start = 0;
   ProfileId profile;
   KindIndex kind;       ///< sites of one profile are of one kind
-  SiteSet clashes = 0;  ///< the sites that cannot be used together with this one; itself included
+  SiteSet clashes = 0;  ///< the sites that cannot be used together with this one, including itself
 
   [[nodiscard]] Placement placement() const { return {.start = start, .profile = profile}; }
   friend bool operator==(const Site&, const Site&) = default;

@@ -46,7 +46,7 @@ SiteSet clashes_of(const GpuModel& model, const std::vector<Site>& sites, const 
   return clashes;
 }
 
-/// The rules of a map's profiles; `full`, which is legal only alone, is no part of rules.
+/// The rules of a map's profiles; `full`, which is legal only alone, is not part of Rules.
 Rules rules_of(const SiteMap& map) {
   Rules rules;
   for (const SiteKind& kind : map.kinds) {

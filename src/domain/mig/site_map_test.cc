@@ -107,7 +107,7 @@ TEST(SiteMap, FitsAsInTheRules) {
   expect_fits_as_in_the_rules(model_named("A30-24GB"), all_rules(model_named("A30-24GB")));
 }
 
-// No model of the catalogue needs it: there, two instances of a profile clash, or as many fit as may stand.
+// No model of the catalogue needs it: there, two instances of a profile clash, or as many fit as are allowed.
 TEST(SiteMap, FitsNoMoreOfAKindThanMayStand) {
   GpuModel model = model_named("A30-24GB");
   model.profiles[0].instances_max = 2;
@@ -169,7 +169,7 @@ Multiset as_multiset(const SiteMap& map, const KindCounts& counts) {
   return multiset;
 }
 
-/// Multisets that have places while none with one instance more has, tried one by one.
+/// Multisets that can be placed, but not with any one instance more, tried one by one.
 std::set<KindCounts> largest_placeable(const GpuModel& model, const SiteMap& map) {
   std::set<KindCounts> placeable = {KindCounts(map.kinds.size(), 0)};
   std::set<KindCounts> largest;

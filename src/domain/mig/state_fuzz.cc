@@ -1,4 +1,4 @@
-// The text form of a state: an answer for any bytes; what is read is legal and reads back as the same state.
+// The text form of a state: an answer for any bytes; a state that was read is legal and survives a round trip.
 
 #include <cstddef>
 #include <cstdint>

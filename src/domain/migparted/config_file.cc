@@ -83,7 +83,7 @@ std::vector<InstanceCount> read_instances(const yaml::Value& counts) {
   return instances;
 }
 
-/// `node` is the node of `value`: the reader of values does not distinguish a list from a scalar.
+/// `node` is the node of `value`: yaml::Value does not distinguish a list from a scalar.
 ConfigEntry read_entry(const yaml::Value& value, const yaml::Node& node) {
   value.check_keys({"device-filter", "devices", "mig-enabled", "mig-devices"});
   ConfigEntry entry;
@@ -119,7 +119,7 @@ std::vector<Config> read_configs(const yaml::Value& configs, const yaml::Node& n
   return found;
 }
 
-/// Whether YAML certainly reads an unquoted word as text: a letter first, and none of its reserved words.
+/// Whether YAML certainly reads an unquoted word as text: it begins with a letter and is not a reserved word.
 bool is_plain_word(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   constexpr std::string_view kOthers = "0123456789.-_";

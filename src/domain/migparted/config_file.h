@@ -1,5 +1,5 @@
-/// Configuration files of NVIDIA's mig-parted (version v1): the instances that a GPU should have, by label. Text <->
-/// values.
+/// Configuration files of NVIDIA's mig-parted (version v1): the instances that a GPU should have, by label. Converts
+/// between text and values.
 ///
 /// A file contains counts, never places. Source: github.com/NVIDIA/mig-parted, api/spec/v1 and pkg/mig/builder.
 #pragma once
@@ -35,7 +35,7 @@ struct ConfigEntry {
 
 /// A label and its entries (at least one).
 struct Config {
-  std::string label;  ///< "all-1g.10gb.me": a plus sign of a profile is a dot here
+  std::string label;  ///< "all-1g.10gb.me": the plus sign of a profile becomes a dot
   std::vector<ConfigEntry> entries;
   friend bool operator==(const Config&, const Config&) = default;
 };
@@ -44,16 +44,17 @@ inline constexpr std::size_t kEntryCountMax = 1000;
 inline constexpr int kInstanceCountMax = 1000;
 inline constexpr int kDeviceIndexMax = 1023;
 
-/// The labels of a file, in its order. Errors with FILE:LINE:COLUMN and key path: errors of YAML, a missing version,
-/// mig-configs, devices or mig-enabled, unknown keys, instances without mig-enabled, a malformed name or count.
+/// The labels of a file, in the file's order. Errors with FILE:LINE:COLUMN and key path: errors of YAML, a missing
+/// version, mig-configs, devices or mig-enabled, unknown keys, instances without mig-enabled, a malformed name or
+/// count.
 [[nodiscard]] Result<std::vector<Config>> parse_config_file(std::string_view text, std::string_view file);
 
-/// Gets each entry as it is read, with its position, and may refuse it there. `counts` is the value of mig-devices.
+/// Called with each entry as it is read; may refuse it at its position. `counts` is the value of mig-devices.
 using EntryCheck = std::function<void(std::string_view label, const ConfigEntry& entry, const yaml::Value& counts)>;
 [[nodiscard]] Result<std::vector<Config>> parse_config_file(std::string_view text, std::string_view file,
                                                             const EntryCheck& check);
 
-/// The file of these labels, as `parse_config_file` reads it back. Requires: each label has an entry.
+/// The file with these labels; `parse_config_file` reads it back unchanged. Requires: each label has an entry.
 [[nodiscard]] std::string write_config_file(const std::vector<Config>& configs);
 
 /// A name as it may be in a label: each + becomes a dot.
@@ -63,7 +64,7 @@ using EntryCheck = std::function<void(std::string_view label, const ConfigEntry&
 /// fit, and all-balanced (2 x 1g, 2g and 3g; 2 x 1g and 2g on GPUs of four slices). Requires: a model with MIG.
 [[nodiscard]] std::vector<Config> generated_configs(const GpuModel& model);
 
-/// The entry for all GPUs that have this multiset of the model's profiles.
+/// The entry that gives all GPUs this multiset of the model's profiles.
 [[nodiscard]] ConfigEntry entry_of(const GpuModel& model, const mig::Multiset& multiset);
 
 }  // namespace berth::migparted

@@ -1,4 +1,4 @@
-// mig-parted files: an answer for any bytes; what is read is written and reads back as the same.
+// mig-parted files: an answer for any bytes; a file that was read survives a round trip.
 
 #include <cstddef>
 #include <cstdint>

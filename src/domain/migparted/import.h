@@ -12,7 +12,7 @@
 
 namespace berth::migparted {
 
-/// For which GPUs a file is read.
+/// The GPUs and the label for which a file is read.
 struct ImportOptions {
   std::optional<GpuModel> gpu;    ///< nothing: every GPU whose profiles and PCI ids fit
   std::string label;              ///< the one that is wanted; empty: all
@@ -25,8 +25,8 @@ struct PlacedLayout {
   mig::State state;
 };
 
-/// An entry and the places of its instances. No layouts: MIG is off, the entry is empty and no GPU was named, or it is
-/// for other GPUs.
+/// An entry and the placements of its instances. No layouts: MIG is off, the entry is for other GPUs, or it is empty
+/// and no GPU was named.
 struct PlacedEntry {
   ConfigEntry entry;
   std::vector<PlacedLayout> layouts;
@@ -39,9 +39,8 @@ struct PlacedConfig {
 };
 
 /// The labels of a file with the least fragmented layout of each entry (domain/mig/multiset.h). Entries whose device
-/// filter names other GPUs than the given one are kept and marked. Errors with FILE:LINE:COLUMN and key path, in
-/// addition to those of `parse_config_file`: a profile that the GPU does not have, instances that cannot exist
-/// together, no such label.
+/// filter excludes the given GPU are kept and marked. Errors with FILE:LINE:COLUMN and key path, in addition to those
+/// of `parse_config_file`: a profile that the GPU does not have, instances that cannot exist together, no such label.
 [[nodiscard]] Result<std::vector<PlacedConfig>> import_config_file(std::string_view text, std::string_view file,
                                                                    const ImportOptions& options);
 

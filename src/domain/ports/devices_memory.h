@@ -1,4 +1,4 @@
-/// What simulated devices remember, as a store keeps it: texts, whose meaning is for others.
+/// The state of simulated devices, as a store keeps it: texts that the store does not interpret.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace berth {
 
-/// What is written at once, or found.
+/// A write, or the stored state as read.
 struct DevicesMemory {
-  std::vector<std::pair<std::uint32_t, std::string>> gpus = {};  ///< those that changed; when read, all, ascending
-  std::string world = {};  ///< empty: unchanged; when read: nothing was ever written
-  std::string clock = {};  ///< the same: a short text that is written often
+  std::vector<std::pair<std::uint32_t, std::string>> gpus = {};  ///< write: those that changed; read: all, ascending
+  std::string world = {};  ///< empty in a write: unchanged; in a read: never written
+  std::string clock = {};  ///< likewise; a short text that is written often
   friend bool operator==(const DevicesMemory&, const DevicesMemory&) = default;
 };
 

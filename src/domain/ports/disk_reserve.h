@@ -1,21 +1,22 @@
-/// Space on the disk that is kept free for orders that must not fail when it is full.
+/// Disk space reserved for orders that must not fail when the disk is full.
 #pragma once
 
 #include <cstdint>
 
 namespace berth {
 
-/// One thread at a time.
+/// To be used by one thread at a time.
 class DiskReserve {
  public:
   virtual ~DiskReserve() = default;
 
-  /// How much is kept, or will be.
+  /// The size of the reserve, whether it is held now or not.
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
+  /// Whether the space is reserved now.
   [[nodiscard]] virtual bool is_kept() const = 0;
-  /// Takes it from the disk if there is room for it and some more. Returns whether it is kept then.
+  /// Reserves the space if the disk has that much free and a margin. Returns whether it is reserved now.
   virtual bool keep() = 0;
-  /// Gives it back to the disk: whoever writes next has it.
+  /// Frees the space for the next writer.
   virtual void release() = 0;
 };
 

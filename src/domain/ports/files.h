@@ -11,14 +11,14 @@
 
 namespace berth {
 
-/// The bytes of a file, which stay where they are while this lives.
+/// The bytes of a file. Their address is stable while this object lives.
 class FileBytes {
  public:
   virtual ~FileBytes() = default;
   [[nodiscard]] virtual std::string_view bytes() const = 0;
 };
 
-/// A text of its own.
+/// The bytes of a text that the object owns.
 [[nodiscard]] std::unique_ptr<FileBytes> bytes_in_memory(std::string text);
 
 class Files {
@@ -29,12 +29,12 @@ class Files {
   /// not found, a directory, larger than the reader's limit, broken gzip.
   [[nodiscard]] virtual Result<std::string> read(const std::string& path) const = 0;
 
-  /// The content of a file of any size, like `read`. Where that can be avoided, it is not copied into memory; it must
-  /// not become shorter while it is in use.
+  /// The content of a file of any size, like `read`. Avoids a copy in memory where possible; then the file must not be
+  /// truncated while it is in use.
   [[nodiscard]] virtual Result<std::unique_ptr<FileBytes>> open(const std::string& path) const;
 
-  /// The names (not paths) of a folder's entries, sorted by their bytes; absent if the path is not a folder. The
-  /// error says which path and why: not found, no permission, more entries than the lister's limit.
+  /// The names (not paths) of a folder's entries, sorted bytewise; absent if the path is not a folder. The error says
+  /// which path and why: not found, no permission, more entries than the lister's limit.
   [[nodiscard]] virtual Result<std::optional<std::vector<std::string>>> list(const std::string& path) const = 0;
 };
 

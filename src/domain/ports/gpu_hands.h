@@ -1,4 +1,4 @@
-/// Orders to change the GPUs of this machine, carried out somewhere else: whoever gives them waits for nobody.
+/// Orders to change the GPUs of this machine, carried out by another process: the caller never waits.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,20 @@ namespace berth {
 
 enum class DeviceVerb : std::uint8_t { kCreate, kDestroy, kMigModeOn };
 
-/// One change of one GPU. Orders of a GPU are carried out one after the other, in the order in which they come.
+/// One change of one GPU. The orders for a GPU are carried out one after the other, in the order of their arrival.
 struct DeviceOrder {
-  std::uint64_t intent = 0;  ///< of the journal, which was written before; unique in a world
+  std::uint64_t intent = 0;  ///< number of the journal's intent, written before; unique in a world
   DeviceVerb verb = DeviceVerb::kCreate;
   std::string uuid;              ///< of the GPU
-  std::uint32_t profile_id = 0;  ///< kCreate, kDestroy: what the device calls it
+  std::uint32_t profile_id = 0;  ///< kCreate, kDestroy: the device's id
   int start = 0;                 ///< placement units
   int length = 0;
-  /// It may have been carried out before, wholly or in part, by a process that is gone: what stands at its place is
-  /// its own.
+  /// An earlier process may have carried it out, wholly or in part: an instance found at its place is its result.
   bool was_tried = false;
   friend bool operator==(const DeviceOrder&, const DeviceOrder&) = default;
 };
 
-/// Who keeps an instance in use.
+/// A process that keeps an instance in use.
 struct DeviceHolder {
   std::uint32_t pid = 0;
   std::string name = {};
@@ -36,26 +35,26 @@ struct DeviceHolder {
 
 enum class DeviceOutcome : std::uint8_t {
   kDone,
-  kFailed,   ///< the device refused, and stands as it stood before
-  kBusy,     ///< the same, as somebody uses it: `holders`
-  kRefused,  ///< not tried: it is not ours to change, or not managed
+  kFailed,   ///< the device refused, and is unchanged
+  kBusy,     ///< the same, because processes use it: `holders`
+  kRefused,  ///< not tried: foreign or unmanaged, or the order could not be passed on
 };
 
-/// How an order ended.
+/// The outcome of an order.
 struct DeviceEnd {
   std::uint64_t intent = 0;
   DeviceOutcome outcome = DeviceOutcome::kFailed;
-  bool goes_on = false;      ///< it was given up, and its call has not returned: another end of it follows
-  std::string message = {};  ///< why; of kDone what is worth telling ("it stood already"), or empty
-  std::string call = {};     ///< the library's function that failed, and its code; empty: none did
+  bool goes_on = false;      ///< it timed out and its call has not returned: a second outcome follows
+  std::string message = {};  ///< why; for kDone a remark ("it stood already"), or empty
+  std::string call = {};     ///< the library's function that failed; empty: none did
   std::string error = {};
   std::vector<DeviceHolder> holders = {};
   std::string mig_uuid = {};         ///< kCreate: of the MIG device
   std::int64_t memory_mib = 0;       ///< kCreate
-  std::int64_t gpu_instance_us = 0;  ///< how long the calls took; 0: there was none
+  std::int64_t gpu_instance_us = 0;  ///< how long the call took; 0: there was none
   std::int64_t compute_instance_us = 0;
-  /// What stands on the GPU afterwards. Absent: it cannot be read. Then kFailed says that nobody knows what became of
-  /// the order, and kDone that it was carried out, but not as what.
+  /// The GPU's state afterwards. Absent: it cannot be read. Then kFailed means that the outcome is unknown, and kDone
+  /// that the order was carried out, with an unknown result.
   std::optional<GpuReading> reading = {};
   friend bool operator==(const DeviceEnd&, const DeviceEnd&) = default;
 };
@@ -64,14 +63,14 @@ class GpuHands {
  public:
   virtual ~GpuHands() = default;
 
-  /// Never waits. An order that cannot be given ends as kRefused, or kFailed if nobody knows what became of it.
+  /// Never waits. An order that cannot be passed on ends as kRefused, or as kFailed if its outcome is unknown.
   virtual void submit(const std::vector<DeviceOrder>& orders) = 0;
-  /// Orders that ended since the last call.
+  /// The outcomes of orders that ended since the last call.
   [[nodiscard]] virtual std::vector<DeviceEnd> take_ended() = 0;
-  /// How orders would have ended (kBusy) that since the last call have found somebody at work for the first time. They
-  /// are given again by themselves, and their end follows.
+  /// Orders that were blocked by running processes (kBusy) for the first time since the last call. They are retried
+  /// automatically, and their outcome follows.
   [[nodiscard]] virtual std::vector<DeviceEnd> take_delayed() = 0;
-  /// Why nothing can be changed on a GPU now; nothing: it can. Any thread may ask.
+  /// Why a GPU cannot be changed now; nothing if it can. Any thread may call it.
   [[nodiscard]] virtual std::optional<std::string> why_not(const std::string& uuid) const = 0;
 };
 

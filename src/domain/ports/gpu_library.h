@@ -1,5 +1,5 @@
 /// The GPUs of this machine, as their driver's library shows and changes them. Identity: a GPU is its UUID, an instance
-/// is the place where it stands.
+/// is its placement.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct GpuLibraryFacts {
 
 /// A GPU instance profile, as the device describes it.
 struct GpuProfileFacts {
-  std::uint32_t id = 0;  ///< what the device calls it
+  std::uint32_t id = 0;  ///< the device's id
   std::string name;      ///< "3g.40gb"; empty if the library does not say
   int compute_slices = 0;
   int instances_max = 0;
@@ -45,7 +45,7 @@ struct GpuProfileFacts {
   friend bool operator==(const GpuProfileFacts&, const GpuProfileFacts&) = default;
 };
 
-/// What a GPU is: it does not change while the library is open.
+/// The constant properties of a GPU: they do not change while the library is open.
 struct GpuFacts {
   std::string uuid;
   std::string name;                 ///< "NVIDIA A100-SXM4-80GB"
@@ -60,7 +60,7 @@ struct GpuFacts {
 struct ComputeInstanceSeen {
   std::uint32_t id = 0;
   int start = 0;                ///< first compute slice within its GPU instance
-  int slices = 0;               ///< of its place, which some GPUs round up: 4 for 3
+  int slices = 0;               ///< of its placement, which some GPUs round up: 4 for 3
   std::string uuid;             ///< of the MIG device; empty if the library does not say
   bool is_whole = false;        ///< it has all compute slices of its GPU instance
   std::int64_t memory_mib = 0;  ///< of the MIG device, which is that of its GPU instance; 0: the library does not say
@@ -85,7 +85,7 @@ struct GpuProcessSeen {
   friend bool operator==(const GpuProcessSeen&, const GpuProcessSeen&) = default;
 };
 
-/// What stands on a GPU at one time.
+/// The state of a GPU at one time.
 struct GpuReading {
   bool is_mig_on = false;
   bool is_mig_pending_on = false;
@@ -95,7 +95,7 @@ struct GpuReading {
   friend bool operator==(const GpuReading&, const GpuReading&) = default;
 };
 
-/// A change that somebody else made, or an error of the device.
+/// A change made by another process, or an error of the device.
 struct GpuNotice {
   enum class Kind { kMigChange, kXid };
   Kind kind = Kind::kMigChange;
@@ -103,21 +103,21 @@ struct GpuNotice {
   friend bool operator==(const GpuNotice&, const GpuNotice&) = default;
 };
 
-/// Thread-safe. Calls on one GPU may be slow, or hang; they hold up no calls on other GPUs.
+/// Thread-safe. Calls on one GPU may be slow or hang; they do not block calls on other GPUs.
 class GpuLibrary {
  public:
   virtual ~GpuLibrary() = default;
 
   [[nodiscard]] virtual const GpuLibraryFacts& facts() const = 0;
-  /// Every GPU, in the library's order, each with its facts or why they cannot be read.
+  /// A GPU with its facts, or why they cannot be read. `list` returns every GPU in the library's order.
   struct Listed {
-    std::string uuid;  ///< empty: not even that can be read
+    std::string uuid;  ///< empty if it cannot be read, either
     GpuAnswer<GpuFacts> facts;
   };
   [[nodiscard]] virtual GpuAnswer<std::vector<Listed>> list() = 0;
   /// About 2.5 ms on an H100 (docs/reference/nvml.md).
   [[nodiscard]] virtual GpuAnswer<GpuReading> read(const std::string& uuid) = 0;
-  /// Waits until something happens to the GPU, at most so long. Nothing: it did not.
+  /// Waits until something happens to the GPU, at most `millis_max`. Nothing: no notice in that time.
   [[nodiscard]] virtual GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) = 0;
 };
 

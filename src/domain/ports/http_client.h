@@ -20,10 +20,10 @@ struct HttpCall {
   std::vector<HttpField> headers;
   std::string body;                                ///< sent if it is not empty, or if the method is PUT or POST
   Micros timeout = Micros::seconds(30);            ///< for the whole request; of a stream, until its headers are there
-  std::size_t bytes_max = std::size_t{16} << 20U;  ///< of the answer's body
+  std::size_t bytes_max = std::size_t{16} << 20U;  ///< of the reply's body
 };
 
-/// What the server answered; any status is an answer, also one of 400 or 500 and a redirection.
+/// The server's answer; any status is an answer, including 4xx, 5xx and redirections.
 struct HttpReply {
   int status = 0;
   std::vector<HttpField> headers;
@@ -32,24 +32,27 @@ struct HttpReply {
 
 /// How a stream is read.
 struct HttpLineReading {
-  /// Gets each line without its end (LF or CR LF); false ends the reading. A last line without an end is not given.
+  /// Called with each line without its terminator (LF or CR LF); false ends the reading. An unterminated last line is
+  /// discarded.
   std::function<bool(std::string_view line)> take;
-  /// True ends the reading; asked several times a second, also while nothing arrives. May be empty.
+  /// True ends the reading; called several times per second, also while nothing arrives. May be empty.
   std::function<bool()> is_stopped = nullptr;
-  Micros silence_max = Micros::seconds(60);  ///< without a byte for so long, the stream counts as timed out
+  Micros silence_max = Micros::seconds(60);  ///< a stream without a byte for this long times out
   std::size_t line_bytes_max = std::size_t{1} << 20U;
 };
 
 /// Errors: kInvalidInput (the URL or a header), kNoServer (refused, unreachable, unknown host), kTimedOut, and
-/// kUnavailable for the rest (the connection broke, the answer is too large or no HTTP). Redirections are not followed.
+/// kUnavailable for the rest (the connection broke, the answer is too large or not HTTP). Redirections are not
+/// followed.
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
 
+  /// Sends the request and waits for the whole answer, at most `timeout`.
   [[nodiscard]] virtual Result<HttpReply> send(const HttpCall& call) const = 0;
 
-  /// Reads an answer of status 200 line by line, until the server or a function of the reading ends it; the reply's
-  /// body is then empty. An answer of another status is returned as `send` does.
+  /// Reads an answer of status 200 line by line, until the server or one of `reading`'s functions ends it; the reply's
+  /// body is then empty. An answer with another status is returned as by `send`.
   [[nodiscard]] virtual Result<HttpReply> read_lines(const HttpCall& call, const HttpLineReading& reading) const = 0;
 };
 

@@ -1,4 +1,4 @@
-/// What requests and answers of both HTTP ports are made of: fields, and the lookup by name.
+/// Shared by the requests and answers of both HTTP ports: fields, and the lookup by name.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct HttpField {
   friend bool operator==(const HttpField&, const HttpField&) = default;
 };
 
-/// Whether two names of headers are equal: ASCII letters compare without case.
+/// Whether two header names are equal, ignoring the case of ASCII letters.
 [[nodiscard]] bool is_same_header(std::string_view a, std::string_view b);
 
 /// The value of the first header of that name, in any case of letters. It borrows from `headers`. O(headers).

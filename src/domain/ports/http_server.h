@@ -1,5 +1,5 @@
-/// The interface to an HTTP server: what a handler gets and returns, and what the rest of the program may ask of the
-/// server. The handler knows no library of HTTP, and the server knows no path and no format of bodies.
+/// The interface to an HTTP server: the input and output of a handler, and the server's functions for the rest of the
+/// program. The handler does not depend on an HTTP library, and the server does not depend on paths or body formats.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace berth {
 
 /// A complete request, checked by the server: the target is well formed, its texts are UTF-8 without NUL.
 struct HttpRequest {
-  std::string method;  ///< "GET" for HEAD too: the server leaves out the body of the answer
+  std::string method;  ///< "GET" for HEAD, too: the server omits the body of the answer
   /// The decoded segments between the slashes: "/a%2Fb/c" is {"a/b", "c"}, "/" is {}, "/a/" is {"a", ""}. "." and ".."
   /// are ordinary segments.
   std::vector<std::string> path;
-  std::vector<HttpField> query;    ///< decoded, in the order of the target, repeated names too
+  std::vector<HttpField> query;    ///< decoded, in the order of the target, with repeated names
   std::vector<HttpField> headers;  ///< as received and in that order; see find_header
   std::string body;
   std::string peer;  ///< address and port of the client: "127.0.0.1:40000", "[::1]:40000"
 };
 
-/// An answer that is complete now. The server adds Content-Length, Date and what the connection needs.
+/// An answer that is complete now. The server adds Content-Length, Date and the connection's headers.
 struct HttpResponse {
   int status = 200;
   std::string content_type;  ///< empty: no such header
@@ -35,14 +35,15 @@ struct HttpResponse {
   std::string body;
 };
 
-/// An answer of status 200 whose body comes part by part, so that a client that does not read holds one part of it.
+/// An answer of status 200 whose body is produced in parts, so that a client that does not read holds only one part in
+/// memory.
 struct HttpParts {
   std::string content_type;
   std::vector<HttpField> headers;
   std::uint64_t bytes = 0;  ///< of all parts together
-  /// The next part; empty: there is none, although there should be, and the connection is closed. Called on a thread of
-  /// the server, never twice at a time, when the client has taken all parts before, and only as long as bytes are
-  /// missing and the client is there. It must return soon. An exception is an empty part.
+  /// The next part. An empty part is a failure and closes the connection. Called on a server thread, never
+  /// concurrently, once the client has taken all earlier parts, while bytes are missing and the client is connected. It
+  /// must return soon. An exception counts as an empty part.
   std::function<std::string()> next;
 };
 
@@ -53,41 +54,41 @@ struct HttpStreamPiece {
 };
 
 /// The events of one open stream. The server asks for the next piece when the client has taken the last one, so a slow
-/// client holds one piece and no thread; how far it may fall behind is the source's decision.
+/// client holds one piece and no thread; the source decides how far it may fall behind.
 class HttpEventSource {
  public:
   virtual ~HttpEventSource() = default;
 
-  /// What to send next. Called on a thread of the server, never twice at a time for one source: after the headers are
-  /// sent, after each piece, and after each HttpServer::wake_streams. It must not wait.
+  /// The next piece. Called on a server thread, never concurrently for one source: after the headers are sent, after
+  /// each piece, and after each HttpServer::wake_streams. It must not wait.
   [[nodiscard]] virtual HttpStreamPiece next() = 0;
 };
 
-/// An answer of status 200 that stays open. The server sends a comment line when the stream was silent for a while.
+/// An answer of status 200 that stays open. The server sends a comment line when the stream has been silent for a
+/// while.
 struct HttpEventStream {
   std::vector<HttpField> headers;
   std::unique_ptr<HttpEventSource> source;  ///< never null; destroyed when the connection ends
 };
 
-/// The handler's end of an answer that is given later. It may outlive the connection and the server. Destroyed unsent,
-/// it makes the server answer with the refusal kHandlerFailed.
+/// The handler's end of an answer that is given later. It may outlive the connection and the server. If it is destroyed
+/// before `send`, the server answers with the refusal kHandlerFailed.
 class HttpLateReply {
  public:
   virtual ~HttpLateReply() = default;
 
-  /// Gives the answer; a thread of the server writes it. Any thread may call it, also before `start` has returned, but
-  /// not two at a time. It never waits for the client. Does nothing if the client has gone or the server has stopped,
-  /// and from the second call on.
+  /// Sends the answer; a server thread writes it. Any thread may call it, even before `start` has returned, but not two
+  /// threads at a time. It never waits for the client. Does nothing if the client is gone, the server has stopped, or
+  /// it was called before.
   virtual void send(HttpResponse response) = 0;
 };
 
 /// An answer that is given later, by any thread: until then it holds its connection, but no thread of the server. The
-/// connection is not timed out, and a client that goes meanwhile is only noticed when the answer is given, so every
-/// reply must be sent or destroyed before long. Later requests of the connection wait for the answer.
+/// connection is not timed out, and a client that disconnects meanwhile is only noticed when the answer is sent, so
+/// every reply must be sent or destroyed soon. Later requests of the connection wait for the answer.
 struct HttpLater {
-  /// Called once, on the thread of the server that called the handler and after that call; the request may be gone
-  /// when the reply is sent. It must return soon, too. An exception is answered by a refusal, whatever the reply does
-  /// then.
+  /// Called once, on the server thread that called the handler, after that call; the request may be gone when the reply
+  /// is sent. It must return soon, too. An exception is answered by a refusal, and the reply is then ignored.
   std::function<void(std::unique_ptr<HttpLateReply> reply)> start;
 };
 
@@ -102,8 +103,8 @@ enum class HttpFault {
   kHeadersTooLarge,      ///< 431
   kHandlerFailed,        ///< 500: the handler threw, did not give its later answer, or its answer cannot be sent
   kTooManyConnections,   ///< 503, and the connection is closed
-  kTooManyLargeBodies,   ///< 503: so many are being received or handled already
-  kTooManyLargeAnswers,  ///< 503: clients have not taken those before
+  kTooManyLargeBodies,   ///< 503: too many are being received or handled already
+  kTooManyLargeAnswers,  ///< 503: clients have not taken the earlier ones yet
 };
 
 struct HttpRefusal {
@@ -112,22 +113,22 @@ struct HttpRefusal {
   std::string message;  ///< what was wanted and what was found
 };
 
-/// The program's side of a server. Its functions run on the threads of the server: with one thread never two at a
-/// time, with several at the same time. They must return soon, as other requests of that thread wait for them; what
-/// takes longer is answered later (HttpLater). An exception is answered by a refusal.
+/// The program's side of a server. Its functions run on the server's threads, concurrently if there are several. They
+/// must return soon, because other requests of that thread wait for them; slow answers are given later (HttpLater). An
+/// exception is answered by a refusal.
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
 
   [[nodiscard]] virtual HttpAnswer answer(const HttpRequest& request) = 0;
 
-  /// How large the body of a request may be, of which only the body is not there yet; nothing: as large as any.
+  /// The largest body accepted for a request whose headers have arrived; nothing: the server's limit.
   [[nodiscard]] virtual std::optional<std::size_t> body_bytes_max(const HttpRequest& /*request*/) {
     return std::nullopt;
   }
 
-  /// The body of an error that the server itself reports, so that all errors have one shape. Its status is replaced
-  /// by the refusal's.
+  /// The body of an error that the server itself reports, so that all errors have one shape. Its status is replaced by
+  /// that of the refusal.
   [[nodiscard]] virtual HttpResponse render(const HttpRefusal& refusal) = 0;
 };
 
@@ -136,11 +137,11 @@ class HttpServer {
  public:
   virtual ~HttpServer() = default;
 
-  /// The port that it listens on, also where any free one was wanted.
+  /// The port that it listens on, also if it was told to choose a free one.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 
-  /// Every open stream asks its source again. Any thread may call it, also under locks that `next` takes: it only
-  /// signals. A call that comes while a stream is asking is not lost.
+  /// Makes every open stream ask its source again. Any thread may call it, even under locks that `next` takes: it only
+  /// signals. A call made while a stream is asking is not lost.
   virtual void wake_streams() = 0;
 
   /// Ends all connections and streams, also those that wait for a later answer, and joins the threads: within a second,

@@ -1,4 +1,4 @@
-/// What an answer costs at least.
+/// The lowest cost of an answer.
 #pragma once
 
 #include <optional>

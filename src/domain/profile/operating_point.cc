@@ -15,12 +15,12 @@ std::vector<PerformancePoint> rows_of(const PerformanceTable& table, const std::
                                       const std::string& profile) {
   const auto is_row = [&](const PerformancePoint& point) { return point.profile == profile && point.gpu == gpu; };
   std::vector<PerformancePoint> rows;
-  rows.reserve(static_cast<std::size_t>(std::ranges::count_if(table.points, is_row)));  // points are dear to copy
+  rows.reserve(static_cast<std::size_t>(std::ranges::count_if(table.points, is_row)));  // points are expensive to copy
   std::ranges::copy_if(table.points, std::back_inserter(rows), is_row);
   return rows;
 }
 
-/// The plain profile with most compute slices and units; nothing if the GPU has no MIG.
+/// The plain profile with the most compute slices and units; nullptr if the GPU has no MIG.
 const MigProfile* largest_profile(const GpuModel& model) {
   const MigProfile* largest = nullptr;
   const auto size_of = [](const MigProfile& p) { return std::tuple(p.is_plain(), p.compute_slices, p.length); };

@@ -23,13 +23,13 @@ struct OperatingPoint {
   Decimal requests_per_second;  ///< of the slice, as measured
   Decimal latency_ms;           ///< of a full batch
   /// Exact latency in ms of a batch of n at these processes: index n - 1, for n = 1 .. batch. Linear between profiled
-  /// batches; below the smallest profiled one, that one's.
+  /// batches; below the smallest profiled batch, that batch's latency.
   std::vector<Decimal> latency_ms_by_batch;
   friend bool operator==(const OperatingPoint&, const OperatingPoint&) = default;
 };
 
-/// The rows of a table for one profile of one GPU model, in the table's order. `full` without rows of its own gets
-/// those of the model's largest profile.
+/// The rows of a table for one profile of one GPU model, in the table's order. If `full` has no rows, those of the
+/// model's largest profile.
 [[nodiscard]] std::vector<PerformancePoint> points_on(const PerformanceTable& table, const GpuModel& model,
                                                       ProfileId profile);
 
@@ -39,10 +39,11 @@ struct UsableRule {
   Decimal limit_ms;  ///< slo_factor x target
   int processes_max = 1;
 };
+/// The rule given by the batching of a service.
 [[nodiscard]] UsableRule usable_rule(const ServiceSpec& service);
 [[nodiscard]] bool is_usable(const PerformancePoint& point, const UsableRule& rule);
 
-/// Of the usable points the one with most throughput; ties: smaller batch, then fewer processes. nullptr: none.
+/// The usable point with the highest throughput; ties: smaller batch, then fewer processes. nullptr if none is usable.
 [[nodiscard]] const PerformancePoint* best_usable(std::span<const PerformancePoint> points, const UsableRule& rule);
 
 /// The default point of a service, or of one of its variants, on a slice: the best usable one there. Nothing: the slice
@@ -50,7 +51,7 @@ struct UsableRule {
 [[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
                                                          ProfileId profile, int variant = 0);
 
-/// The point that a plan names, if the table has it there; where it names none, the default point.
+/// The point that a plan names, if the table has it there; the default point if the plan names none.
 [[nodiscard]] std::optional<OperatingPoint> point_for(const ServiceSpec& service, const GpuModel& model,
                                                       ProfileId profile, const std::optional<PointChoice>& choice);
 

@@ -61,8 +61,7 @@ TEST(OperatingPoint, NothingUsableIsNothing) {
 }
 
 TEST(OperatingPoint, LatencyIsLinearBetweenBatchesAndTheSmallestBelow) {
-  // Batch 8 is no usable point (its latency is too long for a default), yet it would bend a line above it; 4 is the
-  // choice.
+  // Batch 8 is not usable (its latency is too long for a default), yet it would bend a line above it; the choice is 4.
   const ServiceSpec service = service_with({row("1g.10gb", 2, 2, "10", "10"), row("1g.10gb", 2, 4, "99", "11"),
                                             row("1g.10gb", 2, 8, "999", "200"), row("1g.10gb", 3, 3, "1", "1")});
   const auto point = choose_point(service, two_profiles(), ProfileId{0});

@@ -29,7 +29,7 @@ Result<std::string> parva_profile(const Rows& rows) {
   return rows.refuse(0, "1, 2, 3, 4 or 7");
 }
 
-/// The point of a row of ParvaGPU; without throughput if it is no measurement.
+/// The point of a ParvaGPU row; without throughput if it is not a measurement.
 Result<PerformancePoint> parva_point(const Rows& rows) {
   const auto profile = parva_profile(rows);
   if (!profile) return pass_on(profile.error());
@@ -71,7 +71,7 @@ Result<CsvRow> csv_row(const Rows& rows, const ProfileResolver& resolve) {
   return CsvRow{*model, {names->gpu, names->profile, *batch, *processes, *throughput, *latency_ms}};
 }
 
-/// Checks every row of a file and hands it over, in the file's order.
+/// Checks every row of a file and passes it on, in the file's order.
 Result<void> walk_profile_csv(std::string_view text, std::string_view file, const ProfileResolver& resolve,
                               const std::function<void(const CsvRow&)>& take) {
   Rows rows(text, file, {"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});

@@ -1,5 +1,5 @@
 /// Readers of measured profiles. Every row is checked, used or not; errors say FILE:LINE:COLUMN, what was wanted and
-/// found. Blank lines at the end are accepted, before that they are errors. All numbers are exact decimals.
+/// found. Blank lines are accepted only at the end. All numbers are exact decimals.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,11 @@ inline constexpr std::int64_t kLatencyMsMax = 1'000'000'000;   ///< about 11 day
 void sort_points(PerformanceTable& table);
 
 /// ParvaGPU's files (SC'24): `Mig instance,Batch size,Workload Number,Throughput,Latency`, one model of one A100-80GB.
-/// Throughput is per process there and latency in seconds; rows in which both are zero are no measurement. The table's
-/// model is empty.
+/// Throughput is per process and latency in seconds; rows in which both are zero are not measurements. The table's
+/// `model` is empty.
 [[nodiscard]] Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file);
 
-/// Returns the full names of a GPU (given perhaps by a unique prefix) and of one of its profiles, or what is wrong and
-/// in which.
+/// The full names of a GPU (perhaps given by a unique prefix) and of one of its profiles.
 struct ResolvedProfile {
   std::string gpu;
   std::string profile;
@@ -47,8 +46,7 @@ using ProfileResolver =
 [[nodiscard]] Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file,
                                                         std::string_view model, const ProfileResolver& resolve);
 
-/// The same for every model of a file, in one pass: sorted by model, no two of one name; empty if the file has no
-/// rows.
+/// The same for every model of a file, in one pass: sorted by model, names unique; empty if the file has no rows.
 [[nodiscard]] Result<std::vector<PerformanceTable>> read_profile_csv_models(std::string_view text,
                                                                             std::string_view file,
                                                                             const ProfileResolver& resolve);

@@ -13,7 +13,7 @@
 namespace berth::scenario {
 namespace {
 
-/// The malformed examples. ctest sets BERTH_SOURCE_DIR to the root of the tree, where the test does not run in it.
+/// The malformed examples. ctest sets BERTH_SOURCE_DIR to the root of the tree, because the test does not run there.
 const std::string kFolder = [] {
   const char* root = std::getenv("BERTH_SOURCE_DIR");
   return (root == nullptr ? std::string() : std::string(root) + "/") + "tests/data/bad/";
@@ -26,7 +26,7 @@ std::string content(const std::string& path) {
   return bytes.str();
 }
 
-/// The folder of the examples, as if the program ran in it; fails in the words of edges/files.
+/// The folder of the examples, as if the program ran in it; fails with the messages of edges/files.
 class ExampleFiles : public Files {
  public:
   [[nodiscard]] Result<std::string> read(const std::string& path) const override {

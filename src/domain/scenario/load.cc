@@ -54,7 +54,7 @@ void read_times(const yaml::Value& root, Scenario& scenario) {
   scenario.planning = duration(root.at("planning_seconds"), Micros(0));
 }
 
-/// Of a fleet that may grow and shrink.
+/// The provisioning time of a fleet that may grow and shrink.
 std::optional<std::int64_t> read_provision_seconds(const yaml::Value& scaling) {
   if (!scaling.is_written()) return std::nullopt;
   scaling.check_keys({"provision_seconds"});

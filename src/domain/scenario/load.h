@@ -1,4 +1,4 @@
-/// Reads a scenario file with everything that it names. The format of the file: docs/reference/scenario.md.
+/// Reads a scenario file and the files that it names. The format of the file: docs/reference/scenario.md.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct LoadOptions {
   bool allows_empty = false;
 };
 
-/// The scenario in the file `path`; its traces and profiles are read through `files`, their paths relative to the file.
-/// Every field is checked, so that the result keeps the invariants of domain/values/scenario.h. The error is one
-/// message: file, line and column (rows) or key path (YAML), what was wanted, what was found. `Scenario::name` is
-/// `path` as given.
+/// The scenario in the file `path`; its traces and profiles are read through `files`, with paths relative to the
+/// scenario file. Every field is checked, so that the result keeps the invariants of domain/values/scenario.h. The
+/// error is one message: file, line and column (rows) or key path (YAML), what was wanted, what was found.
+/// `Scenario::name` is `path` as given.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files,
                                              const LoadOptions& options = {});
 

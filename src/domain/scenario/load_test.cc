@@ -459,7 +459,7 @@ TEST(Scenario, AnEntryOfTheLayoutMayDescribeSeveralGpus) {
   EXPECT_EQ(shared[1].slice.start, 0);
 }
 
-TEST(Scenario, ALayoutOfManyGpusIsReadInLinearTime) {  // the time limit of the test would end quadratic work
+TEST(Scenario, ALayoutOfManyGpusIsReadInLinearTime) {  // quadratic work would exceed the test's time limit
   const Scenario scenario =
       loaded(changed_scenario({{"count: 2", "count: 90000"},
                                {"services:",

@@ -35,7 +35,7 @@ std::vector<std::string_view> demand_header(std::string_view text) {
   return header;
 }
 
-/// A number that may be too small (reported later), but is never too large.
+/// A number up to `max`; one that is too small is reported later.
 Result<Decimal> number_up_to(const Rows& rows, std::size_t column, std::int64_t max, std::string_view wanted) {
   auto value = Decimal::parse(rows.field(column));
   if (!value || *value > Decimal(max)) return rows.refuse(column, fmt::format("{}, at most {}", wanted, max));
@@ -64,7 +64,7 @@ std::string demand_name(const Demand& demand) {
   return fmt::format("{} of tenant {}", in_quotes(demand.model), in_quotes(demand.tenant));
 }
 
-/// What is wrong with rows that can be read, by kind; all of it is reported at once.
+/// The faults of rows that can be read, by kind; all are reported at once.
 class DemandFaults {
  public:
   void add(const Demand& demand, std::size_t line) {
@@ -101,7 +101,7 @@ class DemandFaults {
   std::vector<std::string> latencies_;
   std::vector<std::string> repeated_;
   std::map<std::pair<std::string, std::string>, std::size_t> lines_;  ///< of (tenant, model): its first row
-  std::size_t first_line_ = 0;                                        ///< 0: nothing is wrong
+  std::size_t first_line_ = 0;                                        ///< 0: no fault
 };
 
 // Offers
@@ -202,7 +202,7 @@ Result<std::vector<GpuOffer>> read_offers(std::string_view text, std::string_vie
 Result<std::vector<PerformanceTable>> load_tables(const std::string& path, ProfileFormat format, const Files& files) {
   const auto paths = profile_paths(path, files);
   if (!paths) return pass_on(paths.error());
-  std::map<std::string, std::string> homes;  // of a model: its file
+  std::map<std::string, std::string> homes;  // the file of each model
   std::vector<PerformanceTable> tables;
   for (const std::string& at : *paths) {
     auto found = tables_of(at, format, files);

@@ -13,9 +13,9 @@
 namespace berth::scenario {
 
 /// `model,requests_per_second,latency_ms` and optionally `,tenant`, one row per demand, in the file's order; an empty
-/// tenant is the model. A file with only the header is an empty demand; one without a header is an error. Negative
-/// rates, latencies that are not above 0 and repeated pairs of tenant and model are reported together: one error names
-/// them all.
+/// tenant is the model. A file with only the header is an empty list; one without a header is an error. Negative rates,
+/// latencies that are not above 0 and repeated pairs of tenant and model are reported together: one error names them
+/// all.
 [[nodiscard]] Result<std::vector<Demand>> read_demands(std::string_view text, std::string_view file);
 
 /// `gpu,count,usd_per_gpu_hour`: at least one row, each GPU model once (names as domain/mig/catalogue.h finds them);
@@ -26,8 +26,8 @@ namespace berth::scenario {
 enum class ProfileFormat { kParvagpu, kCsv };
 
 /// The tables of every model at `path`, sorted by model: a file, or a folder of which every *.csv is read (except
-/// hidden ones). A file of kParvagpu has one model, named as the file without its extension; those of kCsv have any
-/// number, but no model is in two of them.
+/// hidden ones). A file of kParvagpu has one model, named like the file without its extension; a kCsv file has any
+/// number of models, but no model is in two files.
 [[nodiscard]] Result<std::vector<PerformanceTable>> load_tables(const std::string& path, ProfileFormat format,
                                                                 const Files& files);
 

@@ -9,15 +9,15 @@
 #include <variant>
 
 #include "base/core/ensure.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "domain/scenario/service_json.h"
 
 namespace berth::scenario {
 namespace {
 
-std::string name_json(std::string_view text) { return json::json_text(nlohmann::ordered_json(text)); }
-
 std::string seconds_text(Micros time) { return readable_number(Decimal(time.count(), kMicrosPerSecond)); }
+
+void put_time(json::Writer& json, std::string_view key, Micros time) { json.key(key).written(seconds_text(time)); }
 
 std::string rows_text(const PerformanceTable& table, const std::string& model) {
   std::string text = "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n";
@@ -36,9 +36,9 @@ std::string counts_text(const Arrivals& arrivals) {
 }
 
 /// Writes a scenario.
-class Writer {
+class ScenarioWriter {
  public:
-  explicit Writer(const Scenario& scenario) : scenario_(scenario) {}
+  explicit ScenarioWriter(const Scenario& scenario) : scenario_(scenario) {}
 
   std::map<std::string, std::string> write(const std::vector<std::string>& remarks) {
     for (const std::string& remark : remarks) text_ += fmt::format("# {}\n", in_one_line(remark));
@@ -63,9 +63,10 @@ class Writer {
   void add_fleet() {
     text_ += "fleet:\n";
     for (const FleetEntry& entry : scenario_.fleet) {
-      json::Members members = {{"gpu", name_json(entry.model.name)}, {"count", std::to_string(entry.count)}};
-      if (entry.usd_per_gpu_hour) members.emplace_back("usd_per_gpu_hour", readable_number(*entry.usd_per_gpu_hour));
-      text_ += fmt::format("  - {}\n", json::object_text(members));
+      json::Writer json;
+      json.open_object().member("gpu", entry.model.name).member("count", entry.count);
+      if (entry.usd_per_gpu_hour) json.key("usd_per_gpu_hour").written(readable_number(*entry.usd_per_gpu_hour));
+      text_ += fmt::format("  - {}\n", json.close_object().take());
     }
   }
 
@@ -77,22 +78,24 @@ class Writer {
     add("history_seconds", std::to_string(scenario_.history_seconds));
     add("observation_delay_seconds", seconds_text(scenario_.observation_delay));
     add("planning_seconds", seconds_text(scenario_.planning));
-    std::vector<std::string> factors;
-    factors.reserve(scenario_.interference.size());
-    for (const Decimal& factor : scenario_.interference) factors.push_back(readable_number(factor));
-    add("interference", json::list_text(factors));
+    json::Writer json;
+    const auto write_factor = [](json::Writer& to, const Decimal& factor) { to.written(readable_number(factor)); };
+    add("interference", json.list(scenario_.interference, write_factor).take());
     add("fidelity", scenario_.fidelity == Fidelity::kRates ? "rates" : "requests");
     add("objective", scenario_.objective == Objective::kServices ? "services" : "requests");
-    add("changes", json::object_text({{"destroy_seconds", seconds_text(scenario_.changes.destroy)},
-                                      {"create_seconds", seconds_text(scenario_.changes.create)},
-                                      {"plumbing_seconds", seconds_text(scenario_.changes.plumbing)}}));
-    std::vector<std::string> frozen;
-    frozen.reserve(scenario_.frozen.size());
-    for (const FrozenWindow& window : scenario_.frozen) {
-      frozen.push_back(json::object_text({{"from_second", seconds_text(window.from - Instant())},
-                                          {"seconds", seconds_text(window.until - window.from)}}));
-    }
-    if (!frozen.empty()) add("frozen", json::list_text(frozen));
+    json.open_object();
+    put_time(json, "destroy_seconds", scenario_.changes.destroy);
+    put_time(json, "create_seconds", scenario_.changes.create);
+    put_time(json, "plumbing_seconds", scenario_.changes.plumbing);
+    add("changes", json.close_object().take());
+    if (!scenario_.frozen.empty()) add("frozen", json.list(scenario_.frozen, write_frozen).take());
+  }
+
+  static void write_frozen(json::Writer& json, const FrozenWindow& window) {
+    json.open_object();
+    put_time(json, "from_second", window.from - Instant());
+    put_time(json, "seconds", window.until - window.from);
+    json.close_object();
   }
 
   void add_service(const ServiceSpec& service) {
@@ -110,7 +113,7 @@ class Writer {
     text_ += fmt::format("  - {}\n", service_entry_json(service, scenario_, paths));
   }
 
-  /// The name of the service's files: no two have the same, also where a file system ignores case.
+  /// The name of the service's files: unique, even on a file system that ignores case.
   std::string stem_of(const std::string& name) {
     constexpr std::size_t kLengthMax = 100;
     std::string stem = name.substr(0, kLengthMax);
@@ -129,22 +132,24 @@ class Writer {
     text_ += "layout:\n";
     for (auto it = layout.begin(); it != layout.end();) {
       const GpuId gpu = it->slice.gpu;
-      std::vector<std::string> slices;
-      for (; it != layout.end() && it->slice.gpu == gpu; ++it) slices.push_back(slice_text(*it));
-      text_ += fmt::format(
-          "  - {}\n", json::object_text({{"gpu", std::to_string(gpu.index)}, {"slices", json::list_text(slices)}}));
+      json::Writer json;
+      json.open_object().member("gpu", gpu.index).open_list("slices");
+      for (; it != layout.end() && it->slice.gpu == gpu; ++it) write_slice(json, *it);
+      text_ += fmt::format("  - {}\n", json.close_list().close_object().take());
     }
   }
 
-  [[nodiscard]] std::string slice_text(const Holding& holding) const {
+  void write_slice(json::Writer& json, const Holding& holding) const {
     ENSURE(holding.services.size() <= 1);
     const Slice& slice = holding.slice;
-    json::Members members = {{"profile", name_json(profile_name(scenario_.model_of(slice.gpu), slice.profile))},
-                             {"start", std::to_string(slice.start)}};
-    if (holding.services.empty()) return json::object_text(members);
-    members.emplace_back("service", name_json(scenario_.services[holding.services.front().index].name));
-    members.emplace_back("role", holding.role == Role::kInference ? "inference" : "retraining");
-    return json::object_text(members);
+    json.open_object().member("profile", profile_name(scenario_.model_of(slice.gpu), slice.profile));
+    json.member("start", slice.start);
+    if (!holding.services.empty()) {
+      json.member("service", scenario_.services[holding.services.front().index].name);
+      // Without quotes: the files are YAML.
+      json.key("role").written(holding.role == Role::kInference ? "inference" : "retraining");
+    }
+    json.close_object();
   }
 
   const Scenario& scenario_;
@@ -156,7 +161,7 @@ class Writer {
 }  // namespace
 
 std::map<std::string, std::string> scenario_files(const Scenario& scenario, const std::vector<std::string>& remarks) {
-  return Writer(scenario).write(remarks);
+  return ScenarioWriter(scenario).write(remarks);
 }
 
 }  // namespace berth::scenario

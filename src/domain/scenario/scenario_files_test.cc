@@ -40,7 +40,7 @@ ServiceSpec service_of(const std::string& name) {
   return service;
 }
 
-/// One with every field.
+/// A service with every field set.
 ServiceSpec full_service(const std::string& name, const GpuModel& model) {
   ServiceSpec service = service_of(name);
   service.batching = {.slo_factor = Decimal(7, 10), .processes_max = 2};
@@ -86,7 +86,7 @@ Scenario full_scenario() {
   return scenario;
 }
 
-/// Models have the names of files.
+/// Without the tables' models, which take the names of files when written.
 ServiceSpec without_models(ServiceSpec service) {
   service.table.model.clear();
   for (Variant& variant : service.variants) variant.table.model.clear();

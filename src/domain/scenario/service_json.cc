@@ -4,24 +4,31 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/core/instant.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 
 namespace berth::scenario {
 namespace {
 
-std::string string_json(std::string_view text) { return json::json_text(nlohmann::ordered_json(text)); }
+using json::Writer;
 
-std::string seconds_of(Micros time) { return readable_number(Decimal(time.count(), 1'000'000)); }
+void put_number(Writer& json, std::string_view key, const Decimal& value) {
+  json.key(key).written(readable_number(value));
+}
 
-std::string accuracy_of(const Accuracy& accuracy) {
-  const auto share = [](std::int64_t micro) { return readable_number(Decimal(micro, 1'000'000)); };
-  return json::object_text({{"before", share(accuracy.before_micro)}, {"after", share(accuracy.after_micro)}});
+void put_seconds(Writer& json, std::string_view key, Micros time) {
+  put_number(json, key, Decimal(time.count(), 1'000'000));
+}
+
+void put_accuracy(Writer& json, const Accuracy& accuracy) {
+  json.open_object("accuracy");
+  put_number(json, "before", Decimal(accuracy.before_micro, 1'000'000));
+  put_number(json, "after", Decimal(accuracy.after_micro, 1'000'000));
+  json.close_object();
 }
 
 /// The name of the blob with the rows of the value at a path; null if they are within the value.
@@ -30,45 +37,47 @@ const std::string* blob_of(const RowsBlobs& blobs, const std::string& path) {
   return found == blobs.end() ? nullptr : &found->second;
 }
 
-std::string reference_to(const std::string& blob) { return json::object_text({{"blob", string_json(blob)}}); }
+void write_reference(Writer& json, const std::string& blob) { json.open_object().member("blob", blob).close_object(); }
 
-std::string profile_of(const PerformanceTable& table, const std::string& service, const std::string* blob) {
-  const std::string model = string_json(table.model.empty() ? service : table.model);
-  if (blob != nullptr)
-    return json::object_text({{"format", "\"csv\""}, {"model", model}, {"rows", reference_to(*blob)}});
-  std::vector<std::string> rows;
-  rows.reserve(table.points.size());
-  for (const PerformancePoint& point : table.points) {
-    rows.push_back(json::object_text({{"model", model},
-                                      {"gpu", string_json(point.gpu)},
-                                      {"profile", string_json(point.profile)},
-                                      {"batch", std::to_string(point.batch)},
-                                      {"processes", std::to_string(point.processes)},
-                                      {"requests_per_second", readable_number(point.requests_per_second)},
-                                      {"latency_ms", readable_number(point.latency_ms)}}));
-  }
-  return json::object_text({{"format", "\"csv\""}, {"model", model}, {"rows", json::list_text(rows)}});
+void write_point(Writer& json, const PerformancePoint& point, const std::string& model) {
+  json.open_object().member("model", model).member("gpu", point.gpu).member("profile", point.profile);
+  json.member("batch", point.batch).member("processes", point.processes);
+  put_number(json, "requests_per_second", point.requests_per_second);
+  put_number(json, "latency_ms", point.latency_ms);
+  json.close_object();
 }
 
-/// Rows of the seconds that have requests, in their order.
+void write_profile(Writer& json, const PerformanceTable& table, const std::string& service, const std::string* blob) {
+  const std::string& model = table.model.empty() ? service : table.model;
+  json.open_object().member("format", "csv").member("model", model).key("rows");
+  if (blob != nullptr) {
+    write_reference(json, *blob);
+  } else {
+    json.list(table.points, [&](Writer&, const PerformancePoint& point) { write_point(json, point, model); });
+  }
+  json.close_object();
+}
+
+/// Writes a list with the seconds that have requests, in their order.
 class SecondRows {
  public:
+  explicit SecondRows(Writer& json) : json_(json) { json_.open_list(); }
   void add(std::int64_t second, std::int64_t requests) {
     if (requests == 0) return;
     last_ = second;
-    rows_.push_back(row_of(second, requests));
+    write_row(second, requests);
   }
-  /// All of them, and one for the last second, so that the length is kept.
-  [[nodiscard]] std::string text(std::int64_t seconds) {
-    if (seconds > 0 && last_ != seconds - 1) rows_.push_back(row_of(seconds - 1, 0));
-    return json::list_text(rows_);
+  /// After all of them one for the last second, so that the length is kept.
+  void close(std::int64_t seconds) {
+    if (seconds > 0 && last_ != seconds - 1) write_row(seconds - 1, 0);
+    json_.close_list();
   }
 
  private:
-  static std::string row_of(std::int64_t second, std::int64_t requests) {
-    return json::object_text({{"second", std::to_string(second)}, {"requests", std::to_string(requests)}});
+  void write_row(std::int64_t second, std::int64_t requests) {
+    json_.open_object().member("second", second).member("requests", requests).close_object();
   }
-  std::vector<std::string> rows_;
+  Writer& json_;
   std::int64_t last_ = -1;
 };
 
@@ -82,17 +91,17 @@ Window window_of(const Arrivals& arrivals, std::int64_t trace_seconds) {
   return {.from = arrivals.from_second, .until = std::min(arrivals.from_second + arrivals.seconds, trace_seconds)};
 }
 
-std::string rows_of(const CountTrace& trace, const Arrivals& /*arrivals*/) {
-  SecondRows rows;
+void write_rows(Writer& json, const CountTrace& trace, const Arrivals& /*arrivals*/) {
+  SecondRows rows(json);
   for (std::int64_t second = 0; second < std::ssize(trace.counts); ++second) {
     rows.add(second, trace.counts[static_cast<std::size_t>(second)]);
   }
-  return rows.text(std::ssize(trace.counts));
+  rows.close(std::ssize(trace.counts));
 }
 
-std::string rows_of(const TimedTrace& trace, const Arrivals& arrivals) {
+void write_rows(Writer& json, const TimedTrace& trace, const Arrivals& arrivals) {
   const Window window = window_of(arrivals, trace.seconds);
-  SecondRows rows;
+  SecondRows rows(json);
   auto it = std::ranges::lower_bound(trace.requests, window.from * kMicrosPerSecond, {}, &TimedTrace::Request::at_us);
   while (it != trace.requests.end() && it->at_us < window.until * kMicrosPerSecond) {
     const std::int64_t second = it->at_us / kMicrosPerSecond;
@@ -100,166 +109,178 @@ std::string rows_of(const TimedTrace& trace, const Arrivals& arrivals) {
     while (it != trace.requests.end() && it->at_us / kMicrosPerSecond == second) ++it;
     rows.add(second - window.from, it - first);
   }
-  return rows.text(window.until - window.from);
+  rows.close(window.until - window.from);
 }
 
-std::string rows_of(const MinuteTrace& trace, const Arrivals& arrivals) {
+void write_rows(Writer& json, const MinuteTrace& trace, const Arrivals& arrivals) {
   constexpr std::int64_t kSecondsPerMinute = 60;
   const Window window = window_of(arrivals, std::ssize(trace.counts) * kSecondsPerMinute);
-  SecondRows rows;
+  SecondRows rows(json);
   for (std::int64_t second = window.from; second < window.until; ++second) {
     const std::int64_t calls = trace.counts[static_cast<std::size_t>(second / kSecondsPerMinute)];
     const std::int64_t into = second % kSecondsPerMinute;
     rows.add(second - window.from, calls * (into + 1) / kSecondsPerMinute - calls * into / kSecondsPerMinute);
   }
-  return rows.text(window.until - window.from);
+  rows.close(window.until - window.from);
 }
 
 std::string_view format_of(Generator::Kind kind) {
-  constexpr std::array<std::string_view, 4> kNames = {"\"constant\"", "\"poisson\"", "\"bursty\"", "\"diurnal\""};
+  constexpr std::array<std::string_view, 4> kNames = {"constant", "poisson", "bursty", "diurnal"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-json::Members source_of(const Generator& generator, const Arrivals& /*arrivals*/) {
-  return {{"format", std::string(format_of(generator.kind))},
-          {"requests_per_second", readable_number(generator.requests_per_second)}};
+void put_source(Writer& json, const Generator& generator, const Arrivals& /*arrivals*/) {
+  json.member("format", format_of(generator.kind));
+  put_number(json, "requests_per_second", generator.requests_per_second);
 }
 
-/// Of a recorded trace.
+/// The rows of a recorded trace.
 template <class Trace>
-json::Members source_of(const Trace& trace, const Arrivals& arrivals) {
-  return {{"format", "\"csv\""}, {"rows", rows_of(trace, arrivals)}};
+void put_source(Writer& json, const Trace& trace, const Arrivals& arrivals) {
+  json.member("format", "csv").key("rows");
+  write_rows(json, trace, arrivals);
 }
 
-std::string arrivals_of(const Arrivals& arrivals, const std::string* blob) {
-  json::Members members = {{"format", "\"csv\""}};
+void write_arrivals(Writer& json, const Arrivals& arrivals, const std::string* blob) {
+  json.open_object();
   if (blob != nullptr) {
-    members.emplace_back("rows", reference_to(*blob));
+    write_reference(json.member("format", "csv").key("rows"), *blob);
   } else {
-    members = std::visit([&](const auto& source) { return source_of(source, arrivals); }, arrivals.source);
+    std::visit([&](const auto& source) { put_source(json, source, arrivals); }, arrivals.source);
   }
   const bool begins_with_window =
       std::holds_alternative<MinuteTrace>(arrivals.source) || std::holds_alternative<TimedTrace>(arrivals.source);
-  members.emplace_back("from_second", std::to_string(begins_with_window ? 0 : arrivals.from_second));
-  members.emplace_back("seconds", std::to_string(arrivals.seconds));
-  members.emplace_back("scale", readable_number(arrivals.scale));
-  members.emplace_back("smooth_seconds", std::to_string(arrivals.smooth_seconds));
-  members.emplace_back("repeat", arrivals.repeat ? "true" : "false");
-  return json::object_text(members);
+  json.member("from_second", begins_with_window ? 0 : arrivals.from_second).member("seconds", arrivals.seconds);
+  put_number(json, "scale", arrivals.scale);
+  json.member("smooth_seconds", arrivals.smooth_seconds).member("repeat", arrivals.repeat).close_object();
 }
 
-std::string retraining_of(const Retraining& retraining) {
-  std::vector<std::pair<std::string, std::string>> sizes;
-  sizes.reserve(retraining.time_on.size());
+void put_retraining(Writer& json, const Retraining& retraining) {
+  json.open_object("retraining");
+  put_seconds(json, "every_seconds", retraining.every);
+  put_seconds(json, "offset_seconds", retraining.offset);
+  put_seconds(json, "swap_seconds", retraining.swap);
+  json.member("unfinished", retraining.keeps_unfinished ? "continue" : "abandon").open_object("seconds_on");
   for (const auto& [slices, time] : retraining.time_on) {
-    sizes.emplace_back(slices == 0 ? std::string(kFullProfileName) : fmt::format("{}g", slices), seconds_of(time));
+    put_seconds(json, slices == 0 ? std::string(kFullProfileName) : fmt::format("{}g", slices), time);
   }
-  return json::object_text({{"every_seconds", seconds_of(retraining.every)},
-                            {"offset_seconds", seconds_of(retraining.offset)},
-                            {"swap_seconds", seconds_of(retraining.swap)},
-                            {"unfinished", retraining.keeps_unfinished ? "\"continue\"" : "\"abandon\""},
-                            {"seconds_on", json::object_text(json::Members(sizes.begin(), sizes.end()))}});
+  json.close_object().close_object();
 }
 
-/// `profiles`: parallel to the variants.
-std::string variants_of(const ServiceSpec& service, const std::vector<std::string>& profiles) {
-  std::vector<std::string> variants;
-  variants.reserve(service.variants.size());
-  for (std::size_t index = 0; index < service.variants.size(); ++index) {
-    const Variant& variant = service.variants[index];
-    variants.push_back(json::object_text({{"name", string_json(variant.name)},
-                                          {"profile", profiles[index]},
-                                          {"accuracy", accuracy_of(variant.accuracy)}}));
-  }
-  return json::list_text(variants);
-}
-
-std::string pins_of(const ServiceSpec& service, const Scenario& scenario) {
-  std::vector<std::string> pins;
-  pins.reserve(service.pins.size());
+void put_pins(Writer& json, const ServiceSpec& service, const Scenario& scenario) {
+  json.open_list("pins");
   for (const auto& [slice] : service.pins) {
-    pins.push_back(
-        json::object_text({{"gpu", std::to_string(slice.gpu.index)},
-                           {"profile", string_json(profile_name(scenario.model_of(slice.gpu), slice.profile))},
-                           {"start", std::to_string(slice.start)}}));
+    json.open_object().member("gpu", slice.gpu.index);
+    json.member("profile", profile_name(scenario.model_of(slice.gpu), slice.profile));
+    json.member("start", slice.start).close_object();
   }
-  return json::list_text(pins);
-}
-
-std::string batching_of(const Batching& batching) {
-  return json::object_text({{"slo_factor", readable_number(batching.slo_factor)},
-                            {"max_processes", std::to_string(batching.processes_max)}});
+  json.close_list();
 }
 
 /// Isolation in the words of the file.
 std::string_view isolation_of(Isolation isolation) {
-  constexpr std::array<std::string_view, 4> kNames = {"\"gpu\"", "\"mig\"", "\"mps\"", "\"timeslice\""};
+  constexpr std::array<std::string_view, 4> kNames = {"gpu", "mig", "mps", "timeslice"};
   return kNames[static_cast<std::size_t>(isolation)];
 }
 
-/// From `weight` on: what the owner wishes.
-void add_wishes(const ServiceSpec& service, const Scenario& scenario, json::Members& members) {
-  members.emplace_back("weight", readable_number(service.weight));
-  if (service.floor_attainment) {
-    members.emplace_back("floor", json::object_text({{"attainment", readable_number(*service.floor_attainment)}}));
-  }
-  if (service.expects) {
-    members.emplace_back("expects", json::object_text({{"requests_per_second", readable_number(*service.expects)}}));
-  }
-  if (!service.pins.empty()) members.emplace_back("pins", pins_of(service, scenario));
-  if (service.changes_per_hour) members.emplace_back("changes_per_hour", std::to_string(*service.changes_per_hour));
-  members.emplace_back("isolation", std::string(isolation_of(service.isolation)));
-  if (service.trust_domain) members.emplace_back("trust_domain", string_json(*service.trust_domain));
+/// An object with one number.
+void put_object(Writer& json, std::string_view key, std::string_view of_number, const Decimal& number) {
+  json.open_object(key);
+  put_number(json, of_number, number);
+  json.close_object();
 }
 
-/// The parts that may be rows or name files.
-struct TableTexts {
-  std::string profile;
-  std::string arrivals;               ///< empty: there are none
-  std::vector<std::string> variants;  ///< profiles, parallel to ServiceSpec::variants
+/// From `weight` on: what the owner wishes.
+void put_wishes(Writer& json, const ServiceSpec& service, const Scenario& scenario) {
+  put_number(json, "weight", service.weight);
+  if (service.floor_attainment) put_object(json, "floor", "attainment", *service.floor_attainment);
+  if (service.expects) put_object(json, "expects", "requests_per_second", *service.expects);
+  if (!service.pins.empty()) put_pins(json, service, scenario);
+  if (service.changes_per_hour) json.member("changes_per_hour", *service.changes_per_hour);
+  json.member("isolation", isolation_of(service.isolation));
+  if (service.trust_domain) json.member("trust_domain", *service.trust_domain);
+}
+
+/// Tables and arrivals as rows, or as the blobs that have them.
+struct RowTables {
+  const ServiceSpec& service;
+  const RowsBlobs& blobs;
+
+  [[nodiscard]] bool has_arrivals() const { return service.arrivals.is_given(); }
+  void write_arrivals(Writer& json) const {
+    scenario::write_arrivals(json, service.arrivals, blob_of(blobs, "arrivals"));
+  }
+  void write_profile(Writer& json) const {
+    scenario::write_profile(json, service.table, service.name, blob_of(blobs, "profile"));
+  }
+  void write_variant(Writer& json, std::size_t index) const {
+    const std::string* blob = blob_of(blobs, fmt::format("variants[{}].profile", index));
+    scenario::write_profile(json, service.variants[index].table, service.name, blob);
+  }
 };
 
-json::Members fields_of(const ServiceSpec& service, const Scenario& scenario, TableTexts tables) {
-  json::Members members = {{"profile", std::move(tables.profile)},
-                           {"slo", json::object_text({{"latency_ms", readable_number(service.target_ms)}})},
-                           {"batching", batching_of(service.batching)},
-                           {"drop", service.drop == DropRule::kEarly ? "\"early\"" : "\"never\""}};
-  if (!tables.arrivals.empty()) members.emplace_back("arrivals", std::move(tables.arrivals));
-  members.emplace_back("start_seconds", seconds_of(service.start));
-  members.emplace_back("accuracy", accuracy_of(service.accuracy));
-  if (service.retraining) members.emplace_back("retraining", retraining_of(*service.retraining));
-  if (!service.variants.empty()) members.emplace_back("variants", variants_of(service, tables.variants));
-  add_wishes(service, scenario, members);
-  return members;
+/// Tables and arrivals as the files that have them.
+struct FileTables {
+  const ServiceSpec& service;
+  const ServicePaths& paths;
+
+  [[nodiscard]] static bool has_arrivals() { return true; }
+  void write_arrivals(Writer& json) const {
+    json.open_object().member("format", "rps-text").member("path", paths.arrivals);
+    json.member("from_second", service.arrivals.from_second);
+    json.member("seconds", service.arrivals.seconds).close_object();
+  }
+  void write_profile(Writer& json) const { write_table(json, paths.profile); }
+  void write_variant(Writer& json, std::size_t index) const { write_table(json, paths.variants[index]); }
+
+ private:
+  void write_table(Writer& json, const std::string& path) const {
+    json.open_object().member("format", "csv").member("path", path).member("model", paths.model).close_object();
+  }
+};
+
+template <class Tables>
+void put_variants(Writer& json, const ServiceSpec& service, const Tables& tables) {
+  json.open_list("variants");
+  for (std::size_t index = 0; index < service.variants.size(); ++index) {
+    const Variant& variant = service.variants[index];
+    tables.write_variant(json.open_object().member("name", variant.name).key("profile"), index);
+    put_accuracy(json, variant.accuracy);
+    json.close_object();
+  }
+  json.close_list();
+}
+
+template <class Tables>
+void put_fields(Writer& json, const ServiceSpec& service, const Scenario& scenario, const Tables& tables) {
+  tables.write_profile(json.key("profile"));
+  put_object(json, "slo", "latency_ms", service.target_ms);
+  json.open_object("batching");
+  put_number(json, "slo_factor", service.batching.slo_factor);
+  json.member("max_processes", service.batching.processes_max).close_object();
+  json.member("drop", service.drop == DropRule::kEarly ? "early" : "never");
+  if (tables.has_arrivals()) tables.write_arrivals(json.key("arrivals"));
+  put_seconds(json, "start_seconds", service.start);
+  put_accuracy(json, service.accuracy);
+  if (service.retraining) put_retraining(json, *service.retraining);
+  if (!service.variants.empty()) put_variants(json, service, tables);
+  put_wishes(json, service, scenario);
 }
 
 }  // namespace
 
 std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario, const RowsBlobs& blobs) {
-  TableTexts tables{
-      .profile = profile_of(service.table, service.name, blob_of(blobs, "profile")), .arrivals = "", .variants = {}};
-  if (service.arrivals.is_given()) tables.arrivals = arrivals_of(service.arrivals, blob_of(blobs, "arrivals"));
-  for (const Variant& variant : service.variants) {
-    const std::string path = fmt::format("variants[{}].profile", tables.variants.size());
-    tables.variants.push_back(profile_of(variant.table, service.name, blob_of(blobs, path)));
-  }
-  return json::object_text(fields_of(service, scenario, std::move(tables)));
+  Writer json;
+  json.open_object();
+  put_fields(json, service, scenario, RowTables{.service = service, .blobs = blobs});
+  return json.close_object().take();
 }
 
 std::string service_entry_json(const ServiceSpec& service, const Scenario& scenario, const ServicePaths& paths) {
-  const auto profile = [&](const std::string& path) {
-    return json::object_text({{"format", "\"csv\""}, {"path", string_json(path)}, {"model", string_json(paths.model)}});
-  };
-  TableTexts tables{.profile = profile(paths.profile),
-                    .arrivals = json::object_text({{"format", "\"rps-text\""},
-                                                   {"path", string_json(paths.arrivals)},
-                                                   {"from_second", std::to_string(service.arrivals.from_second)},
-                                                   {"seconds", std::to_string(service.arrivals.seconds)}}),
-                    .variants = {}};
-  for (const std::string& path : paths.variants) tables.variants.push_back(profile(path));
-  json::Members members = {{"name", string_json(service.name)}, {"tenant", string_json(service.tenant)}};
-  for (auto& member : fields_of(service, scenario, std::move(tables))) members.push_back(std::move(member));
-  return json::object_text(members);
+  Writer json;
+  json.open_object().member("name", service.name).member("tenant", service.tenant);
+  put_fields(json, service, scenario, FileTables{.service = service, .paths = paths});
+  return json.close_object().take();
 }
 
 std::string readable_number(const Decimal& value) {
@@ -279,7 +300,7 @@ std::string readable_number(const Decimal& value) {
     std::string with_plus = fmt::format("{}e{}", smaller.to_string(), exponent);
     if (is_readable(with_plus)) return with_plus;
   }
-  return json::exact_text(value);
+  return json::text_of(value);
 }
 
 }  // namespace berth::scenario

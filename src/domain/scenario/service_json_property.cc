@@ -107,7 +107,7 @@ class Draw {
     CountTrace trace;
     trace.counts.resize(static_cast<std::size_t>(whole(4, drawn.from_second + drawn.seconds + 3)));
     for (std::uint32_t& count : trace.counts) count = chance() ? 0 : static_cast<std::uint32_t>(whole(0, 1000));
-    // What no second of the window sees is not kept.
+    // The part of a trace that no second of the window depends on is not kept.
     const std::int64_t end = drawn.from_second + drawn.seconds + drawn.smooth_seconds;
     if (std::ssize(trace.counts) > end) trace.counts.resize(static_cast<std::size_t>(end));
     drawn.source = trace;

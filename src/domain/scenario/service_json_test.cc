@@ -9,7 +9,7 @@
 namespace berth::scenario {
 namespace {
 
-Scenario fleet() {
+Scenario json_fleet() {
   Scenario scenario;
   scenario.fleet = {{.model = mig::find_gpu_model("A30").value(), .count = 2, .usd_per_gpu_hour = {}}};
   return scenario;
@@ -26,7 +26,7 @@ ServiceSpec small_service() {
 
 TEST(ServiceJson, SmallServiceIsWrittenWithItsDefaults) {
   EXPECT_EQ(
-      service_spec_json(small_service(), fleet()),
+      service_spec_json(small_service(), json_fleet()),
       R"({"profile":{"format":"csv","model":"r\"50","rows":[{"model":"r\"50","gpu":"A30-24GB","profile":"1g.6gb",)"
       R"("batch":8,"processes":1,"requests_per_second":0.1,"latency_ms":20}]},"slo":{"latency_ms":100.5},)"
       R"("batching":{"slo_factor":0.45,"max_processes":3},"drop":"early","start_seconds":5,)"
@@ -38,7 +38,7 @@ TEST(ServiceJson, TablesOfBlobsAreWrittenAsReferences) {
   service.arrivals = {CountTrace{{1, 2}}, 0, 2, Decimal(1), 60, false};
   service.variants = {{"v", service.table, {}}, {"w", service.table, {}}};
   const std::string text =
-      service_spec_json(service, fleet(), {{"arrivals", "aa"}, {"profile", "bb"}, {"variants[1].profile", "cc"}});
+      service_spec_json(service, json_fleet(), {{"arrivals", "aa"}, {"profile", "bb"}, {"variants[1].profile", "cc"}});
   const auto has = [&](const std::string& part) { return text.find(part) != std::string::npos; };
   EXPECT_TRUE(text.starts_with(R"({"profile":{"format":"csv","model":"r\"50","rows":{"blob":"bb"}},)")) << text;
   EXPECT_TRUE(has(R"("arrivals":{"format":"csv","rows":{"blob":"aa"},"from_second":0,"seconds":2,)")) << text;
@@ -50,7 +50,7 @@ TEST(ServiceJson, ArrivalsAreRowsOrAGenerator) {
   const auto arrivals_of = [](const Arrivals& arrivals) {
     ServiceSpec service = small_service();
     service.arrivals = arrivals;
-    const std::string text = service_spec_json(service, fleet());
+    const std::string text = service_spec_json(service, json_fleet());
     const std::size_t from = text.find("\"arrivals\":");
     return text.substr(from, text.find(",\"start_seconds\"") - from);
   };
@@ -67,7 +67,7 @@ TEST(ServiceJson, TracesThatRowsCannotStateAreCountedInTheSecondsOfTheirWindow) 
   const auto rows_of = [](const Arrivals& arrivals) {
     ServiceSpec service = small_service();
     service.arrivals = arrivals;
-    const std::string text = service_spec_json(service, fleet());
+    const std::string text = service_spec_json(service, json_fleet());
     const std::size_t from = text.find("\"rows\":", text.find("\"arrivals\":"));
     return text.substr(from, text.find(",\"scale\"") - from);
   };

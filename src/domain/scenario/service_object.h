@@ -1,4 +1,4 @@
-/// Services that come through an API, not from a scenario file. The format: docs/reference/scenario.md.
+/// Services given through an API, not in a scenario file. The format: docs/reference/scenario.md.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace berth::scenario {
 
-/// Of one service of an API.
+/// The most variants of one service of an API.
 inline constexpr std::int64_t kVariantsMax = 64;
-/// Of the tables of one service of an API together. The rows of a blob count each time that one refers to it, those of
-/// other models, too: they are read.
+/// The most rows in all tables of one service of an API together. The rows of a blob, including those of other models,
+/// count for each reference to it, because they are read each time.
 inline constexpr std::int64_t kTableRowsMax = kRowCountMax;
 
 /// The `spec` of a service: the fields of a service in a scenario file, by the same readers, but
@@ -30,21 +30,21 @@ inline constexpr std::int64_t kTableRowsMax = kRowCountMax;
 /// - `arrivals` may be absent: then no requests come, and `Arrivals::is_given()` is false.
 ///
 /// Pins are resolved in the fleet of `scenario`; they must not clash with each other or with `pins_of_others`, which
-/// are legal. Nothing is done on failure but to keep it in the value's report, with its field (`spec.slo.latency_ms`,
-/// if `spec` was reached under that key), what was wanted and what was found. O(size of the value).
+/// are legal. A failure is only kept in the value's report, with its field (`spec.slo.latency_ms`, if `spec` was
+/// reached under that key), what was wanted and what was found. O(size of the value).
 [[nodiscard]] ServiceSpec read_service_object(const yaml::Value& spec, const Scenario& scenario,
                                               std::span<const Pin> pins_of_others = {});
 
-/// The same for a spec that was accepted before, perhaps by an earlier version: whatever its tables hold together.
+/// The same for a spec that was accepted before, perhaps by an earlier version: without the limit on rows.
 [[nodiscard]] ServiceSpec read_accepted_service_object(const yaml::Value& spec, const Scenario& scenario);
 
-/// The rows of a blob: `list`, as they would stand in place of the reference, or `csv`, as in a file of the format csv.
+/// The rows of a blob: `list`, in the form that could replace the reference, or `csv`, as in a file of the format csv.
 struct BlobRows {
   std::string csv = {};
   std::optional<yaml::Node> list = std::nullopt;
 };
-/// The rows of the blob with that SHA-256, 64 digits and small letters; nothing if it is not there. An error: it has no
-/// rows, or cannot be read.
+/// The rows of the blob with that SHA-256 (64 lower-case hexadecimal digits); nothing if there is no such blob. An
+/// error if it has no rows or cannot be read.
 using FindBlobRows = std::function<Result<std::optional<BlobRows>>(const std::string& sha256)>;
 
 /// A spec, and which of its tables came from blobs.
@@ -53,7 +53,7 @@ struct ServiceObject {
   RowsBlobs blobs;
 };
 
-/// The same, where `rows` may also be `{blob: SHA256}`. A blob that is not there or has no such rows is a failure at
+/// The same, where `rows` may also be `{blob: SHA256}`. A missing blob, or one without such rows, is a failure at
 /// `rows.blob`.
 [[nodiscard]] ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scenario,
                                                 std::span<const Pin> pins_of_others, const FindBlobRows& find_rows);

@@ -1,4 +1,4 @@
-// The input is the spec of a service. What is accepted keeps the invariants of domain/values/service.h; a failure has a
+// The input is the spec of a service. An accepted spec keeps the invariants of domain/values/service.h; a failure has a
 // field.
 #include <cstddef>
 #include <cstdint>

@@ -190,7 +190,7 @@ TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
     const Outcome outcome = read(changed_spec(bad.changes), fleet());
     ASSERT_TRUE(outcome.failure.has_value()) << bad.field;
     EXPECT_EQ(outcome.failure->field(), bad.field);
-    if (bad.wanted.empty()) continue;  // the catalogue's words
+    if (bad.wanted.empty()) continue;  // the wording is the catalogue's
     EXPECT_EQ(outcome.failure->wanted, bad.wanted);
     EXPECT_EQ(outcome.failure->found, bad.found);
   }

@@ -41,7 +41,7 @@ SecondMean largest_mean(const detail::RecordedSums& sums, std::int64_t smooth_se
 
 }  // namespace
 
-/// Reads one second after the other, by the law of the arrivals' source.
+/// Reads second after second, by the distribution of the arrivals' source.
 class ArrivalStream::Reader {
  public:
   Reader(const Arrivals& arrivals, Rng rng, Laps laps);
@@ -80,7 +80,7 @@ class ArrivalStream::Reader {
   using Law = std::variant<RecordedCounts, RecordedTimes, RecordedMinutes, Scaled, detail::EvenSpacing, Steady, Bursty,
                            Diurnal>;
 
-  /// What was read last, so that reading on is fast; never changes an answer.
+  /// A cache of the last reads, which makes sequential reads fast; never changes an answer.
   struct Remembered {
     std::int64_t drawn_second = -1;  ///< of `drawn_count`
     std::int64_t drawn_count = 0;
@@ -98,13 +98,13 @@ class ArrivalStream::Reader {
   [[nodiscard]] std::optional<std::int64_t> trace_second(std::int64_t second) const;
   [[nodiscard]] std::int64_t count_at(std::int64_t trace_second) const;
   [[nodiscard]] std::int64_t drawn_count(std::int64_t trace_second) const;
-  /// Of the distributions around a mean. Requires: not one of the others.
+  /// The mean of a second. Requires: the source is drawn around a mean.
   [[nodiscard]] double mean_at(std::int64_t trace_second) const;
   void read_minute(std::int64_t minute) const;
   void read_times(std::int64_t trace_second) const;
 
   const Arrivals* arrivals_;
-  std::shared_ptr<const Arrivals> shared_;  ///< keeps them, if they are shared
+  std::shared_ptr<const Arrivals> shared_;  ///< keeps shared arrivals alive
   std::int64_t begins_at_second_ = 0;
   Rng rng_;
   bool starts_again_;

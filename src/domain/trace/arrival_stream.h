@@ -12,7 +12,7 @@
 
 namespace berth {
 
-/// How often a window with `repeat: true` is gone through: a replay ends with it, a live world does not.
+/// How often a window with `repeat: true` is played: once in a replay, endlessly in a live world.
 enum class Laps : std::uint8_t { kOne, kEndless };
 
 /// The arrivals of each second, as a pure function of (arrivals, seed, second): any second may be requested at any
@@ -29,7 +29,7 @@ class ArrivalStream {
   /// `find_overload` returns nothing.
   ArrivalStream(const Arrivals& arrivals, Rng rng, Laps laps = Laps::kOne);
   ArrivalStream(Arrivals&&, Rng, Laps = Laps::kOne) = delete;
-  /// Shares the arrivals, and begins at a later second of the run: there is nothing before, and no history.
+  /// Shares the arrivals, which begin at a later second of the run: there are none before it, and no history.
   ArrivalStream(std::shared_ptr<const Arrivals> arrivals, Rng rng, Laps laps, std::int64_t begins_at_second = 0);
   ArrivalStream(const ArrivalStream& other);
   ArrivalStream(ArrivalStream&& other) noexcept;
@@ -37,9 +37,8 @@ class ArrivalStream {
   ArrivalStream& operator=(ArrivalStream&& other) noexcept;
   ~ArrivalStream();
 
-  /// Requests in a second; 0 from the window's end on (with Laps::kEndless and `repeat: true` it starts again, with the
-  /// same requests), and where the trace has no requests. A trace at scale 1: a few
-  /// ns.
+  /// Requests in a second; 0 after the window's end (with Laps::kEndless and `repeat: true` the window starts again
+  /// with the same requests) and where the trace has no requests. A trace at scale 1 costs a few ns.
   [[nodiscard]] std::int64_t count(std::int64_t second) const;
 
   /// Whether the trace has this second of the window or before it, so that a count of 0 means "no requests" and not

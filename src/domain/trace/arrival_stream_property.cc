@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-/// Uniformly from [low, end), also while the cases are still small.
+/// Uniform in [low, end), even for small test cases.
 template <class Number>
 Number any_of(Number low, Number end) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Number>(low, end));

@@ -24,14 +24,14 @@ class RunArrivals {
   RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only = std::nullopt,
               Laps laps = Laps::kOne);
 
-  /// A place for one more service, which gets no requests yet.
+  /// Adds a place for one more service, which gets no requests yet.
   void add_place();
-  /// From that second of the run on the service gets these requests instead. They are drawn by `number`, which should
+  /// Gives the service these requests instead, from a second of the run on. `number` seeds their draws and should
   /// differ each time.
   void begin(ServiceId service, std::shared_ptr<const Arrivals> arrivals, std::uint64_t number, std::int64_t second);
-  /// No more requests.
+  /// Stops the requests of a service.
   void silence(ServiceId service);
-  /// No requests for anybody, whatever begins later.
+  /// Stops the requests of all services, including those that `begin` adds later.
   void silence_all();
 
   RunArrivals(const RunArrivals&) = delete;  // streams refer to silence_

@@ -52,7 +52,7 @@ struct Arrivals {
   std::int64_t seconds = 0;          ///< length of the window, > 0 if load is given; may reach beyond the trace
   Decimal scale = Decimal(1);        ///< > 0; multiplies the load, not the noise
   std::int64_t smooth_seconds = 60;  ///< > 0
-  bool repeat = false;               ///< in a world without an end the window starts again; a replay ends with it
+  bool repeat = false;               ///< in a live world the window starts again; a replay ends with it
 
   /// Whether load is given: always in a file. A service of an API may have none; then all fields have their defaults.
   [[nodiscard]] bool is_given() const { return seconds > 0; }

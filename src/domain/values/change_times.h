@@ -1,4 +1,4 @@
-/// How long creating and destroying slices takes on the devices, as far as it was measured.
+/// The measured times of creating and destroying slices on the devices.
 #pragma once
 
 #include <compare>
@@ -12,8 +12,8 @@ namespace berth {
 
 enum class ActionKind : std::uint8_t { kCreation, kDestruction };
 
-/// Changes that take about the same time: of slices of one profile, on GPUs of one model. By names: models of one name
-/// may have their profiles in another order.
+/// Changes that take about the same time: of slices of one profile, on GPUs of one model. Stored by name, because
+/// models of one name may list their profiles in another order.
 struct ChangeKind {
   std::string model;
   std::string profile;

@@ -1,4 +1,4 @@
-/// What is known about whether constraints can all be met.
+/// Whether all constraints can be met, as far as it is known.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace berth {
 /// Constraints of which it is proven that no plan keeps all of them.
 struct Conflict {
   std::vector<ConstraintId> constraints;  ///< in their order; empty: no plan exists even without constraints
-  bool is_minimal = true;                 ///< if any one of them is left out, the others can be met
-  bool is_smallest = true;                ///< and no conflict has fewer constraints
-  int calls = 0;                          ///< how often the question was asked
-  std::string why;                        ///< what was wanted and found, if no search was needed; may be empty
+  bool is_minimal = true;                 ///< the others can be met without any one of them
+  bool is_smallest = true;                ///< no conflict has fewer constraints
+  int calls = 0;                          ///< number of feasibility checks
+  std::string why;                        ///< wanted and found, if no search was needed; may be empty
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 

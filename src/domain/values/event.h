@@ -18,7 +18,7 @@ namespace berth {
 struct ServiceSpec;
 struct Solution;
 
-/// What one service received and answered in one second. Requests themselves never reach the engine.
+/// The requests and answers of one service in one second. Requests themselves never reach the engine.
 struct ServiceSecond {
   ServiceId service;
   std::int64_t second = 0;  ///< of the run; negative ones are history
@@ -33,7 +33,7 @@ struct ServiceSecond {
 /// A slice is created and works for its holders.
 struct SliceReady {
   Slice slice;
-  std::uint64_t assignment = 0;  ///< StandingSlice::assignment of these holders; of others it is no news
+  std::uint64_t assignment = 0;  ///< StandingSlice::assignment of these holders; ignored unless it is the current one
   friend bool operator==(const SliceReady&, const SliceReady&) = default;
 };
 
@@ -44,12 +44,12 @@ struct SliceGone {
   friend bool operator==(const SliceGone&, const SliceGone&) = default;
 };
 
-/// A creation or destruction failed, or was reported so. What stands there is told by the GpuObserved that follows.
+/// A creation or destruction failed, or was reported so. The GpuObserved that follows has the GPU's actual slices.
 struct ActionFailed {
   ActionKind kind = ActionKind::kCreation;
   Slice slice;
   std::uint64_t generation = 0;  ///< StandingSlice::generation
-  std::uint64_t assignment = 0;  ///< StandingSlice::assignment that is not reached; of a creation
+  std::uint64_t assignment = 0;  ///< of a creation: the StandingSlice::assignment that is not reached
   std::string message;
   friend bool operator==(const ActionFailed&, const ActionFailed&) = default;
 };
@@ -58,16 +58,16 @@ struct ActionFailed {
 struct SeenSlice {
   Slice slice;
   std::uint64_t generation = 0;  ///< StandingSlice::generation
-  bool is_foreign = false;       ///< made by others: it has no generation
+  bool is_foreign = false;       ///< not made by this engine: it has no generation
   bool is_pending = false;       ///< its creation has not ended
   bool is_leaving = false;       ///< it is to be destroyed
   friend bool operator==(const SeenSlice&, const SeenSlice&) = default;
 };
 
-/// What stands on a GPU, whatever was reported before: all of its slices, also those on their way.
+/// The slices on a GPU, regardless of earlier reports: all of them, including those being created or destroyed.
 struct GpuObserved {
   GpuId gpu;
-  std::uint64_t known_number = 0;  ///< the latest Action::number that the world had got; it says nothing of later ones
+  std::uint64_t known_number = 0;  ///< the latest Action::number known to the world; later actions are not reflected
   std::vector<SeenSlice> slices;   ///< by slice
   friend bool operator==(const GpuObserved&, const GpuObserved&) = default;
 };
@@ -97,7 +97,7 @@ struct GpuReturned {
   friend bool operator==(const GpuReturned&, const GpuReturned&) = default;
 };
 
-/// Somebody decided how a GPU may be used.
+/// An operator, or the session, changed the scheduling of a GPU.
 struct GpuScheduled {
   GpuId gpu;
   GpuScheduling scheduling = GpuScheduling::kOpen;
@@ -105,39 +105,39 @@ struct GpuScheduled {
   friend bool operator==(const GpuScheduled&, const GpuScheduled&) = default;
 };
 
-/// A GPU that was ordered is there, and empty; or one that was released is given back.
+/// An ordered GPU has arrived and is empty, or a released one is given back.
 struct GpuRented {
   GpuId gpu;
   bool is_here = true;
   friend bool operator==(const GpuRented&, const GpuRented&) = default;
 };
 
-/// A service is set: a new one takes a place that is free, or one that is there has another spec from now on.
+/// A service is set: a new one takes a free place, or an existing one has a new spec from now on.
 struct ServiceSet {
   ServiceId service;                        ///< a place: at most the number of places so far
   std::uint64_t revision = 0;               ///< grows with each ServiceSet of the world; > 0
   std::shared_ptr<const ServiceSpec> spec;  ///< never null
-  bool restarts_arrivals = true;            ///< they are counted from this instant on
+  bool restarts_arrivals = true;            ///< arrivals are counted from this instant on
   bool restarts_retraining = true;          ///< its first due time is `offset` from this instant
-  bool renumbers_variants = false;          ///< its slices with points of variants go on at the default point
+  bool renumbers_variants = false;          ///< slices with points of variants continue at the default point
   friend bool operator==(const ServiceSet& a, const ServiceSet& b);
 };
 
-/// A service is gone at once. Its slices are to be destroyed; when none stands, its place may be taken.
+/// A service is gone at once. Its slices are to be destroyed; once there is none left, its place may be taken.
 struct ServiceRemoved {
   ServiceId service;
   friend bool operator==(const ServiceRemoved&, const ServiceRemoved&) = default;
 };
 
-/// Somebody approves the plan that waits for it.
+/// An operator approved the plan that waits for approval.
 struct PlanApproved {
-  std::uint64_t plan = 0;  ///< Plan::id; of another one than waits it is no news
+  std::uint64_t plan = 0;  ///< Plan::id; ignored unless this plan waits
   std::string reason = {};
   friend bool operator==(const PlanApproved&, const PlanApproved&) = default;
 };
 
-/// The plan that waits for approval did not get it in time. The engine has no clock for that: those who have one say
-/// so.
+/// The plan that waits for approval did not get it in time. The engine has no clock for that: the caller, which has
+/// one, reports it.
 struct PlanExpired {
   std::uint64_t plan = 0;  ///< as above
   friend bool operator==(const PlanExpired&, const PlanExpired&) = default;
@@ -156,11 +156,11 @@ struct PlanningResumed {
 
 /// From now on these are the windows without changes.
 struct NoChangesSet {
-  NoChanges windows;  ///< sound
+  NoChanges windows;  ///< `is_sound`
   friend bool operator==(const NoChangesSet&, const NoChangesSet&) = default;
 };
 
-/// From now on plans count on that time for changes of that kind.
+/// From now on plans assume this time for changes of this kind.
 struct TimesMeasured {
   ChangeKind change;
   MeasuredTime time;

@@ -5,7 +5,7 @@
 namespace berth {
 namespace {
 
-/// The latest end of the windows that the instant is in; that instant, if it is in none.
+/// The latest end of the windows that the instant is in; the instant itself if it is in none.
 Instant end_of_windows(const Scenario& scenario, Instant at) {
   Instant end = end_of_window(scenario.no_changes, at).value_or(at);
   for (const FrozenWindow& window : scenario.frozen) {
@@ -19,7 +19,7 @@ Instant end_of_windows(const Scenario& scenario, Instant at) {
 bool is_frozen(const Scenario& scenario, Instant at) { return end_of_windows(scenario, at) > at; }
 
 std::optional<Instant> frozen_until(const Scenario& scenario, Instant at) {
-  // So many windows one after the other are enough for an answer that is true: nothing begins before.
+  // Adjoining windows beyond this number are not followed: the answer is then early, but no change can begin before it.
   constexpr int kWindowsMax = 16;
   Instant until = at;
   for (int i = 0; i < kWindowsMax; ++i) {

@@ -1,4 +1,4 @@
-/// When no change may begin: the frozen windows of the scenario, and the windows without changes.
+/// The times when no change may begin: the scenario's frozen windows, and the weekly windows without changes.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace berth {
 
-/// Whether the instant lies in such a window. O(frozen windows + log spans).
+/// Whether the instant is in such a window. O(frozen windows + log spans).
 [[nodiscard]] bool is_frozen(const Scenario& scenario, Instant at);
 
-/// Before when no change may begin, windows that follow each other taken together; nothing: one may begin now. O(frozen
-/// windows).
+/// The earliest instant at which a change may begin, taking adjoining windows together; nothing if one may begin now.
+/// O(frozen windows).
 [[nodiscard]] std::optional<Instant> frozen_until(const Scenario& scenario, Instant at);
 
 }  // namespace berth

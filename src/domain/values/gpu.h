@@ -1,4 +1,4 @@
-/// GPU models: profiles, their places, and what is not certain. The data is in `domain/mig/`.
+/// GPU models: profiles, their placements, and which facts are unverified. The data is in `domain/mig/`.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct GpuModel {
   bool is_sms_unverified = false;
   std::int64_t memory_mib = 0;  ///< of the whole GPU, nominal
   std::vector<MigProfile> profiles;
-  /// Whether the whole GPU can be used as one slice, `full`. A device cannot while its MIG mode is on.
+  /// Whether the whole GPU can be used as one slice, `full`. Not while a device's MIG mode is on.
   bool has_full = true;
   std::vector<std::string> notes;  ///< remarks for users of this model
 

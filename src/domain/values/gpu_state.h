@@ -1,5 +1,5 @@
-/// What the engine knows of a GPU besides its slices: two facts that do not depend on each other. A cordoned GPU that
-/// is lost and comes back is still cordoned.
+/// The engine's knowledge of a GPU besides its slices: two independent facts. A cordoned GPU that is lost and comes
+/// back is still cordoned.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ namespace berth {
 
 enum class GpuHealth : std::uint8_t {
   kOk,
-  kLost,  ///< its slices are gone, and nothing can be done there until it returns
+  kLost,  ///< its slices are gone, and it cannot be used until it returns
 };
 
 enum class GpuScheduling : std::uint8_t {
   kOpen,
-  kCordoned,  ///< what stands there stays, and no change begins
+  kCordoned,  ///< existing slices stay, and no change begins
   kDraining,  ///< its slices are destroyed; when the last one is gone it is cordoned, or given back if it was released
-  kOrdered,   ///< it is rented, and not there yet
-  kAbsent,    ///< it is not rented
+  kOrdered,   ///< rented, but not there yet
+  kAbsent,    ///< not rented
 };
 
-/// Creations and destructions that failed on a GPU, since a creation that was ordered later succeeded, or the GPU was
-/// lost or scheduled. Failures of actions that were ordered together, or before the first of them was known, count
-/// once.
+/// Failed creations and destructions on a GPU. The count restarts when a creation that was ordered later succeeds, or
+/// when the GPU is lost or scheduled. Failures of actions that were ordered together, or before the first failure was
+/// known, count once.
 struct ActionFailures {
   std::int64_t count = 0;
   Instant latest;

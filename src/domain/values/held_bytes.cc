@@ -13,7 +13,7 @@ constexpr std::int64_t kCountBytes = sizeof(std::uint32_t);
 static_assert(kRequestsPerSecondMax < std::int64_t{1} << 28U);
 constexpr std::int64_t kRequestBytes = 20;  ///< a time and two counts of tokens: up to 17 in an archive
 constexpr std::int64_t kPointBytes = 384;   ///< two names, two whole numbers, two decimals of up to 40 digits
-constexpr std::int64_t kSpecBytes = 2048;   ///< names, decimals and times of a service, of which each is bounded
+constexpr std::int64_t kSpecBytes = 2048;   ///< names, decimals and times of a service, each bounded
 constexpr std::int64_t kVariantBytes = 512;
 constexpr std::int64_t kPinBytes = 64;
 constexpr std::int64_t kEntryBytes = 64;  ///< besides its two texts

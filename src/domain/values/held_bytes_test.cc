@@ -25,7 +25,7 @@ PerformanceTable large_table(std::size_t count) {
   return {.model = std::string(200, 'm'), .points = std::vector<PerformancePoint>(count, point)};
 }
 
-/// Every part of it as large as can be.
+/// A service with every part at its limit.
 ServiceSpec large_service() {
   ServiceSpec service;
   service.name = service.tenant = std::string(200, 's');

@@ -1,4 +1,4 @@
-/// Latencies counted in buckets, as a short list: of a second or a minute of one service.
+/// Latencies counted in buckets, as a short list: for a second or a minute of one service.
 /// (sim/world/latency_histogram.h is finer, and for whole runs.)
 #pragma once
 
@@ -23,14 +23,15 @@ inline constexpr std::uint32_t kLatencyBucketMax = (1U << 13U) - 1;
 /// Buckets are exact below 2^8 microseconds; above they are 2^7 of equal width per doubling, so that their middle is at
 /// most 0.4 % away from the values in them. Requires: latency_us >= 0.
 [[nodiscard]] std::uint32_t latency_bucket_of(std::int64_t latency_us);
+/// The middle of a bucket, in microseconds.
 [[nodiscard]] double latency_bucket_middle_us(std::uint32_t bucket);
 
-/// Makes a list of what is in any order.
+/// Sorts entries in any order into a list, merging equal buckets.
 void sort_buckets(LatencyBuckets& buckets);
-/// Adds the counts of `more`. O(both).
+/// Adds the counts of `more` to `sum`. O(size of both).
 void add_buckets(LatencyBuckets& sum, const LatencyBuckets& more);
-/// Each 8 buckets as one, in their middle: at most 3.6 % away from the values above 2^8 microseconds, and 4
-/// microseconds below.
+/// Merges each 8 buckets into one, in their middle: at most 3.6 % away from values above 2^8 microseconds, and 4
+/// microseconds from those below.
 [[nodiscard]] LatencyBuckets coarser_buckets(const LatencyBuckets& buckets);
 
 /// The percentile by nearest rank in microseconds, for `percent` in 1 .. 100; absent without answers.

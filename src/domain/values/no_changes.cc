@@ -16,16 +16,16 @@ constexpr std::int64_t kMicrosPerWeek = kMinutesPerWeek * kMicrosPerMinute;
 constexpr std::int64_t kMicrosFromMondayToEpoch = std::int64_t{3} * kMinutesPerDay * kMicrosPerMinute;
 constexpr std::array<std::string_view, 7> kWeekdays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 
-/// The remainder that is not negative.
+/// The non-negative remainder.
 std::int64_t within_week(std::int64_t micros) { return (micros % kMicrosPerWeek + kMicrosPerWeek) % kMicrosPerWeek; }
 
-/// Adds [from, until) of the week; what is beyond its end is at the beginning.
+/// Adds [from, until) of the week; a part beyond its end wraps to the beginning.
 void add_span(std::vector<WeekSpan>& spans, int from, int until) {
   spans.push_back({.from_minute = from, .until_minute = std::min(until, kMinutesPerWeek)});
   if (until > kMinutesPerWeek) spans.push_back({.from_minute = 0, .until_minute = until - kMinutesPerWeek});
 }
 
-/// A minute of the week that is its end is Sunday 24:00.
+/// "mon 08:00"; the end of the week is "sun 24:00".
 std::string words_of_minute(int minute) {
   const int day = std::min(minute / kMinutesPerDay, 6);
   const int rest = minute - day * kMinutesPerDay;
@@ -64,7 +64,7 @@ bool is_whole_week(std::span<const WeekSpan> spans) {
 
 std::string words_of(std::span<const WeekSpan> spans) {
   if (spans.empty()) return "none";
-  // A window over the end of the week is two spans, and one for people.
+  // A window across the end of the week is stored as two spans, and printed as one.
   const bool is_over_end =
       spans.size() > 1 && spans.front().from_minute == 0 && spans.back().until_minute == kMinutesPerWeek;
   std::string words;

@@ -33,7 +33,7 @@ struct WeekSpan {
   friend bool operator==(const WeekSpan&, const WeekSpan&) = default;
 };
 
-/// The windows together: ascending spans, none of which touches the next. O(n log n) of the days of all windows.
+/// The union of the windows: ascending spans, none of which touches the next. O(n log n) of the days of all windows.
 [[nodiscard]] std::vector<WeekSpan> spans_of(std::span<const DailyWindow> windows);
 /// Whether the spans are all of the week.
 [[nodiscard]] bool is_whole_week(std::span<const WeekSpan> spans);
@@ -42,14 +42,14 @@ struct WeekSpan {
 
 /// The windows that a world obeys.
 struct NoChanges {
-  Micros week_at_start;         ///< how long the week had lasted at the world's second 0, in UTC; 0 without spans
-  std::vector<WeekSpan> spans;  ///< as those of spans_of; not the whole week
+  Micros week_at_start;         ///< time since Monday 00:00 UTC at the world's second 0; 0 without spans
+  std::vector<WeekSpan> spans;  ///< as returned by spans_of; not the whole week
   friend bool operator==(const NoChanges&, const NoChanges&) = default;
 };
 
 /// `epoch_us`: the wall time of the world's second 0, in microseconds since 1970.
 [[nodiscard]] NoChanges no_changes_of(std::vector<WeekSpan> spans, std::int64_t epoch_us);
-/// Whether it is what NoChanges says: for values from outside.
+/// Whether the values satisfy the comments of NoChanges: for input from outside.
 [[nodiscard]] bool is_sound(const NoChanges& windows);
 /// The end of the window that the instant is in, always later than it; nothing: no window holds it. O(log spans).
 [[nodiscard]] std::optional<Instant> end_of_window(const NoChanges& windows, Instant at);

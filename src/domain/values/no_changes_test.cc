@@ -97,7 +97,7 @@ std::vector<DailyWindow> random_windows(Rng& rng) {
   return windows;
 }
 
-/// Minute by minute, as the documentation says it.
+/// Minute by minute, as documented.
 std::vector<char> minutes_of(const std::vector<DailyWindow>& windows) {
   std::vector<char> is_in(kMinutesPerWeek);
   for (const DailyWindow& each : windows) {
@@ -124,7 +124,7 @@ TEST(NoChanges, AreThoseOfEveryMinute) {
     const NoChanges windows = no_changes_of(spans_of(stated), epoch_us);
     ASSERT_TRUE(is_sound(windows)) << seed;
     for (std::int64_t i = 0; i < kMinutesPerWeek; ++i) {
-      // An instant somewhere in each minute of the week that begins the world.
+      // An instant somewhere in each minute of the world's first week.
       const Instant at(i * kMinute + static_cast<std::int64_t>(rng.below(kMinute)));
       const auto minute_of = [&](Instant when) {  // 1970-01-01 was a Thursday
         const std::int64_t minutes = (epoch_us + when.micros()) / kMinute + std::int64_t{3} * kMinutesPerDay;

@@ -19,7 +19,7 @@ struct NodeId {
   friend auto operator<=>(NodeId, NodeId) = default;
 };
 
-/// GPUs of consecutive numbers: first, first + 1, ..
+/// GPUs with consecutive numbers: first, first + 1, ..
 struct GpuRange {
   GpuId first;
   std::uint32_t count = 0;

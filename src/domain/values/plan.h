@@ -18,7 +18,7 @@ namespace berth {
 class ArchiveReader;
 class ArchiveWriter;
 
-/// How long a creation or destruction may take, from when it begins on the device. Then the executor gives it up, and
+/// How long a creation or destruction may take, from when it begins on the device. Then it times out, and the executor
 /// reports it as failed.
 inline constexpr Micros kActionTimeMax = Micros::seconds(60);
 
@@ -53,8 +53,8 @@ using SliceChange = std::variant<CreateSlice, DestroySlice, AssignSlice>;
 struct Action {
   SliceChange what;
   Reason reason;
-  /// Its number on its GPU, set when the plan takes effect: they grow and are never used again. That of a creation is
-  /// the new slice's generation, that of an assignment is reported when the slice works for its holders.
+  /// Its number on its GPU, set when the plan takes effect; numbers grow and are never reused. A creation's number is
+  /// the new slice's generation; an assignment's is reported once the slice works for its holders.
   std::uint64_t number = 0;
   friend bool operator==(const Action&, const Action&) = default;
 };
@@ -82,8 +82,8 @@ struct ServiceFact {
   friend bool operator==(const ServiceFact&, const ServiceFact&) = default;
 };
 
-/// What the changes of one GPU stand on: the slices there that are not to be destroyed, in order, and the services that
-/// get slices there.
+/// The facts that the changes of one GPU rely on: its slices that are not to be destroyed, in order, and the services
+/// that get slices there.
 struct GpuFact {
   GpuId gpu;
   std::vector<SliceFact> slices;
@@ -99,8 +99,8 @@ struct ChangeAhead {
   friend bool operator==(const ChangeAhead&, const ChangeAhead&) = default;
 };
 
-/// A GPU is rented from now on, or given back as soon as it is empty: its slices are destroyed by the stage that drains
-/// GPUs. One that is not there yet is given back at once.
+/// Rents a GPU from now on, or gives it back as soon as it is empty: the stage that drains GPUs destroys its slices. A
+/// GPU that is not there yet is given back at once.
 struct GpuOrder {
   GpuId gpu;
   bool is_release = false;
@@ -110,7 +110,7 @@ struct GpuOrder {
 
 struct Plan {
   std::uint64_t id = 0;            ///< of the request that it answers; 0: none
-  std::uint64_t epoch = 0;         ///< which life of the engine made it; 0 as long as an engine has only one
+  std::uint64_t epoch = 0;         ///< which run of the engine made it; 0 while an engine has only one
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
   bool is_ordered = false;                  ///< by an operator: only its legality is verified
@@ -125,10 +125,10 @@ struct Plan {
   std::vector<ChangeAhead> ahead;           ///< by GPU, then time; only planners look ahead
   std::vector<GpuOrder> gpu_orders = {};    ///< where the fleet may grow and shrink (Scenario::provision_seconds)
 
-  /// Whether nothing happens when it takes effect.
+  /// Whether the plan has no effect.
   [[nodiscard]] bool is_empty() const { return actions.empty() && gpu_orders.empty(); }
 
-  /// Without the orders of GPUs: plans are saved that wait for approval in a live world, whose fleet is constant.
+  /// Without `gpu_orders`: only plans that wait for approval in a live world are saved, and its fleet is constant.
   static void archive_fields(ArchiveWriter& archive, const Plan& plan);
   static void archive_fields(ArchiveReader& archive, Plan& plan);
   friend bool operator==(const Plan&, const Plan&);

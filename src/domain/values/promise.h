@@ -1,4 +1,4 @@
-/// What a plan promises of the changes that begin on one GPU, with all that is needed to compute the gain again when
+/// The gain that a plan promises for the changes that begin on one GPU, with all that is needed to recompute it when
 /// the requests and the times are known (engine/loop/promises.h).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace berth {
 
-/// What serves a service from a second of the window on, until the next step.
+/// A service's capacity from a second of the window on, until the next step.
 struct SupplyStep {
   std::int32_t slot = 0;
   std::vector<double> rates;  ///< requests per second, by variant
@@ -32,7 +32,7 @@ struct PromisedRetraining {
   friend bool operator==(const PromisedRetraining&, const PromisedRetraining&) = default;
 };
 
-/// A service that has more or less with the changes than without them.
+/// A service whose capacity differs with the changes.
 struct PromisedService {
   ServiceId service;
   double value = 1;                     ///< of an answer in time at accuracy 1
@@ -45,7 +45,7 @@ struct PromisedService {
   friend bool operator==(const PromisedService&, const PromisedService&) = default;
 };
 
-/// A slice that begins to work for a service by the changes that begin now.
+/// A slice that begins to work for a service because of the changes that begin now.
 struct PromisedPiece {
   Slice slice;
   ServiceId service;
@@ -61,7 +61,7 @@ struct Promise {
   std::int32_t slots = 0;  ///< seconds of the window, from when the plan takes effect
   double tail_seconds = 0;
   double gain = 0;  ///< of the GPU's changes, given those of all others, in the unit of Plan::objective; net of `price`
-  double price = 0;  ///< that was set for the slices that they create and destroy
+  double price = 0;  ///< charged for the slices that the changes create and destroy
   std::vector<PromisedPiece> pieces;
   std::vector<PromisedService> services;  ///< by service
   friend bool operator==(const Promise&, const Promise&) = default;

@@ -1,4 +1,4 @@
-/// Which long tables of a service were stated by reference.
+/// The long tables of a service that were given by reference.
 #pragma once
 
 #include <map>
@@ -6,8 +6,8 @@
 
 namespace berth {
 
-/// By the path of the value in the service's spec that has them as its `rows` ("profile", "arrivals",
-/// "variants[0].profile"): the SHA-256 of the bytes that state the rows, as 64 digits and small letters.
+/// The SHA-256 of the bytes with the rows, as 64 lower-case hexadecimal digits, by the path of the value in the
+/// service's spec whose `rows` they are ("profile", "arrivals", "variants[0].profile").
 using RowsBlobs = std::map<std::string, std::string>;
 
 }  // namespace berth

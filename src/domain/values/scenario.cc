@@ -33,7 +33,7 @@ Micros assumed_time(const Scenario& scenario, ActionKind action) {
 }
 
 Micros change_time(const Scenario& scenario, const GpuModel& model, ProfileId profile, ActionKind action) {
-  if (scenario.measured_times.empty()) return assumed_time(scenario, action);  // no names to be made
+  if (scenario.measured_times.empty()) return assumed_time(scenario, action);  // avoids building names
   return change_time(scenario, {.model = model.name, .profile = profile_name(model, profile), .action = action});
 }
 

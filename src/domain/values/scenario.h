@@ -57,14 +57,15 @@ struct Scenario {
   ChangeCosts changes;
   std::vector<FrozenWindow> frozen;
   NoChanges no_changes;  ///< of a world at run time; changes by the event NoChangesSet
-  /// Of a fleet that may grow and shrink: from the order of a GPU until it can hold slices. Absent: all GPUs are there
-  /// all the time.
+  /// For a fleet that may grow and shrink: the time from the order of a GPU until it can hold slices. Absent: all GPUs
+  /// are always there.
   std::optional<std::int64_t> provision_seconds;
-  MeasuredTimes measured_times;    ///< instead of those of `changes`; they change by the event TimesMeasured
-  std::int64_t gpus_per_node = 8;  ///< > 0; see domain/values/node.h
+  MeasuredTimes measured_times;                ///< override those of `changes`; set by the event TimesMeasured
+  std::int64_t gpus_per_node = 8;              ///< > 0; see domain/values/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
   SharedList<ServiceSpec> services;
 
+  /// The GPUs of all fleet entries.
   [[nodiscard]] std::uint32_t gpu_count() const;
   /// The fleet entry that a GPU belongs to. Requires: gpu.index < gpu_count().
   [[nodiscard]] const FleetEntry& entry_of(GpuId gpu) const;
@@ -73,21 +74,22 @@ struct Scenario {
   [[nodiscard]] std::int64_t simulated_seconds() const;
 };
 
-/// How long a change takes by what the scenario says.
+/// How long a change takes according to the scenario.
 [[nodiscard]] Micros assumed_time(const Scenario& scenario, ActionKind action);
-/// How long plans count on for a change of a slice of a profile of a model: as measured, else as the scenario says.
+/// The time that plans assume for a change of a slice of this profile and model: as measured, else as the scenario
+/// states.
 [[nodiscard]] Micros change_time(const Scenario& scenario, const GpuModel& model, ProfileId profile, ActionKind action);
 /// The same by names.
 [[nodiscard]] Micros change_time(const Scenario& scenario, const ChangeKind& change);
-/// The longest that they count on for a change of any slice.
+/// The longest time that plans assume for a change of any slice.
 [[nodiscard]] Micros longest_change_time(const Scenario& scenario, ActionKind action);
 
-/// The name of a service in messages: with its tenant, "media/detector", where a service of another tenant has the same
+/// The name of a service in messages: with its tenant, "media/detector", if a service of another tenant has the same
 /// name. Requires: it is one of the scenario. O(services).
 [[nodiscard]] std::string service_label(const Scenario& scenario, ServiceId service);
 
-/// How long a whole retraining takes on a profile of a model; nothing: its size is not listed. A whole GPU has the
-/// time of `full` (key 0), otherwise, if its model has MIG, that of the model's compute slices.
+/// How long a whole retraining takes on a profile of a model; nothing if its size is not listed. A whole GPU has the
+/// time of `full` (key 0) or, if that is absent and its model has MIG, that of the model's compute slices.
 [[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model,
                                                        ProfileId profile);
 

@@ -21,10 +21,10 @@ class ArchiveWriter;
 /// What happens to requests that can no longer be answered in time.
 enum class DropRule { kEarly, kNever };
 
-/// The weakest separation from others that a service accepts, strongest first.
+/// The weakest separation from other services that a service accepts, strongest first.
 enum class Isolation { kGpu, kMig, kMps, kTimeslice };
 
-/// Accuracies of a model, in millionths: what an answer in time is worth.
+/// Accuracies of a model, in millionths: the worth of an answer in time.
 struct Accuracy {
   std::int64_t before_micro = 1'000'000;  ///< stale: from a retraining's due time until its end
   std::int64_t after_micro = 1'000'000;
@@ -65,7 +65,7 @@ struct Pin {
 
 /// Everything that a scenario states about one service.
 struct ServiceSpec {
-  bool is_absent = false;  ///< nobody: the place of a service that was removed, until another one takes it
+  bool is_absent = false;  ///< the place of a removed service, until another one takes it
   std::string name;
   std::string tenant;
   Micros target;      ///< latency target, > 0, in whole microseconds
@@ -91,10 +91,10 @@ struct ServiceSpec {
   friend bool operator==(const ServiceSpec&, const ServiceSpec&);
 };
 
-/// Whether isolation and trust domains let slices of two services stand on one GPU.
+/// Whether isolation and trust domains allow slices of two services on one GPU.
 [[nodiscard]] bool may_share_gpu(const ServiceSpec& a, const ServiceSpec& b);
 
-/// What stands in the place of a service that was removed: its name, but no model, no load, no constraints.
+/// The placeholder for a service that was removed: its name, but no model, no load, no constraints.
 [[nodiscard]] ServiceSpec absent_service(const ServiceSpec& removed);
 
 }  // namespace berth

@@ -6,7 +6,8 @@ namespace berth {
 /// How services that share a whole GPU slow each other down.
 enum class Sharing { kTimeSlices, kMps };
 
-/// How a request reaches a replica: replicas pull from the service's one queue, or the router pushes it to one at once.
+/// How a request reaches a replica: replicas pull it from the service's queue, or the router pushes it to one on
+/// arrival.
 enum class Dispatch { kPull, kPush };
 
 }  // namespace berth

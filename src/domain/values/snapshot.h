@@ -20,11 +20,11 @@ namespace berth {
 struct StandingSlice {
   Holding holding;
   std::optional<PointChoice> point = std::nullopt;  ///< as requested; absent: the default
-  bool is_ready = false;                            ///< created, and works for its holders
+  bool is_ready = false;                            ///< created, and working for its holders
   bool is_leaving = false;                          ///< to be destroyed
   std::uint64_t generation = 0;                     ///< Action::number of its creation
   std::uint64_t assignment = 0;  ///< Action::number of its latest assignment, or else of its creation
-  bool is_foreign = false;       ///< made by others: its place is taken, and it is never changed
+  bool is_foreign = false;       ///< not made by this engine: its place is taken, and it is never changed
 
   [[nodiscard]] Allocation allocation() const { return {.holding = holding, .point = point}; }
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;
@@ -40,17 +40,17 @@ struct ChangeCount {
 /// A service as the engine knows it.
 struct ServiceState {
   bool is_absent = false;      ///< ServiceSpec::is_absent
-  std::uint64_t number = 0;    ///< of the service that has this place, never used again; 0: from the beginning
+  std::uint64_t number = 0;    ///< of the service in this place, never reused; 0: there from the beginning
   std::uint64_t revision = 0;  ///< ServiceSet::revision of its spec; 0: as at the beginning
   Instant since;               ///< when it took the place
   Instant revised_at;          ///< when its spec was set
-  Instant retrains_since;      ///< from when its retraining's due times count
+  Instant retrains_since;      ///< the start from which its retraining's due times count
   /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the
   /// run.
   ChunkedList<ServiceSecond> seconds;
   bool is_retraining_due = false;  ///< due and not done
-  /// Of the last hour, oldest first; the first layout does not count. Against whose budget a change counts:
-  /// engine/state/changes.h.
+  /// Of the last hour, oldest first; the first layout does not count. engine/state/changes.h says which budget a change
+  /// counts against.
   ChunkedList<ChangeCount> changes;
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };
@@ -115,14 +115,14 @@ class StayingSlices {
   const ChunkedList<StandingSlice>* slices_;
 };
 
-/// Somebody stopped planning.
+/// A pause of planning: why and since when.
 struct PlanningPause {
   std::string reason;
   Instant since;
   friend bool operator==(const PlanningPause&, const PlanningPause&) = default;
 };
 
-/// A copy is cheap (base/core/chunked_list.h): who wants to keep a snapshot copies it.
+/// A copy is cheap (base/core/chunked_list.h): copy a snapshot to keep it.
 struct Snapshot {
   std::uint64_t version = 0;  ///< grows by one with each event applied
   Instant now;
@@ -130,17 +130,18 @@ struct Snapshot {
   ChunkedList<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open
-  /// Grows when a slice comes, begins to leave, goes or changes hands, or when the state of a GPU changes.
+  /// Grows when a slice appears, begins to leave, disappears or changes holders, or when the state of a GPU changes.
   std::uint64_t layout_version = 0;
-  /// By GpuId, as far as there was such a change: the layout_version since its latest one.
+  /// The layout_version after a GPU's latest such change, by GpuId; shorter if later GPUs had none.
   std::vector<std::uint64_t> gpu_versions;
-  std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and nothing is asked
+  std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and no question is asked
   bool has_first_layout = false;       ///< it was decided; it may be empty
 
   /// The slices of a GPU, in order. O(log slices).
   [[nodiscard]] SliceRange slices_on(GpuId gpu) const;
-  /// The slices at a place: at most one that stays, and those before it that have not gone yet. O(log slices).
+  /// The slices at a place: at most one that stays, and earlier ones that are not gone yet. O(log slices).
   [[nodiscard]] SliceRange slices_at(const Slice& place) const;
+  /// The state of a GPU; ok and open if nothing was reported.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
   /// Whether plans may change the GPU.
   [[nodiscard]] bool is_open(GpuId gpu) const { return gpu.index >= gpus.size() || gpus[gpu.index].is_open(); }
@@ -148,16 +149,16 @@ struct Snapshot {
     return gpu.index < gpus.size() && gpus[gpu.index].scheduling == GpuScheduling::kDraining;
   }
 
-  /// Whether somebody who is gone holds the slice: it is to be destroyed.
+  /// Whether a removed service holds the slice: it is to be destroyed.
   [[nodiscard]] bool is_orphan(const StandingSlice& slice) const;
-  /// The GPUs on which others have made slices, ascending. O(slices).
+  /// The GPUs with foreign slices, ascending. O(slices).
   [[nodiscard]] std::vector<GpuId> gpus_with_foreign_slices() const;
   /// The slices that are not to be destroyed.
   [[nodiscard]] StayingSlices staying() const { return StayingSlices(slices); }
   /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing unless it takes its time
   /// (EngineRules).
   [[nodiscard]] bool is_before_first_layout() const { return !has_first_layout && slices.empty() && now == Instant(); }
-  /// When a plan made now takes effect, where planning takes so long.
+  /// When a plan made now takes effect, if planning takes `planning`.
   [[nodiscard]] Instant takes_effect_at(Micros planning) const {
     return is_before_first_layout() ? now : now + planning;
   }

@@ -1,4 +1,4 @@
-/// What a solver answers: a plan, and what the stage that asked needs to know for its next question.
+/// A solver's answer: a plan, and the data that the stage needs for its next question.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct ExpectedReady {
   friend bool operator==(const ExpectedReady&, const ExpectedReady&) = default;
 };
 
-/// Whether all constraints could be met at an instant, by a search that is too expensive to be repeated for each plan.
+/// Whether all constraints could be met at an instant, as found by a search too expensive to repeat for each plan.
 struct FoundFeasibility {
   Instant at;
   ConflictSearchResult result;
@@ -33,12 +33,12 @@ struct FoundFeasibility {
 struct Solution {
   Plan plan;
   std::optional<std::string> infeasible = std::nullopt;  ///< why no plan can exist
-  std::vector<ExpectedReady> ready;                      ///< only planners state it
-  /// Of each service that has a floor, as the plan leaves it: also where the plan changes nothing. Absent: the policy
-  /// does not plan for floors.
+  std::vector<ExpectedReady> ready;                      ///< only planners set it
+  /// Of each service that has a floor, as the plan leaves it, even if the plan changes nothing. Absent: the policy does
+  /// not plan for floors.
   std::optional<std::vector<PlannedFloor>> floors = std::nullopt;
   std::optional<FoundFeasibility> feasibility = std::nullopt;  ///< the latest search, by this or an earlier question
-  /// Requests per second of each service [ServiceId] over the time on which the plan is judged; only planners state it.
+  /// Requests per second of each service [ServiceId] over the time for which the plan is judged; only planners set it.
   std::vector<double> mean_rates = {};
   std::vector<Promise> promises = {};  ///< of each GPU that a planner changes, unless it makes the first layout
 

@@ -1,5 +1,4 @@
-/// Why a plan leaves floors unmet: three answers that are never mixed. docs/reference/constraints.md says what each
-/// means.
+/// Why a plan leaves floors unmet: exactly one of three answers. docs/reference/constraints.md says what each means.
 #pragma once
 
 #include <variant>
@@ -10,10 +9,10 @@
 
 namespace berth {
 
-/// It is proven that under the expected loads no plan keeps all of these constraints.
+/// A proof that no plan keeps all of these constraints under the expected loads.
 struct ProvenConflict {
   std::vector<ConstraintId> constraints;  ///< in their order, at least one floor among them
-  bool is_minimal = true;                 ///< if any one of them is left out, the others can be met; false: not known
+  bool is_minimal = true;                 ///< the others can be met without any one of them; false: not known
   friend bool operator==(const ProvenConflict&, const ProvenConflict&) = default;
 };
 

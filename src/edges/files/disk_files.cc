@@ -23,7 +23,7 @@ namespace {
 using detail::Descriptor;
 using detail::system_error;
 
-/// Opens a regular file. Anything else is refused before it is read: a pipe or /dev/zero would never end.
+/// Opens a regular file. Anything else is refused before reading: a pipe or /dev/zero might never end.
 Result<Descriptor> open_regular(const std::string& path, std::size_t bytes_max) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) return system_error(path, "read", errno);
@@ -37,7 +37,7 @@ Result<Descriptor> open_regular(const std::string& path, std::size_t bytes_max) 
   return file;
 }
 
-/// The bytes as they are on the disk.
+/// The bytes as on the disk.
 Result<std::string> read_packed(const std::string& path, std::size_t bytes_max) {
   const auto file = open_regular(path, bytes_max);
   if (!file) return pass_on(file.error());
@@ -49,7 +49,7 @@ Result<std::string> read_packed(const std::string& path, std::size_t bytes_max) 
     if (count < 0) return system_error(path, "read", errno);
     if (count == 0) return bytes;
     bytes.append(piece.data(), static_cast<std::size_t>(count));
-    // A file may grow while it is read, and those of /proc state no size.
+    // A file may grow while it is read, and files of /proc report no size.
     if (bytes.size() > bytes_max)
       return invalid(fmt::format("{}: wanted at most {} bytes, found more", path, bytes_max));
   }
@@ -64,7 +64,7 @@ Result<std::unique_ptr<FileBytes>> DiskFiles::open(const std::string& path) cons
   struct stat status{};
   if (::fstat(file->number(), &status) != 0) return system_error(path, "read", errno);
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return Files::open(path);  // also files of /proc, which state no size
+  if (size == 0) return Files::open(path);  // also files of /proc, which report no size
   auto mapped = detail::map_bytes(*file, size, path);
   if (mapped && is_gzip((*mapped)->bytes())) return Files::open(path);
   return mapped;

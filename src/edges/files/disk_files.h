@@ -22,7 +22,7 @@ class DiskFiles : public Files {
   explicit DiskFiles(std::size_t bytes_max = kBytesMaxDefault) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;
-  /// Plain files are mapped, whatever their size.
+  /// Plain files are mapped, regardless of their size.
   [[nodiscard]] Result<std::unique_ptr<FileBytes>> open(const std::string& path) const override;
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
 

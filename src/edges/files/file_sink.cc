@@ -29,7 +29,7 @@ constexpr int kLinksMax = 40;
 constexpr std::int64_t kDescriptorMax = 1'000'000;
 constexpr mode_t kFileMode = 0666;  // less the user's umask
 
-/// Makes a rename durable: the folder's entry is synced too. On systems that cannot do so nothing happens.
+/// Makes a rename durable by syncing the folder. Does nothing on systems that cannot.
 void sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -43,8 +43,8 @@ struct WriteTarget {
   std::optional<int> open_as = std::nullopt;  ///< a descriptor of this process: /dev/stdout
 };
 
-/// The descriptor that a path names, whatever it leads to: a file that a shell has opened for this process must be
-/// written where it stands, not replaced.
+/// The descriptor that a path names, whatever it refers to: a file that a shell has opened for this process must be
+/// written at its current offset, not replaced.
 std::optional<int> descriptor_named(const std::string& path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -127,7 +127,7 @@ Result<FileSink> FileSink::open(const std::string& path) {
     if (!stream.is_open()) return system_error(path, "write", errno);
     return FileSink(std::make_unique<State>(std::move(*target), std::string(), std::move(stream)));
   }
-  // A killed process with the same number may have left a part.
+  // A killed process with the same pid may have left a part.
   for (int attempt = 0; attempt < kPartAttemptsMax; ++attempt) {
     const std::string part = fmt::format("{}.{}.{}.part", target->path, ::getpid(), attempt);
     Descriptor file(::open(part.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_CREAT | O_EXCL, kFileMode));

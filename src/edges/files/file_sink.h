@@ -1,5 +1,5 @@
-/// Writing files so that a reader finds the old one or the whole new one, never a part: PATH.PID.N.part is written,
-/// synced, renamed.
+/// Atomic writing of files: a reader finds the old file or the complete new one, never a part. PATH.PID.N.part is
+/// written, synced, renamed.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace berth::edges {
 
-/// A file that grows by appending and appears at its path with commit(). Destroyed before that, it leaves no file. A
+/// A file that grows by appending and appears at its path with commit(). If destroyed before that, it leaves no file. A
 /// device, a pipe or a descriptor of this process (/dev/null, /dev/stdout) is written directly; links are followed,
-/// also to what does not exist yet.
+/// even to files that do not exist yet.
 class FileSink {
  public:
   /// Fails if the path is a directory or its folder does not exist or cannot be written.

@@ -1,4 +1,4 @@
-/// Bytes that are too many for the memory: in a file without a name, which goes with the program.
+/// Data too large for memory: in an unnamed file, which disappears with the program.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace berth::edges {
 
-/// Grows by appending, is then mapped. The system keeps of it in memory what there is room for.
+/// Grows by appending, then is mapped. The system caches as much of it as fits in memory.
 class Spill {
  public:
-  /// In a folder on a disk with room. Fails if nothing can be written there.
+  /// Opens a file in `folder`, which should be on a disk with enough space. Fails if nothing can be written there.
   [[nodiscard]] static Result<Spill> open(const std::string& folder);
 
   Spill(Spill&&) noexcept;
@@ -21,7 +21,7 @@ class Spill {
   ~Spill();
 
   [[nodiscard]] Result<void> append(std::string_view bytes);
-  /// What was appended. Requires: not mapped yet.
+  /// Maps what was appended. Requires: not mapped yet.
   [[nodiscard]] Result<std::unique_ptr<FileBytes>> map();
 
  private:

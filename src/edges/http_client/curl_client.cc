@@ -34,7 +34,7 @@ std::string random_key() {
   return text;
 }
 
-/// The call with a key if it is a write; nothing if it is one that has no key and gets none.
+/// The call, with a key if it is a write; nothing if a write has no key and none can be made.
 std::optional<HttpCall> repeatable(HttpCall call) {
   if (!is_write(call) || find_header(call.headers, kKeyName)) return call;
   std::string key = random_key();

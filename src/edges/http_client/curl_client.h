@@ -8,10 +8,10 @@ namespace berth::edges {
 /// Each call opens a connection of its own and may come from any thread. Proxies of the environment (http_proxy,
 /// https_proxy, no_proxy) are used, but never for this machine: localhost and loopback addresses.
 ///
-/// `patience`: for so long, and never longer than the call's timeout, `send` tries again where no server can be reached
-/// or the connection broke before the answer was there: a server that was killed is back soon. A write (PUT, POST,
-/// DELETE) then has an Idempotency-Key, a random one where the call has none, so that it is carried out once. Zero:
-/// each call is sent once and as it is. Streams are never read again.
+/// `patience`: for this long, but not longer than the call's timeout, `send` retries if no server can be reached or the
+/// connection breaks before the answer is complete: a killed server may be back soon. A write (PUT, POST, DELETE) then
+/// has an Idempotency-Key, a random one if the call has none, so that it is carried out only once. Zero: each call is
+/// sent once, unchanged. Streams are never retried.
 ///
 /// The first object sets libcurl up for the process: make it before other threads start.
 class CurlClient : public HttpClient {

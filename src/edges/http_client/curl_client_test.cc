@@ -28,7 +28,7 @@ HttpCall get(std::string url) {
   return call;
 }
 
-/// Without proxies, whatever the environment of the test says.
+/// Without proxies, regardless of the test's environment.
 class CurlClientTest : public ::testing::Test {
  protected:
   CurlClientTest() {

@@ -49,7 +49,7 @@ class ScriptedServer {
  public:
   explicit ScriptedServer(std::string answer, AfterAnswer then = AfterAnswer::kClose)
       : ScriptedServer(std::vector<std::string>{std::move(answer)}, then) {}
-  /// For so many connections; an empty answer is none.
+  /// Serves one connection per answer; for an empty answer it sends nothing.
   explicit ScriptedServer(std::vector<std::string> answers, AfterAnswer then = AfterAnswer::kClose)
       : answers_(std::move(answers)), then_(then) {
     if (::listen(socket_.number(), 8) != 0) std::abort();
@@ -61,9 +61,9 @@ class ScriptedServer {
 
   [[nodiscard]] std::string url(const std::string& path = "/") const { return socket_.url(path); }
 
-  /// What the client sent last. Ends the connection first.
+  /// The client's last request. Ends the connection first.
   [[nodiscard]] const std::string& request() { return requests().back(); }
-  /// What it sent over each connection.
+  /// The client's request over each connection.
   [[nodiscard]] const std::vector<std::string>& requests() {
     stop();
     return requests_;

@@ -31,13 +31,14 @@ using detail::make_response;
 using detail::Progress;
 using detail::ResponsePointer;
 
-// Connections beyond the limit that are accepted, only to be told so; others wait in the system's queue.
+// Connections beyond the limit that are accepted only to be refused with an answer; others wait in the system's queue.
 constexpr unsigned kSurplusCountMax = 16;
 // libmicrohttpd (0.9.75) takes up to 128 events at a time. If it finds exactly 128, it waits for more before it handles
 // them, for as long as the idle timeout. So a thread gets fewer connections: one event of each, two of its own.
 constexpr unsigned kThreadConnectionCountMax = 120;
 static_assert(kHttpThreadConnectionCountMax + kSurplusCountMax <= kThreadConnectionCountMax);
-// What libmicrohttpd reserves for a connection: headers of three times the limit, their table, and the answer's.
+// The memory that libmicrohttpd reserves for a connection: headers of three times the limit, their table, and the
+// answer's headers.
 constexpr std::size_t kPoolFactor = 4;
 constexpr std::size_t kPoolBytesMin = 32'768;
 
@@ -69,7 +70,7 @@ class MicroHttpServer final : public HttpServer {
   }
 
  private:
-  // What libmicrohttpd calls. None lets an exception out.
+  // Callbacks of libmicrohttpd. None lets an exception escape.
   static void* on_target(void* server, const char* target, MHD_Connection* connection) noexcept;
   static MHD_Result on_request(void* server, MHD_Connection* connection, const char* url, const char* method,
                                const char* version, const char* upload, std::size_t* upload_bytes,
@@ -111,7 +112,7 @@ unsigned whole_seconds(Micros time) {
 
 bool MicroHttpServer::start(int listening_socket) {
   const unsigned threads = options_.thread_count;
-  // Each thread has its share of the library's limit, and any of them may get more than its part of the connections.
+  // Each thread has its share of the library's limit, but may get more than its share of the connections.
   const unsigned limit =
       std::min(options_.connection_count_max + kSurplusCountMax, kThreadConnectionCountMax) * threads;
   const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor + kPoolBytesMin;
@@ -162,7 +163,7 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
     }
     return MHD_NO;
   } catch (...) {
-    return MHD_NO;  // no memory: all that is left is to close the connection
+    return MHD_NO;  // no memory: we can only close the connection
   }
 }
 
@@ -181,7 +182,7 @@ void MicroHttpServer::on_connection(void* server, MHD_Connection* /*connection*/
   }
 }
 
-// Called again when the connection was suspended for an answer that is given later, and resumed.
+// Called again after the connection was suspended for a deferred answer and resumed.
 MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchange) {
   if (exchange.refusal()) return refuse(connection, *exchange.refusal());
   try {
@@ -226,7 +227,7 @@ MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, const Excha
 MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const Exchange& exchange, HttpResponse response) {
   const auto status = static_cast<unsigned>(response.status);
   const std::size_t bytes = response.body.size();
-  // What has changed something must not be answered as if it had not.
+  // A request that changed something must not be answered as if it had failed.
   auto place = exchange.request().method == "GET" ? large_answers_.enter(bytes)
                                                   : std::optional(large_answers_.enter_anyway(bytes));
   if (!place) {
@@ -249,7 +250,7 @@ MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpParts parts) {
 MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpEventStream stream, bool is_head) {
   const ResponsePointer made = make_response(std::move(stream), hub_, connection);
   if (made == nullptr) return refuse_failure(connection, kUnsendable);
-  // In answer to HEAD libmicrohttpd would end the chunks that it does not send; so there are none.
+  // In answer to HEAD libmicrohttpd would terminate chunks that it does not send, so chunking is turned off.
   if (is_head) MHD_set_response_options(made.get(), MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
   return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
 }

@@ -12,23 +12,23 @@
 
 namespace berth::edges {
 
-/// How many connections a thread of the server can be sure to serve, see http_server.cc.
+/// How many connections a thread of the server can reliably serve; see http_server.cc.
 inline constexpr unsigned kHttpThreadConnectionCountMax = 100;
 
 struct HttpServerOptions {
-  std::string host = "127.0.0.1";                      ///< a name or an address; the first address of a name counts
+  std::string host = "127.0.0.1";                      ///< a name or an address; the first address of a name is used
   std::uint16_t port = 0;                              ///< 0: any free one, see HttpServer::port
   std::size_t body_bytes_max = std::size_t{1} << 20U;  ///< unless the handler allows more
-  unsigned large_body_count_max = 4;  ///< requests at a time whose bodies are larger, until they are answered
-  std::size_t large_answer_bytes_min = std::size_t{1} << 20U;  ///< an answer with more is large; HttpParts never are
-  /// Of all large answers that their clients have not taken; a single one may have more.
+  unsigned large_body_count_max = 4;  ///< concurrent requests with larger bodies, until they are answered
+  std::size_t large_answer_bytes_min = std::size_t{1} << 20U;  ///< a larger answer is large; HttpParts never are
+  /// Of all large answers not yet read by their clients; a single one may have more.
   std::size_t large_answer_bytes_max = std::size_t{256} << 20U;
   std::size_t target_bytes_max = std::size_t{8} << 10U;
   std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
-  /// Streams, and clients to which an answer is given later, included. At most kHttpThreadConnectionCountMax per thread
-  /// take effect.
+  /// Includes streams and clients that wait for a deferred answer. At most kHttpThreadConnectionCountMax per thread are
+  /// used.
   unsigned connection_count_max = 256;
-  /// Without a byte moved, the time before a later answer not counted; in whole seconds, rounded up.
+  /// Maximum time without a byte moved, not counting the wait for a deferred answer; rounded up to whole seconds.
   Micros idle_timeout = Micros::seconds(60);
   Micros comment_interval = Micros::seconds(15);  ///< of a stream, between comment lines
   unsigned thread_count = 1;                      ///< threads that call the handler
@@ -37,16 +37,15 @@ struct HttpServerOptions {
 /// Starts a server. The handler is borrowed and must outlive it; its functions run on `thread_count` threads of the
 /// server, one more thread sends the comments of streams.
 ///
-/// Refused by the server itself, with a body that the handler renders: see HttpFault. Of a body that is too large up to
-/// 16 times the limit is read and thrown away (of one that the handler allowed to be larger, up to twice that limit),
-/// so that its sender gets to read the answer; beyond that the connection
-/// is closed. What breaks the framing of HTTP itself (a header line without a colon, a length or chunk that is no
-/// number, a version other than 1.x, headers of more than three times the limit) is answered by libmicrohttpd, with
-/// a status of 400, 413, 414, 431 or 505 and a short page of its own, and the connection is closed.
+/// HttpFault lists the requests that the server refuses itself, with a body rendered by the handler. Of a body that is
+/// too large up to 16 times the limit is read and discarded (up to twice the limit if the handler allowed a larger
+/// one), so that its sender gets to read the answer; beyond that the connection is closed. Requests that break the
+/// framing of HTTP itself (a header line without a colon, a length or chunk that is not a number, a version other than
+/// 1.x, headers of more than three times the limit) are answered by libmicrohttpd, with a status of 400, 413, 414, 431
+/// or 505 and its own short page, and the connection is closed.
 ///
-/// Errors: kInvalidInput for a host that is not known, kUnavailable if the address is in use or not permitted; the
-/// message begins with "HOST:PORT".
-/// Requires: positive limits, times and thread count.
+/// Errors: kInvalidInput for an unknown host, kUnavailable if the address is in use or not permitted; the message
+/// begins with "HOST:PORT". Requires: positive limits, times and thread count.
 [[nodiscard]] Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options,
                                                                     HttpHandler& handler);
 

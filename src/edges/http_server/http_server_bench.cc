@@ -1,4 +1,4 @@
-// Answers per second on loopback, over connections that stay open: given later, in groups, by another thread; and the
+// Answers per second on loopback, over connections that stay open: deferred, in groups, by another thread; and the
 // rival: given at once by the handler. Client and server share the processors.
 #include <benchmark/benchmark.h>
 

@@ -239,7 +239,7 @@ TEST_F(HttpServerTest, BrokenFramingIsAnsweredByTheLibraryAndEndsTheConnection) 
     // The server may close before it has read all.
     static_cast<void>(client.send(each.request));
     EXPECT_EQ(client.read_answer().status, each.status) << shown;
-    // Version 0.9.75 sends the headers twice where a length is no number: the body is not looked at.
+    // Version 0.9.75 sends the headers twice if a length is not a number: the body is not checked.
     EXPECT_TRUE(client.is_ended_by_server()) << shown;
   }
   EXPECT_EQ(connect().ask(std::string("GET /ok") + kEnd).status, 200);
@@ -305,7 +305,7 @@ TEST_F(HttpServerTest, ConnectionsBeyondTheLimitAreRefusedAndLaterOnesServed) {
   EXPECT_EQ(status, 200);
 }
 
-// Of 128 events at a time a thread of libmicrohttpd 0.9.75 would handle none until another came.
+// With exactly 128 events at a time a thread of libmicrohttpd 0.9.75 would handle none until another arrived.
 TEST_F(HttpServerTest, AThreadServesALimitedNumberOfConnectionsAndAllOfThemAtATime) {
   start();
   std::vector<RawClient> clients = several(kHttpThreadConnectionCountMax, [this] { return connect(); });
@@ -317,7 +317,7 @@ TEST_F(HttpServerTest, AThreadServesALimitedNumberOfConnectionsAndAllOfThemAtATi
   server_->stop();
   clients.clear();
 
-  // Whichever thread is faster, the other gets what the first may not take.
+  // Whichever thread is faster, the other gets the connections beyond the first one's limit.
   start({.thread_count = 2});
   clients = several(2 * std::size_t{kHttpThreadConnectionCountMax}, [this] { return connect(); });
   for (int round = 0; round < 20; ++round) {

@@ -28,7 +28,7 @@ class LargeAnswersTest : public RunningServerTest {
     EXPECT_TRUE(client.read_until("\r\n"));
     return client;
   }
-  /// Whether it holds before a deadline.
+  /// Whether a condition holds before a deadline.
   static bool soon(const std::function<bool()>& holds) {
     for (int attempt = 0; attempt < 1000; ++attempt) {
       if (holds()) return true;

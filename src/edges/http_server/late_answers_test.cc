@@ -1,4 +1,4 @@
-// Answers that are given later, through a running server.
+// Deferred answers, through a running server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST_F(LateAnswersTest, AnAnswerMayBeGivenBeforeTheStartReturns) {
 
 TEST_F(LateAnswersTest, NoAnswerIsLostBetweenTheStartAndTheSuspension) {
   start({.thread_count = 2});
-  const AnsweringThread answering(handler_.later);  // now and then an answer comes between the two
+  const AnsweringThread answering(handler_.later);  // sometimes an answer comes between the two
   std::vector<RawClient> clients = several(4, [this] { return connect(); });
   for (std::size_t round = 0; round < 2000; ++round) {
     for (RawClient& client : clients) ASSERT_TRUE(client.send(ask_later(round)));

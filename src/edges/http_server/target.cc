@@ -14,7 +14,7 @@ namespace {
 
 enum class PlusMeans { kPlus, kSpace };
 
-/// Whether a byte may not be in a target, encoded or not decoded. Bytes of UTF-8 are tolerated.
+/// Whether a byte is forbidden in a target, encoded or not. Bytes of UTF-8 are tolerated.
 bool is_forbidden(char byte) {
   const auto code = static_cast<unsigned char>(byte);
   return code <= ' ' || code == 0x7f || byte == '#';
@@ -27,7 +27,7 @@ std::optional<unsigned> hex_digit(char digit) {
   return std::nullopt;
 }
 
-/// The byte behind a "%"; nothing if two hexadecimal digits do not follow.
+/// The byte encoded after a "%"; nothing if two hexadecimal digits do not follow.
 std::optional<char> escaped_byte(std::string_view text, std::size_t percent) {
   if (percent + 2 >= text.size()) return std::nullopt;
   const auto high = hex_digit(text[percent + 1]);
@@ -98,7 +98,7 @@ Result<std::vector<HttpField>> parse_query(std::optional<std::string_view> query
   return pairs;
 }
 
-/// "http://host:port/path" without what is before the path.
+/// "http://host:port/path" without the part before the path.
 std::string_view without_origin(std::string_view target) {
   constexpr std::string_view kScheme = "http://";
   if (target.size() <= kScheme.size() || !is_same_header(target.substr(0, kScheme.size()), kScheme)) return target;

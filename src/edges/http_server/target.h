@@ -15,8 +15,8 @@ struct Target {
   std::vector<HttpField> query;   ///< decoded; "a" is {"a", ""}, "+" is a space, empty pairs ("a&&b") are left out
 };
 
-/// Splits first and decodes then, so that an encoded slash, "?" or "&" separates nothing. Takes the form "/path?query"
-/// (RFC 9112, 3.2.1) and that with "http://host" in front (3.2.2).
+/// Splits before decoding, so that an encoded slash, "?" or "&" separates nothing. Accepts the form "/path?query" (RFC
+/// 9112, 3.2.1), also with "http://host" in front (3.2.2).
 ///
 /// Error: a control character or space, "#", a "%" without two hexadecimal digits, decoded text that is not UTF-8 or
 /// holds a NUL, a pair without a name. O(length).

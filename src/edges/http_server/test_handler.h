@@ -77,7 +77,7 @@ class ThrowingSource : public HttpEventSource {
   [[nodiscard]] HttpStreamPiece next() override { throw std::runtime_error("no events"); }
 };
 
-/// Has nothing when it is first asked, but an event is published and all streams are woken before it says so.
+/// Has nothing when first asked, but an event is published and all streams are woken before it returns.
 class RacedSource : public HttpEventSource {
  public:
   explicit RacedSource(const std::function<void()>& wake) : wake_(wake) {}
@@ -91,7 +91,7 @@ class RacedSource : public HttpEventSource {
   int asked_count_ = 0;
 };
 
-/// Replies that wait for the test to send them, each with the answer that is meant for it.
+/// Replies that wait for the test to send them, each with its intended answer.
 class WaitingReplies {
  public:
   struct Waiting {
@@ -106,13 +106,13 @@ class WaitingReplies {
     waiting_.push_back(std::move(waiting));
     changed_.notify_all();
   }
-  /// Ends the present or the next wait of `take`.
+  /// Ends the current or the next wait of `take`.
   void wake() {
     const std::scoped_lock lock(mutex_);
     is_woken_ = true;
     changed_.notify_all();
   }
-  /// All that wait, once there are `count_min`; fewer if the deadline passes before.
+  /// All waiting replies, once there are `count_min`; fewer if the deadline passes first.
   [[nodiscard]] std::vector<Waiting> take(std::size_t count_min = 1) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(10), [&] { return waiting_.size() >= count_min || is_woken_; });
@@ -156,7 +156,7 @@ class PartsOfLetters {
  public:
   static constexpr std::size_t kPartBytes = 1'000'000;
 
-  /// `empty_at` is the number of the part that is not there, `throws_at` of one that cannot be made.
+  /// `empty_at` is the index of a missing part, `throws_at` of one that cannot be made.
   [[nodiscard]] HttpParts make(std::size_t count, std::optional<std::size_t> empty_at = std::nullopt,
                                std::optional<std::size_t> throws_at = std::nullopt) {
     ++open_count;
@@ -175,12 +175,12 @@ class PartsOfLetters {
   }
 
   std::atomic<std::size_t> asked_count = 0;
-  std::atomic<int> open_count = 0;  ///< bodies that may be asked for more
+  std::atomic<int> open_count = 0;  ///< bodies that may still be asked for parts
 };
 
 class TestHandler : public HttpHandler {
  public:
-  /// Both are more than a connection takes up while its client does not read.
+  /// Both are larger than what a connection buffers while its client does not read.
   static constexpr std::size_t kHugeBytes = 40'000'000;
   static constexpr std::size_t kPartCount = 40;
 

@@ -18,7 +18,7 @@
 
 namespace berth::edges {
 
-/// What came back. `status` is 0 if the connection ended without a complete answer.
+/// An answer received. `status` is 0 if the connection ended without a complete answer.
 struct RawAnswer {
   int status = 0;
   std::string head;  ///< the status line and the headers
@@ -45,7 +45,7 @@ class RawClient {
 
   [[nodiscard]] bool is_open() const { return is_open_; }
 
-  /// Says that nothing more will be sent; the client can still read.
+  /// Ends sending; the client can still read.
   void end_sending() const { ::shutdown(socket_, SHUT_WR); }
 
   /// False if the server has closed the connection.
@@ -58,7 +58,7 @@ class RawClient {
     return true;
   }
 
-  /// Reads until `text` is there, and returns everything up to its end; nothing if the connection ended or the
+  /// Reads until `text` has arrived, and returns everything up to its end; nothing if the connection ended or the
   /// deadline passed before.
   std::optional<std::string> read_until(std::string_view text) {
     std::size_t at = received_.find(text);
@@ -98,7 +98,7 @@ class RawClient {
     return is_empty && received_.empty() && has_ended_;
   }
 
-  /// The same, whatever is still sent before.
+  /// The same, ignoring data that is still sent before.
   bool is_ended_by_server() {
     while (receive()) {
     }

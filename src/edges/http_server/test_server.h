@@ -12,7 +12,7 @@
 
 namespace berth::edges {
 
-/// What `TestHandler` answers at once.
+/// A request that `TestHandler` answers at once.
 inline constexpr const char* kAskOther = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\n";
 
 class RunningServerTest : public ::testing::Test {

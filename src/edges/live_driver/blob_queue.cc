@@ -8,7 +8,7 @@
 namespace berth::edges {
 namespace {
 
-/// A commit of so much takes a few milliseconds on most disks.
+/// A commit of this size takes a few milliseconds on most disks.
 constexpr std::size_t kPartBytes = std::size_t{1} << 20U;
 
 }  // namespace
@@ -45,7 +45,7 @@ void BlobQueue::stop() {
   if (thread_.joinable()) thread_.join();
   std::unique_lock hold(own_lock_);
   const auto undone = std::exchange(waiting_, {});
-  hold.unlock();  // who waits for it is told at its end
+  hold.unlock();  // destroying the undone work notifies its clients
 }
 
 bool BlobQueue::is_overdue() {
@@ -57,7 +57,7 @@ void BlobQueue::run() {
   while (const auto work = take()) work();
 }
 
-/// Empty: there will be no more.
+/// The next work; empty: the queue has ended.
 std::function<void()> BlobQueue::take() {
   std::unique_lock hold(own_lock_);
   changed_.wait(hold, [&] { return ends_at_ || !waiting_.empty(); });

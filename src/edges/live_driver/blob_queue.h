@@ -1,5 +1,5 @@
-/// Stores and reads the blobs of clients, one after the other and on a thread of its own: that takes long, and nobody
-/// else is to wait for it.
+/// Stores and reads the blobs of clients, one after the other on a separate thread: that takes long, and other requests
+/// must not wait for it.
 #pragma once
 
 #include <chrono>
@@ -26,13 +26,13 @@ namespace berth::edges {
 
 class BlobQueue {
  public:
-  /// For what is read while others wait, for parts, and for whole blobs; all of the recorder's store.
+  /// For reads under time pressure, for parts, and for whole blobs; all on the recorder's store.
   struct Readers {
     std::unique_ptr<JournalReader> quick;
     std::unique_ptr<JournalReader> parts;
     std::unique_ptr<JournalReader> slow;
   };
-  /// The rest is borrowed: see WriteQueue.
+  /// The other arguments are borrowed: see WriteQueue.
   BlobQueue(live::Session& session, FairMutex& turn, FairMutex& lock, Recorder& recorder, Readers readers,
             std::function<std::int64_t()> wall_us);
   BlobQueue(const BlobQueue&) = delete;
@@ -40,35 +40,35 @@ class BlobQueue {
   ~BlobQueue() { stop(); }
 
   void start();
-  /// Any thread: the work is done on the thread of the queue. After `stop` nothing comes of it.
+  /// May be called by any thread: the work is done on the thread of the queue. Ignored after `stop`.
   void run_slowly(std::function<void()> work);
-  /// Does what was given before, as far as that takes half a second, and ends the thread: those who wait for the rest
-  /// know nothing of it, and send it again. A second call does nothing.
+  /// Does the queued work for at most half a second, and ends the thread. The rest is dropped without an outcome; its
+  /// clients must send it again. A second call does nothing.
   void stop();
 
-  // By the thread of the queue, without turn and lock.
+  // Called by the thread of the queue, without turn and lock.
 
-  /// Stores the bytes, or what is missing of them, in parts with a commit and a turn of its own for each. Returns why
-  /// they are not on the disk. Requires: they have that SHA-256.
+  /// Stores the missing bytes in parts, each with its own commit and turn. On failure returns why they are not on the
+  /// disk. Requires: they have that SHA-256.
   [[nodiscard]] std::optional<std::string> store(const Sha256& blob, std::string_view bytes);
 
-  // By any thread.
+  // Called by any thread.
 
-  /// The bytes; nothing if it is not there, or not whole. Takes long.
+  /// The bytes; nothing if the blob is missing or incomplete. Takes long.
   [[nodiscard]] StoreResult<std::optional<std::string>> read(const Sha256& blob);
   [[nodiscard]] StoreResult<bool> has(const Sha256& blob);
-  /// What is known of a blob that is there, whole.
+  /// The row of a complete blob; nothing if there is none.
   [[nodiscard]] StoreResult<std::optional<BlobRow>> find_whole(const Sha256& blob);
-  /// A part of a blob, 1 MiB at most, from index 0 on; nothing if it is not there. It waits for other readers of parts.
+  /// A part of a blob, 1 MiB at most, from index 0 on; nothing if it is missing. Waits for other readers of parts.
   [[nodiscard]] StoreResult<std::optional<std::string>> read_part(const Sha256& blob, std::uint32_t index);
-  /// Records that a blob of so many bytes, which are stored, is whole. Returns whether it was, or why that is not
-  /// recorded. Requires: the turn is held, the lock is not.
+  /// Records that a blob of `bytes` stored bytes is complete. Returns whether it was complete before, or why this
+  /// cannot be recorded. Requires: the turn is held, the lock is not.
   [[nodiscard]] tl::expected<bool, std::string> finish(const Sha256& blob, std::uint64_t bytes);
 
  private:
   void run();
   [[nodiscard]] std::function<void()> take();
-  /// Whether it was stopped and should have ended.
+  /// Whether it was stopped and its time to finish is over.
   [[nodiscard]] bool is_overdue();
   [[nodiscard]] StoreResult<std::optional<BlobRow>> find(const Sha256& blob);
 
@@ -87,7 +87,7 @@ class BlobQueue {
   std::mutex own_lock_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;                     ///< under own_lock_, like `ends_at_`
-  std::optional<std::chrono::steady_clock::time_point> ends_at_;  ///< when it was stopped, and a little
+  std::optional<std::chrono::steady_clock::time_point> ends_at_;  ///< the time of `stop` plus its grace period
 };
 
 }  // namespace berth::edges

@@ -117,7 +117,7 @@ TEST_F(BlobQueueTest, AtItsEndNothingLongIsBegun) {
   std::optional<std::string> stored;
   queue_->start();
   queue_->run_slowly([&] {
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // longer than it may go on
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // longer than its grace period
     stored = queue_->store(name_, bytes_);
   });
   bool is_begun = false;

@@ -9,10 +9,10 @@
 namespace berth::edges {
 namespace {
 
-/// Steps after which others get a turn, and the clock is read again.
+/// Steps after which other threads get a turn, and the clock is read again.
 constexpr int kBurstSteps = 50;
-/// At a low speed a world's second is long: the simulated world goes on in pieces, so that a step of the engine has
-/// little of it left to do. What waits for approval expires between steps, too.
+/// At a low speed a world's second is long: the simulated world advances in pieces, so that a step of the engine has
+/// little of it left to process. Proposals expire between steps, too.
 constexpr std::chrono::milliseconds kLongestSleep{50};
 constexpr std::chrono::milliseconds kRecordsEvery{200};
 
@@ -125,7 +125,7 @@ bool LiveDriver::run_burst() {
 
 std::optional<WorldEnd> LiveDriver::find_end() const {
   if (session_.infeasible()) return WorldEnd::kInfeasible;
-  if (session_.awaits_answer()) return std::nullopt;  // it may act at this very instant
+  if (session_.awaits_answer()) return std::nullopt;  // its plan may take effect at this instant
   const bool is_at_end = options_.until && session_.now() >= *options_.until;
   return session_.is_over() || is_at_end ? std::optional(WorldEnd::kReached) : std::nullopt;
 }
@@ -134,10 +134,10 @@ void LiveDriver::record_if_due() {
   if (!options_.record || Clock::now() - recorded_at_ < kRecordsEvery) return;
   recorded_at_ = Clock::now();
   options_.record();
-  told_event_ = 0;  // what is recorded may be told
+  told_event_ = 0;  // recorded events may now be reported
 }
 
-/// A solution that cannot be recorded waits: its plan may not act before it is.
+/// A solution that cannot be recorded waits: its plan must not take effect before.
 void LiveDriver::take_solution() {
   if (!answer_) answer_ = solver_.take_answer();
   if (!answer_ || Clock::now() < answer_again_at_) return;
@@ -161,7 +161,7 @@ Instant LiveDriver::due_until() const {
 
 LiveDriver::Clock::time_point LiveDriver::wall_time_of(Instant at) const {
   if (options_.speed <= 0) return Clock::now();
-  constexpr double kFarAwayUs = 1e15;  // what a clock can still add, at any speed
+  constexpr double kFarAwayUs = 1e15;  // still safe to add to a clock, at any speed
   const std::chrono::duration<double, std::micro> passed(
       std::min(kFarAwayUs, static_cast<double>((at - from_).count()) / options_.speed));
   return began_ + std::chrono::duration_cast<Clock::duration>(passed);

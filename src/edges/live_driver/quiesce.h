@@ -1,4 +1,4 @@
-/// How a writer comes to record without the session's lock.
+/// Lets a writer record without the session's lock.
 #pragma once
 
 #include <mutex>
@@ -12,8 +12,8 @@
 
 namespace berth::edges {
 
-/// After this readers have nothing to record: until the session changes they leave the recorder alone. Returns why not.
-/// Requires: the turn is held, the lock is not.
+/// After this, readers have nothing to record: until the session changes they do not use the recorder. On failure
+/// returns the reason. Requires: the turn is held, the lock is not.
 [[nodiscard]] inline std::optional<std::string> quiesce(live::Session& session, FairMutex& lock, Recorder& recorder) {
   const std::scoped_lock hold(lock);
   session.refresh();

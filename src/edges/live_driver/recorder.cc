@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kOnReserve =
     "no space left on the disk: only DELETE, pause, cordon and drain are recorded, in a reserve; free some space";
 
-/// About what a row takes.
+/// The approximate overhead of a row.
 constexpr std::uint64_t kRowBytes = 100;
 std::uint64_t bytes_of(const JournalEntry& entry) { return entry.body.size() + kRowBytes; }
 std::uint64_t bytes_of(const UsageRow& row) { return row.body.size() + kRowBytes; }
@@ -94,8 +94,8 @@ Recorder::Draft Recorder::draft_snapshot(int format, std::string body) {
 }
 
 bool Recorder::is_snapshot_due() const {
-  constexpr std::uint64_t kRows = 20'000;      // repeated within a second
-  constexpr std::uint64_t kRowsMax = 100'000;  // within a few
+  constexpr std::uint64_t kRows = 20'000;      // replayed within a second
+  constexpr std::uint64_t kRowsMax = 100'000;  // replayed within a few seconds
   constexpr std::size_t kShare = 2;            // of the bytes written, snapshots take at most two thirds
   const std::uint64_t rows = rows_since_snapshot();
   return rows >= kRowsMax || (rows >= kRows && bytes_since_snapshot_ >= head_.snapshot_bytes / kShare);
@@ -147,7 +147,7 @@ Recorder::Draft Recorder::draft(JournalBatch batch) {
   made.batch.entries.insert(made.batch.entries.begin(), std::make_move_iterator(pending_.begin()),
                             std::make_move_iterator(pending_.end()));
   pending_.clear();
-  // Readers of the session look at it meanwhile, if it is empty.
+  // Left untouched if empty, as readers of the session may access it meanwhile.
   if (!pending_usage_.empty()) made.batch.usage = std::exchange(pending_usage_, {});
   for (const auto& [key, outcome] : kept_) made.batch.outcomes.push_back(outcome);
   return made;

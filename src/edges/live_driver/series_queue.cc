@@ -8,7 +8,7 @@
 namespace berth::edges {
 namespace {
 
-/// One commit takes about so much: more would be long.
+/// The approximate size of one commit: larger ones would take too long.
 constexpr std::size_t kBatchBytes = std::size_t{2} << 20U;
 
 std::size_t bytes_of(const SeriesSpan& span) {

@@ -1,5 +1,5 @@
-/// Keeps the series of a session in a store, on a thread of its own: nobody waits for it, and nothing that happens to
-/// the store is anybody else's trouble. What cannot be written waits, a bounded part of it.
+/// Stores the series of a session on a separate thread: no other thread waits for it, and failures of the store affect
+/// nothing else. Data that cannot be written waits, up to a bound.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@
 namespace berth::edges {
 
 struct SeriesQueueOptions {
-  /// Opens the store, or makes it. kForeign and kNewer: none is kept. kDamaged: it is set aside, and opened again. Any
-  /// other error: tried again later.
+  /// Opens or creates the store. kForeign and kNewer: no series are stored. kDamaged: the store is set aside and
+  /// created again. Any other error: retried later.
   std::function<StoreResult<SeriesStore>()> open;
-  /// Puts away what is damaged. Nothing of it is open.
+  /// Moves a damaged store away. It is not open then.
   std::function<StoreResult<void>()> set_aside;
-  /// Gets what a person should know: a word and a message. Called by the thread of the queue, and by `begin`.
+  /// Receives reports for the operator: an event word and a message. Called by the thread of the queue, and by `begin`.
   std::function<void(const std::string& event, const std::string& message)> report;
-  std::size_t waiting_bytes_max = std::size_t{32} << 20U;  ///< of seconds that wait to be written; the oldest go first
+  std::size_t waiting_bytes_max = std::size_t{32} << 20U;  ///< of unwritten seconds; the oldest are dropped first
   std::chrono::milliseconds write_every{200};
   std::chrono::milliseconds retry_every{1000};
 };
@@ -40,35 +40,36 @@ class SeriesQueue {
   SeriesQueue& operator=(const SeriesQueue&) = delete;
   ~SeriesQueue() { stop(); }
 
-  /// Opens the store. The world goes on with that second: what the store has of it and later is discarded. Returns the
-  /// seconds just before, as many as the figures of a session go back.
+  /// Opens the store. The world continues with `second`: stored data from it on is discarded. Returns the seconds just
+  /// before, as far back as the figures of a session reach.
   [[nodiscard]] std::vector<SeriesSpan> begin(std::int64_t second);
   void start();
-  /// Writes what waits, if that is possible, ends the thread, and closes the store. A second call does nothing.
+  /// Writes what waits, if possible, ends the thread, and closes the store. A second call does nothing.
   void stop();
 
-  /// The next second; in order. By one thread at a time; takes no lock for longer than it takes to move the second.
+  /// Adds the next second; in order, by one thread at a time. Holds a lock only while moving the second.
   void add(SeriesSpan second);
-  /// For how long spans are kept, in seconds of the world. Any thread.
+  /// Sets for how long spans are kept, in seconds of the world. May be called by any thread.
   void keep(std::int64_t seconds) { keep_seconds_ = seconds; }
 
   using Reading = std::function<StoreResult<void>(SeriesReader&)>;
-  /// Reads what is written. Any thread; one after the other. Errors: those of the reading, and why there is no store.
+  /// Reads what is written. May be called by any thread; calls run one after the other. Errors: those of the reading,
+  /// or why there is no store.
   [[nodiscard]] StoreResult<void> read(const Reading& reading);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void run();
-  /// Takes a part of what waits, with sums. False: there will be no more.
+  /// Takes a part of what waits, with its sums. False: the queue has ended.
   [[nodiscard]] bool take(SeriesBatch& batch);
   [[nodiscard]] SeriesBatch batch_of(std::vector<SeriesSpan> seconds);
-  /// Returns whether it is written, or will never be.
+  /// Returns whether the batch is finished: written, or dropped for good.
   [[nodiscard]] bool write(const SeriesBatch& batch);
   [[nodiscard]] StoreResult<void> append(const SeriesBatch& batch);
   [[nodiscard]] StoreResult<void> open();
   void close();
-  /// What is damaged is begun anew.
+  /// Sets a damaged store aside and creates a new one.
   [[nodiscard]] StoreResult<void> begin_anew(const StoreError& error);
   void note_failure(const StoreError& error);
   void note_success();
@@ -87,10 +88,10 @@ class SeriesQueue {
   std::condition_variable changed_;
   std::deque<SeriesSpan> waiting_;  ///< under own_lock_, like the next three
   std::size_t waiting_bytes_ = 0;
-  std::uint64_t lost_seconds_ = 0;  ///< that waited for too long
+  std::uint64_t lost_seconds_ = 0;  ///< dropped because they waited too long
   bool is_stopping_ = false;
 
-  // Of the thread:
+  // Used only by the queue's thread:
   live::SeriesMinutes minutes_;
   bool is_off_ = false;  ///< for good
   bool is_failing_ = false;

@@ -104,7 +104,7 @@ TEST_F(SeriesQueueTest, TheNextProcessGetsTheLastSecondsAndGoesOnWithItsMinute) 
   add(*first, 0, 200);
   first->stop();
   auto second = make();
-  const std::vector<SeriesSpan> last = second->begin(195);  // the world takes up the last five once more
+  const std::vector<SeriesSpan> last = second->begin(195);  // the world repeats the last five
   ASSERT_EQ(last.size(), 120U);
   EXPECT_EQ(last.front().second, 75);
   EXPECT_EQ(last.back().second, 194);

@@ -53,8 +53,8 @@ double SolverThread::last_solve_ms() const {
 
 namespace {
 
-/// A plan may take seconds, the world and the API must go on meanwhile: where processors are short, they come first. On
-/// Linux a thread has a niceness of its own.
+/// A plan may take seconds, while the world and the API must continue: if processors are short, these come first. On
+/// Linux each thread has its own niceness.
 void yield_to_others() {
   constexpr int kNiceness = 5;
   static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness));

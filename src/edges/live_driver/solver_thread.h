@@ -19,11 +19,11 @@ class SolverThread {
   SolverThread();
   SolverThread(const SolverThread&) = delete;
   SolverThread& operator=(const SolverThread&) = delete;
-  /// Waits for the question that is being solved.
+  /// Waits for the solve under way.
   ~SolverThread();
 
-  /// Called on the solver's thread when an answer is there; may be empty. It must not call this object. Afterwards the
-  /// former one is not called any more.
+  /// Sets the function called on the solver's thread when an answer is available; may be empty. It must not call this
+  /// object. After the return the former function is no longer called.
   void on_solved(std::function<void()> notify) {
     const std::scoped_lock hold(lock_);
     notify_ = std::move(notify);
@@ -31,11 +31,11 @@ class SolverThread {
   /// Requires: the last answer was taken.
   void ask(SolveRequest request);
   [[nodiscard]] std::optional<SolveFinished> take_answer();
-  /// The same, after waiting for it, at most so long.
+  /// The same, after waiting for it for at most `at_most`.
   [[nodiscard]] std::optional<SolveFinished> wait_for_answer(std::chrono::milliseconds at_most);
 
   [[nodiscard]] bool is_solving() const;
-  /// Of the last answer; 0: there was none.
+  /// The solve time of the last answer; 0: there was none.
   [[nodiscard]] double last_solve_ms() const;
 
  private:

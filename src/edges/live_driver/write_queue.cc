@@ -140,7 +140,7 @@ StoreResult<std::map<Sha256, KeyedOutcome>> WriteQueue::find_outcomes(const std:
 }
 
 void WriteQueue::answer_repeat(live::Write write, const StoreResult<KeyedOutcome>& before, std::vector<Member>& done) {
-  // The process ended before it could answer: it does so now.
+  // An earlier process ended before it could answer: this one does.
   const bool is_begun =
       before && !before->is_finished() && !before->is_expired() && before->request == write.key->request;
   write.key->repeat(before);
@@ -222,7 +222,7 @@ std::vector<KeyedOutcome> WriteQueue::begun_of(std::span<const Member> members, 
 std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::OrderBatch& batch,
                                          std::vector<Member>& done) {
   std::deque<live::Write> later;
-  bool is_open = true;  // until a write that needs a turn of its own
+  bool is_open = true;  // until a write that needs its own turn
   const std::scoped_lock hold(lock_);
   for (live::Write& write : writes) {
     const auto* service = std::get_if<live::ServiceWrite>(&write.what);
@@ -253,7 +253,7 @@ KeyedOutcome WriteQueue::outcome_of(const live::WriteKey& key, live::WriteAnswer
 }
 
 void WriteQueue::answer(std::vector<Member> done) {
-  if (has_outcomes()) flush();  // the group had nothing to record, or it could not be
+  if (has_outcomes()) flush();  // the group had nothing to record, or recording failed
   std::vector<KeyedOutcome> outcomes;
   for (Member& member : done) {
     const live::WriteAnswer& answer = member.write.render();
@@ -288,7 +288,7 @@ void WriteQueue::flush() {
 
 void WriteQueue::refuse_unsent(const std::string& failure) {
   for (const Member& member : unsent_) {
-    if (member.has_orders) continue;  // it is done, and its answer is kept with the next rows
+    if (member.has_orders) continue;  // it is carried out, and its answer is kept with the next rows
     recorder_.forget(member.write.key->key);
     member.write.refuse(failure);
   }

@@ -31,7 +31,7 @@ using ::testing::SizeIs;
 
 const StoreError full_store{StoreFault::kFull, "the disk is full"};
 
-/// What orders say, in words: "set a", "removed a", "tenant u".
+/// Orders in words: "set a", "removed a", "tenant u".
 std::string word_of(const live::Entry& entry) {
   if (const auto* set = std::get_if<live::ServiceStored>(&entry.what)) return "set " + set->name.name;
   if (const auto* removed = std::get_if<live::ServiceDropped>(&entry.what)) return "removed " + removed->name.name;
@@ -77,7 +77,7 @@ class WatchedWriter : public JournalWriter {
   const std::function<void()>& before_;
 };
 
-/// What became of a write.
+/// The outcome of a write.
 struct Came {
   int joined_count = 0;
   std::optional<StoreResult<KeyedOutcome>> before;  ///< of its key
@@ -212,7 +212,7 @@ class WriteQueueTest : public ::testing::Test {
     return came;
   }
 
-  /// Carries out what was submitted.
+  /// Carries out the submitted writes.
   void run() {
     queue_->start();
     queue_->stop();

@@ -12,7 +12,8 @@
 
 namespace berth::edges {
 
-/// The file and its writer; both absent if no journal is wanted. Destroyed without `file->commit()`, it leaves no file.
+/// The file and its writer; both absent if no journal is wanted. If destroyed without `file->commit()`, it leaves no
+/// file.
 struct RunJournalFile {
   std::unique_ptr<FileSink> file;
   std::unique_ptr<RunJournalWriter> writer;

@@ -3,20 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
 #include "base/core/overloaded.h"
+#include "base/json/writer.h"
 
 namespace berth::edges {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
-
-std::string as_json(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 std::string_view event_name(world::SliceEvent event) {
   switch (event) {
@@ -47,7 +43,7 @@ void append_number(std::string& text, std::string_view key, std::int64_t value) 
 
 RunJournalWriter::RunJournalWriter(const Scenario& scenario, ByteSink sink)
     : scenario_(scenario), sink_(std::move(sink)) {
-  for (const ServiceSpec& service : scenario.services) service_names_.push_back(as_json(service.name));
+  for (const ServiceSpec& service : scenario.services) service_names_.push_back(json::text_of(service.name));
   buffer_.reserve(kBufferBytes + 1024);
 }
 
@@ -63,13 +59,13 @@ void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& 
 
 void RunJournalWriter::read_name(ServiceId service) {
   service_names_.resize(std::max(service_names_.size(), std::size_t{service.index} + 1));
-  service_names_[service.index] = as_json(scenario_.services[service.index].name);
-  policy_part_.clear();  // the parts of lines are made anew
+  service_names_[service.index] = json::text_of(scenario_.services[service.index].name);
+  policy_part_.clear();  // the parts of lines are rebuilt
 }
 
 void RunJournalWriter::begin_policy(std::string_view policy) {
   policy_ = policy;
-  policy_part_ = ",\"policy\":" + as_json(policy) + ",\"type\":\"";
+  policy_part_ = ",\"policy\":" + json::text_of(policy) + ",\"type\":\"";
   second_parts_.clear();
   for (const std::string& service : service_names_) {
     second_parts_.push_back(policy_part_ + "second\",\"service\":" + service + ",\"second\":");
@@ -93,7 +89,7 @@ void RunJournalWriter::write_slice(const world::SliceRecord& record) {
   buffer_.append(policy_part_).append(event_name(record.event));
   append_number(buffer_, "\",\"gpu\":", record.slice.gpu.index);
   const GpuModel& model = scenario_.model_of(record.slice.gpu);
-  buffer_.append(",\"profile\":").append(as_json(profile_name(model, record.slice.profile)));
+  buffer_.append(",\"profile\":").append(json::text_of(profile_name(model, record.slice.profile)));
   append_number(buffer_, ",\"start\":", record.slice.start);
   if (record.services.size() == 1) buffer_.append(",\"service\":").append(service_names_[record.services[0].index]);
   buffer_ += record.role == Role::kInference ? ",\"role\":\"inference\"}\n" : ",\"role\":\"retraining\"}\n";

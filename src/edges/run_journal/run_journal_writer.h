@@ -12,6 +12,7 @@
 #include "base/core/result.h"
 #include "domain/values/scenario.h"
 #include "sim/world/journal.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::edges {
 
@@ -27,7 +28,7 @@ class RunJournalWriter {
 
   /// Appends one line.
   void write(std::string_view policy, const sim::JournalRecord& record);
-  /// The service at this place, at most one beyond those known, has another name.
+  /// Updates the name of the service with this id, which is at most one beyond the known ones.
   void read_name(ServiceId service);
   /// Passes the rest to the sink. Returns the sink's first error, if any.
   [[nodiscard]] Result<void> finish();

@@ -1,5 +1,5 @@
-/// Flips single bits of a journal, and empties pages. In the contents of rows every flip is found, and nothing wrong is
-/// returned; elsewhere in the file a flip is found, or changes nothing that is read.
+/// Flips single bits of a journal, and empties pages. In the contents of rows every flip is detected, and no wrong data
+/// is returned; elsewhere in the file a flip is detected, or does not affect the data returned.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -24,7 +24,7 @@ constexpr int kRowCount = 60;
 constexpr int kOutcomeCount = 10;
 constexpr std::size_t kNumberBytes = 3 + 8;  // as which the two times of a row are stored
 
-/// All that a reader returns when it is asked for one thing at a time; what it refuses is absent.
+/// All results of a reader for single requests; refused ones are absent.
 struct Content {
   std::vector<std::optional<JournalRow>> rows;
   std::vector<std::optional<KeyedOutcome>> outcomes;
@@ -72,7 +72,7 @@ std::optional<Content> read_all(const std::string& path) {
   return content;
 }
 
-/// Whether each thing that was read is what was written.
+/// Whether each item read equals the one written.
 template <class T>
 bool is_right_where_there(const std::vector<std::optional<T>>& found, const std::vector<std::optional<T>>& written) {
   for (std::size_t i = 0; i < written.size(); ++i) {
@@ -146,7 +146,7 @@ class BitRot : public ::testing::Test {
     file.put(bytes_[bit / 8]);
   }
 
-  /// Whether all that is returned now is right.
+  /// Whether all data returned now is correct.
   void expect_nothing_wrong(std::size_t bit) {
     const auto content = read_all(scratch_.database());
     if (!content) return;
@@ -170,8 +170,7 @@ class BitRot : public ::testing::Test {
   }
 
   /// The bytes of columns, by looking for them: bodies up to where they leave the page, kinds, hashes, keys, and the
-  /// two times, which stand before each kind. Not the types of columns: that of a row's number has a bit that means
-  /// nothing.
+  /// two times, which precede each kind. Not the types of columns: that of a row's number has a bit that means nothing.
   std::vector<std::size_t> content_places() const {
     std::vector<std::size_t> places;
     for (const auto& row : written_.rows) {

@@ -15,11 +15,11 @@ namespace berth::edges {
 namespace {
 
 constexpr detail::Owner kDevicesOwner{.application_id = 0x42727444, .format = 1};  // "BrtD"
-/// The rows of the world and its clock, beside those of GPUs.
+/// The rows of the world and its clock, next to those of GPUs.
 constexpr std::int64_t kWorldRow = -1;
 constexpr std::int64_t kClockRow = -2;
 
-/// Synced by `sync` alone: SQLite syncs the WAL only before it copies it into the file.
+/// Synced only by `sync`: SQLite syncs the WAL only before it copies it into the file.
 constexpr const char* kSettings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
 constexpr const char* kTable =
     "CREATE TABLE IF NOT EXISTS devices(gpu INTEGER PRIMARY KEY, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT;";
@@ -38,8 +38,8 @@ StoreResult<void> check_owner(const Connection& connection) {
   return detail::check_owner(connection, kDevicesOwner, "start with another folder (--data)");
 }
 
-/// How to look at a file without changing it: without a WAL it is all there is, and SQLite would leave one. Only where
-/// the making of the file was interrupted SQLite must undo that.
+/// How to read a file without changing it. Without a WAL the file is complete, and SQLite would leave a WAL. Only if
+/// the creation of the file was interrupted, SQLite must undo that.
 StoreResult<OpenMode> mode_for_reading(const std::string& path, const std::string& vfs) {
   const auto rollback = detail::RawFile::open(path, detail::RawFile::Kind::kRollbackJournal, vfs);
   if (!rollback) return tl::unexpected(rollback.error());
@@ -75,7 +75,7 @@ StoreResult<Memory> read_rows(const Connection& connection) {
   }
 }
 
-/// The table and whose the file is, or nothing: half of it would count as another program's.
+/// Creates the table and the owner's id in one transaction: a partial file would count as another program's.
 StoreResult<void> make_devices_table(const Connection& connection) {
   auto transaction = detail::Transaction::begin(connection, detail::Transaction::Kind::kWrite);
   if (!transaction) return tl::unexpected(transaction.error());
@@ -150,8 +150,9 @@ StoreResult<void> DevicesFile::write(const Memory& memory) {
 }
 
 StoreResult<void> DevicesFile::sync() {
-  // SQLite's own syncs of the WAL would cost one per commit; its checkpoints sync the file. The WAL is synced as the
-  // file that SQLite has open: closing the database once more would drop its locks, and others then remove the WAL.
+  // SQLite's own syncs of the WAL would cost one per commit; its checkpoints sync the file. The WAL is synced through
+  // the file that SQLite has open: closing a second descriptor of the database would drop its locks, and other
+  // processes could then remove the WAL.
   sqlite3_file* wal = nullptr;
   sqlite3_file_control(state_->connection.raw(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&wal));
   if (wal == nullptr || wal->pMethods == nullptr) return {};

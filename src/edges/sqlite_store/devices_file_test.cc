@@ -139,7 +139,7 @@ TEST(DevicesFile, WhatWasSyncedOutlivesAPowerCut) {
   }
 }
 
-// Whatever change to the disk is the last one: it is never taken for another program's.
+// For any last change to the disk, the file is never taken for another program's.
 TEST(DevicesFile, AnInterruptedMakingIsUndone) {
   using testing::SimulatedDisk;
   SimulatedDisk whole(1);

@@ -1,5 +1,5 @@
-/// Every call that a workload makes to its files fails once, or from then on. After healing, what was acknowledged is
-/// there exactly once, what was refused is not, and the store goes on, with and without being opened again.
+/// Every call that a workload makes to its files fails once, or from then on. After healing, acknowledged data is
+/// stored exactly once, refused data is not, and the store keeps working, with and without being reopened.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -43,7 +43,7 @@ const std::vector<FaultKind>& fault_kinds() {
 
 constexpr auto kNeverOver = [] { return false; };
 
-/// What happens between the fault and the check.
+/// The action between the fault and the check.
 enum class After : std::uint8_t {
   kGoOn,             ///< the store stays open
   kOpenAgain,        ///< it is closed while calls still fail, and opened again
@@ -101,9 +101,9 @@ void sweep(const FaultKind& kind, std::uint64_t count, After after) {
   int problems = 0;
   for (const int code : kind.codes) {
     for (const bool is_sticky : {false, true}) {
-      // A device that refuses all syncs, or all writes, until the end may keep a batch that was refused.
+      // A device that refuses all syncs, or all writes, until the end may keep a refused batch.
       if (is_abrupt(after) && is_sticky) continue;
-      // Which error is reported matters to what is told, not to what is lost.
+      // The error code affects the report, not what is lost.
       if (code != kind.codes.front() && (after != After::kGoOn || is_sticky)) continue;
       for (std::uint64_t nth = 1; nth <= count && problems < 5; nth += kStride) {
         const TriedFault tried = try_fault({kind.call, nth, code, is_sticky}, after);
@@ -141,7 +141,8 @@ TEST(Faults, APowerCutLaterChangesNothing) { sweep_all(After::kPowerCut); }
 TEST(Faults, WhenEveryCallFailsFromSomeMomentOnTheStoreGoesOnAfterwards) {
   std::uint64_t count = 0;
   for (const std::uint64_t calls : call_counts(After::kGoOn)) count += calls;
-  // A batch whose sync was refused may be found then if the store is opened again; it is there whole or not at all.
+  // A batch whose sync was refused may be found then if the store is opened again; it is stored completely or not at
+  // all.
   for (const After after : {After::kGoOn, After::kOpenAgain}) {
     for (std::uint64_t nth = 1; nth <= count; nth += kStride) {
       const TriedFault tried = try_fault({std::nullopt, nth, SQLITE_IOERR, true}, after);

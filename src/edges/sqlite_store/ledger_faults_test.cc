@@ -1,5 +1,5 @@
-/// Every call that a ledger makes to its file fails, and the process is killed or power is cut after each change: what
-/// was acknowledged is there in its order, and a batch that was not is there whole or not at all.
+/// Every call that a ledger makes to its file fails, and the process is killed or power is cut after each change:
+/// acknowledged batches are stored in order, and any other batch completely or not at all.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -28,7 +28,7 @@ constexpr std::uint64_t kLedgerBatches = 5;
 /// Slow builds try fewer points.
 constexpr std::uint64_t kLedgerStride = berth::testing::by_build(1, 9);
 
-/// Of one line or several pieces, each another.
+/// Batches of one line or several pieces, each different.
 std::string text_of_batch(std::uint64_t number) {
   std::string text = fmt::format("the first of {}\n", number);
   if (number % 2 == 0) {
@@ -39,14 +39,14 @@ std::string text_of_batch(std::uint64_t number) {
 
 LedgerSource source_of_batch(std::uint64_t number) { return {.bytes = 7 * number, .lines = number, .hash = {}}; }
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum class Fate : std::uint8_t {
-  kUnseen,    ///< never given to an open ledger, or refused by one that goes on without it
+  kUnseen,    ///< never given to an open ledger, or refused by one that continued without it
   kUnknown,   ///< refused by a ledger that was closed, or killed, before it took another one
   kAppended,  ///< acknowledged
 };
 
-/// A ledger on a simulated disk, opened again where it is not open, and what its writer was told.
+/// A ledger on a simulated disk, reopened if necessary, and the results that its writer got.
 class LedgerOnDisk {
  public:
   explicit LedgerOnDisk(const SimulatedDisk& disk) : disk_(disk) {}
@@ -89,7 +89,7 @@ class LedgerOnDisk {
     }
   }
 
-  /// Empty, or what is wrong. What was unknown is known afterwards.
+  /// Empty, or the fault found. Resolves unknown outcomes.
   std::string check() {
     if (!open()) return "does not open: " + why_;
     const auto second = LedgerFile::open("/disk/ledger.db", disk_.vfs());
@@ -118,7 +118,7 @@ class LedgerOnDisk {
     return file_->sources() == wanted_sources ? std::string() : "other sources";
   }
 
-  /// The same before and after one more batch, and once more after opening it again.
+  /// The same before and after one more batch, and again after reopening it.
   std::string check_and_go_on() {
     if (std::string problem = check(); !problem.empty()) return problem;
     append();
@@ -140,7 +140,7 @@ class LedgerOnDisk {
   std::vector<std::uint64_t> refused_;  ///< since it was opened, or took a batch
 };
 
-/// What happens between the fault and the check.
+/// The action between the fault and the check.
 enum class Then : std::uint8_t { kStaysOpen, kIsOpenedAgain, kIsKilled };
 
 struct FaultOfCall {
@@ -165,7 +165,7 @@ const std::vector<FaultOfCall>& faults_of_calls() {
   return faults;
 }
 
-/// Whether the fault happened; `problem` is what was wrong then.
+/// Whether the fault happened; `problem` is the resulting fault, if any.
 bool try_ledger_fault(const SimulatedDisk::Fault& fault, Then then, std::string& problem) {
   SimulatedDisk disk(3 * fault.nth + (fault.is_sticky ? 1 : 0));
   LedgerOnDisk ledger(disk);
@@ -211,7 +211,7 @@ TEST(LedgerFaults, WhenEveryCallFailsFromSomeMomentOnItGoesOnAfterwards) {
   }
 }
 
-/// The changes of a run: those that make the file, too.
+/// The changes of a run, including the creation of the file.
 std::uint64_t changes_of_run() {
   SimulatedDisk disk(1);
   LedgerOnDisk ledger(disk);

@@ -24,13 +24,13 @@ using detail::LedgerRows;
 using detail::Transaction;
 
 constexpr int kLedgerCheckpointPages = 1024;  // 16 MiB
-constexpr int kLedgerWalFactorMax = 16;       // a WAL of so many times these pages makes an append wait for readers
+constexpr int kLedgerWalFactorMax = 16;       // a WAL of this many times these pages makes an append wait for readers
 
 std::uint64_t count_lines(std::string_view text) { return static_cast<std::uint64_t>(std::ranges::count(text, '\n')); }
 
 /// The settings on which durability depends.
 StoreResult<void> set_up_ledger(const Connection& connection) {
-  // EXTRA until there is a WAL: the switch writes a rollback journal, whose removal must be synced, too.
+  // EXTRA until there is a WAL: the switch of modes writes a rollback journal, whose removal must be synced, too.
   if (auto set = connection.execute("PRAGMA synchronous = EXTRA", "set the connection up"); !set) return set;
   const auto mode = connection.text("PRAGMA journal_mode = WAL", "switch to a WAL");
   if (!mode) return tl::unexpected(mode.error());
@@ -39,7 +39,7 @@ StoreResult<void> set_up_ledger(const Connection& connection) {
         StoreError{StoreFault::kFailed,
                    fmt::format("{}: cannot switch to a WAL: its journal_mode is {}", connection.path(), *mode)});
   }
-  // The checkpoints are ours; after one a WAL that had grown is cut to 32 MiB.
+  // We do the checkpoints ourselves; after one, a WAL that has grown is truncated to 32 MiB.
   auto set = connection.execute(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 33554432; "
       "PRAGMA cache_size = -8192; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; "
@@ -59,17 +59,17 @@ struct LedgerFile::State {
     if (checkpoints.is_stopped) connection.set_checkpoint_on_close(false);
   }
 
-  /// Of a connection whose tables are there.
+  /// Requires: the connection's tables exist.
   [[nodiscard]] static StoreResult<std::unique_ptr<State>> make(Connection connection);
   StoreResult<void> take_lock();
   void checkpoint_if_due();
-  /// Goes through the batches behind `reached` in order and checks their chain, until one is answered with false.
-  /// Returns the head.
+  /// Visits the batches after `reached` in order and checks their chain, until `on_batch` returns false. Returns the
+  /// head.
   template <class OnBatch>
   StoreResult<LedgerHead> for_each_batch(const OnBatch& on_batch, LedgerHead reached = {});
-  /// Its text, too.
+  /// Also checks the text of a batch.
   StoreResult<bool> verify_batch(const LedgerBatchRow& row);
-  /// That there are no batches and texts besides those of the ledger.
+  /// Checks that there are no batches and texts beyond the head.
   StoreResult<void> verify_ends();
   StoreResult<void> verify_structure();
 
@@ -79,7 +79,7 @@ struct LedgerFile::State {
   detail::Checkpoints checkpoints;
   int wal_pages = 0;  // after the last commit
   LedgerRows rows;
-  LedgerRows::Piece piece;  // the one in which a line was read last
+  LedgerRows::Piece piece;  // the piece of the last line read
 };
 
 StoreResult<std::unique_ptr<LedgerFile::State>> LedgerFile::State::make(Connection connection) {
@@ -102,7 +102,7 @@ StoreResult<void> LedgerFile::State::take_lock() {
     return SQLITE_OK;
   };
   sqlite3_wal_hook(connection.raw(), note_wal_pages, &wal_pages);
-  // What an earlier process left in the WAL may be what it failed to sync, and no later sync of the WAL tries it again.
+  // Pages that an earlier process left in the WAL may be unsynced, and no later sync of the WAL would retry them.
   detail::checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE, checkpoints);
   connection.set_checkpoint_on_close(true);
   return {};
@@ -143,7 +143,7 @@ StoreResult<bool> LedgerFile::State::verify_batch(const LedgerBatchRow& row) {
 StoreResult<void> LedgerFile::State::verify_ends() {
   const auto transaction = Transaction::begin(connection, Transaction::Kind::kRead);
   if (!transaction) return tl::unexpected(transaction.error());
-  const auto head = rows.read_head();  // of now: more may have been appended
+  const auto head = rows.read_head();  // the current one: more may have been appended
   if (!head) return tl::unexpected(head.error());
   auto others = connection.prepare(
       "SELECT EXISTS (SELECT 1 FROM batches WHERE number < 1) OR EXISTS (SELECT 1 FROM batches WHERE number > ?) OR "

@@ -1,8 +1,8 @@
 /// The lines of a ledger, in one SQLite file: batches of whole lines in their order, each chained to the one before by
-/// a hash. Lines are only ever appended. One writer at a time, readers beside it; beside the file stand PATH-wal and
-/// PATH-shm.
+/// a hash. Lines are only ever appended. One writer at a time, with concurrent readers. PATH-wal and PATH-shm are next
+/// to the file.
 ///
-/// Together the texts of all batches are one text: a line's position is its first byte in it.
+/// The texts of all batches form one text: a line's position is its first byte in it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace berth::edges {
 
-/// How far a file of events was taken: its first `bytes` bytes, up to the end of the last line that was taken, without
-/// that line's end.
+/// How much of a file of events was ingested: its first `bytes` bytes, up to the end of the last ingested line, without
+/// its LF.
 struct LedgerSource {
   std::uint64_t bytes = 0;
   std::uint64_t lines = 0;
@@ -26,14 +26,14 @@ struct LedgerSource {
 };
 
 struct LedgerBatch {
-  std::string_view text;  ///< whole lines, at least one, each ended by LF
+  std::string_view text;  ///< complete lines, at least one, each ended by LF
   std::uint64_t lines = 0;
-  /// All batches of one ingest have the same number, from 1; a batch has that of the one before, or a higher one.
+  /// The same for all batches of one ingest, from 1; never lower than that of the batch before.
   std::uint64_t run = 0;
   LedgerSource source = {};  ///< after this batch
 };
 
-/// The end of all that was appended.
+/// The end of the appended data.
 struct LedgerHead {
   std::uint64_t batches = 0;
   std::uint64_t lines = 0;
@@ -43,15 +43,15 @@ struct LedgerHead {
   friend bool operator==(const LedgerHead&, const LedgerHead&) = default;
 };
 
-/// For one thread. A reader sees what was appended before each call, and nothing that is not whole.
+/// To be used by one thread. A reader sees the batches appended before each call, and only complete ones.
 class LedgerFile {
  public:
-  /// For writing, and makes the file where it is missing. kLocked while another LedgerFile is open for writing, in this
-  /// process or another. kForeign, kNewer, kDamaged, and nothing is changed. `vfs`: a SQLite VFS by name; empty: the
+  /// Opens the file for writing, and creates it if missing. kLocked while another LedgerFile is open for writing, in
+  /// this process or another. kForeign, kNewer, kDamaged, with nothing changed. `vfs`: a SQLite VFS by name; empty: the
   /// system's files.
   [[nodiscard]] static StoreResult<std::unique_ptr<LedgerFile>> open(const std::string& path,
                                                                      const std::string& vfs = "");
-  /// For reading alone. kFailed if there is no such file; else as `open`.
+  /// Opens the file only for reading. kFailed if there is no such file; else as `open`.
   [[nodiscard]] static StoreResult<std::unique_ptr<LedgerFile>> open_reader(const std::string& path,
                                                                             const std::string& vfs = "");
   /// For `open`.
@@ -61,29 +61,30 @@ class LedgerFile {
   LedgerFile(const LedgerFile&) = delete;
   LedgerFile& operator=(const LedgerFile&) = delete;
 
-  /// Checked against its hash. O(1).
+  /// The head, checked against its hash. O(1).
   [[nodiscard]] StoreResult<LedgerHead> head();
   /// The last source of each run, by run. Checks the chain of all batches, but not their texts. O(batches).
   [[nodiscard]] StoreResult<std::vector<LedgerSource>> sources();
   /// A number that no batch has yet.
   [[nodiscard]] StoreResult<std::uint64_t> next_run();
 
-  /// All of it is on the disk when this returns. On an error nothing of it can be seen, and it may be appended again;
-  /// if that does not happen, the next `open` may find it, whole. Requires: opened for writing.
+  /// The batch is on the disk when this returns. On an error it is not visible and may be appended again; if it is not,
+  /// the next `open` may find it, complete. Requires: opened for writing.
   [[nodiscard]] StoreResult<void> append(const LedgerBatch& batch);
 
-  /// Whether this was the head once: then it still stands at that place.
+  /// Whether `earlier` was once the head, and is thus still part of the chain.
   [[nodiscard]] StoreResult<bool> has_passed(const LedgerHead& earlier);
-  /// All texts in order, in pieces of whole lines, until one is answered with false. Each is checked against its hash
-  /// before, and the chain behind the last piece of each batch. What is appended meanwhile is not visited. A piece is
-  /// gone when the visit is over, which may call `line_at`. Begins behind a head that was passed.
+  /// Visits all texts in order, in pieces of complete lines, until `visit` returns false. Each piece is checked against
+  /// its hash before its visit, and the chain after the last piece of each batch. Batches appended meanwhile are not
+  /// visited. A piece is valid only during its visit, which may call `line_at`. Begins after the head passed in, if
+  /// any.
   [[nodiscard]] StoreResult<void> for_each_text(const std::function<bool(std::string_view text)>& visit,
                                                 const LedgerHead& behind = {});
-  /// The line at that position, without its LF, checked. kFailed if no line begins there. O(log lines), and a piece of
-  /// text is hashed, unless it is the one of the last call.
+  /// The line at that position, without its LF, checked. kFailed if no line begins there. O(log lines), plus hashing
+  /// one piece of text, unless it is that of the last call.
   [[nodiscard]] StoreResult<std::string> line_at(std::uint64_t position);
-  /// Reads everything, computes the chain again, and returns the head. kDamaged with the number of the first batch that
-  /// is not what was written, and its lines.
+  /// Reads everything, recomputes the chain, and returns the head. kDamaged with the number and lines of the first
+  /// damaged batch.
   [[nodiscard]] StoreResult<LedgerHead> verify();
 
  private:

@@ -1,6 +1,6 @@
-// A ledger of lines of 190 bytes: batches of 10,000 appended, each synced; all texts read back; single lines. Beside
-// them what bounds each: the same bytes written and synced, and their SHA-256. In the folder of the environment's
-// TMPDIR, else /tmp; one in memory shows what is not the device.
+// A ledger of lines of 190 bytes: batches of 10,000 appended, each synced; all texts read back; single lines. The
+// bounds: the same bytes written and synced, and their SHA-256. In the folder of the environment's TMPDIR, else /tmp;
+// one in memory shows the cost without the device.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -50,7 +50,7 @@ struct LedgerScratch : testing::Scratch {
   }
 };
 
-/// A text of so many lines of different lengths, some of them empty.
+/// A text of `count` lines of different lengths, some of them empty.
 std::string lines_of(std::uint64_t batch, std::uint64_t count) {
   std::string text;
   for (std::uint64_t line = 0; line < count; ++line) {
@@ -216,8 +216,8 @@ TEST(LedgerFile, AVisitCanEndItAndReadLines) {
   EXPECT_LT(seen.size(), text.size());
 }
 
-/// In a process of its own, as locks of one process do not keep it away from itself: how opening the file for writing
-/// ends, as a number.
+/// Opens the file for writing in a separate process, as a process's locks do not exclude itself. Returns the result as
+/// a number.
 int fault_in_another_process(const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -281,7 +281,7 @@ TEST(LedgerFile, ReadersWorkBesideAWriter) {
   const std::string more = lines_of(2, 100);
   ASSERT_TRUE(writer->append(ledger_batch_of(text, 1)));
   EXPECT_EQ(all_text(**reader), text);
-  // What is appended during a walk is not a part of it.
+  // Batches appended during a walk are not part of it.
   std::string seen;
   const auto read = (*reader)->for_each_text([&](std::string_view piece) {
     seen += piece;
@@ -315,7 +315,7 @@ class LedgerDamage : public ::testing::Test {
     }
   }
 
-  /// What `verify` says after a change; empty if it finds nothing.
+  /// The result of `verify` after a change; empty if it finds nothing.
   std::string message_after(const char* sql) {
     const auto before = scratch_.bytes();
     scratch_.run(sql);
@@ -400,7 +400,7 @@ TEST_F(LedgerDamage, AChangedHeadIsFound) {
                              "hash = zeroblob(32)"}) {
     expect_found(fmt::format("UPDATE head SET {}", change).c_str(), "head: not what was written");
   }
-  // A head that is one, but that of another ledger.
+  // A valid head, but of another ledger.
   const LedgerScratch other;
   {
     const auto file = other.open();
@@ -432,7 +432,7 @@ TEST_F(LedgerDamage, AChangedTableIsRefused) {
   EXPECT_EQ(LedgerFile::open_reader(scratch_.file()).error().fault, StoreFault::kDamaged);
 }
 
-/// A table that a later version makes from these, and its rows.
+/// A table that a later version derives from these, and its rows.
 TEST_F(LedgerDamage, TablesOfOtherNamesAreNone) {
   scratch_.run("CREATE TABLE parts(part INTEGER PRIMARY KEY, bytes BLOB) STRICT; INSERT INTO parts VALUES (1, x'00')");
   const auto file = scratch_.open();
@@ -441,7 +441,7 @@ TEST_F(LedgerDamage, TablesOfOtherNamesAreNone) {
   EXPECT_TRUE(file->append(ledger_batch_of("a\n", 4)));
 }
 
-/// Of any bit of the file: it is found, or nothing that is read changes.
+/// For any flipped bit of the file: it is detected, or no returned data changes.
 TEST_F(LedgerDamage, AFlipAnywhereIsFoundOrChangesNothing) {
   const std::string written = all_text(**LedgerFile::open_reader(scratch_.file()));
   const auto head = (*LedgerFile::open_reader(scratch_.file()))->head();
@@ -466,7 +466,7 @@ TEST_F(LedgerDamage, AFlipAnywhereIsFoundOrChangesNothing) {
   }
   fmt::print("ledger rot: {} flips anywhere in {} bytes, {} found, the others change nothing\n", flips, bytes.size(),
              found);
-  EXPECT_GT(found, flips / 4);  // the rest is room in pages
+  EXPECT_GT(found, flips / 4);  // the rest is free space in pages
 }
 
 TEST(LedgerFile, RefusesWhatIsNotItsOwnAndChangesNothing) {

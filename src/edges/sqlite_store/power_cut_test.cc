@@ -1,4 +1,4 @@
-/// Power is cut after every change that a workload makes to its files, and what was not synced is lost in six ways.
+/// Power is cut after every change that a workload makes to its files, and unsynced data is lost in six ways.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr std::array<const char*, SimulatedDisk::kPowerCutCount> kNames = {"kept
 
 struct TriedCut {
   bool is_cut = false;
-  bool is_noted = false;  ///< that the end of the WAL was torn
+  bool is_noted = false;  ///< whether the torn end of the WAL was noted
   std::string problem;
 };
 

@@ -1,5 +1,5 @@
-/// Power is cut again and again at random moments of random workloads on one disk, and what was not synced is lost in
-/// six ways; sometimes a call fails before. `scripts/soak power` tries more seeds.
+/// Power is cut repeatedly at random points of random workloads on one disk, and unsynced data is lost in six ways;
+/// sometimes a call fails before. `scripts/soak power` tries more seeds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<Step> random_steps(Rng& rng) {
   std::vector<Step> steps(1 + rng.below(25));
   for (Step& step : steps) {
     step.is_prune = rng.below(8) == 0;
-    step.row_count = static_cast<int>(1 + rng.below(rng.below(4) == 0 ? 8 : 2));  // by it a batch in flight is known
+    step.row_count = static_cast<int>(1 + rng.below(rng.below(4) == 0 ? 8 : 2));  // identifies a batch in flight
     step.has_outcome = rng.below(3) == 0;
     if (rng.below(4) == 0) step.row_bytes = rng.below(12'000);
     step.has_snapshot = rng.below(6) == 0;
@@ -54,7 +54,7 @@ struct Tally {
   std::uint64_t doubled = 0;
 };
 
-/// Rows that were acknowledged and are not there, or twice; what was pruned is neither.
+/// Acknowledged rows that are missing or duplicated, except pruned ones.
 void count_rows(Session& session, const History& history, Tally& tally) {
   auto reader = session.reader();
   if (!reader) return;
@@ -69,7 +69,7 @@ void count_rows(Session& session, const History& history, Tally& tally) {
   }
 }
 
-/// Empty, or what is wrong after the cut.
+/// Empty, or the fault found after the power cut.
 std::string try_disk(std::uint64_t seed, Tally& tally) {
   Rng rng = Rng(seed).split("power");
   SimulatedDisk disk(seed);

@@ -1,4 +1,4 @@
-/// What the port `SeriesStore` promises, of the file and of the one in memory.
+/// The contract of the port `SeriesStore`, for the file and the in-memory store.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
-/// Every call that the store of a series makes to its files fails once, and power is cut after each change: what a
-/// reader then gets is what was appended, from the first second on without a gap.
+/// Every call that the store of a series makes to its files fails once, and power is cut after each change: a reader
+/// then gets the appended seconds, from the first on without a gap.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class SeriesOnDisk {
  public:
   explicit SeriesOnDisk(const SimulatedDisk& disk) : vfs_(disk.vfs()) {}
 
-  /// Appends all seconds, each again until it is taken, at most `tries_max` times in all.
+  /// Appends all seconds, retrying each until it is accepted, at most `tries_max` times in all.
   void run(int tries_max) {
     for (; next_ < kAppends && tries_max > 0; --tries_max) {
       if (!store_.writer && !open()) continue;
@@ -45,7 +45,7 @@ class SeriesOnDisk {
   void close() { store_ = {}; }
 
   [[nodiscard]] std::int64_t appended() const { return next_; }
-  /// How many seconds are read, or why that is not right.
+  /// The number of seconds read, or the fault found.
   StoreResult<std::int64_t> count() {
     const auto spans = store_.reader->read({.from = 0, .to = 1000});
     if (!spans) return tl::unexpected(spans.error());

@@ -16,7 +16,7 @@ namespace berth::edges {
 StoreResult<SeriesStore> open_series_file(const std::string& path, const SeriesFileOptions& options) {
   auto connection = detail::Connection::open(path, detail::OpenMode::kWrite, options.vfs);
   if (!connection) return tl::unexpected(connection.error());
-  connection->set_checkpoint_on_close(false);  // what is refused stays as it is
+  connection->set_checkpoint_on_close(false);  // a refused file stays as it is
   if (auto opened = detail::open_series_tables(*connection, options); !opened) return tl::unexpected(opened.error());
   connection->set_checkpoint_on_close(true);
   auto writer = detail::make_series_writer(std::move(*connection), options.bytes_max);

@@ -122,7 +122,7 @@ TEST(SeriesFile, WhatIsDamagedIsSetAsideOneAtATime) {
   EXPECT_TRUE(scratch.open());
 }
 
-/// Whatever bit of a row flips, it is found.
+/// A flip of any bit of a row is detected.
 TEST(SeriesFile, ARowThatIsNotWhatWasWrittenIsNeverReturned) {
   const SeriesScratch scratch;
   ASSERT_TRUE(scratch.open()->writer->append({.seconds = {wide_span(5, 2)}}));

@@ -32,7 +32,7 @@ StoreResult<Connection> open_for_writing(const std::string& path, const SqliteSt
   return connection;
 }
 
-/// The tables are today's then.
+/// Afterwards the tables are in the current format.
 StoreResult<void> set_up(const Connection& connection) {
   const auto mode = connection.text("PRAGMA journal_mode = WAL", "switch to a WAL");
   if (!mode) return tl::unexpected(mode.error());
@@ -41,7 +41,7 @@ StoreResult<void> set_up(const Connection& connection) {
         StoreError{StoreFault::kFailed,
                    fmt::format("{}: cannot switch to a WAL: its journal_mode is {}", connection.path(), *mode)});
   }
-  // The checkpoints are the writer's; after one a WAL that had grown is cut to 8 MiB.
+  // The writer does the checkpoints; after one, a WAL that has grown is truncated to 8 MiB.
   auto set = connection.execute(
       "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; "
       "PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -32768; PRAGMA cell_size_check = ON; "
@@ -68,7 +68,7 @@ StoreResult<void> sync_folder_of(const std::string& path) {
 
 class SqliteStore : public JournalStore {
  public:
-  /// `keeper` is a connection that stays open, so that the WAL's index stays as long as the store.
+  /// `keeper` is a connection that stays open, so that the WAL's index exists as long as the store.
   SqliteStore(std::string path, SqliteStoreOptions options, Connection keeper)
       : path_(std::move(path)), options_(std::move(options)), keeper_(std::move(keeper)) {
     detail::checkpoint(keeper_, SQLITE_CHECKPOINT_PASSIVE, checkpoints_);

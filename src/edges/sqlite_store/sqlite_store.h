@@ -1,6 +1,6 @@
 /// The store of a journal in one SQLite file, behind the port `JournalStore`. Only this folder uses SQLite.
 ///
-/// The file is in WAL mode and every commit is synced; beside it stand PATH-wal and PATH-shm while it is in use. Other
+/// The file is in WAL mode and every commit is synced; PATH-wal and PATH-shm are next to it while it is in use. Other
 /// processes may read it at any time; readers hold no lock that a writer waits for.
 #pragma once
 
@@ -15,35 +15,36 @@ namespace berth::edges {
 
 struct SqliteStoreOptions {
   std::string vfs;  ///< for tests: the name of a registered SQLite VFS; empty: the system's files
-  /// After an append that leaves so many pages in the WAL, they are copied into the file; then the WAL begins anew.
-  /// Readers can delay that, up to 16 times as many pages; then an append waits for them, as long as for a lock.
+  /// After an append that leaves this many pages in the WAL, they are copied into the file, and the WAL is reused from
+  /// its start. Readers can delay this, up to 16 times as many pages; then an append waits for them, as long as for a
+  /// lock.
   int checkpoint_pages = 1000;
 };
 
 struct OpenedSqliteStore {
   std::unique_ptr<JournalStore> store;
-  /// What a person should know, though nothing that was acknowledged is missing: "journal.db-wal: the last 4120 bytes
-  /// are torn ..".
+  /// Notes for the operator. No acknowledged data is missing: "journal.db-wal: the last 4120 bytes are torn ..".
   std::vector<std::string> notes;
-  /// Its table of usage is empty: an earlier version had made it without one, say, and nobody has made what was over
-  /// again from its rows. What is appended then is all of it at once: a part would hide that the rest is missing.
+  /// Its usage table is empty, for example because an earlier version created the file without one, and past usage was
+  /// not rebuilt from its rows. The first append of usage must contain all of it: a part would hide that the rest is
+  /// missing.
   bool has_no_past_usage = false;
 };
 
-/// Opens a journal, and makes the file where it is missing (its folder must be there; its entry in the folder is
-/// synced). Refusals change nothing on the disk: kForeign (another program's file, no database), kNewer, kDamaged
-/// (a file whose end is missing; tables that are not those of its format). Tables of an earlier format are upgraded.
-/// Errors of calls as in `StoreFault`.
+/// Opens a journal, and creates the file if missing (its folder must exist; its entry in the folder is synced).
+/// Refusals change nothing on the disk: kForeign (another program's file, or not a database), kNewer, kDamaged (a
+/// truncated file; tables that are not those of its format). Tables of an earlier format are upgraded. Errors of calls
+/// as in `StoreFault`.
 [[nodiscard]] StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path,
                                                                const SqliteStoreOptions& options = {});
 
-/// Whether `open_sqlite_store` would make the journal: there is no file, or a process that was killed while it made one
-/// left it empty. Changes nothing. The same refusals.
+/// Whether `open_sqlite_store` would create the journal: there is no file, or only an empty one, left by a process that
+/// was killed while creating it. Changes nothing. The same refusals.
 [[nodiscard]] StoreResult<bool> is_sqlite_store_new(const std::string& path, const SqliteStoreOptions& options = {});
 
-/// Opens a journal for reading alone, whether or not another process has it open. SQLite makes PATH-wal and PATH-shm
-/// where they are missing. Where it cannot, as the folder may not be written, it reads the file without them, if there
-/// is no WAL: then nobody may write at the same time. The same refusals; kFailed if there is no such file.
+/// Opens a journal only for reading, whether or not another process has it open. SQLite creates PATH-wal and PATH-shm
+/// if missing. If it cannot, because the folder is read-only, it reads the file without them, provided that there is no
+/// WAL; no process may write at the same time then. The same refusals; kFailed if there is no such file.
 [[nodiscard]] StoreResult<std::unique_ptr<JournalReader>> open_sqlite_reader(const std::string& path,
                                                                              const SqliteStoreOptions& options = {});
 

@@ -1,5 +1,5 @@
 // Rows of 1 KiB appended per second, in batches of 1, 50 and 256, each synced; and the rival: 4 KiB written in place
-// and synced, which is what the device can do. In the folder of the environment's TMPDIR, else /tmp.
+// and synced, which is the limit of the device. In the folder of the environment's TMPDIR, else /tmp.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ void sync(benchmark::State& state) {
   state.counters["syncs/s"] = benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// What the rows cost without a device: how fast they are read back and checked.
+/// The cost of rows without a device: how fast they are read back and checked.
 void read(benchmark::State& state) {
   const testing::Scratch scratch;
   auto opened = open_sqlite_store(scratch.database());

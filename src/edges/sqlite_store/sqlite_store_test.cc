@@ -1,5 +1,5 @@
-/// What is of the file alone: refusals, notes, typed errors, readers of other processes and in folders that cannot be
-/// written, the size of the WAL.
+/// Properties of the file store alone: refusals, notes, typed errors, readers in other processes and in read-only
+/// folders, the size of the WAL.
 #include "edges/sqlite_store/sqlite_store.h"
 
 #include <gtest/gtest.h>
@@ -58,14 +58,15 @@ std::unique_ptr<JournalStore> open_store(const std::string& path, const SqliteSt
   return opened ? std::move(opened->store) : nullptr;
 }
 
-/// A journal of so many rows, closed.
+/// A closed journal of `row_count` rows.
 void make_journal(const std::string& path, int row_count) {
   const auto store = open_store(path);
   const auto writer = store->open_writer(1).value();
   for (int row = 1; row <= row_count; row += 10) ASSERT_TRUE(writer->append(padded_rows(row, row + 9)).has_value());
 }
 
-/// Expects that opening for writing, for reading and verifying are refused so, and change nothing on the disk.
+/// Expects that opening for writing, opening for reading and verifying are refused this way, and change nothing on the
+/// disk.
 void expect_refused(const Scratch& scratch, StoreFault fault, const std::string& words) {
   const auto before = files_of(scratch.path);
   const auto expect = [&](const auto& result) {
@@ -111,7 +112,7 @@ TEST(SqliteStore, RefusesALaterFormat) {
   expect_refused(scratch, StoreFault::kNewer, "format 4 of a later version of this program, which reads up to 3");
 }
 
-/// Makes of a closed journal what the version of format 1 or 2 would have made.
+/// Converts a closed journal to what the version of format 1 or 2 would have made.
 void make_format(const std::string& path, int format) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -142,7 +143,7 @@ TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriti
     EXPECT_EQ(opened->store->open_writer(2).value()->append(batch).value(), 101U);
   }
   {
-    // A process that ended before it made the past usage leaves that to the next one.
+    // A process that ended before it rebuilt the past usage leaves that to the next one.
     const auto opened = open_sqlite_store(scratch.database());
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     EXPECT_TRUE(opened->has_no_past_usage);
@@ -303,7 +304,7 @@ TEST(SqliteStore, NotesATornEndOfTheWal) {
   }
 }
 
-/// What stands in the WAL from before it began anew is no torn end.
+/// Old frames in a WAL that was restarted are not a torn end.
 TEST(SqliteStore, DoesNotTakeEarlierUsesOfTheWalForATornEnd) {
   const Scratch scratch;
   const Scratch copy;
@@ -370,8 +371,8 @@ TEST(SqliteStore, TheWalStaysBounded) {
   EXPECT_LT(fs::file_size(scratch.database() + "-wal"), 3U * kPages * 4120U);
 }
 
-/// Runs `work` in another process once `start` is called; `finish` returns what it returned. The process is made before
-/// SQLite is used here: its connections must not be carried into another one.
+/// Runs `work` in another process once `start` is called; `finish` returns what it returned. The process is created
+/// before SQLite is used here: connections must not be carried across a fork.
 class OtherProcess {
  public:
   explicit OtherProcess(const std::function<int()>& work) {
@@ -426,7 +427,7 @@ TEST(SqliteStore, AnotherProcessReadsAndTakesOver) {
   EXPECT_EQ(verify_sqlite_store(scratch.database()).value().rows, 1010U);
 }
 
-/// Run by somebody who may read the folder and write nothing.
+/// Run as a user who may read the folder but write nothing.
 int verify_as_nobody(const std::string& path, StoreFault* fault = nullptr) {
   if (::geteuid() == 0 && ::seteuid(kNobody) != 0) return 100;
   const auto counts = verify_sqlite_store(path);
@@ -434,7 +435,7 @@ int verify_as_nobody(const std::string& path, StoreFault* fault = nullptr) {
   return counts && counts->rows == 100 ? 0 : 1;
 }
 
-/// Not so where a folder above it is closed to others, as the root of some chroots is.
+/// Not possible if a parent folder is closed to other users, as the root of some chroots is.
 bool nobody_reaches(const std::string& folder) {
   OtherProcess visitor([&] {
     if (::geteuid() == 0 && ::seteuid(kNobody) != 0) return 100;

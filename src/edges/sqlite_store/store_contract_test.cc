@@ -1,4 +1,4 @@
-/// What the port `JournalStore` promises, of every store: in memory, in a file, and on a simulated disk.
+/// The contract of the port `JournalStore`, for every store: in memory, in a file, and on a simulated disk.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// A folder for a test, gone afterwards.
+/// A folder for a test, removed afterwards.
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/// Workloads on a store that may fail at any call, what they were told, and the comparison with what is there.
+/// Workloads on a store that may fail at any call, the results they got, and the comparison with the stored data.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,10 +21,10 @@
 
 namespace berth::edges::testing {
 
-/// Every how many points a test tries: fewer in slow builds.
+/// The step between the points that a test tries: larger in slow builds.
 inline constexpr std::uint64_t kStride = berth::testing::by_build(1, 7);
 
-/// A store with its writer on a simulated disk; opened again where opening failed.
+/// A store with its writer on a simulated disk; reopened if opening failed.
 class Session {
  public:
   explicit Session(std::string vfs) { options_.vfs = std::move(vfs); }
@@ -50,7 +50,7 @@ class Session {
   }
   [[nodiscard]] JournalWriter& writer() { return *writer_; }
   [[nodiscard]] StoreResult<std::unique_ptr<JournalReader>> reader() { return store_->open_reader(); }
-  /// Keeps a reader in the store's present state, so that checkpoints remain partial; or lets it go.
+  /// Keeps a reader in the store's current state, so that checkpoints remain partial; or releases it.
   void hold_reader(bool is_wanted) {
     held_.reset();
     if (!is_wanted) return;
@@ -75,7 +75,7 @@ class Session {
   std::vector<std::string> notes_;
 };
 
-/// What the workload was told.
+/// The results that the workload got.
 struct History {
   int step_count = 0;                   ///< so far
   std::vector<std::string> rows;        ///< acknowledged
@@ -102,7 +102,7 @@ struct Step {
 };
 
 /// The steps from the two with 4,000 bytes on: pages that are written once and copied by a checkpoint that a reader
-/// keeps from completing; then a complete one, and a WAL that begins anew.
+/// keeps from completing; then a complete one, and a WAL reused from its start.
 inline const std::vector<Step>& workload() {
   static const std::vector<Step> steps = {{.row_count = 3},
                                           {.row_count = 1, .has_outcome = true, .has_blob = true},
@@ -123,7 +123,7 @@ inline const std::vector<Step>& workload() {
   return steps;
 }
 
-/// A row of usage of a step, each of a GPU of its own: steps that were refused leave no gap.
+/// A row of usage of a step, each on its own GPU: refused steps leave no gap.
 inline UsageRow usage_of(std::int64_t number) {
   return {.key = {.gpu = static_cast<std::uint32_t>(number), .start = 2, .from_us = number},
           .units = 2,
@@ -227,8 +227,8 @@ inline std::string compare_usage(JournalReader& reader, const History& history) 
   return *found == wanted ? std::string() : "usage is missing, or another";
 }
 
-/// Empty, or how the store differs from the history. A batch in flight is there whole or not at all; the history is
-/// told which.
+/// Empty, or how the store differs from the history. A batch in flight is stored completely or not at all; the history
+/// is updated accordingly.
 inline std::string compare(JournalReader& reader, History& history) {
   if (history.unknown) {
     const auto range = reader.range();
@@ -263,7 +263,7 @@ inline std::string compare(JournalReader& reader, History& history) {
   return counts ? std::string() : counts.error().message;
 }
 
-/// Empty, or what is wrong: opens the store where it is not, compares, appends, compares again.
+/// Empty, or the fault found: opens the store if necessary, compares, appends, compares again.
 inline std::string check_and_go_on(Session& session, History& history) {
   if (std::string why = session.open(); !why.empty()) return "does not open: " + why;
   for (int round = 0; round < 2; ++round) {

@@ -1,5 +1,5 @@
-/// Flips single bits of a WAL, and empties blocks of it, as a kill leaves it: each is found, or the same rows come out.
-/// Only the last transaction may be missing: what is wrong there looks like an interrupted write.
+/// Flips single bits of a WAL, and empties blocks of it, as a kill leaves it: each is detected, or the same rows are
+/// returned. Only the last transaction may be missing: damage there looks like an interrupted write.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ class WalRot : public ::testing::Test {
     return !found;
   }
 
-  /// Expects that everybody refuses it with these words, and that nothing is changed.
+  /// Expects that readers and writers refuse it with these words, and that nothing is changed.
   void expect_refused(const std::string& words) const {
     const auto expect = [&](const auto& result) {
       ASSERT_FALSE(result.has_value());
@@ -172,7 +172,7 @@ TEST_F(WalRot, TheRefusalNamesTheFrame) {
   expect_refused("its header is not what was written, and commits stand behind it");
 }
 
-/// Power that is cut while the header is written anew leaves such a WAL.
+/// A power cut while the header is rewritten leaves such a WAL.
 TEST_F(WalRot, AHeaderThatWasBegunAnewIsHarmlessWhereAllPagesWereCopied) {
   make(12, 100'000);
   {

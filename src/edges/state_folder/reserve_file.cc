@@ -16,7 +16,7 @@ namespace berth::edges {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 4096;
-/// After an attempt to write it that failed, though there seemed to be room.
+/// The pause after a failed attempt to write it although there seemed to be enough space.
 constexpr std::chrono::seconds kPause{5};
 
 std::string folder_of(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
@@ -64,7 +64,7 @@ bool ReserveFile::is_whole() const {
          static_cast<std::uint64_t>(file.st_blocks) * kStatBlock >= bytes_;
 }
 
-/// A quarter more than it takes: else the next write would need it at once.
+/// Requires a quarter more than its size: else the next write would need the reserve at once.
 bool ReserveFile::has_room() const {
   struct statvfs disk{};
   return ::statvfs(folder_of(path_).c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize >= bytes_ + bytes_ / 4;

@@ -1,4 +1,4 @@
-/// The reserve of a disk as a file, whose bytes are written and synced.
+/// A disk reserve as a file, whose bytes are written and synced.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@ namespace berth::edges {
 
 class ReserveFile final : public DiskReserve {
  public:
-  /// At most so much, and at most an eighth of its file system.
+  /// The maximum size; also at most an eighth of its file system.
   static constexpr std::uint64_t kBytesMax = std::uint64_t{16} << 20U;
 
-  /// One that is there already is kept. Nothing else is done yet. `bytes_max`: for tests.
+  /// Keeps an existing file, and does nothing else yet. `bytes_max`: for tests.
   explicit ReserveFile(std::string path, std::uint64_t bytes_max = kBytesMax);
 
   [[nodiscard]] std::uint64_t bytes() const override { return bytes_; }
@@ -24,7 +24,7 @@ class ReserveFile final : public DiskReserve {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Whether it is there, with all its bytes on the disk.
+  /// Whether it exists, with all its bytes on the disk.
   [[nodiscard]] bool is_whole() const;
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] bool write() const;
@@ -33,7 +33,7 @@ class ReserveFile final : public DiskReserve {
   std::string path_;
   std::uint64_t bytes_ = 0;
   bool is_kept_ = false;
-  Clock::time_point again_at_;  ///< not before: it would only fail again
+  Clock::time_point again_at_;  ///< no attempt before this time: it would only fail again
 };
 
 }  // namespace berth::edges

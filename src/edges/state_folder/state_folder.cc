@@ -30,7 +30,7 @@ Error trouble(const std::string& path, const char* what) {
   return {ErrorCode::kUnavailable, fmt::format("{}: {}: {}", path, what, std::strerror(errno))};
 }
 
-/// The content of a small file; nothing if it is not there.
+/// The content of a small file; nothing if it is missing.
 std::optional<std::string> read_small(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<std::string> read_small(const std::string& path) {
   return std::string(buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 Result<void> write_whole(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
   const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
@@ -53,7 +53,7 @@ Result<void> write_whole(const std::string& path, const std::string& text) {
   return {};
 }
 
-/// Those that are not there, the outermost first.
+/// The missing folders of a path, the outermost first.
 std::vector<std::string> missing_folders(const std::string& path) {
   std::error_code error;
   std::vector<std::string> missing;
@@ -73,7 +73,7 @@ Result<void> make_folder(const std::string& path) {
   if (errno != EEXIST) {
     const bool is_disk = errno == ENOSPC || errno == EDQUOT || errno == EIO;
     Error refused = trouble(path, "cannot be made");
-    if (!is_disk) refused.code = ErrorCode::kInvalidInput;  // another path is wanted
+    if (!is_disk) refused.code = ErrorCode::kInvalidInput;  // the user must choose another path
     return tl::unexpected(std::move(refused));
   }
   if (!std::filesystem::is_directory(path, error)) {
@@ -82,7 +82,7 @@ Result<void> make_folder(const std::string& path) {
   return {};
 }
 
-/// Whether the folder holds nothing that somebody else may have put there.
+/// Whether the folder contains only files that we create.
 bool has_own_files_only(const std::string& path) {
   constexpr std::array<std::string_view, 5> kOwn = {"lock", "admin.key", "address", "admin.key.part", "address.part"};
   std::error_code error;
@@ -114,7 +114,7 @@ Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) 
     return fail(ErrorCode::kUnavailable, fmt::format("{}: in use by process {}", path, pid.substr(0, pid.find('\n'))));
   }
   struct stat held = {};
-  if (::fstat(lock, &held) != 0 || held.st_nlink == 0) {  // its holder discarded it before we got it
+  if (::fstat(lock, &held) != 0 || held.st_nlink == 0) {  // its holder removed it before we got the lock
     ::close(lock);
     return fail(ErrorCode::kUnavailable, path + ": another process has just removed it");
   }
@@ -149,7 +149,7 @@ void StateFolder::close_to_others() {
   if (::chmod(path_.c_str(), kFolderMode) != 0) left_open("its mode cannot be changed");
 }
 
-/// Nobody else can read the key, whoever wrote it.
+/// Makes the key unreadable for other users, whoever wrote it.
 Result<void> StateFolder::hide_key() const {
   if (::chmod(key_path().c_str(), kFileMode) == 0) return {};
   return tl::unexpected(trouble(key_path(), "cannot be kept from others"));

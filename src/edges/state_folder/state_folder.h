@@ -11,14 +11,14 @@
 
 namespace berth::edges {
 
-/// While it exists, no other process can open the folder. The files stay.
+/// While it exists, no other process can open the folder. The files remain afterwards.
 class StateFolder {
  public:
-  /// Opens the folder, and makes it (mode 0700, with its parents) where it is missing. One that is there gets that mode
-  /// if it holds nothing but our own files, and else keeps its own (see `warning`). `admin.key` (0600) is made where
-  /// it is missing: 32 random bytes of the system in hexadecimal and a line feed. Errors: kUnavailable if another
-  /// process has it open (the message names its pid) or the disk is full; kInvalidInput if it is no folder, or none can
-  /// be made there.
+  /// Opens the folder, and creates it (mode 0700, with its parents) if missing. An existing one gets that mode if it
+  /// contains only our own files, and else keeps its own (see `warning`). Creates `admin.key` (0600) if missing: 32
+  /// random bytes of the system in hexadecimal and a line feed. Errors: kUnavailable if another process has it open
+  /// (the message names its pid) or the disk is full; kInvalidInput if it is not a folder, or none can be created
+  /// there.
   [[nodiscard]] static Result<std::unique_ptr<StateFolder>> open(const std::string& path);
   /// For `open`: takes over the lock's file descriptor.
   StateFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
@@ -27,15 +27,15 @@ class StateFolder {
   ~StateFolder();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Why others than its owner may look into the folder; empty if they cannot.
+  /// Why users other than the owner may read the folder; empty if they cannot.
   [[nodiscard]] const std::string& warning() const { return warning_; }
   [[nodiscard]] std::string key_path() const { return path_ + "/admin.key"; }
   /// The key, without its line feed.
   [[nodiscard]] const std::string& key() const { return key_; }
-  /// Removes what `open` made of the folder, its parents and the key, as far as nothing else is in there: for a start
-  /// that was refused.
+  /// Removes the key, the folder and the parents that `open` created, as far as they contain nothing else: for a
+  /// refused start.
   void discard_if_new();
-  /// Writes `address` ("http://127.0.0.1:8642/"), whole or not at all.
+  /// Writes `address` ("http://127.0.0.1:8642/") atomically.
   [[nodiscard]] Result<void> write_address(const std::string& url) const;
 
  private:

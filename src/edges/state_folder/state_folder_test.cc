@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is gone afterwards.
+/// A folder that is removed afterwards.
 struct Scratch {
   fs::path path;
   Scratch() {

@@ -27,7 +27,7 @@ std::vector<ProfileId> profiles_of(const GpuModel& model) {
   return profiles;
 }
 
-/// The points at which a service may run, as a table of its own: the rules of packing are the same for all.
+/// The points at which a service may run, as a separate table: the rules of packing are the same for all services.
 PerformanceTable usable_table(const ServiceSpec& service, const std::string& name) {
   PerformanceTable table{.model = name, .points = {}};
   const profile::UsableRule rule = profile::usable_rule(service);
@@ -68,7 +68,7 @@ double largest_capacity(const PackingProblem& problem, const Demand& demand) {
 
 CapacityPacking::CapacityPacking(const Scenario& scenario, SlicePoints points) {
   problem_.offers.push_back({.model = scenario.fleet.front().model});
-  // What does not keep the services' rules is not in the tables.
+  // Points that violate the services' rules are not in the tables.
   problem_.rules.slo_factor = Decimal(1'000'000);
   problem_.rules.processes_max = 1'000;
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
@@ -108,7 +108,7 @@ const PackedCapacity& CapacityPacking::pack(const std::vector<double>& requests_
   const auto known = packed_.find(steps);
   if (known != packed_.end()) return known->second;
   for (std::size_t index = 0; index < steps.size(); ++index) {
-    // A step is a measured rate, so the product may be just above what the slices have.
+    // A step is a measured rate, so the product may slightly exceed the slices' capacity.
     constexpr double kThousandths = 1000;
     const double wanted = static_cast<double>(steps[index]) * steps_[index] * kThousandths;
     problem_.demands[index].requests_per_second = Decimal(static_cast<std::int64_t>(std::floor(wanted)), 1000);

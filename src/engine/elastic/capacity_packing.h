@@ -1,4 +1,4 @@
-/// The fewest GPUs whose slices have the capacities that services want.
+/// The fewest GPUs whose slices have the capacities that services need.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ struct PackedCapacity {
   std::vector<Holding> layout;    ///< sorted by slice, for inference
 };
 
-/// At which of its measured points a service runs on a slice.
+/// Which of its measured points a service uses on a slice.
 enum class SlicePoints : std::uint8_t {
-  kDefault,  ///< where nothing else is chosen (domain/profile/operating_point.h)
+  kDefault,  ///< used when no other point is chosen (domain/profile/operating_point.h)
   kPlanned,  ///< as plans choose them (planner/window/frame.h)
 };
 
-/// Unlike in `berth pack`, each service has its own rules for its points. Answers are kept: capacities are rounded up
-/// to 1/64 of the largest slice's of the service. Requires: one GPU model.
+/// Unlike in `berth pack`, each service has its own rules for its points. Answers are cached: capacities are rounded up
+/// to 1/64 of that of the service's largest slice. Requires: one GPU model.
 class CapacityPacking {
  public:
   CapacityPacking(const Scenario& scenario, SlicePoints points);
 
-  /// What a GPU answers per second that is cut for the service alone; 0: no slice can serve it.
+  /// The requests per second of a GPU partitioned for the service alone; 0: no slice can serve it.
   [[nodiscard]] double gpu_capacity(ServiceId service);
-  /// `requests_per_second` by ServiceId; of a service that no slice can serve nothing is packed.
+  /// `requests_per_second` by ServiceId; services that no slice can serve are ignored.
   [[nodiscard]] const PackedCapacity& pack(const std::vector<double>& requests_per_second);
 
  private:

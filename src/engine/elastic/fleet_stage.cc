@@ -15,8 +15,8 @@
 namespace berth::elastic {
 namespace {
 
-/// Fewer GPUs are kept once fewer were wanted for so long: the mix that is packed changes from second to second. The
-/// forecast has already held what the next start may need.
+/// How long fewer GPUs must be wanted before some are given back: the packed mix changes from second to second. The
+/// forecast already includes the needs of the next start time.
 constexpr Micros kHold = Micros::seconds(30);
 
 class FleetSize {
@@ -46,7 +46,7 @@ class FleetSize {
     std::int64_t gpus = 0;
   };
 
-  /// Keeps the wants of the last kHold that no later one exceeds.
+  /// Keeps the wants of the last kHold that are not exceeded by a later one.
   void note(std::int64_t gpus, Instant now) {
     while (!wants_.empty() && wants_.back().gpus <= gpus) wants_.pop_back();
     wants_.push_back({.at = now, .gpus = gpus});
@@ -54,7 +54,7 @@ class FleetSize {
   }
   [[nodiscard]] std::int64_t largest_want() const { return wants_.front().gpus; }
 
-  /// Those that are there or ordered, and were not released.
+  /// The GPUs that have arrived or are ordered, and were not released.
   [[nodiscard]] std::vector<GpuId> rented_gpus(const Snapshot& snapshot) const {
     std::vector<GpuId> rented;
     for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count(); ++gpu) {

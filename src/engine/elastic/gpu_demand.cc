@@ -14,7 +14,7 @@
 namespace berth::elastic {
 namespace {
 
-/// Work is counted in these parts of what a GPU does in a second, and wanted in so many parts of a GPU.
+/// Work is counted in units of 1 / kWorkPerGpu of a GPU-second, and capacity in units of 1 / kPartsPerGpu of a GPU.
 constexpr double kWorkPerGpu = 10'000;
 constexpr std::int64_t kPartsPerGpu = 16;
 constexpr std::int64_t kMillion = 1'000'000;
@@ -106,7 +106,7 @@ class GpuDemandWatch::Parts {
     policy_.emplace(problem_, ready);
   }
 
-  /// The second after those that were over is over, too.
+  /// Advances `over_` by one second.
   void end_second() {
     if (!service_) begin_run();
     if (!is_known_) static_cast<void>(demand());
@@ -115,7 +115,8 @@ class GpuDemandWatch::Parts {
     is_known_ = false;
   }
 
-  /// In the terms of what all may miss: as far from that as the service that misses most is from what it may miss.
+  /// The misses to report for the whole fleet: those that exceed its allowed share by the same factor as the worst
+  /// service exceeds its own.
   [[nodiscard]] std::int64_t worst_missed() const {
     double worst = 0;
     for (const Answers& answers : answers_) {
@@ -126,7 +127,7 @@ class GpuDemandWatch::Parts {
     return std::llround(worst * share_of_a_service_ * static_cast<double>(requests_));
   }
 
-  /// The fewest GPUs with capacities for so much work, in the proportions of the last seconds.
+  /// The fewest GPUs with capacities for `work_gpus`, in the proportions of the last seconds.
   [[nodiscard]] std::int64_t gpus_for(double work_gpus) {
     std::vector<double> means;
     double work = 0;
@@ -136,7 +137,7 @@ class GpuDemandWatch::Parts {
       means.push_back(recent_[index].empty() ? 0 : sum / static_cast<double>(recent_[index].size()));
       work += means.back() * work_of_request_[index] / kWorkPerGpu;
     }
-    // As long as no request was seen there is no mix.
+    // There is no mix until a request is seen.
     if (work <= 0) return static_cast<std::int64_t>(std::ceil(work_gpus));
     for (double& mean : means) mean *= work_gpus / work;
     return packing_.pack(means).gpus;
@@ -146,10 +147,10 @@ class GpuDemandWatch::Parts {
   CapacityPacking packing_;
   std::int64_t parts_at_start_;
   std::int64_t history_;
-  /// What the fleet may miss, as a part of what a service may: a jump in one load is missed by that service alone, and
-  /// the jumps of independent loads add up by their squares.
+  /// The share that the fleet may miss, relative to that of a service: a jump in one load is missed by that service
+  /// alone, and the jumps of independent loads add up by their squares.
   double share_of_a_service_;
-  std::vector<std::uint32_t> work_;  ///< of each second, 0 where it is not over
+  std::vector<std::uint32_t> work_;  ///< of each second, 0 until it is over
   scale::Problem problem_;           ///< all services as one, whose replicas are parts of a GPU
   std::optional<scale::Service> service_;
   std::optional<scale::ForecastPolicy> policy_;

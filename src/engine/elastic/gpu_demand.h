@@ -1,4 +1,4 @@
-/// How many GPUs the services of a fleet want, second by second, from what their loads are going to be.
+/// How many GPUs the services of a fleet need, second by second, from forecasts of their loads.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@ namespace berth::elastic {
 /// A number of GPUs, and why.
 struct GpuDemand {
   std::int64_t gpus = 0;
-  double work_gpus = 0;      ///< the work that is to be possible, as GPUs that do nothing but it
+  double work_gpus = 0;      ///< the work to provide for, in GPUs that do nothing else
   double forecast_gpus = 0;  ///< expected work when a GPU ordered now serves
   double quantile = 0;       ///< the share of the forecast's errors that the margin covers
   double margin_gpus = 0;    ///< added to the forecast
-  double surcharge = 0;      ///< the share added to all that, because services are behind (surcharge.h)
+  double surcharge = 0;      ///< the share added to the total because services are behind (surcharge.h)
 };
 
-/// The work of all services is one load, as slices go from one to the other within seconds, and a GPU takes longer. A
-/// request's work is its share of what a GPU answers in a second that is cut for its service alone. That load is wanted
-/// served as `scale` wants replicas (purchase/scale/forecast_policy.h), with feedback on what the service that misses
-/// most has missed, and more where that is not enough (surcharge.h); of all work only a part of what a service may miss
-/// is to be missed, 1 / sqrt(services), as a jump hits one of them. The GPUs are the fewest whose slices have
-/// capacities of that sum in the present mix (capacity_packing.h). Work for retrainings is not counted, nor are
-/// constraints on who stands beside whom.
+/// The work of all services is treated as one load, because slices move between services within seconds, while a GPU
+/// takes longer to arrive. A request's work is its share of the requests that a GPU partitioned for its service alone
+/// answers per second. Capacity for that load is computed as `scale` does for replicas
+/// (purchase/scale/forecast_policy.h), with feedback on the misses of the service that misses most, and a surcharge if
+/// that is not enough (surcharge.h). The share of the total work that may be missed is 1 / sqrt(services) of that of a
+/// service, as a jump hits only one of them. The GPUs are the fewest whose slices have capacities of that sum in the
+/// current mix (capacity_packing.h). Work for retrainings is not counted, nor are constraints on which services may
+/// share a GPU.
 class GpuDemandWatch {
  public:
-  /// Knows the history that `scenario` has before second 0. `ready_seconds`: from the order of a GPU until a new slice
-  /// there serves. `gpus_at_start`: where there is no history, so many are wanted until something is known. Keeps a
+  /// Learns from the history that `scenario` has before second 0. `ready_seconds`: from the order of a GPU until a new
+  /// slice there serves. `gpus_at_start`: without a history, the number wanted until some load is known. Keeps a
   /// reference to `scenario`. Requires: one GPU model.
   GpuDemandWatch(const Scenario& scenario, const Decimal& attainment, std::int64_t ready_seconds,
                  std::int64_t gpus_at_start);
@@ -39,12 +40,12 @@ class GpuDemandWatch {
   GpuDemandWatch& operator=(GpuDemandWatch&& other) noexcept;
   ~GpuDemandWatch();
 
-  /// Whether anything is known before second 0.
+  /// Whether any arrivals before second 0 are known.
   [[nodiscard]] static bool has_history(const Scenario& scenario);
 
-  /// Sees the seconds that are over.
+  /// Observes the seconds that are over.
   void observe(const Snapshot& snapshot);
-  /// After the seconds seen so far.
+  /// The demand after the seconds observed so far.
   [[nodiscard]] GpuDemand demand();
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr double kGrowthPerSecond = 0.0005;
 constexpr double kShareMax = 0.5;
 constexpr double kHalfLifeSeconds = 900;
-/// Whether a service goes on missing requests is seen in so many seconds.
+/// The seconds over which a service is checked for still missing requests.
 constexpr std::int64_t kRecentSeconds = 60;
 
 bool misses_too_much(const Answers& from, const Answers& to, double share_allowed) {

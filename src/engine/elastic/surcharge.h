@@ -1,4 +1,4 @@
-/// What a fleet wants beyond the play of its load, because its services miss more than they may.
+/// The capacity that a fleet needs beyond the simulated need of its load, because its services miss more than they may.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace berth::elastic {
 
-/// What a service has answered so far.
+/// The answers of a service so far.
 struct Answers {
   std::int64_t settled = 0;  ///< in time, late or dropped
   std::int64_t in_time = 0;
 };
 
-/// The play (purchase/scale/forecast_policy.h) takes a fleet for one server of all work. Slices of many services never
-/// use a fleet as fully, and how far they fall short depends on the mix. So the surcharge grows while a service is
-/// behind the attainment and goes on missing more than it may, by 1 % in 20 s, up to one half; it fades with a
-/// half-life of 15 minutes. A fleet that keeps its attainment has none.
+/// The simulation (purchase/scale/forecast_policy.h) treats a fleet as one server of all work. Slices of many services
+/// never use a fleet as fully, and the shortfall depends on the mix. So the surcharge grows by 1 % per 20 s, up to one
+/// half, while a service is behind its attainment and still misses more than it may; it fades with a half-life of 15
+/// minutes. A fleet that keeps its attainment has none.
 class Surcharge {
  public:
   Surcharge(const Decimal& attainment, std::size_t services);
 
-  /// Another second is over; by ServiceId.
+  /// To be called once per second. `answers` by ServiceId.
   void end_second(const std::vector<Answers>& answers);
-  /// To be added to all work, as a share of it; in [0, 0.5].
+  /// The share to add to all work, in [0, 0.5].
   [[nodiscard]] double share() const { return share_; }
 
  private:

@@ -7,7 +7,7 @@
 namespace berth::elastic {
 namespace {
 
-/// Two services with a thousand requests per second each, of which the second misses some, for so many seconds.
+/// Two services with a thousand requests per second each, of which the second misses some, for a number of seconds.
 void pass(Surcharge& surcharge, std::vector<Answers>& answers, int seconds, std::int64_t missed) {
   for (int second = 0; second < seconds; ++second) {
     for (Answers& each : answers) each.settled += 1'000;
@@ -22,7 +22,7 @@ TEST(Surcharge, IsNoneWhereTheAttainmentIsKept) {
   std::vector<Answers> answers(2);
   pass(surcharge, answers, 600, 10);
   EXPECT_EQ(surcharge.share(), 0);
-  // More than it may for a minute, but ahead on the whole.
+  // Misses more than it may for a minute, but is ahead overall.
   answers[1].in_time += 6'000;
   pass(surcharge, answers, 60, 50);
   EXPECT_EQ(surcharge.share(), 0);
@@ -44,7 +44,7 @@ TEST(Surcharge, FadesOnceNothingMoreIsMissed) {
   // The last minute still has misses for a minute.
   pass(surcharge, answers, 60, 0);
   const double most = surcharge.share();
-  pass(surcharge, answers, 900, 0);  // behind on the whole
+  pass(surcharge, answers, 900, 0);  // behind overall
   EXPECT_NEAR(surcharge.share(), most / 2, 0.001);
 }
 

@@ -47,7 +47,7 @@ class WholeGpus {
     return std::ranges::any_of(owned_, [gpu](const auto& gpus) { return std::ranges::find(gpus, gpu) != gpus.end(); });
   }
 
-  /// Returns whether there was one to order.
+  /// Returns whether a GPU was available to order.
   bool order(const Snapshot& snapshot, ServiceId service, Plan& plan) {
     for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count(); ++gpu) {
       const bool is_free = snapshot.gpu_state({gpu}).scheduling == GpuScheduling::kAbsent && !is_owned({gpu});

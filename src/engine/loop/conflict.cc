@@ -56,7 +56,7 @@ class ConflictSearch {
     const bool is_minimal = shrink(conflict);
     const bool is_smallest = is_minimal && find_smaller(conflict);
     if (!proven_) return NotDecided{};
-    // An undecided set is no conflict. The smallest set with a proof is one, though a smaller one may exist.
+    // An undecided set is not a conflict. The smallest set with a proof is one, though a smaller one may exist.
     const bool is_proven = *proven_ == conflict;
     Conflict result;
     for (const std::size_t number : *proven_) result.constraints.push_back(constraints_[number]);
@@ -127,7 +127,7 @@ class ConflictSearch {
     return true;
   }
 
-  /// Adds constraints to a feasible set as long as it stays feasible. False if the limit ended it.
+  /// Adds constraints to a feasible set while it stays feasible. False if the limit ended it.
   bool grow(Subset subset) {
     for (std::size_t number = 0; number < constraints_.size(); ++number) {
       if (std::ranges::binary_search(subset, number)) continue;

@@ -13,11 +13,11 @@ namespace berth {
 
 struct Scenario;
 
-/// Whether a set of constraints can be met, as far as it is known.
+/// Whether a set of constraints can be met, as far as known.
 enum class Finding : std::uint8_t {
   kCanBeMet,     ///< a way to keep all of them was found
   kCannotBeMet,  ///< it is proven that there is none
-  kNotDecided,   ///< neither, within the limits of the solver that was asked
+  kNotDecided,   ///< neither, within the solver's limits
 };
 
 /// Whether some constraints, given in their order, can all be met.
@@ -31,13 +31,13 @@ struct ConflictLimits {
 /// and in their order.
 ///
 /// Requires: if a set of constraints can be met, so can each of its subsets. First a deletion filter finds a minimal
-/// set: parts of the set, large ones first, are left out for good as long as the rest is not known to be feasible. Then
-/// the search asks about sets of 1, 2, .. constraints that no feasible set contains, until one is not known to be
-/// feasible. Each feasible set is made as large as possible, so that it rules out many questions (Ignatiev et al.,
-/// Smallest MUS Extraction with Minimal Hitting Set Dualization, CP 2015; here the hitting sets are listed, in order).
-/// The answer is a conflict only if some set was proven infeasible: it is then the smallest such set, which may not be
-/// minimal where smaller ones were not decided, or where the limit ended the search. One call if all can be met, else
-/// at most `calls_max`.
+/// set: parts of the set, large ones first, are removed for good if the rest is not known to be feasible. Then the
+/// search asks about sets of 1, 2, .. constraints that no feasible set contains, until one is not known to be feasible.
+/// Each feasible set is made as large as possible, so that it rules out many questions (Ignatiev et al., Smallest MUS
+/// Extraction with Minimal Hitting Set Dualization, CP 2015; here the hitting sets are listed, in order). The answer is
+/// a conflict only if some set was proven infeasible: it is then the smallest such set, which may not be minimal where
+/// smaller ones were not decided, or where the limit ended the search. One call if all can be met, else at most
+/// `calls_max`.
 [[nodiscard]] ConflictSearchResult find_conflict(std::span<const ConstraintId> constraints,
                                                  const FeasibilityQuestion& ask, const ConflictLimits& limits);
 

@@ -108,7 +108,7 @@ TEST(Conflict, WhatIsNotDecidedIsNoConflict) {
   // Nothing is ever proven.
   Cores silent{.cores = {"bd"}, .decided_max = 0};
   EXPECT_EQ(find_conflict(ids_of("abcd"), silent.question(), {}), ConflictSearchResult(NotDecided{}));
-  // Only small sets are decided: the conflict is found all the same.
+  // Only small sets are decided: the conflict is still found.
   Cores small{.cores = {"bd"}, .decided_max = 2};
   const Conflict found = conflict_in(find_conflict(ids_of("abcdefgh"), small.question(), {}));
   EXPECT_EQ(found.constraints, ids_of("bd"));

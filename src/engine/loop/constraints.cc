@@ -40,7 +40,7 @@ FleetAfter fleet_after(const Judged& judged) {
   return fleet;
 }
 
-/// The GPUs on which constraints must hold after the plan: those that it changes, after the first layout all.
+/// The GPUs on which constraints must hold after the plan: those that it changes, or all for the first layout.
 std::set<GpuId> judged_gpus(const Judged& judged) {
   std::set<GpuId> gpus;
   for (const Action& action : judged.plan.actions) gpus.insert(slice_of(action.what).gpu);

@@ -14,7 +14,7 @@ namespace berth {
 
 /// Which constraint of the scenario a plan breaks, where, and how, or nothing. It shares no code with the planners.
 /// Checked, in this order:
-/// - no action destroys a pinned slice or gives it to others;
+/// - no action destroys a pinned slice or gives it to another service;
 /// - each GPU that the plan changes (in the first layout every GPU) keeps the constraints afterwards: pinned slices
 ///   exist and are held by their owner alone, in either role; a service of isolation `mig` shares no slice, one of
 ///   `gpu` no GPU; a GPU with services of a trust domain holds no others. Unowned slices and slices that are leaving do
@@ -25,8 +25,8 @@ namespace berth {
 /// - each floor: the plan states the rates needed and planned; planned is the rate of the slices after the plan. It may
 ///   be less than needed (by more than 1e-9 of it) only where
 ///   - `Plan::unmet_floors` says why: a conflict of constraints of the scenario, at least one of them a floor that this
-///     plan leaves unmet (else it meets what it says cannot be met); or changes under way, which the snapshot must
-///     show, with an end that their costs allow; or that it was not decided;
+///     plan leaves unmet (otherwise the plan meets floors that it states cannot be met); or changes under way, which
+///     the snapshot must show, with an end that their costs allow; or that it was not decided;
 ///   - and the checker's own search finds no other plan that meets all floors (engine/loop/counter_plan.h); a first
 ///     layout that says "not decided" passes without that search, as the fleet would otherwise stay empty.
 ///   Where not all floors can be met, it is not judged which of them are unmet and by how much.

@@ -107,7 +107,7 @@ TEST(Constraints, APinStandsAndIsItsOwners) {
 TEST(Constraints, APlanThatChangesAGpuLeavesItsPinsRight) {
   ConstrainedWorld world;
   world.c().pins = {{two_g}};
-  EXPECT_EQ(world.breach({destroy(other_g)}), "");  // GPU 0 is wrong already, and not touched
+  EXPECT_EQ(world.breach({destroy(other_g)}), "");  // GPU 0 is invalid already, and not touched
   EXPECT_EQ(world.breach({give(held(one_g, {{1}}))}),
             "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found no such slice");
   EXPECT_EQ(world.breach(touch()), "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found it held by no service");
@@ -389,7 +389,7 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
     world.plan.floors.front().needed = 600;
     world.a().changes_per_hour = 0;
     EXPECT_EQ(world.breach(touch()), "");
-    // Nor does a neighbour that must be apart: all of GPU 0 is b's by its pin.
+    // Nor does a neighbour that must be isolated: all of GPU 0 is b's by its pin.
     world.a().changes_per_hour.reset();
     world.b().isolation = Isolation::kGpu;
     world.snapshot.slices.erase(world.snapshot.slices.begin());

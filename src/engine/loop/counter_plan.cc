@@ -27,7 +27,7 @@ struct FloorSupply {
 
 using FloorSupplies = std::vector<FloorSupply>;
 
-/// The latency of a point, or of a smaller batch with as many processes where that is slower: tables are not monotone.
+/// The latency of a point, or of a smaller batch with as many processes if that is slower: tables are not monotone.
 double slowest_ms(const std::vector<PerformancePoint>& points, const PerformancePoint& point) {
   double slowest = 0;
   for (const PerformancePoint& other : points) {
@@ -79,7 +79,7 @@ class CounterPlanner {
   CounterPlanner(const Scenario& scenario, const Snapshot& snapshot, std::span<const PlannedFloor> floors)
       : scenario_(scenario), is_first_(snapshot.is_before_first_layout()), supplies_(scenario.services.size()) {
     for (std::uint32_t gpu = 0; gpu < snapshot.gpus.size(); ++gpu) {
-      // Where actions failed and no creation has succeeded since, no plan is known to work.
+      // If actions failed and no creation has succeeded since, no plan is known to work.
       if (!snapshot.is_open({gpu}) || snapshot.gpus[gpu].failures.count > 0) locked_.insert({gpu});
     }
     for (const GpuId gpu : snapshot.gpus_with_foreign_slices()) locked_.insert(gpu);
@@ -141,7 +141,7 @@ class CounterPlanner {
     return known->second;
   }
 
-  /// Whether a service may join the services that are on a GPU.
+  /// Whether a service may join the services on a GPU.
   [[nodiscard]] bool may_join(ServiceId service, const Contents& contents) const {
     const ServiceSpec& spec = scenario_.services[service.index];
     return std::ranges::all_of(contents, [&](const auto& each) {
@@ -154,7 +154,7 @@ class CounterPlanner {
   }
 
   /// The slice with the larger rank is taken: slices that are enough come first, small ones before large ones; then the
-  /// others, by their rate for the room that they take.
+  /// others, by their rate per unit of space.
   struct Rank {
     bool is_enough = false;
     double worth = 0;
@@ -162,7 +162,7 @@ class CounterPlanner {
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
 
-  /// The smallest slice that is enough for the service, else the one with the highest rate for its room; ties: the
+  /// The smallest slice that is enough for the service, else the one with the highest rate per unit of space; ties: the
   /// first.
   std::optional<Slice> next_slice(GpuId gpu, const Contents& contents, ServiceId service, double wanted) {
     const GpuModel& model = scenario_.model_of(gpu);

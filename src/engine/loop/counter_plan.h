@@ -1,4 +1,4 @@
-/// The checkers' own search for a plan that meets all floors: where one exists, no plan may leave a floor unmet.
+/// The checkers' own search for a plan that meets all floors: if one exists, no plan may leave a floor unmet.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 namespace berth {
 
 /// Actions that may meet all floors; none if the search fails. It shares no code with the planners and is far simpler:
-/// each GPU on which no change is under way is filled anew, one after another, as long as a floor is unmet. Pinned
-/// slices come first; then the service that is short of the largest share of its floor gets the smallest slice that is
-/// enough for it, or, if none is, the slice with the highest rate for the room that it takes. Slices are counted at the
-/// rate of their default point, or at a lower one where planners may have reasons to use a slower point.
-/// O(GPUs x slices of a GPU x services).
+/// each GPU without a change under way is refilled from empty, one after another, while a floor is unmet. Pinned slices
+/// come first; then the service that is short of the largest share of its floor gets the smallest slice that is enough
+/// for it, or, if none is, the slice with the highest rate per unit of space. Slices are counted at the rate of their
+/// default point, or at a lower one where planners may have reasons to use a slower point. O(GPUs x slices of a GPU x
+/// services).
 ///
-/// Only a proposal: the caller checks it like any other plan (find_objection, find_breach). To find none proves
+/// Only a proposal: the caller checks it like any other plan (find_objection, find_breach). Finding none proves
 /// nothing.
 [[nodiscard]] Plan propose_counter_plan(const Scenario& scenario, const Snapshot& snapshot,
                                         std::span<const PlannedFloor> floors);

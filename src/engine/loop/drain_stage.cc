@@ -69,7 +69,7 @@ class Drains {
 
   const Scenario& scenario_;
   bool has_planner_;
-  std::optional<Instant> planned_at_;  ///< when the latest plan of others was asked for
+  std::optional<Instant> planned_at_;  ///< when the latest plan of another stage was asked for
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// The stage that empties GPUs which an operator drains.
+/// The stage that empties GPUs that an operator drains.
 #pragma once
 
 #include "domain/values/scenario.h"
@@ -10,8 +10,8 @@ namespace berth {
 inline constexpr Micros kDrainWaitMax = Micros::seconds(60);
 
 /// Destroys the slices of draining GPUs. The planner, which no longer counts on them, comes first: a drain waits until
-/// a plan was made after it began (`has_planner`) and until no other slice of the services concerned is on its way, at
-/// most kDrainWaitMax in all. After actions that failed on a GPU it waits (wait_after) before it tries again. Waits
+/// a plan was made after it began (`has_planner`) and until no other slice of the affected services is still being
+/// created, at most kDrainWaitMax in all. After failed actions on a GPU it waits (wait_after) before it retries. Waits
 /// while a window is frozen. Its plans are ordered (Plan::is_ordered). `scenario` must outlive the stage.
 [[nodiscard]] Stage drain_stage(const Scenario& scenario, bool has_planner);
 

@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-/// Takes the actions on GPUs whose facts no longer hold out of the plan.
+/// Removes the actions on GPUs whose facts no longer hold from the plan.
 std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snapshot& snapshot, Plan& plan) {
   std::vector<DroppedPart> dropped;
   for (const GpuFact& fact : plan.facts) {
@@ -32,7 +32,7 @@ std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snaps
   return dropped;
 }
 
-/// Whether a slice can stand in a fleet, with these holders.
+/// Whether a slice with these holders can exist in the fleet.
 bool is_possible(const Scenario& scenario, const Holding& holding) {
   const Slice& slice = holding.slice;
   if (slice.gpu.index >= scenario.gpu_count()) return false;
@@ -106,20 +106,19 @@ StepAnswer Engine::step(Instant now) {
   return answer;
 }
 
-/// Whether a plan that takes effect now is a first layout that stands at once.
+/// Whether a plan that takes effect now is a first layout that is in place at once.
 bool Engine::layout_stands_at_once() const {
   return state_.snapshot().is_before_first_layout() && !rules_.first_layout_takes_time;
 }
 
-/// Whether it is a first layout like any other plan.
+/// Whether it is a first layout whose actions take their time.
 bool Engine::layout_takes_time() const {
   return state_.snapshot().is_before_first_layout() && rules_.first_layout_takes_time;
 }
 
 bool Engine::may_ask() const {
   if (open_question_ || proposal_ || state_.snapshot().pause) return false;
-  // In a window without changes policies ask for a first layout all the same: they take it for one that may begin
-  // there.
+  // In a window without changes policies would still ask for a first layout, because they assume it may begin there.
   return !(layout_takes_time() && is_frozen(scenario_, state_.snapshot().now));
 }
 
@@ -127,7 +126,7 @@ Engine::News Engine::apply_events() {
   News news;
   for (const Event& event : inbox_) {
     state_.apply(event);
-    // Most events are such seconds, which mean nothing but to the state.
+    // Most events are such seconds, which concern only the state.
     if (std::holds_alternative<ServiceSecond>(event.what)) continue;
     change_specs(event);
     note(event, news);
@@ -291,14 +290,14 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
   if (scenario_.no_changes != memory.no_changes || scenario_.measured_times != memory.measured_times) {
     scenario_.no_changes = memory.no_changes;
     scenario_.measured_times = memory.measured_times;
-    stages_ = make_stages_(scenario_);  // they may have read the others
+    stages_ = make_stages_(scenario_);  // stages may have read the former values
   }
   std::vector<std::string> unread;
   for (Stage& stage : stages_) {
     if (!load(stage, memory)) unread.push_back(stage.name);
   }
   if (unread.empty()) return unread;
-  // Those that could not be read may remember anything now.
+  // Stages whose memory could not be read may be in any state now.
   stages_ = make_stages_(scenario_);
   for (Stage& stage : stages_) {
     if (std::ranges::find(unread, stage.name) == unread.end()) ENSURE(load(stage, memory));

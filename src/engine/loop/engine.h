@@ -2,12 +2,12 @@
 /// reasons come out. It does no I/O, reads no clock, never waits for a solver and does not depend on the world that
 /// carries out its plans.
 ///
-///   step: apply events -> settle the proposal that waits -> take a finished solution into effect -> observe -> ask
+///   step: apply events -> settle the waiting proposal -> put a finished solution into effect -> observe -> ask
 ///
 /// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
 /// done. The first question is about the first layout, which is in place at once unless it takes its time
-/// (EngineRules); where nothing is asked in the first step, or the answer is empty, the first layout is empty. One
-/// question is open at a time. A plan that needs approval is put aside as a proposal; while it waits nothing is asked.
+/// (EngineRules); if nothing is asked in the first step, or the answer is empty, the first layout is empty. One
+/// question is open at a time. A plan that needs approval is kept as a proposal; while it waits, nothing is asked.
 #pragma once
 
 #include <cstdint>
@@ -31,16 +31,16 @@
 
 namespace berth {
 
-/// What the engine wants solved.
+/// A question for a solver.
 struct SolveRequest {
   std::uint64_t question = 0;  ///< grows by one with each request; SolveFinished names it
   Instant made_at;
-  Instant acts_at;  ///< for when it is posed; the plan takes effect when the answer arrives
+  Instant acts_at;  ///< the time for which it is posed; the plan takes effect when the answer arrives
   std::shared_ptr<const Snapshot> posed;
   std::function<Solution()> solve;  ///< pure; may run in another thread, later than the engine, too
 };
 
-/// Changes of one GPU that do not take effect, because what they stand on changed after the question.
+/// Changes of one GPU that do not take effect because facts they depend on changed after the question.
 struct DroppedPart {
   GpuId gpu;
   std::string why;
@@ -50,18 +50,18 @@ struct DroppedPart {
 /// The result of a step.
 struct StepAnswer {
   std::optional<SolveRequest> request;
-  /// Takes effect now; without actions: nothing does. Its actions have their numbers.
+  /// Takes effect now; empty: nothing does. Its actions are numbered.
   Plan plan;
-  bool is_first_layout = false;           ///< of `plan`: it stands at once (Snapshot::is_before_first_layout)
+  bool is_first_layout = false;           ///< `plan` is in place at once (Snapshot::is_before_first_layout)
   std::vector<DroppedPart> dropped;       ///< of the plan that arrived
   std::optional<std::string> infeasible;  ///< a stage or its solver found that no plan can exist
   /// The verifier's objection to the plan that arrived: nothing of it takes effect. An ordinary answer in a live world.
   std::optional<std::string> refused;
   /// The plan that arrived waits for approval from now on.
   std::optional<Plan> held;
-  /// The plan that arrived is dropped, as planning is paused: the reason of that.
+  /// The plan that arrived is dropped because planning is paused: the reason for the pause.
   std::optional<std::string> paused;
-  /// A proposal that waits no longer. If it was approved, `plan` is it.
+  /// A proposal that no longer waits. If it was approved, `plan` is that plan.
   std::optional<EndedProposal> ended;
 };
 
@@ -69,13 +69,13 @@ struct EngineRules {
   /// Plans must also keep the scenario's constraints (engine/loop/constraints.h): for policies that obey them.
   bool is_strict = false;
   Approval approval = Approval::kNever;
-  /// The first layout is a plan like others: it waits for approval, obeys a pause and windows without changes, and its
-  /// actions take their time. For devices that exist. Else it is in place at once.
+  /// The first layout is treated like any other plan: it waits for approval, obeys a pause and windows without changes,
+  /// and its actions take their time. For real devices. If false, it is in place at once.
   bool first_layout_takes_time = false;
 };
 
-/// How many of a service's latest seconds policies see. `history_seconds` is about those before second 0: of a run they
-/// see at least as many as say whether a service has load.
+/// How many of a service's latest seconds policies see. `history_seconds` limits those before second 0; of a run they
+/// see at least as many as needed to tell whether a service has load.
 [[nodiscard]] std::int64_t seen_seconds(const Scenario& scenario);
 
 class Engine {
@@ -90,35 +90,34 @@ class Engine {
   /// Accepts an event; it is applied by the next step.
   void observe(const Event& event);
 
-  /// Applies the events, ends the proposal that waits if it was approved or expired or its facts changed, and takes the
+  /// Applies the events, ends the waiting proposal if it was approved or expired or its facts changed, and puts the
   /// plan of a solution among them into effect. Then the stages observe and, if no question is open, are asked. A step
-  /// whose only news is a solution just takes it into effect: the stages have seen everything else. Requires: `now`
-  /// never goes back.
+  /// whose only event is a solution just puts it into effect: the stages have seen everything else. Requires: `now`
+  /// never decreases.
   [[nodiscard]] StepAnswer step(Instant now);
 
-  /// What it remembers. Requires: no question is open, and no event waits for a step.
+  /// The engine's state, to be saved. Requires: no question is open, and no event waits for a step.
   [[nodiscard]] EngineMemory memory() const;
-  /// Goes on where the engine with that memory was. Returns the names of the stages whose memory cannot be read: they
-  /// begin anew. Error, and nothing is changed: the memory is that of another scenario. Requires: nothing was observed
-  /// yet; the scenario has the services as they were when the memory was taken; `make_stages` makes new stages each
-  /// time.
+  /// Continues from a saved memory. Returns the names of the stages whose memory cannot be read; these start empty.
+  /// Error, with nothing changed: the memory belongs to another scenario. Requires: nothing was observed yet; the
+  /// scenario has the services as of when the memory was taken; `make_stages` makes new stages on each call.
   [[nodiscard]] Result<std::vector<std::string>> restore(const EngineMemory& memory);
 
-  /// As it is now.
+  /// The scenario with all changes applied so far.
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
-  /// By GPU, as far as there were actions: the latest Action::number.
+  /// By GPU, up to the last one with an action: the latest Action::number.
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return state_.last_numbers(); }
-  /// Whether it was given events that no step has applied.
+  /// Whether events wait for the next step.
   [[nodiscard]] bool has_unapplied_events() const { return !inbox_.empty(); }
   [[nodiscard]] bool has_open_question() const { return open_question_.has_value(); }
   /// The plan that waits for approval, if any.
   [[nodiscard]] const Plan* waiting() const { return proposal_ ? &proposal_->plan : nullptr; }
 
  private:
-  /// What the events of a step decide, besides the state.
+  /// What the events of a step decide in addition to the state.
   struct News {
-    std::shared_ptr<const Solution> solution;  ///< that answers the open question; null: none
+    std::shared_ptr<const Solution> solution;  ///< the answer to the open question; null: none
     bool is_approved = false;                  ///< the proposal that waits
     bool is_expired = false;                   ///< the same
   };

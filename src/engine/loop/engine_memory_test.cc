@@ -1,6 +1,5 @@
-// An engine that is restored from its memory goes on as the one that was saved: sim/study/rebuild_test.cc and
-// live/session/history_test.cc compare whole runs. Here: what is restored, and what becomes of memory that cannot be
-// read.
+// An engine restored from its memory continues like the saved one: sim/study/rebuild_test.cc and
+// live/session/history_test.cc compare whole runs. Here: what is restored, and how unreadable memory is handled.
 #include "engine/loop/engine_memory.h"
 
 #include <gtest/gtest.h>

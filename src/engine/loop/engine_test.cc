@@ -164,7 +164,7 @@ TEST(Engine, AStepNeverSolvesAndHasOneQuestionOpen) {
   EXPECT_EQ(answered.plan.actions.size(), 1U);
   EXPECT_EQ(answered.plan.made_at, kFirstSecond);
   EXPECT_EQ(answered.plan.id, first.request->question);
-  EXPECT_FALSE(answered.request.has_value());  // this step's only news was the answer
+  EXPECT_FALSE(answered.request.has_value());  // this step's only event was the answer
   EXPECT_EQ(asking.learned, 1);
   EXPECT_TRUE(engine.step(Instant::at_second(6)).request.has_value());
 }
@@ -238,7 +238,7 @@ TEST(EngineDeathTest, TimeDoesNotGoBack) {
 
 // ---- approval and pause
 
-/// An engine whose stage asks in each step, and what it would do next.
+/// An engine whose stage asks in each step, and its next answer.
 struct Approving {
   Scenario scenario = two_gpus();
   Asking asking;
@@ -391,7 +391,7 @@ TEST(Pause, AProposalGoesOnWaitingAndIsNotApproved) {
 
 // ---- a first layout that takes its time
 
-/// An engine that is asked at second 0, and its answers there. `before`: what it is told before it answers.
+/// An engine that is asked at second 0, and its answers there. `before`: the events that it gets before it answers.
 StepAnswer first_answer(const Scenario& scenario, const EngineRules& rules, const std::vector<Event>& before = {}) {
   Engine engine(scenario, ready_stages({asking({create(slice_at(0, "1g.10gb", 0))})}), rules);
   StepAnswer asked = engine.step(Instant());

@@ -21,7 +21,7 @@ bool is_pinned_to(const ServiceSpec& spec, const Slice& slice) {
   return std::ranges::find(spec.pins, slice, &Pin::slice) != spec.pins.end();
 }
 
-/// Where a service can be served with one spec, as far as somebody asked.
+/// Where a service can be served with one spec; computed on demand.
 class ServingPlaces {
  public:
   explicit ServingPlaces(std::uint64_t revision) : revision_(revision) {}
@@ -53,13 +53,13 @@ class ServingPlaces {
   std::optional<bool> has_any_;
 };
 
-/// What is to become of a slice.
+/// What to do with a slice.
 struct Eviction {
   std::set<ServiceId> services;  ///< that lose it
   std::string why;               ///< for the first of them
 };
 
-/// What it remembers saves work, and follows from the snapshot and the scenario: it is not saved.
+/// Its state is a cache that follows from the snapshot and the scenario, so it is not saved.
 class Evictor {
  public:
   explicit Evictor(const Scenario& scenario) : scenario_(scenario) {}
@@ -171,8 +171,8 @@ class Evictor {
 
   const Scenario& scenario_;
   std::map<ServiceId, ServingPlaces> places_;
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> idle_at_;  ///< layout and specs with which nothing was to do
-  std::optional<Instant> wakes_at_;                                 ///< when there will be something, even so
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> idle_at_;  ///< layout and specs without anything to do
+  std::optional<Instant> wakes_at_;                                 ///< when there will be something even so
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ std::map<GpuId, std::vector<ServiceFact>> services_given(const Snapshot& snapsho
     const auto* assign = std::get_if<AssignSlice>(&action.what);
     if (assign == nullptr) continue;
     for (const ServiceId service : assign->holding.services) {
-      // One that never was is for the verifier to refuse.
+      // The verifier refuses a service that never existed.
       if (service.index >= snapshot.services.size()) continue;
       given[assign->holding.slice.gpu].push_back(
           {.service = service, .revision = snapshot.services[service.index].revision});

@@ -1,5 +1,5 @@
-/// The facts that a plan names: what must still be true when it takes effect. The state's version cannot serve for
-/// that, as it grows with each observed second.
+/// The facts that a plan names: what must still hold when it takes effect. The state's version cannot be used for this,
+/// as it grows with each observed second.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace berth {
 
 /// The facts of each GPU on which the plan has an action, ascending, as the snapshot shows them. Slices that are
-/// leaving are no facts, nor whether a slice is ready yet. O(slices + actions log actions).
+/// leaving are not facts, nor is the readiness of a slice. O(slices + actions log actions).
 [[nodiscard]] std::vector<GpuFact> facts_of(const Snapshot& snapshot, const Plan& plan);
 
 /// Why a fact does not hold in this snapshot, or nothing: the GPU is lost; a service that gets a slice is gone or has

@@ -1,4 +1,5 @@
-/// What stands once a plan is carried out, as the checkers see it: they share no code with the planners.
+/// The slices that exist after a plan is carried out, as computed by the checkers, which share no code with the
+/// planners.
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@ namespace berth {
 class FleetAfter {
  public:
   explicit FleetAfter(const Snapshot& snapshot);
-  /// Only the GPUs on which the plan has actions: much cheaper where the fleet is large.
+  /// Only the GPUs on which the plan has actions: much cheaper for a large fleet.
   FleetAfter(const Snapshot& snapshot, const Plan& plan);
 
   /// Applies an action, and returns whether it could begin: a slice to create must not exist yet, any other one must.

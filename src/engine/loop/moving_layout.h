@@ -16,13 +16,13 @@ namespace berth {
 
 /// The actions that lead from the existing slices (and those being created) to the target: first slices to destroy,
 /// then slices to create, then assignments; each part in order of slices. A slice that exists as wanted (same holding
-/// and point) is not changed; one with another holder, role or point is assigned anew and not created again. Each
-/// action has the target's reason. Slices that are already leaving are ignored.
+/// and point) is not changed; one with another holder, role or point is reassigned, not created again. Each action has
+/// the target's reason. Slices that are already leaving are ignored.
 [[nodiscard]] std::vector<Action> actions_towards(const Snapshot& snapshot, const partition::Target& target);
 
 /// A policy that repartitions while it runs.
 struct MovingPolicy {
-  /// May remember what it has seen.
+  /// May keep state between calls.
   std::function<partition::Decision(const partition::Sight&)> decide;
   Memory memory = {};
 };

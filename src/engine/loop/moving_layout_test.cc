@@ -90,7 +90,7 @@ TEST(ActionsTowards, EachActionHasTheReason) {
 
 // ---- the stage
 
-/// A stage that counts how often it was asked, and answers with what is set.
+/// A stage that counts how often it was asked, and gives the answer that is set.
 struct Asked {
   int count = 0;
   partition::Decision answer;

@@ -21,11 +21,11 @@ constexpr std::array<std::size_t, 5> kSampleLevels = {1, 3, 5, 7, 9};
 constexpr double kMeanRateMin = 0.001;
 
 /// Time constant with which past seconds of the run fade from a service's mean rate. It is long compared with a window,
-/// as the figures of a replay count all of it; it is needed for runs without an end, whose weights would otherwise be
-/// dominated by the distant past.
+/// as the figures of a replay count all of it; endless runs need it, as their weights would otherwise be dominated by
+/// the distant past.
 constexpr double kPastFadeSeconds = 3600;
-/// Time constant with which a mean rate follows its estimate: forecasts of a burst come and go within seconds, and
-/// each jump of what an answer is worth would move slices.
+/// Time constant with which a mean rate follows its estimate: forecasts of a burst come and go within seconds, and each
+/// jump in the value of an answer would move slices.
 constexpr double kFollowSeconds = 20;
 
 /// Seconds of a service that must be seen before its load is forecast, if its owner says what to expect.
@@ -52,8 +52,8 @@ class JudgedRate {
 
   /// The rate for a plan that begins at `from_second` and expects `requests` in its `seconds`. It moves from the
   /// previous plan's rate towards the estimate, by an exponential filter of the logarithm with time constant
-  /// kFollowSeconds: that of a plan for the same second is the same. At least one request is assumed, so that no answer
-  /// is worth more than all that the service can get. Requires: requests >= 0, seconds > 0.
+  /// kFollowSeconds; a plan for the same second gets the same rate. At least one request is assumed, so that no answer
+  /// is worth more than the whole value of the service. Requires: requests >= 0, seconds > 0.
   [[nodiscard]] double next(std::int64_t from_second, double requests, double seconds) const {
     ENSURE(requests >= 0 && seconds > 0);
     const std::int64_t passed = from_second - asked_second_;
@@ -92,12 +92,12 @@ struct SeenSecond {
   std::int64_t requests = 0;
 };
 
-/// A forecaster, and how far it has come.
+/// A forecaster, and the last second that it has observed.
 struct Learned {
   forecast::Forecaster forecaster;
   std::int64_t until = INT64_MIN;  ///< the last second that it observed
 
-  /// Those that it knows already are passed over.
+  /// Skips seconds observed before.
   void observe(const SeenSecond& seen) {
     if (seen.second <= until) return;
     forecaster.observe(seen.second, seen.requests);
@@ -105,12 +105,12 @@ struct Learned {
   }
 };
 
-/// What is known of a service when a question is posed.
+/// The knowledge about a service when a question is posed.
 struct AskedService {
   std::shared_ptr<Learned> learned;
   std::vector<SeenSecond> news;  ///< still to be learned
   JudgedRate judged;
-  std::optional<double> stated;  ///< requests per second by its owner's word, if that counts
+  std::optional<double> stated;  ///< requests per second stated by its owner, while these are used
 };
 
 Expected expect_of(const AskedService& service, const Stretch& stretch) {
@@ -135,8 +135,8 @@ Expected expect_of(const AskedService& service, const Stretch& stretch) {
   return expected;
 }
 
-/// The forecasts of all services. Seconds are noted as they are seen, and learned where a question is answered: with
-/// thousands of services that takes a large part of a step.
+/// The forecasts of all services. Seconds are recorded as they are seen, and learned when a question is answered,
+/// because with thousands of services learning takes a large part of a step.
 class Forecasts {
  public:
   explicit Forecasts(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
@@ -176,7 +176,7 @@ class Forecasts {
     is_asked_ = false;
     for (std::size_t index = 0; index < services_.size(); ++index) {
       Service& service = services_[index];
-      // Another service may have come to this place since.
+      // Another service may have taken this index since.
       if (std::exchange(service.is_asked, false) && index < mean_rates.size()) {
         service.judged.follow(from_second, mean_rates[index]);
       }
@@ -191,15 +191,15 @@ class Forecasts {
   }
 
  private:
-  /// Seconds that wait for a question; older ones are learned in the steps.
+  /// Seconds kept until a question; older ones are learned in the steps.
   static constexpr std::size_t kNewsMax = 100;
 
   struct Service {
-    std::uint64_t number = 0;  ///< ServiceState::number; another service begins anew
+    std::uint64_t number = 0;  ///< ServiceState::number; a new service starts empty
     std::int64_t seen_until = INT64_MIN;
     std::int64_t seen_seconds = 0;
     JudgedRate judged;
-    /// Whoever answers a question uses it until `learn`.
+    /// Used by the solver of a question until `learn`.
     std::shared_ptr<Learned> learned = std::make_shared<Learned>();
     std::deque<SeenSecond> news;  ///< seen, and perhaps not learned yet
     bool is_asked = false;
@@ -219,19 +219,20 @@ class Forecasts {
       }
     }
 
-    /// An engine that is rebuilt from its events has not answered the question itself, and has all of them to learn.
+    /// An engine that is rebuilt from its events has not solved the question itself, so it still has all of them to
+    /// learn.
     void forget_learned() {
       while (!news.empty() && news.front().second <= learned->until) news.pop_front();
     }
 
-    /// Between questions.
+    /// Saved only between questions.
     template <class Archive, class Self>
     static void archive_fields(Archive& archive, Self& self) {
       archive(self.number, self.seen_until, self.seen_seconds, self.judged, *self.learned, self.news);
     }
   };
 
-  /// The rate that the owner expects, as long as the service has been seen for less than kExpectedSeconds.
+  /// The rate that the owner expects, until the service has been seen for kExpectedSeconds.
   [[nodiscard]] std::optional<double> stated_rate(ServiceId id) const {
     const auto& expects = scenario_.services[id.index].expects;
     if (!expects || services_[id.index].seen_seconds >= kExpectedSeconds) return std::nullopt;

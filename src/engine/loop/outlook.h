@@ -1,4 +1,4 @@
-/// The requests that a planner expects: forecast, or, in a simulation, known.
+/// The requests that a planner expects: forecast, or known in a simulation.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ struct Stretch {
 
 /// The expected requests of one service.
 struct Expected {
-  /// Equally likely numbers of requests of each second, [second x samples + sample]; after the last second those of
-  /// the tail.
+  /// Equally likely numbers of requests in each second, [second x samples + sample]; the row after the last second is
+  /// for the tail.
   std::vector<double> loads;
   /// Requests per second over the time on which plans are judged, > 0: an answer is worth weight / mean_rate.
   double mean_rate = 1;
 };
 
-/// The answers to one question. May be called in another thread than the source that it is from.
+/// The expectations for one question. May be called in another thread than its source.
 using Expect = std::function<Expected(ServiceId, const Stretch&)>;
 
-/// Predicts the requests of services; it sees every snapshot before it is asked. To ask costs little: the predicting is
-/// done by what it returns.
+/// Predicts the requests of services; it observes every snapshot before it is asked. Asking is cheap: the function that
+/// it returns does the prediction.
 struct OutlookSource {
   int samples = 1;                               ///< per second
   std::function<void(const Snapshot&)> observe;  ///< may be empty
-  /// What is expected by what was seen so far. Requires: no earlier answer is called any more.
+  /// The expectations given the observations so far. Requires: no earlier result is called any more.
   std::function<Expect()> ask;
-  /// The mean rates ([ServiceId]) of the question asked last, for a stretch from that second on: what the source must
-  /// know of its answers, whether or not they were worked out here. Nothing calls them any more. May be empty.
+  /// Passes the mean rates ([ServiceId]) of the last question, for a stretch from that second on: what the source must
+  /// know of its results, which another engine may have computed. They are not called any more. May be empty.
   std::function<void(std::int64_t from_second, const std::vector<double>& mean_rates)> learn = {};
   Memory memory = {};
 };
@@ -50,8 +50,8 @@ struct OutlookSource {
 /// value answers almost equally. Requires: questions come in order of time.
 [[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
 
-/// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: for measuring
-/// what the estimate of `mean_rate` costs. `arrivals` returns the requests of a second of the run.
+/// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: to measure the
+/// cost of estimating `mean_rate`. `arrivals` returns the requests of a second of the run.
 [[nodiscard]] OutlookSource known_counts_outlook(
     const Scenario& scenario, const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals);
 

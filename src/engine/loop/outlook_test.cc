@@ -156,7 +156,7 @@ TEST(ForecastOutlook, AnAnswerAboutAServiceThatIsGoneIsNotThatOfItsSuccessor) {
   outlook.observe(next);
   outlook.learn(130, {expect({0}, stretch).mean_rate, expect({1}, stretch).mean_rate});
   const std::vector<Expected> anew = ask_all(outlook, stretch);
-  EXPECT_EQ(anew[0].loads, anew[1].loads);  // nothing is known of either
+  EXPECT_EQ(anew[0].loads, anew[1].loads);  // no data on either
   EXPECT_EQ(anew[0].mean_rate, anew[1].mean_rate);
 }
 

@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-/// Whether two slices of a GPU exclude each other, whatever else stands there.
+/// Whether two slices of a GPU exclude each other, regardless of other slices.
 bool clash(const GpuModel& model, const Slice& a, const Slice& b) {
   if (a.profile.is_full() || b.profile.is_full()) return true;
   mig::State both{{.start = a.start, .profile = a.profile}, {.start = b.start, .profile = b.profile}};
@@ -24,7 +24,7 @@ bool clash(const GpuModel& model, const Slice& a, const Slice& b) {
   return mig::find_clash(model, both).has_value();
 }
 
-/// What makes room for one pin on its GPU.
+/// Makes one pin on its GPU, with the actions that clear space for it.
 class PinMaker {
  public:
   PinMaker(const Scenario& scenario, const Snapshot& snapshot, ServiceId owner, const Slice& slice)
@@ -63,7 +63,7 @@ class PinMaker {
  private:
   [[nodiscard]] const ServiceSpec& spec() const { return scenario_.services[owner_.index]; }
 
-  /// Whether the owner does there what its spec lets it do: one that was set since may retrain no more, or have another
+  /// Whether the owner's use of the slice is allowed by its spec: a later spec may no longer retrain, or have another
   /// target or profile.
   [[nodiscard]] bool is_used_well(const StandingSlice& standing) const {
     if (snapshot_.services[owner_.index].revision == 0) return true;  // as the first layout has it
@@ -89,8 +89,8 @@ class PinMaker {
     });
   }
 
-  /// What the owner does there: it serves with the first variant that has a default point, or else at the quickest
-  /// point within the target (then requests must hardly wait), or else retrains.
+  /// The owner's use of the slice: it serves with the first variant that has a default point, or else at the quickest
+  /// point within the target (then requests can hardly wait), or else retrains.
   [[nodiscard]] std::optional<AssignSlice> wanted() const {
     const GpuModel& model = scenario_.model_of(slice_.gpu);
     AssignSlice wanted{.holding = {.slice = slice_, .role = Role::kInference, .services = {owner_}},
@@ -111,7 +111,7 @@ class PinMaker {
     return wanted;
   }
 
-  /// Of those that make a pin one that can be met (engine/loop/static_conflict.h).
+  /// The quickest of the points with which a pin can be met (engine/loop/static_conflict.h).
   [[nodiscard]] std::optional<PointChoice> quickest_point() const {
     std::optional<PointChoice> quickest;
     Decimal latency_ms = spec().target_ms;
@@ -148,7 +148,7 @@ StageAnswer ask(const Scenario& scenario, const Snapshot& snapshot, Plan& plan) 
     for (const Pin& pin : scenario.services[index].pins) {
       const bool has_actions = std::ranges::any_of(
           plan.actions, [&](const Action& action) { return slice_of(action.what).gpu == pin.slice.gpu; });
-      if (has_actions) continue;  // one pin of a GPU after the other
+      if (has_actions) continue;  // one pin per GPU at a time
       const PinMaker maker(scenario, snapshot, {index}, pin.slice);
       if (!maker.is_held()) maker.make(plan);
     }

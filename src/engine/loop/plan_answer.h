@@ -40,7 +40,7 @@ struct PlanAnswer {
 [[nodiscard]] std::size_t changing_count(const planner::Reasons& reasons);
 
 /// The actions of the first layout that its schedule does not contain, as steps: pinned slices exist from the first
-/// layout on, even where no service gains by them.
+/// layout on, even if no service gains by them.
 [[nodiscard]] std::vector<planner::ReasonedStep> steps_of_pins(const PlanRecord& record, const Plan& plan);
 
 inline constexpr std::size_t kAllSteps = std::numeric_limits<std::size_t>::max();

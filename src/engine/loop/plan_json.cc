@@ -2,115 +2,122 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <variant>
 
 #include "base/core/overloaded.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 
 namespace berth {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
-Json reason_json(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
-  if (reasoned.step.type == planner::StepType::kKeep) return {{"gain", reasoned.kept_worth}};
-  Json json;
-  if (reasoned.reason) {
-    json["gain"] = json::or_null(reasoned.reason->gain);
-    json["gain_slack"] = json::or_null(reasoned.reason->gain_slack);
+void write_reason(Writer& json, const Scenario& scenario, const PlanRecord& record,
+                  const planner::ReasonedStep& reasoned) {
+  json.open_object();
+  if (reasoned.step.type == planner::StepType::kKeep) {
+    json.member("gain", reasoned.kept_worth).close_object();
+    return;
   }
-  json["gain_of_gpu"] = json::or_null(reasoned.of_gpu->gain);
-  json["cost_of_change"] = reasoned.of_gpu->cost;
-  json["of"] = reasoned.reason ? "action" : "gpu";
-  if (!reasoned.reason) return json;
-  json["rejected"] = {{"what", instead_text(scenario, record, *reasoned.reason)},
-                      {"objective", reasoned.reason->gain ? Json(reasoned.reason->objective_instead) : Json()}};
-  return json;
+  const auto& reason = reasoned.reason;
+  if (reason) json.member("gain", reason->gain).member("gain_slack", reason->gain_slack);
+  json.member("gain_of_gpu", reasoned.of_gpu->gain).member("cost_of_change", reasoned.of_gpu->cost);
+  json.member("of", reason ? "action" : "gpu");
+  if (reason) {
+    json.open_object("rejected").member("what", instead_text(scenario, record, *reason));
+    json.member("objective", reason->gain ? std::optional(reason->objective_instead) : std::nullopt).close_object();
+  }
+  json.close_object();
 }
 
-Json reasons_json(const planner::Reasons& reasons) {
-  return {{"computed", reasons.computed},
-          {"not_computed", changing_count(reasons) - reasons.computed},
-          {"what_ifs", reasons.what_ifs},
-          {"are_largest", reasons.are_largest}};
+void put_reasons(Writer& json, const planner::Reasons& reasons) {
+  json.open_object("reasons").member("computed", reasons.computed);
+  json.member("not_computed", changing_count(reasons) - reasons.computed).member("what_ifs", reasons.what_ifs);
+  json.member("are_largest", reasons.are_largest).close_object();
 }
 
-Json step_json(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
+void write_step(Writer& json, const Scenario& scenario, const PlanRecord& record,
+                const planner::ReasonedStep& reasoned) {
   const planner::Step& step = reasoned.step;
+  const planner::Piece& piece = step.piece;
   const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
-  const Slice slice = record.frame.slice_at(gpu, step.piece.site);
-  Json entry;
-  entry["gpu"] = gpu.index;
-  entry["type"] = word_of(step.type);
-  entry["profile"] = profile_name(scenario.model_of(gpu), slice.profile);
-  entry["start"] = slice.start;
-  const bool is_held = step.piece.service != planner::kNoService;
-  entry["service"] = is_held ? Json(scenario.services[static_cast<std::size_t>(step.piece.service)].name) : Json();
-  entry["role"] = is_held ? Json(step.piece.use == planner::kRetraining ? "retraining" : "inference") : Json();
-  if (is_held && step.piece.use > 0) {
-    entry["variant"] = scenario.services[static_cast<std::size_t>(step.piece.service)]
-                           .variants[static_cast<std::size_t>(step.piece.use) - 1]
-                           .name;
+  const Slice slice = record.frame.slice_at(gpu, piece.site);
+  const bool is_held = piece.service != planner::kNoService;
+  const ServiceSpec* holder = is_held ? &scenario.services[static_cast<std::size_t>(piece.service)] : nullptr;
+  json.open_object().member("gpu", gpu.index).member("type", word_of(step.type));
+  json.member("profile", profile_name(scenario.model_of(gpu), slice.profile)).member("start", slice.start);
+  const std::string_view role = piece.use == planner::kRetraining ? "retraining" : "inference";
+  json.member("service", is_held ? std::optional(holder->name) : std::nullopt);
+  json.member("role", is_held ? std::optional(role) : std::nullopt);
+  if (is_held && piece.use > 0) {
+    json.member("variant", holder->variants[static_cast<std::size_t>(piece.use) - 1].name);
   }
-  entry["at_second"] = record.acts_at.second() + step.slot;
-  entry["reason"] = reason_json(scenario, record, reasoned);
-  return entry;
+  json.member("at_second", record.acts_at.second() + step.slot);
+  write_reason(json.key("reason"), scenario, record, reasoned);
+  json.close_object();
 }
 
-Json slice_step_json(const Scenario& scenario, const PlanRecord& record,
-                     const std::optional<planner::SliceStep>& step) {
-  if (!step) return {};
+void write_slice_step(Writer& json, const Scenario& scenario, const PlanRecord& record,
+                      const std::optional<planner::SliceStep>& step) {
+  if (!step) {
+    json.value(nullptr);
+    return;
+  }
   const auto model = static_cast<std::size_t>(step->model);
   const auto& sites = record.problem.models[model].sites;
   const auto site = std::ranges::find(sites, step->kind, &planner::Site::kind);
   const auto& gpus = record.problem.gpus;
   const auto gpu = std::ranges::find(gpus, step->model, &planner::GpuTerms::model) - gpus.begin();
   const GpuModel& name = scenario.model_of({static_cast<std::uint32_t>(gpu)});
-  return {{"gpu_model", name.name},
-          {"profile", profile_name(name, site->profile)},
-          {"requests_per_second", step->requests_per_second},
-          {"change", step->change}};
+  json.open_object().member("gpu_model", name.name).member("profile", profile_name(name, site->profile));
+  json.member("requests_per_second", step->requests_per_second).member("change", step->change).close_object();
 }
 
-/// The constraints of a proven conflict; empty if none is proven.
-Json conflict_json(const Scenario& scenario, const PlanRecord& record) {
-  Json names = Json::array();
-  if (!record.unmet_floors) return names;
-  const auto* conflict = std::get_if<ProvenConflict>(&*record.unmet_floors);
-  if (conflict == nullptr) return names;
-  for (const ConstraintId& id : conflict->constraints) names.push_back(constraint_name(scenario, id));
-  return names;
+/// The constraints of a proven conflict; none if none is proven.
+void put_conflict(Writer& json, const Scenario& scenario, const PlanRecord& record) {
+  const auto* conflict = record.unmet_floors ? std::get_if<ProvenConflict>(&*record.unmet_floors) : nullptr;
+  json.open_list("conflict");
+  if (conflict != nullptr) {
+    for (const ConstraintId& id : conflict->constraints) json.value(constraint_name(scenario, id));
+  }
+  json.close_list();
 }
 
 /// The reason for unmet floors; null if all floors are met.
-Json unmet_floors_json(const PlanRecord& record) {
-  if (!record.unmet_floors) return {};
-  return std::visit(Overloaded{[](const ProvenConflict& conflict) {
-                                 return Json{{"because", "conflict"}, {"minimal", conflict.is_minimal}};
-                               },
-                               [](const ChangeUnderWay& change) {
-                                 return Json{{"because", "change_under_way"},
-                                             {"until_second", (change.until - Instant()).to_seconds()}};
-                               },
-                               [](const FloorsNotDecided&) { return Json{{"because", "not_decided"}}; }},
-                    *record.unmet_floors);
+void put_unmet_floors(Writer& json, const PlanRecord& record) {
+  json.key("floors_unmet");
+  if (!record.unmet_floors) {
+    json.value(nullptr);
+    return;
+  }
+  json.open_object();
+  std::visit(Overloaded{[&](const ProvenConflict& conflict) {
+                          json.member("because", "conflict").member("minimal", conflict.is_minimal);
+                        },
+                        [&](const ChangeUnderWay& change) {
+                          json.member("because", "change_under_way");
+                          json.member("until_second", (change.until - Instant()).to_seconds());
+                        },
+                        [&](const FloorsNotDecided&) { json.member("because", "not_decided"); }},
+             *record.unmet_floors);
+  json.close_object();
 }
 
-Json share_json(const Scenario& scenario, const PlanRecord& record, std::size_t service,
-                const planner::ServiceShare& share) {
+void write_share(Writer& json, const Scenario& scenario, const PlanRecord& record, std::size_t service,
+                 const planner::ServiceShare& share) {
   const planner::ServiceTerms& terms = record.problem.services[service];
-  return {{"name", scenario.services[service].name},
-          {"forecast_requests_per_second", share.forecast},
-          {"capacity_requests_per_second", share.capacity},
-          {"served_requests_per_second", share.served},
-          {"value_of_an_answer", terms.value},
-          {"floor_requests_per_second", terms.floor_rate > 0 ? Json(terms.floor_rate) : Json()},
-          {"value", share.value},
-          {"one_slice_more", slice_step_json(scenario, record, share.one_more)},
-          {"one_slice_less", slice_step_json(scenario, record, share.one_less)}};
+  json.open_object().member("name", scenario.services[service].name);
+  json.member("forecast_requests_per_second", share.forecast);
+  json.member("capacity_requests_per_second", share.capacity).member("served_requests_per_second", share.served);
+  json.member("value_of_an_answer", terms.value);
+  json.member("floor_requests_per_second", terms.floor_rate > 0 ? std::optional(terms.floor_rate) : std::nullopt);
+  json.member("value", share.value);
+  write_slice_step(json.key("one_slice_more"), scenario, record, share.one_more);
+  write_slice_step(json.key("one_slice_less"), scenario, record, share.one_less);
+  json.close_object();
 }
 
 }  // namespace
@@ -118,35 +125,26 @@ Json share_json(const Scenario& scenario, const PlanRecord& record, std::size_t 
 std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   const PlanRecord& record = answer.record;
   const double gap = gap_of(record.answer);
-  Json document;
-  document["berth"] = 1;
-  document["scenario"] = scenario.name;
-  document["second"] = record.made_at.second();
-  document["objective"] = record.answer.objective;
-  document["bound"] = std::max(record.answer.bound, record.answer.objective);
-  document["gap"] = gap;
-  document["proven"] = gap == 0;
-  document["nodes"] = record.answer.nodes;
-  if (answer.reasons.better_found) document["better_found"] = *answer.reasons.better_found;
-  document["actions"] = Json::array();
-  for (const planner::ReasonedStep& step : answer.reasons.steps) {
-    document["actions"].push_back(step_json(scenario, record, step));
-  }
-  document["reasons"] = reasons_json(answer.reasons);
-  document["promised_gain"] = promised_gain_of(record);
-  document["expires_second"] = record.expires_at.second();
-  document["conflict"] = conflict_json(scenario, record);
-  document["floors_unmet"] = unmet_floors_json(record);
+  Writer json(2);
+  json.open_object().member("berth", 1).member("scenario", scenario.name).member("second", record.made_at.second());
+  json.member("objective", record.answer.objective);
+  json.member("bound", std::max(record.answer.bound, record.answer.objective));
+  json.member("gap", gap).member("proven", gap == 0).member("nodes", record.answer.nodes);
+  if (answer.reasons.better_found) json.member("better_found", *answer.reasons.better_found);
+  json.list("actions", answer.reasons.steps,
+            [&](Writer&, const planner::ReasonedStep& step) { write_step(json, scenario, record, step); });
+  put_reasons(json, answer.reasons);
+  json.member("promised_gain", promised_gain_of(record)).member("expires_second", record.expires_at.second());
+  put_conflict(json, scenario, record);
+  put_unmet_floors(json, record);
   if (!answer.shares.empty()) {
-    Json services = Json::array();
-    for (std::size_t i = 0; i < answer.shares.size(); ++i) {
-      services.push_back(share_json(scenario, record, i, answer.shares[i]));
-    }
-    document["services"] = std::move(services);
+    json.open_list("services");
+    for (std::size_t i = 0; i < answer.shares.size(); ++i) write_share(json, scenario, record, i, answer.shares[i]);
+    json.close_list();
   }
-  if (answer.solve_ms) document["solve_ms"] = *answer.solve_ms;
-  if (answer.reasons_ms) document["reasons_ms"] = *answer.reasons_ms;
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (answer.solve_ms) json.member("solve_ms", *answer.solve_ms);
+  if (answer.reasons_ms) json.member("reasons_ms", *answer.reasons_ms);
+  return json.close_object().take_line();
 }
 
 }  // namespace berth

@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-/// What a planner counts on; the checkers have a function of their own (engine/loop/fleet_after.h).
+/// The slices that a planner counts on; the checkers have their own function (engine/loop/fleet_after.h).
 std::map<Slice, Allocation> slices_after(const Snapshot& snapshot, const Plan& plan) {
   std::map<Slice, Allocation> after;
   for (const StandingSlice& standing : snapshot.staying()) after[standing.holding.slice] = standing.allocation();

@@ -14,15 +14,15 @@
 
 namespace berth {
 
-/// The floors of a plan whose actions are complete, in requests per second: `needed` follows from the moment's outlook,
-/// `planned` is the rate of the slices after the plan, each at its chosen point (else the default one) and at the
-/// interference of a full GPU.
+/// The floors of a plan whose actions are complete, in requests per second: `needed` follows from the outlook of
+/// `moment`, `planned` is the rate of the slices after the plan, each at its chosen point (else the default one) and at
+/// the interference of a full GPU.
 [[nodiscard]] std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapshot& snapshot,
                                                        const planner::Moment& moment, const Plan& plan);
 
 /// A question to a solver with a limited number of nodes: can some constraints of a scenario all be kept at a moment?
-/// Slices that are not ready yet count as ready: a change under way is no constraint of the scenario. `frame` is that
-/// of the whole scenario.
+/// Slices that are not ready yet count as ready: a change under way is not a constraint of the scenario. `frame` covers
+/// the whole scenario.
 struct MomentQuestion {
   const Scenario& scenario;
   const planner::Frame& frame;

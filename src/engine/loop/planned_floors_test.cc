@@ -148,7 +148,7 @@ TEST(MomentConflict, AFleetThatIsFarTooSmallIsProvenToBe) {
   scenario.services[0].isolation = Isolation::kGpu;
   EXPECT_EQ(conflict_of(scenario, steady_moment(600, 600)), Names());
   EXPECT_EQ(conflict_of(scenario, steady_moment(800, 400)), (Names{"?"}));
-  // The room that a pin takes is not available.
+  // The space of a pin is not available.
   scenario.services[0].isolation = Isolation::kMig;
   scenario.services[0].pins = {{slice_at(0, "1g.10gb", 6)}, {slice_at(1, "1g.10gb", 6)}};
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 1300)), (Names{"a.pins", "b.floor"}));

@@ -13,7 +13,7 @@ struct PlanRecord;
 
 struct PlannerOptions {
   int period_seconds = 5;     ///< between plans; when a retraining becomes due or is done, the next one is made at once
-  double tail_seconds = 100;  ///< how long the last layout of a window counts, at most to the end of the run
+  double tail_seconds = 100;  ///< how long the last layout of a window counts, limited by the end of the run
   /// The least gain of each slice that is created or destroyed, in seconds of a GPU's share of all requests
   /// (Problem::change_price). Forecasts err, so changes that gain less are not made.
   double gain_min_seconds = 0.5;
@@ -21,7 +21,7 @@ struct PlannerOptions {
   double gap = 0.003;  ///< as a share of the objective: a plan this near its bound is good enough
   /// The run ends with the longest window of the scenario, and plans count on that.
   bool has_end = true;
-  // Features that can be switched off (0), to measure what each is worth.
+  // Features that can be switched off (0), to measure the benefit of each.
   int recuts = 1;    ///< 0: one layout, planned for the whole run, stays in place
   int points = 1;    ///< 0: slices run at their default operating points
   int variants = 1;  ///< 0: only the first variant of each model

@@ -17,10 +17,10 @@
 namespace berth {
 namespace {
 
-/// The rest of a run without an end, as plans count it: long after any window and its tail.
+/// The remaining seconds that plans assume for an endless run: far beyond any window and its tail.
 constexpr std::int64_t kEndlessSeconds = 1'000'000'000;
 
-/// What the policy remembers from one question to the next. All of it follows from the snapshots and solutions seen.
+/// The policy's state from one question to the next. All of it follows from the snapshots and solutions seen.
 class PlannerPolicy {
  public:
   PlannerPolicy(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options)
@@ -40,11 +40,11 @@ class PlannerPolicy {
   }
 
   StageAnswer ask(const Snapshot& snapshot, const Plan& so_far) {
-    if (so_far.is_ordered) return Settled{};  // an order takes effect alone
+    if (so_far.is_ordered) return Settled{};  // an ordered plan takes effect alone
     if (!has_work(snapshot)) return Settled{};
     const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
     if (!is_time(snapshot, so_far, acts_at)) return Settled{};
-    if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // asked for that moment
+    if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // the caller asked about that instant
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     asked_for_ = acts_at;
     if (!specs_) read_specs();
@@ -77,7 +77,7 @@ class PlannerPolicy {
     for (const ExpectedReady& ready : solution.ready) ready_at_[ready.slice] = ready.at;
   }
 
-  /// Between questions. What follows from the specs is read from the scenario.
+  /// Saved only between questions. Values derived from the specs are rebuilt from the scenario.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.outlook_.memory, self.specs_version_, self.watch_, self.next_plan_, self.turn_, self.is_done_,
@@ -86,7 +86,7 @@ class PlannerPolicy {
   }
 
  private:
-  /// With everything that was planned and found for them.
+  /// Forgets the specs, with all plans and findings based on them.
   void forget_specs() {
     specs_.reset();
     frame_.reset();
@@ -95,7 +95,7 @@ class PlannerPolicy {
     feasibility_.reset();
   }
 
-  /// Takes time, and specs may change many times between two questions: only a question needs it.
+  /// Only a question needs this: it takes time, and specs may change many times between two questions.
   void read_specs() {
     specs_ = std::make_shared<const Scenario>(scenario_);
     frame_ = std::make_shared<const planner::Frame>(
@@ -120,7 +120,7 @@ class PlannerPolicy {
     return (is_news || snapshot.now >= next_plan_) && !is_frozen(scenario_, acts_at);
   }
 
-  /// Notes whether a retraining became due or done since the policy was last asked.
+  /// Records whether a retraining became due or was done since the policy was last asked.
   void note_retraining(const Snapshot& snapshot) {
     for (std::size_t index = 0; index < was_stale_.size(); ++index) {
       const bool is_stale = snapshot.services[index].is_retraining_due;
@@ -129,7 +129,7 @@ class PlannerPolicy {
     }
   }
 
-  /// The moment, without what is expected of the services.
+  /// The moment, without the services' expected loads.
   [[nodiscard]] planner::Moment moment_of(const Snapshot& snapshot, Instant acts_at) {
     planner::Moment moment;
     const std::int64_t rest = options_.has_end
@@ -167,8 +167,8 @@ class PlannerPolicy {
     return moment;
   }
 
-  /// Whether actions failed there so recently that the plan must do without the GPU. At least one plan does each time:
-  /// an action may fail only after kActionTimeMax, and a shorter wait would be over before the next plan.
+  /// Whether actions failed there so recently that the plan must do without the GPU. At least one plan does after each
+  /// failure: an action may fail only after kActionTimeMax, and a shorter wait would be over before the next plan.
   [[nodiscard]] bool has_just_failed(const Snapshot& snapshot, GpuId gpu) const {
     const ActionFailures& failures = snapshot.gpus[gpu.index].failures;
     if (failures.count == 0) return false;
@@ -199,11 +199,11 @@ class PlannerPolicy {
   OutlookSource outlook_;
   std::uint64_t specs_version_ = 0;
   std::shared_ptr<const Scenario> specs_;        ///< a copy of that version; empty until a question needs it
-  std::shared_ptr<const planner::Frame> frame_;  ///< of the services' specs alone; likewise
+  std::shared_ptr<const planner::Frame> frame_;  ///< derived from the services' specs alone; likewise
   RetrainingWatch watch_;
   Instant next_plan_;
   int turn_ = 0;          ///< number of questions so far
-  bool is_done_ = false;  ///< has planned, where it plans once
+  bool is_done_ = false;  ///< has planned, if it plans only once
   std::vector<char> was_stale_;
   bool has_news_ = false;
   std::optional<Instant> asked_for_;            ///< when the plan of the open question takes effect

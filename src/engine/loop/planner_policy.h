@@ -19,7 +19,7 @@
 
 namespace berth {
 
-/// A window problem as it was posed and answered.
+/// A window problem with its answer.
 struct PlanRecord {
   Instant made_at;
   Instant acts_at;     ///< slot 0

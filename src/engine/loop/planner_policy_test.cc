@@ -444,7 +444,7 @@ TEST(PlannerPolicy, FloorsThatCannotAllBeKeptAreNamedAndTheRestIsDone) {
 TEST(PlannerPolicy, AFloorThatWaitsForAChangeUnderWayHasAnEnd) {
   Posed posed(small_fleet(2));
   posed.scenario.services[0].floor_attainment = posed.scenario.services[1].floor_attainment = Decimal(1);
-  posed.loads = {300, 900};  // 700 of GPU 1 for b, and the room that a slice of GPU 0 leaves
+  posed.loads = {300, 900};  // 700 of GPU 1 for b, and the space that a slice of GPU 0 leaves
   Snapshot snapshot = standing_at(10, {held(slice_at(0, "3g.40gb", 0), {{1}}), held(slice_at(0, "3g.40gb", 4), {{0}})});
   snapshot.slices.change(0).is_leaving = true;
   const Plan plan = planned(posed.scenario, posed.stage(), snapshot);

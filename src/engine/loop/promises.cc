@@ -18,7 +18,7 @@ using planner::ServiceIndex;
 
 std::size_t nth(int index) { return static_cast<std::size_t>(index); }
 
-// ---- what is promised
+// ---- promises
 
 std::vector<SupplyStep> steps_of(const planner::fleet::ServiceSupply& supply, int slots, std::size_t variants) {
   std::vector<SupplyStep> steps;
@@ -104,7 +104,7 @@ class Promising {
     promise.services.push_back(std::move(promised));
   }
 
-  /// Those that begin with the changes of slot 0.
+  /// The pieces that begin with the changes of slot 0.
   [[nodiscard]] std::vector<PromisedPiece> pieces_of(GpuIndex gpu, const planner::fleet::Path& path) const {
     const std::vector<planner::StandingPiece>& standing = problem_.gpus[nth(gpu)].standing;
     std::vector<PromisedPiece> pieces;
@@ -129,9 +129,9 @@ class Promising {
   planner::fleet::FleetState state_;
 };
 
-// ---- what came of it
+// ---- outcomes
 
-/// A supply by slot, which the window problem calls that of pieces outside.
+/// A supply by slot, as the window problem counts the supply of pieces outside.
 struct Supply {
   std::vector<double> rates;     ///< [slot x variants + variant], slots + 1 slots
   std::vector<double> progress;  ///< [slot]
@@ -149,8 +149,8 @@ Supply supply_of(const std::vector<SupplyStep>& steps, int slots, std::size_t va
   return supply;
 }
 
-/// Counts a piece from when it worked, in place of from when it was to. A part of the tail without it makes the tail's
-/// supply as much smaller.
+/// Counts a piece from the slot in which it worked instead of the planned one. If it was missing for a part of the
+/// tail, the tail's supply is reduced by that part.
 void move_piece(const PromisedPiece& piece, std::optional<std::int32_t> ready, const Promise& promise,
                 std::size_t variants, Supply& supply) {
   const int slots = promise.slots;
@@ -168,7 +168,7 @@ void move_piece(const PromisedPiece& piece, std::optional<std::int32_t> ready, c
   supply.rates[nth(slots) * variants + nth(piece.variant)] -= piece.rate * share;
 }
 
-/// Rounding of what was added and taken away must leave nothing below zero.
+/// Rounding errors of adding and subtracting must not leave values below zero.
 void clamp(std::vector<double>& numbers) {
   for (double& number : numbers) number = std::max(number, 0.0);
 }

@@ -1,4 +1,4 @@
-/// What the changes of a plan are to gain, and what they gained: the same difference, computed again.
+/// The expected gain of a plan's changes, and the gain achieved: the same difference, computed again afterwards.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace berth {
 
-/// The promise of each GPU whose first change begins in slot 0, ascending. Floors count nothing here.
+/// The promise of each GPU whose first change begins in slot 0, ascending. Floors do not contribute to gains here.
 /// Requires: a schedule without faults. O(GPUs that change x services of theirs x slots x samples).
 [[nodiscard]] std::vector<Promise> promises_of(const planner::Frame& frame, const planner::Problem& problem,
                                                const planner::Schedule& schedule);
 
-/// What is known afterwards.
+/// The facts known afterwards.
 struct PromiseFacts {
   int samples = 1;  ///< of the load, equally likely; what happened is one
-  /// Requests per second of a service of the promise: [slot x samples + sample], and after the last slot those of the
+  /// Requests per second of a service of the promise: [slot x samples + sample]; the row after the last slot is for the
   /// tail, as planner::ServiceTerms::loads.
   std::function<std::vector<double>(ServiceId)> loads;
-  /// By piece of the promise: the slot from which it worked, at most in the tail; absent: it did not before its end.
+  /// By piece of the promise: the slot from which it worked, at the latest in the tail; absent: it never worked.
   std::vector<std::optional<std::int32_t>> ready;
 };
 

@@ -21,7 +21,7 @@ planner::Frame frame_of(const planner::Problem& problem) {
   return frame;
 }
 
-/// All as it was planned.
+/// Everything as planned.
 PromiseFacts as_planned(const planner::Problem& problem, const Promise& promise) {
   PromiseFacts facts;
   facts.samples = problem.samples;
@@ -30,7 +30,7 @@ PromiseFacts as_planned(const planner::Problem& problem, const Promise& promise)
   return facts;
 }
 
-/// A problem with its schedule: `after` says what is done with each promise.
+/// A problem with its schedule: `after` is called with each promise.
 void for_each_promise(const auto& after) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     planner::Problem problem = planner::testing::fleet_problem(Rng(seed), 3, 4, 30, 10);

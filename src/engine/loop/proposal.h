@@ -1,4 +1,4 @@
-/// A plan that waits for approval: whether it needs one, and whether what it stands on still holds.
+/// A plan that waits for approval: whether it needs one, and whether its facts still hold.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace berth {
 
-/// How a proposal came to its end.
+/// How a proposal ended.
 enum class ProposalEnd : std::uint8_t {
   kApproved,    ///< it takes effect in this step
-  kExpired,     ///< nobody approved it in time
-  kSuperseded,  ///< what it stands on has changed
+  kExpired,     ///< it was not approved in time
+  kSuperseded,  ///< facts that it depends on have changed
 };
 
 struct EndedProposal {
   std::uint64_t plan = 0;  ///< Plan::id
   ProposalEnd end = ProposalEnd::kApproved;
-  std::vector<std::string> difference;  ///< what has changed, if it is superseded
+  std::vector<std::string> difference;  ///< what has changed, if superseded
   friend bool operator==(const EndedProposal&, const EndedProposal&) = default;
 };
 
 /// A plan that waits for approval.
 struct Proposal {
   Plan plan;
-  std::vector<GpuScheduling> schedulings;  ///< of the GPU of each fact of the plan, when it was put aside
+  std::vector<GpuScheduling> schedulings;  ///< of the GPU of each fact of the plan, when it became a proposal
 };
 
 [[nodiscard]] Proposal propose(const Snapshot& snapshot, Plan plan);
 
-/// Which GPUs were changed by plans, to know whose first change a plan is.
+/// The GPUs that plans have changed, to detect a GPU's first change.
 class ChangedGpus {
  public:
   void add(const Plan& plan);
@@ -49,12 +49,12 @@ class ChangedGpus {
   }
 
  private:
-  std::vector<char> is_changed_;  ///< by GPU, as far as any was
+  std::vector<char> is_changed_;  ///< by GPU, up to the last changed one
 };
 
 /// What has changed since, so that the plan cannot take effect at this instant: one text per GPU whose facts do not
-/// hold or whose scheduling is another one, and one if changes are frozen. Legality is not looked at. O(GPUs of the
-/// plan x (slices of a GPU + log slices) + frozen windows).
+/// hold or whose scheduling differs, and one if changes are frozen. Legality is not checked. O(GPUs of the plan x
+/// (slices of a GPU + log slices) + frozen windows).
 [[nodiscard]] std::vector<std::string> find_differences(const Scenario& scenario, const Snapshot& snapshot,
                                                         const Proposal& proposal, Instant acts_at);
 

@@ -25,7 +25,7 @@ auto wanted_on(const std::vector<Holding>& layout, GpuId gpu) {
   return std::ranges::equal_range(layout, gpu, {}, [](const Holding& holding) { return holding.slice.gpu; });
 }
 
-/// What stands on a GPU, and whether more has room.
+/// The slices of a GPU, and whether more fit.
 class Room {
  public:
   Room(const GpuModel& model, const Snapshot& snapshot, GpuId gpu) : model_(model) {
@@ -41,7 +41,7 @@ class Room {
     return at == staying_.end() ? nullptr : *at;
   }
 
-  /// Takes the room of a slice that is to be created, if it is free.
+  /// Reserves the place of a slice to create, if it is free.
   bool take_if_free(const Slice& slice) {
     if (has_full_ || (slice.profile.is_full() && !taken_.empty())) return false;
     if (!slice.profile.is_full() && !fits(slice)) return false;
@@ -64,11 +64,11 @@ class Room {
 
   const GpuModel& model_;
   std::vector<const StandingSlice*> staying_;
-  mig::State taken_;  ///< by slices that leave, too
+  mig::State taken_;  ///< including slices that are leaving
   bool has_full_ = false;
 };
 
-/// A service of the file as the scenario has it now; the same number is the same service.
+/// Where a service of the file is in the scenario now; equal numbers mean the same service.
 struct Place {
   ServiceId id;
   std::uint64_t number = 0;
@@ -101,7 +101,7 @@ class Restorer {
     return Settled{};
   }
 
-  /// The names, too: the scenario for which it was made then is no longer known.
+  /// Saves the names, too, as the scenario of that time is no longer known.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.names_, self.specs_version_, self.places_, self.layout_version_, self.unsettled_);
@@ -113,8 +113,8 @@ class Restorer {
   }
 
  private:
-  /// Where the services of the file are now. The GPUs of those that came or went are to be compared again; the first
-  /// time, all are.
+  /// Finds the current indices of the file's services. The GPUs of services that were added or removed are compared
+  /// again; the first time, all GPUs are.
   void find_services(const Snapshot& snapshot) {
     std::map<std::pair<std::string, std::string>, Place> now;
     for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
@@ -139,7 +139,7 @@ class Restorer {
     specs_version_ = snapshot.specs_version;
   }
 
-  /// The holding with the services as they are now; nothing if it is for services and all of them are absent.
+  /// The holding with the current ids of its services; nothing if it has services and all are absent.
   [[nodiscard]] std::optional<Holding> wanted_now(const Holding& written) const {
     Holding wanted{.slice = written.slice, .role = written.role, .services = {}};
     for (const ServiceId service : written.services) {
@@ -150,8 +150,8 @@ class Restorer {
     return wanted;
   }
 
-  /// Adds what restores the GPU. Returns whether more is to be done there without further news of it: once the plan is
-  /// carried out, the state says so; if it is not, the GPU's turn comes again.
+  /// Adds the actions that restore the GPU. Returns whether the GPU must be compared again even if it does not change:
+  /// the plan may not be carried out.
   bool restore(const Snapshot& snapshot, GpuId gpu, Plan& plan) const {
     if (!snapshot.is_open(gpu)) return false;
     Room room(scenario_.model_of(gpu), snapshot, gpu);
@@ -197,7 +197,7 @@ class Restorer {
   std::optional<std::uint64_t> specs_version_;
   std::vector<std::optional<Place>> places_;  ///< of the file's services at that version
   std::uint64_t layout_version_ = 0;
-  std::set<GpuId> unsettled_;  ///< where something may be missing
+  std::set<GpuId> unsettled_;  ///< GPUs where a slice may be missing
 };
 
 }  // namespace

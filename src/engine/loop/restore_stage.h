@@ -1,4 +1,4 @@
-/// The stage that keeps the layout of the scenario: what is missing of it is created, and given to its services again.
+/// The stage that maintains the scenario's layout: missing slices are created and given to their services again.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,22 @@
 
 namespace berth {
 
-/// A plan of the stage has about so many actions at most; the rest is for the plans that follow.
+/// The approximate maximum of actions in a plan of the stage; the rest follows in later plans.
 inline constexpr std::size_t kRestoredActionsMax = 2000;
 
-/// How long nothing is tried on a GPU after actions failed there: 1 s, 2 s, 4 s .. 60 s. None failed: 0.
+/// How long nothing is tried on a GPU after failed actions: 1 s, 2 s, 4 s .. 60 s. 0 without failures.
 [[nodiscard]] Micros wait_after(const ActionFailures& failures);
 
-/// Compares `scenario.layout` with what stands, GPU by GPU, once the first layout is in place. On GPUs that are open
-///   - a slice that is missing is created, and given to its service, if its room is free of slices that stand or leave;
-///   - a slice that stands at its place, and is ours and unowned, is given to its service.
-/// Nothing is destroyed, and nothing is taken from a holder. Services are found by tenant and name, wherever their
-/// place is now; slices of a service that is absent are not planned. Waits while a window is frozen, while earlier
-/// stages have actions, and after actions that failed (wait_after).
+/// Compares `scenario.layout` with the existing slices, GPU by GPU, once the first layout is in place. On GPUs that are
+/// open
+///   - a missing slice is created and given to its service, if no existing or leaving slice is in its way;
+///   - an existing slice that is ours and unowned is given to its service.
+/// Nothing is destroyed, and nothing is taken from a holder. Services are found by tenant and name, whatever their
+/// current ServiceId; slices of an absent service are not planned. Waits while a window is frozen, while earlier stages
+/// have actions, and after failed actions (wait_after).
 ///
-/// `scenario`, which has a layout, must outlive the stage; its services may change, its layout does not. Costs: a step
-/// without news O(1); else O(GPUs) comparisons of numbers, and O(log slices + slices of the GPU) for each GPU that
+/// `scenario`, which has a layout, must outlive the stage; its services may change, its layout does not. Cost: O(1) for
+/// a step without changes; else O(GPUs) integer comparisons, and O(log slices + slices of the GPU) for each GPU that
 /// changed or waits.
 [[nodiscard]] Stage restore_stage(const Scenario& scenario);
 

@@ -46,8 +46,8 @@ std::vector<Stage> stages_of(const Scenario& scenario) {
   return stages;
 }
 
-/// An engine with the stage and a world by hand, from second 0 on, when the first layout stands. The parameter: whether
-/// the engine is discarded after each step and rebuilt from its events.
+/// An engine with the stage and a world by hand, from second 0 on, when the first layout is in place. The parameter:
+/// whether the engine is discarded after each step and rebuilt from its events.
 class Restore : public ::testing::TestWithParam<bool> {
  protected:
   void begin(Scenario scenario) {
@@ -56,7 +56,7 @@ class Restore : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(plan_at(0).actions.size(), 2 * scenario_.layout->size());
   }
 
-  /// What happens before the next step.
+  /// Events before the next step.
   void happens(decltype(Event::what) what) { news_.push_back({.at = now_, .what = std::move(what)}); }
 
   /// The plan that takes effect at that second; nothing of it is ready.
@@ -96,7 +96,7 @@ class Restore : public ::testing::TestWithParam<bool> {
     spec->name = spec->tenant = name;
     happens(ServiceSet{.service = {place}, .revision = ++revision_, .spec = std::move(spec)});
   }
-  /// Of GPU 1 something else, so that its slice is gone.
+  /// Another slice on GPU 1, so that its slice is gone.
   void lose_far() {
     happens(GpuLost{.gpu = {1}});
     EXPECT_TRUE(changes_at(1).empty());
@@ -212,7 +212,7 @@ TEST_P(Restore, FailuresOfOnePlanCountOnce) {
   begin(with_layout());
   creation_fails(kSmall);
   EXPECT_TRUE(changes_at(1).empty());
-  is_ready(kUnowned);  // created by the same plan: this says nothing of the next attempt
+  is_ready(kUnowned);  // created by the same plan: this says nothing about the next attempt
   creation_fails(kLarge);
   EXPECT_TRUE(changes_at(1.5).empty());
   EXPECT_TRUE(changes_at(2.4).empty());
@@ -240,7 +240,7 @@ TEST_P(Restore, AServiceThatIsSetAgainGetsItsSlicesWhereverItsPlaceIs) {
   happens(ServiceRemoved{{0}});
   EXPECT_EQ(changes_at(1), (Changes{DestroySlice{kSmall}, DestroySlice{kFar}}));
   is_set(2, "a");
-  EXPECT_TRUE(changes_at(2).empty());  // the slices of its predecessor still stand
+  EXPECT_TRUE(changes_at(2).empty());  // the slices of its predecessor still exist
   is_gone(kFar);
   EXPECT_EQ(changes_at(3), (Changes{CreateSlice{kFar}, give(held(kFar, {{2}})).what}));
   is_gone(kSmall);
@@ -279,7 +279,7 @@ TEST_P(Restore, ASliceOfOthersBesideItsRoomIsNoObstacle) {
   EXPECT_EQ(changes_at(2), kFarAgain);
 }
 
-/// The stage alone, for what its own plans never lead to.
+/// The stage alone, for states that its own plans never lead to.
 Changes asked(const Scenario& scenario, const Snapshot& snapshot, Plan plan = {}) {
   const std::size_t before = plan.actions.size();
   EXPECT_EQ(testing::decide(restore_stage(scenario), snapshot, plan), std::nullopt);

@@ -9,7 +9,7 @@
 namespace berth {
 namespace {
 
-/// What is to become of a slice that somebody who is gone holds.
+/// What to do with a slice held by a removed service.
 Action clearing_of(const Snapshot& snapshot, const StandingSlice& standing) {
   const Reason reason{.text = "its service was removed", .numbers = {}};
   Holding rest = standing.holding;

@@ -1,4 +1,4 @@
-/// The stage that clears what removed services leave behind.
+/// The stage that clears the slices of removed services.
 #pragma once
 
 #include "domain/values/scenario.h"
@@ -6,8 +6,8 @@
 
 namespace berth {
 
-/// Destroys the slices of services that are gone; a slice that others share stays with the others. Waits while a window
-/// is frozen. Its plans are ordered (Plan::is_ordered). `scenario` must outlive the stage.
+/// Destroys the slices of removed services; a shared slice stays with its other holders. Waits while a window is
+/// frozen. Its plans are ordered (Plan::is_ordered). `scenario` must outlive the stage.
 [[nodiscard]] Stage retire_stage(const Scenario& scenario);
 
 }  // namespace berth

@@ -17,8 +17,8 @@ std::optional<Instant> latest_due(const Retraining& retraining, Instant since, I
 
 RetrainingWatch::RetrainingWatch(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
 
-/// A retraining that was done when the next became due is over; progress of an unfinished one is lost or kept. A slice
-/// continues with the next.
+/// When a retraining becomes due, a finished predecessor is over, and the progress of an unfinished one is lost or
+/// kept. The slice continues with the next.
 double RetrainingWatch::progress_at(const Progress& progress, const Retraining& retraining, Instant at) const {
   const auto due = latest_due(retraining, progress.since, at);
   if (is_first_ || !due || *due <= seen_at_) return progress.done + progress.per_second * (at - seen_at_).to_seconds();

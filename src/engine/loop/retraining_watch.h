@@ -16,8 +16,8 @@ class RetrainingWatch {
   /// `scenario` must outlive it.
   explicit RetrainingWatch(const Scenario& scenario);
 
-  /// Observes a snapshot. Between two snapshots, the slices that were ready at the first are taken to have worked all
-  /// the time. Requires: time does not go back.
+  /// Observes a snapshot. Slices that were ready at one snapshot are assumed to have worked until the next. Requires:
+  /// time does not decrease.
   void observe(const Snapshot& snapshot);
 
   /// The state of a service's retraining at `at`, not before the last snapshot, if nothing changes until then.
@@ -31,7 +31,7 @@ class RetrainingWatch {
 
  private:
   struct Progress {
-    std::uint64_t number = 0;  ///< of the service; another one begins anew
+    std::uint64_t number = 0;  ///< of the service; a new one starts empty
     Instant since;             ///< from when its due times count
     bool is_stale = false;
     double done = 0;

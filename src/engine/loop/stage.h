@@ -1,4 +1,5 @@
-/// A stage: one part of a policy. The engine runs its table of stages in order and makes one question of what they ask.
+/// A stage: one part of a policy. The engine runs its table of stages in order and combines what they ask into one
+/// question.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@
 
 namespace berth {
 
-/// Nothing more to ask: what the stage wants, if anything, stands in the plan.
+/// Nothing more to ask: the stage's actions, if any, are in the plan.
 struct Settled {};
 
 /// No plan can exist.
@@ -29,8 +30,8 @@ using Solve = std::function<void(const Snapshot&, Solution&)>;
 
 using StageAnswer = std::variant<Settled, NoPlan, Solve>;
 
-/// One named pass over the snapshot. What it does must depend only on the snapshots and solutions seen so far (and on
-/// what it was built from), so that the same events lead to the same memory.
+/// One named pass over the snapshot. Its behaviour must depend only on the snapshots and solutions seen so far (and on
+/// its construction arguments), so that the same events lead to the same memory.
 struct Stage {
   std::string name;
   /// Sees each snapshot before anything is asked, also while a question is open. May be empty.
@@ -46,12 +47,12 @@ struct Stage {
 /// Makes the stages of an engine for its scenario, which outlives them and changes when services are set or removed.
 using MakeStages = std::function<std::vector<Stage>(const Scenario&)>;
 
-/// Stages that were made before, for another copy of a scenario whose services do not change. Their memory is theirs:
-/// to be used once.
+/// Returns `stages`, made earlier for another copy of a scenario whose services do not change. They carry state, so the
+/// result may be used once.
 [[nodiscard]] MakeStages ready_stages(std::vector<Stage> stages);
 
-/// A stage that decides within the step: cheap, or of a policy that only replays. A returned text is the reason why no
-/// plan can exist.
+/// A stage that decides within the step: for cheap decisions, or policies that only replay. A returned text is the
+/// reason why no plan can exist.
 [[nodiscard]] Stage deciding_stage(std::string name,
                                    std::function<std::optional<std::string>(const Snapshot&, Plan&)> decide);
 

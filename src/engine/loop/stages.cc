@@ -108,7 +108,7 @@ Stage retraining_stage(const Scenario& scenario) {
                        const Snapshot& snapshot, Plan& plan) mutable -> std::optional<std::string> {
     if (!retrains || version != snapshot.specs_version) retrains = lender.has_retraining();
     version = snapshot.specs_version;
-    // A plan that lays out everything anew is not mixed with lending; the next step lends.
+    // A plan with a complete new layout is not mixed with lending; the next step lends.
     if (!*retrains || !plan.actions.empty() || is_frozen(scenario, snapshot.takes_effect_at(scenario.planning)))
       return std::nullopt;
     lender.lend_or_return(snapshot, plan);

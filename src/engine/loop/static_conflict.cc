@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "domain/profile/operating_point.h"
 
@@ -37,39 +38,44 @@ std::string pin_shown(const Scenario& scenario, const Pin& pin) {
   return fmt::format("{}@{}", profile_name(scenario.model_of(pin.slice.gpu), pin.slice.profile), pin.slice.start);
 }
 
+StaticConflict conflict_of_pin(ServiceId service, const Pin& pin, std::string wanted, std::string found) {
+  return {.constraints = {constraint_of(service, kPins)},
+          .gpu = pin.slice.gpu,
+          .wanted = std::move(wanted),
+          .found = std::move(found)};
+}
+
 /// A fleet may have fewer GPUs than the file says: `berth size` tries counts.
-std::optional<Conflict> pin_without_gpu(const Scenario& scenario) {
+std::optional<StaticConflict> pin_without_gpu(const Scenario& scenario) {
   const std::uint32_t gpus = scenario.gpu_count();
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     const ServiceSpec& service = scenario.services[index];
     for (const Pin& pin : service.pins) {
       if (pin.slice.gpu.index < gpus) continue;
-      return Conflict{
-          .constraints = {constraint_of({index}, kPins)},
-          .why = fmt::format("GPU {}: wanted a GPU with a slice for {} alone ({}.pins), found a fleet of {}",
-                             pin.slice.gpu.index, service_label(scenario, {index}), service_label(scenario, {index}),
-                             gpus)};
+      const std::string label = service_label(scenario, {index});
+      return conflict_of_pin({index}, pin, fmt::format("a GPU with a slice for {} alone ({}.pins)", label, label),
+                             fmt::format("a fleet of {}", gpus));
     }
   }
   return std::nullopt;
 }
 
-std::optional<Conflict> useless_pin(const Scenario& scenario) {
+std::optional<StaticConflict> useless_pin(const Scenario& scenario) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     const ServiceSpec& service = scenario.services[index];
     for (const Pin& pin : service.pins) {
       if (is_of_use(service, scenario.model_of(pin.slice.gpu), pin.slice.profile)) continue;
-      return Conflict{.constraints = {constraint_of({index}, kPins)},
-                      .why = fmt::format("GPU {}: wanted a slice that {} can serve or retrain on ({}.pins), found {}",
-                                         pin.slice.gpu.index, service_label(scenario, {index}),
-                                         service_label(scenario, {index}), pin_shown(scenario, pin))};
+      const std::string label = service_label(scenario, {index});
+      return conflict_of_pin({index}, pin,
+                             fmt::format("a slice that {} can serve or retrain on ({}.pins)", label, label),
+                             pin_shown(scenario, pin));
     }
   }
   return std::nullopt;
 }
 
 /// A service retrains on one slice at a time, so it can hold only one slice on which it cannot serve.
-std::optional<Conflict> pins_to_retrain_on(const Scenario& scenario) {
+std::optional<StaticConflict> pins_to_retrain_on(const Scenario& scenario) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     const ServiceSpec& service = scenario.services[index];
     const Pin* first = nullptr;
@@ -79,12 +85,11 @@ std::optional<Conflict> pins_to_retrain_on(const Scenario& scenario) {
         first = &pin;
         continue;
       }
-      return Conflict{
-          .constraints = {constraint_of({index}, kPins)},
-          .why = fmt::format("GPU {}: wanted at most one pinned slice on which {} can only retrain "
-                             "({}.pins), found {} on GPU {} and {}",
-                             pin.slice.gpu.index, service_label(scenario, {index}), service_label(scenario, {index}),
-                             pin_shown(scenario, *first), first->slice.gpu.index, pin_shown(scenario, pin))};
+      const std::string label = service_label(scenario, {index});
+      return conflict_of_pin(
+          {index}, pin, fmt::format("at most one pinned slice on which {} can only retrain ({}.pins)", label, label),
+          fmt::format("{} on GPU {} and {}", pin_shown(scenario, *first), first->slice.gpu.index,
+                      pin_shown(scenario, pin)));
     }
   }
   return std::nullopt;
@@ -97,7 +102,7 @@ struct PinOf {
 };
 
 /// The conflict of two services, the first before the second in the file, with pins on one GPU.
-std::optional<Conflict> conflict_of(const Scenario& scenario, const PinOf& first, const PinOf& second) {
+std::optional<StaticConflict> conflict_of(const Scenario& scenario, const PinOf& first, const PinOf& second) {
   const ServiceSpec& one = scenario.services[first.service.index];
   const ServiceSpec& other = scenario.services[second.service.index];
   const bool is_first_alone = one.isolation == Isolation::kGpu;
@@ -108,15 +113,18 @@ std::optional<Conflict> conflict_of(const Scenario& scenario, const PinOf& first
   const ServiceSpec& wanting = is_first ? one : other;
   const ConstraintId third =
       constraint_of(is_first ? first.service : second.service, is_alone ? kIsolation : kTrustDomain);
-  Conflict conflict;
+  StaticConflict conflict;
   conflict.constraints = {constraint_of(first.service, kPins), constraint_of(second.service, kPins), third};
   std::ranges::sort(conflict.constraints);
-  conflict.why = fmt::format(
-      "GPU {}: wanted {} ({}), found pins of {} ({}) and {} ({})", first.pin.slice.gpu.index,
-      is_alone ? fmt::format("{} alone", service_label(scenario, is_first ? first.service : second.service))
-               : fmt::format("only services of trust domain {}", *wanting.trust_domain),
-      constraint_name(scenario, third), service_label(scenario, first.service), pin_shown(scenario, first.pin),
-      service_label(scenario, second.service), pin_shown(scenario, second.pin));
+  conflict.gpu = first.pin.slice.gpu;
+  conflict.wanted =
+      fmt::format("{} ({})",
+                  is_alone ? fmt::format("{} alone", service_label(scenario, is_first ? first.service : second.service))
+                           : fmt::format("only services of trust domain {}", *wanting.trust_domain),
+                  constraint_name(scenario, third));
+  conflict.found =
+      fmt::format("pins of {} ({}) and {} ({})", service_label(scenario, first.service), pin_shown(scenario, first.pin),
+                  service_label(scenario, second.service), pin_shown(scenario, second.pin));
   return conflict;
 }
 
@@ -125,7 +133,7 @@ const Pin* pin_on(const ServiceSpec& service, GpuId gpu) {
   return it == service.pins.end() ? nullptr : &*it;
 }
 
-std::optional<Conflict> clash_of_neighbours(const Scenario& scenario) {
+std::optional<StaticConflict> clash_of_neighbours(const Scenario& scenario) {
   for (std::uint32_t first = 0; first < scenario.services.size(); ++first) {
     for (const Pin& pin : scenario.services[first].pins) {
       for (std::uint32_t second = first + 1; second < scenario.services.size(); ++second) {
@@ -140,6 +148,10 @@ std::optional<Conflict> clash_of_neighbours(const Scenario& scenario) {
 }
 
 }  // namespace
+
+std::string StaticConflict::text() const {
+  return fmt::format("GPU {}: wanted {}, found {}", gpu.index, wanted, found);
+}
 
 std::vector<ConstraintId> constraints_of(const Scenario& scenario) {
   std::vector<ConstraintId> constraints;
@@ -185,7 +197,7 @@ Scenario with_only(const Scenario& scenario, std::span<const ConstraintId> kept)
   return result;
 }
 
-std::optional<Conflict> find_static_conflict(const Scenario& scenario) {
+std::optional<StaticConflict> find_static_conflict(const Scenario& scenario) {
   if (auto conflict = pin_without_gpu(scenario)) return conflict;  // the others look at the pin's GPU
   if (auto conflict = useless_pin(scenario)) return conflict;
   if (auto conflict = pins_to_retrain_on(scenario)) return conflict;

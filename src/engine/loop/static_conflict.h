@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "domain/values/scenario.h"
@@ -20,11 +21,24 @@ namespace berth {
 /// feasible with some constraints is feasible with fewer.
 [[nodiscard]] Scenario with_only(const Scenario& scenario, std::span<const ConstraintId> kept);
 
+/// Pins that no plan can keep, alone or together with another constraint.
+struct StaticConflict {
+  std::vector<ConstraintId> constraints;  ///< in their order; a smallest set that cannot be met
+  GpuId gpu;                              ///< of the pin; the fleet may not have it
+  std::string wanted;                     ///< "a's GPU alone (a.isolation)"
+  std::string found;
+
+  /// "GPU 4: wanted .., found ..".
+  [[nodiscard]] std::string text() const;
+  /// As the engine's answer to the first question.
+  [[nodiscard]] Conflict as_conflict() const { return {.constraints = constraints, .why = text()}; }
+};
+
 /// A smallest conflict of pins with other constraints, found without a solver: a pin on a GPU that the fleet does not
 /// have; a slice pinned to a service that can neither serve (at any measured point within its target) nor retrain
 /// there; several slices pinned to a service that can only retrain on them, as it retrains on one at a time; pins on
 /// one GPU of two services that must not share it. Conflicts of one constraint come before those of three; nothing if
 /// there is none. Pins that overlap are refused when the scenario is read.
-[[nodiscard]] std::optional<Conflict> find_static_conflict(const Scenario& scenario);
+[[nodiscard]] std::optional<StaticConflict> find_static_conflict(const Scenario& scenario);
 
 }  // namespace berth

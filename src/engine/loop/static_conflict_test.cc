@@ -152,7 +152,7 @@ TEST(StaticConflict, NamesTheSmallest) {
     each.change(scenario);
     const auto found = find_static_conflict(scenario);
     EXPECT_EQ(found ? names_of(scenario, found->constraints) : Names{}, each.names) << each.name;
-    EXPECT_EQ(found ? to_text(scenario, *found) : "", each.why) << each.name;
+    EXPECT_EQ(found ? to_text(scenario, found->as_conflict()) : "", each.why) << each.name;
     if (!found) continue;
     // It is a conflict, and without any one of its constraints there is none.
     EXPECT_TRUE(find_static_conflict(with_only(scenario, found->constraints)).has_value()) << each.name;

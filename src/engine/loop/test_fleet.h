@@ -78,7 +78,7 @@ inline Event answer_to(const SolveRequest& request, Instant at) {
                                 .solution = std::make_shared<const Solution>(request.solve())}};
 }
 
-/// A step whose question, if there is one, is answered at that instant.
+/// A step whose question, if any, is answered at that instant.
 inline StepAnswer step_and_solve(Engine& engine, Instant now) {
   StepAnswer asked = engine.step(now);
   if (!asked.request) return asked;

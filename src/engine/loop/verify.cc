@@ -56,7 +56,7 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   return std::nullopt;
 }
 
-/// Whether an action only takes a slice from some that have it.
+/// Whether an action only destroys a slice or takes it from some of its holders.
 bool only_takes(const Snapshot& snapshot, const Action& action) {
   if (std::holds_alternative<DestroySlice>(action.what)) return true;
   const auto* assign = std::get_if<AssignSlice>(&action.what);
@@ -68,8 +68,8 @@ bool only_takes(const Snapshot& snapshot, const Action& action) {
   });
 }
 
-/// Why an action may not begin on its GPU: it is lost or cordoned. A draining one may only lose slices, and what a
-/// removed service leaves behind is cleared on a cordoned one, too.
+/// Why an action may not begin on its GPU: it is lost or cordoned. A draining GPU may only lose slices; on a cordoned
+/// one only the slices of removed services may be cleared.
 std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& plan, const Action& action) {
   const GpuId gpu = slice_of(action.what).gpu;
   if (snapshot.is_open(gpu)) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<std::string> find_wrong_order(const Scenario& scenario, const Snap
       return fmt::format("GPU {} is not open and cannot be released", order.gpu.index);
     }
   }
-  // A plan that releases a GPU may empty it, and no more.
+  // A plan that releases a GPU may empty it, but not change it otherwise.
   const auto changes = [&](const Action& action) {
     return !std::holds_alternative<DestroySlice>(action.what) && seen.contains(slice_of(action.what).gpu);
   };
@@ -109,7 +109,7 @@ std::optional<std::string> find_wrong_order(const Scenario& scenario, const Snap
   return fmt::format("GPU {} is ordered or released, and changed by the same plan", slice_of(action->what).gpu.index);
 }
 
-/// Whether others made the slice that stands there.
+/// Whether the slice at that place is foreign.
 bool is_foreign(const Snapshot& snapshot, const Slice& slice) {
   return std::ranges::any_of(snapshot.slices_at(slice), &StandingSlice::is_foreign);
 }

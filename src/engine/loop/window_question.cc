@@ -26,8 +26,8 @@ namespace {
 using planner::Configuration;
 using planner::Piece;
 
-/// Nodes for each question whether some constraints can be kept together: more than a plan has, so that few questions
-/// stay undecided.
+/// Nodes for each question of whether some constraints can be kept together: more than a plan has, so that few
+/// questions stay undecided.
 constexpr std::int64_t kFeasibilityNodes = 20'000;
 
 /// An answer, and whether it keeps all floors.
@@ -76,7 +76,7 @@ Configuration standing_on(const planner::GpuTerms& gpu) {
   return pieces;
 }
 
-/// The pinned slices of a GPU: they exist from the first layout on, even where they gain nothing.
+/// The pinned slices of a GPU: they exist from the first layout on, even if they gain nothing.
 Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerms& gpu) {
   const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
   Configuration pieces;
@@ -162,7 +162,7 @@ class WindowSolver {
     const bool is_first = question_.is_first_layout;
     if (is_first) {
       if (const auto conflict = find_static_conflict(scenario_)) {
-        solution_.infeasible = with_names(scenario_, *conflict);
+        solution_.infeasible = with_names(scenario_, conflict->as_conflict());
         return;
       }
     }
@@ -200,8 +200,7 @@ class WindowSolver {
     return solved;
   }
 
-  /// The part of the previous plan that is still to come: the search begins with it, so that plans improve from one to
-  /// the next.
+  /// The remaining part of the previous plan: the search begins with it, so that successive plans improve.
   [[nodiscard]] planner::Schedule left_of_previous(const planner::Problem& problem) const {
     const std::int64_t later = moment_.begins.second() - question_.previous_begins.second();
     return planner::carried_over(problem, *question_.previous, static_cast<int>(later));
@@ -213,7 +212,7 @@ class WindowSolver {
     return planner::evaluate(problem, stay).objective;
   }
 
-  /// Hands the problem and its answer to the observer, with the reason for unmet floors even where nothing is changed.
+  /// Passes the problem and its answer to the observer, with the reason for unmet floors even if nothing is changed.
   void record(planner::Problem problem, SolvedWindow solved, const planner::Schedule& known) {
     if (solved.has_unmet_floors && !plan_.unmet_floors) plan_.unmet_floors = why_floors_are_unmet();
     const double stays_at = stay_objective(problem);
@@ -229,7 +228,7 @@ class WindowSolver {
                      .unmet_floors = plan_.unmet_floors});
   }
 
-  /// Fills in the plan: the actions that begin now, what is ahead, the floors and the reason for unmet ones.
+  /// Fills in the plan: the actions that begin now, later changes, the floors and the reason for unmet ones.
   void fill(const planner::Problem& problem, const SolvedWindow& solved, const std::vector<double>& gains) {
     for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
       const auto& changes = solved.answer.schedule.gpus[gpu];
@@ -260,7 +259,7 @@ class WindowSolver {
         plan_.floors, [](const PlannedFloor& floor) { return floor.planned < floor.needed * (1 - 1e-9); });
     if (!is_short) return;
     plan_.unmet_floors = why_floors_are_unmet();
-    // A search that ended at its limit may have missed a plan that the checker finds: then nothing is changed.
+    // A search that ended at its limit may have missed a plan that the checker would find, so nothing is changed.
     const bool is_proven = std::holds_alternative<ProvenConflict>(*plan_.unmet_floors);
     if (is_proven || question_.is_first_layout) return;
     if (find_breach(scenario_, snapshot_, plan_, moment_.begins)) plan_.actions.clear();
@@ -331,7 +330,7 @@ class WindowSolver {
             .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
 
-  /// Notes when the changes that begin now are expected to be ready: events report only when they are.
+  /// Records when the changes that begin now are expected to be ready: events report only when they are ready.
   void note_ready_times(GpuId gpu, const planner::Problem& problem, const Configuration& to) {
     const planner::GpuTerms& terms = problem.gpus[gpu.index];
     const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(terms.model)];
@@ -378,7 +377,7 @@ class WindowSolver {
   Plan& plan_;
 };
 
-/// The piece that an allocation is, if its slice is a site of the frame.
+/// An allocation as a piece, if its slice is a site of the frame.
 std::optional<Piece> piece_of(const planner::Frame& frame, const Allocation& allocation) {
   const auto site = frame.site_of(allocation.holding.slice);
   if (!site) return std::nullopt;

@@ -1,5 +1,5 @@
-/// One question of the policy `berth`, complete: what stands, what is expected, and with what the search begins. To
-/// solve it is a pure function, so that it can be done in another thread.
+/// One complete question of the policy `berth`: the existing slices, the expected load, and the start of the search.
+/// Solving it is a pure function, so it can run in another thread.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ struct WindowQuestion {
   std::shared_ptr<const Scenario> scenario;  ///< as it was when the question was posed
   std::shared_ptr<const planner::Frame> frame;
   PlannerOptions options;
-  planner::Moment moment;  ///< without what is expected of the services, which `expect` predicts
+  planner::Moment moment;  ///< without the services' loads, which `expect` predicts
   Stretch stretch;         ///< the seconds of the moment's window and tail
   Expect expect;
   bool is_first_layout = false;
   int turn = 0;  ///< number of plans before this one
-  /// The previous plan, taken effect at `previous_begins`: the search begins with what is left of it.
+  /// The previous plan, which took effect at `previous_begins`: the search begins with its remaining part.
   std::shared_ptr<const planner::Schedule> previous;
   Instant previous_begins;
   std::optional<FoundFeasibility> feasibility;  ///< of an earlier question; absent: to be searched for
@@ -35,7 +35,8 @@ struct WindowQuestion {
 /// posed; the seconds of its services are not read.
 void solve(const WindowQuestion& question, const Snapshot& snapshot, Solution& solution);
 
-/// The schedule of a plan's changes ahead, for a fleet of the frame. What stands on no site of the frame is left out.
+/// The schedule of a plan's changes ahead, for a fleet of the frame. Slices that are not on a site of the frame are
+/// left out.
 [[nodiscard]] planner::Schedule schedule_of(const planner::Frame& frame, const std::vector<ChangeAhead>& ahead);
 
 }  // namespace berth

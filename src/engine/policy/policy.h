@@ -18,7 +18,7 @@
 
 namespace berth::policy {
 
-/// What a policy looks at when it decides; each kind includes those before it.
+/// What a policy may use when it decides; each kind includes those before it.
 enum class Knowledge {
   kScenario,   ///< the scenario file: fleet, services, a layout
   kHistory,    ///< arrivals before second 0
@@ -40,7 +40,7 @@ struct Inputs {
 /// A policy for one run.
 struct MadePolicy {
   std::vector<Stage> stages;
-  /// After the run: which form was used, what a search tried. May be empty.
+  /// After the run: the variant used, or what a search tried. May be empty.
   std::function<std::string()> how = nullptr;
   /// After the run: the constraints of the scenario that were not kept. May be empty.
   std::function<std::vector<ConstraintId>()> ignored_constraints = nullptr;

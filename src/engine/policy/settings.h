@@ -11,7 +11,7 @@
 
 namespace berth::policy {
 
-/// What the policy `clairvoyant` knows in addition to the number of requests of each service in the whole run.
+/// The knowledge of the policy `clairvoyant` beyond the number of requests of each service in the whole run.
 struct ClairvoyantOptions {
   int loads = 1;  ///< 0: the requests of each second are not known but forecast, as by `berth`
 };
@@ -24,8 +24,8 @@ struct Settings {
   ClairvoyantOptions clairvoyant;
 };
 
-/// Sets one parameter from "policy.parameter=value". Errors: no such parameter (the message lists the existing ones), a
-/// value that is not a number, is negative, or is not whole where a whole number is wanted.
+/// Sets one parameter from "policy.parameter=value". Errors: an unknown parameter (the message lists the existing
+/// ones), a value that is not a number, is negative, or is fractional where a whole number is required.
 [[nodiscard]] Result<void> set_parameter(Settings& settings, std::string_view assignment);
 
 /// "ekya.period_seconds" ...: all parameters, in order of policies.

@@ -23,7 +23,8 @@ using detail::kNoOwner;
 using detail::ServiceNow;
 using detail::Share;
 
-/// The cost of slices beyond the need, as a share of the objective for the whole fleet: the least sufficient ones win.
+/// The cost of slices beyond the need, as a share of the objective for the whole fleet: the smallest sufficient ones
+/// win.
 constexpr double kThriftWeight = 0.002;
 /// A running retraining is not stopped for a target that is missed by at most this.
 constexpr double kRunningWeight = 4;

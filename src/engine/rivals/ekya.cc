@@ -26,7 +26,7 @@ using detail::QuantaShare;
 using detail::ServiceNow;
 using detail::Share;
 
-/// What a number of quanta of the fleet's most common model is worth to a service: the best slices for those quanta.
+/// The value to a service of a number of quanta of its model: the best slices for those quanta.
 struct QuantaCurve {
   std::vector<double> rate;        ///< [quanta], requests per second
   std::vector<double> retraining;  ///< [quanta], seconds of a whole one; 0: cannot
@@ -131,7 +131,7 @@ class ThiefScheduler {
     int variant = 0;
   };
 
-  /// The share of the horizon in which slices start anew when a service changes its variant.
+  /// The share of the horizon in which slices restart when a service changes its variant.
   [[nodiscard]] double restart_share(int service) const {
     return std::min(1.0, fleet_.scenario->services[service].start.to_seconds() / horizon_seconds_);
   }

@@ -28,7 +28,7 @@ class Ekya {
 
   [[nodiscard]] Decision decide(const Sight& sight);
 
-  /// For base/core/archive.h: what it remembers between decisions. Read into one that was made for the same scenario.
+  /// For base/core/archive.h: its state between decisions. To be read into an object made for the same scenario.
   static void archive_fields(ArchiveWriter& archive, const Ekya& ekya);
   static void archive_fields(ArchiveReader& archive, Ekya& ekya);
 

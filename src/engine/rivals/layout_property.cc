@@ -79,7 +79,7 @@ StaticBestSearch made_up_search(const Scenario& scenario, std::uint64_t seed) {
   return search;
 }
 
-/// The best score of any layout, computed anew except for a cache by service and list; nothing if none is allowed.
+/// The best score of any layout, recomputed except for a cache by service and list; nothing if none is allowed.
 std::optional<double> best_score(const Scenario& scenario, const StaticBestSearch& search) {
   std::map<std::pair<ServiceId, std::vector<Slice>>, double> known;
   std::optional<double> best;

@@ -359,7 +359,7 @@ void Migrator::Deciding::plan_window(const Sight& sight) {
   blocks_ = std::move(answer.blocks);
   promised_ = answer.objective;
   bound_ = answer.bound;
-  if (promised_ <= 0) blocks_.clear();  // the load is unknown: all layouts are equal to the program
+  if (promised_ <= 0) blocks_.clear();  // the load is unknown: all layouts have equal value in the program
   if (problem.is_first || blocks_.empty()) return;
   const FleetPlan standing = detail::standing_plan(fleet_, sight.snapshot);
   const std::vector<BlockCounts> staying(problem.block_seconds.size(), counts_of(fleet_, standing));

@@ -1,4 +1,4 @@
-/// The target of a policy that repartitions during the run, and what it may know when it decides.
+/// The target of a policy that repartitions during the run, and the inputs of its decision.
 #pragma once
 
 #include <optional>

@@ -11,8 +11,8 @@ namespace berth::partition {
 namespace {
 
 /// A maximum matching of services with whole GPUs, by augmenting paths (Kuhn): services in the file's order, GPUs
-/// ascending. Equal GPUs are one node with room for their number, so that a path is as long as there are models.
-/// O(services^2 x models).
+/// ascending. Equal GPUs are one node with their number as capacity, so that a path is no longer than the number of
+/// models. O(services^2 x models).
 class WholeMatching {
  public:
   explicit WholeMatching(const detail::FleetView& fleet) : fleet_(fleet), holders_(fleet.models.size()) {}

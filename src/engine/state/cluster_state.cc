@@ -26,7 +26,7 @@ void note_change(ChunkedList<ChangeCount>& changes, Instant at, std::int64_t cou
   changes.pop_front();
 }
 
-/// The GPU whose slices or state an event changes, if any. That a slice becomes ready is no change of these.
+/// The GPU whose slices or state an event changes, if any. A slice becoming ready is not such a change.
 std::optional<GpuId> changed_gpu(const Event& event) {
   using Changed = std::optional<GpuId>;
   return std::visit(Overloaded{
@@ -50,7 +50,7 @@ ClusterState::ClusterState(std::size_t service_count, std::int64_t history_secon
 }
 
 StandingSlice* ClusterState::find_staying(const Slice& slice) {
-  // A slice that leaves and its successor at the same place are both kept until the first is gone.
+  // A leaving slice and its successor at the same place are both kept until the first is gone.
   const auto here = snapshot_.slices_at(slice);
   const auto found = std::ranges::find(here, false, &StandingSlice::is_leaving);
   return found == here.end() ? nullptr : &snapshot_.slices.change(found);
@@ -77,9 +77,9 @@ void ClusterState::fail(const ActionFailed& failed, Instant at) {
     return standing.generation == failed.generation && standing.is_leaving;
   });
   if (found == here.end()) return;
-  // The event does not say which order failed: the GPU's latest one stands for it.
+  // The event does not say which order failed: the GPU's latest one is assumed.
   note_failure(failed.slice.gpu, last_number(failed.slice.gpu), at);
-  // It stands again. Its holders were told to leave, and have left.
+  // The slice stays. Its holders were ordered off it, and have left.
   StandingSlice& standing = snapshot_.slices.change(found);
   standing.holding = {.slice = failed.slice, .services = {}};
   standing.point.reset();
@@ -186,14 +186,14 @@ void ClusterState::set_scheduling(GpuId id, GpuScheduling scheduling, const std:
   gpu.failures = {};
 }
 
-/// It may have been released before the word of its arrival came.
+/// The GPU may have been released before its arrival was reported.
 void ClusterState::note_rented(const GpuRented& rented, Instant at) {
   const bool is_awaited = gpu_state(rented.gpu).scheduling == GpuScheduling::kOrdered;
   if (rented.is_here && !is_awaited) return;
   set_scheduling(rented.gpu, rented.is_here ? GpuScheduling::kOpen : GpuScheduling::kAbsent, "", at);
 }
 
-/// A service that is there.
+/// The service, if it is present.
 ServiceState* ClusterState::find(ServiceId service) {
   const bool is_there = service.index < snapshot_.services.size() && !snapshot_.services[service.index].is_absent;
   return is_there ? &snapshot_.services[service.index] : nullptr;
@@ -238,7 +238,7 @@ void ClusterState::remove(const ServiceRemoved& removed) {
 void ClusterState::note_second(const ServiceSecond& second) {
   if (history_seconds_ == 0) return;
   ServiceState* service = find(second.service);
-  // What happened before a service took its place was its predecessor's.
+  // Seconds before a service took its index belong to its predecessor.
   if (service == nullptr || (service->number > 0 && Instant::at_second(second.second) < service->since)) return;
   service->seconds.push_back(second);
   if (std::ssize(service->seconds) > history_seconds_) service->seconds.pop_front();
@@ -314,7 +314,7 @@ void ClusterState::number(Plan& plan) {
 void ClusterState::apply(const Plan& plan, Instant acts_at) {
   note_changes(plan, acts_at);
   for (const GpuOrder& order : plan.gpu_orders) {
-    // A released GPU is draining until the world gives it back, also when it is empty or has not come yet.
+    // A released GPU is draining until the world gives it back, even if it is empty or has not arrived yet.
     const GpuScheduling scheduling = order.is_release ? GpuScheduling::kDraining : GpuScheduling::kOrdered;
     set_scheduling(order.gpu, scheduling, order.reason.text, acts_at);
     touch(order.gpu);

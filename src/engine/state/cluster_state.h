@@ -1,4 +1,4 @@
-/// The state of the engine: what it knows of slices and services. It changes only by applying an event or an accepted
+/// The state of the engine: its knowledge of slices and services. It changes only by applying an event or an accepted
 /// plan.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace berth {
 
-/// Everything that a ClusterState remembers.
+/// The complete state of a ClusterState, to be saved.
 struct ClusterMemory {
   Snapshot snapshot;
-  std::vector<std::uint64_t> last_numbers;  ///< Action::number by GPU, as far as there were actions
+  std::vector<std::uint64_t> last_numbers;  ///< Action::number by GPU, up to the last one with an action
 };
 
 class ClusterState {
@@ -24,36 +24,36 @@ class ClusterState {
   /// `history_seconds`: how many of a service's latest seconds are kept.
   ClusterState(std::size_t service_count, std::int64_t history_seconds);
 
-  /// Applies one event; the version grows by one. Events about slices or services that are not known are ignored: a
-  /// world may report actions of others. So are those about a predecessor of a slice, or its earlier holders.
+  /// Applies one event; the version grows by one. Events about unknown slices or services are ignored, as a world may
+  /// report foreign actions; so are those about a predecessor of a slice, or its earlier holders.
   void apply(const Event& event);
   /// Gives each action of an accepted plan its number.
   void number(Plan& plan);
-  /// Records the actions of an accepted plan that takes effect at `acts_at`: its slices are on their way (not ready, or
+  /// Records the actions of an accepted plan that takes effect at `acts_at`: its slices are changing (not ready, or
   /// leaving), and its changes count for their services, unless it is the first layout. If a service has changes at
   /// more than 4,096 instants of an hour, the oldest ones are merged and take the latest of their times.
   void apply(const Plan& plan, Instant acts_at);
   void set_now(Instant now) { snapshot_.now = now; }
-  /// The first layout was decided, and is what stands now: nothing, too.
+  /// The first layout is decided; it is the current state, which may be empty.
   void end_first_layout() { snapshot_.has_first_layout = true; }
 
-  /// By GPU, as far as there were actions: the latest number that one got.
+  /// By GPU, up to the last one with an action: the number of its latest action.
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return last_numbers_; }
-  /// What the stages read; valid until the next change.
+  /// The snapshot that the stages read; valid until the next change.
   [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
 
   [[nodiscard]] ClusterMemory memory() const { return {.snapshot = snapshot_, .last_numbers = last_numbers_}; }
-  /// From now on it is the state that was saved.
+  /// Replaces the state by a saved one.
   void restore(const ClusterMemory& memory) {
     snapshot_ = memory.snapshot;
     last_numbers_ = memory.last_numbers;
   }
 
  private:
-  /// The slice at that place that is not to be destroyed, if any.
+  /// The slice at that place that is not leaving, if any.
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
   void insert(StandingSlice standing);
-  /// No slice stands on the GPU any more.
+  /// Removes all slices of the GPU.
   void clear(GpuId gpu);
   void remove(const SliceGone& gone);
   void fail(const ActionFailed& failed, Instant at);
@@ -61,9 +61,9 @@ class ClusterState {
   /// `number`: of the action that failed.
   void note_failure(GpuId gpu, std::uint64_t number, Instant at);
   void make_ready(const SliceReady& ready);
-  /// Slices or state of the GPU changed.
+  /// Records that slices or state of the GPU changed.
   void touch(GpuId gpu);
-  /// Corrects what stands on a GPU to what the world sees there.
+  /// Corrects the slices of a GPU to those that the world observes.
   void reconcile(const GpuObserved& observed);
   [[nodiscard]] ServiceState* find(ServiceId service);
   [[nodiscard]] GpuState& gpu_state(GpuId gpu);
@@ -81,7 +81,7 @@ class ClusterState {
   void note_changes(const Plan& plan, Instant acts_at);
 
   std::int64_t history_seconds_;
-  std::vector<std::uint64_t> last_numbers_;  ///< by GPU, as far as there were actions
+  std::vector<std::uint64_t> last_numbers_;  ///< by GPU, up to the last one with an action
   Snapshot snapshot_;
 };
 

@@ -121,7 +121,7 @@ TEST(ClusterState, ActionsHaveNumbersThatAreNeverUsedAgain) {
     EXPECT_FALSE(slices[0].is_ready);
     state.apply(event(SliceReady{.slice = kA, .assignment = last}));
     EXPECT_TRUE(slices[0].is_ready);
-    state.apply(event(SliceGone{.slice = kA, .generation = last}));  // an assignment is no generation
+    state.apply(event(SliceGone{.slice = kA, .generation = last}));  // an assignment does not change the generation
     EXPECT_EQ(slices.size(), 1U);
     state.apply(event(SliceGone{.slice = kA, .generation = plan.actions[0].number}));
     EXPECT_TRUE(slices.empty());
@@ -169,7 +169,7 @@ TEST(ClusterState, ADrainEndsWithTheLastSlice) {
   };
   const auto scheduling = [&] { return state.snapshot().gpu_state(kA.gpu).scheduling; };
   drain(1);
-  EXPECT_EQ(scheduling(), GpuScheduling::kCordoned);  // nothing stands there
+  EXPECT_EQ(scheduling(), GpuScheduling::kCordoned);  // it has no slices
   state.apply({.at = Instant(2), .what = GpuScheduled{.gpu = kA.gpu, .scheduling = GpuScheduling::kOpen}});
   state.apply(plan_of({CreateSlice{kA}}), Instant(2));
   drain(3);
@@ -294,7 +294,7 @@ TEST(ClusterState, CountsDestructionsThatFailInARow) {
         ActionFailed{.kind = ActionKind::kDestruction, .slice = slice, .generation = creation.number, .message = {}}));
   };
   const auto count = [&] { return state.snapshot().gpu_state(kA.gpu).failures.count; };
-  fail(kA, created.actions[0]);  // nobody ordered it
+  fail(kA, created.actions[0]);  // it was not ordered
   EXPECT_EQ(count(), 0);
   order({DestroySlice{kA}, DestroySlice{kB}});
   fail(kA, created.actions[0]);
@@ -328,7 +328,7 @@ TEST(ClusterState, WhatAWorldSeesCorrectsWhatIsBelieved) {
   ASSERT_EQ(slices.size(), 1U);
   EXPECT_EQ(slices[0].generation, b);
 
-  // A stands after all: it is unowned. Others have made a slice, too.
+  // A exists after all: it is unowned. There is a foreign slice, too.
   const Slice others{.gpu = {0}, .start = 6, .profile = {1}};
   sees(b, {{.slice = kA, .generation = a}, {.slice = kB, .generation = b}, {.slice = others, .is_foreign = true}});
   ASSERT_EQ(slices.size(), 3U);

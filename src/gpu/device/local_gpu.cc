@@ -23,13 +23,13 @@ const GpuModel* find_model(const GpuFacts& facts) {
   return nullptr;
 }
 
-/// The name of a model that the catalogue does not have, without blanks.
+/// The name of a model that is not in the catalogue, without blanks.
 std::string name_without_blanks(std::string name) {
   std::ranges::replace(name, ' ', '-');
   return name.empty() ? "unknown" : name;
 }
 
-/// Compares a figure, takes the device's, and says how they differ.
+/// Compares a figure, takes the device's, and records how they differ.
 template <class Ours, class Theirs>
 void take(const std::string& profile, std::string_view what, Ours& ours, const Theirs& theirs,
           std::vector<std::string>& differences) {
@@ -56,7 +56,7 @@ void take_facts(const GpuProfileFacts& facts, MigProfile& profile, std::vector<s
   profile.unverified.clear();
 }
 
-/// A profile that our table does not have.
+/// A profile that is not in our table.
 MigProfile new_profile(const GpuProfileFacts& facts) {
   MigProfile profile;
   profile.name = facts.name.empty() ? fmt::format("{}g.id{}", facts.compute_slices, facts.id) : facts.name;
@@ -104,7 +104,7 @@ std::vector<MigProfile> profiles_of(const GpuModel& known, const GpuFacts& facts
   return profiles;
 }
 
-/// What a model without a row in the catalogue follows from.
+/// A model without a row in the catalogue, derived from the device's facts.
 GpuModel unknown_model(const GpuFacts& facts) {
   GpuModel model;
   model.name = name_without_blanks(facts.name);
@@ -128,7 +128,7 @@ LocalGpu local_gpu_of(const GpuFacts& facts) {
         fmt::format("{} (PCI device 0x{:04X}): our tables do not have it", facts.name, facts.pci_device_id));
   }
   gpu.model.profiles = profiles_of(gpu.model, facts, gpu.differences);
-  gpu.model.has_full = gpu.model.profiles.empty();                    // what MIG can partition is used in no other way
+  gpu.model.has_full = gpu.model.profiles.empty();                    // GPUs that MIG can partition are not used whole
   if (facts.memory_mib > 0) gpu.model.memory_mib = facts.memory_mib;  // ours is nominal
   return gpu;
 }
@@ -200,7 +200,7 @@ bool have_same_placements(const GpuModel& one, const GpuModel& other) {
 
 namespace {
 
-/// The same profile of another description of the model; nothing if the device does not have it.
+/// The same profile in another description of the model; nothing if it is missing there.
 std::optional<ProfileId> same_profile(const GpuModel& from, ProfileId profile, const GpuModel& to) {
   if (profile.is_full()) return to.has_full ? std::optional(profile) : std::nullopt;
   const auto found =
@@ -209,10 +209,10 @@ std::optional<ProfileId> same_profile(const GpuModel& from, ProfileId profile, c
   return ProfileId{static_cast<std::uint16_t>(found - to.profiles.begin())};
 }
 
-/// `where`: what names the slice.
+/// `where`: the text that names the slice.
 Result<void> translate(const std::vector<LocalGpu>& gpus, const Scenario& scenario, const std::string& where,
                        Slice& slice) {
-  if (slice.gpu.index >= gpus.size()) return {};  // a pin that no plan can keep
+  if (slice.gpu.index >= gpus.size()) return {};  // a pin that no plan can satisfy
   const GpuModel& written = scenario.model_of(slice.gpu);
   const LocalGpu& gpu = gpus[slice.gpu.index];
   if (const auto profile = same_profile(written, slice.profile, gpu.model)) {

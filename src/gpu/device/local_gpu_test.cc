@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A device that says what our table says.
+/// A device whose figures equal our table's.
 GpuFacts facts_of(std::string_view name) {
   const GpuModel model = mig::find_gpu_model(name).value();
   GpuFacts facts{

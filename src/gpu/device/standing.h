@@ -1,4 +1,4 @@
-/// What stands on a GPU, as slices.
+/// The instances of a GPU, as slices.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace berth::device {
 
 struct Standing {
   std::vector<Slice> slices;  ///< by slice
-  /// Those of them without a compute instance that covers them: nothing of ours can run there.
+  /// Those of them without a compute instance that covers them (orphans): our services cannot run there.
   std::vector<Slice> remains = {};
-  /// Instances for which the model has no profile at that place: something is there, and nobody can say how much.
+  /// Instances for which the model has no profile at that place: they exist, but their size is unknown.
   std::vector<std::string> unknown;
   friend bool operator==(const Standing&, const Standing&) = default;
 };
@@ -23,8 +23,8 @@ struct Standing {
 /// it is the slice `full`.
 [[nodiscard]] Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading);
 
-/// The MIG device that is all of this slice: the one compute instance of its GPU instance. Null: the slice does not
-/// stand there, has no such instance, or is a whole GPU. It is a part of the reading.
+/// The MIG device that covers this whole slice: the only compute instance of its GPU instance. Null: the slice does not
+/// exist, has no such instance, or is a whole GPU. Points into the reading.
 [[nodiscard]] const ComputeInstanceSeen* whole_device_of(const Slice& slice, const GpuModel& model,
                                                          const GpuReading& reading);
 

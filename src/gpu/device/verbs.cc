@@ -23,8 +23,8 @@ namespace {
 struct Work {
   Tools& tools;
   const DeviceOrder& order;
-  DeviceEnd end;     ///< `reading`: what was seen last
-  std::string note;  ///< what is worth telling if all goes well
+  DeviceEnd end;     ///< `reading`: the last reading
+  std::string note;  ///< the message if the order succeeds
 };
 
 Work begin(Tools& tools, const DeviceOrder& order) {
@@ -42,7 +42,7 @@ auto timed(Work& work, std::int64_t& taken_us, Call call) {
   return answer;
 }
 
-/// Reads the GPU into `end.reading`. A reading that fails is repeated: without it nobody knows what a call did.
+/// Reads the GPU into `end.reading`. A failed reading is repeated: without it the effect of a call is unknown.
 GpuAnswer<void> look(Work& work) {
   constexpr int kReadingsMax = 3;
   GpuAnswer<GpuReading> reading = work.tools.library.read(work.order.uuid);
@@ -79,7 +79,7 @@ std::string words(const std::vector<DeviceHolder>& holders) {
 
 // ---- ends
 
-/// The end of an order. What was seen last goes with it.
+/// The outcome of an order, with the last reading.
 DeviceEnd ended(Work& work, DeviceOutcome outcome, std::string message) {
   work.end.outcome = outcome;
   work.end.message = std::move(message);
@@ -103,7 +103,7 @@ DeviceEnd busy(Work& work, std::vector<DeviceHolder> holders, const std::string&
   return ended(work, DeviceOutcome::kBusy, fmt::format("{} is in use: {}", what, words(work.end.holders)));
 }
 
-/// Nothing was called yet.
+/// For an order before its first changing call.
 DeviceEnd unread(Work& work, const GpuCallFailure& failure) {
   return failed(work, failure, "the GPU cannot be read, so nothing was tried");
 }
@@ -117,13 +117,13 @@ DeviceEnd unknown(Work& work, const GpuAnswer<void>& looked, const std::optional
                            work.order.length));
 }
 
-// ---- what stands there
+// ---- instances at the place
 
 bool is_at_place(const GpuInstanceSeen& seen, const DeviceOrder& order) {
   return seen.profile_id == order.profile_id && seen.start == order.start && seen.length == order.length;
 }
 
-/// The instance that the order is about: its id can be another one each time. Null: it does not stand.
+/// The instance that the order is about; its id can change between readings. Null: it does not exist.
 const GpuInstanceSeen* find_own(const Work& work) {
   const std::vector<GpuInstanceSeen>& instances = work.end.reading->instances;
   const auto found =
@@ -131,7 +131,7 @@ const GpuInstanceSeen* find_own(const Work& work) {
   return found == instances.end() ? nullptr : &*found;
 }
 
-/// Another instance that covers a part of its place. Null: there is none.
+/// Another instance that overlaps its place. Null: there is none.
 const GpuInstanceSeen* find_other(const Work& work) {
   const DeviceOrder& order = work.order;
   const std::vector<GpuInstanceSeen>& instances = work.end.reading->instances;
@@ -142,7 +142,7 @@ const GpuInstanceSeen* find_other(const Work& work) {
   return found == instances.end() ? nullptr : &*found;
 }
 
-/// The compute instance that an order makes. Null: there is none, or others than that.
+/// The compute instance that an order makes. Null: there is none, or there are others.
 const ComputeInstanceSeen* find_whole(const GpuInstanceSeen& own) {
   const bool is_it = own.compute_instances.size() == 1 && own.compute_instances.front().is_whole;
   return is_it ? &own.compute_instances.front() : nullptr;
@@ -152,7 +152,7 @@ bool has_compute_of_others(const GpuInstanceSeen& own) {
   return !own.compute_instances.empty() && find_whole(own) == nullptr;
 }
 
-/// Each process for which that holds, once.
+/// Each process for which `is_holder` holds, once.
 template <class IsHolder>
 std::vector<DeviceHolder> holders_if(const Work& work, IsHolder is_holder) {
   std::vector<DeviceHolder> holders;
@@ -168,7 +168,7 @@ std::vector<DeviceHolder> holders_of_instance(const Work& work, std::uint32_t id
   return holders_if(work, [id](const GpuProcessSeen& process) { return process.gpu_instance == id; });
 }
 
-/// Who is on the GPU, but on none of its instances.
+/// The processes on the GPU, but on none of its instances.
 std::vector<DeviceHolder> holders_beside_instances(const Work& work) {
   return holders_if(work, [](const GpuProcessSeen& process) { return !process.gpu_instance.has_value(); });
 }
@@ -191,13 +191,13 @@ DeviceEnd refused_for_others(Work& work, const GpuInstanceSeen& other) {
                            other.profile_id, other.start, other.length));
 }
 
-/// Whether an instance that stands after a creation reported a failure is what it created. The device says of an
-/// occupied place that it has no resources for it; and what was just created has no compute instance.
+/// Whether an instance that exists after a failed creation was made by it. For an occupied place the device reports
+/// insufficient resources; and a new instance has no compute instance.
 bool was_carried_out(const GpuCallFailure& failure, const GpuInstanceSeen& seen) {
   return Code{failure.code} != Code::kInsufficientResources && seen.compute_instances.empty();
 }
 
-/// A creation failed, and nothing of it stands.
+/// A creation failed and left nothing.
 DeviceEnd not_created(Work& work, const GpuCallFailure& failure, const std::string& message) {
   if (!failure.is_in_use) return failed(work, failure, message);
   name_call(work, failure);
@@ -208,7 +208,7 @@ void note_carried_out(Work& work, const GpuCallFailure& failure) {
   work.note = words(failure) + ", but it was carried out";
 }
 
-/// `id` gets the instance that was created. Otherwise: how the order ends.
+/// Sets `id` to the instance created. Otherwise returns the outcome of the order.
 std::optional<DeviceEnd> make_gpu_instance(Work& work, std::uint32_t& id) {
   const DeviceOrder& order = work.order;
   const GpuAnswer<std::uint32_t> made = timed(work, work.end.gpu_instance_us, [&] {
@@ -231,7 +231,7 @@ std::optional<DeviceEnd> make_gpu_instance(Work& work, std::uint32_t& id) {
   return std::nullopt;
 }
 
-/// Removes the GPU instance again, for which there is no compute instance.
+/// Removes the GPU instance again, as it got no compute instance.
 DeviceEnd undo(Work& work, std::uint32_t id, const GpuCallFailure& failure) {
   const GpuAnswer<void> removed = work.tools.changer.destroy_gpu_instance(work.order.uuid, id);
   const GpuAnswer<void> looked = look(work);
@@ -244,7 +244,7 @@ DeviceEnd undo(Work& work, std::uint32_t id, const GpuCallFailure& failure) {
   return failed(work, failure, fmt::format("{} stands without a compute instance: {}", words(work.order), why));
 }
 
-/// Gives the GPU instance its compute instance. Otherwise: how the order ends.
+/// Gives the GPU instance its compute instance. If it cannot, returns the outcome of the order.
 std::optional<DeviceEnd> make_compute_instance(Work& work, std::uint32_t id) {
   const GpuAnswer<std::uint32_t> made = timed(work, work.end.compute_instance_us, [&] {
     return work.tools.changer.create_compute_instance(work.order.uuid, id);
@@ -262,7 +262,7 @@ std::optional<DeviceEnd> make_compute_instance(Work& work, std::uint32_t id) {
   return std::nullopt;
 }
 
-/// All calls went well, or seemed not to and did: the device has the last word.
+/// All calls succeeded, or failed but were carried out: a reading decides.
 DeviceEnd created(Work& work) {
   const GpuInstanceSeen* const own = find_own(work);
   const ComputeInstanceSeen* const whole = own == nullptr ? nullptr : find_whole(*own);
@@ -279,13 +279,13 @@ DeviceEnd created(Work& work) {
 
 // ---- destruction
 
-/// Nothing of ours is left.
+/// The outcome once nothing of ours is left.
 DeviceEnd destroyed(Work& work, std::string note) {
   work.note = std::move(note);
   return done(work);
 }
 
-/// The instance could not be destroyed and stands. Without a failure: a process is on it.
+/// The instance could not be destroyed and still exists. Without a failure: a process is on it.
 DeviceEnd stands(Work& work, std::uint32_t id, const std::optional<GpuCallFailure>& failure) {
   if (failure) name_call(work, *failure);
   std::vector<DeviceHolder> holders = holders_of_instance(work, id);
@@ -293,7 +293,7 @@ DeviceEnd stands(Work& work, std::uint32_t id, const std::optional<GpuCallFailur
   return failed(work, *failure, fmt::format("{} was not destroyed", words(work.order)));
 }
 
-/// Destroys its compute instance. Otherwise: how the order ends.
+/// Destroys its compute instance. If it cannot, or need not continue, returns the outcome of the order.
 std::optional<DeviceEnd> remove_compute_instance(Work& work, std::uint32_t gpu_instance, std::uint32_t id) {
   const GpuAnswer<void> removed = timed(work, work.end.compute_instance_us, [&] {
     return work.tools.changer.destroy_compute_instance(work.order.uuid, gpu_instance, id);
@@ -308,7 +308,7 @@ std::optional<DeviceEnd> remove_compute_instance(Work& work, std::uint32_t gpu_i
   return refused_for_compute(work);
 }
 
-/// Gives the GPU instance, which cannot be destroyed, its compute instance back: it stands as it stood before.
+/// Recreates the compute instance of a GPU instance that cannot be destroyed, to restore its former state.
 DeviceEnd restored(Work& work, std::uint32_t id, const std::optional<GpuCallFailure>& failure) {
   const GpuAnswer<std::uint32_t> made = work.tools.changer.create_compute_instance(work.order.uuid, id);
   const GpuAnswer<void> looked = look(work);

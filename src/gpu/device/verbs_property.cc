@@ -1,5 +1,5 @@
-// Orders on every model and at every place, with something going wrong at every call: given again and again, they end
-// done or truly refused, and never touch what is of others.
+// Orders on every model and at every place, with a failure injected at every call: when repeated, they end as done or
+// rightly refused, and never touch foreign instances.
 
 #include <gtest/gtest.h>
 
@@ -29,9 +29,9 @@ using testing::Trouble;
 using Kind = Trouble::Kind;
 
 constexpr nvml_sim::Caller kRoot{.may_change = true};
-/// The longest verb makes fewer calls; what happens at a later one happens to nobody.
+/// The longest verb makes fewer calls; a failure at a later one has no effect.
 constexpr int kCallsMax = 9;
-/// Each thing that goes wrong spoils one; the device is back, and processes are gone, after the third.
+/// Each failure spoils one attempt; after the third the device is back and processes are gone.
 constexpr int kAttemptsMax = 8;
 constexpr int kAttemptsSpoilt = 3;
 constexpr std::uint32_t kForeignPid = 4242;
@@ -70,7 +70,7 @@ int slices_of(const GpuRecord& gpu, int id) {
   return nvml_sim::model_of(gpu).profiles[gpu.gpu_instances[id].profile].compute_slices;
 }
 
-/// An instance of others with a process on it, wherever one fits beside that place.
+/// A foreign instance with a process on it, wherever one fits next to that place.
 void add_neighbour(GpuRecord& gpu, const Place& own) {
   for (const Place& place : places_of(nvml_sim::model_of(gpu))) {
     GpuRecord tried = gpu;
@@ -91,7 +91,7 @@ int find(const GpuRecord& gpu, const Place& own) {
   return -1;
 }
 
-/// An order about one place, and what goes wrong with it.
+/// An order about one place, and the failure injected into it.
 class Case {
  public:
   Case(const GpuRecord& record, DeviceVerb verb, const Place& place) : gpu_(record), place_(place) {
@@ -140,7 +140,7 @@ class Case {
     static_cast<void>(nvml_sim::remove_process(gpu_.record(), kLatePid));
   }
 
-  /// An attempt that failed, and knows it, left everything as it was.
+  /// A reported failure left everything as it was.
   void check_attempt(const DeviceEnd& end) {
     const bool is_failed = end.outcome == DeviceOutcome::kFailed || end.outcome == DeviceOutcome::kBusy;
     if (!is_failed || !end.reading) return;
@@ -180,7 +180,7 @@ class Case {
     }
   }
 
-  /// What stood before of others stands.
+  /// Foreign instances that existed before still exist.
   void expect_neighbour() {
     for (const nvml_sim::ProcessRecord& process : nvml_sim::processes_of(before_)) {
       const std::uint32_t id = process.gpu_instance;
@@ -196,7 +196,7 @@ class Case {
     return count;
   }
 
-  /// Whether something at the place is of others: an instance, or a compute instance in ours.
+  /// Whether something at the place is foreign: an instance, or a compute instance in ours.
   bool is_of_others() {
     const GpuRecord& gpu = gpu_.record();
     for (int id = 0; id < nvml_sim::kGpuInstancesMax; ++id) {
@@ -215,7 +215,7 @@ class Case {
   GpuRecord before_;
 };
 
-/// Others create an instance that covers a part of the place, if any does.
+/// Another program creates an instance that overlaps the place, if any does.
 void create_overlapping(GpuRecord& gpu, const Place& own) {
   for (const Place& place : places_of(nvml_sim::model_of(gpu))) {
     const bool is_same = place.profile_id == own.profile_id && place.interval == own.interval;
@@ -223,7 +223,7 @@ void create_overlapping(GpuRecord& gpu, const Place& own) {
   }
 }
 
-/// All that can go wrong at a call of an order about that place.
+/// All failures that can occur at a call of an order about that place.
 std::vector<Trouble> troubles_at(int call, DeviceVerb verb, const Place& own) {
   std::vector<Trouble> all;
   for (const Code code : {Code::kUnknown, Code::kInUse, Code::kInsufficientResources, Code::kNoPermission}) {
@@ -238,7 +238,7 @@ std::vector<Trouble> troubles_at(int call, DeviceVerb verb, const Place& own) {
     all.push_back({.at_call = call, .kind = Kind::kEvent, .event = std::move(what)});
   };
   event([own](GpuRecord& gpu) { create_overlapping(gpu, own); });
-  event([own](GpuRecord& gpu) {  // a compute instance of others in ours, which is smaller
+  event([own](GpuRecord& gpu) {  // a foreign compute instance in ours, which is smaller
     const int id = find(gpu, own);
     if (id >= 0 && slices_of(gpu, id) > 1) add_compute(gpu, id, 1);
   });
@@ -247,7 +247,7 @@ std::vector<Trouble> troubles_at(int call, DeviceVerb verb, const Place& own) {
     if (id < 0 || gpu.gpu_instances[id].compute_instances[0].is_there == 0) return;
     static_cast<void>(nvml_sim::add_process(gpu, {kLatePid, static_cast<std::uint32_t>(id), 0, 100}));
   });
-  if (verb == DeviceVerb::kCreate) {  // with a destruction nobody could see that it is another
+  if (verb == DeviceVerb::kCreate) {  // with a destruction the replacement could not be detected
     event([own](GpuRecord& gpu) { static_cast<void>(create(gpu, own)); });
   }
   return all;
@@ -255,7 +255,7 @@ std::vector<Trouble> troubles_at(int call, DeviceVerb verb, const Place& own) {
 
 constexpr DeviceVerb kVerbs[] = {DeviceVerb::kCreate, DeviceVerb::kDestroy};
 
-/// A GPU with something of others beside that place.
+/// A GPU with something foreign next to that place.
 GpuRecord gpu_with_neighbour(const GpuModel& model, const Place& own) {
   GpuRecord gpu = nvml_sim::testing::gpu_of(model.name);
   add_neighbour(gpu, own);
@@ -277,8 +277,8 @@ TEST(VerbsProperty, OneTroubleAtAnyCallOnEveryModelAndPlace) {
   }
 }
 
-/// After a death, or when nobody knows what a call did, what others create at the very place is taken for ours: nobody
-/// could tell it apart.
+/// After a crash, or if the effect of a call is unknown, a foreign instance created at the same place is taken for
+/// ours: the two cannot be distinguished.
 bool hides_who_made_it(const Trouble& trouble) { return trouble.kind == Kind::kDies || trouble.kind == Kind::kLost; }
 
 /// One of each kind: the codes are the first test's.

@@ -33,7 +33,7 @@ constexpr int kCreateComputeInstance = 2;
 constexpr int kDestroyComputeInstance = 1;
 constexpr int kDestroyGpuInstance = 3;
 
-/// One GPU and orders about a 3g of it, which stands at 4:4.
+/// One GPU and orders about a 3g of it, which is at 4:4.
 class Verbs : public ::testing::Test {
  protected:
   DeviceOrder order(DeviceVerb verb, bool was_tried = false) {
@@ -62,7 +62,7 @@ class Verbs : public ::testing::Test {
   }
   void create_ours() { ASSERT_EQ(create().outcome, DeviceOutcome::kDone); }
 
-  /// What others do.
+  /// The actions of other programs.
   static int create_by_others(GpuRecord& gpu, std::string_view profile, nvml_sim::Interval place) {
     const auto id = nvml_sim::create_gpu_instance(gpu, nvml_sim::testing::profile_id(gpu, profile), place, kRoot);
     EXPECT_TRUE(id.has_value());
@@ -75,7 +75,7 @@ class Verbs : public ::testing::Test {
   void add_process(std::uint32_t pid) {
     ASSERT_TRUE(nvml_sim::add_process(gpu_.record(), {.pid = pid, .gpu_instance = kId, .compute_instance = 0}));
   }
-  /// How many GPU instances stand, and how many compute instances ours has.
+  /// How many GPU instances exist, and how many compute instances ours has.
   int instances() {
     int count = 0;
     for (const auto& instance : gpu_.record().gpu_instances) count += instance.is_there;
@@ -87,7 +87,7 @@ class Verbs : public ::testing::Test {
     return count;
   }
 
-  static constexpr std::uint32_t kId = 2;  ///< what the device calls an instance at 4:4
+  static constexpr std::uint32_t kId = 2;  ///< the id that the device gives an instance at 4:4
   SimulatedGpu gpu_{nvml_sim::testing::gpu_of("A100-80GB")};
 };
 
@@ -147,7 +147,7 @@ TEST_F(Verbs, CreateThatTheDeviceRefusesNamesTheCall) {
   create_by_others(gpu_.record(), "2g.20gb", {4, 2});
   DeviceOrder wanted = order(DeviceVerb::kCreate);
   wanted.profile_id = nvml_sim::testing::profile_id(gpu_.record(), "2g.20gb");
-  wanted.start = 6;  // no place of a 2g
+  wanted.start = 6;  // not a legal start of a 2g
   wanted.length = 2;
   Tools tools{gpu_, gpu_, [] { return 0; }};
   const DeviceEnd end = device::carry_out(tools, wanted);
@@ -236,7 +236,7 @@ TEST_F(Verbs, CreateSaysWhatItCannotRead) {
   EXPECT_FALSE(end.reading.has_value());
 
   gpu_.record().is_lost = 0;
-  end = create({{.at_call = 0}, {.at_call = 1}}, true);  // a reading that fails is repeated
+  end = create({{.at_call = 0}, {.at_call = 1}}, true);  // a failed reading is repeated
   EXPECT_EQ(end.outcome, DeviceOutcome::kDone);
 
   ASSERT_EQ(destroy().outcome, DeviceOutcome::kDone);

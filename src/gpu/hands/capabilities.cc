@@ -20,7 +20,7 @@ tl::unexpected<Error> trouble(const char* call) {
               fmt::format("capabilities cannot be dropped: {}: {}", call, std::strerror(errno)));
 }
 
-// No wrapper in libc, and libcap is a library for two calls.
+// libc has no wrapper, and libcap would be a dependency for two calls.
 bool get_sets(Sets& sets) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   return ::syscall(SYS_capget, &header, sets.data()) == 0;
@@ -31,8 +31,8 @@ bool set_sets(const Sets& sets) {
   return ::syscall(SYS_capset, &header, sets.data()) == 0;
 }
 
-/// A caller without CAP_SETPCAP cannot shrink its bounding set, which then gives it nothing: without new privileges an
-/// executed program has no more than its parent.
+/// A caller without CAP_SETPCAP cannot shrink its bounding set. That is harmless: without new privileges an executed
+/// program has no more than its parent.
 Result<void> drop_bounding_set() {
   constexpr int kNumbersMax = 64;  // the sets are 64 bits
   for (int number = 0; number < kNumbersMax; ++number) {

@@ -24,7 +24,7 @@ std::map<std::string, std::string> own_status() {
   return lines;
 }
 
-/// Runs in a process of its own, as what is dropped never comes back. The exit status.
+/// Runs in a separate process, as dropped capabilities cannot be regained. Returns its exit status.
 int in_a_child(const std::function<int()>& work) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(work());

@@ -50,7 +50,7 @@ std::string gpu_lock_folder() {
 
 tl::expected<GpuLock, GpuLock::Refusal> GpuLock::take(const std::string& folder, const std::string& uuid,
                                                       const Owner& owner) {
-  // So that a name can be a file of the folder only.
+  // So that the name cannot leave the folder.
   if (uuid.empty() || uuid.starts_with('.') || uuid.find('/') != std::string::npos) {
     return tl::unexpected(Refusal{.owner_pid = std::nullopt, .message = in_quotes(uuid) + " cannot name a lock"});
   }

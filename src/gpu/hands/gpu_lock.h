@@ -1,4 +1,4 @@
-/// The right to change a GPU: one process of this machine has it at a time.
+/// The right to change a GPU, held by one process of this machine at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@ namespace berth::edges {
 /// $BERTH_GPU_LOCKS, else /run/lock/berth.
 [[nodiscard]] std::string gpu_lock_folder();
 
-/// Held as long as it exists, or its process does: the kernel releases it with the last descriptor.
+/// Held while this object, or its process, exists: the kernel releases it with the last descriptor.
 class GpuLock {
  public:
-  /// Who wants it; written into the file for others.
+  /// The requesting process; written into the file for other processes to read.
   struct Owner {
     std::int64_t pid = 0;
     std::string world;
   };
-  /// Why it cannot be had.
+  /// Why it cannot be taken.
   struct Refusal {
-    std::optional<std::int64_t> owner_pid;  ///< absent: it is not a matter of an owner, or the file does not say
+    std::optional<std::int64_t> owner_pid;  ///< absent: the reason is not another owner, or the file does not name one
     std::string message;                    ///< "another berth process (pid 12) owns it"
   };
 
-  /// Locks FOLDER/UUID.lock with flock(2); never waits. Folder (mode 0755, not its parents) and file (0644) are made
-  /// where they are missing, and stay. The file holds pid and world, a line each, of who has it now or had it last.
+  /// Locks FOLDER/UUID.lock with flock(2); never waits. Creates the folder (mode 0755, but not its parents) and the
+  /// file (0644) if missing, and leaves them. The file holds the pid and world, a line each, of the current or last
+  /// owner.
   [[nodiscard]] static tl::expected<GpuLock, Refusal> take(const std::string& folder, const std::string& uuid,
                                                            const Owner& owner);
 

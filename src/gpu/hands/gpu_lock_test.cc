@@ -33,7 +33,7 @@ TEST_F(GpuLockTest, HasOneOwnerAtATime) {
     const auto lock = take(12);
     ASSERT_TRUE(lock.has_value()) << lock.error().message;
     EXPECT_EQ(content(), "12\n6f\n");
-    const auto second = take(13);  // another descriptor is as good as another process
+    const auto second = take(13);  // another descriptor acts like another process
     ASSERT_FALSE(second.has_value());
     EXPECT_EQ(second.error().message, "another berth process (pid 12) owns it");
     EXPECT_EQ(second.error().owner_pid, 12);

@@ -37,7 +37,7 @@ std::string in_words(milliseconds time) {
 
 }  // namespace
 
-/// Everything below is under `mutex_`, but for what its thread alone uses.
+/// Everything below is guarded by `mutex_`, except what only its thread uses.
 class HandsClient::Thread {
  public:
   Thread(Way way, HandsClientOptions options);
@@ -52,7 +52,7 @@ class HandsClient::Thread {
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
 
  private:
-  /// The order of a GPU that is with the hands, or was and is given again.
+  /// The order of a GPU that was sent to the agent, or will be sent again.
   struct Open {
     DeviceOrder order;
     bool is_sent = false;
@@ -60,7 +60,7 @@ class HandsClient::Thread {
     std::size_t busy_count = 0;
     DeviceEnd busy_end = {};  ///< the last one
   };
-  /// An order whose end is late.
+  /// An order past its deadline.
   struct Overdue {
     DeviceOrder order;
     std::string call;  ///< empty: not known
@@ -93,7 +93,7 @@ class HandsClient::Thread {
 
   const HandsClientOptions options_;
   const std::string path_;  ///< empty: the process was started
-  pid_t pid_ = 0;           ///< of the process; 0: there is none, or its end is known
+  pid_t pid_ = 0;           ///< of the process; 0: there is none, or it has been reaped
   WakeUp wake_up_;
 
   mutable std::mutex mutex_;
@@ -101,7 +101,7 @@ class HandsClient::Thread {
   bool is_stopping_ = false;
   Descriptor socket_;
   bool is_welcome_ = false;          ///< hello was answered
-  std::optional<std::string> gone_;  ///< why there are no hands
+  std::optional<std::string> gone_;  ///< why there is no agent
   Clock::time_point hello_until_ = Clock::time_point::max();
   Clock::time_point connect_at_ = Clock::time_point::max();
   std::set<std::string> managed_;
@@ -190,7 +190,7 @@ void HandsClient::Thread::run() {
       keep_deadlines();
       send_due();
     }
-    const std::string why = is_closed ? why_gone() : "";  // waits for the process, so without the lock
+    const std::string why = is_closed ? why_gone() : "";  // may wait for the process, so called without the lock
     bool has_news = false;
     {
       const std::scoped_lock hold(mutex_);
@@ -217,12 +217,13 @@ void HandsClient::Thread::wait_for_something() {
 
 milliseconds HandsClient::Thread::time_to_next() const {
   constexpr milliseconds kMax{60'000};
-  constexpr milliseconds kPart{1};  // of a millisecond that is left counts as one
+  constexpr milliseconds kPart{1};  // rounds a started millisecond up
   const auto now = Clock::now();
   auto next = std::min({now + kMax, connect_at_, hello_until_});
   for (const auto& [uuid, gpu] : gpus_) {
     if (!gpu.open) continue;
-    // What is due and not sent waits for the other side to read, or to answer the hello: that wakes this thread itself.
+    // An order that is due but not sent waits for the other side to read, or to answer the hello; either wakes this
+    // thread.
     const bool is_due = !gpu.open->is_sent && gpu.open->until <= now;
     if (!is_due) {
       next = std::min(next, gpu.open->until);
@@ -243,12 +244,12 @@ void HandsClient::Thread::connect() {
 }
 
 void HandsClient::Thread::say_hello() {
-  // A new connection has room for it. If the other side is gone already, receiving says so.
+  // A new connection has buffer space for it. If the other side is already gone, receiving reports it.
   static_cast<void>(
       send_packet(socket_, packet_of(ClientPacket(ClientHello{.world = options_.world, .pid = ::getpid()}))));
 }
 
-/// Every order ends.
+/// Ends every order.
 void HandsClient::Thread::lose(const std::string& why) {
   socket_.close();
   is_welcome_ = false;
@@ -367,7 +368,7 @@ void HandsClient::Thread::keep_deadlines() {
     miss_deadline(gpu);
     is_one_missed = true;
   }
-  // For the name of the call. If the other side does not even read, there is none.
+  // Asks for the name of the call. If the other side does not read, the name stays unknown.
   if (is_one_missed) static_cast<void>(send_packet(socket_, packet_of(ClientPacket(StatusQuestion{}))));
 }
 
@@ -392,7 +393,7 @@ void HandsClient::Thread::send_due() {
       gpu.waiting.pop_front();
     }
     if (!gpu.open || gpu.open->is_sent || now < gpu.open->until) continue;
-    // Gone: receiving says so.
+    // If the other side is gone, receiving reports it.
     if (send_packet(socket_, packet_of(ClientPacket(gpu.open->order))) != SendOutcome::kSent) continue;
     gpu.open->is_sent = true;
     gpu.open->until = now + options_.deadline;

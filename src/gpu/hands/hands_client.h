@@ -1,4 +1,4 @@
-/// The hands of this process: orders go to a privileged one, and how they ended comes back.
+/// The client of the GPU agent: sends orders to the privileged process, and returns their outcomes.
 #pragma once
 
 #include <chrono>
@@ -16,26 +16,27 @@
 namespace berth::edges {
 
 struct HandsClientOptions {
-  std::string world;                           ///< what the journal is called
+  std::string world;                           ///< the name of the journal
   std::chrono::milliseconds deadline{60'000};  ///< of an order
-  /// Before an order that was busy is given again; after the last one it ends as kBusy.
+  /// Pauses before a busy order is sent again; after the last one it ends as kBusy.
   std::vector<std::chrono::milliseconds> busy_pauses = {
       std::chrono::milliseconds{500}, std::chrono::milliseconds{1'000}, std::chrono::milliseconds{2'000},
       std::chrono::milliseconds{4'000}, std::chrono::milliseconds{8'000}};
-  std::chrono::milliseconds reconnect_every{500};  ///< hands at a path that do not answer
-  /// Called by the client's thread when an order has ended, or an answer of `why_not` may be another one. May be empty.
+  std::chrono::milliseconds reconnect_every{500};  ///< for an agent at a path that does not answer
+  /// Called by the client's thread when an order has ended, or when an answer of `why_not` may have changed. May be
+  /// empty.
   std::function<void()> on_news = {};
 };
 
-/// A thread sends and receives. It gives one order per GPU at a time, in the order in which they came.
+/// A thread sends and receives. It sends one order per GPU at a time, in the order of submission.
 ///
-/// - An order that does not end until its deadline ends as kFailed, "no end after 60 s", and those that wait for the
-///   same GPU as kRefused; `why_not` of the GPU names the call that has not returned, until it does. How it
-///   ended is told then: a second end of the same order.
-/// - If the hands end, so do all orders: those that were given as kFailed (nobody knows what became of them), the
-///   others as kRefused. Hands at a path are looked for again; those that were started are not, as that takes
+/// - An order without an outcome at its deadline ends as kFailed, "no end after 60 s", and those that wait for the same
+///   GPU as kRefused; until the outstanding call returns, `why_not` of the GPU names it. Its real outcome is then
+///   reported as a second one for the same order.
+/// - If the agent ends, so do all orders: those already sent as kFailed (their effect is unknown), the others as
+///   kRefused. An agent at a path is reconnected to; one that was started is not started again, as that takes
 ///   privileges.
-/// - Orders of an earlier process of the same world, which hands at a path finished, end here, too.
+/// - Orders of an earlier process of the same world that an agent at a path finished are reported here, too.
 class HandsClient final : public GpuHands {
  public:
   /// A started process, or the path of a socket.
@@ -43,11 +44,11 @@ class HandsClient final : public GpuHands {
   HandsClient(Way way, HandsClientOptions options);
   HandsClient(const HandsClient&) = delete;
   HandsClient& operator=(const HandsClient&) = delete;
-  /// The hands finish what they do; nobody hears how it ended.
+  /// The agent finishes the orders under way; their outcomes are discarded.
   ~HandsClient() override;
 
-  /// Waits until the hands have answered for the first time, or cannot be reached; at most so long. Until then orders
-  /// wait.
+  /// Waits until the agent has answered for the first time or cannot be reached, for at most `at_most`; returns whether
+  /// either has happened. Until then orders wait.
   [[nodiscard]] bool wait_until_known(std::chrono::milliseconds at_most) const;
 
   void submit(const std::vector<DeviceOrder>& orders) override;

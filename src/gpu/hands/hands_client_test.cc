@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 class HandsClientTest : public HandsTest {
  protected:
-  /// Of a server in this process.
+  /// A client of a server in this process.
   [[nodiscard]] std::unique_ptr<HandsClient> client_of_one(HandsClientOptions options) {
     auto client = std::make_unique<HandsClient>(HandsProcess{.socket = serve_one(), .pid = 0}, std::move(options));
     EXPECT_TRUE(client->wait_until_known(kTestPatience));
@@ -34,7 +34,7 @@ class HandsClientTest : public HandsTest {
     EXPECT_TRUE(client->wait_until_known(kTestPatience));
     return client;
   }
-  /// A process in the place of the hands.
+  /// A process in place of the agent.
   [[nodiscard]] static HandsProcess start_shell(const std::string& script) {
     auto process = start_hands("/bin/sh", {"-c", script});
     EXPECT_TRUE(process.has_value()) << process.error().message;
@@ -124,7 +124,7 @@ TEST_F(HandsClientTest, SaysWhichCallHasNotReturned) {
 TEST_F(HandsClientTest, EndsAllOrdersWithTheHands) {
   HandsClient client(start_shell("sleep 1; kill -9 $$"), client_options());
   EXPECT_EQ(client.why_not(kGpu), "the hands have not answered yet");
-  client.submit({order(1)});  // never sent: nobody said hello
+  client.submit({order(1)});  // never sent: the hello was not answered
   EXPECT_EQ(take(client, 1)[0], plain_end(order(1), DeviceOutcome::kRefused, "the hands ended (signal 9)"));
   EXPECT_EQ(client.why_not(kGpu), "the hands ended (signal 9)");
   client.submit({order(2)});
@@ -216,7 +216,7 @@ TEST_F(HandsClientTest, TheSecondClientIsToldOfTheFirst) {
 
 class ReachHandsTest : public HandsTest {
  protected:
-  /// Runs in a process of its own, as what is dropped never comes back. The exit status.
+  /// Runs in a separate process, as dropped capabilities cannot be regained. Returns its exit status.
   static int in_a_child(const std::function<int()>& work) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(work());
@@ -278,7 +278,7 @@ TEST_F(ReachHandsTest, ASocketIsEnoughWithoutPrivileges) {
               return !hands->why_not(kGpu) && !may_change_gpus() ? 0 : 2;  // it waited for the answer
             }),
             0);
-  EXPECT_EQ(in_a_child([&] {  // what is not there yet may come
+  EXPECT_EQ(in_a_child([&] {  // an agent that is not there yet may come
               const auto found = reach_hands({.socket_path = folder_.path() + "/later"});
               return found && std::holds_alternative<std::string>(*found) ? 0 : 1;
             }),
@@ -290,7 +290,7 @@ class TrustTest : public HandsTest {};
 TEST_F(TrustTest, ASocketOfSomebodyElseIsNotUsed) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: cannot give a socket away";
   serve_all();
-  // Root trusts its own and only that.
+  // Root trusts only its own.
   ASSERT_EQ(::chown(socket_path().c_str(), 1234, static_cast<gid_t>(-1)), 0);
   const std::string message = socket_path() + ": wanted a socket of root or of user 0, found one of user 1234";
   const auto checked = check_hands_socket(socket_path());

@@ -27,7 +27,7 @@ constexpr int kNotExecuted = 127;
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // A copy without close-on-exec at the place that the arguments name, and nothing behind it.
+  // A copy without close-on-exec at the number that the arguments name, and no descriptor above it.
   if (socket == kFirstOwn) {
     ::fcntl(socket, F_SETFD, 0);
   } else {

@@ -1,4 +1,4 @@
-/// Hands that this process starts for itself.
+/// A GPU agent that this process starts for itself.
 #pragma once
 
 #include <sys/types.h>
@@ -19,12 +19,12 @@ struct HandsProcess {
 };
 
 /// Executes `program` with these arguments and "--fd N", where N is its end of a new connection. It inherits standard
-/// streams and environment, no other descriptor, no blocked signal, and leads a process group of its own, so that an
-/// interrupt from the terminal does not end it in the midst of a change. To be called before any other thread exists.
-/// Error (kUnavailable): no socket, or no process.
+/// streams and environment, but no other descriptor and no blocked signal, and leads its own process group, so that an
+/// interrupt from the terminal does not end it in the middle of a change. Requires: no other thread exists. Error
+/// (kUnavailable): no socket, or no process.
 [[nodiscard]] Result<HandsProcess> start_hands(const std::string& program, std::vector<std::string> arguments);
 
-/// How the process ended: "the hands ended (signal 9)". Waits at most so long for it.
+/// How the process ended: "the hands ended (signal 9)". Waits at most `at_most` for it.
 [[nodiscard]] std::string how_it_ended(pid_t pid, std::chrono::milliseconds at_most);
 
 }  // namespace berth::edges

@@ -36,7 +36,7 @@ HandsEnd refused(const DeviceOrder& order, std::string message) {
   return {.end = plain_end(order, DeviceOutcome::kRefused, std::move(message))};
 }
 
-/// What the threads of the GPUs tell the one that serves; a thread that is left behind still has it.
+/// The messages of the GPU threads to the serving thread; shared, so that a thread left behind can still use it.
 struct Inbox {
   struct Ended {
     detail::Task task;
@@ -45,7 +45,7 @@ struct Inbox {
 
   WakeUp wake_up;
   std::mutex mutex;
-  std::vector<Ended> ended;  ///< under mutex; of each GPU's thread one at a time
+  std::vector<Ended> ended;  ///< under mutex; at most one from each GPU's thread
 };
 
 struct Client {
@@ -62,12 +62,12 @@ class Server {
   explicit Server(HandsServerOptions options);
 
   void take_client(Descriptor connection, std::int64_t pid);
-  /// Null: there is only the client that it has.
+  /// Null: serves only the client that it already has.
   [[nodiscard]] bool run(const HandsSocket* socket, int stop);
 
  private:
   [[nodiscard]] bool finish(bool is_stopped, int stop);
-  /// Waits for something to do, at most so long. Whether `stop` can be read.
+  /// Waits for something to do, for at most `at_most`. Returns whether `stop` can be read.
   [[nodiscard]] bool wait(const HandsSocket* socket, int stop, milliseconds at_most) const;
   void work_once(const HandsSocket* socket);
   void accept_next(const HandsSocket& socket);
@@ -75,7 +75,7 @@ class Server {
   void forget_client();
   void drop_silent_client();
   void read_client();
-  /// Error: what it sent is not allowed.
+  /// Error: the packet is not allowed now.
   [[nodiscard]] Result<void> obey(const ClientPacket& packet);
   [[nodiscard]] Result<void> greet(const ClientHello& hello);
   void take_order(const DeviceOrder& order);
@@ -138,7 +138,7 @@ bool Server::finish(bool is_stopped, int stop) {
 }
 
 bool Server::wait(const HandsSocket* socket, int stop, milliseconds at_most) const {
-  // poll leaves out what is negative.
+  // poll ignores negative descriptors.
   const bool has_mail = client_ && !client_->outbox.empty();
   std::array<pollfd, 4> places = {
       pollfd{.fd = stop, .events = POLLIN, .revents = 0},
@@ -157,7 +157,7 @@ void Server::work_once(const HandsSocket* socket) {
   read_client();
   if (socket != nullptr) accept_next(*socket);
   flush();
-  // A client that started these hands may take its time, as long as its driver does; nobody else waits for them.
+  // A client that started this agent may take as long as its driver does; no other client waits.
   if (socket != nullptr) drop_silent_client();
 }
 
@@ -238,7 +238,7 @@ Result<void> Server::obey(const ClientPacket& packet) {
 }
 
 Result<void> Server::greet(const ClientHello& hello) {
-  send(HandsHello{.pid = ::getpid(), .gpus = options_.gpus});  // its version says the same to a client of another one
+  send(HandsHello{.pid = ::getpid(), .gpus = options_.gpus});  // answers any client; its version may differ
   if (hello.version != kProtocolVersion) {
     return invalid(fmt::format("wanted version {} of the protocol, found {}", kProtocolVersion, hello.version));
   }

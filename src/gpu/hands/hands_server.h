@@ -1,8 +1,8 @@
-/// The privileged process: it changes the GPUs that its own configuration names, by order of one client at a time,
-/// and does nothing else. Its verbs are those of protocol.h.
+/// The GPU agent, the privileged process: it changes the GPUs that its own configuration names, on orders of one client
+/// at a time, and does nothing else. Its verbs are those of protocol.h.
 ///
-/// One thread serves; one per GPU changes it, so a call that hangs holds up its own GPU alone. The lock of a GPU is
-/// taken before its first change, and released when the client is gone.
+/// One thread serves; one per GPU changes it, so a call that hangs delays only its own GPU. The lock of a GPU is taken
+/// before its first change, and released when the client is gone.
 #pragma once
 
 #include <chrono>
@@ -19,23 +19,23 @@
 
 namespace berth::edges {
 
-/// Library and changer are borrowed; where a call was left behind, for as long as the process lives.
+/// Library and changer are borrowed; if a call was left behind, until the process ends.
 struct HandsServerOptions {
   GpuLibrary& library;
   GpuChanger& changer;
-  std::vector<device::ManagedGpu> gpus;  ///< no other one is ever asked for
+  std::vector<device::ManagedGpu> gpus;  ///< no other GPU is ever accessed
   std::string lock_folder;
   std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;  ///< thread-safe; called for each GPU
   std::function<void(const std::string&)> log;                             ///< a line; called by the thread that serves
-  bool logs_clients = true;                                                ///< who comes and goes, too
-  std::chrono::milliseconds patience{10'000};  ///< at the end, for calls that have not returned
+  bool logs_clients = true;                                                ///< also logs connects and disconnects
+  std::chrono::milliseconds patience{10'000};  ///< how long to wait at the end for calls that have not returned
 };
 
-/// Serves one client after the other until the descriptor `stop` can be read. A client that goes leaves the orders
-/// under way to be finished; how they ended is kept, one per GPU, for the next client of the same world. Returns
-/// whether all calls have returned; else the process is to leave without destructors.
+/// Serves one client after the other until the descriptor `stop` can be read. When a client disconnects, its orders
+/// under way are finished; their outcomes are kept, one per GPU, for the next client of the same world. Returns whether
+/// all calls have returned; if not, the process must exit without destructors.
 [[nodiscard]] bool serve_clients(const HandsSocket& socket, int stop, HandsServerOptions options);
-/// Serves this client alone, and returns when it is gone and the orders under way are finished.
+/// Serves only this client, and returns when it is gone and the orders under way are finished; otherwise as above.
 [[nodiscard]] bool serve_client(Descriptor client, int stop, HandsServerOptions options);
 
 }  // namespace berth::edges

@@ -43,7 +43,7 @@ class HandsServerTest : public HandsTest {
     say(socket, ClientHello{.world = world, .pid = 1});
     static_cast<void>(hear_a<HandsHello>(socket));
   }
-  /// At socket_path(); the server may be busy with the one before.
+  /// Connects at socket_path(); the server may still be busy with the client before.
   [[nodiscard]] Descriptor connect() {
     auto connected = connect_with_hands(socket_path());
     EXPECT_TRUE(connected.has_value()) << connected.error().message;
@@ -144,7 +144,7 @@ TEST_F(HandsServerTest, WhatCannotBeReadEndsTheConnection) {
     const Descriptor client = serve_one();
     ASSERT_EQ(send_packet(client, packet), SendOutcome::kSent);
     auto answer = hear(client);
-    if (answer) {  // the version is worth an answer
+    if (answer) {  // a wrong version gets an answer
       EXPECT_TRUE(std::holds_alternative<HandsHello>(*answer));
       answer = hear(client);
     }
@@ -179,7 +179,7 @@ TEST_F(HandsServerTest, AClientThatGoesLeavesItsOrderToBeFinished) {
   HandsEnd end = hear_a<HandsEnd>(next);
   EXPECT_EQ(end.end.intent, 1U);
   EXPECT_TRUE(end.is_kept);
-  EXPECT_EQ(orders().size(), 1U);  // what had not begun never does
+  EXPECT_EQ(orders().size(), 1U);  // orders that had not begun never do
 }
 
 TEST_F(HandsServerTest, AnEndIsKeptForTheNextClientOfTheSameWorld) {
@@ -191,7 +191,7 @@ TEST_F(HandsServerTest, AnEndIsKeptForTheNextClientOfTheSameWorld) {
     say(client, order(1));
     changer_.wait_for_entry(is_same ? 1 : 2);
     client.close();
-    // The order ends when nobody is there.
+    // The order ends when no client is connected.
     EXPECT_TRUE(comes_true([&] {
       const auto probe = connect_with_hands(socket_path());
       say(*probe, ClientHello{.version = 2});

@@ -39,10 +39,10 @@ bool connect_to(const Descriptor& socket, const sockaddr_un& address) {
   return ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
-/// Removes what a dead process left; refuses everything else that is there.
+/// Removes a dead process's socket; refuses any other file.
 Result<void> clear_place(const std::string& path, const sockaddr_un& address) {
   struct stat found = {};
-  if (::lstat(path.c_str(), &found) != 0) return {};  // what else is wrong, binding says
+  if (::lstat(path.c_str(), &found) != 0) return {};  // binding reports any other error
   if (!S_ISSOCK(found.st_mode)) return invalid(path + ": wanted a place for a socket, found another file");
   const Descriptor probe = new_socket();
   if (connect_to(probe, address) || errno != ECONNREFUSED) {
@@ -99,7 +99,7 @@ Received receive_packet(const Descriptor& socket) {
   const auto receive = [&] { return ::recv(socket.number(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_TRUNC); };
   ssize_t count = receive();
   while (count < 0 && errno == EINTR) count = receive();
-  // The other side closed it without reading all: that is said first and once, before what it sent.
+  // The other side closed it without reading everything: the kernel reports this once, before the data that it sent.
   if (count < 0 && errno == ECONNRESET) count = receive();
   if (count < 0) {
     return {.kind = errno == EAGAIN ? Received::Kind::kNothing : Received::Kind::kGone};
@@ -162,7 +162,7 @@ Result<void> check_hands_socket(const std::string& path) {
 }
 
 Result<Descriptor> connect_with_hands(const std::string& path) {
-  // The file that is checked is the one that is connected with: nobody can exchange it in between.
+  // The file that is checked is the one connected to: it cannot be replaced in between.
   const auto place = open_place(path);
   if (!place) return pass_on(place.error());
   Descriptor socket = new_socket();

@@ -1,4 +1,4 @@
-/// Sockets that keep packets apart (SOCK_SEQPACKET), and who may connect to whom.
+/// Sockets that preserve packet boundaries (SOCK_SEQPACKET), and the checks of who may connect.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ struct SocketPair {
 
 enum class SendOutcome {
   kSent,
-  kFull,  ///< the other side does not read: later
+  kFull,  ///< the other side does not read; try again later
   kGone,
 };
 /// Never waits.
@@ -42,18 +42,19 @@ struct Received {
 /// Never waits. Packets have at most kPacketBytesMax bytes.
 [[nodiscard]] Received receive_packet(const Descriptor& socket);
 
-/// The process at the other end, as the kernel knows it.
+/// The process at the other end, as identified by the kernel.
 struct Peer {
   std::int64_t pid = 0;
   uid_t uid = 0;
 };
 [[nodiscard]] std::optional<Peer> peer_of(const Descriptor& socket);
 
-/// Where hands wait for a client.
+/// The socket on which the agent waits for clients.
 class HandsSocket {
  public:
-  /// Makes the socket (mode 0600) and gives it to `owner`, if one is named. One that a dead process left is replaced.
-  /// kInvalidInput: something else is there, or the path cannot be one; kUnavailable: a process listens there.
+  /// Makes the socket (mode 0600) and gives it to `owner`, if set. A socket left by a dead process is replaced.
+  /// kInvalidInput: another kind of file exists there, or the path is not valid for a socket; kUnavailable: a process
+  /// listens there.
   [[nodiscard]] static Result<HandsSocket> listen(const std::string& path, std::optional<uid_t> owner);
   HandsSocket(HandsSocket&&) = default;
   HandsSocket& operator=(HandsSocket&&) = delete;
@@ -63,7 +64,7 @@ class HandsSocket {
   [[nodiscard]] int number() const { return socket_.number(); }
   /// The next connection, if there is one; never waits.
   [[nodiscard]] std::optional<Descriptor> accept() const;
-  /// Root, and whoever owns the file now.
+  /// Whether the peer is root or the current owner of the file.
   [[nodiscard]] bool may_connect(const Peer& peer) const;
 
  private:
@@ -75,12 +76,12 @@ class HandsSocket {
   ino_t inode_ = 0;
 };
 
-/// Whether the file at a path may be trusted. kInvalidInput: it is no socket, or belongs to neither root nor this
-/// user, or cannot be looked at; kNotFound: nothing is there.
+/// Checks that the file at a path may be trusted. kInvalidInput: it is not a socket, belongs to neither root nor this
+/// user, or cannot be inspected; kNotFound: it does not exist.
 [[nodiscard]] Result<void> check_hands_socket(const std::string& path);
 
-/// Connects with the hands at a path. The same errors, also for a process of another user: nothing is sent to it;
-/// kUnavailable: nobody listens.
+/// Connects to the agent at a path. Errors as above, also if the process belongs to another user (nothing is sent to
+/// it); kUnavailable: no process listens.
 [[nodiscard]] Result<Descriptor> connect_with_hands(const std::string& path);
 
 }  // namespace berth::edges

@@ -1,4 +1,4 @@
-/// Ends of orders without a call.
+/// Outcomes of orders for which no call was made.
 #pragma once
 
 #include <string>

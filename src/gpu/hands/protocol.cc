@@ -2,24 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <ranges>
 #include <utility>
 
 #include "base/core/ensure.h"
 #include "base/core/fields.h"
-#include "base/core/overloaded.h"
 #include "base/json/document.h"
+#include "base/json/writer.h"
 #include "base/yaml/reader.h"
 
 namespace berth::edges {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
 constexpr std::size_t kValueCountMax = 8192;
 constexpr std::size_t kTextBytesMax = 4096;
 constexpr std::size_t kNameBytesMax = 256;   // of programs
-constexpr std::size_t kHolderCountMax = 16;  // with names of control characters, six bytes each, an end still fits
+constexpr std::size_t kHolderCountMax = 16;  // even with names of control characters, six bytes each, an outcome fits
 constexpr std::size_t kInstanceCountMax = 64;
 constexpr std::size_t kProcessCountMax = 1024;
 constexpr std::int64_t kUnitsMax = 64;
@@ -28,14 +28,14 @@ constexpr std::int64_t kUint32Max = UINT32_MAX;
 constexpr std::array<std::string_view, 3> kChanges = {"create", "destroy", "mig_mode_on"};
 constexpr std::array<std::string_view, 4> kOutcomes = {"done", "failed", "busy", "refused"};
 
-// What is written and read below: all but DeviceEnd::goes_on, which this side alone says.
+// The fields written and read below: all but DeviceEnd::goes_on, which only the client sets.
 static_assert(kFieldCount<DeviceOrder> == 7 && kFieldCount<DeviceEnd> == 12 && kFieldCount<DeviceHolder> == 2);
 static_assert(kFieldCount<GpuReading> == 5 && kFieldCount<GpuInstanceSeen> == 5);
 static_assert(kFieldCount<ComputeInstanceSeen> == 6 && kFieldCount<GpuProcessSeen> == 5);
 
 // ---- writing
 
-/// At most so many bytes, without half a character at the end.
+/// At most `bytes_max` bytes, without a partial character at the end.
 std::string shortened(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   std::size_t size = bytes_max;
@@ -43,53 +43,41 @@ std::string shortened(std::string_view text, std::size_t bytes_max) {
   return std::string(text.substr(0, size));
 }
 
-/// Bytes that are no UTF-8 are replaced.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json json_of(const std::vector<DeviceHolder>& holders) {
-  Json list = Json::array();
-  for (const DeviceHolder& holder : holders) {
-    if (list.size() == kHolderCountMax) break;
-    list.push_back({{"pid", holder.pid}, {"name", shortened(holder.name, kNameBytesMax)}});
-  }
-  return list;
+void write_holder(Writer& json, const DeviceHolder& holder) {
+  json.open_object().member("pid", holder.pid).member("name", shortened(holder.name, kNameBytesMax)).close_object();
 }
 
-Json json_of(const GpuInstanceSeen& instance) {
-  Json parts = Json::array();
-  for (const ComputeInstanceSeen& part : instance.compute_instances) {
-    parts.push_back({{"id", part.id},
-                     {"start", part.start},
-                     {"slices", part.slices},
-                     {"uuid", shortened(part.uuid, kNameBytesMax)},
-                     {"is_whole", part.is_whole},
-                     {"memory_mib", part.memory_mib}});
-  }
-  return {{"id", instance.id},
-          {"profile_id", instance.profile_id},
-          {"start", instance.start},
-          {"length", instance.length},
-          {"compute_instances", std::move(parts)}};
+void write_compute_instance(Writer& json, const ComputeInstanceSeen& part) {
+  json.open_object().member("id", part.id).member("start", part.start).member("slices", part.slices);
+  json.member("uuid", shortened(part.uuid, kNameBytesMax)).member("is_whole", part.is_whole);
+  json.member("memory_mib", part.memory_mib).close_object();
 }
 
-Json json_of(const GpuProcessSeen& process) {
-  Json json = {
-      {"pid", process.pid}, {"name", shortened(process.name, kNameBytesMax)}, {"memory_mib", process.memory_mib}};
-  if (process.gpu_instance) json["gpu_instance"] = *process.gpu_instance;
-  if (process.compute_instance) json["compute_instance"] = *process.compute_instance;
-  return json;
+void write_instance(Writer& json, const GpuInstanceSeen& instance) {
+  json.open_object().member("id", instance.id).member("profile_id", instance.profile_id);
+  json.member("start", instance.start).member("length", instance.length);
+  json.list("compute_instances", instance.compute_instances, write_compute_instance).close_object();
 }
 
-Json json_of(const GpuReading& reading) {
-  Json instances = Json::array();
-  for (const GpuInstanceSeen& instance : reading.instances) instances.push_back(json_of(instance));
-  Json processes = Json::array();
-  for (const GpuProcessSeen& process : reading.processes) processes.push_back(json_of(process));
-  return {{"is_mig_on", reading.is_mig_on},
-          {"is_mig_pending_on", reading.is_mig_pending_on},
-          {"recovery_action", shortened(reading.recovery_action, kNameBytesMax)},
-          {"instances", std::move(instances)},
-          {"processes", std::move(processes)}};
+/// Whether the processes of a reading are sent with their names.
+enum class Names { kKept, kLeftOut };
+
+void write_process(Writer& json, const GpuProcessSeen& process, Names names) {
+  json.open_object().member("pid", process.pid);
+  json.member("name", names == Names::kKept ? shortened(process.name, kNameBytesMax) : "");
+  json.member("memory_mib", process.memory_mib);
+  if (process.gpu_instance) json.member("gpu_instance", *process.gpu_instance);
+  if (process.compute_instance) json.member("compute_instance", *process.compute_instance);
+  json.close_object();
+}
+
+void write_reading(Writer& json, const GpuReading& reading, Names names) {
+  json.open_object().member("is_mig_on", reading.is_mig_on).member("is_mig_pending_on", reading.is_mig_pending_on);
+  json.member("recovery_action", shortened(reading.recovery_action, kNameBytesMax));
+  json.list("instances", reading.instances, write_instance);
+  json.list("processes", reading.processes,
+            [&](Writer& to, const GpuProcessSeen& process) { write_process(to, process, names); });
+  json.close_object();
 }
 
 bool fits(const GpuReading& reading) {
@@ -99,57 +87,80 @@ bool fits(const GpuReading& reading) {
          });
 }
 
-Json json_of(const HandsEnd& packet) {
+/// Without its reading.
+void put_end(Writer& json, const HandsEnd& packet) {
   const DeviceEnd& end = packet.end;
-  return {{"verb", "end"},
-          {"intent", end.intent},
-          {"outcome", kOutcomes[static_cast<std::size_t>(end.outcome)]},
-          {"message", shortened(end.message, kTextBytesMax)},
-          {"call", shortened(end.call, kNameBytesMax)},
-          {"error", shortened(end.error, kNameBytesMax)},
-          {"holders", json_of(end.holders)},
-          {"mig_uuid", shortened(end.mig_uuid, kNameBytesMax)},
-          {"memory_mib", end.memory_mib},
-          {"gpu_instance_us", end.gpu_instance_us},
-          {"compute_instance_us", end.compute_instance_us},
-          {"is_kept", packet.is_kept}};
+  json.member("verb", "end").member("intent", end.intent);
+  json.member("outcome", kOutcomes[static_cast<std::size_t>(end.outcome)]);
+  json.member("message", shortened(end.message, kTextBytesMax));
+  json.member("call", shortened(end.call, kNameBytesMax)).member("error", shortened(end.error, kNameBytesMax));
+  json.list("holders", end.holders | std::views::take(kHolderCountMax), write_holder);
+  json.member("mig_uuid", shortened(end.mig_uuid, kNameBytesMax)).member("memory_mib", end.memory_mib);
+  json.member("gpu_instance_us", end.gpu_instance_us).member("compute_instance_us", end.compute_instance_us);
+  json.member("is_kept", packet.is_kept);
 }
 
-std::string end_text(const HandsEnd& packet) {
-  Json json = json_of(packet);
-  std::string without = text_of(json);
-  if (!packet.end.reading || !fits(*packet.end.reading)) return without;
-  json["reading"] = json_of(*packet.end.reading);
-  std::string whole = text_of(json);
-  if (whole.size() <= kPacketBytesMax) return whole;
-  for (Json& process : json["reading"]["processes"]) process["name"] = "";
-  whole = text_of(json);
-  return whole.size() <= kPacketBytesMax ? whole : without;
+std::string end_without_reading(const HandsEnd& packet) {
+  Writer json;
+  put_end(json.open_object(), packet);
+  return json.close_object().take();
 }
 
-Json json_of(const HandsHello& hello) {
-  Json gpus = Json::array();
-  for (const device::ManagedGpu& gpu : hello.gpus) gpus.push_back({{"uuid", gpu.uuid}, {"mig_mode", gpu.has_mig_mode}});
-  return {{"verb", "hello"}, {"version", hello.version}, {"pid", hello.pid}, {"gpus", std::move(gpus)}};
-}
-
-Json json_of(const HandsStatus& status) {
-  Json orders = Json::array();
-  for (const HandsStatus::UnderWay& order : status.orders) {
-    orders.push_back({{"uuid", order.uuid}, {"intent", order.intent}, {"call", shortened(order.call, kNameBytesMax)}});
+/// With its reading if that fits into a packet, perhaps without the names of processes.
+std::string text_of(const HandsEnd& packet) {
+  if (!packet.end.reading || !fits(*packet.end.reading)) return end_without_reading(packet);
+  for (const Names names : {Names::kKept, Names::kLeftOut}) {
+    Writer json;
+    put_end(json.open_object(), packet);
+    write_reading(json.key("reading"), *packet.end.reading, names);
+    std::string whole = json.close_object().take();
+    if (whole.size() <= kPacketBytesMax) return whole;
   }
-  return {{"verb", "status"}, {"orders", std::move(orders)}};
+  return end_without_reading(packet);
 }
 
-Json json_of(const DeviceOrder& order) {
-  return {{"verb", "order"},
-          {"intent", order.intent},
-          {"change", kChanges[static_cast<std::size_t>(order.verb)]},
-          {"uuid", order.uuid},
-          {"profile_id", order.profile_id},
-          {"start", order.start},
-          {"length", order.length},
-          {"was_tried", order.was_tried}};
+std::string text_of(const HandsHello& hello) {
+  Writer json;
+  json.open_object().member("verb", "hello").member("version", hello.version).member("pid", hello.pid);
+  json.list("gpus", hello.gpus, [](Writer& to, const device::ManagedGpu& gpu) {
+    to.open_object().member("uuid", gpu.uuid).member("mig_mode", gpu.has_mig_mode).close_object();
+  });
+  return json.close_object().take();
+}
+
+std::string text_of(const HandsStatus& status) {
+  Writer json;
+  json.open_object().member("verb", "status");
+  json.list("orders", status.orders, [](Writer& to, const HandsStatus::UnderWay& order) {
+    to.open_object().member("uuid", order.uuid).member("intent", order.intent);
+    to.member("call", shortened(order.call, kNameBytesMax)).close_object();
+  });
+  return json.close_object().take();
+}
+
+std::string text_of(const HandsRefusal& refusal) {
+  Writer json;
+  json.open_object().member("verb", "refusal").member("message", shortened(refusal.message, kTextBytesMax));
+  return json.close_object().take();
+}
+
+std::string text_of(const ClientHello& hello) {
+  Writer json;
+  json.open_object().member("verb", "hello").member("version", hello.version);
+  json.member("world", shortened(hello.world, kNameBytesMax)).member("pid", hello.pid);
+  return json.close_object().take();
+}
+
+std::string text_of(const StatusQuestion& /*question*/) {
+  return Writer().open_object().member("verb", "status").close_object().take();
+}
+
+std::string text_of(const DeviceOrder& order) {
+  Writer json;
+  json.open_object().member("verb", "order").member("intent", order.intent);
+  json.member("change", kChanges[static_cast<std::size_t>(order.verb)]).member("uuid", order.uuid);
+  json.member("profile_id", order.profile_id).member("start", order.start).member("length", order.length);
+  return json.member("was_tried", order.was_tried).close_object().take();
 }
 
 // ---- reading
@@ -162,7 +173,7 @@ std::uint64_t read_intent(const yaml::Value& value) { return static_cast<std::ui
 
 std::string read_text(const yaml::Value& value, std::size_t bytes_max = kNameBytesMax) {
   std::string text = value.text("a text");
-  // A byte that was no UTF-8 took three when it was written.
+  // An invalid byte became three bytes when written.
   if (text.size() > 3 * bytes_max) value.fail("wanted a shorter text");
   return text;
 }
@@ -341,30 +352,11 @@ Result<Packet> read_packet(std::string_view bytes, Read read) {
 }  // namespace
 
 std::string packet_of(const ClientPacket& packet) {
-  return std::visit(Overloaded{
-                        [](const ClientHello& hello) {
-                          return text_of({{"verb", "hello"},
-                                          {"version", hello.version},
-                                          {"world", shortened(hello.world, kNameBytesMax)},
-                                          {"pid", hello.pid}});
-                        },
-                        [](const DeviceOrder& order) { return text_of(json_of(order)); },
-                        [](const StatusQuestion&) { return text_of({{"verb", "status"}}); },
-                    },
-                    packet);
+  return std::visit([](const auto& what) { return text_of(what); }, packet);
 }
 
 std::string packet_of(const HandsPacket& packet) {
-  std::string text =
-      std::visit(Overloaded{
-                     [](const HandsHello& hello) { return text_of(json_of(hello)); },
-                     [](const HandsEnd& end) { return end_text(end); },
-                     [](const HandsStatus& status) { return text_of(json_of(status)); },
-                     [](const HandsRefusal& refusal) {
-                       return text_of({{"verb", "refusal"}, {"message", shortened(refusal.message, kTextBytesMax)}});
-                     },
-                 },
-                 packet);
+  std::string text = std::visit([](const auto& what) { return text_of(what); }, packet);
   ENSURE(text.size() <= kPacketBytesMax);
   return text;
 }

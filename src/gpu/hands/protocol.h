@@ -1,4 +1,4 @@
-/// What `berth up` and its hands send to each other: one JSON object per packet, `verb` first. docs/reference/hands.md
+/// The packets between `berth up` and the GPU agent: one JSON object per packet, `verb` first. docs/reference/hands.md
 /// shows each.
 #pragma once
 
@@ -17,14 +17,14 @@
 namespace berth::edges {
 
 inline constexpr std::size_t kPacketBytesMax = std::size_t{64} << 10U;
-/// Another one is refused: both sides are the same program.
+/// Other versions are refused: both sides must be the same program.
 inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kManagedGpuCountMax = 64;
 
 /// The first packet of a client.
 struct ClientHello {
   std::int64_t version = kProtocolVersion;
-  std::string world = {};  ///< what the client's journal is called: ends of orders are kept for it
+  std::string world = {};  ///< the name of the client's journal: outcomes of orders are kept for it
   std::int64_t pid = 0;
   friend bool operator==(const ClientHello&, const ClientHello&) = default;
 };
@@ -44,10 +44,10 @@ struct HandsHello {
   friend bool operator==(const HandsHello&, const HandsHello&) = default;
 };
 
-/// How an order ended.
+/// The outcome of an order.
 struct HandsEnd {
   DeviceEnd end;
-  bool is_kept = false;  ///< of an order that came over an earlier connection of the same world
+  bool is_kept = false;  ///< the order came over an earlier connection of the same world
   friend bool operator==(const HandsEnd&, const HandsEnd&) = default;
 };
 
@@ -63,7 +63,7 @@ struct HandsStatus {
   friend bool operator==(const HandsStatus&, const HandsStatus&) = default;
 };
 
-/// The last packet of a connection that is not wanted.
+/// The last packet of a refused connection.
 struct HandsRefusal {
   std::string message;
   friend bool operator==(const HandsRefusal&, const HandsRefusal&) = default;
@@ -71,13 +71,13 @@ struct HandsRefusal {
 
 using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal>;
 
-/// At most kPacketBytesMax bytes: texts of an end are shortened, holders beyond the 16th are left out, and of a
-/// reading that is too long the names of processes or, if that is not enough, all.
+/// At most kPacketBytesMax bytes: texts of an outcome are shortened, and holders beyond the 16th are left out. A
+/// reading that is too long loses the names of processes or, if that is not enough, is left out.
 [[nodiscard]] std::string packet_of(const ClientPacket& packet);
 [[nodiscard]] std::string packet_of(const HandsPacket& packet);
 
-/// Errors: anything that `packet_of` does not write. Of another version only the hello is read, so that it can be
-/// answered.
+/// Errors: anything that `packet_of` does not write. Of another protocol version only the hello is read, so that it can
+/// be answered.
 [[nodiscard]] Result<ClientPacket> read_client_packet(std::string_view bytes);
 [[nodiscard]] Result<HandsPacket> read_hands_packet(std::string_view bytes);
 

@@ -17,7 +17,7 @@ void check(std::string_view bytes, Read read) {
     ENSURE(!packet.error().message.empty());
     return;
   }
-  // What is longer than we write it is shortened once.
+  // Texts longer than we write them are shortened once.
   const auto again = read(packet_of(Packet(*packet)));
   ENSURE(again.has_value());
   ENSURE(read(packet_of(Packet(*again))).value() == *again);

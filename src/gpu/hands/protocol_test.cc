@@ -90,7 +90,7 @@ TEST(HandsProtocol, APacketHasTheFormOfItsPage) {
       "\"profile_id\":19,\"start\":6,\"length\":1,\"was_tried\":true}");
 }
 
-/// What programs call themselves is not ours to choose.
+/// Names of programs may contain anything.
 TEST(HandsProtocol, AnEndFitsWhateverItSays) {
   const std::string worst(5'000, '\x01');  // six bytes each, in JSON
   DeviceEnd end = an_end();

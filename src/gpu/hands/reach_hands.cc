@@ -68,7 +68,7 @@ std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options
   }
   auto client = std::make_unique<HandsClient>(std::move(way), std::move(options));
   constexpr std::chrono::seconds kPatience{5};
-  static_cast<void>(client->wait_until_known(kPatience));  // later is well, too
+  static_cast<void>(client->wait_until_known(kPatience));  // a later answer is fine, too
   return client;
 }
 

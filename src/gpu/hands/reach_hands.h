@@ -1,4 +1,5 @@
-/// From what a user asked for to hands, or to the reason why there are none. Afterwards the process has no capability.
+/// Finds or starts the GPU agent that the user asked for, or gives the reason why there is none. Afterwards the process
+/// has no capabilities.
 #pragma once
 
 #include <memory>
@@ -14,14 +15,14 @@
 namespace berth::edges {
 
 struct HandsWish {
-  /// Of hands that run already; absent: they are started, if that is allowed.
+  /// Of a running agent; absent: one is started, if this process may.
   std::optional<std::string> socket_path = std::nullopt;
-  std::string config_path = {};                         ///< for those that are started; they read `manage` of it
+  std::string config_path = {};                         ///< for a started agent, which reads `manage` from it
   std::optional<std::string> nvml_path = std::nullopt;  ///< likewise
   std::string program = "/proc/self/exe";               ///< likewise; another one in tests only
 };
 
-/// No hands: a reason.
+/// The reason why there is no agent.
 struct NoHands {
   std::string reason;
 };
@@ -29,14 +30,14 @@ struct NoHands {
 /// A process that was started, the path of a socket, or neither.
 using HandsFound = std::variant<HandsProcess, std::string, NoHands>;
 
-/// Whoever may change GPUs starts this same program as hands. Then all capabilities of this process are dropped,
-/// whatever was found. To be called once, before any other thread exists. Errors: the socket belongs to neither root
-/// nor this user (kInvalidInput); hands cannot be started, or capabilities not dropped (kUnavailable). That nothing
-/// listens at the path is no error: it is looked for again.
+/// If this process may change GPUs, starts the same program as agent. Then drops all capabilities of this process in
+/// any case. Requires: called once, before any other thread exists. Errors: the socket belongs to neither root nor this
+/// user (kInvalidInput); the agent cannot be started, or capabilities cannot be dropped (kUnavailable). If no process
+/// listens at the path, that is not an error: the client retries.
 [[nodiscard]] Result<HandsFound> reach_hands(const HandsWish& wish);
 
-/// The hands to give orders to. Without any, every order is refused, with the reason. Waits for their first answer, at
-/// most five seconds, so that a start does not find every GPU closed that opens a moment later.
+/// A client of the agent. Without an agent, it refuses every order with the reason. Waits up to five seconds for the
+/// first answer, so that GPUs do not appear closed at the start only to open shortly after.
 [[nodiscard]] std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options);
 
 }  // namespace berth::edges

@@ -1,4 +1,4 @@
-/// A folder of a test, removed with all that is in it.
+/// A folder of a test, removed with its content.
 #pragma once
 
 #include <stdlib.h>

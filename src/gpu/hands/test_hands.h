@@ -1,4 +1,4 @@
-/// Hands of a test: a server in a thread, with verbs and devices that do what the test says.
+/// A GPU agent for tests: a server in a thread, with verbs and devices controlled by the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ inline constexpr std::chrono::seconds kTestPatience{60};
   return true;
 }
 
-/// Nothing may be asked of it: the verbs of these tests do not.
+/// A library that must not be called; the verbs of these tests do not.
 class NoLibrary final : public GpuLibrary {
  public:
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
@@ -50,7 +50,7 @@ class NoLibrary final : public GpuLibrary {
   GpuLibraryFacts facts_;
 };
 
-/// Creating a GPU instance on a GPU waits as long as the test holds it.
+/// Creating a GPU instance waits until the test releases it.
 class GateChanger final : public GpuChanger {
  public:
   [[nodiscard]] GpuAnswer<std::uint32_t> create_gpu_instance(const std::string& uuid, std::uint32_t, int,
@@ -95,7 +95,7 @@ class HandsTest : public ::testing::Test {
 
   ~HandsTest() override { stop_server(); }
 
-  /// What the verbs do; a call of the changer, and then this.
+  /// The behaviour of the verbs, after a call of the changer.
   using Verbs = std::function<DeviceEnd(const DeviceOrder&)>;
   static DeviceEnd done(const DeviceOrder& order) {
     DeviceEnd end = plain_end(order, DeviceOutcome::kDone, "");
@@ -122,7 +122,7 @@ class HandsTest : public ::testing::Test {
   [[nodiscard]] std::string lock_folder() const { return folder_.path() + "/locks"; }
   [[nodiscard]] std::string socket_path() const { return folder_.path() + "/hands"; }
 
-  /// Serves one client; its end of the connection.
+  /// Serves one client; returns the client's end of the connection.
   [[nodiscard]] Descriptor serve_one() {
     auto pair = make_socket_pair();
     EXPECT_TRUE(pair.has_value());
@@ -162,7 +162,7 @@ class HandsTest : public ::testing::Test {
                                          DeviceVerb verb = DeviceVerb::kCreate) {
     return {.intent = intent, .verb = verb, .uuid = uuid, .profile_id = 19, .start = 0, .length = 1};
   }
-  /// So many ends, in the order in which they came.
+  /// The next `count` outcomes, in the order of their arrival.
   [[nodiscard]] static std::vector<DeviceEnd> take(GpuHands& hands, std::size_t count) {
     std::vector<DeviceEnd> all;
     EXPECT_TRUE(comes_true([&] {

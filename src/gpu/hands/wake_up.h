@@ -1,4 +1,4 @@
-/// Lets threads wake one that waits for descriptors.
+/// Lets threads wake a thread that waits for descriptors.
 #pragma once
 
 #include "gpu/hands/descriptor.h"
@@ -9,9 +9,9 @@ class WakeUp {
  public:
   WakeUp();
 
-  /// Can be read after `ring`, until `hear`.
+  /// The descriptor; readable after `ring`, until `hear`.
   [[nodiscard]] int number() const { return event_.number(); }
-  /// Any thread.
+  /// May be called by any thread.
   void ring() const;
   void hear() const;
 

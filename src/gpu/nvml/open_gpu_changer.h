@@ -1,4 +1,4 @@
-/// The GPUs of this machine, to be changed: for the privileged process alone.
+/// Opens the GPUs of this machine for changes: for the privileged process only.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace berth::edges {
 
-/// A library that can be asked and changes GPUs, too. Both know the same GPUs.
+/// A library, and a changer of the same GPUs.
 struct ChangeableGpus {
   std::unique_ptr<GpuLibrary> library;
-  std::unique_ptr<GpuChanger> changer;  ///< goes before the library does
+  std::unique_ptr<GpuChanger> changer;  ///< destroyed before the library
 };
 
-/// As `open_gpu_library`; a library also needs the functions that change a GPU. Whether this process may use them, the
-/// library says at each call.
+/// As `open_gpu_library`, but the library must also have the functions that change a GPU. Each call reports whether
+/// this process may use them.
 [[nodiscard]] tl::expected<ChangeableGpus, NoGpuLibrary> open_gpu_changer(const std::optional<std::string>& path);
 
 }  // namespace berth::edges

@@ -88,7 +88,7 @@ TEST_F(GpuChangerOfNvml, WithoutItsFunctionsThereIsNone) {
   EXPECT_EQ(gpus.error().reason, Reason::kFunctionMissing);
   EXPECT_THAT(gpus.error().functions_missing, ElementsAre("nvmlDeviceSetMigMode", "nvmlGpuInstanceDestroy"));
   EXPECT_THAT(gpus.error().message, EndsWith("found a library without nvmlDeviceSetMigMode, nvmlGpuInstanceDestroy"));
-  EXPECT_TRUE(open_gpu_library(path).has_value());  // who only asks needs none of them
+  EXPECT_TRUE(open_gpu_library(path).has_value());  // a reader needs none of them
 
   gpus = open_gpu_changer("/nowhere/libnvidia-ml.so.1");
   ASSERT_FALSE(gpus.has_value());

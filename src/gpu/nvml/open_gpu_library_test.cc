@@ -39,7 +39,7 @@ TEST(OpenGpuLibrary, NoLibraryIsAnAnswerThatNamesWhatWasTried) {
       "No such file or directory");
 }
 
-/// In a new process: the simulated library stays loaded, and it has the name that is looked for.
+/// In a new process: the simulated library stays loaded, and it has the name that is searched for.
 TEST(OpenGpuLibrary, WithoutAPathTheUsualPlacesAreTried) {
   for (const char* path : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/wsl/lib"}) {
     if (std::filesystem::exists(std::filesystem::path(path) / "libnvidia-ml.so.1")) {
@@ -111,7 +111,7 @@ TEST_F(OpenSimulatedLibrary, ARefusalOfTheInitIsToldFromItsLaterCalls) {
   const NoGpuLibrary none = reason_of(testing::find_simulated_library(testing::kSimulatedLibrary));
   EXPECT_EQ(none.reason, Reason::kRefused);
   EXPECT_THAT(none.message, EndsWith("nvmlInit_v2 answered NVML_ERROR_NO_PERMISSION: The caller has no permission"));
-  EXPECT_NE(open(), nullptr);  // the next one goes well
+  EXPECT_NE(open(), nullptr);  // the next one succeeds
 }
 
 TEST_F(OpenSimulatedLibrary, NoGpusIsAnAnswerOfAWorkingLibrary) {

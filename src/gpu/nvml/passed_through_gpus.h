@@ -1,4 +1,4 @@
-/// GPUs that are lent to a virtual machine, which NVML does not show.
+/// GPUs passed through to a virtual machine, which NVML does not show.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct PassedThroughGpu {
   friend bool operator==(const PassedThroughGpu&, const PassedThroughGpu&) = default;
 };
 
-/// NVIDIA's display and 3D controllers that are bound to vfio-pci, by address. `sysfs_root` is /sys. What cannot be
-/// read is left out.
+/// NVIDIA's display and 3D controllers that are bound to vfio-pci, by address. `sysfs_root` is /sys. Unreadable devices
+/// are left out.
 [[nodiscard]] std::vector<PassedThroughGpu> find_passed_through_gpus(const std::filesystem::path& sysfs_root);
 
 }  // namespace berth::edges

@@ -50,9 +50,9 @@ TEST_F(PassedThroughGpus, AreThoseOfNvidiaThatAreBoundToVfio) {
   add({.bus_id = "0000:8a:00.0"});
   add({.bus_id = "0000:07:00.0", .kind = "0x030000"});
   add({.bus_id = "0000:07:00.1", .kind = "0x040300"});   // its sound device
-  add({.bus_id = "0000:0b:00.0", .vendor = "0x8086"});   // somebody else's
+  add({.bus_id = "0000:0b:00.0", .vendor = "0x8086"});   // another vendor's
   add({.bus_id = "0000:0c:00.0", .driver = "nvidia"});   // the driver's
-  add({.bus_id = "0000:0d:00.0", .driver = ""});         // nobody's
+  add({.bus_id = "0000:0d:00.0", .driver = ""});         // no driver
   add({.bus_id = "0000:0e:00.0", .vendor = "0x10dez"});  // not a number
   add({.bus_id = "0000:0f:00.0", .kind = "3d"});         // not a number
   EXPECT_THAT(find_passed_through_gpus(root_),

@@ -1,5 +1,4 @@
-// How long it takes to read all GPUs of a machine, each with seven slices. scripts/bench local runs it on a simulated
-// machine.
+// The time to read all GPUs of a machine, each with seven slices. scripts/bench local runs it on a simulated machine.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace {
 constexpr std::uint32_t kSmallest = 19;  // the profile id of an A100's 1g
 constexpr int kSlices = 7;
 
-/// The machine's GPUs, each in as many slices as it can have.
+/// The machine's GPUs, each partitioned into as many slices as possible.
 struct Machine {
   ChangeableGpus gpus;
   std::vector<std::string> uuids;
@@ -81,7 +80,7 @@ void read_all(benchmark::State& state) {
 }
 BENCHMARK(read_all)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// As `berth up` reads them: each GPU has a thread of its own. Their start is part of the time.
+/// As `berth up` reads them: one thread per GPU. Starting the threads is part of the time.
 void read_all_at_once(benchmark::State& state) {
   if (!is_there(state)) return;
   const std::vector<std::string>& uuids = machine()->uuids;

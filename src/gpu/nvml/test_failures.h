@@ -5,7 +5,7 @@
 
 namespace berth::edges {
 
-/// The failure of an answer that should be one.
+/// The failure in an answer that should have failed.
 template <class T>
 [[nodiscard]] GpuCallFailure failure_of(const GpuAnswer<T>& answer) {
   if (!answer) return answer.error();

@@ -26,7 +26,7 @@ class OnSimulatedLibrary : public ::testing::Test {
     return library ? std::move(*library) : nullptr;
   }
 
-  /// Facts of the one GPU of a machine.
+  /// The facts of the only GPU of a machine.
   [[nodiscard]] static GpuFacts facts_of_one(GpuLibrary& library) {
     const auto listed = library.list();
     if (!listed || listed->size() != 1 || !listed->front().facts) {

@@ -1,12 +1,12 @@
 /// The NVML interface that is simulated or called: handles and structures; `simulated.inc` has the functions.
 ///
-/// The layouts are those of C on Linux with 64 bits, of every version that a simulated function takes. Members have our
+/// The layouts are those of C on 64-bit Linux, for every version that a simulated function accepts. Members have our
 /// names and units; their order, sizes and offsets are NVIDIA's. A member `version` must be set to `version_of` before
 /// each call, as libraries overwrite it. Text is zero-terminated.
 ///
 /// Old functions were made for shorter structures than today's header declares for them, and old callers still have the
-/// shorter ones: `PciPlaceV2`, `EventV1`, `AttributesV1`, `ComputeInstanceDescriptionV1`. Nothing may be written behind
-/// them.
+/// shorter ones: `PciPlaceV2`, `EventV1`, `AttributesV1`, `ComputeInstanceDescriptionV1`. Nothing may be written beyond
+/// their end.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace berth::nvml_abi {
 
-/// What the types behind handles contain is the library's matter. A handle of a MIG device is a `Device`, too.
+/// The types behind handles are opaque. A handle of a MIG device is a `Device`, too.
 struct DeviceObject;
 struct GpuInstanceObject;
 struct ComputeInstanceObject;
@@ -26,7 +26,7 @@ using GpuInstance = GpuInstanceObject*;
 using ComputeInstance = ComputeInstanceObject*;
 using EventSet = EventSetObject*;
 
-/// What `version` of this structure must be if it is the n-th of its kind: the N of its name.
+/// The value of `version` for version n of this structure, the N in its name.
 template <typename T>
 constexpr std::uint32_t version_of(std::uint32_t n) {
   return static_cast<std::uint32_t>(sizeof(T)) | n << 24U;
@@ -34,7 +34,7 @@ constexpr std::uint32_t version_of(std::uint32_t n) {
 
 // Where a GPU is on the PCI bus. `device_id` is device << 16 | vendor.
 
-/// Of nvmlDeviceGetPciInfo and nvmlDeviceGetPciInfo_v2. Callers of the first may have no room after `device_id`.
+/// Of nvmlDeviceGetPciInfo and nvmlDeviceGetPciInfo_v2. Callers of the first may have no space after `device_id`.
 struct PciPlaceV2 {
   char bus_id[kBusIdLegacyBytes] = {};  ///< "0000:07:00.0"
   std::uint32_t domain = 0;
@@ -84,7 +84,7 @@ struct UuidV1 {
 struct MemoryV1 {
   std::uint64_t total_bytes = 0;
   std::uint64_t free_bytes = 0;
-  std::uint64_t used_bytes = 0;  ///< with what the driver keeps for itself
+  std::uint64_t used_bytes = 0;  ///< including the driver's reserve
 };
 
 struct MemoryV2 {
@@ -112,7 +112,7 @@ struct TemperatureV1 {
   std::int32_t celsius = 0;
 };
 
-/// How many banks have so much left of the rows that replace broken ones.
+/// The number of memory banks by remaining spare rows.
 struct RowRemapHistogram {
   std::uint32_t max = 0;
   std::uint32_t high = 0;
@@ -187,7 +187,7 @@ struct ProcessDetailV1 {
 struct ProcessDetailListV1 {
   std::uint32_t version = 0;
   std::uint32_t mode = 0;   ///< kProcessCompute and others
-  std::uint32_t count = 0;  ///< in: room for so many; out: so many there are
+  std::uint32_t count = 0;  ///< in: capacity; out: number of processes
   ProcessDetailV1* processes = nullptr;
 };
 

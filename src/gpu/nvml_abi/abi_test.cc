@@ -7,7 +7,7 @@
 namespace berth::nvml_abi {
 namespace {
 
-/// As whoever opens a library would have it.
+/// As a program that opens a library would have it.
 struct Functions {
 // NOLINTBEGIN(bugprone-macro-parentheses): they would change what is declared.
 #define BERTH_NVML_FUNCTION(name, parameters) Code(*name) parameters = nullptr;
@@ -33,7 +33,7 @@ TEST(Abi, VersionsOfStructures) {
   EXPECT_EQ(version_of<UuidV1>(1), 0x01000034U);
 }
 
-/// Structures of C: copied as bytes, laid out as they are written.
+/// C structures: trivially copyable, with standard layout.
 TEST(Abi, StructuresArePlain) {
   const auto is_plain = []<typename... T>(std::type_identity<T>...) {
     return (... && (std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T>));

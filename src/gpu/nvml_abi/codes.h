@@ -1,4 +1,4 @@
-/// What NVML functions return: numbers, C names and a sentence each.
+/// The return codes of NVML: numbers, C names and a sentence each.
 #pragma once
 
 #include <optional>
@@ -46,13 +46,14 @@ enum class Code : int {
 /// The name in C, "NVML_ERROR_IN_USE"; "(unknown NVML return code)" for a number without one.
 [[nodiscard]] std::string_view name_of(Code code);
 
-/// The error of this name, which may be without its prefix: "NVML_ERROR_IN_USE" or "IN_USE". Success is no error.
+/// The error of this name, with or without its prefix: "NVML_ERROR_IN_USE" or "IN_USE". Nothing for an unknown name, or
+/// success.
 [[nodiscard]] std::optional<Code> find_code(std::string_view name);
 
-/// Everything that `find_code` accepts, for spelling hints: the names without prefix, then those with it.
+/// All names that `find_code` accepts, for spelling hints: the names without prefix, then those with it.
 [[nodiscard]] std::span<const std::string_view> error_names();
 
-/// A few English words, zero-terminated and valid for ever; the answer of `nvmlErrorString`.
+/// A few English words, zero-terminated and with static lifetime; the answer of `nvmlErrorString`.
 [[nodiscard]] const char* message_of(Code code);
 
 }  // namespace berth::nvml_abi

@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kInitNoGpus = 1;
 inline constexpr std::uint32_t kInitNoAttach = 2;
 inline constexpr std::uint32_t kInitForce = 4;
 
-// What a figure is if it is not known.
+// The value of an unknown figure.
 inline constexpr std::uint64_t kValueNotAvailable = ~std::uint64_t{0};
 /// GPU and compute instance id of a process that runs on no MIG instance.
 inline constexpr std::uint32_t kNoInstanceId = 0xFFFFFFFF;
@@ -93,7 +93,7 @@ inline constexpr std::uint32_t kRecoveryActionDrainAndReset = 4;
 inline constexpr std::uint32_t kRecoveryActionRecoverImexDomain = 5;
 inline constexpr std::uint32_t kRecoveryActionBusReset = 6;
 inline constexpr std::uint32_t kRecoveryActionSystemReboot = 7;
-inline constexpr std::uint32_t kRecoveryActionCount = 8;  ///< no constant of NVML
+inline constexpr std::uint32_t kRecoveryActionCount = 8;  ///< not a constant of NVML
 
 // Types of events, one bit each.
 inline constexpr std::uint64_t kEventNone = 0;
@@ -136,7 +136,7 @@ inline constexpr std::uint32_t kFieldIsMigResetless = 184;  ///< 1: MIG mode cha
 inline constexpr std::uint32_t kFieldPowerAverage = 185;    ///< mW over the last second
 inline constexpr std::uint32_t kFieldPowerInstant = 186;    ///< mW
 inline constexpr std::uint32_t kFieldIsMigQueryModeIndependent =
-    199;  ///< 1: profiles are answered with MIG mode off, too
+    199;  ///< 1: profiles are also reported with MIG mode off
 inline constexpr std::uint32_t kFieldRecoveryAction = 230;
 inline constexpr std::uint32_t kFieldCount = 308;  ///< the first id that no header up to 13.4 names
 
@@ -194,7 +194,7 @@ inline constexpr std::uint32_t kRetiredBySingleBit = 0;
 inline constexpr std::uint32_t kRetiredByDoubleBit = 1;
 inline constexpr std::uint32_t kRetiredCauseCount = 2;
 
-// What a GPU is.
+// Identity of a GPU.
 inline constexpr std::uint32_t kBrandTesla = 2;
 inline constexpr std::uint32_t kBrandNvidiaRtx = 13;
 inline constexpr std::uint32_t kBrandNvidia = 14;
@@ -207,7 +207,7 @@ inline constexpr std::uint32_t kArchitectureBlackwell = 10;
 inline constexpr std::uint32_t kArchitectureUnknown = 0xFFFFFFFF;
 inline constexpr std::uint32_t kBusPcie = 2;
 
-// Which processes a list of details has.
+// Kinds of processes in a list of details.
 inline constexpr std::uint32_t kProcessCompute = 0;
 inline constexpr std::uint32_t kProcessGraphics = 1;
 inline constexpr std::uint32_t kProcessMps = 2;
@@ -220,7 +220,7 @@ inline constexpr std::uint64_t kClockReasonIdle = 0x1;
 inline constexpr std::uint64_t kClockReasonPowerCap = 0x4;
 inline constexpr std::uint64_t kClockReasonHeat = 0x20;
 
-// How a GPU is used.
+// Modes of use of a GPU.
 inline constexpr std::uint32_t kAddressingNone = 0;
 inline constexpr std::uint32_t kAddressingHmm = 1;
 inline constexpr std::uint32_t kAddressingAts = 2;
@@ -233,7 +233,7 @@ inline constexpr std::uint32_t kVirtualizationVgpu = 2;
 inline constexpr std::uint32_t kVirtualizationHostVgpu = 3;
 inline constexpr std::uint32_t kVirtualizationHostVsga = 4;
 
-// The nearest thing that two GPUs have in common.
+// The nearest component that two GPUs share.
 inline constexpr std::uint32_t kTopologyInternal = 0;
 inline constexpr std::uint32_t kTopologySingle = 10;
 inline constexpr std::uint32_t kTopologyMultiple = 20;

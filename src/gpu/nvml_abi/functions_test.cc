@@ -46,7 +46,7 @@ TEST(Functions, NoneIsInBothLists) {
   EXPECT_THAT(both, IsEmpty());
 }
 
-/// Whoever counts changing calls relies on the kinds: what a name of this form does is not in doubt.
+/// Counting of changing calls relies on the kinds; for names of this form the kind is not in doubt.
 TEST(Functions, WhatSetsSomethingOfADeviceIsAChange) {
   for (const std::string_view name : kOthers) {
     const bool is_of_thread = name.ends_with("CpuAffinity");

@@ -1,4 +1,4 @@
-/// Numbers of NVML that people meet by name: instance profiles and recovery actions. The names are those of C without
+/// Numbers of NVML that users see by name: instance profiles and recovery actions. The names are those of C without
 /// their prefix.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace berth::nvml_abi {
 /// A number and the end of its C name. Each table below is ordered by number and has no gaps, from 0.
 using NameTable = std::span<const std::string_view>;
 
-/// NVML_GPU_INSTANCE_PROFILE_*: "1_SLICE", "1_SLICE_REV2", as in `MigProfile::nvml_enum`. Callers ask for a profile by
-/// this number, and learn the profile's id on that device, which is another number.
+/// NVML_GPU_INSTANCE_PROFILE_*: "1_SLICE", "1_SLICE_REV2", as in `MigProfile::nvml_enum`. Callers query a profile by
+/// this number, and get the profile's id on that device, which is a different number.
 [[nodiscard]] NameTable gpu_instance_profiles();
 
 /// NVML_COMPUTE_INSTANCE_PROFILE_*: "1_SLICE", "7_SLICE_NVL".

@@ -77,7 +77,7 @@ bool is_free(std::uint32_t taken, const Interval& place) {
   return (taken & (((1U << place.length) - 1) << place.start)) == 0;
 }
 
-/// The free one of these that leaves most placements of any kind free, the lowest of equal ones; on Ampere the lowest.
+/// The free place that leaves the most placements of any kind free; ties: the lowest. On Ampere the lowest free place.
 std::optional<Interval> best_of(const GpuRecord& gpu, int gpu_instance, const std::vector<Interval>& places) {
   const std::uint32_t taken = taken_slices(gpu, gpu_instance);
   std::optional<Interval> best;

@@ -1,5 +1,5 @@
-/// The last events of the machine, for clients that wait for them. Readers keep a position of their own; who is slower
-/// than the ring loses the oldest, as with the real library.
+/// The last events of the machine, for clients that wait for them. Each reader keeps its own position; a reader slower
+/// than the ring loses the oldest events, as with the real library.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct EventRing {
 };
 static_assert(std::is_trivially_copyable_v<EventRing>);
 
-/// Adds an event. One that is interrupted by the death of its process is not there.
+/// Adds an event. If the process dies in between, the event is not added.
 void post(EventRing& ring, const EventRecord& event);
 
-/// The first event at or after a position that a reader waits for, and the position behind it.
+/// The first event at or after a position that a reader waits for, and the position after it.
 struct NextEvent {
   std::optional<EventRecord> event;
   std::uint64_t position = 0;

@@ -33,7 +33,8 @@ constexpr std::int32_t kRowRemappingFailed = 64;
 constexpr std::int32_t kFellOffTheBus = 79;
 constexpr std::int32_t kSingleBitErrors = 92;
 
-/// What the driver asks for after an XID. Source: NVIDIA's XID catalogue; an XID that is not here asks for nothing.
+/// The recovery action that the driver requests after an XID. Source: NVIDIA's XID catalogue; an XID missing here
+/// requests none.
 std::uint32_t recovery_after(std::int32_t xid) {
   constexpr std::array<std::int32_t, 6> kWantReset = {kDoubleBitError, 62, kRowRemappingFailed, 74, 95, 119};
   if (xid == kFellOffTheBus) return nvml_abi::kRecoveryActionNodeReboot;

@@ -14,7 +14,7 @@ using nvml_abi::Code;
 
 namespace {
 
-/// The instances on the GPU as `mig` has them.
+/// The instances on the GPU in the form that `mig` uses.
 mig::State state_of(const GpuRecord& gpu) {
   mig::State state;
   for (const GpuInstanceRecord& instance : gpu.gpu_instances) {
@@ -24,8 +24,8 @@ mig::State state_of(const GpuRecord& gpu) {
   return state;
 }
 
-/// The second of two instances that share the GPU's memory has a little less: seen on a 3g of an A100-40GB, and taken
-/// as the rule for what is half a GPU.
+/// The second of two instances that share the GPU's memory has a little less: observed on a 3g of an A100-40GB, and
+/// assumed for all halves of a GPU.
 std::uint32_t memory_of_next(const GpuRecord& gpu, const GpuModel& model, ProfileId profile) {
   constexpr std::uint32_t kLessMib = 128;
   const std::uint32_t memory_mib = memory_mib_of(model, profile);
@@ -115,7 +115,7 @@ Interval place_of(const GpuRecord& gpu, int gpu_instance) {
 
 namespace {
 
-/// The placement that is asked for, or the driver's own.
+/// The requested placement, or the driver's choice.
 Answer<mig::Placement> placement_for(const GpuRecord& gpu, ProfileId profile, const std::optional<Interval>& asked) {
   const GpuModel& model = model_of(gpu);
   const mig::State state = state_of(gpu);

@@ -1,4 +1,4 @@
-/// GPU instances: profiles, where they can be placed, creation, destruction. Geometry comes from `mig`.
+/// GPU instances: profiles, placements, creation, destruction. Geometry comes from `mig`.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace berth::nvml_sim {
 
-/// The profile with a number of NVML's enumeration (not its id). kInvalidArgument: a number that this version of NVML
-/// does not know. kNotSupported: a model without MIG, or without this profile.
+/// The profile with a number of NVML's enumeration (not its id). kInvalidArgument: a number unknown to this version of
+/// NVML. kNotSupported: a model without MIG, or without this profile.
 [[nodiscard]] Answer<ProfileId> gpu_instance_profile(const GpuRecord& gpu, std::uint32_t number);
 /// The profile with an id of the model, as `nvidia-smi mig -lgip` lists them. kNotSupported: a model without MIG.
 /// kInvalidArgument: no such id.
@@ -37,8 +37,8 @@ namespace berth::nvml_sim {
 /// kNoPermission. kNotFound: no such instance. kInUse: it has a compute instance, or a process.
 [[nodiscard]] nvml_abi::Code destroy_gpu_instance(GpuRecord& gpu, int id, const Caller& caller);
 
-/// Id that an instance at this place has: its place in the tree of halves, breadth first.
-/// Source: listings in NVIDIA's guide; drivers differ, so clients must read where an instance is.
+/// The id of an instance at this place: its position in the binary tree of halves, breadth first. Source: listings in
+/// NVIDIA's guide; drivers differ, so clients must read the place of an instance.
 [[nodiscard]] int gpu_instance_id(const GpuModel& model, const Interval& place);
 /// Requires: it exists.
 [[nodiscard]] Interval place_of(const GpuRecord& gpu, int gpu_instance);

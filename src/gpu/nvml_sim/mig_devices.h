@@ -14,11 +14,11 @@ struct MigDevice {
   int compute_instance = 0;
   friend bool operator==(const MigDevice&, const MigDevice&) = default;
 };
-/// All of a GPU, by GPU instance, then compute instance: NVML's index is the place in it.
+/// All MIG devices of a GPU, by GPU instance, then compute instance: NVML's index is the position in this list.
 [[nodiscard]] std::vector<MigDevice> mig_devices(const GpuRecord& gpu);
-/// The most that the GPU can have in its mode.
+/// The most MIG devices that the GPU can have in its mode.
 [[nodiscard]] int mig_devices_max(const GpuRecord& gpu);
-/// "MIG-...": follows from the GPU's UUID and both ids, so it comes back when an instance with the same ids does.
+/// "MIG-...": follows from the GPU's UUID and both ids, so it recurs with an instance that has the same ids.
 [[nodiscard]] std::string mig_uuid(const GpuRecord& gpu, const MigDevice& device);
 
 }  // namespace berth::nvml_sim

@@ -1,5 +1,5 @@
 // Random orders of valid and wrong calls to random GPUs: the devices and an independent model of the rules give the
-// same answers, and whatever can be asked afterwards is the same, too.
+// same answers, and all later queries agree, too.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -91,13 +91,13 @@ std::string text(const Told<T>& answer) {
   return answer.code == Code::kSuccess ? text(answer.value) : text(answer.code);
 }
 
-/// An exception, as both RapidCheck and GoogleTest report its text.
+/// An exception, because both RapidCheck and GoogleTest report its text.
 [[noreturn]] void fail(const std::string& difference) { throw std::runtime_error(difference); }
 
-/// What calls answered, as "create_gpu_instance NVML_ERROR_IN_USE".
+/// The answers of calls, such as "create_gpu_instance NVML_ERROR_IN_USE".
 using Outcomes = std::set<std::string>;
 
-/// One GPU twice: as the devices have it and as the model does.
+/// One GPU twice: in the devices and in the model.
 class TwinGpu {
  public:
   TwinGpu(GpuRecord& gpu, const KnownGpu& known, Rng& rng, Outcomes& outcomes)
@@ -314,7 +314,7 @@ class TwinGpu {
     if (memory < least || memory > most) fail(what_ + ": memory of " + profile.name + ": " + text(memory) + " MiB");
   }
 
-  /// Generations grow, so that no instance is taken for an earlier one.
+  /// Generations grow, so that no instance is mistaken for an earlier one.
   void check_new(std::uint32_t generation) {
     if (generation <= generation_max_) fail(what_ + ": a generation for the second time");
     generation_max_ = generation;
@@ -385,8 +385,8 @@ class TwinMachine {
     return twin;
   }
 
-  /// A MIG UUID stands for the UUID of the GPU and both ids, whatever is there and whenever: it comes back with them,
-  /// and no other device ever has it.
+  /// A MIG UUID is determined by the UUID of the GPU and both ids alone: it recurs with them, and no other device ever
+  /// has it.
   void check_uuid(const GpuRecord& gpu, const MigDevice& device) {
     const std::string uuid = mig_uuid(gpu, device);
     const std::string meaning = gpu.uuid + std::string(" ") + text(told(device));
@@ -410,7 +410,7 @@ RC_GTEST_PROP(NvmlSim, AnswersAsTheModelOfTheRules, ()) {
   for (int i = 0; i < kCallsOfACase; ++i) machine.call();
 }
 
-// The property says little if random calls do not get far.
+// The property is weak if random calls rarely succeed.
 TEST(NvmlSim, RandomCallsReachEveryOutcome) {
   Outcomes seen;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -474,7 +474,7 @@ constexpr std::uint32_t k3g = 9;
 constexpr std::uint32_t k4g = 5;
 constexpr std::uint32_t k7g = 0;
 
-// What drivers chose in public listings, so that the model is not only compared with the devices.
+// Placements chosen by drivers in public listings, so that the model is not only compared with the simulated devices.
 TEST(RulesModel, ChoosesPlacesAsTheDriver) {
   EXPECT_EQ(starts_of("A100-40GB", {k1g, k1g, k2g, k3g}), (std::vector{6, 4, 0, -1}));
   EXPECT_EQ(starts_of("A100-40GB", {k3g, k1g, k2g, k1g}), (std::vector{4, 0, 2, 1}));

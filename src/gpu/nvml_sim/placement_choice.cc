@@ -14,7 +14,7 @@ mig::Rules rules_of(const GpuModel& model, bool is_before_r510) {
 }
 
 /// Whether the engines suffice for the instances and one more of a profile: a GPU has those of its largest instance,
-/// and an instance takes its own for itself.
+/// and instances do not share theirs.
 bool has_engines_for(const GpuModel& model, const mig::State& state, ProfileId profile) {
   mig::Engines most;
   mig::Engines sum;
@@ -45,7 +45,7 @@ std::vector<mig::Placement> fitting(const GpuModel& model, const mig::State& sta
   return all;
 }
 
-/// Placements of all profiles that still fit beside the instances and this one.
+/// The placements of all profiles that still fit next to the instances and this one.
 std::size_t left_with(const GpuModel& model, const mig::State& state, const mig::Placement& added,
                       const mig::Rules& rules) {
   mig::State with = state;

@@ -16,7 +16,7 @@ namespace {
 using testing::create_anywhere;
 using testing::gpu_of;
 
-/// Profiles in the order of their creation, each with the unit where the driver puts it; -1: it finds no room.
+/// Profiles in the order of their creation, each with the unit where the driver puts it; -1: it does not fit.
 using Sequence = std::vector<std::pair<std::string, int>>;
 
 void expect_sequence(std::string_view model, const Sequence& sequence) {
@@ -71,7 +71,7 @@ TEST(PlacementChoice, BeforeR510FourAndThreeSlicesExclude) {
   EXPECT_EQ(create_anywhere(gpu, "3g.20gb"), -1);
 }
 
-// What the geometry allows the device gives, but for the media engines, of which the geometry counts less.
+// The device creates whatever the geometry allows, except for media engines, which the geometry counts only in part.
 TEST(PlacementChoice, EnginesTakeNothingAwayFromPlainLayouts) {
   for (const GpuModel& model : mig::gpu_models()) {
     if (!model.is_mig_capable()) continue;

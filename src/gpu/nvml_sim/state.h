@@ -1,5 +1,5 @@
-/// The whole state of the simulated machine as plain records, so that it can lie in a file which processes map: no
-/// pointers, no constructors that do work, every text ended by a zero. All rules of the devices are functions over it.
+/// The whole state of the simulated machine as plain records, so that it can be in a file that processes map: no
+/// pointers, no constructors that do work, every text zero-terminated. All rules of the devices are functions over it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ComputeInstanceRecord {
   std::uint8_t start = 0;   ///< first compute slice, counted within its GPU instance
   std::uint8_t slices = 0;  ///< compute slices
   std::uint8_t unused = 0;
-  std::uint32_t generation = 0;  ///< of the GPU when it was created: tells it from an earlier one with its id
+  std::uint32_t generation = 0;  ///< of the GPU when it was created: distinguishes it from an earlier one with its id
 };
 
 /// A GPU instance. Its id is its place in the array.
@@ -46,7 +46,7 @@ struct ProcessRecord {
   std::uint32_t memory_mib = 0;
 };
 
-/// What goes wrong with calls on one GPU. None: `kind` is kNone.
+/// A fault of calls on one GPU. None: `kind` is kNone.
 struct FaultRecord {
   enum Kind : std::uint8_t { kNone, kAnswer, kXid };
   std::uint8_t kind = kNone;
@@ -54,14 +54,14 @@ struct FaultRecord {
   std::uint16_t unused = 0;
   std::int32_t error = 0;        ///< kAnswer: the code, 0: the call is only slow. kXid: the XID
   char call[72] = {};            ///< kAnswer: a name as `faults.h` reads it
-  std::int64_t after = 0;        ///< so many more calls pass before
-  std::int64_t times = 0;        ///< so many more are hit
-  std::int64_t delay_ms = 0;     ///< each is held up so long
+  std::int64_t after = 0;        ///< calls that still pass before
+  std::int64_t times = 0;        ///< calls that are still hit
+  std::int64_t delay_ms = 0;     ///< the delay of each
   std::int64_t interval_us = 0;  ///< kXid: between two
   std::int64_t since_us = 0;     ///< kXid: when the next is due
 };
 
-/// What a GPU counts.
+/// The counters of a GPU.
 struct CountersRecord {
   std::uint64_t ecc_corrected = 0;  ///< volatile and aggregate counts are the same here: nothing clears them
   std::uint64_t ecc_uncorrected = 0;
@@ -84,22 +84,22 @@ struct GpuRecord {
   std::uint32_t pci_bus = 0;
   std::uint32_t pci_device_id = 0;  ///< device << 16 | vendor, as NVML has it
   std::uint32_t is_mig_on = 0;
-  std::uint32_t is_mig_pending_on = 0;  ///< what becomes of `is_mig_on` at the next reset
+  std::uint32_t is_mig_pending_on = 0;  ///< the value of `is_mig_on` after the next reset
   std::uint32_t is_lost = 0;
   std::uint32_t recovery_action = 0;  ///< a `nvml_abi` recovery action
-  std::uint32_t is_before_r510 = 0;   ///< the driver refuses 4g beside 3g on an A100
+  std::uint32_t is_before_r510 = 0;   ///< the driver refuses 4g next to 3g on an A100
   std::uint32_t generations = 0;      ///< instances made so far, of both kinds
-  std::uint32_t fault_clears = 0;     ///< so often were the faults taken back: a call that hangs looks at it
+  std::uint32_t fault_clears = 0;     ///< how often the faults were cleared: a call that hangs checks it
   std::uint32_t unused = 0;
   std::uint64_t resets = 0;
-  std::uint64_t changing_calls = 0;  ///< calls that were to change this GPU, refused ones included
+  std::uint64_t changing_calls = 0;  ///< calls to change this GPU, refused ones included
   GpuInstanceRecord gpu_instances[kGpuInstancesMax];
   ProcessRecord processes[kProcessesMax];
   FaultRecord faults[kFaultsMax];
   CountersRecord counters;
 };
 
-/// Parts of the library's work that take a time of their own (the keys of `latency_ms`).
+/// Kinds of calls with a configurable latency (the keys of `latency_ms`).
 enum class Latency {
   kInit,
   kRead,
@@ -128,7 +128,7 @@ static_assert(std::is_trivially_copyable_v<MachineRecord>);
 static_assert(std::has_unique_object_representations_v<GpuRecord>,
               "no padding: copies of a record are equal byte by byte");
 
-/// How a GPU of the fleet begins.
+/// The initial state of a GPU of the fleet.
 struct GpuSetup {
   const GpuModel* model = nullptr;
   std::uint32_t index = 0;
@@ -144,7 +144,7 @@ struct GpuSetup {
 /// Whether any instance exists.
 [[nodiscard]] bool has_instances(const GpuRecord& gpu);
 
-/// Copies a text into a record's field, cut to its length.
+/// Copies a text into a record's field, truncated to its size.
 void put_text(char* field, std::size_t size, std::string_view text);
 template <std::size_t Size>
 void put_text(char (&field)[Size], std::string_view text) {

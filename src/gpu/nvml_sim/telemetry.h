@@ -1,5 +1,5 @@
-/// What a simulated GPU says of its heat, power, clocks and memory: a pure function of its record and the time.
-/// Plausible values for tests of those who read them, no model of a GPU.
+/// The temperature, power, clocks and memory of a simulated GPU: a pure function of its record and the time. Plausible
+/// values for testing readers, not a model of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace berth::nvml_sim {
 
 struct MemoryUse {
   std::uint64_t total_bytes = 0;
-  std::uint64_t reserved_bytes = 0;  ///< what the driver keeps for itself
+  std::uint64_t reserved_bytes = 0;  ///< the driver's reserve
   std::uint64_t used_bytes = 0;      ///< by processes, at most total - reserved
   [[nodiscard]] std::uint64_t free_bytes() const { return total_bytes - reserved_bytes - used_bytes; }
 };
@@ -31,7 +31,7 @@ struct Telemetry {
 };
 [[nodiscard]] Telemetry telemetry_of(const GpuRecord& gpu);
 
-/// What bounds them.
+/// Their limits.
 inline constexpr std::uint32_t kPowerLimitMw = 700'000;
 inline constexpr std::uint32_t kPowerLimitMinMw = 200'000;
 inline constexpr std::uint32_t kSmClockMaxMhz = 1'980;
@@ -39,10 +39,9 @@ inline constexpr std::uint32_t kMemoryClockMaxMhz = 2'619;
 inline constexpr std::uint32_t kShutdownTemperatureC = 92;
 inline constexpr std::uint32_t kSlowdownTemperatureC = 89;
 
-/// Millijoules since the boot, for a power that has been as it is since the last change. Never falls while `now_us`
-/// does not.
+/// Millijoules since the boot, for constant power since the last change. Monotone in `now_us`.
 [[nodiscard]] std::uint64_t energy_mj(const GpuRecord& gpu, std::int64_t now_us);
-/// Writes down the energy so far: before anything that changes the power.
+/// Records the energy so far; to be called before anything that changes the power.
 void settle_energy(GpuRecord& gpu, std::int64_t now_us);
 
 }  // namespace berth::nvml_sim

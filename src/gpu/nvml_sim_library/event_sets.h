@@ -1,5 +1,4 @@
-/// Sets of events that clients wait for. Each set remembers which events of which GPUs it wants, and how far it has
-/// read.
+/// Sets of events that clients wait for. Each set stores which events of which GPUs it wants, and its read position.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@ namespace berth::edges {
 /// Thread-safe. A set is known by its number, from 1.
 class EventSets {
  public:
-  /// A set that wants nothing yet. Nothing: there are kSetsMax already.
+  /// Creates an empty set. Nothing: there are kSetsMax already.
   [[nodiscard]] std::optional<std::uint64_t> create();
   /// False: no such set.
   [[nodiscard]] bool free(std::uint64_t set);
@@ -28,7 +27,7 @@ class EventSets {
     Found found = Found::kNothing;
     nvml_sim::EventRecord event;
   };
-  /// The next event that the set wants, of those that have been posted. It is taken.
+  /// Takes the next posted event that the set wants.
   [[nodiscard]] Next take(std::uint64_t set, const nvml_sim::MachineRecord& machine);
 
   void clear();

@@ -1,4 +1,4 @@
-/// The C functions of NVML, as the library exports them. Their contracts are NVML's; what they answer here is in
+/// The C functions of NVML, as the library exports them. Their contracts are NVML's; their answers are computed in
 /// nvml_sim. Only for the files that define them.
 #pragma once
 
@@ -22,7 +22,7 @@ extern "C" {
 #include "gpu/nvml_abi/simulated.inc"
 }
 
-/// Writes a text with its zero. kInsufficientSize: it has no room for it.
+/// Writes a zero-terminated text. kInsufficientSize: the buffer is too small.
 [[nodiscard]] inline Code write_text(std::string_view text, char* out, std::size_t size) {
   if (text.size() >= size) return Code::kInsufficientSize;
   std::memcpy(out, text.data(), text.size());
@@ -30,14 +30,14 @@ extern "C" {
   return Code::kSuccess;
 }
 
-/// Writes one value, as most questions have it.
+/// Writes one value, as most queries do.
 template <class Out, class Value>
 [[nodiscard]] Code write(Out* out, Value value) {
   *out = static_cast<Out>(value);
   return Code::kSuccess;
 }
 
-/// Handles of things that exist, as the C types.
+/// Handles of existing objects, as the C types.
 [[nodiscard]] inline Device device_handle(const nvml_sim::MachineRecord& machine, std::uint32_t gpu) {
   return static_cast<Device>(edges::library().handle_of(machine, {.kind = edges::HandleKind::kGpu, .gpu = gpu}));
 }
@@ -57,7 +57,7 @@ template <class Out, class Value>
   return {subject.target.gpu_instance, subject.target.compute_instance};
 }
 
-/// Engines, as every description has them; 0 where no source states how many.
+/// Engines, as in every description; 0 if no source states their number.
 template <class Description>
 void write_engines(const mig::Engines& engines, Description& description) {
   const auto count = [](const std::optional<int>& known) { return static_cast<std::uint32_t>(known.value_or(0)); };

@@ -48,7 +48,7 @@ void describe_profile(const Subject& subject, const ComputeProfile& profile, Des
   description.multiprocessors = static_cast<std::uint32_t>(profile.sms);
 }
 
-/// There is one kind of engine profile. kNotSupported: another that NVML knows; none is.
+/// Only one kind of engine profile exists here. kNotSupported: another one that NVML defines.
 Answer<ComputeProfile> find_profile(const Subject& subject, std::uint32_t number, std::uint32_t engine_profile) {
   if (engine_profile >= kComputeInstanceEngineCount) return nvml_sim::refuse(Code::kInvalidArgument);
   return nvml_sim::compute_profile(subject.gpu, subject.target.gpu_instance, number);
@@ -89,7 +89,7 @@ Code create(const char* name, GpuInstance gpu_instance, std::uint32_t profile_id
   return code;
 }
 
-/// The numbers by which a compute instance is known.
+/// The numbers that identify a compute instance.
 template <class Description>
 void describe_instance(const Subject& subject, Description& description) {
   const Target& target = subject.target;
@@ -101,7 +101,7 @@ void describe_instance(const Subject& subject, Description& description) {
   description.profile_id = nvml_sim::compute_profile_of_slices(record.slices);
 }
 
-/// Shares of the device: its engines are those of its GPU instance.
+/// The shares of the device; its engines are those of its GPU instance.
 template <class Attributes>
 Code write_attributes(const Subject& subject, Attributes* attributes) {
   if (!is_mig(subject)) return Code::kNotSupported;  // as measured

@@ -11,10 +11,10 @@ using nvml_sim::MachineRecord;
 
 namespace {
 
-/// What is simulated of the events.
+/// The simulated events.
 constexpr std::uint64_t kSimulatedEvents = kEventSingleBitEcc | kEventDoubleBitEcc | kEventXid | kEventMigConfig;
 
-/// An event set's handle is its number, moved away from small values and odd addresses. It points to nothing.
+/// An event set's handle is its number, shifted away from small values and odd addresses. It does not point to memory.
 constexpr std::uintptr_t kSetHandles = 0x7E57'0000'0000;
 constexpr std::uintptr_t kSetStep = 16;
 EventSet handle_of(std::uint64_t set) {
@@ -52,7 +52,7 @@ Code nvmlDeviceGetSupportedEventTypes(Device device, std::uint64_t* types) {
 
 Code nvmlDeviceRegisterEvents(Device device, std::uint64_t types, EventSet set) {
   Code arguments = edges::all_given(set);
-  // Also of types that nobody knows: so two real cards answered (driver 580).
+  // Also for unknown types, as two real cards answered (driver 580).
   if (arguments == Code::kSuccess && (types & ~kSimulatedEvents) != 0) arguments = Code::kNotSupported;
   return library().register_events({.name = __func__, .handle = device, .arguments = arguments}, types, number_of(set));
 }

@@ -1,4 +1,4 @@
-// Events: who gets them, from when on, and how long one waits.
+// Events: which sets get them, from when on, and the duration of waits.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -32,7 +32,7 @@ class ExportsEvents : public ::testing::Test {
   void raise(std::uint32_t gpu, std::int32_t xid) {
     machine_.change_machine([&](MachineRecord& machine) { nvml_sim::raise_xid(machine, gpu, xid); });
   }
-  /// XIDs that come by themselves, so often, from now on.
+  /// XIDs that are raised repeatedly, at this rate, from now on.
   void add_xids(std::int32_t xid, std::int64_t times, std::int64_t interval_us) {
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     const std::int64_t now_us = std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();
@@ -112,7 +112,7 @@ TEST_F(ExportsEvents, AWaitEndsWhenTheNextXidIsDue) {
   constexpr std::int64_t kIntervalMicros = 20'000;
   add_xids(63, 40, kIntervalMicros);
   ASSERT_EQ(wait(kLongMs), Code::kSuccess);
-  // Several that came at once would be there without a wait.
+  // Several raised at once would be available without a wait.
   int waits = 0;
   for (int xid = 1; xid < 40; ++xid) {
     const auto begin = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// What a device is: names, numbers, places.
+// The identity of a device: names, numbers, places.
 #include <algorithm>
 #include <string>
 
@@ -161,7 +161,7 @@ Code nvmlDeviceGetPciInfo_v2(Device device, PciPlaceV2* place) {
 Code nvmlDeviceGetPciInfo(Device device, PciPlaceV2* place) {
   const edges::Call call{
       .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
-  return library().ask(call, [&](const Subject& subject) {  // callers may have no room behind `device_id`
+  return library().ask(call, [&](const Subject& subject) {  // callers may have no space after `device_id`
     place->domain = subject.gpu.pci_domain;
     place->bus = subject.gpu.pci_bus;
     place->device = 0;

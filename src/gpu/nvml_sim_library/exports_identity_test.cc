@@ -1,4 +1,4 @@
-// What devices say of themselves, above all into buffers that are too small.
+// The identity of devices, above all with buffers that are too small.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ using edges::testing::Simulated;
 
 using Writing = std::function<Code(char*, std::uint32_t)>;
 
-/// The text that a function writes. It needs room for its zero, and writes nothing where there is less.
+/// The text that a function writes. It needs space for its zero, and writes nothing if there is less.
 std::string text_of(const Writing& write) {
   char large[256];
   std::memset(large, '#', sizeof(large));

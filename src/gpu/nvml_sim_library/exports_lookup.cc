@@ -1,4 +1,4 @@
-// How devices are found: by index, UUID, serial number and PCI address.
+// Looking up devices by index, UUID, serial number and PCI address.
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -27,7 +27,7 @@ Answer<Target> find_gpu(const MachineRecord& machine, IsIt is_it) {
   return refuse(Code::kNotFound);
 }
 
-/// The GPU or MIG device with a UUID, in lower case as NVML wants it.
+/// The GPU or MIG device with a UUID, in lower case as NVML requires.
 Answer<Target> find_uuid(const MachineRecord& machine, std::string_view uuid) {
   if (!uuid.starts_with("MIG-")) return find_gpu(machine, [&](const GpuRecord& gpu) { return uuid == gpu.uuid; });
   for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {

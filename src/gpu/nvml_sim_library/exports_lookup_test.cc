@@ -1,4 +1,4 @@
-// How devices are found. What real libraries answer is in docs/reference/nvml.md.
+// Looking up devices. docs/reference/nvml.md has the behaviour of real libraries.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -26,7 +26,7 @@ using nvml_sim::MachineRecord;
 
 namespace {
 
-/// What all versions of a profile's description have in common.
+/// The fields common to all versions of a profile's description.
 template <class Description>
 void describe_profile(const GpuRecord& gpu, ProfileId id, Description& description) {
   const GpuModel& model = nvml_sim::model_of(gpu);
@@ -40,7 +40,7 @@ void describe_profile(const GpuRecord& gpu, ProfileId id, Description& descripti
   description.memory_mib = nvml_sim::memory_mib_of(model, id);
 }
 
-/// Versions 2 and 3 by what the caller put into the first field. The driver clears that field, as measured.
+/// Versions 2 and 3, selected by the caller's first field. The driver clears that field, as measured.
 Code describe_profile_versioned(const GpuRecord& gpu, ProfileId id, GpuInstanceProfileV2* description) {
   const MigProfile& profile = nvml_sim::model_of(gpu).profiles[id.index];
   const std::string name = "MIG " + profile.name;
@@ -73,7 +73,7 @@ Code list_placements(const char* name, Device device, std::uint32_t profile_id, 
     if (!places) return places.error();
     *count = static_cast<std::uint32_t>(places->size());
     if (placements == nullptr) return Code::kSuccess;
-    for (const Interval& place : *places) {  // whatever count came in, as measured
+    for (const Interval& place : *places) {  // ignores the count passed in, as measured
       *placements++ = {static_cast<std::uint32_t>(place.start), static_cast<std::uint32_t>(place.length)};
     }
     return Code::kSuccess;

@@ -1,4 +1,4 @@
-// The life of MIG instances through the exported functions, with every handle that a client may still hold.
+// The life cycle of MIG instances through the exported functions, with every handle that a client may still hold.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::uint32_t kWhole = 0;
 constexpr std::uint32_t kHalf = 9;  // 3g
 constexpr std::uint32_t kOne = 19;  // 1g
 
-/// A GPU instance with one compute instance over all of it, and everything that stands for them.
+/// A GPU instance with one compute instance that covers it, and all handles and ids of both.
 struct Instance {
   GpuInstance gpu_instance = nullptr;
   ComputeInstance compute_instance = nullptr;
@@ -51,7 +51,7 @@ Instance create_instance(std::uint32_t profile_id, std::uint32_t compute_profile
   return made;
 }
 
-/// What each of an instance's handles is answered.
+/// The answer for each of an instance's handles.
 std::array<Code, 3> answers_of(const Instance& instance) {
   GpuInstanceDescription parent;
   ComputeInstanceDescriptionV2 description;

@@ -29,7 +29,7 @@ void write_process(const ProcessRecord& process, ProcessDetailV1& out) {
   out = {process.pid, process.memory_mib * kMib, process.gpu_instance, process.compute_instance, 0};
 }
 
-/// A list into an array with room for `*count`. kInsufficientSize: it has more.
+/// Writes a list into an array of `*count` elements. kInsufficientSize: the list is longer.
 template <class Process>
 Code write_list(const std::vector<ProcessRecord>& processes, std::uint32_t* count, Process* out) {
   const std::uint32_t room = *count;
@@ -40,7 +40,7 @@ Code write_list(const std::vector<ProcessRecord>& processes, std::uint32_t* coun
   return Code::kSuccess;
 }
 
-/// All simulated processes compute; none draws or shares by MPS.
+/// All simulated processes compute; none renders graphics or uses MPS.
 template <class Process>
 Code list_compute(const char* name, Device device, std::uint32_t* count, Process* out) {
   const Call call{.name = name, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(count)};

@@ -1,4 +1,4 @@
-// How a device is: memory, load, heat, power, clocks, errors.
+// The state of a device: memory, load, temperature, power, clocks, errors.
 #include <chrono>
 
 #include "domain/mig/board.h"
@@ -29,7 +29,7 @@ std::int64_t micros_since_1970() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();
 }
 
-/// A question about a whole GPU; MIG devices have no heat, power or clock of their own.
+/// A query about a whole GPU; MIG devices have no temperature, power or clock of their own.
 template <class Out, class Answering>
 Code ask_gpu(const char* name, Device device, Out* out, Answering answer) {
   const Call call{.name = name, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(out)};
@@ -44,7 +44,7 @@ Code write_telemetry(const char* name, Device device, Out* out, std::uint32_t nv
                  [&](const Subject& subject) { return write(out, nvml_sim::telemetry_of(subject.gpu).*figure); });
 }
 
-/// The same for every GPU, whatever happens.
+/// A constant, the same for every GPU.
 template <class Out>
 Code write_constant(const char* name, Device device, Out* out, std::uint32_t value) {
   return ask_gpu(name, device, out, [&](const Subject&) { return write(out, value); });
@@ -59,7 +59,7 @@ Code write_clock(const char* name, Device device, std::uint32_t clock, std::uint
   });
 }
 
-/// Errors are counted as of the DRAM, and once: volatile and aggregate counts agree.
+/// Errors are attributed to the DRAM and counted once: volatile and aggregate counts agree.
 Code write_errors(const Subject& subject, std::uint32_t error, std::uint32_t counter, std::uint64_t* count) {
   if (error >= kMemoryErrorCount || counter >= kEccCounterCount) return Code::kInvalidArgument;
   const auto& counters = subject.gpu.counters;
@@ -109,7 +109,7 @@ Code nvmlDeviceGetBAR1MemoryInfo(Device device, Bar1Memory* memory) {
 
 Code nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
   return ask_gpu(__func__, device, utilization, [&](const Subject& subject) {
-    if (subject.gpu.is_mig_on != 0) return Code::kNotSupported;  // NVML has none for a GPU that is cut
+    if (subject.gpu.is_mig_on != 0) return Code::kNotSupported;  // NVML reports none for a partitioned GPU
     const nvml_sim::Telemetry telemetry = nvml_sim::telemetry_of(subject.gpu);
     *utilization = {.gpu_percent = telemetry.utilization_percent,
                     .memory_percent = telemetry.memory_utilization_percent};
@@ -315,7 +315,7 @@ Code nvmlDeviceGetFieldValues(Device device, std::int32_t count, FieldValue* val
 
 namespace {
 
-/// What a field holds on a whole GPU, with its type; nothing: it is not simulated.
+/// The value of a field on a whole GPU, with its type; nothing: it is not simulated.
 struct Field {
   std::uint32_t type = kValueUnsignedInt;
   std::uint64_t value = 0;

@@ -1,4 +1,4 @@
-// How devices are, as far as real GPUs were measured (docs/reference/nvml.md) or MIG devices differ.
+// The state of devices, as far as real GPUs were measured (docs/reference/nvml.md) or MIG devices differ.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The library itself, and what is asked of the whole machine.
+// The library itself, and queries about the whole machine.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using nvml_sim::MachineRecord;
 
 namespace {
 
-/// What argv[0] of a process says; empty: there is no such process.
+/// argv[0] of a process; empty: there is no such process.
 std::string name_of_process(std::uint32_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/cmdline";
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -78,7 +78,7 @@ Code nvmlSystemGetProcessName(std::uint32_t pid, char* name, std::uint32_t lengt
   return library().describe(__func__, arguments, [&](const MachineRecord&) {
     const std::string found = name_of_process(pid);
     if (found.empty()) return Code::kNotFound;
-    return write_text(std::string_view(found).substr(0, length - 1), name, length);  // cut without a word, as measured
+    return write_text(std::string_view(found).substr(0, length - 1), name, length);  // truncated silently, as measured
   });
 }
 

@@ -24,8 +24,8 @@ INITS = {"nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags"}
 WITHOUT_ARGUMENTS = {*INITS, "nvmlShutdown"}
 TEXT = "nvmlErrorString"  # the one that returns no code
 
-# Calls each function that the input names, in the order of the input, with nothing but zeros, and prints what it returns. Says
-# the name first, so that the output of a crash ends with it.
+# Calls each function that the input names, in the order of the input, with nothing but zeros, and prints the results.
+# Prints the name first, so that the output of a crash ends with it.
 CLIENT = """
 #include <dlfcn.h>
 #include <stdio.h>

@@ -14,11 +14,11 @@ using nvml_sim::MachineRecord;
 
 namespace {
 
-// Numbers of targets: a GPU, then its GPU instances, their compute instances, and the MIG devices of these.
+// Indices of targets: a GPU, then its GPU instances, their compute instances, and the MIG devices of these.
 constexpr int kComputeInstances = kGpuInstancesMax * kComputeInstancesMax;
 constexpr int kTargetsPerGpu = 1 + kGpuInstancesMax + 2 * kComputeInstances;
 constexpr int kTargets = kTargetsPerGpu * kGpusMax;
-/// Handles of one target: one for each of so many successive generations.
+/// The number of handles of one target: one for each of this many successive generations.
 constexpr std::uintptr_t kGenerations = 256;
 
 int number_of(const Target& target) {
@@ -52,7 +52,7 @@ Target target_with(int number) {
           .compute_instance = rest % kComputeInstancesMax};
 }
 
-/// The generation of something that exists; a GPU has none.
+/// The generation of an existing object; a GPU has none.
 std::optional<std::uint32_t> generation_of(const MachineRecord& machine, const Target& target) {
   if (target.gpu >= machine.gpu_count) return std::nullopt;
   if (target.kind == HandleKind::kGpu) return 0;

@@ -1,9 +1,10 @@
-/// The pointers that clients hold for GPUs, MIG devices and instances. They are addresses in a reserved region that
-/// nobody can read or write, so they are never null and never memory of the client (a Go runtime looks at what it finds
-/// on a stack); what each stands for follows from its distance to the region's begin.
+/// The pointers that clients hold for GPUs, MIG devices and instances. They are addresses in a reserved, inaccessible
+/// region, so they are never null and never memory of the client (a Go runtime inspects values on its stack); the
+/// target of each follows from its offset in the region.
 ///
-/// The same thing has the same handle. A handle is good while the thing exists: an instance that is made again with the
-/// same ids gets another one, and after the last shutdown each must be looked up again, as with the real library.
+/// The same object has the same handle. A handle is valid while the object exists: an instance that is recreated with
+/// the same ids gets another one, and after the last shutdown all handles must be looked up again, as with the real
+/// library.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace berth::edges {
 
 enum class HandleKind : std::uint8_t { kGpu, kMigDevice, kGpuInstance, kComputeInstance };
 
-/// What a handle stands for. The ids are those of NVML, -1 where the kind has none.
+/// The target of a handle. The ids are those of NVML, -1 if the kind has none.
 struct Target {
   HandleKind kind = HandleKind::kGpu;
   std::uint32_t gpu = 0;
@@ -30,15 +31,15 @@ class Handles {
  public:
   Handles();
 
-  /// The handle of something that exists. It is valid from now on, in this session.
+  /// The handle of an existing object. It is valid from now on, in this session.
   [[nodiscard]] void* handle_of(const nvml_sim::MachineRecord& machine, const Target& target);
-  /// What a handle stands for, if it was looked up in this session and still exists.
+  /// The target of a handle, if it was looked up in this session and still exists.
   [[nodiscard]] std::optional<Target> target_of(const nvml_sim::MachineRecord& machine, const void* handle);
 
-  /// After the last shutdown: every handle must be looked up again.
+  /// Called after the last shutdown: invalidates every handle.
   void end_session();
 
-  /// For a fork: nobody else is inside meanwhile.
+  /// Held around a fork, so that no other thread is inside.
   std::mutex& mutex() { return mutex_; }
 
  private:
@@ -50,7 +51,7 @@ class Handles {
   std::mutex mutex_;
   char* begin_ = nullptr;
   std::uint64_t session_ = 1;
-  std::vector<LookedUp> looked_up_;  ///< by the number of the target
+  std::vector<LookedUp> looked_up_;  ///< by the index of the target
 };
 
 }  // namespace berth::edges

@@ -32,7 +32,7 @@ std::int64_t now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();
 }
 
-/// What a call meets on a GPU before its device works on it.
+/// The faults and latency that a call meets on a GPU before its device works on it.
 struct Meeting {
   std::optional<FaultHit> hit;
   std::uint32_t gpu = 0;
@@ -41,12 +41,13 @@ struct Meeting {
   [[nodiscard]] std::int64_t delay_us() const { return hit ? hit->delay_ms * kMicrosPerMilli : 0; }
 };
 
-/// What ends the work of a GPU on a call: a reset, or that its faults are taken back.
+/// Counts events that end the work of a GPU on a call: resets, and clearing of its faults.
 std::uint64_t interruptions_of(const MachineRecord& machine, std::uint32_t gpu) {
   return machine.gpus[gpu].fault_clears + machine.gpus[gpu].resets;
 }
 
-/// The fault that a call meets, after the XIDs that are due by now. Later interruptions end the work on the call.
+/// Raises the XIDs that are due by now, then returns the fault that a call meets. Later interruptions end the work on
+/// the call.
 Meeting meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name, std::optional<Latency> latency) {
   GpuRecord& record = machine.gpus[gpu];
   while (const auto xid = nvml_sim::due_xid(record, now_us())) nvml_sim::raise_xid(machine, gpu, *xid);
@@ -54,7 +55,7 @@ Meeting meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name,
       .hit = nvml_sim::take_fault(record, name, latency), .gpu = gpu, .interruptions = interruptions_of(machine, gpu)};
 }
 
-/// Sleeps as long as a device works on a call.
+/// Sleeps for the time that a device works on a call.
 void work(SimStateFile& file, const Meeting& met, std::int64_t micros) {
   constexpr std::int64_t kPieceMicros = 50'000;
   bool is_interrupted = false;
@@ -103,7 +104,7 @@ void Library::after_fork_in_child() {
   const std::lock_guard lock(mutex_);
   if (inits_ == 0) return;
   inits_ = 0;
-  // A descriptor that the child kept would keep the parent's locks after its death.
+  // A descriptor kept by the child would hold the parent's locks after the parent's death.
   file_->abandon();
   abandoned_ = std::move(file_);
   handles_.end_session();
@@ -149,7 +150,7 @@ Code Library::describe(const char* name, Code arguments, const Describing& answe
   const File file = this->file();
   if (file == nullptr) return Code::kUninitialized;
   if (arguments != Code::kSuccess) return arguments;
-  // Other questions about the machine are no readings of a GPU: they meet only faults that name them.
+  // Other queries about the machine do not read a GPU: they meet only faults that name them.
   const bool is_init = std::string_view(name).starts_with("nvmlInit");
   const std::optional<Latency> latency = is_init ? std::optional(Latency::kInit) : std::nullopt;
   std::int64_t latency_us = 0;
@@ -256,7 +257,7 @@ Code Library::change(const Call& call, const Changing& work_on, void** made) {
   if (!is_done_first) work(*file, met, met.delay_us());
   if (error && !is_done_first) return *error;
 
-  // A call that the device refuses is answered at once.
+  // A call that the device refuses returns at once.
   file->read([&](const MachineRecord& machine) {
     Answer<Target> still = resolve(machine, call);
     GpuRecord trial = machine.gpus[gpu];
@@ -299,7 +300,7 @@ Code Library::register_events(const Call& call, std::uint64_t types, std::uint64
 
 Code Library::wait_for_event(const char* name, std::uint64_t set, std::uint32_t timeout_ms,
                              const std::function<void(const MachineRecord&, const nvml_sim::EventRecord&)>& found) {
-  constexpr std::int64_t kLookAgainMicros = 250'000;  // XIDs may have been asked for meanwhile
+  constexpr std::int64_t kLookAgainMicros = 250'000;  // XIDs may have been requested meanwhile
   constexpr std::int64_t kNotBusyMicros = 1'000;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {

@@ -1,5 +1,5 @@
-/// The one library of a process: how often it was initialised, the state that it shares with others, and what is common
-/// to all calls. Every exported function makes a `Call` and gives it, with its work, to `ask` or `change`.
+/// The only library object of a process: its init count, the state shared with other processes, and the common part of
+/// all calls. Every exported function makes a `Call` and gives it, with its work, to `ask` or `change`.
 ///
 /// The order of the checks of every call: initialised, arguments and versions, the handle, a lost GPU, injected faults,
 /// then the rules of the device (nvml_sim).
@@ -34,11 +34,11 @@ struct Call {
   const char* name = nullptr;  ///< of the C function
   const void* handle = nullptr;
   std::uint8_t takes = kTakesGpu;
-  nvml_abi::Code arguments = nvml_abi::Code::kSuccess;  ///< what is wrong with the other arguments
+  nvml_abi::Code arguments = nvml_abi::Code::kSuccess;  ///< the error in the other arguments, if any
   nvml_sim::Latency latency = nvml_sim::Latency::kRead;
 };
 
-/// What a call is about. Valid while the state does not change: inside the function that gets it.
+/// The subject of a call. Valid while the state does not change, that is, inside the function that gets it.
 struct Subject {
   const nvml_sim::MachineRecord& machine;
   const nvml_sim::GpuRecord& gpu;
@@ -48,7 +48,7 @@ struct Subject {
 using Answering = std::function<nvml_abi::Code(const Subject&)>;
 using Finding = std::function<nvml_sim::Answer<Target>(const nvml_sim::MachineRecord&)>;
 using Describing = std::function<nvml_abi::Code(const nvml_sim::MachineRecord&)>;
-/// Changes the GPU. A creation makes `target` what it created.
+/// Changes the GPU. A creation sets `target` to the new object.
 using Changing = std::function<nvml_abi::Code(nvml_sim::GpuRecord&, Target& target, const nvml_sim::Caller&)>;
 
 /// Thread-safe.
@@ -56,23 +56,23 @@ class Library {
  public:
   Library();
 
-  /// Inits are counted. The first opens the state that the environment names (BERTH_NVML_SIM_STATE).
-  /// kDriverNotLoaded: it names none, or there is none. kLibRmVersionMismatch: it is of another version.
+  /// Inits are counted. The first opens the state that the environment names (BERTH_NVML_SIM_STATE). kDriverNotLoaded:
+  /// none is named, or it does not exist. kLibRmVersionMismatch: it is of another version.
   [[nodiscard]] nvml_abi::Code init(const char* name);
-  /// kUninitialized: one too many.
+  /// kUninitialized: it is not initialised.
   [[nodiscard]] nvml_abi::Code shut_down();
 
-  /// A question about the machine.
+  /// A query about the machine.
   [[nodiscard]] nvml_abi::Code describe(const char* name, nvml_abi::Code arguments, const Describing& answer);
-  /// A question about what a handle stands for.
+  /// A query about the target of a handle.
   [[nodiscard]] nvml_abi::Code ask(const Call& call, const Answering& answer);
-  /// Looks something up and gives its handle.
+  /// Looks an object up and returns its handle.
   [[nodiscard]] nvml_abi::Code look_up(const char* name, nvml_abi::Code arguments, const Finding& find, void** handle);
-  /// A change of a GPU: one at a time for each, and it takes the call's latency. `work` may be called on a copy first,
-  /// to see whether it is refused. `made` gets the handle of what it created.
+  /// A change of a GPU: one at a time per GPU, with the call's latency. `work` may be called on a copy first, to check
+  /// whether it is refused. `made` gets the handle of the object created.
   [[nodiscard]] nvml_abi::Code change(const Call& call, const Changing& work, void** made = nullptr);
 
-  /// A handle of something that exists.
+  /// A handle of an existing object.
   [[nodiscard]] void* handle_of(const nvml_sim::MachineRecord& machine, const Target& target) {
     return handles_.handle_of(machine, target);
   }
@@ -85,13 +85,13 @@ class Library {
       const char* name, std::uint64_t set, std::uint32_t timeout_ms,
       const std::function<void(const nvml_sim::MachineRecord&, const nvml_sim::EventRecord&)>& found);
 
-  /// Around a fork: the child has a library that was never initialised.
+  /// To be called around a fork: the child gets a library that is not initialised.
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();
 
  private:
-  using File = std::shared_ptr<SimStateFile>;  ///< a call that is under way keeps it when another thread shuts down
+  using File = std::shared_ptr<SimStateFile>;  ///< a call under way keeps it alive when another thread shuts down
 
   [[nodiscard]] File file();
   [[nodiscard]] nvml_sim::Answer<Target> resolve(const nvml_sim::MachineRecord& machine, const Call& call);
@@ -105,7 +105,7 @@ class Library {
   EventSets sets_;
 };
 
-/// Made at the first use and never destroyed, as threads may be inside when the program ends.
+/// Created at the first use and never destroyed, as threads may be inside when the program ends.
 [[nodiscard]] Library& library();
 
 /// kInvalidArgument if any pointer is null.

@@ -1,4 +1,4 @@
-// Calls that go wrong, are slow or hang: what they do, and what goes on meanwhile.
+// Calls that fail, are slow or hang: their effects, and what keeps working meanwhile.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -85,7 +85,7 @@ class LibraryFault : public ::testing::Test {
     first_ = device(0);
     second_ = device(1);
   }
-  /// Whether a changing call has got to this GPU, and no second one.
+  /// Whether exactly one changing call has reached this GPU.
   bool is_changing(std::uint32_t gpu) {
     return wait_until([&] { return machine_.gpu(gpu).changing_calls == 1; });
   }
@@ -264,7 +264,7 @@ TEST_F(LibraryFault, ChangesOfOneGpuComeOneAfterTheOtherAndThoseOfTwoAtOnce) {
   Calling other([&] { return creation_code(second_); });
   ASSERT_TRUE(is_changing(1)) << "of another GPU at once";
   EXPECT_EQ(read_mode(first_), Code::kSuccess) << "reads go on";
-  machine_.clear_faults(0);  // ends the latency of who is at it
+  machine_.clear_faults(0);  // ends the latency of the call under way
   EXPECT_EQ(first.finish(), Code::kSuccess);
   EXPECT_TRUE(wait_until([&] { return machine_.gpu(0).changing_calls == 2; })) << "now it is the second one's turn";
   EXPECT_FALSE(second.is_over());

@@ -1,4 +1,4 @@
-// Processes that call the library at random and are killed at random: the machine stays one that could be.
+// Processes that call the library at random and are killed at random: the machine stays in a legal state.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -44,7 +44,7 @@ void destroy_any(Device gpu, Rng& rng) {
   static_cast<void>(nvmlGpuInstanceDestroy(instance));
 }
 
-/// What a process does until it is killed.
+/// The work of a process until it is killed.
 int call_for_ever(std::uint64_t seed) {
   Rng rng(seed);
   for (;;) {
@@ -95,7 +95,7 @@ TEST(LibraryKill, CallsOfKilledProcessesLeaveAMachineThatCouldBe) {
   children.clear();
   EXPECT_GT(calls_before, static_cast<std::uint64_t>(kills)) << "hardly anything was called";
 
-  // Nobody's lock is left.
+  // No lock is left behind.
   ASSERT_EQ(nvmlInit_v2(), Code::kSuccess);
   for (std::uint32_t gpu = 0; gpu < kGpus; ++gpu) {
     Code activation = Code::kSuccess;

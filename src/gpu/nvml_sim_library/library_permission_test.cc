@@ -1,4 +1,4 @@
-// Who may change devices, and that everybody may look.
+// Who may change devices, and that every process may read them.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -32,14 +32,14 @@ bool keep(std::uint32_t capabilities) {
   return ::syscall(SYS_capset, &header, data.data()) == 0;
 }
 
-/// Whether this process, with so many capabilities, is let through: 0 refused, 1 let through, more: the test is broken.
+/// Whether this process may make changes with its capabilities: 0 refused, 1 allowed, more: the test is broken.
 int answer_after(bool is_prepared) {
   if (!is_prepared) return 9;
   std::uint32_t current = 0;
   std::uint32_t pending = 0;
   if (nvmlInit_v2() != Code::kSuccess) return 8;
   const Device gpu = device();
-  if (nvmlDeviceGetMigMode(gpu, &current, &pending) != Code::kSuccess) return 7;  // everybody may look
+  if (nvmlDeviceGetMigMode(gpu, &current, &pending) != Code::kSuccess) return 7;  // every process may read
   Code activation = Code::kSuccess;
   GpuInstance instance = nullptr;
   const Code mode = nvmlDeviceSetMigMode(gpu, kMigEnabled, &activation);
@@ -65,7 +65,7 @@ TEST_F(Permission, RootMayChangeUnlessItDroppedEverything) {
 }
 
 TEST_F(Permission, OthersMayChangeWithTheCapabilityOnly) {
-  // Some test machines let nobody but root into their folders.
+  // Some test machines let only root into their folders.
   const auto become_nobody = [] {
     return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
            ::setresuid(kNobody, kNobody, kNobody) == 0;

@@ -216,7 +216,7 @@ TEST(Library, TheChildOfAForkIsNotInitialised) {
               if (nvmlInit_v2() != Code::kSuccess) return 3;
               if (nvmlDeviceGetIndex(gpu, &index) != Code::kInvalidArgument) return 4;
               if (device() != gpu || nvmlDeviceGetIndex(gpu, &index) != Code::kSuccess) return 5;
-              // And its own child begins anew, too.
+              // And its own child starts uninitialised, too.
               return run_in_child([&] { return nvmlShutdown() == Code::kUninitialized ? 0 : 6; });
             }),
             0);
@@ -278,7 +278,7 @@ TEST(Library, AChildOfAForkKeepsNoLockOfAParentThatIsKilled) {
   is_over.set();
 }
 
-/// Everything at once: what each call may answer then, and nothing else.
+/// Everything at once: each call returns only codes that are allowed then.
 void use_at_random(std::uint64_t seed, int calls) {
   Rng rng(seed);
   const auto is_one_of = [](Code code, std::initializer_list<Code> codes) {

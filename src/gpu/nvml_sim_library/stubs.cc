@@ -1,4 +1,4 @@
-// Every other function of NVML: it is exported, so that a client that looks its functions up late finds it, and answers
+// All other functions of NVML: they are exported, so that a client that looks functions up late finds them, and return
 // kNotSupported. In the conventions of C on x86-64 and aarch64 the caller removes the arguments, so a function may
 // ignore them.
 #include "gpu/nvml_sim_library/exports.h"
@@ -12,7 +12,7 @@ Code refuse_question(const char* name) {
   return library().describe(name, Code::kSuccess, [](const nvml_sim::MachineRecord&) { return Code::kNotSupported; });
 }
 
-/// It would change a device, so that device counts it.
+/// It would change a device, so the device counts the call.
 Code refuse_change(const char* name, Device device) {
   return library().change(
       {.name = name, .handle = device, .takes = edges::kTakesDevice},

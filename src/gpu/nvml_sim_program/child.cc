@@ -31,7 +31,7 @@ tl::unexpected<Error> system_failure(const std::string& what) {
   return fail(ErrorCode::kUnavailable, what + ": " + text_of_errno());
 }
 
-/// What the child says on its way to the program. It says nothing more when the program has begun.
+/// A message of the child before it executes the program; none follows afterwards.
 struct ChildWord {
   enum Kind : int { kRefused, kNotExecuted, kDescriptor };
   int kind = kRefused;
@@ -60,7 +60,7 @@ void say(int socket, const ChildWord& word, int descriptor = -1) {
   }
 }
 
-/// The child's next word and its descriptor, or nothing when the program has begun (or the child has died).
+/// The child's next message and descriptor, or nothing once the program has begun (or the child has died).
 struct Heard {
   ChildWord word;
   int descriptor = -1;
@@ -84,8 +84,7 @@ std::optional<Heard> hear(int socket) {
   return heard;
 }
 
-/// Why the program could not be executed. A folder of PATH that we may not enter does not count: the program is not
-/// there.
+/// Why the program could not be executed. A folder of PATH that we may not enter counts as not having the program.
 int reason_of(int number, const std::string& program) {
   if (number != EACCES || program.find('/') != std::string::npos) return number;
   const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
@@ -123,10 +122,10 @@ void become_program(const ChildOptions& options, int socket, const sigset_t& sig
   say(socket, ChildWord{.kind = ChildWord::kNotExecuted, .number = reason_of(errno, options.command.front())});
 }
 
-/// A child on its way.
+/// A child that is starting.
 struct Started {
   pid_t pid = 0;
-  int socket = -1;  ///< ours of the pair
+  int socket = -1;  ///< our end of the pair
 };
 
 Result<Started> start(const ChildOptions& options, const sigset_t& signals_before) {
@@ -169,7 +168,7 @@ int attend(pid_t pid, int signals, int descriptor, const ChildOptions& options) 
       continue;
     }
     if ((sources[1].revents & POLLIN) != 0) options.serve(descriptor);
-    if ((sources[1].revents & POLLIN) == 0 && sources[1].revents != 0) descriptor = -1;  // nobody is left to be served
+    if ((sources[1].revents & POLLIN) == 0 && sources[1].revents != 0) descriptor = -1;  // no process is left to serve
     if ((sources[0].revents & POLLIN) == 0) continue;
     signalfd_siginfo signal = {};
     if (::read(signals, &signal, sizeof(signal)) != sizeof(signal)) continue;
@@ -216,7 +215,7 @@ HeldSignals::HeldSignals() {
   ::sigemptyset(&held);
   for (const int signal : kPassedOn) ::sigaddset(&held, signal);
   ::sigaddset(&held, SIGCHLD);
-  ::signal(SIGCHLD, SIG_DFL);  // who started us may ignore it, and then nobody could be waited for
+  ::signal(SIGCHLD, SIG_DFL);  // our parent may ignore it, and then we could not wait for a child
   ::sigprocmask(SIG_BLOCK, &held, &before_);
   descriptor_ = ::signalfd(-1, &held, SFD_CLOEXEC);
   ENSURE(descriptor_ >= 0);

@@ -1,4 +1,4 @@
-/// A program that runs as our child and has the terminal, as if it had been started without us.
+/// A program that runs as our child and owns the terminal, as if started directly.
 #pragma once
 
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 namespace berth::nvml_sim_cli {
 
-/// From its construction on, signals that would end us wait for the child, so that nothing is left behind half made.
+/// From its construction on, signals that would end us are held for the child, so that nothing is left half made.
 class HeldSignals {
  public:
   HeldSignals();
@@ -31,16 +31,16 @@ class HeldSignals {
 struct ChildOptions {
   std::vector<std::string> command;  ///< not empty; the first word is looked up in PATH, as `environment` has it
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
-  /// Called in the child before the program begins. What it returns is a descriptor of the child that `serve` is about,
-  /// or nothing; an error ends the child.
+  /// Called in the child before the program begins. Returns a descriptor of the child for `serve`, or nothing; an error
+  /// ends the child.
   std::function<Result<std::optional<int>>()> prepare = {};
   /// Called in the parent with that descriptor whenever it can be read.
   std::function<void(int descriptor)> serve = {};
 };
 
-/// Runs the program to its end and returns its exit status: 128 + n after signal n, 127 if there is no such program,
-/// 126 if it cannot be executed (both with a message on stderr). The held signals (SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-/// SIGUSR1, SIGUSR2) are passed on, except those of the terminal, which the program gets itself. If we are killed, it
+/// Runs the program until it exits and returns its status: 128 + n after signal n, 127 if there is no such program, 126
+/// if it cannot be executed (both with a message on stderr). The held signals (SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+/// SIGUSR1, SIGUSR2) are passed on, except those from the terminal, which the program gets itself. If we are killed, it
 /// gets SIGTERM. Error: that of `prepare`, or kUnavailable. Requires: this process has one thread.
 [[nodiscard]] Result<int> run_child(const ChildOptions& options, const HeldSignals& signals);
 

@@ -48,7 +48,7 @@ std::string pci_config(unsigned vendor, unsigned device, unsigned pci_class) {
   return config;
 }
 
-/// Class: mig-parted resets 3D controllers alone, which data centre GPUs are.
+/// The class matters: mig-parted resets only 3D controllers, which data centre GPUs are.
 Result<void> write_gpu(const path& devices, const path& driver, const GpuRecord& gpu) {
   constexpr unsigned k3dController = 0x030200;
   const unsigned vendor = gpu.pci_device_id & 0xFFFF;
@@ -90,7 +90,7 @@ Result<void> write_map(const char* file, const std::string& text) {
   return {};
 }
 
-/// A mount namespace, and what happens in it stays in it.
+/// Enters a mount namespace from which mounts do not propagate.
 Result<void> unshare_mounts() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
@@ -114,7 +114,7 @@ Result<void> put_over(const path& ours, const char* place) {
   return {};
 }
 
-/// The devices of the PCI; on a machine that has none, the folders above them, too.
+/// Mounts over the PCI devices; on a machine that has none, over the folders above them, too.
 Result<void> put_over_pci(const path& folder) {
   for (const char* const place : {"bus/pci/devices", "bus/pci", "bus"}) {
     const std::string theirs = std::string("/sys/") + place;

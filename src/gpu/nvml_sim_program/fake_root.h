@@ -1,5 +1,5 @@
-/// What a program sees of a machine with NVIDIA GPUs outside their library: the loaded module, the GPUs on the PCI, the
-/// boot id. A private mount namespace puts our files in the places of the kernel's.
+/// The traces of NVIDIA GPUs on a machine outside their library: the loaded module, the PCI devices, the boot id. A
+/// private mount namespace puts our files in place of the kernel's.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace berth::nvml_sim_cli {
 
-/// The files of a machine, in a folder of ours.
+/// The files of a machine, in one of our folders.
 struct FakeRoot {
   std::string folder;   ///< has `modules`, `bus/pci/devices/`, `drivers/nvidia/`
   std::string boot_id;  ///< the file with the boot id, which a reboot rewrites
@@ -19,9 +19,10 @@ struct FakeRoot {
 /// Writes the files into `folder`, which exists. Error: kUnavailable.
 [[nodiscard]] Result<void> write_fake_root(const FakeRoot& root, const nvml_sim::MachineRecord& machine);
 
-/// In the program to be: a mount namespace with the files in their places, as root or, where the kernel lets other
-/// users have one, in a user namespace in which they are root. Returns the descriptor of `watch_openings` if the kernel
-/// has no module list. kInvalidInput: it is not allowed here, with the reason. Requires: one thread.
+/// To be called in the child before it executes the program. Enters a mount namespace with the files in their places,
+/// as root or, if the kernel allows it to other users, in a user namespace in which they are root. Returns the
+/// descriptor of `watch_openings` if the kernel has no module list. kInvalidInput: not allowed here, with the reason.
+/// Requires: one thread.
 [[nodiscard]] Result<std::optional<int>> enter_fake_root(const FakeRoot& root);
 
 /// The file that stands in for the kernel's list of modules.

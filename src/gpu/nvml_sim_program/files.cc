@@ -38,7 +38,7 @@ Result<void> make_folder(const fs::path& path) {
 }
 
 Result<void> write_file(const fs::path& path, std::string_view text, Writers writers) {
-  // One that is there is opened without O_CREAT: in /tmp that is refused for files of others, whatever their mode.
+  // An existing file is opened without O_CREAT: in /tmp that is refused for files of other users, whatever their mode.
   int descriptor = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (descriptor < 0 && errno == ENOENT) {
     const mode_t mode = writers == Writers::kEveryone ? kOpenFile : kReadableFile;
@@ -89,7 +89,7 @@ Result<PrivateFolder> PrivateFolder::make() {
 }
 
 PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;  // nobody is left who could do something about it
+  std::error_code ignored;  // no one could act on it
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 

@@ -1,4 +1,4 @@
-/// Small files and folders that everyone may read. Errors are kUnavailable and say which path and why.
+/// Small world-readable files and folders. Errors are kUnavailable, with path and reason.
 #pragma once
 
 #include <cerrno>
@@ -10,14 +10,14 @@
 
 namespace berth::nvml_sim_cli {
 
-/// What the system says of a failure; by default of the last one.
+/// The system's message for an errno; by default the last one.
 [[nodiscard]] std::string text_of_errno(int number = errno);
 
-/// A folder and its parents.
+/// Creates a folder and its parents.
 [[nodiscard]] Result<void> make_folder(const std::filesystem::path& path);
-/// Who may write a file that everyone may read.
+/// Who may write a world-readable file.
 enum class Writers { kOwner, kEveryone };
-/// Writes a file in place, so that those who have it mounted see the new text. A file that is there keeps its mode.
+/// Writes a file in place, so that processes that have it mounted see the new text. An existing file keeps its mode.
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& path, std::string_view text,
                                       Writers writers = Writers::kOwner);
 [[nodiscard]] Result<void> make_link(const std::filesystem::path& target, const std::filesystem::path& link);
@@ -26,7 +26,7 @@ enum class Writers { kOwner, kEveryone };
 /// The same, empty if it cannot be read.
 [[nodiscard]] std::string read_if_there(const std::filesystem::path& path);
 
-/// A folder of our own in $TMPDIR (or /tmp), with all that is in it removed at the end.
+/// A private folder in $TMPDIR (or /tmp), removed with its content at the end.
 class PrivateFolder {
  public:
   /// kUnavailable.

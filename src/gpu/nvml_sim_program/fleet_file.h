@@ -1,5 +1,5 @@
-/// The fleet file: the simulated machine that `berth-nvml-sim run` begins with. docs/reference/nvml_sim.md describes
-/// its keys.
+/// The fleet file: the initial simulated machine of `berth-nvml-sim run`. docs/reference/nvml_sim.md describes its
+/// keys.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@ struct Fleet {
   std::string state_place = {};                      ///< where the file names it: "FILE:LINE:COLUMN: state"
 };
 
-/// Reads the text of a fleet file; `path` is its own, and a relative `state` is relative to its folder. An error says
+/// Reads the text of a fleet file; `path` is the file's; a relative `state` is relative to its folder. Errors give
 /// FILE:LINE:COLUMN, the key's path, what was wanted and what was found.
 [[nodiscard]] Result<Fleet> parse_fleet(std::string_view text, const std::string& path);
 
-/// "2 A100-80GB, 1 T4-16GB, driver 580.95": what two machines must share to have the same fleet.
+/// "2 A100-80GB, 1 T4-16GB, driver 580.95": machines with equal descriptions have the same fleet.
 [[nodiscard]] std::string describe_fleet(const nvml_sim::MachineRecord& machine);
 
 }  // namespace berth::nvml_sim_cli

@@ -1,4 +1,4 @@
-// The input is the text of a fleet file. What is accepted keeps the invariants of gpu/nvml_sim/state.h; a failure names
+// The input is the text of a fleet file. Accepted input keeps the invariants of gpu/nvml_sim/state.h; a failure names
 // the file.
 #include <cstddef>
 #include <cstdint>

@@ -79,7 +79,7 @@ Result<void> raise_xid(MachineRecord& machine, std::uint32_t gpu, const XidWords
 
 namespace {
 
-/// Where a process is to be.
+/// The requested place of a process.
 struct ProcessPlace {
   GpuRecord* gpu = nullptr;
   ProcessRecord process;

@@ -1,6 +1,6 @@
-/// What people change of a simulated machine from outside, while its clients run. Each function checks first and then
-/// changes everything or nothing; an error says which option is wrong, what was wanted and what was found. The clock's
-/// time counts microseconds since 1970, as the library's does.
+/// Changes of a simulated machine from outside, while its clients run. Each function checks first and then changes
+/// everything or nothing; an error names the wrong option, what was wanted and what was found. Times are in
+/// microseconds since 1970, as in the library.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace berth::nvml_sim_cli {
 
 /// Adds a fault to a GPU.
 [[nodiscard]] Result<void> add_fault(nvml_sim::MachineRecord& machine, std::uint32_t gpu, const FaultWords& words);
-/// Takes all of its faults back; a call that one of them holds up goes on. A lost GPU stays lost.
+/// Clears all of its faults; a call that one of them delays continues. A lost GPU stays lost.
 [[nodiscard]] Result<void> clear_faults(nvml_sim::MachineRecord& machine, std::uint32_t gpu);
 /// The GPU falls off the bus.
 [[nodiscard]] Result<void> lose_gpu(nvml_sim::MachineRecord& machine, std::uint32_t gpu);
@@ -39,7 +39,7 @@ struct ProcessWords {
   std::uint32_t pid = 0;
   std::uint32_t memory_mib = 0;
 };
-/// A GPU in MIG mode takes processes on its MIG devices alone.
+/// A GPU in MIG mode accepts processes only on its MIG devices.
 [[nodiscard]] Result<void> add_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,
                                        std::int64_t now_us);
 [[nodiscard]] Result<void> remove_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,

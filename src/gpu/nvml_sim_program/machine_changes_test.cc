@@ -126,7 +126,7 @@ TEST_F(MachineChanges, AWholeGpuTakesAProcessWithoutMigMode) {
             "wanted at most 64 processes on one GPU, found more on GPU 1");
 }
 
-/// Energy so far is written down before the power changes.
+/// The energy so far is recorded before the power changes.
 TEST_F(MachineChanges, EnergyGrowsByThePowerThatWas) {
   const std::uint64_t idle_mj = nvml_sim::energy_mj(gpu(1), 100 * kSecond);
   ASSERT_GT(idle_mj, 0U);

@@ -39,7 +39,7 @@ void begin(MachineRecord& machine, const std::string& boot_id, std::int64_t now)
   for (nvml_sim::GpuRecord& gpu : machine.gpus) gpu.counters.energy_at_us = now;
 }
 
-/// Makes the state unless there is one. Two that come at once agree on one of them.
+/// Creates the state unless there is one. Two concurrent creators end up with the same one.
 Result<void> make_unless_there(const std::string& state, const MachineRecord& machine) {
   const std::string ours = state + "." + std::to_string(::getpid());
   if (auto made = SimStateFile::create(ours, machine); !made) return made;
@@ -50,14 +50,14 @@ Result<void> make_unless_there(const std::string& state, const MachineRecord& ma
   return fail(ErrorCode::kUnavailable, state + ": cannot be made: " + text_of_errno(number));
 }
 
-/// What stands next to the state: made, or made right again.
+/// Creates the companions of the state, or repairs them.
 Result<void> make_companions(SimStateFile& file) {
-  constexpr mode_t kForEveryone = 01777;  // whoever takes a lock, its file is their own
+  constexpr mode_t kForEveryone = 01777;  // each user owns the files of the locks that it takes
   std::string boot_id;
   file.read([&](const MachineRecord& machine) { boot_id = machine.boot_id; });
   const std::string locks = locks_folder(file.path());
   if (const auto made = make_folder(locks); !made) return made;
-  ::chmod(locks.c_str(), kForEveryone);  // refused where it is another user's, who has done it
+  ::chmod(locks.c_str(), kForEveryone);  // refused if it belongs to another user, who has done it already
   const std::string ids = boot_id_file(file.path());
   return read_if_there(ids) == boot_id + "\n" ? Result<void>{} : write_file(ids, boot_id + "\n", Writers::kEveryone);
 }

@@ -1,5 +1,5 @@
-/// The state file of a simulated machine, with what stands next to it: the boot id, as the kernel would show it, and a
-/// folder for locks of GPUs, which programs that share the machine use.
+/// The state file of a simulated machine, with its companions: the boot id, as the kernel would show it, and a folder
+/// for locks of GPUs, used by programs that share the machine.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ inline constexpr const char* kLocksVariable = "BERTH_GPU_LOCKS";
 [[nodiscard]] std::string boot_id_file(const std::string& state);
 [[nodiscard]] std::string locks_folder(const std::string& state);
 
-/// Microseconds since 1970: the time by which the library counts, too.
+/// Microseconds since 1970, the same time base as the library's.
 [[nodiscard]] std::int64_t now_us();
 
-/// A boot id that no machine had before. kUnavailable.
+/// A new, unique boot id. Error: kUnavailable.
 [[nodiscard]] Result<std::string> fresh_boot_id();
 
-/// Boots the machine into a new state at this path, or joins the one that is there if it has the same fleet: then
-/// `machine`'s latencies, faults and modes count for nothing. kInvalidInput: another fleet, or no state; kNotFound: no
-/// folder for it.
+/// Boots the machine into a new state at this path, or joins an existing state with the same fleet; then `machine`'s
+/// latencies, faults and modes are ignored. kInvalidInput: another fleet, or not a state file; kNotFound: its folder
+/// does not exist.
 [[nodiscard]] Result<void> boot_or_join(const std::string& state, nvml_sim::MachineRecord& machine);
 
 /// Every GPU is reset, with a new boot id.

@@ -1,4 +1,4 @@
-// The program `berth-nvml-sim`: its command line. Called as `nvidia-smi` it is that program.
+// The program `berth-nvml-sim`: its command line. When called as `nvidia-smi`, it acts as that program.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -35,7 +35,7 @@ Exit status: that of the program; 128 + n after signal n, 127 not found, 126 not
 environment failed: it was not started.)";
 constexpr const char* kStateHelp = "The machine's state; default: $BERTH_NVML_SIM_STATE, as programs have it under run";
 
-/// How a verb ends: its text goes to stdout, an error to stderr.
+/// Finishes a verb: its text goes to stdout, an error to stderr. Returns the exit status.
 int finish(const Result<std::string>& outcome) {
   const std::string text = outcome ? *outcome : "berth-nvml-sim: " + outcome.error().message + "\n";
   std::FILE* const stream = outcome ? stdout : stderr;
@@ -129,7 +129,7 @@ void add_reset(CLI::App& app, Words& words) {
   verb->callback([&words] { words.status = finish(run_reset(words.reset)); });
 }
 
-/// The words of our own, and those of COMMAND after `--`, which are not ours to read.
+/// Our own arguments; those of COMMAND after `--` are stored unread.
 std::vector<const char*> split_command(int argc, const char* const* argv, Words& words) {
   std::vector<const char*> ours;
   for (int i = 0; i < argc; ++i) {
@@ -144,7 +144,7 @@ std::vector<const char*> split_command(int argc, const char* const* argv, Words&
   return ours;
 }
 
-/// The message for words that are none of ours.
+/// The message for arguments that cannot be parsed.
 std::string parse_message(const CLI::App& app, const std::vector<const char*>& ours, const CLI::ParseError& error) {
   if (ours.size() < 2 || ours[1][0] == '-' || !app.get_subcommands().empty()) return error.what();
   std::vector<std::string> names;
@@ -168,7 +168,7 @@ int run_verbs(int argc, const char* const* argv) {
   add_fault(app, words);
   add_process(app, words);
   add_reset(app, words);
-  app.footer(kExamples);  // after the verbs, which would take it over
+  app.footer(kExamples);  // after the verbs, which would inherit it
   try {
     app.parse(static_cast<int>(ours.size()), ours.data());
   } catch (const CLI::CallForVersion& version) {

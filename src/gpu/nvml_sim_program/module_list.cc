@@ -27,13 +27,13 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 constexpr std::uint32_t kOpen = __NR_open;
 #elif defined(__aarch64__)
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-constexpr std::uint32_t kOpen = __NR_openat;  // there is no older call
+constexpr std::uint32_t kOpen = __NR_openat;  // this architecture has no older call
 #else
-constexpr std::uint32_t kArchitecture = 0;  // no call matches: nothing is asked about
+constexpr std::uint32_t kArchitecture = 0;  // no call matches: nothing is intercepted
 constexpr std::uint32_t kOpen = __NR_openat;
 #endif
 
-/// Asks about openat and open, and about nothing else.
+/// Intercepts openat and open, and nothing else.
 constexpr std::array<sock_filter, 7> kFilter = {{
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 0, 3),
@@ -55,7 +55,7 @@ bool is_module_list(pid_t pid, std::uint64_t address) {
   return count == static_cast<ssize_t>(wanted.size()) && std::string_view(found.data(), wanted.size()) == wanted;
 }
 
-/// Puts the file into the asking process as the answer of its call. False: it could not be.
+/// Installs the file in the asking process as the result of its call. False: that failed.
 bool hand_over(int descriptor, std::uint64_t id, const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;

@@ -1,8 +1,8 @@
 /// /proc/modules for programs on a kernel that has none (built without loadable modules): nothing can be mounted on a
-/// file that does not exist, so their attempts to open it come to us, and we hand them a file of ours.
+/// file that does not exist, so we intercept attempts to open it and pass in our own file.
 ///
 /// The kernel asks us about each opening of a file for reading (a filter with user notification, seccomp_unotify(2));
-/// all but this one go on as if we were not there.
+/// all others continue unchanged.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace berth::nvml_sim_cli {
 
 inline constexpr const char* kModuleListPath = "/proc/modules";
 
-/// In the program to be: from now on its openings are asked about at the descriptor that this returns. Until somebody
-/// serves it, this process can open no file. kInvalidInput: the kernel does not allow it.
+/// To be called in the child before it executes the program. From now on its calls to open files are reported at the
+/// returned descriptor, and block until the parent serves it. kInvalidInput: the kernel does not allow it.
 [[nodiscard]] Result<int> watch_openings();
 
 /// Answers one question at the descriptor: the module list is the file at `path`.

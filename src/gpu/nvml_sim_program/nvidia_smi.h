@@ -11,15 +11,15 @@
 
 namespace berth::nvml_sim_cli {
 
-/// What -L prints: each GPU, then its MIG devices.
+/// The output of -L: each GPU, followed by its MIG devices.
 [[nodiscard]] std::string list_text(const nvml_sim::MachineRecord& machine);
 
 /// Resets the GPUs that a list names by index, UUID or PCI address ("0,GPU-..,0000:07:00.0"; empty: all) and returns
-/// what -r prints. kInvalidInput: it names another one, or a process is on one of them; then nothing is changed.
+/// the output of -r. kInvalidInput: it names an unknown GPU, or a process is on one of them; then nothing is changed.
 [[nodiscard]] Result<std::string> reset_listed(nvml_sim::MachineRecord& machine, const std::string& list,
                                                std::int64_t now_us);
 
-/// Runs it with the words after its name on the machine of the environment; the exit status.
+/// Runs it with these arguments on the machine named by the environment. Returns the exit status.
 [[nodiscard]] int run_nvidia_smi(const std::vector<std::string>& words, std::FILE* out, std::FILE* err);
 
 }  // namespace berth::nvml_sim_cli

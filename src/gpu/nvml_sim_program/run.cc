@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibraryFile = "libberth-nvml-sim.so";
 
-/// This program and its library, which stands beside it or in ../lib.
+/// This program and its library, which is next to it or in ../lib.
 struct Programs {
   fs::path self;
   fs::path library;
@@ -52,13 +52,13 @@ Result<void> make_links(const fs::path& folder, const Programs& programs) {
   return make_link(programs.self, folder / "nvidia-smi");
 }
 
-/// Where the state is: an option goes before the fleet file, and without either it is in our folder.
+/// The path of the state: an option takes precedence over the fleet file, and without either it is in our folder.
 fs::path state_path(const RunWords& words, const Fleet& fleet, const fs::path& folder) {
   const std::string named = words.state.value_or(fleet.state);
   return named.empty() ? folder / "state" : fs::absolute(named);
 }
 
-/// The program in the environment of the machine.
+/// The child options of the program, with the environment of the machine.
 ChildOptions child_of(const RunWords& words, const std::string& state, const fs::path& folder) {
   return {.command = words.command,
           .environment = {{"LD_LIBRARY_PATH", with_folder_first("LD_LIBRARY_PATH", folder)},
@@ -68,7 +68,7 @@ ChildOptions child_of(const RunWords& words, const std::string& state, const fs:
                           {kLocksVariable, locks_folder(state)}}};
 }
 
-/// The machine as its state has it now: one that was joined may differ from the fleet file's.
+/// Uses the machine of the state: a joined one may differ from the fleet file's.
 Result<void> write_fake_root_of(const FakeRoot& root, const std::string& state) {
   if (auto made = make_folder(root.folder); !made) return made;
   const auto file = edges::SimStateFile::open(state);

@@ -11,14 +11,14 @@ namespace berth::nvml_sim_cli {
 
 struct RunWords {
   std::string fleet;  ///< path of the fleet file
-  /// Path. Absent: what the fleet file says, else a state that ends with the program.
+  /// Path. Absent: the fleet file's, else a temporary state that ends with the program.
   std::optional<std::string> state;
   bool has_fake_root = false;
   std::vector<std::string> command;  ///< not empty
 };
 
-/// Runs the program to its end and returns its exit status, as `run_child` does. An error means that it never began:
-/// kInvalidInput or kNotFound for what is wrong with the words or the files, kUnavailable for the rest.
+/// Runs the program until it exits and returns its status, as `run_child` does. An error means that it never began:
+/// kInvalidInput or kNotFound for wrong options or files, kUnavailable for the rest.
 [[nodiscard]] Result<int> run_on_machine(const RunWords& words);
 
 }  // namespace berth::nvml_sim_cli

@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/json/writer.h"
 #include "domain/mig/board.h"
 #include "domain/mig/compute_instance.h"
 #include "gpu/nvml_abi/codes.h"
@@ -18,7 +19,7 @@
 namespace berth::nvml_sim_cli {
 namespace {
 
-using nlohmann::ordered_json;
+using json::Writer;
 using nvml_sim::ComputeInstanceRecord;
 using nvml_sim::FaultRecord;
 using nvml_sim::GpuInstanceRecord;
@@ -55,7 +56,7 @@ mig::ComputeProfile profile_of(const GpuRecord& gpu, const GpuInstanceRecord& in
   return *std::ranges::find(profiles, int{compute.slices}, &mig::ComputeProfile::slices);
 }
 
-/// The one of all slices is where its GPU instance is, which is not in doubt.
+/// The place of an instance with all slices is that of its GPU instance, so it is not in doubt.
 std::vector<std::string> unverified_of(const GpuRecord& gpu, const GpuInstanceRecord& instance,
                                        const mig::ComputeProfile& profile) {
   const bool is_part = profile.slices < profile_of(gpu, instance).compute_slices;
@@ -86,75 +87,60 @@ double rate_of(const FaultRecord& fault) {
 
 // JSON
 
-ordered_json processes_json(const std::vector<ProcessRecord>& processes) {
-  ordered_json list = ordered_json::array();
-  for (const ProcessRecord& each : processes) list.push_back({{"pid", each.pid}, {"memory_mib", each.memory_mib}});
-  return list;
+void write_process(Writer& json, const ProcessRecord& process) {
+  json.open_object().member("pid", process.pid).member("memory_mib", process.memory_mib).close_object();
 }
 
-ordered_json fault_json(const FaultRecord& fault) {
+void write_fault(Writer& json, const FaultRecord& fault) {
+  json.open_object();
   if (fault.kind == FaultRecord::kXid) {
-    return {{"xid", fault.error}, {"times", fault.times}, {"rate", rate_of(fault)}};
+    json.member("xid", fault.error).member("times", fault.times).member("rate", rate_of(fault)).close_object();
+    return;
   }
-  return {{"call", fault.call},
-          {"error", fault.error == 0 ? ordered_json(nullptr) : ordered_json(error_name(fault))},
-          {"done", fault.is_done != 0},
-          {"after", fault.after},
-          {"times", fault.times},
-          {"ms", fault.delay_ms}};
+  json.member("call", fault.call);
+  json.member("error", fault.error == 0 ? std::nullopt : std::optional(error_name(fault)));
+  json.member("done", fault.is_done != 0).member("after", fault.after).member("times", fault.times);
+  json.member("ms", fault.delay_ms).close_object();
 }
 
-ordered_json compute_instances_json(const GpuRecord& gpu, int gpu_instance) {
+void write_compute_instances(Writer& json, const GpuRecord& gpu, int gpu_instance) {
   const GpuInstanceRecord& instance = gpu.gpu_instances[gpu_instance];
-  ordered_json list = ordered_json::array();
+  json.open_list();
   for (int id = 0; id < nvml_sim::kComputeInstancesMax; ++id) {
     const ComputeInstanceRecord& compute = instance.compute_instances[id];
     if (compute.is_there == 0) continue;
     const MigDevice device{gpu_instance, id};
     const mig::ComputeProfile profile = profile_of(gpu, instance, compute);
-    list.push_back({{"id", id},
-                    {"profile", profile.name},
-                    {"start", compute.start},
-                    {"uuid", nvml_sim::mig_uuid(gpu, device)},
-                    {"generation", compute.generation},
-                    {"processes", processes_json(nvml_sim::processes_of(gpu, device))},
-                    {"unverified", unverified_of(gpu, instance, profile)}});
+    json.open_object().member("id", id).member("profile", profile.name).member("start", compute.start);
+    json.member("uuid", nvml_sim::mig_uuid(gpu, device)).member("generation", compute.generation);
+    json.list("processes", nvml_sim::processes_of(gpu, device), write_process);
+    json.list("unverified", unverified_of(gpu, instance, profile)).close_object();
   }
-  return list;
+  json.close_list();
 }
 
-ordered_json gpu_instances_json(const GpuRecord& gpu) {
-  ordered_json list = ordered_json::array();
+void write_gpu_instances(Writer& json, const GpuRecord& gpu) {
+  json.open_list();
   for (int id = 0; id < nvml_sim::kGpuInstancesMax; ++id) {
     const GpuInstanceRecord& instance = gpu.gpu_instances[id];
     if (instance.is_there == 0) continue;
     const MigProfile& profile = profile_of(gpu, instance);
-    list.push_back({{"id", id},
-                    {"profile", profile.name},
-                    {"start", instance.start},
-                    {"length", profile.length},
-                    {"memory_mib", instance.memory_mib},
-                    {"generation", instance.generation},
-                    {"compute_instances", compute_instances_json(gpu, id)},
-                    {"unverified", unverified_of(gpu, instance)}});
+    json.open_object().member("id", id).member("profile", profile.name).member("start", instance.start);
+    json.member("length", profile.length).member("memory_mib", instance.memory_mib);
+    json.member("generation", instance.generation);
+    write_compute_instances(json.key("compute_instances"), gpu, id);
+    json.list("unverified", unverified_of(gpu, instance)).close_object();
   }
-  return list;
+  json.close_list();
 }
 
-ordered_json gpu_json(const GpuRecord& gpu) {
-  ordered_json faults = ordered_json::array();
-  for (const FaultRecord& fault : faults_of(gpu)) faults.push_back(fault_json(fault));
-  return {{"index", gpu.index},
-          {"uuid", gpu.uuid},
-          {"model", gpu.model},
-          {"pci", gpu.bus_id},
-          {"changing_calls", gpu.changing_calls},
-          {"lost", gpu.is_lost != 0},
-          {"mig", {{"current", gpu.is_mig_on != 0}, {"pending", gpu.is_mig_pending_on != 0}}},
-          {"gpu_instances", gpu_instances_json(gpu)},
-          {"processes", processes_json(own_processes(gpu))},
-          {"faults", faults},
-          {"unverified", unverified_of(gpu)}};
+void write_gpu(Writer& json, const GpuRecord& gpu) {
+  json.open_object().member("index", gpu.index).member("uuid", gpu.uuid).member("model", gpu.model);
+  json.member("pci", gpu.bus_id).member("changing_calls", gpu.changing_calls).member("lost", gpu.is_lost != 0);
+  json.open_object("mig").member("current", gpu.is_mig_on != 0).member("pending", gpu.is_mig_pending_on != 0);
+  write_gpu_instances(json.close_object().key("gpu_instances"), gpu);
+  json.list("processes", own_processes(gpu), write_process).list("faults", faults_of(gpu), write_fault);
+  json.list("unverified", unverified_of(gpu)).close_object();
 }
 
 // Text
@@ -240,9 +226,10 @@ std::string show_text(const MachineRecord& machine) {
 }
 
 std::string show_json(const MachineRecord& machine) {
-  ordered_json devices = ordered_json::array();
-  for (std::uint32_t index = 0; index < machine.gpu_count; ++index) devices.push_back(gpu_json(machine.gpus[index]));
-  return ordered_json{{"driver", machine.driver}, {"boot_id", machine.boot_id}, {"devices", devices}}.dump() + "\n";
+  Writer json;
+  json.open_object().member("driver", machine.driver).member("boot_id", machine.boot_id).open_list("devices");
+  for (std::uint32_t index = 0; index < machine.gpu_count; ++index) write_gpu(json, machine.gpus[index]);
+  return json.close_list().close_object().take_line();
 }
 
 }  // namespace berth::nvml_sim_cli

@@ -7,7 +7,7 @@
 
 namespace berth::nvml_sim_cli {
 
-/// A line for the machine and some for each GPU; `?` marks what no primary source confirms.
+/// A line for the machine and some for each GPU; `?` marks values that no primary source confirms.
 [[nodiscard]] std::string show_text(const nvml_sim::MachineRecord& machine);
 
 /// One JSON object in one line.

@@ -100,7 +100,7 @@ Result<std::string> run_show(const ShowWords& words) {
 
 namespace {
 
-/// Which options belong to which fault. Error: none or several faults, or an option of another one.
+/// Checks that the options belong to one fault. Error: none or several faults, or an option of another one.
 Result<void> check_fault_options(const FaultVerbWords& words) {
   const int count = (words.call ? 1 : 0) + (words.is_lost ? 1 : 0) + (words.xid ? 1 : 0) + (words.is_clear ? 1 : 0);
   if (count != 1) {

@@ -1,6 +1,6 @@
-/// The verbs that look at a running machine, or change it. Options are words as they were typed; those that were not
-/// are absent. Each returns the text for stdout. kInvalidInput and kNotFound say which option is wrong, what was wanted
-/// and what was found; then nothing was changed.
+/// The verbs that show or change a running machine. Options are the words as typed, absent if not given. Each verb
+/// returns the text for stdout. kInvalidInput and kNotFound name the wrong option, what was wanted and what was found;
+/// then nothing was changed.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ bool may_change_devices() {
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> capabilities{};
   if (::syscall(SYS_capget, &header, capabilities.data()) != 0) return false;
   const bool has_admin = (capabilities[0].effective & (1U << CAP_SYS_ADMIN)) != 0;
-  // Root in a container often has some capabilities without this one, and the driver's device files let it pass.
+  // Root in a container often has some capabilities without this one, and the driver's device files accept it.
   const bool has_any = capabilities[0].effective != 0 || capabilities[1].effective != 0;
   return has_admin || (::geteuid() == 0 && has_any);
 }

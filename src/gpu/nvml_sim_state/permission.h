@@ -3,8 +3,8 @@
 
 namespace berth::edges {
 
-/// As the driver decides it for MIG: root, or who has CAP_SYS_ADMIN. A root that has dropped all its capabilities is
-/// nobody special.
+/// By the driver's rule for MIG: root, or a process with CAP_SYS_ADMIN. A root process that has dropped all
+/// capabilities has no special rights.
 [[nodiscard]] bool may_change_devices();
 
 }  // namespace berth::edges

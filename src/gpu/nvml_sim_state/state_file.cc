@@ -29,7 +29,7 @@ constexpr std::array<char, 8> kMagic = {'B', 'E', 'R', 'T', 'H', 'N', 'V', 'S'};
 constexpr std::uint32_t kFormat = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 
-/// What a change under way may touch: `Image::undo` holds it as it was.
+/// The records that a change under way may touch; `Image::undo` holds their former values.
 constexpr std::uint32_t kNothing = 0;
 constexpr std::uint32_t kAll = UINT32_MAX;  // other values: the GPU's index + 1
 
@@ -42,7 +42,7 @@ struct Header {
   std::uint32_t posted_word = 0;  ///< the futex on which readers of events wait
 };
 
-/// The file. Everything in it is plain memory, so it begins to live where it is mapped.
+/// The file. Everything in it is plain memory, so it needs no construction after mapping.
 struct Image {
   Header header;
   MachineRecord machine;
@@ -53,7 +53,7 @@ Image& image_at(void* mapped) { return *static_cast<Image*>(mapped); }
 
 std::atomic_ref<std::uint32_t> changing_of(Image& image) { return std::atomic_ref(image.header.changing); }
 
-/// Takes back the events that were posted after `posted`. The oldest ones, whose places they took, are lost.
+/// Removes the events that were posted after `posted`. The oldest ones, which they overwrote, are lost.
 void take_events_back(nvml_sim::EventRing& ring, std::uint64_t posted) {
   const std::uint64_t count = std::min(ring.posted - posted, nvml_sim::kEventsMax - 1);
   // One more: the last may be half written, and not counted yet.
@@ -62,7 +62,7 @@ void take_events_back(nvml_sim::EventRing& ring, std::uint64_t posted) {
   ring.posted = posted;
 }
 
-/// Puts back what a holder that died had not finished.
+/// Undoes the unfinished change of a dead holder.
 void put_back(Image& image) {
   const std::uint32_t changing = changing_of(image).load(std::memory_order_acquire);
   if (changing == kNothing) return;
@@ -75,7 +75,7 @@ void put_back(Image& image) {
   changing_of(image).store(kNothing, std::memory_order_release);
 }
 
-/// Wakes who waits for events, if there are any since the last time. A holder that died may not have come to it: then
+/// Wakes the readers that wait for events, if any were posted since the last time. If a dead holder did not get to it,
 /// the next one does it.
 void wake_readers(Image& image) {
   const auto posted = static_cast<std::uint32_t>(image.machine.events.posted);
@@ -112,7 +112,7 @@ Result<void> write_all(int descriptor, const Image& image, const std::string& pa
   return {};
 }
 
-/// What is not a state of this program, or nothing.
+/// Why the file is not a state of this program; empty if it is one.
 std::string fault_of(const Header& header) {
   if (header.magic != kMagic) return "wanted the state of a simulated machine, found another kind of file";
   if (header.byte_order != kByteOrder) return "wanted a state of this machine's byte order, found another";
@@ -126,7 +126,7 @@ std::string fault_of(const Header& header) {
 
 }  // namespace
 
-/// Threads of one process share the descriptor, so its locks do not keep them apart.
+/// Locks between the threads of one process: they share the descriptor, so file locks do not exclude them.
 struct SimStateFile::Locks {
   std::mutex state;
   std::array<std::mutex, kGpusMax> changes;
@@ -185,7 +185,7 @@ Result<std::unique_ptr<SimStateFile>> SimStateFile::open(const std::string& path
 
 namespace {
 
-/// The state's lock, for this thread alone. Nothing half done is left when it is taken.
+/// Holds the state's lock for this thread. Undoes unfinished changes when taking it.
 class Held {
  public:
   Held(std::mutex& mutex, int descriptor, Image& image) : lock_(mutex), descriptor_(descriptor) {
@@ -202,7 +202,7 @@ class Held {
   int descriptor_;
 };
 
-/// Runs `work` as a change that is undone unless it comes to its end, and wakes who waits for its events.
+/// Runs `work` as a change that is undone unless it completes, and wakes the readers of its events.
 void change(Image& image, std::uint32_t changing, const std::function<void(MachineRecord&)>& work) {
   changing_of(image).store(changing, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // no store of the work moves before the mark

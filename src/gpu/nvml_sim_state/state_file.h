@@ -1,12 +1,12 @@
 /// The file in which the processes of a simulated machine share its state. It is mapped by all of them.
 ///
 /// Locks are open-file-description locks of Linux: the kernel drops them when the last descriptor of a dead process is
-/// closed, also after kill -9. One protects the state and is held for microseconds; one for each GPU is held by whoever
-/// changes that GPU, for as long as the call takes.
+/// closed, also after kill -9. One protects the state and is held for microseconds; one for each GPU is held by the
+/// thread that changes that GPU, for the duration of the call.
 ///
-/// A change is all or nothing: the records that it may touch are copied aside before. A holder that dies in the midst
-/// leaves the copies, and the next one puts them back. (The kernel keeps the stores of a killed process in their order;
-/// a power cut is another matter, and a simulated machine does not survive it.)
+/// A change is atomic: the records that it may touch are copied before. If a holder dies in the middle, the copies
+/// remain, and the next holder restores them. (The kernel preserves the order of a killed process's stores; a simulated
+/// machine does not survive a power cut.)
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class SimStateFile {
   /// Writes a new state to PATH.new and renames it. Readable and writable for everyone, as the device files of a GPU
   /// are.
   [[nodiscard]] static Result<void> create(const std::string& path, const nvml_sim::MachineRecord& machine);
-  /// kNotFound: no such file. kInvalidInput: it is no state, or of another version.
+  /// kNotFound: no such file. kInvalidInput: it is not a state, or of another version.
   [[nodiscard]] static Result<std::unique_ptr<SimStateFile>> open(const std::string& path);
 
   SimStateFile(OnlyByOpen by, std::string path);
@@ -39,12 +39,12 @@ class SimStateFile {
   /// Calls `look` while nothing changes.
   void read(const std::function<void(const nvml_sim::MachineRecord&)>& look);
 
-  /// Changes one GPU, or nothing if its process dies meanwhile. Events may be posted, too, and die with the change.
+  /// Changes one GPU, or nothing if this process dies meanwhile. It may post events, which are undone with the change.
   void change(std::uint32_t gpu, const std::function<void(nvml_sim::MachineRecord&)>& work);
   /// The same for all GPUs and the machine's own fields.
   void change_all(const std::function<void(nvml_sim::MachineRecord&)>& work);
 
-  /// Held by whoever changes a GPU while the device works on it; others wait. Given back when it is destroyed.
+  /// The lock of a GPU, held by the caller while the device works on a change; others wait. Released on destruction.
   class ChangeLock {
    public:
     ChangeLock(SimStateFile* file, std::uint32_t gpu) : file_(file), gpu_(gpu) {}
@@ -58,10 +58,11 @@ class SimStateFile {
   };
   [[nodiscard]] ChangeLock lock_changes(std::uint32_t gpu);
 
-  /// Waits until an event is posted after `posted`, or the time is over. Spurious returns happen.
+  /// Waits until an event is posted after `posted`, or for at most `micros_max`. May return spuriously.
   void wait_for_event(std::uint64_t posted, std::int64_t micros_max);
 
-  /// In the child of a fork: gives the parent's file back without touching its locks. Nothing else may be called then.
+  /// To be called in the child of a fork: closes the parent's file without touching its locks. Nothing else may be
+  /// called afterwards.
   void abandon();
 
   [[nodiscard]] const std::string& path() const { return path_; }

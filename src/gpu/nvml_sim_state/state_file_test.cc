@@ -206,7 +206,7 @@ void fill(nvml_sim::EventRing& ring) {
   for (std::uint64_t event = 0; event < kEventsMax + 10; ++event) post(ring, {.type = 1, .number = event});
 }
 
-/// Something of everything that a change of a GPU may touch.
+/// Sets a part of everything that a change of a GPU may touch.
 void scribble(MachineRecord& machine, std::uint32_t gpu) {
   std::memset(static_cast<void*>(&machine.gpus[gpu]), 0xAB, sizeof(GpuRecord) / 2);
   for (std::uint64_t event = 0; event < 3; ++event) post(machine.events, {.type = 2, .number = event});
@@ -250,7 +250,7 @@ TEST(SimStateFile, AChangeWhoseProcessIsKilledInItsMidstLeavesEveryByteOfTheGpu)
   const auto events_before = events_from(*before, 0);
   const auto events_after = events_from(*after, 0);
   ASSERT_EQ(events_before.size(), kEventsMax);
-  // The places of the oldest four were taken; nobody finds what never happened in them.
+  // The oldest four were overwritten; their slots show no events that never happened.
   EXPECT_EQ(events_after, std::vector(events_before.begin() + 4, events_before.end()));
 }
 
@@ -347,7 +347,7 @@ TEST(SimStateFile, ChangesOfThreadsAndProcessesComeOneAfterTheOther) {
   EXPECT_EQ(calls_of(*shared, 0), 5U * kChanges);
 }
 
-/// A thread that wants to change a GPU. It has come to an end when this object is destroyed.
+/// A thread that wants to change a GPU. It is joined when this object is destroyed.
 class Contender {
  public:
   Contender(SimStateFile& file, std::uint32_t gpu)
@@ -388,7 +388,7 @@ TEST(SimStateFile, TheChangesOfAGpuAreLockedForOtherThreadsAndOtherFiles) {
     EXPECT_FALSE(thread->has_lock());
     EXPECT_FALSE(other->has_lock());
   }
-  thread.reset();  // they come to an end
+  thread.reset();  // the threads end
   other.reset();
 }
 
@@ -476,7 +476,7 @@ TEST(SimStateFile, AWaitForAnEventEndsWhenOneIsPosted) {
 TEST(SimStateFile, AWaitWithoutEventsTakesItsTime) {
   const Scratch scratch;
   auto machine = machine_of({"T4"});
-  post(machine->events, {.type = 8});  // the state that is created may have events already
+  post(machine->events, {.type = 8});  // a new state may already have events
   ASSERT_TRUE(SimStateFile::create(scratch.state(), *machine).has_value());
   const auto file = open_state(scratch.state());
   ASSERT_EQ(copy_of(*file)->events.posted, 1U);

@@ -1,6 +1,6 @@
-// Processes that change shared GPUs at random and are killed at random. After each death the state must be one that
-// could have been without it: nothing overlaps, every change is there as a whole or not at all, none that was
-// acknowledged is missing.
+// Processes that change shared GPUs at random and are killed at random. After each death the state must be one that is
+// possible without it: nothing overlaps, every change is present completely or not at all, and no acknowledged change
+// is missing.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -109,8 +109,8 @@ void move_processes(GpuRecord& gpu, Rng& rng) {
                                                 .memory_mib = 100}));
 }
 
-/// One change of a GPU. `changing_calls` counts it first, an event says its number, and `energy_mj` counts it last: in
-/// a state in which these disagree, half a change is left.
+/// One change of a GPU. `changing_calls` counts it first, an event says its number, and `energy_mj` counts it last: if
+/// these disagree, a partial change is left.
 void change_at_random(MachineRecord& machine, std::uint32_t index, Rng& rng) {
   GpuRecord& gpu = machine.gpus[index];
   const std::uint64_t change = ++gpu.changing_calls;
@@ -124,7 +124,7 @@ void change_at_random(MachineRecord& machine, std::uint32_t index, Rng& rng) {
   gpu.counters.energy_mj = change;
 }
 
-/// What a process does until it is killed.
+/// The work of a process until it is killed.
 int change_for_ever(const std::string& path, const Acknowledged& acknowledged, std::uint64_t seed) {
   const auto file = open_state(path);
   Rng rng(seed);
@@ -169,7 +169,7 @@ std::string fault_of_changes(const MachineRecord& machine, std::uint32_t index) 
   return {};
 }
 
-/// The first thing that is wrong with a machine, compared with what it was before; nothing: it is intact.
+/// The first fault of a machine, compared with its former state; nothing: it is intact.
 std::string fault_of(const MachineRecord& machine, const MachineRecord& before) {
   if (machine.gpu_count != kGpus) return "another count of GPUs";
   std::uint64_t changes = 0;

@@ -11,19 +11,19 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// Drivers know about two hundred numbers. What is beyond that between two reports is left out.
+/// Drivers have about two hundred XIDs. Further ones between two reports are dropped.
 constexpr std::size_t kXidsMax = 256;
 
 }  // namespace
 
-/// What the threads of the GPUs and those who ask have in common.
+/// The state shared by the threads of the GPUs and their callers.
 struct GpuWatcher::Shared {
   struct Gpu {
-    std::optional<GpuAnswer<GpuReading>> told;  ///< by the last report
+    std::optional<GpuAnswer<GpuReading>> told;  ///< in the last report
     std::optional<GpuAnswer<GpuReading>> news;
     Clock::time_point began_at;                   ///< of `news`, or of `told`
-    std::map<std::uint64_t, std::uint64_t> xids;  ///< not told yet
-    std::optional<Clock::time_point> asked_at;    ///< the driver has not answered this question yet
+    std::map<std::uint64_t, std::uint64_t> xids;  ///< not reported yet
+    std::optional<Clock::time_point> asked_at;    ///< when the question was asked that the driver has not answered yet
     bool has_ended = false;
 
     [[nodiscard]] bool has_news() const { return news.has_value() || !xids.empty(); }
@@ -39,14 +39,14 @@ struct GpuWatcher::Shared {
   bool is_stopping = false;
   std::function<void()> on_report;
   std::map<std::uint32_t, Gpu> gpus;
-  std::unique_ptr<GpuLibrary> left_behind;  ///< `library`, once nobody else has it
+  std::unique_ptr<GpuLibrary> left_behind;  ///< `library`, once only these threads own it
 
   void watch(std::uint32_t gpu, const std::string& uuid);
-  /// The driver's answer; meanwhile others see for how long it has been waited for.
+  /// Asks the driver; meanwhile other threads can see how long the call has taken.
   template <class Question>
   auto ask(std::uint32_t gpu, Question question);
   void read(std::uint32_t gpu, const std::string& uuid);
-  /// Until the next reading is due, or something happened to the GPU.
+  /// Waits until the next reading is due, or a MIG change is reported.
   void wait(std::uint32_t gpu, const std::string& uuid);
   void note_xid(std::uint32_t gpu, std::uint64_t xid);
   void report();
@@ -98,7 +98,7 @@ void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
 }
 
 void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
-  constexpr milliseconds kPiece{250};  // so that it is stopped soon
+  constexpr milliseconds kPiece{250};  // so that it stops soon
   const Clock::time_point until = Clock::now() + options.reads_every;
   bool has_xid = false;
   while (true) {
@@ -108,11 +108,11 @@ void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
       if (is_stopping || left.count() <= 0) return;
     }
     const auto notice = ask(gpu, [&] { return library.wait(uuid, std::min(left, kPiece).count()); });
-    if (!notice) return pause(std::min(left, kPiece));  // the next reading says what it is
+    if (!notice) return pause(std::min(left, kPiece));  // the next reading shows the cause
     if (!*notice) continue;
     if ((*notice)->kind == GpuNotice::Kind::kMigChange) return;
     note_xid(gpu, (*notice)->xid);
-    // A device that fails may report thousands: those after the first wait for the next reading.
+    // A failing device may report thousands: all after the first are reported with the next reading.
     if (!std::exchange(has_xid, true)) report();
   }
 }
@@ -206,7 +206,7 @@ std::vector<GpuReport> GpuWatcher::take_reports() {
   for (auto& [gpu, known] : shared_->gpus) {
     if (!known.has_news()) continue;
     if (known.news) known.told = std::exchange(known.news, std::nullopt);
-    if (!known.told) continue;  // an XID before the first reading: it is told with that
+    if (!known.told) continue;  // an XID before the first reading is reported with that reading
     reports.push_back(
         {.gpu = gpu, .reading = *known.told, .xids = std::exchange(known.xids, {}), .began_at = known.began_at});
   }

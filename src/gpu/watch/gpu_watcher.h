@@ -1,5 +1,5 @@
-/// Watches the GPUs of this machine: a thread for each reads it when something happens to it, and once a second. A GPU
-/// whose driver hangs holds up nobody but its own thread.
+/// Watches the GPUs of this machine: a thread for each reads it on every event, and once per second. A GPU whose driver
+/// hangs blocks only its own thread.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,12 @@
 
 namespace berth::edges {
 
-/// What was read of a GPU last, and what happened since the last time that somebody asked.
+/// The last reading of a GPU, and the events since the last report.
 struct GpuReport {
-  std::uint32_t gpu = 0;  ///< as it was given to the watcher
+  std::uint32_t gpu = 0;  ///< its number as given to the watcher
   GpuAnswer<GpuReading> reading;
-  std::map<std::uint64_t, std::uint64_t> xids;     ///< how often each came
-  std::chrono::steady_clock::time_point began_at;  ///< of the reading: what changed later may be missing in it
+  std::map<std::uint64_t, std::uint64_t> xids;     ///< count by XID
+  std::chrono::steady_clock::time_point began_at;  ///< of the reading: later changes may be missing in it
 };
 
 struct GpuWatcherOptions {
@@ -31,36 +31,36 @@ struct GpuWatcherOptions {
 
 class GpuWatcher {
  public:
-  /// The GPUs by UUID, with the numbers by which reports know them. `library` is borrowed.
+  /// `gpus`: the UUID of each GPU by its number in reports. `library` is borrowed.
   GpuWatcher(GpuLibrary& library, std::map<std::uint32_t, std::string> gpus, GpuWatcherOptions options = {});
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
-  /// Without `stop` it waits for calls that hang.
+  /// Waits for calls that hang, unless `stop` was called before.
   ~GpuWatcher();
 
   void start();
-  /// Waits until each GPU was read, or could not be, at most so long.
+  /// Waits until each GPU was read or found unreadable, for at most `at_most`.
   void wait_for_readings(std::chrono::milliseconds at_most);
-  /// From now on `on_report` is called by any of the threads when there is something new: once for a reading, and once
-  /// for the XIDs between two of them. By this one, if there is something now.
+  /// From now on `on_report` is called by any of the threads when there is news: once for a reading, and once for the
+  /// XIDs between two readings. The calling thread calls it if there is news already.
   void call(std::function<void()> on_report);
-  /// Ends the threads; those whose driver hangs are left behind, and must find `library` as long as the process lives.
-  /// Nobody is called afterwards. Returns whether all have ended within that time.
+  /// Ends the threads; those whose driver hangs are left behind, and need `library` until the process ends. `on_report`
+  /// is not called afterwards. Returns whether all have ended within that time.
   bool stop(std::chrono::milliseconds at_most);
-  /// The library becomes that of the threads that `stop` left behind: the last one to return takes it along.
+  /// Passes ownership of the library to the threads that `stop` left behind; it is destroyed with the last one.
   void leave_behind(std::unique_ptr<GpuLibrary> library);
 
-  /// Reports since the last call, by GPU: one for each that was read anew and shows something else, or had an XID.
+  /// The reports since the last call, by GPU: one for each GPU whose reading changed, or that had an XID.
   [[nodiscard]] std::vector<GpuReport> take_reports();
-  /// Has a GPU read again soon: what was told of it was not believed.
+  /// Makes a GPU's next reading count as changed, because the caller rejected the reported one.
   void read_again(std::uint32_t gpu);
-  /// For how long the GPU's thread has been waiting for an answer of the driver: seconds mean that it hangs, as waiting
-  /// for events is asked in pieces of 0.25 s; 0: it does not.
+  /// How long the GPU's thread has been waiting for an answer of the driver. Seconds mean that it hangs, as waits for
+  /// events are split into 0.25 s; 0: it is not waiting.
   [[nodiscard]] std::chrono::milliseconds waiting_for(std::uint32_t gpu) const;
 
  private:
   struct Shared;
-  std::shared_ptr<Shared> shared_;  ///< a thread that is left behind still has it
+  std::shared_ptr<Shared> shared_;  ///< shared, so that a thread left behind can still use it
   std::vector<std::thread> threads_;
   std::map<std::uint32_t, std::string> gpus_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 std::string words_of(const GpuCallFailure& failure) { return fmt::format("{}: {}", failure.call, failure.code_name); }
 
-/// GPUs that a guest has are not listed by any library.
+/// No library lists GPUs passed through to a guest.
 std::string with_guests(std::string reason) {
   const auto lent = find_passed_through_gpus("/sys");
   if (lent.empty()) return reason;

@@ -1,4 +1,4 @@
-/// The search for the GPUs of this machine, in a thread of its own: a driver may hang for as long as it likes.
+/// The search for the GPUs of this machine, in a separate thread, as a driver may hang indefinitely.
 #pragma once
 
 #include <chrono>
@@ -15,27 +15,28 @@
 
 namespace berth::edges {
 
-/// Opens the library and lists the GPUs. That there is none is an ordinary answer. Error: what was loaded is no library
-/// of the driver, or too old (bad input). Nothing is listed after a stop was asked for.
+/// Opens the library and lists the GPUs. Finding none is an ordinary answer. Error (bad input): the loaded library is
+/// not the driver's, or too old. Lists nothing after a stop was requested.
 [[nodiscard]] Result<LocalMachine> look_for_machine(const std::optional<std::string>& nvml_path, std::stop_token stop);
 
 class MachineSearch {
  public:
   using Look = std::function<Result<LocalMachine>(std::stop_token stop)>;
-  /// Begins. `library`: the one that is asked, in words.
+  /// Starts the search. `library`: the description of the library, for messages.
   MachineSearch(std::string library, Look look);
-  /// The usual one.
+  /// Starts the search with `look_for_machine`.
   explicit MachineSearch(const std::optional<std::string>& nvml_path);
   MachineSearch(const MachineSearch&) = delete;
   MachineSearch& operator=(const MachineSearch&) = delete;
-  /// Asks it to stop, and waits until it has: as long as a call of the driver hangs. See `is_running`.
+  /// Requests a stop, and waits for the thread, however long a driver call hangs. See `is_running`.
   ~MachineSearch() = default;
 
-  /// What was found. A driver that has not answered by then counts as none, with the reason. Call it once.
+  /// Waits for the result. A driver that has not answered within `patience` counts as none, with the reason. Requires:
+  /// called once.
   [[nodiscard]] Result<LocalMachine> take(std::chrono::milliseconds patience = std::chrono::seconds(60));
-  /// It ends after the call of the driver that is under way; does not wait.
+  /// Requests an end after the current driver call; does not wait.
   void request_stop() { thread_.request_stop(); }
-  /// Whether a call of the driver is still waited for: a process that is to end then must end without this.
+  /// Whether a driver call is still under way: a process that must end then must not destroy this.
   [[nodiscard]] bool is_running() const;
 
  private:
@@ -44,7 +45,7 @@ class MachineSearch {
   std::condition_variable changed_;
   bool is_over_ = false;                       ///< under mutex_
   std::optional<Result<LocalMachine>> found_;  ///< under mutex_
-  std::jthread thread_;                        ///< ends before the above
+  std::jthread thread_;                        ///< joined before the above are destroyed
 };
 
 }  // namespace berth::edges

@@ -15,11 +15,11 @@ using DaySums = std::vector<Grains>;
 
 constexpr std::int32_t kRecentDaysMax = 7;
 
-/// A month as far as an instant in it, or to its end.
+/// A month up to an instant in it, or to its end.
 struct MonthToDate {
   Month month;
   std::int64_t until_us = 0;
-  std::int64_t in_force_us = 0;  ///< when the budgets are in force
+  std::int64_t in_force_us = 0;  ///< the instant at which budgets must be in force
 };
 
 std::map<std::string, Budget> budgets_in_force(const Books& books, std::int64_t in_force_us) {
@@ -32,7 +32,7 @@ std::map<std::string, Budget> budgets_in_force(const Books& books, std::int64_t 
   return in_force;
 }
 
-/// What the full days before would give for the full days that are left.
+/// The spending of the remaining full days, extrapolated from the full days before.
 MicroUsd forecast_more(const DaySums& days, std::int32_t days_done, std::int32_t days_left) {
   const std::int32_t recent = std::min(days_done, kRecentDaysMax);
   if (recent == 0) return 0;

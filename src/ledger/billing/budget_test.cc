@@ -78,7 +78,7 @@ TEST(Budget, ADayThatGoesOnMayReachIt) {
 }
 
 TEST(Budget, TheForecastTakesTheLastSevenFullDays) {
-  // 24 a day; 48 on the 8th, which is one of the seven for as long as the 15th has not ended.
+  // 24 a day; 48 on the 8th, which is one of the seven until the 15th has ended.
   LineLedger ledger;
   steady(ledger).take(budget_line("b", {.micro_usd = 1'000'000}));
   ledger.take(gpu_line("h", {.from_us = kNovember + 7 * kDay, .to_us = kNovember + 8 * kDay}, {.gpu = "h"}));

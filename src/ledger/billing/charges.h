@@ -1,4 +1,4 @@
-/// All that a month of a ledger is billed, for files of other systems' forms.
+/// All charges of a month of a ledger, for exports in other systems' formats.
 #pragma once
 
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace berth::ledger {
 
-/// The invoices of a month, one after the other, that of nobody too.
+/// The invoices of a month in sequence, including that without a tenant.
 struct MonthCharges {
   Month month = {};
   std::vector<InvoiceLine> lines = {};      ///< by tenant and row; without a currency
   std::vector<AppliedCredit> credits = {};  ///< by tenant, in the order in which they were used
-  MicroUsd lines_micro_usd = 0;             ///< the sum of the month's rows, whoever pays for what belongs to nobody
+  MicroUsd lines_micro_usd = 0;             ///< the sum of the month's rows, whatever the idle rule
   MicroUsd total_micro_usd = 0;             ///< lines - credits
 };
 
 /// Billionths of a GPU-hour, half to even.
 [[nodiscard]] Int128 nano_gpu_hours(GpuMicros gpu_us);
 
-/// O(rows; kProportional: and shared rows x those who share them), if there are credits of earlier months, too.
+/// O(rows), with kProportional also O(shared rows x their payers); if there are credits, for the earlier months, too.
 [[nodiscard]] MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle);
 
 }  // namespace berth::ledger

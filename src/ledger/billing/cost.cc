@@ -13,10 +13,10 @@ namespace {
 constexpr std::array kCostKeys = {CostKey::kTenant, CostKey::kService, CostKey::kSku,
                                   CostKey::kRole,   CostKey::kGpu,     CostKey::kDay};
 
-/// Longer than any ledger.
+/// Later than any ledger.
 constexpr std::int64_t kEndOfTime = 253'402'300'799'000'000;
 
-/// Sums by number first: texts of days are made once.
+/// Sums by number first, so that texts of days are made once.
 class Sums {
  public:
   explicit Sums(CostKey key) : key_(key) {}

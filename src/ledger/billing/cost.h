@@ -1,4 +1,4 @@
-/// What things cost, by one of their properties.
+/// Costs grouped by one property.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class CostKey : std::uint8_t { kTenant, kService, kSku, kRole, kGpu, kDay }
 [[nodiscard]] std::string_view name_of(CostKey key);
 [[nodiscard]] std::optional<CostKey> cost_key_named(std::string_view name);
 
-/// Days from `since` to before `until`; absent: without such an end.
+/// Days from `since` to before `until`; absent: unbounded on that side.
 struct DayRange {
   std::optional<Date> since;
   std::optional<Date> until;
@@ -27,7 +27,7 @@ struct DayRange {
 };
 
 struct CostRow {
-  std::string key;  ///< "" is nobody, or no service; a day as "2026-11-17"
+  std::string key;  ///< "": no tenant, or no service; a day as "2026-11-17"
   Amount amount;
 
   /// Rounded down.

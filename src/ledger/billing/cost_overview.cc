@@ -18,7 +18,7 @@ constexpr std::int64_t kMicrosPerHour = 3'600'000'000;
 
 std::size_t place_of(SpendKind kind) { return static_cast<std::size_t>(kind); }
 
-/// What of the range is paid for.
+/// The paid part of the range.
 std::optional<Interval> covered(const Books& books, const OverviewRange& range) {
   auto when = books.paid_time();
   if (!when) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<Interval> covered(const Books& books, const OverviewRange& range) 
   return when->from_us < when->to_us ? when : std::nullopt;
 }
 
-/// Hours or days, into which amounts are put.
+/// Hours or days, over which amounts are distributed.
 class SpanSums {
  public:
   SpanSums(const Interval& when, std::int64_t length_us)
@@ -41,7 +41,7 @@ class SpanSums {
     }
   }
 
-  /// Of something that was spent evenly; what the spans get sums to it.
+  /// Adds an amount that was spent evenly; the parts of the spans sum to it.
   void add(const Interval& when, SpendKind kind, const Amount& amount) {
     Amount before;
     for (std::int64_t at_us = when.from_us; at_us < when.to_us;) {
@@ -67,7 +67,7 @@ class SpanSums {
   std::vector<KindSpan> spans_;
 };
 
-/// Entries by tenant and day, tenants in the order in which they come.
+/// Entries by tenant and day, tenants in the order of their first entry.
 class TenantSums {
  public:
   void add(const DayEntry& entry) {
@@ -106,7 +106,7 @@ class TenantSums {
   std::map<std::pair<std::int32_t, std::size_t>, Grains> days_;
 };
 
-/// What the skus that were paid for cost from when on, if that changes within the interval.
+/// The price changes of paid skus within the interval.
 std::vector<PriceChange> price_changes(const Books& books, const Interval& when,
                                        const std::set<std::string, std::less<>>& skus) {
   std::vector<PriceChange> changes;
@@ -147,7 +147,7 @@ std::vector<CorrectionSum> correction_sums(const Report& report, const Interval&
   return list;
 }
 
-/// Everything that is counted from entries and cells.
+/// Fills in everything that is computed from entries and cells.
 void fill_spending(CostOverview& overview, Books& books, const Interval& when) {
   const std::int32_t day_count = day_of(when.to_us - 1) - day_of(when.from_us) + 1;
   overview.has_hours = day_count <= kHourlyDaysMax;

@@ -17,8 +17,8 @@ namespace berth::ledger {
 /// How a charge was split off the cost of a GPU. FOCUS 1.2 has no column for that; 1.3 has AllocatedMethodId.
 enum class AllocatedMethod : std::uint8_t {
   kWeightShare,    ///< a use's weight, of the capacity or of the sum of the weights where that is larger
-  kIdleRemainder,  ///< what no use took
-  kSharedByCost,   ///< what belongs to nobody, in proportion to what the tenants pay for the sku in that month
+  kIdleRemainder,  ///< the part that no use took
+  kSharedByCost,   ///< time without a tenant, in proportion to what the tenants pay for the sku in that month
 };
 /// Such as "weight-share".
 [[nodiscard]] std::string_view name_of(AllocatedMethod method);
@@ -29,15 +29,15 @@ struct FocusUsage {
   GpuMicros gpu_us = 0;  ///< may be below 0 in a correction
   bool is_correction = false;
   AllocatedMethod method = AllocatedMethod::kWeightShare;
-  std::vector<std::pair<std::string, std::string>> tags;  ///< service and role, and what was shared
+  std::vector<std::pair<std::string, std::string>> tags;  ///< service and role, and the shared role
 };
 
-/// What differs from line to line.
+/// The values that differ from line to line.
 struct FocusLine {
-  std::string tenant;       ///< "": nobody's
-  MicroUsd micro_usd = 0;   ///< below 0: a credit, or given back
-  Month charge_month;       ///< when the time was used: of a correction the month that it corrects
-  std::string description;  ///< such as "inference of chat on a100"
+  std::string tenant;                                   ///< "": no tenant
+  MicroUsd micro_usd = 0;                               ///< below 0: a credit, or given back
+  Month charge_month;                                   ///< the month of usage; for a correction the corrected month
+  std::string description;                              ///< such as "inference of chat on a100"
   std::optional<FocusUsage> usage = std::nullopt;       ///< absent: a credit
   std::optional<std::string> credit_id = std::nullopt;  ///< of a credit
 };

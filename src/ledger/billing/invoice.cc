@@ -22,7 +22,7 @@ bool is_nobodys(const Row& row) { return row.key.tenant.empty(); }
 /// Who pays for a sku in a month, by the bytes of their names.
 struct Payers {
   std::vector<std::string> names;
-  std::vector<Int128> micro_usd;  ///< what each pays for it itself, above 0
+  std::vector<Int128> micro_usd;  ///< what each pays for it directly, above 0
 };
 
 std::map<std::string, Payers> payers_by_sku(const MonthRows& month) {
@@ -40,7 +40,7 @@ std::map<std::string, Payers> payers_by_sku(const MonthRows& month) {
   return payers;
 }
 
-/// The parts of a row of nobody that fall to its payers, to be added to their lines.
+/// Divides a row without a tenant among its payers, and adds the parts to their lines.
 void share(const Row& row, const Payers& payers, LinesByTenant& lines) {
   const auto gpu_us = split_in_proportion(row.amount.gpu_us, payers.micro_usd);
   const auto grains = split_in_proportion(row.amount.grains, payers.micro_usd);
@@ -67,7 +67,7 @@ MicroUsd sum_of(const std::vector<InvoiceLine>& lines) {
   return sum;
 }
 
-/// Lines and credits in the currency, so that they sum to the total.
+/// Converts lines and credits to the currency, so that they sum to the total.
 void convert(Invoice& invoice, std::int64_t micro_per_usd) {
   std::vector<WholeQuotient> quotients;
   quotients.reserve(invoice.lines.size() + invoice.credits.size());

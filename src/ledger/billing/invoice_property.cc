@@ -1,4 +1,4 @@
-// What holds of the invoices of any ledger.
+// Properties of the invoices of any ledger.
 #include "ledger/billing/invoice.h"
 
 #include <fmt/format.h>

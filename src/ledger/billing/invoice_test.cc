@@ -174,7 +174,7 @@ TEST_F(InvoiceTest, WhatNobodyPaysForStaysWithNobody) {
 }
 
 TEST_F(InvoiceTest, ATenantThatIsPaidBackGetsNoShare) {
-  // acme's hours of November turn out to be nobody's: -10 and +10 in December, when only zeta pays.
+  // acme's hours of November turn out to have no tenant: -10 and +10 in December, when only zeta pays.
   spend("1", kNovember, 10);
   take(close_line("c", november_month()));
   take(void_line({.id = "v", .of = "1"}));
@@ -236,11 +236,11 @@ TEST_F(InvoiceTest, CreditsAreUsedInTheOrderInWhichTheyExpire) {
   const Invoice december = invoice({.tenant = "acme", .month = december_month()});
   EXPECT_THAT(credit_texts_of(december.credits), ElementsAre("next month 50, 450 left"));
   EXPECT_THAT(credit_texts_of(december.unused_credits), ElementsAre("later 0, 991 left"));
-  // What next month had left has expired.
+  // The credit left from next month has expired.
   const Invoice january = invoice({.tenant = "acme", .month = january_month()});
   EXPECT_THAT(credit_texts_of(january.credits), ElementsAre("later 700, 291 left"));
   EXPECT_EQ(january.total_micro_usd, 0);
-  // Above what there is, the rest is due.
+  // The amount beyond the credit is due.
   spend("4", kJanuary, 300);
   EXPECT_EQ(invoice({.tenant = "acme", .month = january_month()}).total_micro_usd, 1000 - 991);
 }

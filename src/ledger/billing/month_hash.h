@@ -1,4 +1,4 @@
-/// The hash of a closed month: two ledgers that agree in it make the same invoices of the month.
+/// The hash of a closed month: two ledgers with the same hash produce the same invoices of the month.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace berth::ledger {
 
-/// SHA-256 as 64 digits of small letters; absent for a month that is not closed. `report` is what the books say now.
+/// SHA-256 as 64 lower-case hexadecimal digits; absent for a month that is not closed. `report` is the current report
+/// of the books.
 ///
 /// The fields are those of `FieldHash`, all of them texts, numbers in decimal, an absent value as an empty text:
 /// "ledger month 1" and the month; the number of rows and, for each of the report, tenant, service, sku, role, class,

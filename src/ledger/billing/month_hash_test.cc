@@ -31,7 +31,7 @@ constexpr const char* kClose = R"({"type":"close","id":"x","month":"2026-11"})";
 constexpr const char* kLate = R"({"type":"use","id":"l","gpu":"g","slice":"1","weight":1,"tenant":"t","service":"s",)"
                               R"("role":"job","from_us":1793491200000000,"to_us":1793494800000000})";
 
-/// A ledger with what it says.
+/// A ledger with its report.
 struct Hashed {
   explicit Hashed(const std::vector<std::string>& lines) : ledger(lines), report(ledger.report()) {}
   [[nodiscard]] const Books& books() { return ledger.books(); }

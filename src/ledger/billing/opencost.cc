@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kAllocationDepths = {AllocationDepth::kTenant, AllocationDepth::kService, AllocationDepth::kRole};
 
-/// One part of a longer name, so that no two rows share one by accident.
+/// One part of a longer name, escaped so that no two rows share a name.
 std::string name_part(std::string_view text) {
   if (text.empty()) return std::string(kUnallocatedName);
   std::string part;

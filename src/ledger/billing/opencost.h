@@ -1,4 +1,4 @@
-/// A month of a ledger as allocations of OpenCost: what its /allocation API answers for one window.
+/// A month of a ledger as allocations of OpenCost, as its /allocation API returns them for one window.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace berth::ledger {
 
-/// What an allocation is: a tenant (OpenCost: a namespace), a service of it, or a role of that.
+/// The level of an allocation: a tenant (OpenCost: a namespace), one of its services, or a role of that service.
 enum class AllocationDepth : std::uint8_t { kTenant, kService, kRole };
 /// Such as "tenant".
 [[nodiscard]] std::string_view name_of(AllocationDepth depth);
 [[nodiscard]] std::optional<AllocationDepth> allocation_depth_named(std::string_view name);
 
-/// Nobody's idle time, and nobody's other time, in OpenCost's words.
+/// OpenCost's names of idle time, and of other time, without a tenant.
 inline constexpr std::string_view kIdleName = "__idle__";
 inline constexpr std::string_view kUnallocatedName = "__unallocated__";
 
 struct OpencostAllocation {
-  /// "acme", "acme/chat" or "acme/chat/inference", with kIdleName instead of a service in time that the tenant owns and
-  /// nobody used. In the longer ones / and % are written as %2F and %25.
+  /// "acme", "acme/chat" or "acme/chat/inference", with kIdleName instead of a service for idle time that the tenant
+  /// owns. In the longer ones / and % are written as %2F and %25.
   std::string name;
-  std::string tenant;                                 ///< "": nobody's
+  std::string tenant;                                 ///< "": no tenant
   std::optional<std::string> service = std::nullopt;  ///< absent: of several, or of none
   std::optional<Role> role = std::nullopt;            ///< absent: of several
   GpuMicros gpu_us = 0;

@@ -7,8 +7,8 @@
 
 namespace berth::ledger {
 
-/// A grain is a micro-dollar / 3,600,000,000: what a GPU of one micro-dollar per hour costs in a microsecond. Prices up
-/// to 10^15, a century and a hundred billion GPUs stay within 127 bits.
+/// A grain is a micro-dollar / 3,600,000,000: the cost of a GPU at one micro-dollar per hour for one microsecond.
+/// Prices up to 10^15, a century and a hundred billion GPUs stay within 127 bits.
 using Grains = Int128;
 /// Microseconds of a whole GPU: a slice of half its weight has half of them.
 using GpuMicros = Int128;
@@ -17,7 +17,7 @@ using MicroUsd = Int128;
 
 inline constexpr std::int64_t kGrainsPerMicroUsd = 3'600'000'000;
 
-/// What something took of GPUs, and what that costs.
+/// An amount of GPU time, and its cost.
 struct Amount {
   GpuMicros gpu_us = 0;
   Grains grains = 0;

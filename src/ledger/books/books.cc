@@ -28,7 +28,7 @@ using detail::HolderId;
 using detail::Intake;
 using detail::NameId;
 
-/// Later than all of a ledger.
+/// Later than anything in a ledger.
 Month last_month() { return Month::of(253'402'300'799'000'000); }  // 9999-12
 
 RowKey row_key(const BookingKey& key, const Intake& intake) {

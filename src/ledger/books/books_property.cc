@@ -39,13 +39,13 @@ void shuffle(Lines& lines, Rng& rng) {
 
 Report report_of(const Lines& lines) { return LineLedger(lines).report(); }
 
-/// Some of the bad voids come before their targets in another order, and are counted otherwise.
+/// In another order some of the bad voids precede their targets, and are counted differently.
 Report without_order(Report report) {
   report.counts.accepted += std::exchange(report.counts.refused_void, 0);
   return report;
 }
 
-/// What an account took in a month, corrections included, wherever they were booked.
+/// The amount of an account in a month, including corrections wherever they were booked.
 using AccountKey = std::tuple<std::string, std::string, std::string, Role, Month>;
 
 std::map<AccountKey, Amount> accounts_of(const Report& report) {
@@ -67,7 +67,7 @@ std::map<AccountKey, Grains> grains_of(const Report& report) {
   return grains;
 }
 
-/// What the GPUs cost, without cells: the time of each price within each accepted gpu that is not voided.
+/// The cost of the GPUs, without cells: the time of each price within each accepted gpu that is not voided.
 class GpuCosts {
  public:
   explicit GpuCosts(const Lines& lines) {
@@ -185,7 +185,7 @@ RC_GTEST_PROP(BooksProperty, TheOrderOfLinesDoesNotMatter, ()) {
   RC_ASSERT(without_order(report_of(lines)) == report);
 }
 
-/// The lines of one month may come in any order, as long as each comes before the close that it came before.
+/// The lines of one month may come in any order, provided that each stays before the close that it preceded.
 RC_GTEST_PROP(BooksProperty, TheOrderOfLinesBetweenClosesDoesNotMatter, ()) {
   Rng rng = any_rng();
   const Lines lines = testing::random_lines(rng, any_options(false));
@@ -281,7 +281,7 @@ RC_GTEST_PROP(BooksProperty, ClosedMonthsNeverChange, ()) {
   RC_ASSERT(in_the_end == closed);
 }
 
-/// What each account took, also where that cost nothing.
+/// The amount of each account, even if it cost nothing.
 std::map<AccountKey, Amount> entries_of(Books& books, const Interval& within) {
   std::map<AccountKey, Amount> entries;
   books.for_each_entry(within, [&](const DayEntry& entry) {
@@ -293,7 +293,7 @@ std::map<AccountKey, Amount> entries_of(Books& books, const Interval& within) {
 
 constexpr Interval kAlways = {.from_us = 0, .to_us = testing::kFebruary + 400 * kMicrosPerDay};
 
-/// How many uses of the GPU last beyond a moment that lies within them, by who uses them for what.
+/// How many uses of the GPU contain an instant, by holder.
 std::map<std::tuple<std::string, std::string, Role>, int> uses_at(const Lines& lines, std::string_view gpu,
                                                                   std::int64_t us) {
   std::map<std::tuple<std::string, std::string, Role>, int> counts;
@@ -415,7 +415,7 @@ RC_GTEST_PROP(BooksProperty, WindowsSumToTheWhole, ()) {
   RC_ASSERT(whole.grains == ledger.report().grains);
 }
 
-/// What the books keep besides rows.
+/// The data of the books besides rows.
 std::vector<std::string> papers_of(Books& books) {
   std::vector<std::string> papers;
   for (const Credit& credit : books.credits()) {

@@ -45,7 +45,7 @@ struct Step {
   Verdict verdict = Verdict::kAccepted;
 };
 
-/// Takes the lines one after the other; each must become what is stated.
+/// Takes the lines one after the other; each must get the stated verdict.
 LineCounts counts_after(const std::vector<Step>& steps) {
   LineLedger ledger;
   for (const Step& step : steps) {
@@ -174,7 +174,7 @@ TEST(Acceptance, ClosedMonthsTakeNoPrices) {
       {price_line("p4", kDecember - 1, 2), Verdict::kClosed},
       {price_line("p5", kDecember, 2)},
       {close_line("c2", december_month())},
-      {price_line("p6", kDecember - 1, 2), Verdict::kClosed},  // what was refused took no moment
+      {price_line("p6", kDecember - 1, 2), Verdict::kClosed},  // a refused price does not occupy its instant
       {price_line("p7", kJanuary - 1, 2), Verdict::kClosed},
       {price_line("p8", kJanuary, 2)},
       // Everything else may come late.
@@ -238,7 +238,7 @@ TEST(Acceptance, WhatIsVoidedBlocksNothingAndRevivesNothing) {
       {void_line({.id = "v1", .of = "a"})},
       {void_line({.id = "v2", .of = "g1"})},
       {void_line({.id = "v3", .of = "b1"})},
-      {void_line({.id = "v4", .of = "b"})},  // of what was refused: to no effect
+      {void_line({.id = "v4", .of = "b"})},  // of a refused event: no effect
       {void_line({.id = "v5", .of = "g2"})},
       {void_line({.id = "v6", .of = "b2"})},
       {use_line("a", hours(kNovember, 1), {.weight = 1, .tenant = "a"}), Verdict::kDuplicate},
@@ -327,7 +327,7 @@ TEST(Cells, AreCutAtPrices) {
               ElementsAre("2026-11 //h100/idle: 5400000000 us, 7200000000000 grains, 2000",
                           "2026-11 acme/chat/h100/inference: 5400000000 us, 7200000000000 grains, 2000"));
   EXPECT_EQ(ledger.report().unpriced_us, kHour);
-  // A price that comes last counts from its moment on as well.
+  // A price that comes last counts from its instant on as well.
   ledger.take(price_line("p0", kNovember - kHour / 2, 400));
   EXPECT_EQ(ledger.report().unpriced_us, kHour / 2);
   EXPECT_EQ(ledger.report().micro_usd, 4200);
@@ -513,7 +513,7 @@ TEST(Booking, CorrectionsComeWithTheFirstOpenMonthAlone) {
 }
 
 TEST(Booking, TimeWithoutMoneyIsBookedButHasNoRow) {
-  // November is closed with an hour that had no price. It can have none any more, so what comes late moves time alone.
+  // November is closed with an hour that had no price. It can no longer get one, so late events move only time.
   LineLedger ledger({gpu_line("g", hours(kNovember, 1), {.capacity = 2}), close_line("c1", november_month()),
                      use_line("u", hours(kNovember, 1), {.weight = 1})});
   EXPECT_THAT(ledger.report().months, IsEmpty());
@@ -542,7 +542,7 @@ TEST(Booking, ReportsInBetweenChangeNothing) {
   EXPECT_EQ(asked.report(), LineLedger(lines).report());
 }
 
-// What can be asked
+// Queries
 
 TEST(Books, EntriesAreCutAtTheWindow) {
   LineLedger ledger({price_line("p", kNovember, 1000),

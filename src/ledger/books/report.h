@@ -1,4 +1,4 @@
-/// What a ledger says: the rows of its months, and where every grain is.
+/// The report of a ledger: the rows of its months, and the balance of every account.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct RowKey {
 struct Row {
   RowKey key;
   Amount amount;
-  MicroUsd micro_usd = 0;  ///< of the grains with what earlier months left over, rounded down
+  MicroUsd micro_usd = 0;  ///< of the grains plus the carry of earlier months, rounded down
   friend bool operator==(const Row&, const Row&) = default;
 };
 
@@ -40,7 +40,7 @@ struct MonthRows {
   friend bool operator==(const MonthRows&, const MonthRows&) = default;
 };
 
-/// Lines by what became of them.
+/// The number of lines by verdict.
 struct LineCounts {
   std::uint64_t lines = 0;
   std::uint64_t accepted = 0;
@@ -57,7 +57,7 @@ struct LineCounts {
 struct Report {
   LineCounts counts;
   Int128 unpriced_us = 0;  ///< paid time of GPUs without a price
-  Int128 unbacked_us = 0;  ///< time of uses for which nobody pays the GPU
+  Int128 unbacked_us = 0;  ///< time of uses while their GPU is not paid for
   Grains grains = 0;       ///< of all cells: micro_usd * kGrainsPerMicroUsd + carried_grains
   Grains carried_grains = 0;
   MicroUsd micro_usd = 0;
@@ -66,10 +66,10 @@ struct Report {
 };
 
 enum class AccountKind : std::uint8_t {
-  kSku,     ///< gives
+  kSku,     ///< the source of all grains
   kTenant,  ///< billed
-  kIdle,    ///< billed: what nobody used, whose owner is the tenant, if any
-  kNobody,  ///< billed: used by nobody, for reconfiguration or stranded
+  kIdle,    ///< billed: unused time; the tenant is its owner, if any
+  kNobody,  ///< billed: time without a tenant, for reconfiguration or stranded
   kCarry,   ///< less than a micro-dollar, billed later
 };
 [[nodiscard]] std::string_view name_of(AccountKind kind);

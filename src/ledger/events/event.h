@@ -1,7 +1,7 @@
-/// What a ledger is told, one event per line.
+/// The input of a ledger, one event per line.
 ///
 /// Times are microseconds since 1970 (UTC), from 2000-01-01 to before 2101-01-01. Texts are views into the memory of
-/// whoever read the line.
+/// the reader of the line.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// What a use is for, in the order of their names' bytes; kIdle and kShared are never read: the first is what no use
-/// takes, the second a line of an invoice.
+/// The purpose of a use, in the order of the names' bytes. kIdle and kShared are never read: the first is unused time,
+/// the second a line of an invoice.
 enum class Role : std::uint8_t {
   kIdle,
   kInference,
@@ -39,7 +39,7 @@ enum class Role : std::uint8_t {
 enum class CreditReason : std::uint8_t { kSlo, kPrepaid, kFree, kGoodwill };
 [[nodiscard]] std::string_view name_of(CreditReason reason);
 
-/// In force until the sku's next one. 0 to 10^15.
+/// A price, in force until the sku's next one; 0 to 10^15 micro-dollars.
 struct PriceEvent {
   std::string_view sku;
   std::int64_t from_us = 0;
@@ -53,7 +53,7 @@ struct GpuEvent {
   std::string_view sku;
   std::int64_t capacity = 1;  ///< 1 to 10^6
   Interval when;
-  std::optional<std::string_view> owner;  ///< a tenant; absent: nobody
+  std::optional<std::string_view> owner;  ///< a tenant; absent: no owner
   friend bool operator==(const GpuEvent&, const GpuEvent&) = default;
 };
 
@@ -61,7 +61,7 @@ struct UseEvent {
   std::string_view gpu;
   std::string_view slice;
   std::int64_t weight = 1;  ///< 1 to 10^6
-  std::string_view tenant;  ///< "" is nobody: for reconfiguration and stranded only
+  std::string_view tenant;  ///< "": no tenant, for reconfiguration and stranded only
   std::string_view service;
   Role role = Role::kInference;
   Interval when;
@@ -77,7 +77,7 @@ struct CreditEvent {
   friend bool operator==(const CreditEvent&, const CreditEvent&) = default;
 };
 
-/// In force until the tenant's next one. 0 to 10^15.
+/// A monthly budget, in force until the tenant's next one; 0 to 10^15 micro-dollars.
 struct BudgetEvent {
   std::string_view tenant;
   std::int64_t from_us = 0;

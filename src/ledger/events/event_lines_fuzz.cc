@@ -1,4 +1,4 @@
-// Any bytes give lines whose events are within their ranges and can be read again where they stand, or an error with
+// Any bytes give lines whose events are within their ranges and can be read again at their positions, or an error with
 // the file's name and the line.
 #include <cstddef>
 #include <cstdint>

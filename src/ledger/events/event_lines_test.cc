@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 std::string line_of(std::string_view id) { return fmt::format(R"({{"type":"void","id":"{}","of":"x{}"}})", id, id); }
 
-/// "number@position id of" of each line, then the error, if there is one. Checks what a line says of itself.
+/// "number@position id of" of each line, then the error, if there is one. Checks each line's own fields.
 std::vector<std::string> read_lines(std::string_view text) {
   std::vector<std::string> found;
   EventLines lines(text, "events.jsonl");

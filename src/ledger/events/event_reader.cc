@@ -54,7 +54,7 @@ enum Key : std::uint8_t {
   kKeyCount,
 };
 
-/// What a value must be.
+/// The required form of a value.
 enum class Form : std::uint8_t { kText, kTime, kWeight, kMoney, kTruth };
 
 struct KeyRow {
@@ -256,7 +256,7 @@ Result<What> make_close(const Members& members) {
 
 struct TypeRow {
   std::string_view name;
-  KeySet required;  ///< besides type and id
+  KeySet required;  ///< in addition to type and id
   KeySet optional;
   Result<What> (*make)(const Members&);
 };
@@ -273,7 +273,7 @@ constexpr std::array<TypeRow, 8> kTypes = {{
     {"rate", set_of({kCurrency, kFrom, kPerUsd}), 0, make_rate},
 }};
 
-/// The lowest key of a set that is not empty.
+/// The lowest key of a non-empty set.
 Key first_of(KeySet keys) { return static_cast<Key>(__builtin_ctz(keys)); }
 
 std::string names_of(KeySet keys) {

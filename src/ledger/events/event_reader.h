@@ -21,8 +21,8 @@ class EventReader {
   EventReader& operator=(EventReader&&) noexcept;
   ~EventReader();
 
-  /// Errors, without a position: no JSON object, an unknown, missing or repeated key, a value of the wrong type or out
-  /// of range, a use without a tenant or service; "KEY: wanted .., found ..".
+  /// Errors, without a position: not a JSON object, an unknown, missing or repeated key, a value of the wrong type or
+  /// out of range, a use without a tenant or service; "KEY: wanted .., found ..".
   [[nodiscard]] Result<Event> read(std::string_view line);
 
  private:

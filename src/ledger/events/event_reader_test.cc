@@ -159,14 +159,14 @@ TEST(EventReader, OnlyWhatNobodyUsesMayLeaveTenantAndServiceEmpty) {
   for (const std::string& line :
        {changed(use_text, "n0/0", ""), changed(use_text, "3g@4", ""), changed(use_text, "u1", ""),
         changed(credit_text, "acme", ""), changed(rate_text, "EUR", ""), changed(void_text, "u1", "")}) {
-    EXPECT_EQ(refusal(line), "") << line;  // names like others
+    EXPECT_EQ(refusal(line), "") << line;  // names with other spellings
   }
 }
 
 const std::string wanted_time =
     "wanted microseconds since 1970, a whole number from 2000-01-01 (946684800000000) to before 2101-01-01, found ";
 
-/// Each key with a number takes the values at the ends of its range and none beside them.
+/// Each numeric key accepts the values at the ends of its range and none outside.
 TEST(EventReader, NumbersEndWhereTheirRangeEnds) {
   struct RangeCase {
     std::string line;

@@ -20,7 +20,7 @@ Difference compare(std::string_view what, Int128 here, Int128 there, std::string
   return fmt::format("{}: {}{} here, {} there", what, here, unit, there);
 }
 
-/// The first one that is there.
+/// The first difference present.
 Difference first_of(const std::vector<Difference>& differences) {
   const auto found =
       std::ranges::find_if(differences, [](const Difference& difference) { return difference.has_value(); });

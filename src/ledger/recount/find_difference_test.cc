@@ -36,7 +36,7 @@ TEST(FindDifference, EqualReportsHaveNone) {
 
 TEST(FindDifference, NamesTheFirstOne) {
   struct Case {
-    std::function<void(Report&)> change;  ///< of what is there
+    std::function<void(Report&)> change;  ///< of the report on the other side
     std::string words;
   };
   const std::vector<Case> cases = {

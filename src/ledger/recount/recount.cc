@@ -60,8 +60,8 @@ std::vector<const Use*> uses_that_count(const GpuMonth& month) {
   return uses;
 }
 
-/// Counts every GPU's months up to `last`, or all, where they changed since they were counted. Prices need no look:
-/// one for a month that was counted is refused, because such a month is closed.
+/// Counts every GPU's months up to `last`, or all, that changed since they were counted. Prices need no check: one for
+/// a counted month is refused, because such a month is closed.
 void count_changed(Facts& facts, Booking& booking, std::optional<Month> last) {
   for (auto& [name, gpu] : facts.gpus()) {
     for (auto& [month, gpu_month] : gpu.months) {

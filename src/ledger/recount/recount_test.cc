@@ -245,7 +245,7 @@ TEST(Recount, AVoidMayComeBeforeItsTarget) {
 }
 
 TEST(Recount, OtherTypesCannotBeVoided) {
-  // Neither a price that is there, nor a void, nor the void itself; what waits for one that comes later is accepted.
+  // Neither an existing price, nor a void, nor the void itself; a void of an id that comes later is accepted.
   const Report report = counted({price("p", kNovember, 1), void_of("v", "p"), void_of("w", "v"), void_of("x", "x"),
                                  void_of("y", "q"), price("q", kNovember + 2, 2), gpu("g1", kNovember, kNovember + 3)});
   EXPECT_EQ(report.counts, (LineCounts{.lines = 7, .accepted = 4, .refused_void = 3}));
@@ -273,7 +273,7 @@ TEST(Recount, ClosesFollowEachOtherAndEndPrices) {
 
 TEST(Recount, AClosedMonthIsCorrectedInTheNextOne) {
   // An hour of November at 1000 is idle when November is closed. A late use takes 14/56 of it: -250 and +250 in
-  // December. It is voided before December is closed, so nothing is left to say; a later one takes 28/56 in January.
+  // December. It is voided before December is closed, so no correction remains; a later one takes 28/56 in January.
   const std::vector<std::string> lines = {
       price("p", kNovember, 1000),
       gpu("g1", kNovember, kNovember + kHour),
@@ -314,7 +314,7 @@ TEST(Recount, CorrectionsAreCorrectedWithCarriesOfTheirOwn) {
 
 TEST(Recount, RowsWithoutGrainsAreBookedButNotShown) {
   // A GPU without a price in a closed November: 10 us of idle are booked with 0 grains. A late use takes half of them:
-  // again no grains, no rows, and what is booked stays in step: the price of December changes nothing of it.
+  // again no grains, no rows, and the booked amounts stay consistent: the price of December changes nothing of it.
   const Report report = counted({gpu("g1", kDecember - 10, kDecember + 10, 2), close("n", "2026-11"),
                                  use("u", kDecember - 10, kDecember + 10, {.weight = 1}), price("p", kDecember, 1)});
   EXPECT_THAT(rows_of(report),

@@ -9,7 +9,7 @@
 
 #include "base/core/ensure.h"
 #include "base/core/whole_division.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "ledger/events/event_reader.h"
 #include "ledger/usage/detail/cell_uses.h"
 #include "ledger/usage/detail/usage_cells.h"
@@ -19,8 +19,7 @@
 namespace berth::ledger {
 namespace {
 
-using json::json_text;
-using json::Members;
+using json::Writer;
 
 constexpr std::int64_t kHourUs = 3'600'000'000;
 constexpr std::int64_t kMicroUsd = 1'000'000;
@@ -28,7 +27,7 @@ constexpr std::int64_t kMicroUsd = 1'000'000;
 /// By the fleet's entries.
 std::vector<std::string> skus_of(const Scenario& fleet) {
   const auto price_text = [](const FleetEntry& entry) {
-    return entry.usd_per_gpu_hour ? json::exact_text(*entry.usd_per_gpu_hour) : std::string("unpriced");
+    return entry.usd_per_gpu_hour ? json::text_of(*entry.usd_per_gpu_hour) : std::string("unpriced");
   };
   std::vector<std::string> skus;
   for (const FleetEntry& entry : fleet.fleet) {
@@ -53,7 +52,7 @@ struct UsageEvents::State {
     return skus[static_cast<std::size_t>(&fleet.entry_of(gpu) - fleet.fleet.data())];
   }
 
-  /// Of a cell of an interval that begins at `from`.
+  /// The id of a cell that begins at `from`.
   [[nodiscard]] std::string id_of(const detail::CellUse& use, Instant from) const {
     const live::OpenUsage& what = use.of->what;
     const live::UsagePart& part = what.part;
@@ -65,9 +64,8 @@ struct UsageEvents::State {
     return id;
   }
 
-  /// What a ledger would refuse is not written.
-  Result<void> add_line(const Members& members, std::string& text) {
-    const std::string line = json::object_text(members);
+  /// Error: a line that a ledger would refuse.
+  Result<void> add_line(const std::string& line, std::string& text) {
     if (const auto event = reader.read(line); !event) {
       return invalid(fmt::format("not an event of a ledger: {}: {}", event.error().message, line));
     }
@@ -85,12 +83,11 @@ struct UsageEvents::State {
       if (!micro_usd.fits_int64()) {
         return invalid(fmt::format("the price of {} is more than a ledger can have: {}", skus[i], price->to_string()));
       }
-      const auto added = add_line({{"type", R"("price")"},
-                                   {"id", json_text(fmt::format("{}/price/{}", epoch_us, skus[i]))},
-                                   {"sku", json_text(skus[i])},
-                                   {"from_us", json_text(epoch_us)},
-                                   {"micro_usd_per_gpu_hour", json_text(micro_usd.round_half_even())}},
-                                  prices);
+      Writer json;
+      json.open_object().member("type", "price").member("id", fmt::format("{}/price/{}", epoch_us, skus[i]));
+      json.member("sku", skus[i]).member("from_us", epoch_us);
+      json.member("micro_usd_per_gpu_hour", micro_usd.round_half_even());
+      const auto added = add_line(json.close_object().take(), prices);
       if (!added) return added;
     }
     return {};
@@ -100,29 +97,20 @@ struct UsageEvents::State {
     const auto divided = detail::uses_of(cell, fleet);
     if (!divided) return pass_on(divided.error());
     const std::string gpu = live::gpu_name(cell.gpu);
-    const std::string from = json_text(unix_us(cell.from));
-    const std::string to = json_text(unix_us(cell.to));
-    auto added = add_line({{"type", R"("gpu")"},
-                           {"id", json_text(fmt::format("{}/{}@{}", epoch_us, gpu, from))},
-                           {"gpu", json_text(gpu)},
-                           {"sku", json_text(sku_of(cell.gpu))},
-                           {"capacity", json_text(divided->capacity)},
-                           {"from_us", from},
-                           {"to_us", to}},
-                          text);
+    const auto put_time = [&](Writer& json) -> Writer& {
+      return json.member("from_us", unix_us(cell.from)).member("to_us", unix_us(cell.to));
+    };
+    Writer json;
+    json.open_object().member("type", "gpu");
+    json.member("id", fmt::format("{}/{}@{}", epoch_us, gpu, unix_us(cell.from)));
+    json.member("gpu", gpu).member("sku", sku_of(cell.gpu)).member("capacity", divided->capacity);
+    auto added = add_line(put_time(json).close_object().take(), text);
     for (const detail::CellUse& use : divided->uses) {
       if (!added) break;
-      added = add_line({{"type", R"("use")"},
-                        {"id", json_text(id_of(use, cell.from))},
-                        {"gpu", json_text(gpu)},
-                        {"slice", json_text(use.slice)},
-                        {"weight", json_text(use.weight)},
-                        {"tenant", json_text(use.tenant)},
-                        {"service", json_text(use.service)},
-                        {"role", json_text(name_of(use.role))},
-                        {"from_us", from},
-                        {"to_us", to}},
-                       text);
+      json.open_object().member("type", "use").member("id", id_of(use, cell.from)).member("gpu", gpu);
+      json.member("slice", use.slice).member("weight", use.weight);
+      json.member("tenant", use.tenant).member("service", use.service).member("role", name_of(use.role));
+      added = add_line(put_time(json).close_object().take(), text);
     }
     return added;
   }

@@ -276,7 +276,7 @@ Scenario random_fleet() {
   return fleet;
 }
 
-/// Checks what holds for each file: nothing is refused, and the rows are the cost of the GPUs.
+/// Checks the properties of each file: nothing is refused, and the rows add up to the cost of the GPUs.
 Report report_of(const std::string& text, std::uint64_t duplicates = 0) {
   testing::LineLedger ledger(lines_of(text));
   Report report = ledger.report();

@@ -11,7 +11,7 @@
 namespace berth::ledger {
 namespace {
 
-/// The part of the capacity that some of all slices of one kind are.
+/// The part of the capacity for `slices` of all slices of one kind.
 std::int64_t part_of(std::int64_t capacity, int slices, int all_slices) {
   ENSURE(capacity % all_slices == 0);
   return capacity / all_slices * slices;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/core/archive.h"
+#include "base/json/document.h"
+#include "base/json/writer.h"
+#include "base/yaml/reader.h"
 #include "domain/scenario/load.h"
 #include "live/folder/local_fleet.h"
 #include "live/rows/entry_rows.h"
@@ -17,7 +19,7 @@
 namespace berth::live {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
 constexpr const char* kOpened = "Opened";
 constexpr const char* kFile = "ScenarioFile";
@@ -26,28 +28,30 @@ constexpr int kFormat = 1;
 constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions that know no such world refuse it
 constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
 
-Json beginning_json(const Beginning& beginning) {
-  Json json;
-  json["scenario"] = beginning.scenario ? Json(*beginning.scenario) : Json(nullptr);
-  json["seed"] = beginning.seed;
-  json["policy"] = beginning.policy;
-  json["approval"] = kApprovals[static_cast<std::size_t>(beginning.approval)];
-  json["until_end"] = beginning.until_end;
-  json["epoch_us"] = beginning.epoch_us;
-  return json;
+std::string beginning_json(const Beginning& beginning) {
+  Writer json;
+  json.open_object().member("scenario", beginning.scenario).member("seed", beginning.seed);
+  json.member("policy", beginning.policy).member("approval", approval_word(beginning.approval));
+  json.member("until_end", beginning.until_end).member("epoch_us", beginning.epoch_us);
+  return json.close_object().take();
 }
 
-std::optional<Beginning> beginning_of(const Json& json) {
+std::string row_text(const yaml::Value& json, std::string_view key) { return json.at(key).text("a text"); }
+
+/// Nothing if its approval is not known; what else is wrong is in the report.
+std::optional<Beginning> beginning_of(const yaml::Value& json) {
   Beginning beginning;
-  if (!json.at("scenario").is_null()) beginning.scenario = json.at("scenario").get<std::string>();
-  beginning.seed = json.at("seed").get<std::uint64_t>();
-  beginning.policy = json.at("policy").get<std::string>();
-  const auto approval = json.at("approval").get<std::string>();
+  const yaml::Value scenario = json.at("scenario");
+  if (!scenario.is_written()) scenario.refuse("a path, or null");
+  if (scenario.is_present()) beginning.scenario = scenario.text("a path");
+  beginning.seed = json.at("seed").whole_unsigned();
+  beginning.policy = row_text(json, "policy");
+  const std::string approval = row_text(json, "approval");
   const auto* word = std::ranges::find(kApprovals, approval);
   if (word == kApprovals.end()) return std::nullopt;
   beginning.approval = static_cast<Approval>(word - kApprovals.begin());
-  beginning.until_end = json.at("until_end").get<bool>();
-  beginning.epoch_us = json.at("epoch_us").get<std::int64_t>();
+  beginning.until_end = json.at("until_end").truth();
+  beginning.epoch_us = json.at("epoch_us").whole({.min = INT64_MIN});
   return beginning;
 }
 
@@ -59,21 +63,12 @@ class HistoryReader {
   Result<void> take(const JournalRow& row) {
     const std::string& kind = row.entry.kind;
     if (kind != kOpened && kind != kFile && kind != kFolder) return take_entry(row);
-    try {
-      const Json json = Json::parse(row.entry.body);
-      if (row.entry.format > kLocalFormat) return wrong(row, "a later version has written it");
-      if (kind == kOpened) beginning_ = beginning_of(json);
-      if (kind == kOpened && !beginning_) return wrong(row, "its approval is not known");
-      if (kind == kFolder)
-        folders_[json.at("path").get<std::string>()] = json.at("names").get<std::vector<std::string>>();
-      if (kind != kFile) return {};
-      const auto bytes = journal::bytes_of_hex(json.at("hex").get<std::string>());
-      if (!bytes) return wrong(row, "its content is not hexadecimal");
-      contents_[json.at("path").get<std::string>()] = *bytes;
-    } catch (const Json::exception&) {
-      return wrong(row, "its body is not of that kind");
-    }
-    return {};
+    const auto tree = json::parse_document(row.entry.body, "row", json::kNoLimits);
+    if (!tree) return wrong(row, kOtherBody);
+    if (row.entry.format > kLocalFormat) return wrong(row, "a later version has written it");
+    yaml::Report report("row");
+    auto taken = take_beginning(row, yaml::Value(*tree, report));
+    return report.has_failed() ? wrong(row, kOtherBody) : std::move(taken);
   }
 
   /// What follows are the rows after it.
@@ -115,6 +110,27 @@ class HistoryReader {
   }
 
  private:
+  static constexpr const char* kOtherBody = "its body is not of that kind";
+
+  /// A row before the first entry, and its body. What that should be and is not is in the report of `json`.
+  Result<void> take_beginning(const JournalRow& row, const yaml::Value& json) {
+    if (row.entry.kind == kOpened) {
+      beginning_ = beginning_of(json);
+      return beginning_ ? Result<void>() : wrong(row, "its approval is not known");
+    }
+    const std::string path = row_text(json, "path");
+    if (row.entry.kind == kFolder) {
+      std::vector<std::string>& names = folders_[path];
+      names.clear();
+      for (const yaml::Value& name : json.at("names").items("names")) names.push_back(name.text("a name"));
+      return {};
+    }
+    const auto bytes = journal::bytes_of_hex(row_text(json, "hex"));
+    if (!bytes) return wrong(row, "its content is not hexadecimal");
+    contents_[path] = *bytes;
+    return {};
+  }
+
   Result<void> take_entry(const JournalRow& row) {
     if (auto loaded = load_scenario(); !loaded) return loaded;
     auto entry = journal::entry_of(row, *scenario_);
@@ -229,19 +245,19 @@ std::string_view approval_word(Approval approval) { return kApprovals[static_cas
 
 std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files, std::int64_t wall_us) {
   std::vector<JournalEntry> rows;
-  const auto add = [&](const char* kind, const Json& body) {
-    rows.push_back({.at = Instant(),
-                    .wall_us = wall_us,
-                    .kind = kind,
-                    .format = kFormat,
-                    .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  const auto add = [&](const char* kind, int format, std::string body) {
+    rows.push_back({.at = Instant(), .wall_us = wall_us, .kind = kind, .format = format, .body = std::move(body)});
   };
-  add(kOpened, beginning_json(beginning));
-  if (files.is_local()) rows.back().format = kLocalFormat;
+  add(kOpened, files.is_local() ? kLocalFormat : kFormat, beginning_json(beginning));
+  Writer json;
   for (const auto& [path, content] : files.contents()) {
-    add(kFile, {{"path", path}, {"hex", journal::hex_of(content)}});
+    json.open_object().member("path", path).member("hex", journal::hex_of(content)).close_object();
+    add(kFile, kFormat, json.take());
   }
-  for (const auto& [path, names] : files.folders()) add(kFolder, {{"path", path}, {"names", names}});
+  for (const auto& [path, names] : files.folders()) {
+    json.open_object().member("path", path).list("names", names).close_object();
+    add(kFolder, kFormat, json.take());
+  }
   return rows;
 }
 

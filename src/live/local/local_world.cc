@@ -184,7 +184,7 @@ device::Standing LocalWorld::standing_on(std::uint32_t index) const {
 std::map<GpuId, world::ObservedLayout> LocalWorld::sights() const {
   std::map<GpuId, world::ObservedLayout> sights;
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
-    if (!why_lost(gpus_[index]) && gpus_[index].reading) sights[{index}] = {.standing = standing_on(index).slices};
+    if (!why_lost(gpus_[index]) && gpus_[index].reading) sights[{index}] = {.slices = standing_on(index).slices};
   }
   return sights;
 }
@@ -254,7 +254,7 @@ void LocalWorld::tell_gpu(Session& session, std::uint32_t index) {
   }
   if (gpus_[index].failure || !gpus_[index].reading) return;  // it is as it was
   if (is_known_lost) session.return_gpu(gpu);
-  session.see_gpu(gpu, {.standing = standing_on(index).slices});
+  session.see_gpu(gpu, {.slices = standing_on(index).slices});
 }
 
 void LocalWorld::start(std::function<void()> on_report) {
@@ -282,7 +282,7 @@ void LocalWorld::clear_remains(Session& session) {
     device::Standing standing = standing_on(index);
     if (standing.remains.empty()) continue;
     gpu.remains_at = now + kPause;
-    session.see_gpu({index}, {.standing = std::move(standing.slices), .remains = std::move(standing.remains)});
+    session.see_gpu({index}, {.slices = std::move(standing.slices), .orphans = std::move(standing.remains)});
   }
 }
 

@@ -23,6 +23,7 @@
 #include "live/local/device_orders.h"
 #include "live/local/device_source.h"
 #include "sim/world/world_left.h"
+#include "world/slices/observed_layout.h"
 
 namespace berth::live {
 

@@ -100,30 +100,27 @@ namespace {
 /// The spec comes last, as the text that the API shows: its numbers are exact. Tables that it states by reference are
 /// in the exact one: a row needs no blob to be repeated.
 std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
-  Json json;
-  json[kName] = json_of(stored.name);
-  json[kEntryKey] = json_of(stored.entry);
-  if (!stored.set) return json.dump();
-  json[kSet] = json_of(SetParts{.revision = stored.set->revision,
-                                .restarts_arrivals = stored.set->restarts_arrivals,
-                                .restarts_retraining = stored.set->restarts_retraining,
-                                .renumbers_variants = stored.set->renumbers_variants});
+  json::Writer json;
+  write_json(json.open_object().key(kName), stored.name);
+  write_json(json.key(kEntryKey), stored.entry);
+  if (!stored.set) return json.close_object().take();
+  write_json(json.key(kSet), SetParts{.revision = stored.set->revision,
+                                      .restarts_arrivals = stored.set->restarts_arrivals,
+                                      .restarts_retraining = stored.set->restarts_retraining,
+                                      .renumbers_variants = stored.set->renumbers_variants});
   if (!is_said_by_json(*stored.set->spec) || !stored.entry.blobs.empty()) {
     ArchiveWriter archive;
     archive(*stored.set->spec);
-    json[kExact] = hex_of(archive.bytes());
+    json.member(kExact, hex_of(archive.bytes()));
   }
-  std::string body = json.dump();
-  body.pop_back();
-  const std::string spec = scenario::service_spec_json(*stored.set->spec, fleet, stored.entry.blobs);
-  body.append(",\"").append(kSpec).append("\":").append(spec).append("}");
-  return body;
+  json.key(kSpec).written(scenario::service_spec_json(*stored.set->spec, fleet, stored.entry.blobs));
+  return json.close_object().take();
 }
 
-std::optional<ServiceSpec> read_exact(const Json& json) {
-  const auto exact = json.find(kExact);
-  if (exact == json.end() || !exact->is_string()) return std::nullopt;
-  const auto bytes = bytes_of_hex(exact->get_ref<const std::string&>());
+std::optional<ServiceSpec> read_exact(const yaml::Node& exact) {
+  const std::string* hex = json::text_in(exact);
+  if (hex == nullptr) return std::nullopt;
+  const auto bytes = bytes_of_hex(*hex);
   if (!bytes) return std::nullopt;
   ArchiveReader archive(*bytes);
   ServiceSpec spec;
@@ -132,25 +129,26 @@ std::optional<ServiceSpec> read_exact(const Json& json) {
   return spec;
 }
 
-std::optional<ServiceSpec> read_spec(std::string_view body, const live::ServiceName& name, const Scenario& fleet) {
-  constexpr json::Limits kAny{.text_bytes_max = SIZE_MAX, .value_count_max = SIZE_MAX};
-  const auto tree = json::parse_document(body, "row", kAny);
-  if (!tree) return std::nullopt;
+std::optional<ServiceSpec> read_spec(const yaml::Node& json, const live::ServiceName& name, const Scenario& fleet) {
   yaml::Report report("row");
-  ServiceSpec spec = scenario::read_accepted_service_object(yaml::Value(*tree, report).at(kSpec), fleet);
+  ServiceSpec spec = scenario::read_accepted_service_object(yaml::Value(json, report).at(kSpec), fleet);
   if (report.has_failed()) return std::nullopt;
   spec.tenant = name.tenant;
   spec.name = name.name;
   return spec;
 }
 
-bool read_body(const Json& json, std::string_view body, const Scenario& fleet, live::ServiceStored& stored) {
-  if (!json.contains(kName) || !json.contains(kEntryKey)) return false;
-  if (!read_json(json[kName], stored.name) || !read_json(json[kEntryKey], stored.entry)) return false;
-  if (!json.contains(kSet)) return true;
+bool read_body(const yaml::Node& json, const Scenario& fleet, live::ServiceStored& stored) {
+  const yaml::Node* name = json::find_member(json, kName);
+  const yaml::Node* entry = json::find_member(json, kEntryKey);
+  if (name == nullptr || entry == nullptr) return false;
+  if (!read_json(*name, stored.name) || !read_json(*entry, stored.entry)) return false;
+  const yaml::Node* set = json::find_member(json, kSet);
+  if (set == nullptr) return true;
   SetParts parts;
-  if (!read_json(json[kSet], parts)) return false;
-  auto spec = json.contains(kExact) ? read_exact(json) : read_spec(body, stored.name, fleet);
+  if (!read_json(*set, parts)) return false;
+  const yaml::Node* exact = json::find_member(json, kExact);
+  auto spec = exact != nullptr ? read_exact(*exact) : read_spec(json, stored.name, fleet);
   if (!spec) return false;
   stored.set = ServiceSet{.service = stored.entry.id,
                           .revision = parts.revision,
@@ -177,21 +175,21 @@ std::string body_of(const live::Entry& entry, const Scenario& fleet) {
                               std::is_same_v<E, ServiceRemoved>) {
                   ENSURE(false && "told by an entry of its own");
                 } else {
-                  return json_of(event).dump(-1, ' ', false, Json::error_handler_t::replace);
+                  return json_of(event);
                 }
               },
               what.event.what);
         } else if constexpr (std::is_same_v<T, live::SliceNoted>) {
-          return json_of(what.record).dump();
+          return json_of(what.record);
         } else {
-          return json_of(what).dump(-1, ' ', false, Json::error_handler_t::replace);
+          return json_of(what);
         }
       },
       entry.what);
 }
 
 template <std::size_t kIndex = 0>
-bool read_event(const JournalEntry& row, const Json& json, Event& event) {
+bool read_event(const JournalEntry& row, const yaml::Node& json, Event& event) {
   if constexpr (kIndex == std::variant_size_v<EventWhat>) {
     return false;
   } else {
@@ -210,7 +208,7 @@ bool read_event(const JournalEntry& row, const Json& json, Event& event) {
 }
 
 template <std::size_t kIndex = 0>
-bool read_entry(const JournalEntry& row, const Json& json, const Scenario& fleet, live::Entry& entry) {
+bool read_entry(const JournalEntry& row, const yaml::Node& json, const Scenario& fleet, live::Entry& entry) {
   if constexpr (kIndex == std::variant_size_v<What>) {
     Event event{.at = row.at, .what = SliceReady()};
     const bool is_read = read_event(row, json, event);
@@ -221,7 +219,7 @@ bool read_entry(const JournalEntry& row, const Json& json, const Scenario& fleet
     if constexpr (!std::is_same_v<T, live::EventSeen>) {
       if (row.kind == kEntryKinds[kIndex]) {
         T& what = entry.what.emplace<kIndex>();
-        if constexpr (std::is_same_v<T, live::ServiceStored>) return read_body(json, row.body, fleet, what);
+        if constexpr (std::is_same_v<T, live::ServiceStored>) return read_body(json, fleet, what);
         if constexpr (std::is_same_v<T, live::SliceNoted>) return read_json(json, what.record);
         if constexpr (!std::is_same_v<T, live::ServiceStored> && !std::is_same_v<T, live::SliceNoted>) {
           return read_json(json, what);
@@ -253,10 +251,10 @@ Result<live::Entry> entry_of(const JournalRow& row, const Scenario& fleet) {
   };
   if (row.entry.format > kRowFormat)
     return wrong(fmt::format("wanted a format up to {}, found {}", kRowFormat, row.entry.format));
-  const Json json = Json::parse(row.entry.body, nullptr, false);
-  if (json.is_discarded()) return wrong("its body is not JSON");
+  const auto json = json::parse_document(row.entry.body, "row", json::kNoLimits);
+  if (!json) return wrong("its body is not JSON");
   live::Entry entry{.at = row.entry.at, .what = live::Begun()};
-  if (!read_entry(row.entry, json, fleet, entry))
+  if (!read_entry(row.entry, *json, fleet, entry))
     return wrong("its body is not of that kind, or the kind is not known");
   return entry;
 }

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,10 +22,10 @@
 #include "base/core/decimal.h"
 #include "base/core/fields.h"
 #include "base/core/instant.h"
+#include "base/json/values.h"
+#include "base/json/writer.h"
 
 namespace berth::journal {
-
-using Json = nlohmann::ordered_json;
 
 /// The names of a struct's fields, in their order. A struct of one field without a name is written as that field.
 template <class T>
@@ -41,11 +40,11 @@ template <class T>
 concept HasWords = !std::same_as<std::remove_cv_t<decltype(kWords<T>)>, std::nullptr_t>;
 
 /// Types with a form of their own overload these two.
-void write_own(Json& json, const Decimal& value);
-[[nodiscard]] bool read_own(const Json& json, Decimal& value);
+void write_own(json::Writer& json, const Decimal& value);
+[[nodiscard]] bool read_own(const yaml::Node& json, Decimal& value);
 
 template <class T>
-concept HasOwnForm = requires(Json& json, T& value, const Json& source) {
+concept HasOwnForm = requires(json::Writer& json, T& value, const yaml::Node& source) {
   write_own(json, value);
   { read_own(source, value) } -> std::same_as<bool>;
 };
@@ -82,66 +81,99 @@ concept Map = List<T> && requires { typename T::mapped_type; };
 }  // namespace detail
 
 template <class T>
-[[nodiscard]] Json json_of(const T& value) {
-  Json json;
-  if constexpr (HasOwnForm<T>) {
-    write_own(json, value);
-  } else if constexpr (std::same_as<T, Instant>) {
-    json = value.micros();
-  } else if constexpr (std::same_as<T, Micros>) {
-    json = value.count();
-  } else if constexpr (std::is_enum_v<T>) {
-    static_assert(HasWords<T>);
-    json = kWords<T>[static_cast<std::size_t>(value)];
-  } else if constexpr (std::floating_point<T>) {
-    // JSON has no infinities.
-    if (std::isfinite(value)) json = value;
-    if (!std::isfinite(value)) json = value > 0 ? "inf" : (value < 0 ? "-inf" : "nan");
-  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
-    json = value;
-  } else if constexpr (detail::kIsOptional<T>) {
-    if (value) json = json_of(*value);
-  } else if constexpr (detail::kIsShared<T>) {
-    json = json_of(*value);
-  } else if constexpr (detail::kIsPair<T>) {
-    json = Json::array({json_of(value.first), json_of(value.second)});
-  } else if constexpr (detail::kIsVariant<T>) {
-    static_assert(kWords<T>.size() == std::variant_size_v<T>);
-    json[detail::kCase] = kWords<T>[value.index()];
-    std::visit([&](const auto& what) { json.update(json_of(what)); }, value);
-  } else if constexpr (detail::Map<T>) {
-    json = Json::array();
-    for (const auto& [key, what] : value) json.push_back(Json::array({json_of(key), json_of(what)}));
-  } else if constexpr (detail::List<T>) {
-    json = Json::array();
-    for (const auto& each : value) json.push_back(json_of(each));
-  } else if constexpr (HasNames<T>) {
+void write_json(json::Writer& json, const T& value);
+
+namespace detail {
+
+/// The members of a struct with names, within an open object.
+template <class T>
+void put_fields(json::Writer& json, const T& value) {
+  if constexpr (kFieldCount<T> > 0) {
     static_assert(kNames<T>.size() == kFieldCount<T>);
-    json = Json::object();
     std::apply(
         [&](const auto&... fields) {
           std::size_t next = 0;
-          (json.emplace(kNames<T>[next++], json_of(fields)), ...);
+          (write_json(json.key(kNames<T>[next++]), fields), ...);
         },
         fields_of(value));
-  } else if constexpr (kFieldCount<T> == 0) {
-    json = Json::object();
+  }
+}
+
+/// A variant's case is a struct with names, or without fields.
+template <class T>
+void write_case(json::Writer& json, const T& value) {
+  static_assert(kWords<T>.size() == std::variant_size_v<T>);
+  json.open_object().member(kCase, kWords<T>[value.index()]);
+  std::visit([&](const auto& what) { put_fields(json, what); }, value);
+  json.close_object();
+}
+
+template <class T>
+void write_list(json::Writer& json, const T& list) {
+  json.open_list();
+  for (const auto& each : list) write_json(json, each);
+  json.close_list();
+}
+
+}  // namespace detail
+
+template <class T>
+void write_json(json::Writer& json, const T& value) {
+  if constexpr (HasOwnForm<T>) {
+    write_own(json, value);
+  } else if constexpr (std::same_as<T, Instant>) {
+    json.value(value.micros());
+  } else if constexpr (std::same_as<T, Micros>) {
+    json.value(value.count());
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(HasWords<T>);
+    json.value(kWords<T>[static_cast<std::size_t>(value)]);
+  } else if constexpr (std::floating_point<T>) {
+    // JSON has no infinities.
+    if (std::isfinite(value)) json.value(value);
+    if (!std::isfinite(value)) json.value(value > 0 ? "inf" : (value < 0 ? "-inf" : "nan"));
+  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+    json.value(value);
+  } else if constexpr (detail::kIsOptional<T>) {
+    if (value) write_json(json, *value);
+    if (!value) json.value(nullptr);
+  } else if constexpr (detail::kIsShared<T>) {
+    write_json(json, *value);
+  } else if constexpr (detail::kIsPair<T>) {
+    write_json(json.open_list(), value.first);
+    write_json(json, value.second);
+    json.close_list();
+  } else if constexpr (detail::kIsVariant<T>) {
+    detail::write_case(json, value);
+  } else if constexpr (detail::List<T>) {
+    detail::write_list(json, value);
+  } else if constexpr (HasNames<T> || kFieldCount<T> == 0) {
+    json.open_object();
+    detail::put_fields(json, value);
+    json.close_object();
   } else {
     static_assert(kFieldCount<T> == 1, "a struct of several fields needs names");
-    json = json_of(std::get<0>(fields_of(value)));
+    write_json(json, std::get<0>(fields_of(value)));
   }
-  return json;
+}
+
+/// The value as a text of JSON.
+template <class T>
+[[nodiscard]] std::string json_of(const T& value) {
+  json::Writer json;
+  write_json(json, value);
+  return json.take();
 }
 
 /// Whether the JSON is such a value; else `value` is not to be used. Keys that the type does not have are passed over,
 /// and fields that are absent keep what they have: an older writer did not know them.
 template <class T>
-[[nodiscard]] bool read_json(const Json& json, T& value);
+[[nodiscard]] bool read_json(const yaml::Node& json, T& value);
 
 namespace detail {
 
 template <class T, std::size_t kIndex = 0>
-[[nodiscard]] bool read_case(const Json& json, std::string_view word, T& value) {
+[[nodiscard]] bool read_case(const yaml::Node& json, std::string_view word, T& value) {
   if constexpr (kIndex == std::variant_size_v<T>) {
     return false;
   } else {
@@ -151,10 +183,11 @@ template <class T, std::size_t kIndex = 0>
 }
 
 template <class T>
-[[nodiscard]] bool read_word(const Json& json, T& value) {
-  if (!json.is_string()) return false;
+[[nodiscard]] bool read_word(const yaml::Node& json, T& value) {
+  const std::string* word = json::text_in(json);
+  if (word == nullptr) return false;
   for (std::size_t i = 0; i < kWords<T>.size(); ++i) {
-    if (json.get_ref<const std::string&>() != kWords<T>[i]) continue;
+    if (*word != kWords<T>[i]) continue;
     value = static_cast<T>(i);
     return true;
   }
@@ -162,38 +195,37 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] bool read_number(const Json& json, T& value) {
+[[nodiscard]] bool read_number(const yaml::Node& json, T& value) {
+  std::optional<T> number;
   if constexpr (std::same_as<T, bool>) {
-    if (!json.is_boolean()) return false;
-    value = json.get<bool>();
+    number = json::truth_in(json);
   } else if constexpr (std::floating_point<T>) {
-    if (json.is_string()) {
-      value = static_cast<T>(std::strtod(json.get_ref<const std::string&>().c_str(), nullptr));
-      return true;
-    }
-    if (!json.is_number()) return false;
-    value = json.get<T>();
+    const std::string* word = json::text_in(json);  // "inf"
+    const auto found = word == nullptr ? json::double_in(json) : std::optional(std::strtod(word->c_str(), nullptr));
+    if (found) number = static_cast<T>(*found);
   } else {
-    if (json.is_number_unsigned()) {
-      if (!std::in_range<T>(json.get<std::uint64_t>())) return false;
-      value = static_cast<T>(json.get<std::uint64_t>());
-      return true;
-    }
-    if (!json.is_number_integer() || !std::in_range<T>(json.get<std::int64_t>())) return false;
-    value = static_cast<T>(json.get<std::int64_t>());
+    number = json::integer_in<T>(json);
   }
-  return true;
+  if (number) value = *number;
+  return number.has_value();
+}
+
+template <class A, class B>
+[[nodiscard]] bool read_pair(const yaml::Node& json, A& first, B& second) {
+  const yaml::List* items = json::list_in(json);
+  return items != nullptr && items->size() == 2 && read_json((*items)[0], first) && read_json((*items)[1], second);
 }
 
 template <class T>
-[[nodiscard]] bool read_list(const Json& json, T& list) {
-  if (!json.is_array()) return false;
+[[nodiscard]] bool read_list(const yaml::Node& json, T& list) {
+  const yaml::List* items = json::list_in(json);
+  if (items == nullptr) return false;
   list.clear();
-  for (const Json& each : json) {
+  for (const yaml::Node& each : *items) {
     if constexpr (Map<T>) {
       typename T::key_type key{};
       typename T::mapped_type what{};
-      if (!each.is_array() || each.size() != 2 || !read_json(each[0], key) || !read_json(each[1], what)) return false;
+      if (!read_pair(each, key, what)) return false;
       list.emplace(std::move(key), std::move(what));
     } else {
       typename T::value_type what{};
@@ -205,15 +237,15 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] bool read_fields(const Json& json, T& value) {
-  if (!json.is_object()) return false;
+[[nodiscard]] bool read_fields(const yaml::Node& json, T& value) {
+  if (!std::holds_alternative<yaml::Map>(json.value)) return false;
   bool is_read = true;
   std::apply(
       [&](auto&... fields) {
         std::size_t next = 0;
         const auto read_field = [&](auto& field) {
-          const auto found = json.find(kNames<T>[next++]);
-          if (found != json.end()) is_read = is_read && read_json(*found, field);
+          const yaml::Node* found = json::find_member(json, kNames<T>[next++]);
+          if (found != nullptr) is_read = is_read && read_json(*found, field);
         };
         (read_field(fields), ...);
       },
@@ -224,7 +256,7 @@ template <class T>
 }  // namespace detail
 
 template <class T>
-bool read_json(const Json& json, T& value) {
+bool read_json(const yaml::Node& json, T& value) {
   if constexpr (HasOwnForm<T>) {
     return read_own(json, value);
   } else if constexpr (std::same_as<T, Instant> || std::same_as<T, Micros>) {
@@ -237,9 +269,9 @@ bool read_json(const Json& json, T& value) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return detail::read_number(json, value);
   } else if constexpr (std::same_as<T, std::string>) {
-    if (!json.is_string()) return false;
-    value = json.get<std::string>();
-    return true;
+    const std::string* text = json::text_in(json);
+    if (text != nullptr) value = *text;
+    return text != nullptr;
   } else if constexpr (detail::kIsOptional<T>) {
     value.reset();
     return json.is_null() || read_json(json, value.emplace());
@@ -249,11 +281,11 @@ bool read_json(const Json& json, T& value) {
     value = std::move(own);
     return is_read;
   } else if constexpr (detail::kIsPair<T>) {
-    return json.is_array() && json.size() == 2 && read_json(json[0], value.first) && read_json(json[1], value.second);
+    return detail::read_pair(json, value.first, value.second);
   } else if constexpr (detail::kIsVariant<T>) {
-    const auto word = json.is_object() ? json.find(detail::kCase) : json.end();
-    if (!json.is_object() || word == json.end() || !word->is_string()) return false;
-    return detail::read_case(json, word->template get_ref<const std::string&>(), value);
+    const yaml::Node* node = json::find_member(json, detail::kCase);
+    const std::string* word = node == nullptr ? nullptr : json::text_in(*node);
+    return word != nullptr && detail::read_case(json, *word, value);
   } else if constexpr (detail::List<T>) {
     return detail::read_list(json, value);
   } else if constexpr (HasNames<T>) {

@@ -14,6 +14,8 @@
 #include "sim/world/fault_book.h"
 #include "sim/world/journal.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::journal {
 
@@ -145,7 +147,7 @@ template <>
 inline constexpr std::array kNames<live::SecondsSeen> = {"service", "from_second", "arrivals", "queued"};
 template <>
 inline constexpr std::array kWords<world::SliceEvent> = {"created", "destroyed",          "lost",           "draining",
-                                                       "serving", "retraining_started", "retraining_done"};
+                                                         "serving", "retraining_started", "retraining_done"};
 template <>
 inline constexpr std::array kNames<world::SliceRecord> = {"at_us", "event", "slice", "role", "services", "generation"};
 template <>
@@ -188,7 +190,7 @@ template <>
 inline constexpr std::array kNames<sim::WaitingFault> = {"id", "since_us", "order", "left"};
 template <>
 inline constexpr std::array kWords<world::SlicePhase> = {"waiting_for_room", "creating",   "starting", "up",
-                                                       "draining",         "destroying", "gone"};
+                                                         "draining",         "destroying", "gone"};
 template <>
 inline constexpr std::array kNames<world::SliceMemory> = {
     "slice", "phase",       "created_as", "assigned_as",   "role",  "services",        "point",

@@ -4,11 +4,11 @@
 
 namespace berth::journal {
 
-void write_own(Json& json, const Decimal& value) { json = value.fraction(); }
+void write_own(json::Writer& json, const Decimal& value) { json.value(value.fraction()); }
 
-bool read_own(const Json& json, Decimal& value) {
-  if (!json.is_string()) return false;
-  auto read = Decimal::of_fraction(json.get_ref<const std::string&>());
+bool read_own(const yaml::Node& json, Decimal& value) {
+  const std::string* fraction = json::text_in(json);
+  auto read = fraction == nullptr ? std::nullopt : Decimal::of_fraction(*fraction);
   if (!read) return false;
   value = std::move(*read);
   return true;

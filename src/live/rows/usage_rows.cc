@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/core/text.h"
+#include "base/json/document.h"
+#include "base/yaml/reader.h"
 #include "domain/mig/catalogue.h"
 #include "live/session/object_names.h"
 #include "live/session/usage_text.h"
@@ -34,21 +35,29 @@ std::optional<Slice> slice_named(const std::string& place, const std::string& pr
   return live::place_name(fleet, slice) == place ? std::optional(slice) : std::nullopt;
 }
 
-std::optional<live::UsagePart> part_of(const UsageRow& row, const nlohmann::json& body, const Scenario& fleet) {
-  const auto state = state_named(body.at("state").get<std::string>());
+/// A value that is written, though perhaps as null.
+yaml::Value written_at(const yaml::Value& body, std::string_view key) {
+  yaml::Value value = body.at(key);
+  if (!value.is_written()) value.refuse("a value, or null");
+  return value;
+}
+
+/// The first failure is in the report of the body.
+std::optional<live::UsagePart> part_of(const UsageRow& row, const yaml::Value& body, const Scenario& fleet) {
+  const auto text_at = [](const yaml::Value& of, std::string_view key) { return of.at(key).text("a text"); };
+  const auto state = state_named(text_at(body, "state"));
   if (!state) return std::nullopt;
   live::UsagePart part{.start = row.key.start, .units = row.units, .state = *state};
-  if (const auto& profile = body.at("profile"); !profile.is_null()) {
-    part.slice = slice_named(body.at("resource").get<std::string>(), profile.get<std::string>(), {row.key.gpu}, fleet);
+  if (written_at(body, "profile").is_present()) {
+    part.slice = slice_named(text_at(body, "resource"), text_at(body, "profile"), {row.key.gpu}, fleet);
     if (!part.slice) return std::nullopt;
   }
-  if (const auto& epoch = body.at("epoch"); !epoch.is_null()) part.generation = epoch.get<std::uint64_t>();
-  if (const auto& role = body.at("role"); !role.is_null() && role.get<std::string>() == "retraining") {
-    part.role = Role::kRetraining;
+  if (const yaml::Value epoch = written_at(body, "epoch"); epoch.is_present()) {
+    part.generation = epoch.whole_unsigned();
   }
-  for (const auto& holder : body.at("holders")) {
-    part.holders.push_back({.tenant = holder.at("tenant").get<std::string>(),  //
-                            .name = holder.at("service").get<std::string>()});
+  if (written_at(body, "role").is_present() && text_at(body, "role") == "retraining") part.role = Role::kRetraining;
+  for (const yaml::Value& holder : body.at("holders").items("a list of holders")) {
+    part.holders.push_back({.tenant = text_at(holder, "tenant"), .name = text_at(holder, "service")});
   }
   return part;
 }
@@ -70,16 +79,15 @@ Result<live::UsageInterval> interval_of(const UsageRow& row, const Scenario& fle
                                                      row.sequence, row.key.gpu));
   };
   if (row.key.gpu >= fleet.gpu_count() || row.key.from_us >= row.to_us) return wrong();
-  try {
-    auto part = part_of(row, nlohmann::json::parse(row.body), fleet);
-    if (!part) return wrong();
-    return live::UsageInterval{
-        .gpu = {row.key.gpu},
-        .what = {.part = *std::move(part), .from = Instant(row.key.from_us), .sequence = row.sequence},
-        .to = Instant(row.to_us)};
-  } catch (const nlohmann::json::exception&) {
-    return wrong();
-  }
+  const auto tree = json::parse_document(row.body, "row", json::kNoLimits);
+  if (!tree) return wrong();
+  yaml::Report report("row");
+  auto part = part_of(row, yaml::Value(*tree, report), fleet);
+  if (!part || report.has_failed()) return wrong();
+  return live::UsageInterval{
+      .gpu = {row.key.gpu},
+      .what = {.part = *std::move(part), .from = Instant(row.key.from_us), .sequence = row.sequence},
+      .to = Instant(row.to_us)};
 }
 
 }  // namespace berth::journal

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::journal {
 

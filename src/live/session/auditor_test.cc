@@ -13,12 +13,12 @@
 namespace berth::live {
 namespace {
 
-using world::SliceEvent;
 using sim::testing::slice_at;
 using testing::Auditor;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
+using world::SliceEvent;
 
 /// Two GPUs, and a frozen window from second 50 to second 60.
 class AuditorTest : public ::testing::Test {

@@ -14,6 +14,8 @@
 #include "sim/world/fault_book.h"
 #include "sim/world/journal.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::live {
 

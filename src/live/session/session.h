@@ -37,13 +37,16 @@ struct StepAnswer;
 namespace berth::sim {
 class FaultBook;
 class Loop;
-struct DeviceMemory;
 struct FaultOrder;
 struct LoopOptions;
-struct Sight;
-struct SliceRecord;
 struct WorldLeft;
 }  // namespace berth::sim
+
+namespace berth::world {
+struct DeviceMemory;
+struct ObservedLayout;
+struct SliceRecord;
+}  // namespace berth::world
 
 namespace berth::live {
 

@@ -15,9 +15,9 @@
 #include "live/session/live_figures.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
-#include "world/slices/slice_table.h"
 #include "sim/world/testing/scenarios.h"
 #include "sim/world/world_left.h"
+#include "world/slices/slice_table.h"
 
 namespace berth::live {
 namespace {
@@ -67,7 +67,7 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   std::vector<Entry> told;
   const auto session = session_with(options_of(&told));
   session->begin();
-  session->see_gpu(kSessionGpu, {.standing = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
+  session->see_gpu(kSessionGpu, {.slices = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
   session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
   session->see_gpu(kSessionGpu, world::ObservedLayout());
@@ -99,7 +99,7 @@ TEST(SessionDevices, TheFirstPlanLeavesAloneWhatOthersMade) {
     options.listener.boot = [] { return std::optional<std::string>("boot"); };
     const auto session = std::move(*Session::make(std::move(scenario), std::move(options)));
     std::map<GpuId, world::ObservedLayout> sights;
-    if (is_told) sights[{0}] = {.standing = {half}};
+    if (is_told) sights[{0}] = {.slices = {half}};
     session->begin(sights);
     const std::vector<DeviceIntent> intents = session->take_device_intents();
     EXPECT_FALSE(intents.empty());

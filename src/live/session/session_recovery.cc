@@ -202,11 +202,11 @@ void Session::on_unseen_there(const world::DeviceMemory& device, const std::set<
   for (const world::SliceMemory& slice : device.slices) {
     if (!exists(slice)) continue;
     world::SliceRecord record{.at = at,
-                            .event = world::SliceEvent::kCreated,
-                            .slice = slice.slice,
-                            .role = slice.role,
-                            .services = slice.services,
-                            .generation = slice.created_as};
+                              .event = world::SliceEvent::kCreated,
+                              .slice = slice.slice,
+                              .role = slice.role,
+                              .services = slice.services,
+                              .generation = slice.created_as};
     if (!created.contains(slice.slice)) on_slice(record);
     const auto waits_for_it = [&](const StandingSlice& standing) {
       return !standing.is_ready && !standing.is_leaving && standing.assignment == slice.assigned_as;

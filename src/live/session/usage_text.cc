@@ -2,43 +2,29 @@
 
 #include <optional>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "domain/values/node.h"
 #include "live/session/object_names.h"
 
 namespace berth::live {
 namespace {
 
-using json::json_text;
-
-constexpr const char* kNull = "null";
-
-/// What all holders have in common; null if there is nothing.
-std::string common_text(const std::vector<ServiceName>& holders, std::string ServiceName::* part) {
-  if (holders.empty()) return kNull;
+/// What all holders have in common; nothing if there is nothing.
+std::optional<std::string> common_name(const std::vector<ServiceName>& holders, std::string ServiceName::* part) {
+  if (holders.empty()) return std::nullopt;
   for (const ServiceName& holder : holders) {
-    if (holder.*part != holders.front().*part) return kNull;
+    if (holder.*part != holders.front().*part) return std::nullopt;
   }
-  return json_text(holders.front().*part);
+  return holders.front().*part;
 }
 
-std::string holders_text(const std::vector<ServiceName>& holders) {
-  std::vector<std::string> items;
-  items.reserve(holders.size());
-  for (const ServiceName& holder : holders) {
-    items.push_back(json::object_text({{"tenant", json_text(holder.tenant)}, {"service", json_text(holder.name)}}));
-  }
-  return json::list_text(items);
+void write_holder(json::Writer& json, const ServiceName& holder) {
+  json.open_object().member("tenant", holder.tenant).member("service", holder.name).close_object();
 }
 
-std::string role_text(const UsagePart& part) {
-  if (part.holders.empty()) return kNull;
-  return part.role == Role::kRetraining ? R"("retraining")" : R"("inference")";
-}
-
-template <class Number>
-std::string number_text(const std::optional<Number>& number) {
-  return number ? json_text(*number) : kNull;
+std::optional<std::string_view> role_word(const UsagePart& part) {
+  if (part.holders.empty()) return std::nullopt;
+  return part.role == Role::kRetraining ? "retraining" : "inference";
 }
 
 /// What a slice has of its GPU.
@@ -78,25 +64,22 @@ std::string usage_body(const Scenario& fleet, GpuId gpu, const OpenUsage& usage)
   const GpuModel& model = entry.model;
   const SliceSize size = size_of(model, part.slice);
   const std::optional<Decimal>& price = entry.usd_per_gpu_hour;
-  return json::object_text(
-      {{"resource", json_text(part.slice ? place_name(fleet, *part.slice) : gpu_name(gpu))},
-       {"epoch", part.generation > 0 ? json_text(part.generation) : kNull},
-       {"sequence", json_text(usage.sequence)},
-       {"tenant", common_text(part.holders, &ServiceName::tenant)},
-       {"service", part.holders.size() > 1 ? kNull : common_text(part.holders, &ServiceName::name)},
-       {"holders", holders_text(part.holders)},
-       {"node", json_text(node_name(node_of(fleet, gpu)))},
-       {"gpu", json_text(gpu_name(gpu))},
-       {"gpu_model", json_text(model.name)},
-       {"profile", part.slice ? json_text(profile_name(model, part.slice->profile)) : kNull},
-       {"start", json_text(part.start)},
-       {"units", json_text(part.units)},
-       {"sms", number_text(size.sms)},
-       {"memory_mib", number_text(size.memory_mib)},
-       {"role", role_text(part)},
-       {"state", json_text(usage_word(part.state))},
-       {"price_version", price ? "1" : kNull},
-       {"usd_per_gpu_hour", price ? json_text(json::exact_text(*price)) : kNull}});
+  json::Writer json;
+  json.open_object().member("resource", part.slice ? place_name(fleet, *part.slice) : gpu_name(gpu));
+  json.member("epoch", part.generation > 0 ? std::optional(part.generation) : std::nullopt);
+  json.member("sequence", usage.sequence).member("tenant", common_name(part.holders, &ServiceName::tenant));
+  const bool is_shared = part.holders.size() > 1;
+  json.member("service", is_shared ? std::nullopt : common_name(part.holders, &ServiceName::name));
+  json.list("holders", part.holders, write_holder);
+  json.member("node", node_name(node_of(fleet, gpu))).member("gpu", gpu_name(gpu)).member("gpu_model", model.name);
+  json.member("profile", part.slice ? std::optional(profile_name(model, part.slice->profile)) : std::nullopt);
+  json.member("start", part.start).member("units", part.units);
+  json.member("sms", size.sms).member("memory_mib", size.memory_mib);
+  json.member("role", role_word(part)).member("state", usage_word(part.state));
+  json.member("price_version", price ? std::optional(1) : std::nullopt);
+  // A text, so that a reader whose numbers are doubles has all its digits.
+  json.member("usd_per_gpu_hour", price ? std::optional(json::text_of(*price)) : std::nullopt);
+  return json.close_object().take();
 }
 
 }  // namespace berth::live

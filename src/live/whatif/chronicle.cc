@@ -8,6 +8,7 @@
 #include "base/core/overloaded.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::whatif {
 namespace {

@@ -23,9 +23,9 @@ using detail::Demand;
 using detail::Supply;
 
 constexpr int kSteps = 200;
-/// Everything is summed in doubles: a bound is raised by more than their error.
+/// Sums are doubles: the bound is raised by more than their rounding error.
 constexpr double kMargin = 1e-9;
-/// By rates, accuracies of several variants are averaged and rounded to millionths.
+/// At fidelity `rates`, accuracies of several variants are averaged and rounded to millionths.
 constexpr double kMarginByRates = 1e-6;
 /// The maximum number of values (goods on kinds of slices, by block) of a run of one hour; a longer run gets more, by
 /// the square root of its length.
@@ -36,7 +36,7 @@ constexpr int kBinsMax = 32;
 constexpr int kBinsMin = 4;
 constexpr double kBinWork = 3e8;
 
-/// How many goods there are on how many kinds of slices, at most.
+/// The most pairs of a good and a kind of slice.
 double numbers_in_a_block(const Scenario& scenario) {
   double goods = 0;
   for (const ServiceSpec& service : scenario.services) {
@@ -70,14 +70,14 @@ Blocks choose_blocks(const Scenario& scenario) {
           .block_us = static_cast<std::int64_t>(std::ceil(static_cast<double>(end_us) / block_count_max))};
 }
 
-/// Bins of a target: windows x bins over the run stay within the work.
+/// The number of bins of a target: windows x bins over the run stay within the limit of work.
 int bins_for(const Scenario& scenario, const ServiceSpec& service) {
   const double targets = static_cast<double>(scenario.simulated_seconds()) / service.target.to_seconds();
   const double work = kBinWork / static_cast<double>(scenario.services.size());
   return static_cast<int>(std::clamp(std::sqrt(work / targets), 1.0 * kBinsMin, 1.0 * kBinsMax));
 }
 
-/// Requests that arrive close together, by service. By rates, capacity does not depend on it.
+/// Requests that arrive close together, by service. At fidelity `rates` capacity does not depend on them.
 std::vector<Crowds> make_crowds(const Scenario& scenario, const KnownArrivals& arrivals, Blocks blocks) {
   std::vector<Crowds> crowds(scenario.services.size());
   if (!arrivals.offsets || scenario.fidelity == Fidelity::kRates) return crowds;

@@ -70,7 +70,7 @@ std::vector<std::int64_t> constant(std::int64_t per_second, std::int64_t seconds
   return std::vector<std::int64_t>(static_cast<std::size_t>(seconds), per_second);
 }
 
-/// At least the optimum, and at most this much more.
+/// At least the optimum, and at most `tolerance` above it.
 void expect_tight(const Goodputs& bound, double optimum, double tolerance = 0.01) {
   ASSERT_TRUE(bound.goodput && bound.goodput_mean_of_services);
   EXPECT_GE(*bound.goodput, optimum - 1e-9);
@@ -107,8 +107,8 @@ TEST(GoodputBound, CutsTheGpuTheBestWay) {
   // Seven slices of 30 per second beat the whole GPU's 100.
   const Scenario scenario =
       scenario_with({service_with({Row{}, {.profile = "1g.10gb", .batch = 3, .latency_ms = 100}}, 30)}, 2);
-  // A batch of three takes the whole target: its requests would have to arrive at one moment, and at most two do so, to
-  // the accuracy of the bins.
+  // A batch of three takes the whole target: its requests would have to arrive at the same time, and at most two do so,
+  // to the accuracy of the bins.
   EXPECT_LE(*bound_of(scenario, {constant(600, 30)}).without_sharing.goodput, 14 * 20.0 / 600 + 1e-3);
   const Scenario quick =
       scenario_with({service_with({Row{}, {.profile = "1g.10gb", .batch = 1, .latency_ms = 33}}, 30)}, 2);
@@ -153,7 +153,7 @@ Scenario with_retraining(std::int64_t seconds_on, bool keeps) {
 }
 
 TEST(GoodputBound, PaysForARetrainingThatBlocksTheOnlySlice) {
-  // Of each 100 s 20 are lost, 80 fresh.
+  // Of every 100 s, 20 are lost and 80 are fresh.
   expect_tight(bound_of(with_retraining(20, false), {constant(100, 200)}).without_sharing, 0.8);
   // 60 s lost and 40 fresh are less than 100 stale.
   expect_tight(bound_of(with_retraining(60, false), {constant(100, 200)}).without_sharing, 0.5, 0.03);

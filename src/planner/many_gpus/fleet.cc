@@ -28,32 +28,32 @@ constexpr double kRoundLeast = 1e-3;  ///< of the maximum objective: the least g
 constexpr int kPriceBlocks = 3;       ///< blocks of equal prices after the first one
 constexpr int kPriceBlocksLarge = 2;  ///< of large fleets
 constexpr int kScaledGpus = 100;      ///< of large fleets, for the level of prices
-constexpr int kSampleSteps = 100;     ///< with prices for
-constexpr int kSampleGpus = 200;      ///< so many of their GPUs
-constexpr int kAllGpusSteps = 20;     ///< with all
+constexpr int kSampleSteps = 100;     ///< price steps on a sample
+constexpr int kSampleGpus = 200;      ///< in the sample
+constexpr int kAllGpusSteps = 20;     ///< price steps on all GPUs
 constexpr double kSoftnessFirst = 0.05;
 constexpr double kSoftness = 0.004;
 constexpr double kSoftnessLast = 0.0025;
 constexpr int kHugeRounds = 3;
-/// Each GPU of a large fleet is placed once and responds twice, regardless of the limit of nodes: if there is room for
-/// all, prices are 0, and the placement alone would leave every GPU empty.
+/// Each GPU of a large fleet is placed once and responds twice, regardless of the limit of nodes: if there is capacity
+/// for all, prices are 0, and the placement alone would leave every GPU empty.
 constexpr std::int64_t kTurnsLeast = 3;
-constexpr int kFloorRepairsMax = 250;            ///< GPUs that are looked at for floors in a round
-constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
+constexpr int kFloorRepairsMax = 250;            ///< GPUs examined for floors in a round
+constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit of nodes from which small fleets get the thorough effort
 constexpr double kSmallNovelty = 0.1;
 constexpr std::size_t kRecutsLent = 3;       ///< of a GPU, tried with loans
 constexpr double kCandidateShare = 0.8;      ///< of the best use of a kind: uses that are worth less are not tried
-constexpr std::size_t kExactGains = 20'000;  ///< GPUs x services up to which every slot is looked at
+constexpr std::size_t kExactGains = 20'000;  ///< GPUs x services up to which every slot is evaluated
 constexpr int kStride = 4;
 constexpr int kExchangePasses = 12;
 constexpr int kRetrainingGpus = 4;  ///< of a large fleet on which a service's retraining is tried
 constexpr int kRetrainingStride = 37;
 
-/// How much is done for small fleets.
+/// The effort spent on small fleets.
 struct Effort {
   double first_slot = 1;  ///< of the grid, and how its steps grow
   double growth = 1.3;
-  int stride = 1;  ///< of the slots that gains look at
+  int stride = 1;  ///< of the slots that gains evaluate
   int attempts = 8;
   int price_blocks = 2 * kPriceBlocks;
   int price_steps = 60;
@@ -75,7 +75,7 @@ std::vector<SlotIndex> graded_slots(int slots, double first, double growth) {
   return wanted;
 }
 
-/// Slots until a piece that begins to serve is ready.
+/// Slots until a new serving piece is ready.
 int slots_to_serve(const fleet::Terms& terms) {
   int ready = 1;
   for (const fleet::Readiness& readiness : terms.serving) ready = std::max(ready, readiness.on_new_site);
@@ -116,8 +116,8 @@ std::vector<SlotIndex> price_starts_large(const fleet::Terms& terms) {
   return starts;
 }
 
-/// On large fleets, changes are made only where prices change, and for the tail: with a finer grid single GPUs would
-/// change at slots of their own.
+/// On large fleets, changes are made only where prices change, and for the tail: with a finer grid each GPU would
+/// change in different slots.
 std::vector<SlotIndex> price_changes(const fleet::Terms& terms, std::vector<SlotIndex> starts) {
   starts.emplace_back(std::max(0, terms.slots - slots_to_serve(terms)));
   return starts;
@@ -183,7 +183,7 @@ class ScheduleSearch {
     return state;
   }
 
-  /// Rounds of answers until none gains.
+  /// Rounds of best responses until none gains.
   void improve(fleet::Responder& responder, fleet::FleetState& state, const fleet::ResponseOptions& options) {
     fleet::Timing timing(terms_);
     fleet::Lending lending(terms_);
@@ -200,8 +200,7 @@ class ScheduleSearch {
   }
 
   /// Tries small changes of a GPU's partition as early as possible, with its slices lent from then on: responses that
-  /// choose one piece after the other do not find a repartition that is worthwhile only through the retraining for
-  /// which it makes room.
+  /// choose pieces one at a time do not find a new partition that pays off only through the retraining that it allows.
   void cut_nearby() {
     fleet::Lending lending(terms_);
     fleet::Timing timing(terms_);
@@ -219,7 +218,7 @@ class ScheduleSearch {
     spent_ += lending.nodes() + timing.nodes();
   }
 
-  /// The recuts that are worth most by themselves.
+  /// The recuts that are worth most on their own.
   std::vector<std::vector<Change>> likeliest_recuts(GpuIndex gpu) {
     const SlotIndex slot = fleet::next_free(terms_, gpu, {}, SlotIndex(0));
     std::vector<std::pair<double, std::vector<Change>>> found;
@@ -240,7 +239,7 @@ class ScheduleSearch {
     return best;
   }
 
-  /// Two GPUs begin anew, each in turn first.
+  /// Replans pairs of GPUs from scratch, in both orders.
   void shake(fleet::Responder& responder) {
     for (const GpuIndex first : Indices<GpuIndex>(gpus_)) {
       for (GpuIndex second(0); second < gpus_ && has_nodes(responder); ++second) {
@@ -279,7 +278,7 @@ class ScheduleSearch {
     spent_ += responder.nodes() + prices.nodes();
   }
 
-  /// Each service is retrained where that is best of its GPU and a few others; no two begin on the same.
+  /// Moves each service's retraining to the best of its GPU and a few others; no two services try the same GPU first.
   void move_retraining(fleet::Responder& responder, fleet::FleetState& state) {
     GpuIndex next;
     for (const ServiceIndex i : indices_of<ServiceIndex>(terms_.problem.services)) {
@@ -316,7 +315,7 @@ class ScheduleSearch {
   }
 
   /// Rounds over all GPUs and all slices until they gain little. In huge fleets a GPU that gained nothing in one round
-  /// is left alone in the next ones: nine of ten would gain nothing again.
+  /// is skipped in later rounds: nine out of ten would gain nothing again.
   void better_all(fleet::Responder& responder, fleet::FleetState& state, int rounds) {
     fleet::Exchange exchange(terms_);
     fleet::Timing timing(terms_);

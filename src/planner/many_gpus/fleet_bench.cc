@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 50;
 
-/// What the answers of all seeds have in common.
+/// Statistics over the answers of all seeds.
 struct Gaps {
   std::vector<double> gaps;
-  std::vector<double> times;  ///< ms of the processor
+  std::vector<double> times;  ///< processor time, ms
   int misses = 0;
 
   void add(const Problem& problem, const Answer& answer) {
@@ -43,7 +43,7 @@ struct Gaps {
   }
 };
 
-/// Solves, with the clock running for that alone.
+/// Solves; only this is timed.
 void solve_timed(benchmark::State& state, const Problem& problem, const SearchLimits& limits, Gaps& gaps) {
   const std::clock_t begin = std::clock();
   state.ResumeTiming();

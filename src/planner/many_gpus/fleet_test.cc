@@ -12,7 +12,7 @@
 namespace berth::planner {
 namespace {
 
-/// The schedule is legal, and the figures are its own.
+/// The schedule is legal and has the stated figures.
 void expect_sound(const Problem& problem, const Answer& answer) {
   if (answer.is_infeasible) return;
   const auto fault = find_fault(problem, answer.schedule);
@@ -65,7 +65,7 @@ TEST(Fleet, LargeFleetsWithEveryRuleGetSoundAnswers) {
   EXPECT_LE(misses, kSeeds / 2);
 }
 
-/// The gaps of the seeds 0 to 15 are 0.16 to 1.16 % with a mean of 0.561 %. A change of the search moves single fleets
+/// The gaps of the seeds 0 to 15 are 0.16 to 1.16 % with a mean of 0.561 %. A change of the search shifts single fleets
 /// by up to 0.035 points either way, so the limit on the mean is close to the measured value and the limit on each
 /// fleet is loose.
 TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {

@@ -23,7 +23,7 @@ class Pruning {
     }
   }
 
-  /// Removes changes that gain nothing, each given the others at that time. Returns whether there were any.
+  /// Removes changes that gain nothing, given the changes left at that point. Returns whether there were any.
   bool run_round() {
     std::vector<std::pair<double, GpuIndex>> by_gain;
     by_gain.reserve(candidates_.size());
@@ -43,7 +43,7 @@ class Pruning {
     return candidates_.size() < kept.size();
   }
 
-  /// Of every GPU that still changes in slot 0.
+  /// The gains of all GPUs that still change in slot 0.
   [[nodiscard]] std::vector<double> gains() {
     std::vector<double> gains(schedule_.gpus.size());
     for (const GpuIndex gpu : candidates_) gains[fleet::idx(gpu)] = gain_of(gpu);

@@ -1,4 +1,4 @@
-/// Leaves out of a schedule the changes that gain nothing, given all others.
+/// Removes from a schedule the changes that gain nothing, given all others.
 #pragma once
 
 #include <vector>

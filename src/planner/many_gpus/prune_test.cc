@@ -11,7 +11,7 @@
 namespace berth::planner {
 namespace {
 
-/// What the changes of a GPU gain given all others; nothing where the schedule needs them.
+/// The gain of a GPU's changes given all others; nothing if the schedule needs them.
 std::optional<double> gain_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
   Schedule without = schedule;
   without.gpus[gpu].clear();

@@ -32,8 +32,7 @@ void take_points(const Terms& terms, const Grid& grid, const Offer& offer, Offer
   }
 }
 
-/// `least`: where a piece is never ready, all that it costs to begin it is lost.
-/// best[i] = max(best[i], more + next[i]) for i < count. In pairs by hand: compilers do not see them at -O2.
+/// best[i] = max(best[i], more + next[i]) for i < count. Vectorised by hand in pairs: compilers do not do it at -O2.
 void raise(double* best, const double* next, double more, std::size_t count) {
   using Pair = double __attribute__((vector_size(16)));
   const Pair both = {more, more};
@@ -50,7 +49,7 @@ void raise(double* best, const double* next, double more, std::size_t count) {
   for (; i < count; ++i) best[i] = std::max(best[i], more + next[i]);
 }
 
-/// `least`: where a piece is never ready, all that it costs to begin it is lost.
+/// `least`: if a piece is never ready, the cost of beginning it is lost.
 void take_best(std::size_t a, std::int16_t which, const OfferByPoint& offer, double begin, double least, double* best,
                std::int16_t* chosen) {
   const std::size_t width = offer.stood.size();
@@ -79,9 +78,9 @@ double first_slot_worth(const std::vector<Offer>& offers, SlotIndex slot) {
   return most;
 }
 
-/// Between two points the worth of a piece and of the one that takes its site over is linear in the time between them.
-/// Later points are in the tables; the other end is one slot after the first piece begins, as a GPU changes once in a
-/// slot.
+/// Between two points, the total worth of a piece and of the one that takes over its site is linear in the time of the
+/// take-over. Later points are in the tables; the earliest time is one slot after the first piece begins, because a GPU
+/// changes at most once per slot.
 void add_take_overs(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table) {
   const std::size_t width = grid.width();
   std::vector<double> idle(width);
@@ -316,7 +315,7 @@ void SpaceValues::trace_base(NodeIndex node, PointIndex a, PointIndex b, bool is
     if ((is_same ? table.on_same[at] : table.on_new[at]) != worth) continue;
     const std::vector<std::int16_t>& which = is_same ? table.which_same : table.which_new;
     const auto [service, use] = which.empty() ? std::pair(kNoService, 0) : table.uses[idx(which[at])];
-    // A cell of a type stands for all of its nodes: sites are in the same order in each.
+    // A type's cell is used for all of its nodes: sites are in the same order in each.
     const bool is_of_type = cell_of_node_[idx(node)] < tree_->types;
     const SiteIndex site = is_of_type ? tree_->nodes[idx(node)].sites[s] : values.sources[s].site;
     found.push_back({.piece = {.site = site, .service = service, .use = use},

@@ -6,9 +6,9 @@
 ///     base(n, a, b) = max(0, best piece on a site of n from a to b, sum over children c of F(c, a, b))
 ///     F(n, a, b)    = max over m in [a, b) of F(n, a, m) + base(n, m, b)             (F(n, a, a) = 0),
 /// and for a GPU with existing pieces A(n, b), the same from the first slot on: an existing piece stays to some point
-/// and F continues there. Every schedule of the GPU is such a set of rectangles, so A(root, end) is a bound on it;
-/// the rule that a GPU waits for its pieces before it changes again is left out. O(types x points^3) for F, which all
-/// GPUs of a model share, and O(standing pieces x points^2) for each GPU.
+/// and F continues there. Every schedule of the GPU is such a set of rectangles, so A(root, end) is a bound on it; this
+/// relaxes the rule that a GPU waits for its pieces before it changes again. O(types x points^3) for F, which all GPUs
+/// of a model share, and O(standing pieces x points^2) for each GPU.
 #pragma once
 
 #include <cstdint>
@@ -48,11 +48,12 @@ struct PieceTable {
 
 void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
-/// Whether a piece that begins on a new site may also take it over from another one that begins there just before. It
-/// then costs nothing to begin, which no grid with few points shows: the shorter the first piece stays, the better.
+/// Whether a piece that begins on a new site may also take it over from another one that begins there just before.
+/// Beginning it then costs nothing, which a grid with few points cannot show: it is best if the first piece is as short
+/// as possible.
 enum class TakeOvers : std::uint8_t { kIgnored, kCounted };
 
-/// Fills in only the worths, not which use reaches them: pieces that `trace` finds are then unowned.
+/// Fills in only the worths, not the uses that reach them: pieces found by `trace` are then unowned.
 void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, TakeOvers take_overs,
                        PieceTable& table);
 
@@ -62,7 +63,7 @@ struct Source {
   const PieceTable* table = nullptr;
 };
 
-/// First those of the types of nodes, in their order, then those of nodes with rules of their own.
+/// Index of a cell: first those of the node types, in their order, then those of nodes with their own rules.
 using CellIndex = Index<struct CellTag>;
 
 /// Values of a node or of all nodes of a type.
@@ -82,21 +83,21 @@ struct PlannedPiece {
   Piece piece;
   SlotIndex from;
   SlotIndex until;
-  bool is_on_same_site = false;  ///< the readiness that was assumed
+  bool is_on_same_site = false;  ///< which readiness was assumed
   PointIndex from_point;
   PointIndex until_point;
 };
 
-/// What one GPU may do in addition to all GPUs of its model.
+/// An exception for one GPU to the rules of its model.
 struct NodeRule {
   NodeIndex node;
   bool is_pinned = false;   ///< only `extra`, and nothing in the children
-  bool is_blocked = false;  ///< only `extra` or the children: a pinned site is below
+  bool is_blocked = false;  ///< only `extra` or the children: there is a pinned site below
   std::vector<Source> extra;
 };
 
-/// The rules from the pins of a GPU. `offers_of(kind, service)`: what the owner may do there; `tables` has the results
-/// and must outlive the rules.
+/// The rules from the pins of a GPU. `offers_of(kind, service)`: the owner's possible uses of the site; `tables`
+/// receives the results and must outlive the rules.
 [[nodiscard]] std::vector<NodeRule> pin_rules(
     const Terms& terms, const Grid& grid, GpuIndex gpu,
     const std::function<std::vector<Offer>(KindIndex, ServiceIndex)>& offers_of, std::vector<PieceTable>& tables);
@@ -110,7 +111,7 @@ class SpaceValues {
 
   /// Computes F by type. `by_kind[k]`: pieces of kind k. The tables must outlive this.
   void fill(const ModelTerms& model, const std::vector<PieceTable>& by_kind);
-  /// Cells for a GPU with rules of its own; others keep theirs until `drop_rules`.
+  /// Adds cells for a GPU with its own rules; the other nodes keep their cells. Valid until `drop_rules`.
   void add_rules(const ModelTerms& model, const std::vector<PieceTable>& by_kind, const std::vector<NodeRule>& rules);
   void drop_rules();
 
@@ -118,7 +119,7 @@ class SpaceValues {
   [[nodiscard]] const Grid& grid() const { return *grid_; }
   [[nodiscard]] const Cell& cell(NodeIndex node) const { return cells_[idx(cell_of_node_[idx(node)])]; }
   [[nodiscard]] const Cell& cell_of_type(NodeTypeIndex type) const { return cells_[idx(type)]; }
-  /// Whether the cell of a node is not that of its type.
+  /// Whether a node has its own cell instead of that of its type.
   [[nodiscard]] bool is_ruled(NodeIndex node) const { return cell_of_node_[idx(node)] >= tree_->types; }
   [[nodiscard]] SlotIndex slot_of(PointIndex point, int slots) const {
     return point == grid_->size() ? SlotIndex(slots + 1) : grid_->points[idx(point)];
@@ -143,7 +144,7 @@ struct NewSpace {
   NodeIndex node;
   PointIndex from_point;
   PointIndex until_point;
-  bool is_on_same_site = false;  ///< a site of the node stood before
+  bool is_on_same_site = false;  ///< a site of the node existed before
 };
 
 /// An existing piece, and its worth until each point of the grid, [width].
@@ -158,14 +159,14 @@ class GpuWalk {
   /// The worth of the best use from the existing pieces. Changes begin at point `first` or later; existing pieces are
   /// worth `until[first]` before.
   double solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, PointIndex first);
-  /// After solve: the worth of the best use of everything until a point, at least the first one.
+  /// After solve: the worth of the best use up to a point, which is at least the first one.
   [[nodiscard]] double until(const SpaceValues& space, PointIndex point) const {
     return best_[space.tree().nodes.size() - 1][idx(point)];
   }
   /// After solve: for the best use up to a point, how long each existing piece stays, and the new pieces.
   void trace(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
              std::vector<PlannedPiece>& found) const;
-  /// The same, with the space for new pieces instead of the pieces.
+  /// The same, with the spaces for new pieces instead of the pieces.
   void trace_new_spaces(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
                         std::vector<NewSpace>& new_spaces) const;
 
@@ -179,7 +180,7 @@ class GpuWalk {
   PointIndex first_;
   std::vector<int> here_;                  ///< [node]: the existing piece on a site of it, or -1
   std::vector<char> is_touched_;           ///< [node]: it has an existing piece
-  std::vector<std::vector<double>> kept_;  ///< [node][point], what is kept to it
+  std::vector<std::vector<double>> kept_;  ///< [node][point]: worth kept up to the point
   std::vector<std::vector<double>> best_;
 };
 

@@ -1,5 +1,5 @@
-// The best use of a GPU's space, against a packing of rectangles (units of the GPU x stretches of time) that knows
-// nothing of trees.
+// The best use of a GPU's space, compared with a packing of rectangles (units of the GPU x ranges of time) that does
+// not use trees.
 #include "planner/many_gpus/space.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::kNear;
 constexpr int kUnits = 4;
 constexpr int kStretches = 3;  ///< between the points of the grid, the tail included
 
-/// One GPU of four units, a grid of three points, and for each kind a table of what pieces are worth.
+/// One GPU of four units, a grid of three points, and a table of the worth of pieces for each kind.
 struct SpaceCase {
   explicit SpaceCase(std::uint64_t seed);
   SpaceCase(const SpaceCase&) = delete;  // the terms point to the problem
@@ -55,7 +55,7 @@ std::vector<PieceTable> any_tables(const Grid& grid, std::size_t kinds, Rng& rng
   return tables;
 }
 
-/// Units of a site in one stretch of time.
+/// Units of a site in one range of time.
 unsigned units_of(const ModelTerms& model, SiteIndex site) {
   const Site& its = model.sites[idx(site)];
   return ((1U << (1U << its.kind)) - 1) << its.start;
@@ -72,7 +72,7 @@ struct Rectangle {
   double worth = 0;
 };
 
-/// Of the rectangles that begin at `first` or later and lie on sites that may be used.
+/// The rectangles that begin at `first` or later and lie on usable sites.
 template <class MayUse>
 std::vector<Rectangle> rectangles_of(const SpaceCase& space, int first, const MayUse& may_use) {
   std::vector<Rectangle> rectangles;
@@ -110,7 +110,7 @@ SpaceCase::SpaceCase(std::uint64_t seed) {
   tables = any_tables(grid, model().rates.size(), rng);
 }
 
-/// Pieces that were traced lie in the free cells, and are worth so much together. Returns the cells.
+/// Traced pieces lie in the free cells and have this total worth. Returns the cells.
 unsigned expect_worth(const SpaceCase& space, const std::vector<PlannedPiece>& found, double worth) {
   unsigned taken = 0;
   double sum = 0;
@@ -141,7 +141,7 @@ TEST(FleetSpace, AnEmptyGpuIsWorthTheBestPacking) {
   }
 }
 
-/// What stands stays to any point, and leaves its space to others from there on.
+/// An existing piece stays until any point, and its space is free for others from there on.
 TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
   int leaving = 0;
   int staying = 0;
@@ -190,7 +190,7 @@ TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
   EXPECT_GT(staying, 20);
 }
 
-/// A pinned site is its owner's alone, and what clashes with it cannot stand.
+/// A pinned site belongs to its owner alone, and sites that clash with it cannot be used.
 TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
@@ -201,7 +201,7 @@ TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
     SpaceValues values(space.tree(), space.grid);
     values.fill(space.model(), space.tables);
     const double without = values.cell(space.tree().root()).entry_new[idx(space.grid.size())];
-    // What the owner may do there: a tenth for each slot, so that others would gain by its space.
+    // The owner's use is worth a tenth per slot, so that others would gain more from its space.
     std::vector<double> sums(static_cast<std::size_t>(space.terms.slots) + 2);
     std::iota(sums.begin(), sums.end(), 0.0);
     std::vector<PieceTable> pin_tables;
@@ -230,7 +230,7 @@ TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
   }
 }
 
-/// Sums before each slot of numbers that are drawn.
+/// Sums, before each slot, of random numbers.
 std::vector<double> any_sums(int slots, Rng& rng) {
   std::vector<double> sums = {0};
   for (int slot = 0; slot <= slots; ++slot) sums.push_back(sums.back() + (rng.below(3) == 0 ? 0 : rng.unit()));

@@ -29,7 +29,7 @@ bool stands_in(const Configuration& pieces, const Piece& piece) {
   return std::ranges::find(pieces, piece) != pieces.end();
 }
 
-/// A GPU on the way through its changes.
+/// A GPU while its changes are walked through.
 struct GpuUnderWay {
   Configuration now;
   std::vector<SlotIndex> ready;  ///< [piece]
@@ -70,7 +70,7 @@ bool can_begin(const Terms& terms, GpuIndex gpu, const Piece& piece) {
   return may_begin_to_retrain(terms.problem.gpus[idx(gpu)], terms.problem.services[idx(piece.service)], rates, piece);
 }
 
-/// What may stay on a pinned site: the wanted piece, what stands, or the largest rate.
+/// The piece on a pinned site: the wanted one, else the existing one, else the one with the highest rate.
 Piece pinned_piece(const Terms& terms, GpuIndex gpu, const PinnedSite& pin, const Configuration& wanted,
                    const Configuration& now, bool& is_possible) {
   for (const Configuration* each : {&wanted, &now}) {
@@ -126,7 +126,7 @@ Configuration wanted_at(const GpuTerms& gpu, const std::vector<SlotIndex>& stays
   return pieces;
 }
 
-/// Pieces that `from` has and `to` has no slice for, and the reverse.
+/// Counts the pieces of `from` without a slice in `to`, and vice versa.
 void count_changed(const Configuration& from, const Configuration& to, Path& path) {
   auto& changed = path.changed;
   const auto count = [&](const Piece& piece, const Configuration& others) {

@@ -30,13 +30,13 @@ struct Path {
 /// The path of these changes. Requires: they may be carried out.
 [[nodiscard]] Path make_path(const Terms& terms, GpuIndex gpu, std::vector<Change> changes);
 
-/// Turns the wanted pieces of a GPU into legal changes: changes that are too early wait, pieces that block no other
-/// stay, pins are kept. `stays_until`: of the standing pieces. Nothing if a pin cannot be kept.
+/// Turns the wanted pieces of a GPU into legal changes: changes that are too early are delayed, pieces that do not
+/// block others stay, pins are kept. `stays_until`: of the standing pieces. Nothing if a pin cannot be kept.
 [[nodiscard]] std::vector<Change> changes_towards(const Terms& terms, GpuIndex gpu,
                                                   const std::vector<SlotIndex>& stays_until,
                                                   const std::vector<PlannedPiece>& wanted);
 
-/// Whether these changes (legal ones, perhaps moved in time) keep the rules on when changes begin.
+/// Whether these changes, which are legal but may have been moved in time, obey the rules on when changes may begin.
 [[nodiscard]] bool may_carry_out(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes);
 
 /// Whether the configurations after these changes keep pins and isolation.
@@ -46,12 +46,12 @@ struct Path {
 /// The tail if there is none.
 [[nodiscard]] SlotIndex next_free(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes, SlotIndex slot);
 
-/// The changes of a path with another piece in place of a stay's in the slots [from, until).
+/// The changes of a path with another piece instead of the stay's in the slots [from, until).
 [[nodiscard]] std::vector<Change> lent(const GpuTerms& gpu, const Path& path, const Stay& stay, const Piece& piece,
                                        SlotIndex from, SlotIndex until);
 
-/// The changes of a path with one piece given to another service for as long as it exists; changes that have become
-/// empty are left out. Requires: the stay began with a change.
+/// The changes of a path with one piece given to another service for its whole life; changes that become empty are left
+/// out. Requires: the stay began with a change.
 [[nodiscard]] std::vector<Change> given_away(const GpuTerms& gpu, const Path& path, const Stay& stay,
                                              const Piece& piece);
 
@@ -59,8 +59,9 @@ struct Path {
 struct Freshness {
   std::vector<char> is_fresh;  ///< [slot]
   double tail_fresh_seconds = 0;
-  double model_value = 0;  ///< at the end of the window: of progress, or of a fresh model beyond the tail
+  double model_value = 0;  ///< the value, at the end of the window, of progress or of a fresh model beyond the tail
 };
+/// The freshness of a service's model with this progress per slot, [slot]. O(slots).
 [[nodiscard]] Freshness freshness_of(const Terms& terms, ServiceIndex service, const std::vector<double>& progress);
 
 /// The contribution of a service to the objective with a capacity [slot x variants + variant] and progress [slot].
@@ -98,7 +99,7 @@ class FleetState {
   [[nodiscard]] double shortfall() const;
   [[nodiscard]] double excess() const;
 
-  /// A copy; all services count as touched, as caches of another state's worths are not valid for it.
+  /// A copy in which all services count as touched, because caches of the original's worths are not valid for it.
   [[nodiscard]] FleetState branch() const {
     FleetState copy = *this;
     copy.is_touched_.assign(is_touched_.size(), 1);
@@ -106,8 +107,9 @@ class FleetState {
   }
   /// Takes a GPU out: its path does not count until `put`. The values of its services are out of date until then.
   void take_out(GpuIndex gpu);
+  /// Puts a GPU back with a path. Requires: it is taken out.
   void put(GpuIndex gpu, Path path);
-  /// The score with a GPU that is taken out on a path. It stays out.
+  /// The score if a GPU that is taken out had this path. It stays taken out.
   [[nodiscard]] double score_with(GpuIndex gpu, Path path);
   /// The services whose capacity changed since the last call, ascending. For caches.
   [[nodiscard]] std::vector<ServiceIndex> take_touched();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kStateSeeds = berth::testing::by_build(60, 20);
 
-/// Three GPUs with every rule, in whose rates sums are exact.
+/// Three GPUs with every rule, with rates whose sums are exact.
 Problem exact_problem(std::uint64_t seed) {
   testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB", "A30-24GB"}};
   shape.services = 3;
@@ -141,7 +141,7 @@ TEST(FleetState, ServicesWithAnotherCapacityAreTouched) {
   EXPECT_GT(untouched, 10);
 }
 
-/// One GPU, without what the others share in.
+/// One GPU, without the services and rules that involve others.
 Problem alone(const Problem& problem, GpuIndex gpu) {
   Problem part = testing::without_floors_and_budgets(problem);
   part.gpus = {problem.gpus[idx(gpu)]};
@@ -234,7 +234,7 @@ Configuration pieces_in(const GpuTerms& gpu, const std::vector<Change>& changes,
   return pieces;
 }
 
-/// The piece of a stay is another one in some of its slots, and nothing else differs in any slot.
+/// The stay's piece is replaced in some of its slots, and nothing else differs in any slot.
 void expect_replaced(const GpuTerms& gpu, const std::vector<Change>& old, const std::vector<Change>& now,
                      const Stay& stay, const Piece& piece, SlotIndex from, SlotIndex until) {
   for (SlotIndex slot(0); slot <= 12; ++slot) {

@@ -136,7 +136,7 @@ SlotIndex first_change_of(const Terms& terms, const GpuTerms& gpu) {
   return terms.next_open(slot);
 }
 
-/// Of any slice: the least on every model.
+/// The least creation time of any slice on any model.
 double least_create_seconds(const Problem& problem) {
   double least = std::numeric_limits<double>::infinity();
   for (const ModelTerms& model : problem.models) {
@@ -233,7 +233,7 @@ Grid make_grid(const Terms& terms, const std::vector<SlotIndex>& wanted, const s
     if (before >= 0) points.push_back(before);
   };
   add(SlotIndex(0));
-  add(terms.tail() - 1);  // in the tail all is ready, however late it began
+  add(terms.tail() - 1);  // in the tail every piece is ready, however late it began
   for (const SlotIndex slot : wanted) {
     add(slot);
     for (const int delay : delays) add(slot - delay);

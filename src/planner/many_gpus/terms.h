@@ -1,5 +1,4 @@
-/// Tables that the fleet solver derives once from a problem: worth of capacity, readiness, space as a tree, points in
-/// time.
+/// Tables that the solver derives once from a problem: worth of capacity, readiness, space as a tree, points in time.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +11,14 @@ namespace berth::planner::fleet {
 
 inline std::size_t idx(int index) { return static_cast<std::size_t>(index); }
 
-/// Of the nodes of a SpaceTree, and of their types.
+/// Indices of the nodes of a SpaceTree, and of their types.
 using NodeIndex = Index<struct NodeTag>;
 using NodeTypeIndex = Index<struct NodeTypeTag>;
-/// Of a Grid's points; one more than the last is the end of the tail.
+/// Index of a Grid's point; the one after the last is the end of the tail.
 using PointIndex = Index<struct PointTag>;
-/// Of the groups of services that may share a GPU.
+/// Index of a group of services that may share a GPU.
 using GroupIndex = Index<struct GroupTag>;
-/// Of the rungs of a Ladder.
+/// Index of a rung of a Ladder.
 using RungIndex = Index<struct RungTag>;
 
 /// The variants of a service, most accurate first (its ladder). The value `step[w]` of being more accurate than the
@@ -57,10 +56,10 @@ struct Grid {
   [[nodiscard]] std::size_t width() const { return points.size() + 1; }
 };
 
-/// Slots until a piece is ready, at least: on a site that had a piece before, or on another one.
+/// The least number of slots until a piece is ready: on a site that had a piece before, or on another site.
 struct Readiness {
   int on_same_site = 0;
-  int on_new_site = 0;  ///< at least: the room was free
+  int on_new_site = 0;  ///< lower bound: the space was free
 };
 
 struct Terms {
@@ -77,8 +76,8 @@ struct Terms {
   int groups = 1;
   std::vector<SlotIndex> first_change;  ///< [gpu]: the first slot in which it may change; slots: never
   double value_max = 0;                 ///< no schedule is worth more
-  double excess_price = 0;     ///< of a change beyond a budget, of a second retraining piece: more than all floors
-  double shortfall_price = 0;  ///< of a whole floor in one slot: floors come before everything else
+  double excess_price = 0;     ///< of a change beyond a budget or a second retraining piece: more than all floors
+  double shortfall_price = 0;  ///< of a whole floor in one slot: floors take precedence over everything else
 
   [[nodiscard]] const ModelTerms& model_of(GpuIndex gpu) const {
     return problem.models[idx(problem.gpus[idx(gpu)].model)];
@@ -90,18 +89,18 @@ struct Terms {
     return problem.is_frozen.empty() || problem.is_frozen[idx(slot)] == 0;
   }
   [[nodiscard]] bool has_retraining() const;
-  /// The tail is the slot after the last one, and ends with the slot after itself.
+  /// The tail is the slot after the last one.
   [[nodiscard]] SlotIndex tail() const { return SlotIndex(slots); }
   [[nodiscard]] SlotIndex tail_end() const { return SlotIndex(slots + 1); }
-  /// The first slot from `slot` on in which changes may begin; the tail: none.
+  /// The first slot from `slot` on in which changes may begin; the tail if there is none.
   [[nodiscard]] SlotIndex next_open(SlotIndex slot) const;
   /// E min(load, capacity) of a slot.
   [[nodiscard]] double served(ServiceIndex service, SlotIndex slot, double capacity) const;
-  /// Worth of a second of a slot with these capacities, [variant].
+  /// Worth per second of a slot with these capacities, [variant].
   [[nodiscard]] double worth(ServiceIndex service, SlotIndex slot, bool is_fresh, const double* capacity) const;
-  /// The sum of all slots' with capacities [slot x variants + variant], for a service that is always fresh.
+  /// The worth over all slots with capacities [slot x variants + variant], for a service that is always fresh.
   [[nodiscard]] double worth_always_fresh(ServiceIndex service, const double* capacity) const;
-  /// How much more the worth is with `before` + `rate` more of a variant than with `before`.
+  /// The difference in worth between `before` + `rate` and `before` more capacity of a variant.
   [[nodiscard]] double worth_of_more(ServiceIndex service, SlotIndex slot, bool is_fresh, const double* capacity,
                                      int use, double before, double rate) const;
 };

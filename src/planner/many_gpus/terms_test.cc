@@ -16,7 +16,7 @@ namespace {
 
 using testing::kNear;
 
-/// Two variants, several samples, what stands outside: every table has something to do.
+/// Two variants, several samples, capacity outside: no table is trivial.
 Problem varied_problem(std::uint64_t seed, int rules_percent = 0) {
   testing::Shape shape{.gpus = {"A100-80GB", "A30-24GB"}};
   shape.services = 3;
@@ -151,7 +151,7 @@ TEST(FleetTerms, SitesOfEveryGpuModelClashWhereOneIsInTheOther) {
         EXPECT_EQ(tree.nodes[idx(child)].parent, n);
         EXPECT_LT(tree.nodes[idx(child)].type, node.type);
       }
-      // Nodes of a type are the same but for their place.
+      // Nodes of one type are equal except for their placement.
       const SpaceNode& first = tree.nodes[idx(tree.node_of_type[idx(node.type)])];
       ASSERT_EQ(node.sites.size(), first.sites.size());
       for (std::size_t i = 0; i < node.sites.size(); ++i) {
@@ -165,7 +165,7 @@ TEST(FleetTerms, SitesOfEveryGpuModelClashWhereOneIsInTheOther) {
   }
 }
 
-/// Three sites in a row, of which only neighbours clash: no tree has that.
+/// Three sites in a row, of which only neighbours clash: no tree expresses that.
 TEST(FleetTerms, ClashesThatAreNoTreeAreSaidToBeOneRelaxed) {
   Problem problem = testing::quarters_problem(1, 4);
   ModelTerms& model = problem.models[0];

@@ -19,15 +19,15 @@
 namespace berth::planner {
 namespace {
 
-/// A relative gap that counts as none: sums of thousands of terms.
+/// A relative gap that counts as 0: values are sums of thousands of terms.
 constexpr double kProven = 1e-10;
-/// States of the joint bound, and slots of its blocks.
+/// Limits of the joint bound: states, and slots per block.
 constexpr int kStatesMax = 6000;
-/// The same times slots, where models become stale.
+/// The limit of states x slots, if models become stale.
 constexpr int kStatesOfSlotsMax = 2'500'000;
 constexpr int kJointBlockSlotsMax = 4;
 constexpr int kJointBlocks = 50;
-/// Shares of the bound that a change may lose at once, by dive.
+/// The share of the bound that a change may lose at once, for each dive.
 constexpr std::array<double, 2> kPatiences = {0.003, 0.01};
 /// Blocks of prices in a window.
 constexpr int kBlocks = 25;
@@ -45,8 +45,8 @@ struct SearchPass {
 
 constexpr int kAll = 1 << 29;
 
-/// The rounds that improve the first prices, and the number of nodes below which they are skipped, as so few nodes are
-/// searched quickly.
+/// The rounds that improve the first prices, and the number of nodes below which they are skipped because so few nodes
+/// are searched quickly.
 constexpr int kTuneRounds = 4;
 constexpr std::int64_t kQuickNodes = 1000;
 
@@ -100,7 +100,7 @@ std::vector<PassLimits> joint_passes(int slots) {
   };
 }
 
-/// The joint bound of a case: with variants where it has few enough states, else without; may be unusable.
+/// The joint bound of a case: with variants if that has few enough states, else without; may be unusable.
 std::unique_ptr<JointBound> joint_bound_of(const GpuCase& gpu_case) {
   bool is_always_fresh = true;
   for (const ServiceTerms& terms : gpu_case.problem.services) {
@@ -112,7 +112,7 @@ std::unique_ptr<JointBound> joint_bound_of(const GpuCase& gpu_case) {
   return joint;
 }
 
-/// The bound of a case by steps: prices first, where some model may be stale, then all services together.
+/// The bound of a case in steps: first prices, if some model may be stale, then all services together.
 class Bounds {
  public:
   Bounds(const GpuCase& gpu_case, OneGpuSearch& search)
@@ -126,14 +126,14 @@ class Bounds {
   [[nodiscard]] bool is_joint_alone() const { return joint_->is_usable() && joint_->is_always_fresh(); }
   [[nodiscard]] bool may_join() const { return joint_->is_usable(); }
 
-  /// Bounds the search by all services together, and gives the bound of all.
+  /// Uses the joint bound for the search, and returns it for the whole window.
   double join(const PriceBound* prices) {
     const double value = compute(prices);
     search_.set_bound(*joint_);
     return value;
   }
 
-  /// The same, with the price of each service's progress at the best of some factors.
+  /// The same, with the price of each service's progress scaled by the best of some factors.
   double tune(const PriceBound& prices) {
     std::vector<double> best(case_.problem.services.size(), 1.0);
     double least = compute(&prices);
@@ -167,7 +167,7 @@ class Bounds {
   std::vector<ModelState> models_;
 };
 
-/// Proven so far, and whether that is good enough.
+/// The bound proven so far, and whether it is good enough.
 struct Proof {
   double bound = 0;
   double gap = 0;
@@ -189,7 +189,7 @@ void run_pass(OneGpuSearch& search, PassLimits pass, const SearchLimits& limits,
   proof.lower(std::max(search.best_value(), search.left_out()));
 }
 
-/// Where all models stay fresh.
+/// Solves a case in which all models stay fresh.
 double solve_jointly(const GpuCase& gpu_case, const SearchLimits& limits, Bounds& bounds, OneGpuSearch& search) {
   Proof proof{.bound = bounds.join(nullptr), .gap = limits.gap};
   const auto is_over = [&] { return proof.is_done(search) || search.nodes() >= limits.nodes_max; };
@@ -212,7 +212,7 @@ double solve_by_prices(const GpuCase& gpu_case, const SearchLimits& limits, Boun
   search.set_bound(prices);
   Proof proof{.bound = search.value_before() + prices.value(), .gap = limits.gap};
   const auto is_over = [&] { return proof.is_done(search) || search.nodes() >= limits.nodes_max; };
-  // Rounds of short windows are cheap; where all services are bounded together, few prices do.
+  // Rounds of short windows are cheap; with the joint bound few rounds suffice.
   const int more = bounds.may_join() ? 1 : std::clamp(100 / std::max(gpu_case.problem.slots, 1), 1, 5);
   bool is_joined = !bounds.may_join();
   for (const SearchPass& pass : search_passes(gpu_case.problem.slots, more)) {

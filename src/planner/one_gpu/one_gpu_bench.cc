@@ -1,8 +1,8 @@
 // The search for one GPU on random problems of planner/window/testing/problems.h: time by percentile, gap by percentile
 // and the share that is proven optimal. And, problem by problem, its rival: the integer program of the same model
 // (planner/window/testing/integer_model.h), which takes from seconds to hours for a problem of 20 slots. One of them by
-// name: --benchmark_filter=against_integer_program/seed:7/, the rival stopped after BERTH_RIVAL_SECONDS of the
-// processor where that is set; all of them: tests/planner/integer_program.py.
+// name: --benchmark_filter=against_integer_program/seed:7/, with the rival stopped after BERTH_RIVAL_SECONDS of
+// processor time if that is set; all of them: tests/planner/integer_program.py.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ double percentile(std::vector<double> values, double share) {
   return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
 }
 
-/// Of the processor.
+/// Processor time.
 template <typename Solve>
 double ms_of(const Solve& solve) {
   const std::clock_t begin = std::clock();
@@ -71,14 +71,14 @@ BENCHMARK(solve)
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 
-/// After so many seconds of the processor the rival stops with its best so far.
+/// After this much processor time the rival stops with its best solution so far.
 double rival_seconds_max() {
   const char* text = std::getenv("BERTH_RIVAL_SECONDS");
   return text == nullptr ? solver::kInfinity : std::stod(text);
 }
 
-/// Argument: the seed of a problem of 4 services and 20 slots. Counters, of both: objective, bound and milliseconds of
-/// the processor.
+/// Argument: the seed of a problem of 4 services and 20 slots. Counters of both: objective, bound and milliseconds of
+/// processor time.
 void against_integer_program(benchmark::State& state) {
   const Problem problem = testing::one_gpu_problem(Rng(static_cast<std::uint64_t>(state.range(0))), 4, 20);
   Answer ours;

@@ -26,7 +26,7 @@ StandingPiece standing(int site, int service, int use = 0, int ready_in = 0) {
   return {.piece = {.site = SiteIndex(site), .service = ServiceIndex(service), .use = use}, .ready_in = ready_in};
 }
 
-/// The answer, after the checker has looked at it.
+/// The answer, after the checker has accepted it.
 Answer solved(const Problem& problem, const SearchLimits& limits = {}) {
   Answer answer = solve_one_gpu(problem, limits);
   if (answer.is_infeasible) return answer;
@@ -67,8 +67,8 @@ TEST(OneGpu, PreparesASliceBesideARunningOneBeforeItIsNeeded) {
 }
 
 TEST(OneGpu, GivesAStandingSliceAwayWhereItsNewOwnerGainsMore) {
-  // A piece that is given over works after 2 slots, a new one after 3. So service 0 takes the quarter of service 1, who
-  // creates another one: 5 x (8 x 10 + 6 x 10) + 5 x 10, and not 5 x (8 x 10 + 5 x 10) + 8 x 10.
+  // A piece that is handed over works after 2 slots, a new one after 3. So service 0 takes the quarter of service 1,
+  // which creates another one: 5 x (8 x 10 + 6 x 10) + 5 x 10, and not 5 x (8 x 10 + 5 x 10) + 8 x 10.
   Problem problem = quarters_problem(2, 8);
   problem.gpus[0].standing = {standing(0, 0), standing(1, 1)};
   problem.services[0].value = 5;
@@ -77,8 +77,8 @@ TEST(OneGpu, GivesAStandingSliceAwayWhereItsNewOwnerGainsMore) {
 }
 
 TEST(OneGpu, RetrainsWhereThatPays) {
-  // The quarter of the service works on. The half next to it begins in slot 0, is ready in slot 1 and done after 4
-  // slots.
+  // The quarter of the service continues to work. The half next to it begins in slot 0, is ready in slot 1 and done
+  // after 4 slots.
   Problem problem = quarters_problem(1, 20);
   problem.gpus[0].standing = {standing(0, 0)};
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
@@ -113,11 +113,11 @@ TEST(OneGpu, WaitsForFrozenSlotsAndForWhatIsOnItsWay) {
   expect_proven(solved(problem), 30);
   problem.gpus[0].free_from = SlotIndex(0);
   problem.gpus[0].standing = {standing(0, kNoService, 0, 5)};
-  expect_proven(solved(problem), 30);  // given over in slot 5, it works after 2 slots
+  expect_proven(solved(problem), 30);  // handed over in slot 5, it works after 2 slots
 }
 
 TEST(OneGpu, FindsThatTwoRetrainingsMakeRoomForTheThirdService) {
-  // Site 6 is free, site 2 service 1's. Both retrain for two slots, then both are service 3's.
+  // Site 6 is free, site 2 service 1's. Both retrain for two slots, then both belong to service 3.
   const Problem problem = one_gpu_problem(Rng(49), 4, 20);
   const Piece third = {.site = SiteIndex(3), .service = ServiceIndex(3), .use = 1};
   const Piece first = {.site = SiteIndex(7), .service = ServiceIndex(1), .use = 0};
@@ -200,7 +200,8 @@ TEST(OneGpu, FindsTheBestOfAllWaysOn) {
 }
 
 TEST(OneGpu, MayRetrainLaterWhereProgressIsKeptWhenItIsDue) {
-  // A retraining that moves to another slice is done exactly when the next is due, and so fresh for the rest.
+  // A retraining that moves to another slice is completed exactly when the next is due, so the model is fresh for the
+  // rest.
   const Problem problem = testing::one_gpu_of_tiny(133964873633431);
   const std::optional<Answer> truth = testing::Exhaustive(problem, 3'000'000).solve();
   ASSERT_TRUE(truth.has_value());

@@ -59,7 +59,7 @@ FaultText find_offer_fault(const CheckedPlan& plan) {
   return std::nullopt;
 }
 
-/// Conditions before a slice's GPU, profile and demand can be named.
+/// Conditions under which a slice's GPU, profile and demand can be named.
 FaultText find_index_fault(const CheckedPlan& plan) {
   const PackedSlice* last = nullptr;
   for (const PackedSlice& packed : plan.packing.slices) {

@@ -1,4 +1,5 @@
-/// The verifier of a packing. It shares no code with the search: it knows the problem, the plan and the rules of MIG.
+/// The verifier of a packing. It shares no code with the search: it depends only on the problem, the plan and the rules
+/// of MIG.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,10 @@
 
 namespace berth::packing {
 
-/// Why a packing is no solution of a problem, or nothing. The message says what was wanted and found, and on which GPU,
-/// slice or demand; of several faults the first in this order is reported:
+/// Why a packing is not a solution of a problem, or nothing. The message says what was wanted and found, and on which
+/// GPU, slice or demand; of several faults the first in this order is reported:
 ///
-/// 1. GPUs: each is of an offer, no offer is used more often than allowed, none is without a slice.
+/// 1. GPUs: each is of an offer, no offer is used more often than allowed, none is empty.
 /// 2. Slices: sorted, on a GPU of the plan, for a demand of the problem, together legal on each GPU; with tenants apart
 ///    one tenant per GPU.
 /// 3. Points: a measured row of the demand's model for that GPU model and profile (a whole GPU has rows of its own),

@@ -1,5 +1,5 @@
-// Fleets with just enough GPUs for a plan that is known: `pack` refuses none of them, is hardly more expensive than an
-// integer program, and proves nothing that is wrong.
+// Fleets with just enough GPUs for a known plan: `pack` refuses none of them, is hardly more expensive than an integer
+// program, and proves nothing false.
 
 #include <gtest/gtest.h>
 

@@ -47,7 +47,7 @@ struct Subproblem {
   FoundPlan plan;  ///< the best, ignoring free slices
 };
 
-/// A subproblem that keeps the free slice, and its plan for that.
+/// A subproblem that keeps the free slice, and its plan with it.
 struct Keeper {
   std::size_t subproblem = 0;
   FoundPlan plan;
@@ -202,8 +202,7 @@ class Packer {
   Budget budget_;
   std::vector<Subproblem> subproblems_;
   std::vector<Keeper> keepers_;
-  bool is_some_keeper_unsure_ =
-      false;  ///< for some pool it is not known whether it could keep a free slice of the last size
+  bool is_some_keeper_unsure_ = false;  ///< whether some pool could keep a free slice of the last size is not known
   bool is_largest_free_proven_ = false;
 };
 

@@ -16,7 +16,7 @@ struct UsableRule;
 
 namespace berth::packing {
 
-/// The budget of a search. A node is one way tried to serve one more demand in addition to a partial plan; relaxations
+/// The budget of a search. A node is one attempt to serve one more demand in addition to a partial plan; relaxations
 /// and the filling of GPUs count as the number of nodes that take as long.
 struct PackOptions {
   std::int64_t nodes_max = 60'000'000;
@@ -35,7 +35,7 @@ struct PackScore {
 struct PackResult {
   Packing packing;
   PackScore score;
-  /// No plan needs less: GPUs, or micro-USD per hour if offers have prices.
+  /// No plan costs less: in GPUs, or in micro-USD per hour if offers have prices.
   std::int64_t bound = 0;
   bool is_proven = false;               ///< the plan reaches the bound
   bool is_largest_free_proven = false;  ///< no plan with this objective leaves a larger free slice
@@ -44,7 +44,7 @@ struct PackResult {
   std::vector<Slice> unused;            ///< `empty_places`
 };
 
-/// Packs. The result depends on the arguments alone. Errors (kInvalidInput): demands that no slice can serve, all named
+/// Packs. The result depends only on the arguments. Errors (kInvalidInput): demands that no slice can serve, all named
 /// at once; numbers too long for exact work; the offers cannot serve the demands (says whether that is proven).
 [[nodiscard]] Result<PackResult> pack(const PackingProblem& problem, const PackOptions& options);
 
@@ -57,8 +57,8 @@ struct PackResult {
 /// The points at which a demand may run.
 [[nodiscard]] profile::UsableRule usable_rule(const PackingProblem& problem, const Demand& demand);
 
-/// A demand's best use of a kind of slice: the usable point with most throughput; ties: smaller batch, then fewer
-/// processes. Nothing if no measured point is usable there. Exact.
+/// A demand's best use of a kind of slice: the usable point with the highest throughput; ties: smaller batch, then
+/// fewer processes. Nothing if no measured point is usable there. Exact.
 [[nodiscard]] std::optional<PerformancePoint> best_point(const PackingProblem& problem, const Demand& demand,
                                                          const GpuModel& model, ProfileId profile);
 

@@ -306,7 +306,7 @@ class ParvaData : public ::testing::Test {
 };
 
 TEST_F(ParvaData, SixScenariosAreProvenMinimal) {
-  // ParvaGPU's own plans take 2, 3, 5, 7, 13, 16 GPUs, with up to 5 processes in places.
+  // ParvaGPU's own plans take 2, 3, 5, 7, 13, 16 GPUs, with up to 5 processes in some places.
   const std::vector<std::pair<int, std::vector<std::int64_t>>> wanted = {{3, {2, 3, 5, 7, 12, 16}},
                                                                          {5, {2, 3, 5, 7, 12, 15}}};
   for (const auto& [processes_max, gpus] : wanted) {

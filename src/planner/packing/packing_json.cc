@@ -1,9 +1,5 @@
 #include "planner/packing/packing_json.h"
 
-#include <string>
-#include <vector>
-
-#include "base/json/text.h"
 #include "domain/values/scenario.h"
 
 namespace berth::packing {
@@ -20,62 +16,50 @@ struct PlanView {
   }
 };
 
-/// Where a slice is.
-json::Members place_members(const PlanView& view, const Slice& slice) {
+/// Where a slice is: its first members.
+void put_place(json::Writer& json, const PlanView& view, const Slice& slice) {
   const GpuModel& model = view.model_of(slice.gpu);
-  json::Members members = {{"gpu", json::json_text(slice.gpu.index)}};
-  if (view.names_models) members.emplace_back("gpu_model", json::json_text(model.name));
-  members.emplace_back("profile", json::json_text(profile_name(model, slice.profile)));
-  members.emplace_back("start", json::json_text(slice.start));
-  return members;
+  json.member("gpu", slice.gpu.index);
+  if (view.names_models) json.member("gpu_model", model.name);
+  json.member("profile", profile_name(model, slice.profile)).member("start", slice.start);
 }
 
-std::string slice_text(const PlanView& view, const PackedSlice& packed) {
+void write_place(json::Writer& json, const PlanView& view, const Slice& slice) {
+  json.open_object();
+  put_place(json, view, slice);
+  json.close_object();
+}
+
+void write_slice(json::Writer& json, const PlanView& view, const PackedSlice& packed) {
   const Demand& demand = view.problem.demands[packed.demand];
-  json::Members members = place_members(view, packed.slice);
-  members.emplace_back("model", json::json_text(demand.model));
-  members.emplace_back("tenant", json::json_text(demand.tenant));
-  members.emplace_back("batch", json::json_text(packed.batch));
-  members.emplace_back("processes", json::json_text(packed.processes));
-  members.emplace_back("requests_per_second", json::exact_text(packed.requests_per_second));
-  return json::object_text(members);
-}
-
-std::string slices_text(const PlanView& view) {
-  std::vector<std::string> items;
-  items.reserve(view.result.packing.slices.size());
-  for (const PackedSlice& packed : view.result.packing.slices) items.push_back(slice_text(view, packed));
-  return json::list_text(items);
-}
-
-std::string unused_text(const PlanView& view) {
-  std::vector<std::string> items;
-  items.reserve(view.result.unused.size());
-  for (const Slice& slice : view.result.unused) items.push_back(json::object_text(place_members(view, slice)));
-  return json::list_text(items);
+  json.open_object();
+  put_place(json, view, packed.slice);
+  json.member("model", demand.model).member("tenant", demand.tenant);
+  json.member("batch", packed.batch).member("processes", packed.processes);
+  json.member("requests_per_second", packed.requests_per_second).close_object();
 }
 
 }  // namespace
 
 bool names_gpu_models(const PackingProblem& problem) { return problem.is_priced() || problem.offers.size() > 1; }
 
-json::Members packing_members(const PackingProblem& problem, const packing::PackResult& result) {
+void put_packing(json::Writer& json, const PackingProblem& problem, const packing::PackResult& result) {
   const PlanView view{.problem = problem, .result = result, .names_models = names_gpu_models(problem)};
   const packing::PackScore& score = result.score;
-  const std::string largest_free =
-      score.largest_free ? json::object_text(place_members(view, *score.largest_free)) : "null";
-  return {{"gpus", json::json_text(score.gpus)},
-          {"bound", json::json_text(result.bound)},
-          {"proven", json::json_text(result.is_proven)},
-          {"objective", problem.is_priced() ? "\"cost_micro_usd_per_hour\"" : "\"gpus\""},
-          {"cost_micro_usd_per_hour", json::json_text(json::or_null(score.micro_usd_per_hour))},
-          {"slices", slices_text(view)},
-          {"unused", unused_text(view)},
-          {"largest_free", largest_free},
-          {"largest_free_proven", json::json_text(result.is_largest_free_proven)},
-          {"slice_count", json::json_text(score.slices)},
-          {"slice_count_proven", json::json_text(result.is_slice_count_proven)},
-          {"nodes", json::json_text(result.nodes)}};
+  json.member("gpus", score.gpus).member("bound", result.bound).member("proven", result.is_proven);
+  json.member("objective", problem.is_priced() ? "cost_micro_usd_per_hour" : "gpus");
+  json.member("cost_micro_usd_per_hour", score.micro_usd_per_hour);
+  json.list("slices", result.packing.slices, [&](auto& to, const PackedSlice& slice) { write_slice(to, view, slice); });
+  json.list("unused", result.unused, [&](auto& to, const Slice& slice) { write_place(to, view, slice); });
+  json.key("largest_free");
+  if (score.largest_free) {
+    write_place(json, view, *score.largest_free);
+  } else {
+    json.value(nullptr);
+  }
+  json.member("largest_free_proven", result.is_largest_free_proven);
+  json.member("slice_count", score.slices).member("slice_count_proven", result.is_slice_count_proven);
+  json.member("nodes", result.nodes);
 }
 
 }  // namespace berth::packing

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kBatchWrittenMax = 1'000'000;
 constexpr std::int64_t kStartWrittenMax = 1000;
-/// A plan of a hundred thousand GPUs with seven slices each fits.
+/// Enough for a plan of a hundred thousand GPUs with seven slices each.
 constexpr json::Limits kLimits{.text_bytes_max = 512U << 20U, .value_count_max = 8'000'000};
 
 /// A description of a value for error messages.
@@ -39,7 +39,7 @@ std::optional<Decimal> number_of(const yaml::Node* value) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// Reads the members of one object of the file, with the place for errors. After the first failure every answer is
+/// Reads the members of one object of the file, with the place for errors. After the first failure every result is
 /// empty.
 class PlanObject {
  public:

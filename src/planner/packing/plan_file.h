@@ -13,7 +13,7 @@
 
 namespace berth::packing {
 
-/// A slice as it is written: by names.
+/// A slice as written in the file: by names.
 struct PlanFileSlice {
   std::uint32_t gpu = 0;
   std::optional<std::string> gpu_model;
@@ -35,16 +35,16 @@ struct PlanFile {
 inline constexpr std::uint32_t kPlanGpusMax = 1'000'000;
 
 /// Reads `gpus` (optional) and `slices`; other keys are ignored. Numbers are read exactly, not through a double. Errors
-/// name the file and the place: line and column where it is not JSON, else the key ("slices[3].start").
+/// name the file and the position: line and column if it is not JSON, else the key ("slices[3].start").
 [[nodiscard]] Result<PlanFile> read_plan_file(std::string_view text, const std::string& file);
 
 /// The plan by indices of `offers` and `demands`: a slice's GPU model must be an offer (with one offer it may be
 /// omitted), its profile must belong to that model, its tenant and model must be a demand. The quality of the plan is
-/// not checked. Errors name the place as above.
+/// not checked. Errors name the position as above.
 [[nodiscard]] Result<Packing> bind_plan(const PlanFile& plan, const std::string& file,
                                         const std::vector<GpuOffer>& offers, const std::vector<Demand>& demands);
 
-/// Both, for the demands and offers of a problem.
+/// Reads and binds a plan for the demands and offers of a problem.
 [[nodiscard]] Result<Packing> parse_plan(std::string_view text, const std::string& file, const PackingProblem& problem);
 
 }  // namespace berth::packing

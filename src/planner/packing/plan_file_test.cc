@@ -115,10 +115,12 @@ TEST(PlanFile, WrongMembersAreReportedByPath) {
 
 TEST(PlanFile, WhatIsNoJsonIsReportedByLineAndColumn) {
   const std::string deep(65, '[');
+  std::string path;
+  for (int level = 0; level < 64; ++level) path += "[0]";
   expect_refused({{"", "p.json:1:1: wanted JSON, found the end of the text"},
-                  {"{\"slices\":\n  [}", "p.json:2:4: wanted JSON, found \"}\""},
+                  {"{\"slices\":\n  [}", "p.json:2:4: slices[0]: wanted JSON, found \"}\""},
                   {"{\"slices\":[],\"slices\":[]}", "p.json:1:14: wanted each key once, found \"slices\" again"},
-                  {deep, "p.json:1:65: [0]..."},
+                  {deep, "p.json:1:65: " + path + ": wanted at most 64 levels of nesting, found more"},
                   {"{\"slices\":[]} x", "p.json:1:15: wanted JSON, found \"x\""}},
                  two_models());
 }

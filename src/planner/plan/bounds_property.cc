@@ -1,6 +1,6 @@
 // No schedule that a search finds is worth more than the bound that the same search, or one of a wider problem, proves:
 // `checked_bound` ends the program where that fails. Random problems of one GPU and of fleets, with and without rules,
-// with few and many nodes, solved as plans are and as the questions behind their reasons are.
+// with few and many nodes, solved like plans and like the what-if questions behind their reasons.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,12 +30,12 @@ constexpr std::uint64_t kSeeds = 120;
 constexpr std::uint64_t kSeeds = 30;
 #endif
 
-/// A slice that a service drops, a retraining takes for one second, and the service has again was in no bound.
+/// No bound covered a slice that a service drops, a retraining takes for one second, and the service gets back.
 const std::vector<std::uint64_t> kRefutedOnce = {102010};
 
 constexpr int kStepsForbidden = 4;  ///< of a schedule, each forbidden in turn
 
-/// Of any of the shapes that are searched in different ways: the joint bound alone, prices, a fleet of 2 to 4 GPUs.
+/// A problem of any shape with its own search method: the joint bound alone, prices, a fleet of 2 to 4 GPUs.
 Problem any_problem(std::uint64_t seed) {
   Rng rng = Rng(seed).split("problem");
   const std::vector<std::vector<std::string>> fleets = {{"A30-24GB"},
@@ -80,7 +80,7 @@ TEST(Bounds, NoScheduleThatIsFoundRefutesAProof) {
       ++complete;
       EXPECT_EQ(find_fault(problem, answer.schedule), std::nullopt);
       EXPECT_GE(answer.bound, answer.objective);
-      // What one search finds does not pass what another proves.
+      // No search finds more than another one proves possible.
       if (is_complete(few)) {
         expect_bound_holds(few.bound, answer.objective);
         expect_bound_holds(answer.bound, few.objective);

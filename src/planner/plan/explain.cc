@@ -24,7 +24,7 @@ ServiceShare means_of(const Problem& problem, const std::vector<SlotFigures>& sl
   return share;
 }
 
-/// What the objective gains if a service has so many requests per second more of a variant in every slot.
+/// The gain in the objective if a service has `rate` more requests per second of a variant in every slot.
 double gain_of_more(const fleet::FleetState& state, ServiceIndex service, std::size_t variant,
                     double requests_per_second) {
   const fleet::ServiceSupply& now = state.service(service);
@@ -56,7 +56,7 @@ std::optional<SliceStep> best_step_up(const fleet::FleetState& state, ServiceInd
   return best;
 }
 
-/// What the objective loses (below 0) if a piece of a GPU gives nothing as long as it stands.
+/// The change of the objective (below 0) if a piece of a GPU has no effect while it exists.
 double change_without(const fleet::FleetState& state, GpuIndex gpu, const Piece& piece, double rate) {
   const fleet::Terms& terms = state.terms();
   const fleet::ServiceSupply& now = state.service(piece.service);
@@ -71,7 +71,7 @@ double change_without(const fleet::FleetState& state, GpuIndex gpu, const Piece&
   return fleet::value_of(terms, piece.service, capacity, now.progress) - now.value;
 }
 
-/// One less of those that each service has in the end.
+/// The loss of one of the slices that each service has at the end.
 std::vector<std::optional<SliceStep>> best_steps_down(const fleet::FleetState& state) {
   const Problem& problem = state.terms().problem;
   std::vector<std::optional<SliceStep>> best(problem.services.size());

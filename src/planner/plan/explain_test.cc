@@ -33,7 +33,7 @@ int slices_counted(const Problem& problem, const Schedule& schedule) {
   return count;
 }
 
-/// Two halves of service 0 stand, a quarter of service 1 never does. Loads 30 and 10.
+/// Two halves of service 0 exist; service 1 never has a quarter. Loads 30 and 10.
 Problem two_halves() {
   Problem problem = testing::quarters_problem(2, 10);
   problem.services[0].loads.assign(11, 30);
@@ -58,14 +58,14 @@ TEST(Explain, SharesAreMeansOverTheWindow) {
 
 TEST(Explain, OneSliceMoreIsTheKindThatGainsMostPerSm) {
   const auto shares = explain_shares(two_halves(), {.gpus = {{}}});
-  // Service 0 is short of 10 for five slots: a quarter has them.
+  // Service 0 is short of 10 for five slots: a quarter provides them.
   ASSERT_TRUE(shares[0].one_more.has_value());
   EXPECT_EQ(shares[0].one_more->kind, 0);
   EXPECT_EQ(shares[0].one_more->requests_per_second, 10);
   EXPECT_NEAR(shares[0].one_more->change, 50, 1e-9);
   EXPECT_NEAR(shares[1].one_more->change, 100, 1e-9);
   Problem problem = two_halves();
-  problem.services[0].loads.assign(11, 20);  // nobody misses anything
+  problem.services[0].loads.assign(11, 20);  // no service is short of capacity
   EXPECT_FALSE(explain_shares(problem, {.gpus = {{}}})[0].one_more.has_value());
 }
 
@@ -92,7 +92,7 @@ TEST(Explain, ASliceThatComesLaterTakesNothingOfAnotherVariant) {
   EXPECT_NEAR(shares[0].one_less->change, -100, 1e-9);
 }
 
-/// What the objective would be with one more GPU, on which a slice of a kind serves and nothing ever changes.
+/// The objective with one more GPU, on which a slice of a kind serves without any change.
 double objective_with(const Problem& problem, const Schedule& schedule, const Piece& piece, ModelIndex model) {
   Problem more = problem;
   GpuTerms gpu;

@@ -18,7 +18,7 @@ constexpr double kRoomGainLeast = 1e-6;  ///< of the objective
 
 std::size_t ordinal(int index) { return static_cast<std::size_t>(index); }
 
-/// FreeRoom on a GPU for a slice.
+/// A site on a GPU that is kept free for a slice.
 struct FreeRoom {
   GpuIndex gpu;
   SiteIndex site;
@@ -28,8 +28,8 @@ bool is_of_use_for_retraining(const std::vector<Rates>& rates) {
   return std::ranges::any_of(rates, [](const Rates& each) { return each.retraining_slots > 0; });
 }
 
-/// On the first GPU of each GPU model (all are equal, as they are empty), the last site of each kind on which a service
-/// can retrain: sites at the end leave most room for others.
+/// On the first GPU of each GPU model (all are equal, because they are empty), the last site of each kind on which a
+/// service can retrain: sites at the end leave the most room for others.
 std::vector<FreeRoom> rooms_of(const Problem& problem) {
   std::vector<FreeRoom> rooms;
   std::vector<char> is_known(problem.models.size());
@@ -86,7 +86,7 @@ Problem begun_with(const Problem& problem, const Schedule& layout) {
 
 bool is_complete(const Answer& answer) { return !answer.is_infeasible && !answer.misses_floors; }
 
-/// The objective of the window that begins with a layout; nothing if floors are then not kept.
+/// The objective of the window that begins with a layout; nothing if it violates floors.
 std::optional<double> window_worth(const Problem& window, const SearchLimits& limits, const Schedule& layout) {
   const Answer answer = solve(begun_with(window, layout), limits);
   return is_complete(answer) ? std::optional(answer.objective) : std::nullopt;
@@ -99,7 +99,7 @@ struct Roomier {
   double worth = 0;
 };
 
-/// The best of all with one more room than `first` leaves, if it is worth more than `least`.
+/// The best layout that keeps one more site free than `first` does, if it is worth more than `least`.
 std::optional<Roomier> with_one_more(const Problem& window, const Problem& first, const SearchLimits& limits,
                                      double least) {
   std::optional<Roomier> best;

@@ -116,7 +116,7 @@ Problem empty_large_fleet(int gpus, double load) {
   return first_layout_problem(problem);
 }
 
-/// From as many GPUs as nodes on, the first placement had used them all; at prices of 0 it places nothing.
+/// With at least as many GPUs as nodes, the first placement used up all nodes; at prices of 0 it places nothing.
 TEST(FirstLayout, MoreGpusThanNodesAreUsedAsWell) {
   for (const double load : {0.2, 1.0}) {
     SCOPED_TRACE(load);
@@ -126,7 +126,7 @@ TEST(FirstLayout, MoreGpusThanNodesAreUsedAsWell) {
   }
 }
 
-/// A trust domain is a group of services that share no GPU with others: each takes nodes of its own.
+/// A trust domain is a group of services that share no GPU with others: each group has its own nodes.
 TEST(FirstLayout, ManyTrustDomainsTakeNoNodesFromEachOther) {
   Problem first = empty_large_fleet(800, 0.2);
   for (const ServiceIndex i : indices_of<ServiceIndex>(first.services))

@@ -24,10 +24,10 @@ std::size_t nth(int index) { return static_cast<std::size_t>(index); }
 /// Requests per second of each service.
 using Amounts = std::vector<double>;
 
-/// Services that may share a GPU: one that is alone and 0, or kNoService and a trust domain.
+/// Services that may share a GPU: {a service that must be alone, 0}, or {kNoService, a trust domain}.
 using Group = std::pair<ServiceIndex, int>;
 
-/// What a GPU may hold at most, by weights.
+/// The most that a GPU can supply, by weights.
 struct GpuSupply {
   double value = 0;
   Amounts given;
@@ -67,7 +67,7 @@ class ShortageProof {
   }
 
  private:
-  /// Notes what the best supplies are.
+  /// Computes and keeps the best supplies. Returns whether they prove a shortage.
   bool is_proof(const Amounts& weights) {
     given_.assign(needed_.size(), 0);
     double most = 0;
@@ -106,7 +106,7 @@ class ShortageProof {
     return group.first >= 0 ? service == group.first : !terms.is_alone_on_gpu && terms.trust_domain == group.second;
   }
 
-  /// Of a GPU that changes: the best of the groups that may share one.
+  /// The best supply of a GPU that changes, over the groups that may share one.
   [[nodiscard]] GpuSupply best_change(const GpuTerms& gpu, const Amounts& weights) const {
     GpuSupply best{.value = 0, .given = Amounts(needed_.size())};
     for (const Group& group : groups_) {
@@ -118,7 +118,7 @@ class ShortageProof {
     return best;
   }
 
-  /// What a site gives the service that makes the most of it.
+  /// The value of a site to the service that makes the most of it.
   struct BestUse {
     double value = 0;
     double rate = 0;
@@ -144,7 +144,7 @@ class ShortageProof {
     }
     std::unordered_map<std::uint64_t, double> known;
     GpuSupply supply{.value = best_packing(model, uses, free, known), .given = Amounts(needed_.size())};
-    while (free != 0) {  // the way that the best value was had
+    while (free != 0) {  // recovers the choice behind the best value
       const SiteIndex site(std::countr_zero(free));
       const std::uint64_t without = free & ~(std::uint64_t{1} << site);
       const std::uint64_t with = free & ~model.sites[site].clashes;

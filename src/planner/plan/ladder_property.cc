@@ -1,5 +1,5 @@
 // The ladder: on hundreds of random tiny problems an exhaustive search, the integer program and our own searches agree.
-// On problems that are too large for the exhaustive search the others are held against each other.
+// On problems that are too large for the exhaustive search the others are compared with each other.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr std::uint64_t kCasesPerShared = 4;
 struct Rung {
   const char* name;
   bool takes_fleets;  ///< more than one GPU
-  bool is_exact;      ///< on problems of this size; others are sound: their bound and their schedule hold
+  bool is_exact;      ///< on problems of this size; others are sound: their bound and their schedule are valid
   std::function<Answer(const Problem&)> solve;
 };
 
@@ -40,7 +40,7 @@ std::vector<Rung> rungs() {
   };
 }
 
-/// Equal but for rounding, and for what the library takes for equal.
+/// Equal up to rounding and to the library's tolerance.
 bool is_same(double a, double b) { return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)) + 1e-5; }
 
 void expect_answer_is_sound(const Problem& problem, const Answer& answer) {
@@ -59,7 +59,7 @@ void expect_agrees(const Problem& problem, const Answer& truth, const Answer& an
       << fmt::format("bound {} for {}", answer.bound, truth.objective);
 }
 
-/// For a solver that is not exact: what it says holds.
+/// For a solver that is not exact: its claims are true.
 void expect_holds(const Problem& problem, const Answer& truth, const Answer& answer) {
   if (answer.is_infeasible) {
     EXPECT_TRUE(truth.is_infeasible) << fmt::format("there is one of {}", truth.objective);
@@ -87,7 +87,7 @@ void expect_rung_holds(const Rung& rung, const Problem& problem, const Answer& t
   }
 }
 
-/// What the problems of a run were like, so that the properties cannot hold for want of cases.
+/// Statistics of the problems of a run, so that the properties cannot hold for lack of cases.
 struct Census {
   int known = 0;
   int infeasible = 0;
@@ -130,7 +130,7 @@ TEST(Ladder, EveryRungAgreesWithTheExhaustiveSearch) {
       expect_rung_holds(rung, problem, *truth);
     }
   }
-  // Whole cases, as there are few with sanitizers.
+  // Rounded down to whole cases, because there are few with sanitizers.
   const auto share = [&](double part) { return static_cast<int>(part * census.known); };
   EXPECT_GT(census.known, 0.5 * static_cast<double>(seeds.size()));
   EXPECT_GE(census.infeasible, share(0.03));

@@ -11,13 +11,13 @@
 namespace berth::planner {
 namespace {
 
-constexpr int kSmallFleet = 8;  ///< GPUs up to which each is also solved by itself
+constexpr int kSmallFleet = 8;  ///< GPUs up to which each is also solved separately
 constexpr int kTinyFleet = 2;   ///< GPUs up to which all have their turn in each plan
 constexpr int kRoundsMax = 2;
 constexpr double kObjectiveGainLeast = 1e-7;  ///< of the objective: less is rounding
 constexpr double kPartGap = 0.002;
 
-/// Solves one GPU at a time, among those whose turn it is, with the others outside, as long as that gains.
+/// Solves one GPU at a time, among those whose turn it is, with the others outside, while that gains.
 void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answer& answer) {
   const int gpus = static_cast<int>(problem.gpus.size());
   const SearchLimits part_limits{.nodes_max = limits.nodes_max / gpus / kRoundsMax, .gap = kPartGap};

@@ -10,8 +10,8 @@
 namespace berth::planner {
 namespace {
 
-/// Nothing stands, and a service has a load for a half, or two quarters, of one GPU, at a price for each slice. It
-/// cannot serve on the whole GPU.
+/// An empty GPU, and a service with a load for a half or two quarters, at a price for each slice. It cannot serve on
+/// the whole GPU.
 Problem one_half_wanted() {
   Problem problem = testing::quarters_problem(1, 20);
   problem.services[0].loads.assign(21, 20);

@@ -132,7 +132,7 @@ class Reasoning {
     return likely;
   }
 
-  /// Whether a piece that is assigned needs a step of the same GPU.
+  /// Whether an assigned piece needs `step`, a step of the same GPU.
   [[nodiscard]] bool serves(const Step& step, const Step& assigned) const {
     if (step.slot > assigned.slot) return false;
     if (step.type == StepType::kAssign) return step.piece == assigned.piece && step.slot == assigned.slot;
@@ -165,7 +165,7 @@ class Reasoning {
     }
   }
 
-  /// Of a step with a reason; one that is needed gains more than all that is known.
+  /// The gain of a step with a reason; that of a step without an alternative is infinite.
   [[nodiscard]] double gain_of(std::size_t i) const {
     return reasons_.steps[i].reason->gain.value_or(std::numeric_limits<double>::infinity());
   }
@@ -184,7 +184,7 @@ class Reasoning {
     reason.gain.reset();
     std::optional<Alternative> other = what_ifs_.without(step.gpu, step.piece, ban_of(step.type), options_.limits);
     if (!other) return reason;
-    // What may not take a step is a schedule of the problem: the bound of the answer is one of it as well.
+    // A schedule without the step is a schedule of the problem, so the answer's bound also bounds it.
     (void)checked_bound(answer_.bound, other->objective);
     reason.gain = answer_.objective - other->objective;
     if (other->bound) reason.gain_slack = std::max(0.0, *other->bound - other->objective);

@@ -30,7 +30,7 @@ struct StepReason {
   /// step (Ban). Below 0 if that schedule is better than the plan. Nothing if no schedule without the step was found
   /// that keeps floors, pins and budgets.
   std::optional<double> gain = 0;
-  /// The true loss is at least gain - gain_slack, as schedules without the step may be better than the one found.
+  /// The true loss is at least gain - gain_slack, because schedules without the step may be better than the one found.
   /// Nothing if not known.
   std::optional<double> gain_slack;
   double objective_instead = 0;  ///< of the schedule without the step
@@ -40,7 +40,7 @@ struct StepReason {
 /// A step and its reason, as far as computed.
 struct ReasonedStep {
   Step step;
-  double kept_worth = 0;             ///< of a `kKeep` step: the contribution of the slice, all else as planned
+  double kept_worth = 0;             ///< of a `kKeep` step: the slice's contribution, everything else as planned
   std::optional<GpuWorth> of_gpu;    ///< of other steps: the worth of all changes of the GPU
   std::optional<StepReason> reason;  ///< of other steps, if computed
 };
@@ -55,7 +55,7 @@ struct ReasonedStep {
 inline constexpr std::size_t kAllReasons = std::numeric_limits<std::size_t>::max();
 struct ReasonOptions {
   SearchLimits limits;                                  ///< of each search without a step
-  std::size_t count = kAllReasons;                      ///< steps whose reasons are wanted, those with the largest gain
+  std::size_t count = kAllReasons;                      ///< the number of steps to explain, those with the largest gain
   std::function<bool(double done)> progress = nullptr;  ///< may be empty; returns false to stop
 };
 
@@ -63,8 +63,8 @@ struct Reasons {
   std::vector<ReasonedStep> steps;     ///< all of them, in the order of steps_of
   std::size_t computed = 0;            ///< reasons in `steps`
   std::size_t what_ifs = 0;            ///< searches without a step
-  bool are_largest = true;             ///< no step without a reason has a larger gain than one that has its reason
-  std::optional<double> better_found;  ///< objective of the best schedule found that is worth more than the answer
+  bool are_largest = true;             ///< no step without a reason has a larger gain than one with a reason
+  std::optional<double> better_found;  ///< objective of the best schedule found that beats the answer
   bool is_stopped = false;             ///< by `progress`; the rest is then not complete
 };
 

@@ -17,10 +17,10 @@
 namespace berth::planner {
 namespace {
 
-constexpr double kRounding = 1e-9;    ///< of an objective: sums in another order differ by so much
+constexpr double kRounding = 1e-9;    ///< of an objective: sums in another order differ by this much
 constexpr int kNarrowNodesShare = 3;  ///< a search without a bound has this fraction of the nodes
 
-/// A GPU model of its own for this GPU, in which the site is of a kind of its own; returns the rates of that kind.
+/// Gives this GPU a model of its own, in which the site has a kind of its own; returns the rates of that kind.
 std::vector<Rates>& own_kind(Problem& problem, GpuIndex gpu, SiteIndex site) {
   ModelTerms model = problem.models[static_cast<std::size_t>(problem.gpus[gpu].model)];
   Site& own = model.sites[static_cast<std::size_t>(site)];
@@ -72,7 +72,7 @@ Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban
     keep_standing(problem, piece, result.gpus[gpu]);
     return result;
   }
-  // A piece that existed before and returns would have to lose its rate while it stands. It may stay, so the GPU does
+  // A piece that existed before and returns would have to lose its rate while it exists. It may stay, so the GPU does
   // not change.
   if (stands_so(problem.gpus[gpu], piece, ban == Ban::kAnyBegin)) {
     result.gpus[gpu].free_from = SlotIndex(problem.slots);
@@ -87,7 +87,7 @@ Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban
   return result;
 }
 
-/// The plan, from which GPUs are taken out and put back.
+/// The plan as a fleet state, from which GPUs are taken out and put back.
 class WhatIfs::Fleet {
  public:
   Fleet(const Problem& problem, const Schedule& schedule)
@@ -151,7 +151,7 @@ class WhatIfs::Fleet {
     return found;
   }
 
-  /// What a GPU does if its changes take no time and have no price.
+  /// The path of a GPU if its changes take no time and have no price.
   [[nodiscard]] fleet::Path without_waiting(GpuIndex gpu) const {
     fleet::Path path = state_.path(gpu);
     const auto stands = std::ranges::count_if(problem_.gpus[fleet::idx(gpu)].standing, [](const StandingPiece& each) {
@@ -163,7 +163,7 @@ class WhatIfs::Fleet {
     return path;
   }
 
-  /// Takes changes of a GPU in where they keep all rules and are better. Requires: the ban is kept.
+  /// Makes changes of a GPU the best alternative if they keep all rules and are better. Requires: the ban is kept.
   void consider(GpuIndex gpu, std::vector<Change> changes, std::optional<Alternative>& best) {
     const PathWorth found = judged(gpu, fleet::make_path(terms_, gpu, changes));
     if (!found.is_legal || (best && found.objective <= best->objective)) return;
@@ -214,7 +214,7 @@ class WhatIfs::Fleet {
   double score_ = 0;
   std::int64_t nodes_ = 0;
   GpuIndex narrowed_gpu_{-1};
-  std::vector<ServiceIndex> services_;  ///< likely ones of that GPU
+  std::vector<ServiceIndex> services_;  ///< the likely services of that GPU
 };
 
 WhatIfs::WhatIfs(const Problem& problem, const Schedule& schedule)

@@ -10,7 +10,7 @@
 
 namespace berth::planner {
 
-/// What is forbidden on one site of one GPU in the whole window.
+/// An action that is forbidden on one site of one GPU in the whole window.
 enum class Ban {
   kBegin,     ///< this service does not begin there in this use
   kAnyBegin,  ///< no piece begins there
@@ -32,8 +32,8 @@ struct GpuWorth {
 /// The best schedule found that keeps a ban.
 struct Alternative {
   double objective = 0;
-  /// No schedule that keeps the ban has a larger objective, among those that differ from the plan on this GPU alone or,
-  /// if all GPUs were solved anew, among all. Nothing if not known.
+  /// No schedule that keeps the ban has a larger objective, among those that differ from the plan only on this GPU or,
+  /// if all GPUs were re-solved, among all. Nothing if not known.
   std::optional<double> bound;
   std::vector<Change> changes;  ///< of the GPU of the ban
   /// The whole schedule, if it is better than the plan.
@@ -60,13 +60,13 @@ class WhatIfs {
   /// Exact. O(services of the GPU x slots x samples).
   [[nodiscard]] GpuWorth worth_of_changes(GpuIndex gpu);
 
-  /// The best of: the GPU without changes; the GPU solved anew with the others as planned; in a fleet of at most
-  /// kWholeFleet GPUs and kServicesAll services, all GPUs solved anew. Nothing if none was found that keeps floors,
-  /// pins and budgets.
+  /// The best of: the GPU without changes; the GPU re-solved with the others as planned; in a fleet of at most
+  /// kWholeFleet GPUs and kServicesAll services, all GPUs re-solved. Nothing if none was found that keeps floors, pins
+  /// and budgets.
   ///
   /// With more than kServicesAll services the GPU is solved for the services with pieces or pins on it or in its plan,
-  /// and kServicesMore others with the largest gain per SM, with a third of the nodes; there is no bound then.
-  /// Otherwise the bound is that of the GPU with the others as planned or, if all were solved anew, that of all.
+  /// and kServicesMore others with the largest gain per SM, with a third of the nodes, and without a bound. Otherwise
+  /// the bound is that of the GPU with the others as planned or, if all were re-solved, that of all.
   static constexpr std::size_t kWholeFleet = 8;
   static constexpr std::size_t kServicesAll = 16;
   static constexpr std::size_t kServicesMore = 6;

@@ -26,7 +26,7 @@ bool has_site(const Configuration& pieces, SiteIndex site) {
   return std::ranges::find(pieces, site, &Piece::site) != pieces.end();
 }
 
-/// Whether a schedule does on the GPU what the ban forbids.
+/// Whether a schedule breaks the ban on the GPU.
 bool breaks(const Problem& problem, const Schedule& schedule, const Step& step) {
   Configuration from;
   for (const StandingPiece& each : problem.gpus[static_cast<std::size_t>(step.gpu)].standing)
@@ -62,7 +62,7 @@ void expect_agreement(const Problem& problem, const Answer& answer, const Reason
   EXPECT_NEAR(evaluate(problem, again.schedule).objective, again.objective, rounding);
   const double gain = *reason.gain;
   EXPECT_NEAR(gain, answer.objective - reason.objective_instead, rounding);
-  // Neither schedule passes the other's bound.
+  // Neither schedule exceeds the other's bound.
   EXPECT_LE(reason.objective_instead, again.bound + rounding);
   ASSERT_TRUE(reason.gain_slack.has_value());
   EXPECT_LE(again.objective, reason.objective_instead + *reason.gain_slack + rounding);
@@ -89,7 +89,7 @@ TEST(WhatIf, TwoHundredForbiddenStepsCostWhatTheirReasonsSay) {
   }
 }
 
-/// The problem in which what stands or begins on a site of a GPU gives nothing, for judging schedules.
+/// The problem in which pieces on a site of a GPU have no effect, for judging schedules.
 Problem without_rates(const Problem& problem, GpuIndex gpu, SiteIndex site) {
   Problem result = problem;
   ModelTerms model = problem.models[static_cast<std::size_t>(problem.gpus[static_cast<std::size_t>(gpu)].model)];
@@ -128,7 +128,7 @@ TEST(WhatIf, WhatIsKeptBringsWhatThePlanIsWorthLessWithoutIt) {
   EXPECT_GT(kept, kSeeds * 5 / 12);
 }
 
-/// A fleet that is too large for all to be solved anew, with a plan of few nodes.
+/// A fleet that is too large to be re-solved as a whole, with a plan of few nodes.
 struct Planned {
   Problem problem;
   Answer answer;
@@ -162,13 +162,13 @@ TEST(WhatIf, AGpuIsWorthWhatThePlanLosesWithoutItsChanges) {
       EXPECT_NEAR(*worth.gain, answer.objective - evaluate(problem, alone).objective, rounding);
       EXPECT_NEAR(worth.rank, *worth.gain, rounding);
     }
-    EXPECT_NEAR(what_ifs.objective(), answer.objective, rounding);  // asking leaves the plan as it was
+    EXPECT_NEAR(what_ifs.objective(), answer.objective, rounding);  // queries leave the plan unchanged
   }
   EXPECT_GT(judged, 20);
 }
 
-/// Each schedule without a step keeps the ban and all rules and is worth what it says, also where the search looked at
-/// a few of many services.
+/// Each schedule without a step keeps the ban and all rules and has the stated worth, even if the search considered
+/// only a few of many services.
 TEST(WhatIf, OfALargeFleetOneGpuIsSolvedAnewWithTheServicesThatMatter) {
   constexpr std::uint64_t kSeeds = berth::testing::by_build(6, 2);
   std::size_t judged = 0;
@@ -197,9 +197,9 @@ TEST(WhatIf, OfALargeFleetOneGpuIsSolvedAnewWithTheServicesThatMatter) {
   EXPECT_GE(6 * judged, 100 * kSeeds);
 }
 
-/// The gains that were computed of few steps are the largest ones where that is said.
+/// If only a few gains are computed and reported as the largest, they are.
 TEST(WhatIf, FewReasonsAreThoseWithTheLargestGain) {
-  // Of the few of slow builds, the last one proves that its reasons are the largest.
+  // Of the few seeds of slow builds, the last one proves that its reasons are the largest.
   constexpr std::uint64_t kFirst = berth::testing::by_build(0, 2);
   constexpr std::uint64_t kEnd = berth::testing::by_build(6, 4);
   int proven = 0;

@@ -21,7 +21,7 @@ std::vector<Demand> demands_of(const packing::PlanFile& plan) {
   return demands;
 }
 
-/// Adds offers for GPU models that only the standing plan has. An unknown model is left for bind_plan to refuse.
+/// Adds offers for GPU models that only the standing plan has. bind_plan refuses an unknown model.
 void offer_what_stands(const packing::PlanFile& plan, PackingProblem& problem) {
   const bool is_priced = problem.is_priced();
   for (const packing::PlanFileSlice& slice : plan.slices) {
@@ -37,7 +37,7 @@ void offer_what_stands(const packing::PlanFile& plan, PackingProblem& problem) {
   }
 }
 
-/// Adds the GPU model to the slices of a plan for one GPU model, which does not name it.
+/// Adds the GPU model to the slices of a plan for a single GPU model, which may omit it.
 void name_gpu_models(packing::PlanFile& plan, const PackingProblem& problem) {
   if (problem.offers.size() != 1) return;
   for (packing::PlanFileSlice& slice : plan.slices) {

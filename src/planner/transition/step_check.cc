@@ -1,4 +1,4 @@
-// find_step_fault: the steps of a transition, replayed with the rules alone.
+// find_step_fault: replays the steps of a transition using only the rules.
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@ namespace berth::transition {
 namespace {
 
 using Fault = std::optional<std::string>;
-/// GPU, start, profile; within Transition::gpus.
+/// Existing slices by place; the GPU is an index into Transition::gpus.
 using Stood = std::map<Slice, PackedSlice>;
 
 /// A replay: the slices after the steps so far.

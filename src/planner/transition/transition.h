@@ -1,10 +1,10 @@
-/// From an existing plan to one that meets a new demand with the fewest GPUs: what changes, and in which order.
+/// From an existing plan to one that meets a new demand with the fewest GPUs: the changes, and their order.
 ///
-/// Model: a slice is kept if GPU, start, profile, tenant and model stay; all other existing slices are destroyed,
-/// all other slices of the new plan are created. Objective: fewest created + destroyed, among the plans that pass the
-/// rules of packing.h and need no more than the given packing (cost if offers have prices, otherwise GPUs). A
-/// kept slice keeps its point if that is usable under the new rules and the rate allows, otherwise it is retuned;
-/// slices that are created or retuned run at `best_point`. The method, the bound and the complexity:
+/// Model: a slice is kept if GPU, start, profile, tenant and model stay; all other existing slices are destroyed, all
+/// other slices of the new plan are created. Objective: fewest created + destroyed, among the plans that pass
+/// packing/find_fault.h and need no more than the given packing (cost if offers have prices, otherwise GPUs). A kept
+/// slice keeps its point if that is usable under the new rules and the rate allows, otherwise it is retuned; slices
+/// that are created or retuned run at `best_point`. The method, the bound and the complexity:
 /// docs/reference/packing.md.
 #pragma once
 
@@ -48,7 +48,7 @@ enum class StepKind { kCreate, kDestroy, kRetune };
 /// after its step and not during it.
 struct TransitionStep {
   StepKind kind = StepKind::kCreate;
-  /// The slice after the step; of kDestroy before it. Its GPU is an index into Transition::gpus; its demand into the
+  /// The slice after the step; for kDestroy, before it. Its GPU is an index into Transition::gpus; its demand into the
   /// new problem's demands followed by Transition::gone.
   PackedSlice slice;
   bool is_temporary = false;  ///< exists temporarily, to hold a rate while others move
@@ -61,8 +61,8 @@ struct Transition {
   std::vector<TransitionGpu> gpus;  ///< the existing ones by number, then the added ones, then spare ones
   std::vector<TransitionStep> steps;
   std::int64_t kept = 0;
-  std::int64_t created = 0;    ///< temporary ones aside
-  std::int64_t destroyed = 0;  ///< temporary ones aside
+  std::int64_t created = 0;    ///< without temporary ones
+  std::int64_t destroyed = 0;  ///< without temporary ones
   std::int64_t retuned = 0;
   std::int64_t temporary = 0;      ///< temporary slices; each is created and destroyed
   std::int64_t spare_gpus = 0;     ///< GPUs that are needed only temporarily
@@ -78,7 +78,7 @@ struct Transition {
                                       const TransitionStep& step);
 
 /// Plans the transition. `fewest` is the answer of `pack` to the problem: the new plan may need as much as its plan,
-/// which is also the fallback. The answer depends on the arguments alone. `nodes_max` limits the search for fewer
+/// which is also the fallback. The answer depends only on the arguments. `nodes_max` limits the search for fewer
 /// changes; an answer is found with any budget. Errors (kInvalidInput): an existing plan that is illegal (says where),
 /// numbers too long for exact work.
 [[nodiscard]] Result<Transition> plan_transition(const PackingProblem& problem, const StandingPlan& standing,
@@ -86,10 +86,10 @@ struct Transition {
                                                  const packing::PackOptions& options);
 
 /// Replays the steps one by one and returns the first fault, or nothing: every created slice is legal together with the
-/// slices that exist then (and with no other tenant's if tenants are kept apart), and at every moment, within steps
-/// too, each demand's slices in service have at least min(their rate before the first step, its new rate x headroom);
-/// at the end the target is reached, and the counts are right. Independent of how the steps were found; a few dozen
-/// operations per step.
+/// slices that exist then (and with no other tenant's if tenants are kept apart), and at every time, even within steps,
+/// each demand's slices in service have at least min(their rate before the first step, its new rate x headroom); at the
+/// end the target is reached, and the counts are right. Independent of how the steps were found; a few dozen operations
+/// per step.
 [[nodiscard]] std::optional<std::string> find_step_fault(const PackingProblem& problem, const StandingPlan& standing,
                                                          const Transition& transition);
 

@@ -1,60 +1,40 @@
 #include "planner/transition/transition_json.h"
 
-#include <vector>
-
-#include "base/json/text.h"
 #include "domain/values/scenario.h"
 
 namespace berth::transition {
 namespace {
 
-std::string transition_gpus_text(const PackingProblem& problem, const transition::Transition& transition) {
-  std::vector<std::string> items;
-  items.reserve(transition.gpus.size());
-  for (std::size_t i = 0; i < transition.gpus.size(); ++i) {
-    const transition::TransitionGpu& gpu = transition.gpus[i];
-    items.push_back(json::object_text({{"gpu", json::json_text(i)},
-                                       {"gpu_model", json::json_text(problem.offers[gpu.offer].model.name)},
-                                       {"standing", json::json_text(json::or_null(gpu.standing))},
-                                       {"target", json::json_text(json::or_null(gpu.target))}}));
-  }
-  return json::list_text(items);
+void write_gpu(json::Writer& json, const PackingProblem& problem, const TransitionGpu& gpu, std::size_t index) {
+  json.open_object().member("gpu", index).member("gpu_model", problem.offers[gpu.offer].model.name);
+  json.member("standing", gpu.standing).member("target", gpu.target).close_object();
 }
 
-std::string step_json(const PackingProblem& problem, const transition::Transition& transition, std::size_t index) {
-  const transition::TransitionStep& step = transition.steps[index];
-  const GpuModel& model = problem.offers[transition.gpus[step.slice.slice.gpu.index].offer].model;
+void write_step(json::Writer& json, const PackingProblem& problem, const Transition& transition, std::size_t index) {
+  const TransitionStep& step = transition.steps[index];
+  const Slice& slice = step.slice.slice;
+  const GpuModel& model = problem.offers[transition.gpus[slice.gpu.index].offer].model;
   const Demand& demand = demand_of(problem, transition, step);
-  return json::object_text({{"step", json::json_text(index + 1)},
-                            {"action", json::json_text(word_of(step.kind))},
-                            {"gpu", json::json_text(step.slice.slice.gpu.index)},
-                            {"profile", json::json_text(profile_name(model, step.slice.slice.profile))},
-                            {"start", json::json_text(step.slice.slice.start)},
-                            {"model", json::json_text(demand.model)},
-                            {"tenant", json::json_text(demand.tenant)},
-                            {"batch", json::json_text(step.slice.batch)},
-                            {"processes", json::json_text(step.slice.processes)},
-                            {"temporary", json::json_text(step.is_temporary)}});
+  json.open_object().member("step", index + 1).member("action", word_of(step.kind)).member("gpu", slice.gpu.index);
+  json.member("profile", profile_name(model, slice.profile)).member("start", slice.start);
+  json.member("model", demand.model).member("tenant", demand.tenant);
+  json.member("batch", step.slice.batch).member("processes", step.slice.processes);
+  json.member("temporary", step.is_temporary).close_object();
 }
 
 }  // namespace
 
-std::string transition_json(const PackingProblem& problem, const transition::Transition& transition) {
-  std::vector<std::string> steps;
-  steps.reserve(transition.steps.size());
-  for (std::size_t i = 0; i < transition.steps.size(); ++i) steps.push_back(step_json(problem, transition, i));
-  return json::object_text({{"changes", json::json_text(transition.changes())},
-                            {"changes_bound", json::json_text(transition.changes_bound)},
-                            {"fewest_proven", json::json_text(transition.is_fewest_proven)},
-                            {"moves", json::json_text(transition.created + transition.temporary)},
-                            {"kept", json::json_text(transition.kept)},
-                            {"created", json::json_text(transition.created)},
-                            {"destroyed", json::json_text(transition.destroyed)},
-                            {"retuned", json::json_text(transition.retuned)},
-                            {"temporary", json::json_text(transition.temporary)},
-                            {"spare_gpus", json::json_text(transition.spare_gpus)},
-                            {"gpus", transition_gpus_text(problem, transition)},
-                            {"steps", json::list_text(steps)}});
+void write_transition(json::Writer& json, const PackingProblem& problem, const Transition& transition) {
+  json.open_object().member("changes", transition.changes()).member("changes_bound", transition.changes_bound);
+  json.member("fewest_proven", transition.is_fewest_proven);
+  json.member("moves", transition.created + transition.temporary).member("kept", transition.kept);
+  json.member("created", transition.created).member("destroyed", transition.destroyed);
+  json.member("retuned", transition.retuned).member("temporary", transition.temporary);
+  json.member("spare_gpus", transition.spare_gpus).open_list("gpus");
+  for (std::size_t i = 0; i < transition.gpus.size(); ++i) write_gpu(json, problem, transition.gpus[i], i);
+  json.close_list().open_list("steps");
+  for (std::size_t i = 0; i < transition.steps.size(); ++i) write_step(json, problem, transition, i);
+  json.close_list().close_object();
 }
 
 }  // namespace berth::transition

@@ -1,8 +1,7 @@
 /// The transition from a standing plan to a new one, as JSON.
 #pragma once
 
-#include <string>
-
+#include "base/json/writer.h"
 #include "domain/values/packing.h"
 #include "planner/transition/transition.h"
 
@@ -10,6 +9,6 @@ namespace berth::transition {
 
 /// One JSON object; its keys: docs/reference/packing.md. GPUs are numbered as in `gpus`, which gives the role of each
 /// in the old and the new plan.
-[[nodiscard]] std::string transition_json(const PackingProblem& problem, const transition::Transition& transition);
+void write_transition(json::Writer& json, const PackingProblem& problem, const Transition& transition);
 
 }  // namespace berth::transition

@@ -110,7 +110,7 @@ class Rival {
   static constexpr std::size_t kProfilesMax = 6;
   static constexpr std::size_t kItemsMax = 12;  ///< of one demand
 
-  /// A slice: (as it is, at its best point).
+  /// The rates of a slice: (as it is, at its best point).
   using Item = std::pair<std::int64_t, std::int64_t>;
   /// By demand.
   using Content = std::vector<std::pair<std::size_t, Item>>;

@@ -152,7 +152,7 @@ TEST(Transition, APointThatIsUsableStays) {
   EXPECT_EQ(transition.target, standing.packing);
 }
 
-// Tenants shared a GPU but may not any more: only one of them can stay.
+// Tenants shared a GPU but no longer may: only one of them can stay.
 TEST(Transition, TenantsAreTakenApart) {
   PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
   const StandingPlan standing = {
@@ -177,7 +177,7 @@ TEST(Transition, AModelThatIsNotOfferedGoes) {
   EXPECT_EQ(transition.gpus, (std::vector<TransitionGpu>{{0, 0, std::nullopt}, {1, std::nullopt, 0}}));
 }
 
-// A demand that is smaller now keeps only the slices that are not surplus.
+// A reduced demand keeps only the slices that are not surplus.
 TEST(Transition, SurplusSlicesGo) {
   const PackingProblem before = problem_of({{"a", "1g.10gb", 10}}, {{"a", 50}});
   StandingPlan standing = {before.demands, {{0}, {}}};

@@ -1,4 +1,4 @@
-/// The part of a plan that is still to come when the next one is made.
+/// The remaining part of a plan when the next one is made.
 #pragma once
 
 #include "planner/window/problem.h"

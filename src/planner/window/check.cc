@@ -38,7 +38,7 @@ bool clash(const ModelTerms& model, SiteIndex a, SiteIndex b) { return (model.si
 /// A range of slots in which a GPU holds one configuration.
 struct Tenure {
   SlotIndex from_slot;
-  bool is_first = true;  ///< what stood at slot 0: the GPU has not changed yet
+  bool is_first = true;  ///< from slot 0 on: the GPU has not changed yet
   Configuration pieces;
   std::vector<SlotIndex> ready_from;  ///< [piece], a slot
 };
@@ -93,7 +93,7 @@ const Rates& rates_of(const ModelTerms& model, const Piece& piece) {
   return model.rates[nth(model.sites[nth(piece.site)].kind)][nth(piece.service)];
 }
 
-/// Of an inference piece; 0 for others.
+/// The rate of an inference piece; 0 for other pieces.
 double inference_rate(const ModelTerms& model, const Piece& piece) {
   if (piece.service == kNoService || piece.use == kRetraining) return 0;
   return rates_of(model, piece).requests_per_second[nth(piece.use)];
@@ -315,7 +315,7 @@ Fleet fleet_of(const Problem& problem, const Schedule& schedule) {
 /// The state of a service's retraining over time.
 struct Training {
   bool is_stale = false;
-  bool is_done = false;  ///< and the swap is under way
+  bool is_done = false;  ///< the swap is in progress
   double progress = 0;
   SlotIndex fresh_from;  ///< while it is done
 };

@@ -9,7 +9,7 @@
 
 namespace berth::planner {
 
-/// Why a schedule cannot be carried out (a clash, a change while another is under way, in a frozen slot, a floor, a
+/// Why a schedule cannot be carried out (a clash, a change while another is in progress, in a frozen slot, a floor, a
 /// pin, a budget, isolation, two retraining pieces of one service ...), or nothing. O(slots x pieces).
 [[nodiscard]] std::optional<std::string> find_fault(const Problem& problem, const Schedule& schedule);
 

@@ -18,18 +18,18 @@ struct Frame {
 
   /// The site of a slice; absent if the problem has none (a profile on which no service runs).
   [[nodiscard]] std::optional<SiteIndex> site_of(const Slice& slice) const;
+  /// The slice at a site of the GPU's model.
   [[nodiscard]] Slice slice_at(GpuId gpu, SiteIndex site) const;
 };
 
-/// Features that a frame can leave out, to measure what each is worth.
+/// Features that a frame can leave out, to measure the worth of each.
 struct FrameOptions {
-  bool chooses_points = true;  ///< else only the default points, which exist for variant 0 alone
+  bool chooses_points = true;  ///< else only the default points, which exist only for variant 0
   bool has_variants = true;    ///< else only variant 0 of each model has rates
 };
 
 /// Sites: the plain profiles of each GPU model, other profiles on which some service was measured (such as a
-/// double-memory 1g), profiles that the file's layout or a pin names, and the whole GPU
-/// where it can be used.
+/// double-memory 1g), profiles that the file's layout or a pin names, and the whole GPU if it can be used.
 ///
 /// Rates: among the measured points with at most `processes_max` processes that keep the target, the one with the
 /// highest rate, processes x batch / latency (ties: smaller batch, then fewer processes). A request may wait up to
@@ -38,12 +38,12 @@ struct FrameOptions {
 /// If no point does, the default point of domain/profile/operating_point.h is used.
 [[nodiscard]] Frame make_frame(const Scenario& scenario, const FrameOptions& options = {});
 
-/// Whether some variant of the service has a rate on the profile: without one no plan lets it serve there.
+/// Whether some variant of the service has a rate on the profile; otherwise no plan lets it serve there.
 [[nodiscard]] bool can_serve(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
                              ProfileId profile);
 
-/// The requests per second with which plans count for the service on the profile: of its own variant (0), or of the
-/// fastest where that one has none; 0: no plan lets it serve there.
+/// The requests per second that plans assume for the service on the profile: of variant 0, or of the fastest one if
+/// that has no rate; 0: no plan lets it serve there.
 [[nodiscard]] double planned_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
                                   ProfileId profile);
 

@@ -12,6 +12,7 @@ struct SearchLimits {
   /// each of which starts from the previous one, thus share the work.
   int turn = -1;
 
+  /// Whether this GPU, of `gpus` in total, gets a search of its own.
   [[nodiscard]] bool is_turn_of(int gpu, int gpus) const { return turn < 0 || turn % gpus == gpu; }
 };
 

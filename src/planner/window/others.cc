@@ -15,7 +15,7 @@ bool do_clash(const GpuModel& model, const Slice& slice, const Site& site) {
   return mig::find_clash(model, both).has_value();
 }
 
-/// Whether something of ours is there that the terms of a shared GPU do not allow.
+/// Whether the GPU has pieces or pins that the terms of a shared GPU do not allow.
 bool contradicts(const Problem& problem, const GpuTerms& gpu, mig::SiteSet blocked) {
   const auto is_wrong = [&](SiteIndex site, ServiceIndex service) {
     const bool is_shy =

@@ -25,7 +25,7 @@
 /// The model of a service that retrains is fresh (`accuracy_after` is in force), stale, or done (stale with progress 1,
 /// until its swap is over). Legal transitions, at the beginning of a slot and in this order:
 ///
-///   fresh, stale, done -- the slot is due -----------------> stale; a swap under way is void
+///   fresh, stale, done -- the slot is due -----------------> stale; a swap in progress is void
 ///       progress 0 again, unless it keeps_unfinished and was not done
 ///   stale              -- progress 1 ----------------------> done
 ///   done               -- swap_slots since it was done ----> fresh
@@ -72,7 +72,7 @@ using mig::KindIndex;
 using mig::Site;
 using mig::SiteIndex;
 
-/// Numbers in a problem: of `Problem::gpus`, `services` and `models`, and of the seconds of the window.
+/// Indices in a problem: of `Problem::gpus`, `services` and `models`, and of the seconds of the window.
 using GpuIndex = Index<struct GpuTag>;
 using ServiceIndex = Index<struct ServiceTag>;
 using ModelIndex = Index<struct ModelTag>;
@@ -103,12 +103,12 @@ struct Rates {
 };
 
 struct ModelTerms {
-  /// Of the model's mig::SiteMap: without those that no service may hold. Sites that others block (others.h) are of a
-  /// kind of their own, without rates.
+  /// The sites of the model's mig::SiteMap, without those that no service may hold. Sites blocked by foreign slices
+  /// (others.h) have a kind of their own, without rates.
   std::vector<Site> sites;
   std::vector<std::vector<Rates>> rates;  ///< [kind][service]
   std::vector<int> sms;                   ///< [kind]; breaks ties
-  // How long it takes to create and to destroy a slice of a kind, where that is known: [kind]; empty: as in Problem.
+  // The times to create and to destroy a slice of a kind, if known: [kind]; empty: as in Problem.
   std::vector<double> create_seconds = {};
   std::vector<double> destroy_seconds = {};
 };
@@ -172,8 +172,8 @@ struct ServiceTerms {
   return service.retraining && (service.retraining->is_stale || !service.retraining->due_slots.empty());
 }
 
-/// Whether a retraining piece may begin on a GPU as far as rates, its model and the pins of its site go. Requires: a
-/// retraining piece of the service, on a kind of slice with these rates.
+/// Whether rates, the model and the pins of its site allow a retraining piece to begin on a GPU. Requires: a retraining
+/// piece of the service, on a kind of slice with these rates.
 [[nodiscard]] inline bool may_begin_to_retrain(const GpuTerms& gpu, const ServiceTerms& service, const Rates& rates,
                                                const Piece& piece) {
   if (!service.retraining || service.retrains_elsewhere || rates.retraining_slots <= 0) return false;
@@ -190,7 +190,7 @@ struct Problem {
   double plumbing_seconds = 0;
   double change_price = 0;  ///< the cost in the objective of each slice created or destroyed, also unowned ones; >= 0
   std::vector<char> is_frozen;  ///< [slot]: no change begins; empty: never
-  /// The slot, after the changes that begin there, from which on floors bind; >= slots: they do not.
+  /// The slot from which floors bind, after the changes that begin in it; >= slots: they do not bind.
   SlotIndex floors_from;
   std::vector<ModelTerms> models;
   std::vector<GpuTerms> gpus;
@@ -224,7 +224,7 @@ struct Answer {
   double objective = 0;
   double bound = 0;  ///< no schedule of the problem has a larger objective
   std::int64_t nodes = 0;
-  /// No schedule was found that keeps the floors, pins, isolation and budgets together.
+  /// No schedule that keeps floors, pins, isolation and budgets together was found.
   bool is_infeasible = false;
   bool is_infeasibility_proven = false;  ///< with is_infeasible: proven; else the search ended at its limit
   /// Fleets only: the search found no schedule that keeps all floors, and no proof that there is none. The schedule

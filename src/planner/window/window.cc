@@ -131,7 +131,7 @@ std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
   return frozen;
 }
 
-/// Creating and destroying take what was measured, where that is known of a model.
+/// Uses the measured times of creating and destroying, where a model has them.
 void set_measured_times(const Scenario& scenario, const Frame& frame, Problem& problem) {
   if (scenario.measured_times.empty()) return;
   for (std::uint32_t gpu = 0; gpu < frame.model_of_gpu.size(); ++gpu) {
@@ -206,8 +206,8 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
     if (!site) continue;
     const auto& services = standing.holding.services;
     ServiceIndex owner = services.empty() ? kNoService : ServiceIndex(services.front().index);
-    // A layout of a file may have several slices on which one service retrains. The model knows one: the others count
-    // as unowned.
+    // A file's layout may have several slices on which one service retrains. The model allows one: the others count as
+    // unowned.
     if (owner != kNoService && standing.use == kRetraining && std::exchange(retrains[owner], 1) != 0)
       owner = kNoService;
     problem.gpus[standing.holding.slice.gpu.index].standing.push_back(

@@ -1,4 +1,4 @@
-/// The window problem of a moment: what stands, what is expected, and the rules of the scenario as numbers.
+/// The window problem at a point in time: the standing slices, the expected load, and the scenario's rules as numbers.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace berth::planner {
 
-/// A slice that stands, or is on its way, when the plan takes effect.
+/// A slice that exists, or is being created, when the plan takes effect.
 struct StandingNow {
   Holding holding;  ///< one holder or none
   int use = 0;      ///< the variant that it serves with, or kRetraining
@@ -42,14 +42,14 @@ struct Moment {
   double tail_seconds = 100;
   double seconds_beyond_tail = 1e9;       ///< seconds of the run after the tail, in which a fresh model is still useful
   std::vector<StandingNow> standing;      ///< sorted by slice
-  std::vector<Slice> others;              ///< slices that others made, which stay; sorted
-  std::vector<char> is_gpu_leaving;       ///< [gpu]: something is still being destroyed there
+  std::vector<Slice> others;              ///< foreign slices, which stay; sorted
+  std::vector<char> is_gpu_leaving;       ///< [gpu]: a slice is still being destroyed there
   std::vector<char> is_gpu_closed;        ///< [gpu]: nothing changes there in this window; empty: all are open
   std::vector<RetrainingNow> retraining;  ///< [service]
   std::vector<Outlook> outlooks;          ///< [service]
 };
 
-/// The problem of a moment. Slices on no site of the frame are left out.
+/// The problem at a point in time. Slices on no site of the frame are left out.
 [[nodiscard]] Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment& moment);
 
 /// Requests per second that keep a floor: the least capacity C with sum E[min(load, C)] >= attainment x sum E[load]

@@ -121,7 +121,7 @@ TEST(Window, WhereARetrainingStands) {
   EXPECT_EQ(half.fresh_in, 0);
   EXPECT_EQ(half.swap_slots, 2);  // not fresh before
   EXPECT_FALSE(half.keeps_unfinished);
-  // What is stale is not done, whatever was worked out.
+  // A stale model is not done, whatever its progress.
   EXPECT_LT(terms({.is_stale = true, .progress = 1.2, .fresh_in = {}}).progress, kDone);
   EXPECT_GT(terms({.is_stale = true, .progress = 1.2, .fresh_in = {}}).progress, 0.999);
   const RetrainingTerms swaps = terms({.is_stale = false, .progress = 0, .fresh_in = Micros(2'100'000)});
@@ -147,7 +147,7 @@ TEST(Window, ProgressAtTheEndIsWorthPartOfTheBetterAnswersUntilTheNextIsDue) {
   const double usual = worth(moment);
   EXPECT_GT(usual, 0.3 * most);
   EXPECT_LE(usual, most);
-  // In proportion to what is left until then, to the tail's load and to the gain.
+  // In proportion to the time left until then, to the tail's load and to the gain.
   EXPECT_NEAR(worth(moment_at(50, 150)), usual / 2, 1e-9 * usual);
   EXPECT_NEAR(worth(moment_at(0, 300)), 0, 1e-12);
   Moment busier = moment;
@@ -215,7 +215,7 @@ TEST(Window, VariantsBringTheirAccuracies) {
 
 // ---- floors
 
-/// Of what is expected, how much so many requests per second would serve.
+/// The part of the expected load that a capacity would serve.
 double served_by(const Outlook& outlook, std::size_t count, double capacity) {
   double served = 0;
   for (std::size_t i = 0; i < count; ++i) served += std::min(outlook.loads[i], capacity);
@@ -271,7 +271,7 @@ TEST(Window, NothingBeginsInFrozenSlotsAndFloorsWaitForTheFirstFreeOne) {
   EXPECT_EQ(problem_of(scenario, moment_at(96, 5)).floors_from, 5);  // never in this window
 }
 
-// ---- what stands
+// ---- standing pieces
 
 TEST(Window, WhatStandsHasItsOwnerUseAndTime) {
   const Scenario scenario = plain_scenario(2);

@@ -1,4 +1,4 @@
-/// What `berth advise` answers: instances to buy, with the pods that run on each.
+/// The answer of `berth advise`: instances to buy, with the pods that run on each.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace berth::purchase::advise {
 
-/// A pod on an instance. `gpus`: the numbers of its GPUs, ascending from 0; empty without GPUs.
+/// A pod on an instance. `gpus`: the indices of its GPUs, ascending from 0; empty for a pod without GPUs.
 struct SeatedPod {
   std::size_t row = 0;  ///< of the list of pods
   std::vector<int> gpus;
@@ -18,7 +18,7 @@ struct SeatedPod {
   friend bool operator==(const SeatedPod&, const SeatedPod&) = default;
 };
 
-/// One instance to buy. An instance is a node: all that its pods ask for is within its shape.
+/// One instance to buy. An instance is a node: its pods together fit its shape.
 struct Instance {
   pricing::Offer offer;
   std::vector<SeatedPod> pods;  ///< by row
@@ -26,7 +26,7 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// What a rule of others costs for the same pods and offers.
+/// The cost of a common rule for the same pods and offers.
 struct Rival {
   std::string name;
   std::int64_t micro_usd_per_hour = 0;
@@ -36,7 +36,7 @@ struct Rival {
 
 struct Advice {
   std::int64_t micro_usd_per_hour = 0;        ///< of all instances together
-  std::int64_t bound_micro_usd_per_hour = 0;  ///< no instances that hold all pods cost less
+  std::int64_t bound_micro_usd_per_hour = 0;  ///< no set of instances that holds all pods costs less
   std::vector<Instance> instances;            ///< the most expensive first
   std::vector<Rival> rivals;                  ///< `ffd`, `cheapest-fit`
   std::int64_t nodes = 0;                     ///< used by the search

@@ -25,13 +25,13 @@ namespace {
 
 constexpr std::int64_t kNodesFixed = 6'000'000;
 constexpr std::int64_t kNodesPerPod = 100'000;
-/// Linear programs grow with the square of the pods, as far as these are all different.
+/// The linear programs grow with the square of the number of different pods.
 constexpr std::int64_t kNodesPerPair = 400;
 constexpr std::int64_t kNodesDefaultMax = 1'000'000'000;
 /// Shares of the budget; the rest is for local search.
 constexpr std::int64_t kRelaxPercent = 60;
 constexpr std::int64_t kDivePercent = 20;
-/// New contents are looked for so often in each step of the first, second ... dive.
+/// Rounds of searching for new contents per step, in the first, second ... dive.
 constexpr std::array<int, 4> kDiveRounds = {3, 2, 5, 1};
 constexpr int kNarrowRounds = 300;
 constexpr std::int64_t kIdleRoundsPerInstance = 200;
@@ -54,7 +54,7 @@ std::vector<int> demand_of(const Problem& problem) {
   return demand;
 }
 
-/// The boxes that the plan's pods really need.
+/// Replaces each box by the cheapest one that holds its pods.
 void shrink_boxes(const Problem& problem, Plan& plan) {
   for (Filled& filled : plan) {
     const auto box = cheapest_holder(problem, filled.rows);
@@ -108,7 +108,7 @@ class Adviser {
     if (best_.empty() || cost_of(problem_, plan) < cost_of(problem_, best_)) best_ = std::move(plan);
   }
 
-  /// Sets the bound: no plan for `problem` is cheaper. Its pods are those of the question, or smaller ones.
+  /// Sets the bound: no plan for `problem` is cheaper. Its pods are those of the question, or rounded down.
   void relax(const Problem& problem, Relaxation& relaxation) {
     for (const Plan& rival : rivals_) {
       for (const Filled& filled : rival) relaxation.add(column_of(problem, filled));
@@ -121,7 +121,7 @@ class Adviser {
     bound_ = std::max(bound_, relaxed.bound);
   }
 
-  /// `problem` has the pods of the question, or larger ones.
+  /// `problem` has the pods of the question, or rounded up.
   void dive_often(const Problem& problem, Relaxation& relaxation) {
     std::int64_t left = nodes_max_ * kDivePercent / 100;
     for (const int rounds : kDiveRounds) {
@@ -163,7 +163,7 @@ class Adviser {
     consider(std::move(regrouped.plan));
   }
 
-  /// Of a part of the search that begins now.
+  /// For a part of the search that begins now.
   [[nodiscard]] NodeWatch watch() {
     if (!progress_) return {};
     return [this](std::int64_t nodes) {

@@ -15,17 +15,18 @@
 namespace berth::purchase::advise {
 
 struct AdviseOptions {
-  /// The budget of the search, in nodes: partial contents of an instance, and sets of pods, that it looks at. Absent:
+  /// The budget of the search in nodes: partial contents of an instance and sets of pods examined. Absent:
   /// `default_nodes`.
   std::optional<std::int64_t> nodes_max = std::nullopt;
-  /// Learns how much of the budget is used, from 0 to 1. Where it returns false the search ends, and the answer is the
-  /// best one so far.
+  /// Called with the used share of the budget, from 0 to 1. If it returns false, the search ends with the best answer
+  /// so far.
   std::function<bool(double used)> progress = {};
   /// The name of the list of pods, for errors: FILE:LINE:COLUMN.
   std::string file = "pods";
 };
 
-/// Nodes that give a good answer for so many pods within seconds to a minute; it grows with them, up to a limit.
+/// A node budget that gives a good answer for `pod_count` pods within seconds to a minute; grows with the count, up to
+/// a limit.
 [[nodiscard]] std::int64_t default_nodes(std::size_t pod_count);
 
 /// Model: instances i of offers o(i), pods p on them.
@@ -35,17 +36,17 @@ struct AdviseOptions {
 ///   at most 1000 thousandths
 /// Offers may be bought any number of times; those that are not buyable are left out.
 ///
-/// First the rivals, then the configuration bound (detail/relaxation.h), plans from its fractional optimum
-/// (detail/diving.h), and local search from the best of all (detail/regrouping.h); so the answer is never worse than a
-/// rival. Where more than kClassesMax different pods are wanted, the bound is that of pods rounded down, and plans
-/// start from pods rounded up. The same arguments give the same answer.
+/// Computes the rivals, then the configuration bound (detail/relaxation.h), plans from its fractional optimum
+/// (detail/diving.h), and a local search from the best of these (detail/regrouping.h), so the answer is never worse
+/// than a rival. With more than kClassesMax different pods, the bound is that of pods rounded down, and plans start
+/// from pods rounded up. The same arguments give the same answer.
 ///
-/// Requires: pods as read_pods gives them. Errors: no pods, no buyable offer, a pod that no offer holds (the first one,
-/// with what it wants and what the nearest offer has; others are named, up to a limit).
+/// Requires: pods as returned by read_pods. Errors: no pods, no buyable offer, a pod that no offer holds (the first
+/// one, with its demand and the nearest offer's capacity; others are named, up to a limit).
 [[nodiscard]] Result<Advice> advise_instances(std::span<const Pod> pods, std::span<const pricing::Offer> offers,
                                               const AdviseOptions& options);
 
-/// So many different pods (as to what they need) are distinguished.
+/// The most classes of pods (pods with different needs) that the search distinguishes.
 inline constexpr std::size_t kClassesMax = 600;
 
 }  // namespace berth::purchase::advise

@@ -43,7 +43,7 @@ std::vector<int> demand_of(const Problem& problem) {
   return demand;
 }
 
-/// A relaxation that knows a column for each class.
+/// A relaxation that has a column for each class.
 Relaxation relaxation_of(const Problem& problem) {
   Relaxation relaxation(problem);
   for (std::size_t pods = 0; pods < problem.classes.size(); ++pods) {

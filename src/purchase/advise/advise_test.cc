@@ -140,7 +140,7 @@ TEST(Advise, RivalsByHand) {
   ASSERT_EQ(advice.rivals.size(), 2U);
   EXPECT_EQ(advice.rivals[0].name, "ffd");
   EXPECT_EQ(advice.rivals[0].micro_usd_per_hour, 2400);
-  // Cheapest fit: 6 in a medium one, 5 in another, then 3 beside the 5, the last in a small one.
+  // Cheapest fit: 6 in a medium one, 5 in another, then 3 with the 5, the last in a small one.
   EXPECT_EQ(advice.rivals[1].name, "cheapest-fit");
   EXPECT_EQ(advice.rivals[1].micro_usd_per_hour, 900 + 900 + 500);
   EXPECT_EQ(advice.micro_usd_per_hour, 2300);
@@ -148,12 +148,12 @@ TEST(Advise, RivalsByHand) {
 
 TEST(Advise, RivalsTakePodsByGpusFirst) {
   // By GPU thousandths: c (2000), b (1000), a (900), d (0). Cheapest fit: c opens a node of two GPUs; b and a open one
-  // each; d fits beside c.
+  // each; d fits with c.
   const std::vector<pricing::Offer> offers = {gpu_offer("one", "t4", 1, 100), gpu_offer("two", "t4", 2, 230)};
   const std::vector<Pod> pods = {shared_pod("a", 900), pod("b", 1, 1, 1), pod("c", 1, 1, 2), pod("d", 1, 1, 0)};
   const Advice advice = advice_for(pods, offers);
   EXPECT_EQ(advice.rivals[1].micro_usd_per_hour, 430);
-  // First fit decreasing: c; b fits no node of two GPUs beside it, so a second node, where a fits as well.
+  // First fit decreasing: c; b fits no node of two GPUs together with it, so a second node, where a fits as well.
   EXPECT_EQ(advice.rivals[0].micro_usd_per_hour, 460);
 }
 

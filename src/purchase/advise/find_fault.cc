@@ -15,7 +15,7 @@ bool is_same_word(const std::string& a, const std::string& b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// What is wrong with a pod's GPUs; fills what is used of each GPU.
+/// The fault in a pod's GPUs, if any; adds the pod's use to each GPU.
 std::optional<std::string> gpu_fault(const Pod& pod, const SeatedPod& seat, const pricing::Shape& shape,
                                      std::vector<int>& used) {
   if (std::ssize(seat.gpus) != pod.gpu_count) {

@@ -11,10 +11,10 @@
 
 namespace berth::purchase::advise {
 
-/// The first thing that is wrong: an offer that is not among `offers` or cannot be bought, CPU, memory or a GPU used
-/// beyond its capacity, a GPU that does not exist, a model or a GPU memory that a pod does not accept, a pod without a
-/// place or with two, a sum that is not the instances', a bound above the cost, or a rival that is cheaper. Nothing if
-/// all is well.
+/// The first fault: an offer that is not among `offers` or not buyable; CPU, memory or a GPU used beyond capacity; a
+/// GPU that does not exist; a GPU model or memory that a pod does not accept; a pod placed on no instance or on two; a
+/// total that differs from the sum over instances; a bound above the cost; a cheaper rival. Nothing if the answer is
+/// correct.
 [[nodiscard]] std::optional<std::string> find_fault(std::span<const Pod> pods, std::span<const pricing::Offer> offers,
                                                     const Advice& advice);
 

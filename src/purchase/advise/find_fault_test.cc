@@ -13,7 +13,7 @@ using reference::gpu_offer;
 using reference::pod;
 using reference::shared_pod;
 
-/// A right answer, to be spoiled in one way each.
+/// A correct answer, which each test corrupts in one way.
 class FindFault : public ::testing::Test {
  protected:
   std::vector<Pod> pods_ = {pod("a", 2, 4, 1), shared_pod("b", 500), shared_pod("c", 500), pod("d", 1, 1, 0)};

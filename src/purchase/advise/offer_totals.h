@@ -1,4 +1,4 @@
-/// Instances of one offer together: how many there are, and what their pods take of them.
+/// The instances of one offer together: their count, and how much of them their pods use.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ struct OfferTotals {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
 
-  /// Of all instances; what is bought has a price.
+  /// Of all instances. Requires an offer with a price, as every bought one has.
   [[nodiscard]] std::int64_t micro_usd_per_hour() const;
 };
 
-/// In the order of their first instances. The totals point into `advice`. Requires: the advice is for these pods.
+/// Totals in the order of each offer's first instance. They point into `advice`. Requires: the advice is for these
+/// pods.
 [[nodiscard]] std::vector<OfferTotals> totals_by_offer(const Advice& advice, std::span<const Pod> pods);
 
 }  // namespace berth::purchase::advise

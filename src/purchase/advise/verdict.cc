@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 #include "purchase/pricing/age.h"
 
 namespace berth::purchase::advise {
 namespace {
 
-/// What it saves against the better rival.
+/// The saving compared with the better rival.
 std::string saving_words(const Advice& advice) {
   const auto better = std::ranges::min_element(advice.rivals, {}, &Rival::micro_usd_per_hour);
   if (better == advice.rivals.end()) return "";
@@ -43,6 +44,7 @@ std::string advise_verdict(const Advice& advice) {
 }
 
 std::string advise_assumption(const Advice& advice, Date at) {
+  ENSURE(!advice.instances.empty());
   std::vector<pricing::Offer> bought;
   bought.reserve(advice.instances.size());
   for (const Instance& instance : advice.instances) bought.push_back(instance.offer);

@@ -1,4 +1,4 @@
-/// What instances come to, in words that the table and the page share.
+/// The summary of an advice, in words that the table and the page share.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace berth::purchase::advise {
 
-/// An answer with its question, borrowed from who asked.
+/// An answer with its question, borrowed from the caller.
 struct AdviceCase {
   std::string pods_name;
   std::span<const Pod> pods;
@@ -18,9 +18,9 @@ struct AdviceCase {
   const Advice& advice;
 };
 
-/// What to do, what it saves and whether less is possible.
+/// The recommendation, its saving, and whether a cheaper answer is possible.
 [[nodiscard]] std::string advise_verdict(const Advice& advice);
-/// By which assumption. Requires: an instance at least.
+/// The assumption behind it. Requires: at least one instance.
 [[nodiscard]] std::string advise_assumption(const Advice& advice, Date at);
 
 }  // namespace berth::purchase::advise

@@ -121,7 +121,7 @@ RC_GTEST_PROP(CommitBerth, DoesNotLookAhead, ()) {
   HourlyDemand other = any_demand(hours, 6);
   const auto known = *rc::gen::inRange<std::size_t>(1, hours);
   std::copy(demand.begin(), demand.begin() + static_cast<std::ptrdiff_t>(known), other.begin());
-  // The purchase of hour h knows the hours before h.
+  // The purchase of hour h may depend on the hours before h.
   const auto until = [&](const Coverage& coverage) {
     std::vector<Purchase> early = coverage.purchases();
     std::erase_if(early, [&](const Purchase& each) { return each.hour > static_cast<std::int64_t>(known); });

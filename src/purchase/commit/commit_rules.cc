@@ -35,7 +35,7 @@ std::int64_t low_quantile(std::vector<std::int64_t> values, const PlanList& plan
   return values.back();
 }
 
-/// A level of demand and when it was in use without being covered.
+/// A level of demand, and the hours in which it was in use but not covered.
 struct Level {
   std::deque<std::int64_t> hours;  ///< within the last term
   std::int64_t covered_to = 0;     ///< exclusive
@@ -44,16 +44,17 @@ struct Level {
 }  // namespace
 
 Coverage buy_constant(const HourlyDemand& demand, const PlanList& plans) {
+  ENSURE(!demand.empty());
   const CommitPlan& plan = only_plan(plans);
   const std::int64_t hours = hours_of(demand);
-  // By unit: how many hours need more than that many.
+  // By number of units: the hours that need more.
   std::vector<std::int64_t> hours_above(static_cast<std::size_t>(*std::max_element(demand.begin(), demand.end())) + 1,
                                         0);
   for (const std::int64_t units : demand) {
     if (units > 0) ++hours_above[static_cast<std::size_t>(units) - 1];
   }
   for (std::size_t i = hours_above.size() - 1; i > 0; --i) hours_above[i - 1] += hours_above[i];
-  // The more units, the fewer hours each further one is needed: the first that saves nothing ends it.
+  // Each further unit is needed in fewer hours, so the search ends at the first one that saves nothing.
   std::int64_t units = 0;
   while (Int128{hours_above[static_cast<std::size_t>(units)]} * plans.on_demand_micro_usd_per_hour >
          Int128{hours} * plan.micro_usd_per_hour) {
@@ -67,6 +68,7 @@ Coverage buy_constant(const HourlyDemand& demand, const PlanList& plans) {
 }
 
 Coverage buy_trailing(const HourlyDemand& demand, const PlanList& plans, std::int64_t window_hours) {
+  ENSURE(window_hours > 0);
   Coverage coverage(plans, hours_of(demand));
   for (std::int64_t hour = kHoursPerDay; hour < hours_of(demand); hour += kHoursPerDay) {
     const auto begin = demand.begin() + std::max<std::int64_t>(hour - window_hours, 0);
@@ -77,6 +79,7 @@ Coverage buy_trailing(const HourlyDemand& demand, const PlanList& plans, std::in
 }
 
 Coverage buy_at_break_even(const HourlyDemand& demand, const PlanList& plans) {
+  ENSURE(!demand.empty());
   const CommitPlan& plan = only_plan(plans);
   const std::int64_t term = plan.term_hours;
   std::vector<Level> levels(static_cast<std::size_t>(*std::max_element(demand.begin(), demand.end())));
@@ -99,6 +102,7 @@ Coverage buy_at_break_even(const HourlyDemand& demand, const PlanList& plans) {
 }
 
 Coverage cheapest_purchases(const HourlyDemand& demand, const PlanList& plans) {
+  ENSURE(!demand.empty() && !plans.committed.empty());
   const std::size_t hours = demand.size();
   const std::int64_t units_max = *std::max_element(demand.begin(), demand.end());
   solver::FlowProblem problem;

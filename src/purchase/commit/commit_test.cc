@@ -32,7 +32,7 @@ TEST(Coverage, PaysUsedOrNotInsideTheHorizon) {
   Coverage coverage(plans, 3);
   coverage.buy({.hour = 0, .plan = 0, .units = 1});
   const CommitCost cost = cost_of(demand, plans, coverage);
-  EXPECT_EQ(cost.micro_usd, 3 * 60 + 100);  // the fourth hour is behind the horizon
+  EXPECT_EQ(cost.micro_usd, 3 * 60 + 100);  // the fourth hour is after the horizon
   EXPECT_EQ(cost.unused_unit_hours, 1);
   EXPECT_EQ(coverage.active(3), 1);
   EXPECT_EQ(coverage.active(4), 0);
@@ -99,7 +99,7 @@ TEST(CommitFiles, PodsCountAtTheBeginningOfAnHourAndGpusAreRoundedUp) {
       "d,0,0,0,14401\n",
       "p.csv");
   ASSERT_TRUE(demand.has_value()) << demand.error().message;
-  EXPECT_THAT(*demand, ElementsAre(1, 2, 0, 0, 0));  // at 3600 a and b are there: 1,100 thousandths
+  EXPECT_THAT(*demand, ElementsAre(1, 2, 0, 0, 0));  // at 3600 a and b exist: 1,100 thousandths
 }
 
 TEST(CommitFiles, ExactlyOnePlanIsOnDemand) {

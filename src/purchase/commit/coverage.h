@@ -1,4 +1,4 @@
-/// What was bought, when, and what it costs for a demand.
+/// Purchases over time, and their cost for a demand.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace berth::purchase {
 
-/// Units of a committed plan that begin at an hour.
+/// Units of a committed plan whose term begins at an hour.
 struct Purchase {
   std::int64_t hour = 0;
   std::size_t plan = 0;  ///< of PlanList::committed
@@ -27,10 +27,10 @@ class Coverage {
   /// Requires: hours do not decrease, units > 0.
   void buy(const Purchase& purchase);
 
-  /// Units covered in an hour, which may be behind the horizon.
+  /// Units covered in an hour, which may be after the horizon.
   [[nodiscard]] std::int64_t active(std::int64_t hour) const;
-  /// What the purchases up to `hour` still cost from the hour after it to the ends of their terms: what is lost if
-  /// there is no demand any more.
+  /// The remaining cost of the purchases up to `hour`, from the next hour to the ends of their terms: the loss if
+  /// demand stops now.
   [[nodiscard]] std::int64_t regret_micro_usd(std::int64_t hour) const;
   [[nodiscard]] const std::vector<Purchase>& purchases() const { return purchases_; }
 
@@ -40,13 +40,13 @@ class Coverage {
   std::vector<std::int64_t> active_;  ///< by hour, to the end of the longest term
 };
 
-/// What a set of purchases costs.
+/// The cost of a set of purchases.
 struct CommitCost {
   std::int64_t micro_usd = 0;
   std::int64_t unused_unit_hours = 0;  ///< covered but not needed
 };
 
-/// The purchases' prices for the hours within the horizon, and on demand for each unit that none covers. Exact.
+/// The purchases' prices for the hours within the horizon, plus on demand for each uncovered unit. Exact.
 [[nodiscard]] CommitCost cost_of(const HourlyDemand& demand, const PlanList& plans, const Coverage& coverage);
 
 /// The same cost, hour by hour: element h is what is paid in hour h. O(hours + sum of the terms inside the horizon).

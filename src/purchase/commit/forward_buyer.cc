@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::int64_t kRecentHours = 72;
 constexpr std::int64_t kTrendHours = 336;
-/// A trend of so many hours counts half.
+/// A trend over this many hours is weighted by half.
 constexpr double kTrendDoubtHours = 168;
-/// Of several plans one whose term is longer than so many times the record is too uncertain, but for the shortest.
+/// A plan whose term exceeds this multiple of the record is too uncertain, unless it is the shortest.
 constexpr std::int64_t kTermPerRecord = 5;
-/// Hours of a term at which demand is looked at, evenly spaced.
+/// Hours of a term at which demand is sampled, evenly spaced.
 constexpr int kLooks = 32;
 
-/// The slope of the least-squares line through the last hours, in units per hour; 0 if it rises. Short records are
-/// believed less.
+/// The slope of the least-squares line through the last hours, in units per hour; 0 if it rises. Short records count
+/// less.
 double falling_trend(const HourlyDemand& demand, std::int64_t now) {
   const std::int64_t count = std::min(now, kTrendHours);
   const auto n = static_cast<double>(count);
@@ -33,7 +33,7 @@ double falling_trend(const HourlyDemand& demand, std::int64_t now) {
   return std::min(0.0, covariance / variance * n / (n + kTrendDoubtHours));
 }
 
-/// What is known at an hour.
+/// The demand known at an hour.
 class Outlook {
  public:
   Outlook(const HourlyDemand& demand, std::int64_t now)
@@ -46,7 +46,7 @@ class Outlook {
   /// The share of the recent hours in which a unit above `units` was needed.
   [[nodiscard]] double share_now(std::int64_t units) const { return share_above(static_cast<double>(units)); }
 
-  /// The share of a term from now on in which a unit is needed beside what is active, and `others`.
+  /// The share of a term from now on in which a unit is needed in addition to the active ones and `others`.
   [[nodiscard]] double share_over_term(const Coverage& coverage, std::int64_t others, std::int64_t term) const {
     double sum = 0;
     for (int look = 0; look < kLooks; ++look) {
@@ -77,7 +77,7 @@ std::int64_t shortest_term(const PlanList& plans) {
       ->term_hours;
 }
 
-/// The plan that a further unit is to be bought of; nothing if none pays.
+/// The plan to buy a further unit of; nothing if none is worthwhile.
 std::optional<std::size_t> best_plan(const Outlook& outlook, const Coverage& coverage, const PlanList& plans,
                                      std::int64_t now, std::int64_t others) {
   const auto price = static_cast<double>(plans.on_demand_micro_usd_per_hour);

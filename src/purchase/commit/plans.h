@@ -1,4 +1,4 @@
-/// What units cost: by the hour, or committed for a term.
+/// The price of a unit: by the hour, or committed for a term.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ inline constexpr std::array<CommitPolicy, 7> kCommitPolicies = {
 [[nodiscard]] std::string_view name_of(CommitPolicy policy);
 /// Whether it knows the whole demand.
 [[nodiscard]] bool has_hindsight(CommitPolicy policy);
-/// Whether it can choose among these plans: the rules of others know exactly one committed plan.
+/// Whether it supports these plans: the common rules require exactly one committed plan.
 [[nodiscard]] bool is_possible(CommitPolicy policy, const PlanList& plans);
 
 struct CommitScore {
@@ -36,7 +36,7 @@ struct CommitScore {
 [[nodiscard]] std::vector<CommitScore> run_commit_study(const HourlyDemand& demand, const PlanList& plans,
                                                         std::span<const CommitPolicy> policies);
 
-/// What is compared, borrowed from who ran it.
+/// The compared results, borrowed from the caller.
 struct CommitComparison {
   std::string demand_name;
   bool is_reversed = false;  ///< the hours of the demand in reverse order

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "base/core/ensure.h"
+
 namespace berth::pricing {
 
 std::string age_words(std::span<const Offer> offers, Date at) {
+  ENSURE(!offers.empty());
   const auto by_date = [](const Offer& a, const Offer& b) { return a.validity.from < b.validity.from; };
   const auto [oldest, newest] = std::ranges::minmax_element(offers, by_date);
   const Date first = oldest->validity.from;

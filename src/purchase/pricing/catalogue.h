@@ -7,7 +7,7 @@
 
 namespace berth::pricing {
 
-/// Each with its source and date; docs/reference/prices.md. List prices only, of one region for each type.
+/// Each with its source and date (docs/reference/prices.md). List prices only, of one region for each type.
 [[nodiscard]] const std::vector<Offer>& built_in_offers();
 
 }  // namespace berth::pricing

@@ -26,7 +26,7 @@ tl::unexpected<Error> refuse_pair(const OfferRow& first, const OfferRow& second)
                              first.place));
 }
 
-/// What is left of some intervals without one other.
+/// The intervals without the days of `hole`.
 std::vector<Validity> without(const std::vector<Validity>& pieces, const Validity& hole) {
   std::vector<Validity> rest;
   rest.reserve(pieces.size() + 1);
@@ -41,10 +41,10 @@ std::vector<Validity> without(const std::vector<Validity>& pieces, const Validit
   return rest;
 }
 
-/// The rows of one thing.
+/// The rows of one product.
 using Line = std::vector<OfferRow>;
 
-/// Continues the line of a thing with a newer row.
+/// Continues the line of a product with a newer row.
 Result<void> continue_line(Line& line, const OfferRow& row) {
   std::vector<Validity> pieces = {row.offer.validity};
   for (OfferRow& known : line) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPurchaseNames = {"on-demand", "spot", "committed"};
 
-/// How the names of accelerators of other makers begin.
+/// Prefixes of the names of other makers' accelerators.
 constexpr std::array<std::string_view, 10> kOtherMakers = {"inferentia", "trainium", "qualcomm", "radeon", "instinct",
                                                            "gaudi",      "habana",   "tpu",      "ponte",  "max-1"};
 

@@ -25,7 +25,7 @@ struct Validity {
   friend bool operator==(const Validity&, const Validity&) = default;
 };
 
-/// What distinguishes one thing that can be bought from another.
+/// Identifies a product: a thing that can be bought.
 struct OfferKey {
   std::string provider;
   std::string instance_type;
@@ -35,7 +35,7 @@ struct OfferKey {
   friend auto operator<=>(const OfferKey&, const OfferKey&) = default;
 };
 
-/// What an instance has. GPUs and host have one price.
+/// The hardware of an instance. One price covers GPUs and host.
 struct Shape {
   std::string gpu_model;            ///< in lower case, as in "a100"; never empty
   int gpu_count = 0;                ///< whole GPUs; 0: a fraction of one
@@ -62,7 +62,7 @@ struct Offer {
 /// slices) and other accelerators are listed only.
 [[nodiscard]] bool is_buyable(const Offer& offer);
 
-/// Whether a model name is of an accelerator that is not NVIDIA's. Names that are not known count as NVIDIA's.
+/// Whether a model name belongs to a non-NVIDIA accelerator. Unknown names count as NVIDIA's.
 [[nodiscard]] bool is_other_accelerator(std::string_view gpu_model);
 
 }  // namespace berth::pricing

@@ -40,7 +40,7 @@ Result<std::int64_t> whole_number(const Rows& rows, std::size_t column, std::int
   return rows.integer(column, 0, max);
 }
 
-/// A number of units of which `factor` make one of ours, such as GiB in MiB: the result is a whole number.
+/// A number of units times `factor`, such as GiB to MiB. Error: the result is not a whole number.
 Result<std::int64_t> scaled(const Rows& rows, std::size_t column, std::int64_t factor, std::int64_t max) {
   const auto value = Decimal::parse(rows.field(column));
   const auto refused = [&] {
@@ -52,7 +52,7 @@ Result<std::int64_t> scaled(const Rows& rows, std::size_t column, std::int64_t f
   return product.floor();
 }
 
-/// A count of GPUs: whole from 1 on, a fraction below it is 0.
+/// A count of GPUs: a whole number, or 0 for a fraction below 1.
 Result<int> gpu_count(const Rows& rows, std::size_t column) {
   const auto value = Decimal::parse(rows.field(column));
   const bool is_count =
@@ -177,7 +177,7 @@ const NamedColumns catalogue_columns = {
 
 constexpr std::string_view kOnlySpotNote = "sold only as spot";
 
-/// A size that one of the catalogues has in MiB, the others in GiB.
+/// A size in MiB, which one of the catalogues gives in MiB, the others in GiB.
 Result<std::int64_t> mib(const Rows& rows, std::size_t mib_column, std::size_t gib_column) {
   const bool has_mib = rows.has_column(mib_column);
   const std::size_t column = has_mib ? mib_column : gib_column;
@@ -249,7 +249,7 @@ bool is_catalogue(std::string_view text) {
                               [](const Field& name) { return name.text == catalogue_columns.required.back(); });
 }
 
-/// Refuses two rows for one thing whose dates meet.
+/// Refuses two rows for one product whose dates overlap.
 Result<void> check_once(const std::vector<OfferRow>& offers) {
   std::map<OfferKey, std::vector<const OfferRow*>> lines;
   for (const OfferRow& row : offers) lines[row.offer.key].push_back(&row);
@@ -267,7 +267,7 @@ Result<void> check_once(const std::vector<OfferRow>& offers) {
   return {};
 }
 
-/// A field of a CSV file; in quotes if it has a comma.
+/// A field of a CSV file; quoted if it contains a comma.
 std::string csv_field(std::string_view text) {
   return text.find(',') == std::string_view::npos ? std::string(text) : fmt::format("\"{}\"", text);
 }

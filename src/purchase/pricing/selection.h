@@ -1,4 +1,4 @@
-/// Which offers of a catalogue are in question: by date, place, GPU and kind of purchase.
+/// Filters the offers of a catalogue by date, place, GPU and kind of purchase.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace berth::pricing {
 
-/// What is wanted; an empty list or option wants all.
+/// An empty list or option matches everything.
 struct OfferFilter {
   Date at;
   std::vector<std::string> regions = {};
@@ -20,11 +20,11 @@ struct OfferFilter {
   std::optional<std::string> instance_type = std::nullopt;
 };
 
-/// The offers in force on that date, in their order; of one thing the first.
+/// The matching offers in force on the filter's date, in their order; of each product only the first.
 [[nodiscard]] std::vector<Offer> offers_at(std::span<const Offer> offers, const OfferFilter& filter);
 
-/// Sorts by price: of a GPU first (an instance whose GPUs are fractions comes behind, by its own price), offers without
-/// a price last, equal ones by thing. O(n log n).
+/// Sorts by price per GPU; instances with fractions of GPUs follow, by their own price, then offers without a price.
+/// Ties: by product. O(n log n).
 void sort_by_gpu_price(std::vector<Offer>& offers);
 
 }  // namespace berth::pricing

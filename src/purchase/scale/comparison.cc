@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 
 namespace berth::scale {
@@ -62,7 +63,7 @@ std::optional<double> attainment_of(const PolicyResult& result) {
 
 std::optional<std::string> in_time_text(const PolicyResult& result) {
   if (result.run.requests == 0) return std::nullopt;
-  // Hundredths of a per cent in whole numbers: a double could lift a share to the next one.
+  // Hundredths of a percent in whole numbers: a double could round a share up to the next one.
   const std::int64_t floored = (Decimal(result.run.in_time) * Decimal(10'000) / Decimal(result.run.requests)).floor();
   return fmt::format("{}.{:02}%", floored / 100, floored % 100);
 }
@@ -116,6 +117,7 @@ std::string scale_assumption(const Comparison& comparison) {
 }
 
 std::string reason_words(const WantChange& change, std::int64_t before, const Problem& problem) {
+  ENSURE(change.reason.has_value());
   const Decision& reason = change.reason.value();
   return fmt::format(
       "From {} to {} replicas: it expected {} requests/s {} s later, and {} {}/s as the margin that covers {} of the "

@@ -1,4 +1,4 @@
-/// What policies did on one run, side by side, and what that comes to in words that the table and the page share.
+/// The results of policies on one run, side by side, with their summary in words that the table and the page share.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Comparison {
   std::optional<std::int64_t> micro_usd_per_replica_hour;
   std::vector<PolicyResult> results;
 
-  /// What a policy's replicas cost; nothing without a price.
+  /// The cost of a policy's replicas; nothing without a price.
   [[nodiscard]] std::optional<std::int64_t> micro_usd(const PolicyResult& result) const;
   /// Whether the attainment is reached.
   [[nodiscard]] bool is_enough(const PolicyResult& result) const;
@@ -29,22 +29,22 @@ struct Comparison {
   [[nodiscard]] const PolicyResult* recommended() const;
 };
 
-/// The share in time; nothing without requests.
+/// The share of requests in time, 0 to 1; nothing without requests.
 [[nodiscard]] std::optional<double> attainment_of(const PolicyResult& result);
-/// The same in per cent, rounded down, so that what is below a target does not look like it.
+/// The same in percent, rounded down, so that a miss of the target never looks like a hit.
 [[nodiscard]] std::optional<std::string> in_time_text(const PolicyResult& result);
 
-/// How a policy is set, or what it found by itself: "target 0.70, hold 300 s", "12 replicas", "mean margin 2.50/s";
-/// nothing where nothing is.
+/// The settings of a policy, given or found by itself: "target 0.70, hold 300 s", "12 replicas", "mean margin 2.50/s";
+/// nothing if it has none.
 [[nodiscard]] std::optional<std::string> setting_text(const PolicyResult& result);
 
-/// What was to be served: the run, the replicas, the target.
+/// The problem in words: the run, the replicas, the target.
 [[nodiscard]] std::string question_words(const Comparison& comparison);
-/// What to do and what it saves against what.
+/// The recommendation, and its saving compared with another policy.
 [[nodiscard]] std::string scale_verdict(const Comparison& comparison);
-/// By which assumption.
+/// The assumption behind it.
 [[nodiscard]] std::string scale_assumption(const Comparison& comparison);
-/// Why a change of `berth` was made, in words; `before` is the number wanted until then. Requires: it has a reason.
+/// The reason for a change by `berth`, in words; `before` is the number wanted until then. Requires: it has a reason.
 [[nodiscard]] std::string reason_words(const WantChange& change, std::int64_t before, const Problem& problem);
 /// The index of the largest step up of a policy among its changes; nothing if it made none.
 [[nodiscard]] std::optional<std::size_t> largest_step_up(const PolicyResult& result);

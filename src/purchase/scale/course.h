@@ -1,4 +1,4 @@
-/// What happened in a run over time, for pictures: the run is served again from the log of its wants.
+/// The timeline of a run, for pictures: the run is served again from the log of the counts it wanted.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct CourseBin {
   std::int64_t arrivals_max = 0;  ///< in one second
   std::int64_t ready = 0;         ///< replica-seconds
   std::int64_t starting = 0;      ///< replica-seconds
-  /// Requests that were found to be too late in these seconds; of what the end of the run left waiting, all in the last
+  /// Requests that became too late in these seconds. Those still waiting at the end of the run count in its last
   /// second.
   std::int64_t missed = 0;
 
@@ -30,7 +30,7 @@ struct CourseWindow {
   std::int64_t bin_seconds = 1;
 };
 
-/// The course of a policy's run in a window. O(seconds up to the end of the window). Requires: `result` is of
+/// The timeline of a policy's run in a window. O(seconds up to the end of the window). Requires: `result` is of
 /// `problem`; the window is within the run, bin_seconds > 0.
 [[nodiscard]] std::vector<CourseBin> course_of(const Problem& problem, const PolicyResult& result,
                                                const CourseWindow& window);

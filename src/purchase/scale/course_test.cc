@@ -1,4 +1,4 @@
-// The course of a run adds up to its result, whatever the window and the bins.
+// The timeline of a run adds up to its result for any window and bins.
 #include "purchase/scale/course.h"
 
 #include <gtest/gtest.h>

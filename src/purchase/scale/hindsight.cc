@@ -19,7 +19,7 @@ RunResult run_fixed(const Problem& problem, std::int64_t replicas) {
   return serve_run(problem, replicas, [=](const Moment&) { return replicas; });
 }
 
-/// Whether the first is the better setting of two, regardless of their order.
+/// Whether `a` is the better result; does not depend on the order of the choices.
 bool is_better(const RunResult& a, const RunResult& b, std::int64_t in_time_needed) {
   const bool a_reaches = a.in_time >= in_time_needed;
   const bool b_reaches = b.in_time >= in_time_needed;
@@ -60,7 +60,7 @@ FixedResult smallest_fixed(const Problem& problem) {
   for (std::int64_t second = 0; second < problem.load.seconds(); ++second) {
     peak = std::max(peak, problem.load.at(second));
   }
-  // Enough for the peak serves each second's requests at once.
+  // Enough replicas for the peak serve each second's requests at once.
   std::int64_t low = 0;
   std::int64_t high = problem.rate.replicas_for(peak);
   while (low < high) {

@@ -1,4 +1,4 @@
-/// The best settings of simple policies, chosen with the whole run known.
+/// The best settings of simple policies, chosen with knowledge of the whole run.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TunedResult {
 
 /// Target tracking with the cheapest of the targets 0.20, 0.25 ... 1.20 and holds 60, 300, 600 that reaches the
 /// attainment; ties: the smaller target, then hold. If none does, the one with most requests in time, with the same
-/// ties. Simulates all 63. Nothing if `progress`, which may be absent, ended it.
+/// ties. Simulates all 63. Nothing if `progress`, which may be absent, returned false.
 [[nodiscard]] std::optional<TunedResult> tuned_tracking(const Problem& problem, const Progress& progress = {});
 
 struct FixedResult {

@@ -29,12 +29,14 @@ Result<ReplicaRate> ReplicaRate::of(const Decimal& requests_per_second) {
 }
 
 std::int64_t ReplicaRate::served_by(std::int64_t replicas) const {
+  ENSURE(0 <= replicas && replicas <= kReplicasMax);
   const Int128 served = Int128{numerator_} * replicas / denominator_;
   return static_cast<std::int64_t>(std::min(served, Int128{kServedMax}));
 }
 
 std::int64_t ReplicaRate::replicas_for(std::int64_t requests) const {
-  // floor(rate x n) >= requests, a whole number, exactly where rate x n >= requests.
+  ENSURE(0 <= requests);
+  // floor(rate x n) >= requests, an integer, if and only if rate x n >= requests.
   return static_cast<std::int64_t>((Int128{requests} * denominator_ + numerator_ - 1) / numerator_);
 }
 

@@ -1,4 +1,4 @@
-/// What an autoscaler is asked for: the load, what one replica serves, how long a request may wait and a start takes.
+/// The problem of an autoscaler: the load, the rate of a replica, how long a request may wait and a start takes.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace berth::scale {
 /// fit 64 bits.
 inline constexpr std::int64_t kReplicasMax = 100'000'000'000;
 
-/// What one replica serves per second, as a fraction in lowest terms. From 0.001 to 1,000,000,000, with at most 9
-/// decimals, so that all products with counts of a trace fit 127 bits.
+/// The requests that one replica serves per second, as a fraction in lowest terms. From 0.001 to 1,000,000,000, with at
+/// most 9 decimals, so that all products with counts of a trace fit 127 bits.
 class ReplicaRate {
  public:
   /// One request per second.
   ReplicaRate() = default;
-  /// The error says what was wanted and found.
+  /// The error gives the allowed range and the value found.
   [[nodiscard]] static Result<ReplicaRate> of(const Decimal& requests_per_second);
 
   [[nodiscard]] std::int64_t numerator() const { return numerator_; }
   [[nodiscard]] std::int64_t denominator() const { return denominator_; }
-  /// floor(rate x replicas), the requests that so many ready replicas serve in a second. Requires: 0 <= replicas <=
-  /// kReplicasMax. More than 10^18 are given as 10^18.
+  /// floor(rate x replicas), the requests that this many ready replicas serve in a second. Requires: 0 <= replicas <=
+  /// kReplicasMax. Capped at 10^18.
   [[nodiscard]] std::int64_t served_by(std::int64_t replicas) const;
   /// The smallest number of replicas with served_by(number) >= requests. Requires: 0 <= requests <= 10^9.
   [[nodiscard]] std::int64_t replicas_for(std::int64_t requests) const;
@@ -39,10 +39,10 @@ class ReplicaRate {
   std::int64_t denominator_ = 1;
 };
 
-/// The arrivals of each second, from the first one that is known to the last one of the run.
+/// The arrivals of each second, from the first known one to the last of the run.
 struct Load {
   std::span<const std::uint32_t> counts;
-  std::int64_t from_second = 0;  ///< the run begins here; earlier seconds are its history
+  std::int64_t from_second = 0;  ///< where the run begins; earlier seconds are its history
 
   /// The length of the run.
   [[nodiscard]] std::int64_t seconds() const { return static_cast<std::int64_t>(counts.size()) - from_second; }
@@ -59,9 +59,9 @@ struct Load {
 struct Problem {
   Load load;
   ReplicaRate rate;
-  std::int64_t wait_seconds = 0;   ///< a request is in time if it is served by so many seconds after its own
-  std::int64_t start_seconds = 0;  ///< from the want of a replica until it is ready
-  Decimal attainment;              ///< the share of the requests wanted in time
+  std::int64_t wait_seconds = 0;   ///< a request is in time if served within this many seconds after its own
+  std::int64_t start_seconds = 0;  ///< from the decision to start a replica until it is ready
+  Decimal attainment;              ///< the required share of requests in time
 
   /// The requests of the whole run.
   [[nodiscard]] std::int64_t requests() const { return load.sum(0, load.seconds()); }
@@ -69,14 +69,14 @@ struct Problem {
   [[nodiscard]] std::int64_t in_time_needed() const;
 };
 
-/// The replicas that are ready when the run begins: for 1.2 x the mean load of the 600 seconds before it, as far as
-/// there are so many; without any, of the run's first 600 seconds.
+/// The replicas that are ready when the run begins: enough for 1.2 x the mean load of the 600 seconds before it, or of
+/// as many as are known; without any history, of the run's first 600 seconds.
 [[nodiscard]] std::int64_t initial_replicas(const Problem& problem);
 
 /// No policy reaches the attainment with fewer replica-seconds than ceil(attainment x requests / rate).
 [[nodiscard]] std::int64_t bound_replica_seconds(const Problem& problem);
 
-/// What replica-seconds cost at a price per replica and hour: rounded once, half to even.
+/// The cost of replica-seconds at a price per replica-hour, in micro-dollars: rounded once, half to even.
 [[nodiscard]] std::int64_t micro_usd_of(std::int64_t replica_seconds, std::int64_t micro_usd_per_replica_hour);
 
 }  // namespace berth::scale

@@ -1,4 +1,4 @@
-// What a problem says by itself: rates, first replicas, bounds and prices, each worked out by hand.
+// Values derived from a problem: rates, first replicas, bounds and prices, each worked out by hand.
 #include "purchase/scale/problem.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ TEST(ReplicaRate, RefusesWhatIsOutOfRange) {
 }
 
 TEST(Problem, BeginsWithReplicasForTheMeanBeforeIt) {
-  // 600 seconds of 10 before the run, and others before those: ceil(1.2 x 10 / 8) = 2.
+  // 600 seconds of 10 before the run, and other loads before those: ceil(1.2 x 10 / 8) = 2.
   Counts counts(700, 10);
   std::fill(counts.begin(), counts.begin() + 100, 1'000);
   EXPECT_EQ(initial_replicas(problem_of(counts, 700, "8")), 2);

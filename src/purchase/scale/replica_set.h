@@ -16,11 +16,11 @@ class ReplicaSet {
   [[nodiscard]] std::int64_t starting() const { return starting_; }
   [[nodiscard]] std::int64_t size() const { return ready_ + starting_; }
 
-  /// Makes those ready whose start is over at this second. Seconds increase.
+  /// Makes the replicas ready whose start is over at this second. Requires: seconds increase.
   void advance(std::int64_t second);
 
-  /// Starts or stops replicas until there are so many. Starting ones stop first, the newest first, then ready ones. A
-  /// start that takes no time is over at once. Requires: want >= 0, `second` is the one advanced to.
+  /// Starts or stops replicas until there are `want`. Starting ones stop first, the newest first, then ready ones. With
+  /// start_seconds 0 a replica is ready at once. Requires: want >= 0, `second` is the one advanced to.
   void resize(std::int64_t want, std::int64_t second);
 
  private:

@@ -1,4 +1,4 @@
-/// The autoscalers that others use, as rules: target tracking (Kubernetes' horizontal autoscaler) and step bands.
+/// Common autoscalers as rules: target tracking (Kubernetes' horizontal autoscaler) and step bands.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace berth::scale {
 
-/// How target tracking is set.
+/// The parameters of target tracking.
 struct Tracking {
   std::int64_t target_twentieths = 14;  ///< the wanted load of a replica, in twentieths of its rate; positive
-  std::int64_t hold_seconds = 300;      ///< a lower number waits for so long; positive
+  std::int64_t hold_seconds = 300;      ///< a lower number waits this long; positive
 
   friend bool operator==(const Tracking&, const Tracking&) = default;
 };
 
-/// Every 15 s from second 60 on: x = mean load of the last 15 s / (rate x target). The answer is the present number n
-/// if n > 0 and |x / n - 1| <= 0.1, else ceil(x), at least 1. Up at once, down only to the largest answer of the last
-/// hold_seconds. Decides in exact whole numbers.
+/// Every 15 s from second 60 on: x = mean load of the last 15 s / (rate x target). The answer is the current number n
+/// if n > 0 and |x / n - 1| <= 0.1, else ceil(x), at least 1. Scales up at once, and down only to the largest answer of
+/// the last hold_seconds. Decides in exact whole numbers.
 class TargetTracking {
  public:
   /// Requires: the problem outlives the rule.

@@ -77,12 +77,12 @@ TEST(TargetTracking, GoesDownToTheLargestAnswerOfTheHold) {
   // Answers: 10 at 60, then 5 from 75 on. The answer of 60 counts in (t - 60, t], until 105 and not at 120.
   EXPECT_EQ(tracked({{60, 70}, {136, 35}}, 1, {.target_twentieths = 14, .hold_seconds = 60}),
             (Wants{1, 1, 1, 1, 10, 10, 10, 10, 5, 5}));
-  // The replicas of the beginning are no answer: nothing holds them.
+  // The initial replicas are not an answer: nothing holds them.
   EXPECT_EQ(tracked({{91, 35}}, 20, {.target_twentieths = 14, .hold_seconds = 300}), (Wants{20, 20, 20, 20, 5, 5, 5}));
 }
 
 TEST(TargetTracking, CountsStartingReplicas) {
-  // At 75 the ten are still starting; they are the present number.
+  // At 75 the ten are still starting; they are the current number.
   EXPECT_EQ(tracked({{76, 70}}, 0, {}), (Wants{0, 0, 0, 0, 10, 10}));
 }
 

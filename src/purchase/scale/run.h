@@ -1,4 +1,5 @@
-/// One run of a service, second by second: replicas become ready, a policy says how many it wants, requests are served.
+/// One run of a service, second by second: replicas become ready, a policy decides how many it wants, requests are
+/// served.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@ struct Moment {
   std::int64_t ready = 0;
   std::int64_t starting = 0;
   std::int64_t requests = 0;  ///< arrived in the run so far
-  std::int64_t missed = 0;    ///< of these, waited too long
+  std::int64_t missed = 0;    ///< of these, those that waited too long
 
   [[nodiscard]] std::int64_t replicas() const { return ready + starting; }
 };
 
-/// What came of a run.
+/// The result of a run.
 struct RunResult {
   std::int64_t replica_seconds = 0;  ///< paid: ready and starting ones
   std::int64_t requests = 0;
@@ -33,20 +34,19 @@ struct RunResult {
   friend bool operator==(const RunResult&, const RunResult&) = default;
 };
 
-/// Learns how much of the work is done, from 0 to 1. Work ends early where it returns false.
+/// Called with the share of the work done, from 0 to 1. If it returns false, the work ends early.
 using Progress = std::function<bool(double done)>;
 
-/// A run that goes on second by second. Regular value; amortised O(1) per second.
+/// A run that advances second by second. Regular value; amortised O(1) per second.
 class Service {
  public:
-  /// Begins at second `first` of the load, with so many ready replicas. Requires: the load's counts outlive the
-  /// service.
+  /// Begins at second `first` of the load, with `ready` replicas. Requires: the load's counts outlive the service.
   Service(const Problem& problem, std::int64_t first, std::int64_t ready);
 
   /// Begins the next second.
   [[nodiscard]] Moment begin();
-  /// Ends the second that was begun, with so many replicas wanted: starts and stops them, pays them, serves requests.
-  /// Requires: 0 <= want <= kReplicasMax.
+  /// Ends the second that was begun, with `want` replicas wanted: starts and stops replicas, pays for them, serves
+  /// requests. Requires: 0 <= want <= kReplicasMax.
   void end(std::int64_t want);
 
   [[nodiscard]] const RunResult& result() const { return result_; }
@@ -59,7 +59,7 @@ class Service {
   std::int64_t second_ = 0;
   ReplicaSet replicas_;
   WaitQueue queue_;
-  std::int64_t capacity_replicas_ = 0;  ///< the number of ready replicas that capacity_ is of
+  std::int64_t capacity_replicas_ = 0;  ///< the number of ready replicas to which capacity_ belongs
   std::int64_t capacity_ = 0;
   RunResult result_;
 };

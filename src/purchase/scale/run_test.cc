@@ -1,4 +1,4 @@
-// The second of a run, worked out by hand: starts, stops, deadlines, and what is paid.
+// Single seconds of a run, worked out by hand: starts, stops, deadlines, and payment.
 #include "purchase/scale/run.h"
 
 #include <gtest/gtest.h>

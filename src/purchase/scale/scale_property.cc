@@ -1,4 +1,4 @@
-// On any load: runs as a second, naive program plays them; hindsight against exhaustive search; no policy looks ahead.
+// On any load: runs equal those of a second, naive program; hindsight against exhaustive search; no policy looks ahead.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -186,7 +186,7 @@ std::vector<Decision> decisions_of(const Problem& problem, std::int64_t seconds)
 RC_GTEST_PROP(ScaleProperty, NoArrivalChangesAnEarlierDecision, ()) {
   Counts counts = any_load(12);
   const Problem problem = any_problem(counts);
-  // Without a history the rules of a run let its first 600 seconds choose the replicas at its beginning.
+  // Without a history the rules of a run derive the initial replicas from its first 600 seconds.
   const std::int64_t first = problem.load.from_second == 0 ? 600 : 0;
   RC_PRE(first < problem.load.seconds());
   const std::int64_t changed = *rc::gen::inRange(first, problem.load.seconds());

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t kProgressSeconds = 600;
 
-/// Serves the run and writes down where the want changes. `decide` returns a Decision. Returns whether the run came to
-/// its end.
+/// Serves the run and records each change of the number wanted. `decide` returns a Decision. Returns whether the run
+/// was completed.
 template <class Decide>
 bool serve_logged(const Problem& problem, std::int64_t ready, const Progress& progress, PolicyResult& result,
                   Decide&& decide) {

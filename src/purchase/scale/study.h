@@ -1,4 +1,4 @@
-/// All policies of `berth scale` by name, and what each does on a run.
+/// All policies of `berth scale` by name, and the result of each on a run.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ inline constexpr std::array<Policy, 5> kPolicies = {Policy::kTargetTracking, Pol
 [[nodiscard]] std::string_view name_of(Policy policy);
 /// The policy of a name; nothing if there is none.
 [[nodiscard]] std::optional<Policy> policy_named(std::string_view name);
-/// Whether the policy is chosen with the whole run known.
+/// Whether the policy is chosen with knowledge of the whole run.
 [[nodiscard]] bool is_hindsight(Policy policy);
 
-/// A second in which a policy wants another number than in the one before; second 0 always.
+/// A second in which the number a policy wants changes; second 0 is always one.
 struct WantChange {
   std::int64_t second = 0;
   std::int64_t want = 0;
@@ -33,7 +33,7 @@ struct WantChange {
   friend bool operator==(const WantChange&, const WantChange&) = default;
 };
 
-/// What `berth` found by itself: means over the seconds of the run.
+/// The settings that `berth` found by itself: means over the seconds of the run.
 struct Found {
   double forecast = 0;  ///< requests per second
   double quantile = 0;
@@ -47,7 +47,7 @@ struct PolicyResult {
   RunResult run;
   std::optional<Tracking> tracking;      ///< the parameters of target tracking, tuned or not
   std::optional<std::int64_t> replicas;  ///< the constant number of `fixed`
-  std::optional<Found> found;            ///< of `berth`, in a run that is not empty
+  std::optional<Found> found;            ///< of `berth`; nothing for an empty run
   std::vector<WantChange> changes;
 
   friend bool operator==(const PolicyResult&, const PolicyResult&) = default;
@@ -55,7 +55,7 @@ struct PolicyResult {
 
 /// Serves the run with a policy. Equal problems give equal results.
 [[nodiscard]] PolicyResult run_policy(const Problem& problem, Policy policy);
-/// The same; nothing if `progress` ended it.
+/// The same; nothing if `progress` returned false.
 [[nodiscard]] std::optional<PolicyResult> run_policy(const Problem& problem, Policy policy, const Progress& progress);
 
 }  // namespace berth::scale

@@ -100,7 +100,7 @@ TEST(ForecastPolicy, NeedsLittleMoreThanTheBoundOnAConstantLoad) {
   const Problem problem = problem_with(counts, {.rate = "8"});
   const RunResult run = run_policy(problem, Policy::kBerth).run;
   EXPECT_EQ(run.in_time, run.requests);
-  // What it has more is from the first hour, when it cannot know yet that the load is even.
+  // Its surplus is from the first hour, when it cannot know yet that the load is even.
   EXPECT_LT(run.replica_seconds * 100, bound_replica_seconds(problem) * 112);
 }
 

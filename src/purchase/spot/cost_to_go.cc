@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::size_t kNothingHeld = 0;
 constexpr std::size_t kOnDemandHeld = 1;
-constexpr std::size_t kSpotHeld = 2;  ///< running; behind it those with a restart ahead
+constexpr std::size_t kSpotHeld = 2;  ///< running; after it, those still restarting
 
-/// Longer jobs are divided into longer steps, so that a table stays small.
+/// Longer jobs use longer steps, so that the table stays small.
 constexpr std::int64_t kStepsMax = 450;
-/// A restart is divided into at most so many steps.
+/// A restart is divided into at most this many steps.
 constexpr std::int64_t kRestartStepsMax = 3;
 
-// The grid of slack: points at half a step, then ever further apart.
+// The grid of slack: points half a step apart, then at growing distances.
 constexpr double kGridStep = 0.5;
 constexpr std::size_t kEvenPoints = 9;
 constexpr double kGridGrowth = 1.2;
@@ -121,7 +121,7 @@ void CostToGo::add_costs(std::int64_t steps, const Moves& moves) {
   }
 }
 
-/// The least costs of each thing held, at each point of the grid.
+/// The least cost for each holding, at each point of the grid.
 void CostToGo::add_costs_of(std::int64_t steps, const Moves& moves, bool has_spot, std::size_t age_class) {
   const auto ticks = static_cast<double>(step_ticks_);
   const double spot_price = ticks * static_cast<double>(problem_.prices.spot_micro_usd);
@@ -155,7 +155,7 @@ void CostToGo::add_costs_of(std::int64_t steps, const Moves& moves, bool has_spo
   }
 }
 
-/// What these costs are seen from a step earlier, when the market has not moved on yet.
+/// The expectation of these costs one step earlier, before the market's next state is known.
 void CostToGo::add_expectations(std::int64_t steps, bool has_spot, std::size_t age_class) {
   const double end = has_spot ? model_.hazards.available[age_class] : model_.hazards.away[age_class];
   const bool is_last = age_class + 1 == kAgeClasses;
@@ -167,7 +167,7 @@ void CostToGo::add_expectations(std::int64_t steps, bool has_spot, std::size_t a
   };
   for (std::size_t held = 0; held < held_count(has_spot); ++held) {
     const bool is_spot = held >= kSpotHeld;
-    const std::size_t without = is_spot ? kNothingHeld : held;  // what is left of it once spot has gone
+    const std::size_t without = is_spot ? kNothingHeld : held;  // what remains once spot is gone
     const double eviction = is_spot ? model_.eviction : 0;
     const double* ended = costs(!has_spot, 0, without);
     const double* same = costs(has_spot, age_class, held);

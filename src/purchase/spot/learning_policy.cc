@@ -5,9 +5,9 @@
 namespace berth::purchase {
 namespace {
 
-/// A new table when a part of what was seen is new: 1 / kNewsShare.
+/// The table is rebuilt after a further 1 / kNewsShare of the ticks seen.
 constexpr std::int64_t kNewsShare = 5;
-/// What is known of evictions before the first: one in so many ticks of spot, with the weight of one.
+/// The prior of evictions: one in this many ticks of spot, with the weight of one eviction.
 constexpr double kTicksPerEviction = 24;
 
 }  // namespace
@@ -45,12 +45,12 @@ Holding LearningPolicy::want(const RunState& state) {
 }
 
 bool LearningPolicy::is_safe(const RunState& state, Holding choice) const {
-  if (choice.hold == Hold::kOnDemand) return true;  // nothing else is safer
+  if (choice.hold == Hold::kOnDemand) return true;  // no choice is safer
   const RunState next = math_.after(state, choice);
   if (next.done_seconds == math_.job.task_seconds) return true;
   const std::int64_t left = math_.ticks_left(next.tick);
   const std::int64_t needed = math_.ticks_needed(next.done_seconds, 1);
-  // The guard would keep a running spot instance; if that goes, its tick is lost.
+  // The guard would keep a running spot instance; if it is lost, its tick is lost.
   const bool is_running_spot = choice.hold == Hold::kSpot && next.restart_seconds == 0;
   return is_running_spot ? needed < left : needed <= left;
 }

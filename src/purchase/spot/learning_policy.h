@@ -1,4 +1,4 @@
-/// The policy `berth`: learns how long spot stays and stays away, and weighs waiting against on demand.
+/// The policy `berth`: learns how long spot stays available and unavailable, and weighs waiting against on demand.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace berth::purchase {
 
-/// Decides in the ticks of one run, in order. What it wants in a tick depends on what it was shown until then, on
-/// nothing else. It wants nothing after which the deadline could be missed: on a market of any kind it meets each
-/// deadline that can be met on demand alone, ceil((task + restart) / tick) <= floor(deadline / tick).
+/// Decides the ticks of one run, in order. Its choice depends only on what it has seen up to that tick. It never makes
+/// a choice after which the deadline could be missed: on any market it meets every deadline that can be met on demand
+/// alone, ceil((task + restart) / tick) <= floor(deadline / tick).
 ///
-/// The expected costs are computed anew when a fifth more has been seen. Several zones are learned as one market, that
-/// has spot while one of them has, and as single ones: to choose the one whose spot is least likely to go.
+/// The expected costs are recomputed whenever a fifth more ticks have been seen. Several zones are learned both as one
+/// market, which has spot while any of them has, and singly, to choose the zone whose spot is least likely to end.
 class LearningPolicy {
  public:
-  /// Requires: `market` outlives the policy; only its ticks up to the one that is decided are read.
+  /// Requires: `market` outlives the policy, which reads only ticks up to the one being decided.
   LearningPolicy(const Market& market, const SpotJob& job, const SpotPrices& prices);
 
   [[nodiscard]] Holding want(const RunState& state);
@@ -35,12 +35,12 @@ class LearningPolicy {
   const Market& market_;
   TickMath math_;
   SpotPrices prices_;
-  SpellLearner any_;  ///< whether one zone has spot
+  SpellLearner any_;  ///< whether any zone has spot
   std::vector<SpellLearner> zones_;
   std::optional<CostToGo> table_;
   std::int64_t next_table_tick_ = 0;
-  std::int64_t spot_ticks_ = 0;  ///< in which spot ran on
-  std::int64_t evictions_ = 0;   ///< spot went while another zone had it
+  std::int64_t spot_ticks_ = 0;  ///< in which spot kept running
+  std::int64_t evictions_ = 0;   ///< spot was lost while another zone had it
 };
 
 }  // namespace berth::purchase

@@ -1,4 +1,4 @@
-/// Where and when spot instances can be had, and the job that is to be done with them.
+/// Where and when spot instances are available, and the job to run on them.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace berth::purchase {
 
-/// Spot availability over time: of one zone, or of several that are one market.
+/// Spot availability over time: of one zone, or of several that form one market.
 struct Market {
-  std::vector<std::string> series;  ///< the name of each zone; one at least
+  std::vector<std::string> series;  ///< the name of each zone; at least one
   std::string window;
-  bool is_joined = false;  ///< its zones are windows that were recorded apart
+  bool is_joined = false;  ///< its zones are separately recorded windows
   std::int64_t tick_seconds = 0;
-  std::vector<std::vector<bool>> is_available;  ///< by zone, then by tick; behind its end nothing is available
+  std::vector<std::vector<bool>> is_available;  ///< by zone, then by tick; nothing is available after its end
 
   [[nodiscard]] std::size_t zone_count() const { return is_available.size(); }
   [[nodiscard]] bool has(std::size_t zone, std::int64_t tick) const {

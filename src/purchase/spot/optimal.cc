@@ -1,6 +1,7 @@
 #include "purchase/spot/optimal.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -8,12 +9,76 @@
 namespace berth::purchase {
 namespace {
 
-/// A way to the beginning of a tick; `held` of its state is not set.
+/// The wants of many ways, each as runs of one want, with the beginnings that they have in common stored once.
+class Wants {
+ public:
+  /// A run of one want, behind another run; it lasts until the next one of a way begins, or until the way's tick.
+  using RunIndex = std::uint32_t;
+  static constexpr RunIndex kNone = 0;
+
+  /// The way that wants this from a tick on, behind another way.
+  [[nodiscard]] RunIndex extended(RunIndex way, Holding want, std::int64_t tick) {
+    if (way != kNone && runs_[way].want == want) return way;
+    runs_.push_back({.want = want, .from_tick = tick, .before = way});
+    return static_cast<RunIndex>(runs_.size() - 1);
+  }
+
+  /// The wants of the ticks before this one.
+  [[nodiscard]] std::vector<Holding> up_to(RunIndex way, std::int64_t tick) const {
+    std::vector<Holding> wants(static_cast<std::size_t>(tick));
+    for (; way != kNone; way = runs_[way].before) {
+      for (; tick > runs_[way].from_tick; --tick) wants[static_cast<std::size_t>(tick - 1)] = runs_[way].want;
+    }
+    return wants;
+  }
+
+  [[nodiscard]] bool is_crowded() const { return runs_.size() > crowded_; }
+
+  /// Forgets the runs of ways that nobody holds any more; `each` visits the ones that are held, by reference.
+  template <class EachWay>
+  void compact(const EachWay& each) {
+    std::vector<RunIndex> place(runs_.size(), kNone);
+    each([&](RunIndex way) {
+      for (; way != kNone && place[way] == kNone; way = runs_[way].before) place[way] = way;
+    });
+    RunIndex kept = 1;
+    for (RunIndex run = 1; run < runs_.size(); ++run) {  // one before another has the lower index
+      if (place[run] == kNone) continue;
+      runs_[kept] = runs_[run];
+      runs_[kept].before = place[runs_[run].before];
+      place[run] = kept++;
+    }
+    runs_.resize(kept);
+    each([&](RunIndex& way) { way = place[way]; });
+    crowded_ = std::max(kCrowdedMin, 2 * runs_.size());
+  }
+
+ private:
+  struct Run {
+    Holding want;
+    std::int64_t from_tick = 0;
+    RunIndex before = kNone;
+  };
+  static constexpr std::size_t kCrowdedMin = 1U << 16U;
+
+  std::vector<Run> runs_ = {{}};  ///< the first one stands for none
+  std::size_t crowded_ = kCrowdedMin;
+};
+
+/// A way to the beginning of a tick.
 struct Way {
-  RunState state;
-  Holding want;            ///< in the tick before
-  std::int64_t cost = 0;   ///< the prices per hour of the ticks so far, summed
-  std::size_t parent = 0;  ///< the way at the tick before, among those kept
+  Holding type;                      ///< held in the tick before
+  std::int64_t restart_seconds = 0;  ///< RunState::restart_seconds
+  std::int64_t done_seconds = 0;
+  std::int64_t cost = 0;  ///< the prices per hour of the ticks so far, summed
+  Wants::RunIndex wants = Wants::kNone;
+};
+
+/// A way one tick further.
+struct Step {
+  Way way;               ///< but for its wants, which are those of the way before
+  Holding want;          ///< in this tick
+  std::uint32_t parent;  ///< the way before, among those kept
 };
 
 class Search {
@@ -22,54 +87,62 @@ class Search {
       : market_(market), math_{.job = job, .tick_seconds = market.tick_seconds}, prices_(prices) {}
 
   std::vector<Holding> cheapest() {
-    kept_.push_back({Way{}});
-    while (!kept_.back().empty()) {
-      std::vector<Way> next = continued(kept_.back());
-      kept_.push_back(without_dominated(std::move(next)));
+    std::vector<Way> ways = {Way{}};
+    std::vector<Step> steps;
+    for (std::int64_t tick = 0; !ways.empty(); ++tick) {
+      steps.clear();
+      continue_ways(ways, tick, steps);
+      keep_undominated(steps, tick, ways);
+      if (wants_.is_crowded()) compact(ways);
     }
-    return best_ ? wants_of(*best_) : std::vector<Holding>();
+    return best_ ? wants_.up_to(best_->wants, best_->tick) : std::vector<Holding>();
   }
 
  private:
   struct End {
-    std::size_t tick = 0;
-    std::size_t index = 0;
+    std::int64_t tick = 0;
     std::int64_t cost = std::numeric_limits<std::int64_t>::max();
+    Wants::RunIndex wants = Wants::kNone;
   };
 
-  /// All ways one tick further. Those that are done, or cannot become better than the best, end here.
-  std::vector<Way> continued(const std::vector<Way>& ways) {
-    std::vector<Way> next;
-    const std::size_t tick = kept_.size() - 1;
+  /// All ways one tick further. Those that are done end here.
+  void continue_ways(const std::vector<Way>& ways, std::int64_t tick, std::vector<Step>& steps) {
     for (std::size_t i = 0; i < ways.size(); ++i) {
       const Way& way = ways[i];
-      if (way.state.done_seconds == math_.job.task_seconds) {
-        if (!best_ || way.cost < best_->cost) best_ = End{.tick = tick, .index = i, .cost = way.cost};
-        continue;
+      if (way.done_seconds < math_.job.task_seconds) {
+        append_choices(way, tick, static_cast<std::uint32_t>(i), steps);
+      } else if (!best_ || way.cost < best_->cost) {
+        best_ = End{.tick = tick, .cost = way.cost, .wants = way.wants};
       }
-      append_choices(way, i, next);
     }
-    return next;
   }
 
-  void append_choices(const Way& way, std::size_t parent, std::vector<Way>& next) const {
+  void append_choices(const Way& way, std::int64_t tick, std::uint32_t parent, std::vector<Step>& steps) const {
     // The next tick begins behind the deadline: whatever is done in this one comes too late or ends just in time.
-    if (math_.ticks_left(way.state.tick) <= 0) return;
-    RunState state = way.state;
-    const bool has_gone = state.type.hold == Hold::kSpot && !market_.has(state.type.zone, state.tick);
-    state.held = has_gone ? kNothing : state.type;
-    if (math_.is_guarded(state)) return append(way, state, parent, kNothing, next);
-    append(way, state, parent, kNothing, next);
-    append(way, state, parent, kOnDemandInstance, next);
+    if (math_.ticks_left(tick) <= 0) return;
+    const bool has_gone = way.type.hold == Hold::kSpot && !market_.has(way.type.zone, tick);
+    const RunState state{.tick = tick,
+                         .type = way.type,
+                         .held = has_gone ? kNothing : way.type,
+                         .restart_seconds = way.restart_seconds,
+                         .done_seconds = way.done_seconds};
+    const auto append = [&](Holding want) {
+      const Holding now = granted(math_, market_, state, want);
+      const RunState next = math_.after(state, now);
+      steps.push_back({.way = {.type = next.type,
+                               .restart_seconds = next.restart_seconds,
+                               .done_seconds = next.done_seconds,
+                               .cost = way.cost + price_of(now),
+                               .wants = way.wants},
+                       .want = want,
+                       .parent = parent});
+    };
+    append(kNothing);
+    if (math_.is_guarded(state)) return;
+    append(kOnDemandInstance);
     for (std::size_t zone = 0; zone < market_.zone_count(); ++zone) {
-      if (market_.has(zone, state.tick)) append(way, state, parent, spot_in(zone), next);
+      if (market_.has(zone, tick)) append(spot_in(zone));
     }
-  }
-
-  void append(const Way& way, const RunState& state, std::size_t parent, Holding want, std::vector<Way>& next) const {
-    const Holding now = granted(math_, market_, state, want);
-    next.push_back(
-        {.state = math_.after(state, now), .want = want, .cost = way.cost + price_of(now), .parent = parent});
   }
 
   [[nodiscard]] std::int64_t price_of(Holding now) const {
@@ -84,39 +157,37 @@ class Search {
     return 0;
   }
 
-  /// Of ways with one holding and restart those that cost less than all which have done at least as much.
-  [[nodiscard]] std::vector<Way> without_dominated(std::vector<Way> ways) const {
+  /// Of ways with one holding and restart those that cost less than all which have done at least as much, and than the
+  /// best.
+  void keep_undominated(std::vector<Step>& steps, std::int64_t tick, std::vector<Way>& kept) {
     const auto group = [](const Way& way) {
-      return std::tuple(way.state.type.hold, way.state.type.zone,
-                        way.state.type.hold == Hold::kNone ? 0 : way.state.restart_seconds);
+      return std::tuple(way.type.hold, way.type.zone, way.type.hold == Hold::kNone ? 0 : way.restart_seconds);
     };
-    std::sort(ways.begin(), ways.end(), [&](const Way& a, const Way& b) {
-      return std::tuple(group(a), -a.state.done_seconds, a.cost, a.parent) <
-             std::tuple(group(b), -b.state.done_seconds, b.cost, b.parent);
+    std::ranges::sort(steps, {}, [&](const Step& step) {
+      return std::tuple(group(step.way), -step.way.done_seconds, step.way.cost, step.parent);
     });
-    std::vector<Way> kept;
-    for (const Way& way : ways) {
-      if (best_ && way.cost >= best_->cost) continue;
-      if (kept.empty() || group(kept.back()) != group(way) || way.cost < kept.back().cost) kept.push_back(way);
+    kept.clear();
+    for (const Step& step : steps) {
+      if (best_ && step.way.cost >= best_->cost) continue;
+      const bool is_dominated =
+          !kept.empty() && group(kept.back()) == group(step.way) && step.way.cost >= kept.back().cost;
+      if (is_dominated) continue;
+      kept.push_back(step.way);
+      kept.back().wants = wants_.extended(step.way.wants, step.want, tick);
     }
-    return kept;
   }
 
-  [[nodiscard]] std::vector<Holding> wants_of(const End& end) const {
-    std::vector<Holding> wants(end.tick);
-    std::size_t index = end.index;
-    for (std::size_t tick = end.tick; tick > 0; --tick) {
-      const Way& way = kept_[tick][index];
-      wants[tick - 1] = way.want;
-      index = way.parent;
-    }
-    return wants;
+  void compact(std::vector<Way>& ways) {
+    wants_.compact([&](const auto& visit) {
+      for (Way& way : ways) visit(way.wants);
+      if (best_) visit(best_->wants);
+    });
   }
 
   const Market& market_;
   TickMath math_;
   SpotPrices prices_;
-  std::vector<std::vector<Way>> kept_;  ///< by tick
+  Wants wants_;
   std::optional<End> best_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 bool holds_spot(const RunState& state) { return state.held.hold == Hold::kSpot; }
 
-/// What the safety net decides: nothing while there is time to wait.
+/// The decision of the safety net; none while there is time to wait.
 std::optional<Holding> safety_net(const TickMath& math, const RunState& state) {
   const std::int64_t left = math.ticks_left(state.tick);
   if (math.ticks_needed(state.done_seconds, 1) >= left) return kOnDemandInstance;
@@ -17,7 +17,7 @@ std::optional<Holding> safety_net(const TickMath& math, const RunState& state) {
   return holds_spot(state) ? state.held : kOnDemandInstance;
 }
 
-/// Whether the work done is at or above its share of a time: done / task >= seconds / deadline.
+/// Whether the share of work done is at or above the share of time passed: done / task >= seconds / deadline.
 bool keeps_pace(const SpotJob& job, std::int64_t done_seconds, std::int64_t seconds) {
   return Int128{done_seconds} * job.deadline_seconds >= Int128{job.task_seconds} * seconds;
 }

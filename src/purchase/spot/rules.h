@@ -1,4 +1,4 @@
-/// The policies that others have published, as rules: on demand, greedy, and uniform progress.
+/// The published policies as rules: on demand, greedy, and uniform progress.
 #pragma once
 
 #include "purchase/spot/market.h"
@@ -13,8 +13,8 @@ namespace berth::purchase {
 /// of "Can't Be Late" (Wu et al., NSDI 2024), whose average it reproduces to the last digit.
 [[nodiscard]] Holding want_of_greedy(const TickMath& math, const Market& market, const RunState& state);
 
-/// Uniform progress (the same paper): keeps the work done at or above its share of the time, with the safety net of
-/// greedy; from on demand it goes back to spot two restarts ahead of that.
+/// Uniform progress (the same paper): keeps the share of work done at or above the share of time passed, with the
+/// safety net of greedy; it returns from on demand to spot once it is two restarts ahead.
 [[nodiscard]] Holding want_of_uniform_progress(const TickMath& math, const Market& market, const RunState& state);
 
 }  // namespace berth::purchase

@@ -1,4 +1,4 @@
-/// One run of a job on a market, tick by tick: what is charged, what work is done, and when a policy decides.
+/// One run of a job on a market, tick by tick: charges, work done, and the policy's decisions.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ inline constexpr Holding kOnDemandInstance = {.hold = Hold::kOnDemand, .zone = 0
 struct RunState {
   std::int64_t tick = 0;
   Holding type;                      ///< held in the tick before
-  Holding held;                      ///< the same, or nothing if spot has gone now
-  std::int64_t restart_seconds = 0;  ///< still to wait before work goes on
+  Holding held;                      ///< the same, or nothing if spot is gone now
+  std::int64_t restart_seconds = 0;  ///< remaining before work resumes
   std::int64_t done_seconds = 0;     ///< of work
 };
 
-/// Seconds that whole ticks of a job are counted in.
+/// Arithmetic of a job's time in whole ticks.
 struct TickMath {
   SpotJob job;
   std::int64_t tick_seconds = 0;
@@ -43,30 +43,29 @@ struct TickMath {
   [[nodiscard]] std::int64_t ticks_left(std::int64_t tick) const;
   /// Ticks for the rest of the work and `restarts` restarts.
   [[nodiscard]] std::int64_t ticks_needed(std::int64_t done_seconds, std::int64_t restarts) const;
-  /// Whether the rules of a run take the decision from the policy: only just enough time is left for the work on
-  /// demand.
+  /// Whether the rules of a run override the policy: there is only just enough time left to finish on demand.
   [[nodiscard]] bool is_guarded(const RunState& state) const;
   /// The state of the next tick after `held` was changed to, or kept as, `now`; its `held` is not known yet.
   [[nodiscard]] RunState after(const RunState& state, Holding now) const;
 };
 
-/// What came of a run.
+/// The result of a run.
 struct RunResult {
-  std::vector<Holding> ticks;  ///< what was held in each, until the end
+  std::vector<Holding> ticks;  ///< the holding in each tick, until the end
   std::int64_t spot_ticks = 0;
   std::int64_t on_demand_ticks = 0;
   std::int64_t switches = 0;  ///< restarts begun
-  bool is_missed = false;     ///< the work was done behind the deadline
+  bool is_missed = false;     ///< the work was done after the deadline
 };
 
-/// What a tick's holding becomes of what a policy wants, by the rules of a run: the guard, and spot that is not there.
+/// The holding of a tick when a policy wants `want`, by the rules of a run: the guard, and spot that is not available.
 [[nodiscard]] Holding granted(const TickMath& math, const Market& market, const RunState& state, Holding want);
 
-/// Runs a job. `decide` is called with each RunState that is not the last one and returns what it wants to hold; it may
-/// know what `market` says of this tick and of earlier ones. The rules, in order: what was held is charged in full and
-/// worked, less the restart; spot that has gone is no longer held; the guard (`TickMath::is_guarded`) replaces the wish
-/// by on demand, or by the running spot instance; spot that is not available becomes nothing; a change to something
-/// begins a restart. O(ticks) without `decide`. Requires: as SpotJob.
+/// Runs a job. `decide` is called with each RunState but the last and returns what to hold; it may use `market` up to
+/// this tick. The rules, in order: the last holding is charged in full and works, less the restart; lost spot is no
+/// longer held; the guard (`TickMath::is_guarded`) replaces the choice by on demand, or by the running spot instance;
+/// unavailable spot becomes nothing; a change to a new instance begins a restart. O(ticks) without `decide`. Requires:
+/// as SpotJob.
 template <class Decide>
 [[nodiscard]] RunResult run_job(const Market& market, const SpotJob& job, Decide&& decide);
 
@@ -74,6 +73,8 @@ template <class Decide>
 
 template <class Decide>
 RunResult run_job(const Market& market, const SpotJob& job, Decide&& decide) {
+  ENSURE(market.tick_seconds > 0 && job.task_seconds > 0 && job.restart_seconds >= 0);
+  ENSURE(job.task_seconds + job.restart_seconds <= job.deadline_seconds);
   const TickMath math{.job = job, .tick_seconds = market.tick_seconds};
   RunResult result;
   RunState state;

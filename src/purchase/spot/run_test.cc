@@ -65,7 +65,7 @@ TEST(RunJob, TheGuardTakesOverInTime) {
 }
 
 TEST(RunJob, TheGuardAloneLosesATickWhenSpotGoesInTheLastOne) {
-  // Spot runs when the guard begins to hold, goes with the next tick, and the guard's wish for it becomes nothing.
+  // Spot runs when the guard takes effect, is lost with the next tick, and the guard's choice of it becomes nothing.
   const SpotJob job{.task_seconds = 3000, .deadline_seconds = 4200, .restart_seconds = 600};
   const RunResult result = run("0010000000", job, "sss");
   EXPECT_EQ(decisions_of(result).substr(0, 3), "ssn");

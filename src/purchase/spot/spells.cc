@@ -27,7 +27,7 @@ constexpr double kTickWeight = 0.5;
 /// Nothing is certain: logarithms stay finite.
 constexpr double kHazardMin = 1e-9;
 
-/// Value number i of n between two, evenly spaced as logarithms.
+/// Value number i of n from `min` to `max`, evenly spaced in logarithms.
 double spaced(double min, double max, int i, int n) {
   return min * std::pow(max / min, static_cast<double>(i) / (n - 1));
 }
@@ -44,6 +44,7 @@ AgeScale::AgeScale(std::int64_t tick_seconds) : tick_hours_(static_cast<double>(
 }
 
 std::size_t AgeScale::class_of(std::int64_t age) const {
+  ENSURE(age >= 1);
   std::size_t k = kAgeClasses - 1;
   while (k > 0 && firsts_[k] > age - 1) --k;
   return k;

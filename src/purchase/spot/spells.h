@@ -1,4 +1,4 @@
-/// How long spot stays, and stays away: learned while a run goes on.
+/// How long spot stays available or unavailable: learned during a run.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class AgeScale {
   /// Requires: tick_seconds > 0.
   explicit AgeScale(std::int64_t tick_seconds);
 
-  /// Of a spell that has lasted `age` ticks, this one included. Requires: age >= 1.
+  /// The class of a spell that has lasted `age` ticks, this one included. Requires: age >= 1.
   [[nodiscard]] std::size_t class_of(std::int64_t age) const;
   /// How many ticks a class has; the last one has no end: 0.
   [[nodiscard]] std::int64_t width(std::size_t age_class) const { return widths_[age_class]; }
@@ -34,17 +34,17 @@ class AgeScale {
 
 /// The probability that a spell ends with its next tick, by the class of its age.
 struct Hazards {
-  ByAge away{};       ///< spot comes back
-  ByAge available{};  ///< spot goes
+  ByAge away{};       ///< spot becomes available
+  ByAge available{};  ///< spot becomes unavailable
 };
 
-/// Learns the hazards of one market from what is seen tick by tick.
+/// Learns the hazards of one market tick by tick.
 ///
 /// The model: a spell of age t hours ends at the rate h / (1 + t / s) per hour, so its length is Pareto II (Lomax)
-/// distributed: most spells are short and old ones last. The initial rate h and the time s are unknown, for spells of
-/// availability and of absence apart. Their prior is uniform over a grid of logarithms (docs/reference/purchase.md says
-/// where it comes from); the estimate is the mean over the posterior, in which each tick counts half: successive spells
-/// of a market are not independent. O(cells) per tick for the estimate, nothing is kept beyond counts.
+/// distributed: most spells are short and old ones last. The initial rate h and the time s are unknown, separately for
+/// spells of availability and of absence. Their prior is uniform over a grid of logarithms (docs/reference/purchase.md
+/// says where it comes from); the estimate is the mean over the posterior, in which each tick counts half: successive
+/// spells of a market are not independent. O(cells) per tick for the estimate; only counts are kept.
 class SpellLearner {
  public:
   explicit SpellLearner(std::int64_t tick_seconds);
@@ -52,13 +52,13 @@ class SpellLearner {
   /// The next tick, in order from the first one.
   void observe(bool is_available);
 
-  /// Of the current spell, in ticks, this one included; 0 before the first tick.
+  /// The age of the current spell in ticks, this one included; 0 before the first tick.
   [[nodiscard]] std::int64_t age() const { return age_; }
   [[nodiscard]] const AgeScale& scale() const { return scale_; }
   [[nodiscard]] Hazards hazards() const;
 
  private:
-  /// Ticks that spells of a kind have lasted, and how many of these were their last, by age.
+  /// The ticks that spells of a kind have lasted, and how many of these were the last of a spell, by age.
   struct Counts {
     ByAge ticks{};
     ByAge ends{};
@@ -67,7 +67,7 @@ class SpellLearner {
   [[nodiscard]] ByAge estimate(const Counts& counts) const;
 
   AgeScale scale_;
-  std::vector<ByAge> cells_;      ///< the hazards of each cell of the grid
+  std::vector<ByAge> cells_;      ///< the hazards in each cell of the grid
   std::array<Counts, 2> counts_;  ///< of absence, of availability
   bool is_available_ = false;
   std::int64_t age_ = 0;

@@ -87,7 +87,7 @@ RC_GTEST_PROP(SpotBerth, MeetsEachDeadlineThatOnDemandMeets, ()) {
   RC_ASSERT(!run_policy(SpotPolicy::kBerth, market, job, any_prices()).is_missed);
 }
 
-/// Takes spot away whenever it has just been taken: the worst that can happen in the next tick.
+/// Withdraws spot whenever it has just been taken: the worst that can happen in the next tick.
 RC_GTEST_PROP(SpotBerth, MeetsItsDeadlineOnAHostileMarket, ()) {
   const auto tick_seconds = *rc::gen::inRange<std::int64_t>(1, 4000);
   const SpotJob job = any_job(tick_seconds, 60, 2 * tick_seconds);

@@ -1,5 +1,6 @@
 #include "purchase/spot/study.h"
 
+#include "base/core/ensure.h"
 #include "purchase/spot/learning_policy.h"
 #include "purchase/spot/optimal.h"
 #include "purchase/spot/rules.h"
@@ -72,6 +73,7 @@ bool has_hindsight(SpotPolicy policy) { return policy == SpotPolicy::kOptimal; }
 SpotRunKey run_key(const SpotStudy& study, std::size_t index) {
   const std::size_t restarts = study.restarts.size();
   const std::size_t groups = study.deadlines.size() * restarts;
+  ENSURE(index < study.markets.size() * groups);
   const std::size_t group = index % groups;
   return {.market = index / groups,
           .job = {.task_seconds = study.task_seconds,

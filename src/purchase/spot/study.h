@@ -1,4 +1,4 @@
-/// Runs policies on markets and compares what they pay.
+/// Runs policies on markets and compares their costs.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct SpotStudy {
   SpotPrices prices;
 };
 
-/// What a policy paid in some runs.
+/// The cost of a policy over some runs.
 struct SpotTotals {
   std::int64_t runs = 0;
   std::int64_t missed = 0;
@@ -52,7 +52,7 @@ struct SpotGroup {
   SpotTotals totals;
 };
 
-/// What a run cost.
+/// The cost of a run.
 struct SpotOutcome {
   Decimal micro_usd;  ///< exact: a tick may cost a fraction of a micro-dollar
   bool is_missed = false;
@@ -65,8 +65,8 @@ struct SpotScore {
   std::vector<SpotOutcome> runs = {};  ///< by market, then as the groups
 };
 
-/// The job of a run: run `index` of each policy is that of a market, a deadline and a restart. Requires: it is below
-/// the number of markets x deadlines x restarts.
+/// The job of a run: run `index` of each policy belongs to a market, a deadline and a restart. Requires: index <
+/// markets x deadlines x restarts.
 struct SpotRunKey {
   std::size_t market = 0;
   SpotJob job;
@@ -81,7 +81,7 @@ struct SpotRun {
   const RunResult* result = nullptr;
 };
 
-/// Called behind each run; if it returns false, the study ends.
+/// Called after each run; if it returns false, the study ends.
 using SpotHook = std::function<bool(const SpotRun& run)>;
 
 /// Runs the policies, one after the other, over markets, deadlines and restarts in that order. Nothing if `hook` ended
@@ -90,8 +90,8 @@ using SpotHook = std::function<bool(const SpotRun& run)>;
                                                                    std::span<const SpotPolicy> policies,
                                                                    const SpotHook& hook);
 
-/// 100 (n - average) / (n - m), n and m the price of the task's hours on demand and on spot; nothing if these are
-/// equal.
+/// 100 (n - average) / (n - m), where n and m are the prices of the task's hours on demand and on spot; nothing if
+/// these are equal.
 [[nodiscard]] std::optional<Decimal> score_of(const SpotTotals& totals, const SpotStudy& study);
 
 }  // namespace berth::purchase

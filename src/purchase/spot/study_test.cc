@@ -1,4 +1,4 @@
-/// The public benchmark: the policies of others to ten digits, and ours on a part of it.
+/// The public benchmark: the published policies to ten digits, and ours on a part of it.
 #include "purchase/spot/study.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// What a comparison of policies for spot instances comes to, in words that the table and the page share.
+/// The summary of a comparison of spot policies, in words that the table and the page share.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace berth::purchase {
 /// The score of a policy; null if it was not run.
 [[nodiscard]] const SpotScore* score_of_policy(const std::vector<SpotScore>& scores, SpotPolicy policy);
 
-/// What to do and what it saves; empty without `berth`.
+/// The recommendation and its saving; empty without `berth`.
 [[nodiscard]] std::string spot_verdict(const std::vector<SpotScore>& scores);
 
-/// The recorded windows and the prices that the comparison rests on.
+/// The recorded windows and the prices behind the comparison.
 [[nodiscard]] std::string spot_assumption(const SpotStudy& study);
 
-/// Seconds as hours: "0.02", or a fraction where no decimal is exact.
+/// Seconds as hours: "0.02", or a fraction if no decimal is exact.
 [[nodiscard]] std::string hours_text(std::int64_t seconds);
 
 /// Dollars and cents, rounded half to even.

@@ -38,7 +38,7 @@ std::vector<bool> read_ticks(const yaml::Value& value) {
 
 Result<Market> read_window(std::string_view line, std::size_t number, std::string_view file) {
   const auto tree = json::parse_document(line, file, {.first_line = number});
-  // A line that is no JSON is bad input like any other.
+  // A line that is not JSON is bad input like any other.
   if (!tree) return invalid(tree.error().message);
   yaml::Report report{std::string(file)};
   const yaml::Value root(*tree, report);

@@ -9,17 +9,17 @@
 
 namespace berth::purchase {
 
-/// Longest window, in ticks.
+/// The longest window, in ticks.
 inline constexpr std::size_t kTicksMax = 1'000'000;
 
 /// The windows of a file, in its order, each a market of one zone. A line has `series`, `window`, `gap_seconds` and
 /// `unavailable`, a character per tick: 1 where spot is not available, 0 where it is. Gaps have 1 to 1,000,000 seconds.
-/// Other keys are ignored. Errors, as FILE:LINE:COLUMN: what cannot be read, a window or series that is named twice, no
+/// Other keys are ignored. Errors, as FILE:LINE:COLUMN: unreadable lines, a duplicate name of a window or series, no
 /// window.
 [[nodiscard]] Result<std::vector<Market>> read_windows(std::string_view text, std::string_view file);
 
-/// Windows of one name become one market, its zones in the file's order; markets in the order of their first windows.
-/// Error: different gaps or lengths.
+/// Windows with the same name form one market, with its zones in the file's order; markets are in the order of their
+/// first windows. Error: different gaps or lengths.
 [[nodiscard]] Result<std::vector<Market>> join_zones(const std::vector<Market>& windows, std::string_view file);
 
 }  // namespace berth::purchase

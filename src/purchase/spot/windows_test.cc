@@ -28,7 +28,7 @@ TEST(Windows, OneIsATickWithoutSpot) {
   EXPECT_TRUE(first.has(0, 0));
   EXPECT_FALSE(first.has(0, 1));
   EXPECT_TRUE(first.has(0, 2));
-  EXPECT_FALSE(first.has(0, 3));  // behind its end
+  EXPECT_FALSE(first.has(0, 3));  // after its end
   EXPECT_EQ(first.tick_seconds, 600);
 }
 

@@ -12,16 +12,16 @@ namespace {
 
 /// Seconds between decisions while jobs wait.
 constexpr Seconds kDecisionGrid = 60;
-/// A longer step, in whole minutes, where little changes by then for all jobs that wait: a hundredth of the time until
-/// a job is patient, and then of what it has waited and will still run; a thousandth of the time to its deadline.
+/// A longer step, in whole minutes, if little changes until then for all waiting jobs: a hundredth of the time until a
+/// job is patient, and after that of its waited plus remaining time; a thousandth of the time to its deadline.
 constexpr Seconds kStepShare = 100;
 constexpr Seconds kDeadlineStepShare = 1'000;
-/// A job takes others' GPUs when it has waited so many restarts, from those that have run so many.
+/// A job may take GPUs after waiting this many restarts, from jobs that have run for as many.
 constexpr Seconds kPatienceRestarts = 5;
 constexpr Seconds kProtectedRestarts = 5;
-/// A running job is nearly done when the urgent one that wants its GPUs will run so many times as long.
+/// A running job is nearly done if the urgent one that wants its GPUs will run this many times as long.
 constexpr Seconds kNearlyDone = 5;
-/// A job keeps what falls free when it has waited so many times its remaining time.
+/// A job reserves GPUs that become free once it has waited this many times its remaining time.
 constexpr Seconds kStarvation = 10;
 constexpr Seconds kShortestWait = 60;
 
@@ -30,8 +30,8 @@ constexpr const char* kMoreUrgentReason = "more urgent";
 constexpr const char* kEndsSooner = "expected to end sooner";
 constexpr const char* kGuaranteeReason = "its guarantee";
 
-/// GPUs that are kept for a job which has waited very long: when they are expected to be enough, and how many are free
-/// beside it then.
+/// GPUs reserved for a job that has waited very long: when they are expected to suffice, and how many more are free
+/// then.
 struct Reservation {
   Seconds start = 0;
   GpuCount beside = 0;
@@ -117,7 +117,7 @@ class BerthInstant {
 
   // ---- Preempting
 
-  /// Whether a running job may lose its GPUs at all, or also lies outside the time in which it is protected.
+  /// Whether a running job may lose its GPUs: if forced, at all; else only outside the time in which it is protected.
   [[nodiscard]] bool may_stop(JobIndex victim, bool is_forced) const {
     if (!world_.may_preempt(victim)) return false;
     const JobRecord& record = world_.record(victim);
@@ -127,7 +127,7 @@ class BerthInstant {
            (is_forced || (held > restart && held >= restart + kProtectedRestarts * world_.terms().restart));
   }
 
-  /// Whether a victim that took the job's GPUs has got further since then.
+  /// Whether a victim that took the job's GPUs has made progress since then.
   [[nodiscard]] bool has_got_further(JobIndex victim, JobIndex job, bool is_forced) const {
     const BerthPolicy::Taken& taken = policy_.taken_[static_cast<std::size_t>(job)];
     if (taken.by != victim) return true;
@@ -146,7 +146,7 @@ class BerthInstant {
     return is_nearly_done(victim, job) ? nullptr : kMoreUrgentReason;
   }
 
-  /// Whether a running job ends so soon that waiting for it matters little to an urgent one.
+  /// Whether a running job ends so soon that an urgent job can wait for it.
   [[nodiscard]] bool is_nearly_done(JobIndex victim, JobIndex job) const {
     return worth(victim).remaining * kNearlyDone <= worth(job).remaining;
   }
@@ -155,7 +155,8 @@ class BerthInstant {
     return {.priority = workload_.job(job).priority, .worth = worth(job), .is_patient = is_patient(job)};
   }
 
-  /// Whether a running job that was preempted before has kept more since: otherwise it could be preempted for ever.
+  /// Whether a running job that was preempted before has secured more progress since: otherwise it could be preempted
+  /// for ever.
   [[nodiscard]] bool has_gained(JobIndex running) const {
     const JobRecord& record = world_.record(running);
     return !record.is_restart || world_.kept_progress(running) > record.progress;
@@ -166,8 +167,8 @@ class BerthInstant {
     return world_.now() - waits_since >= kPatienceRestarts * world_.terms().restart;
   }
 
-  /// Running jobs that could lose their GPUs to this one. For most waiting jobs they hold too few GPUs: their sum is
-  /// known without looking at each.
+  /// Running jobs that could lose their GPUs to this one. For most waiting jobs these hold too few GPUs, which their
+  /// sum shows without examining each.
   [[nodiscard]] std::span<const TakeableJobs::Entry> takeable(JobIndex job) {
     if (!takeable_) {
       takeable_.emplace();
@@ -215,7 +216,7 @@ class BerthInstant {
     return claim_of(job).value_or(world_.now()) + world_.terms().reclaim;
   }
 
-  /// When the earliest claim to a guarantee falls due: what is lent until then must come back by then.
+  /// When the earliest claim to a guarantee falls due: GPUs lent until then must be returned by then.
   [[nodiscard]] std::optional<Seconds> next_due() {
     while (next_claimant_ < claimants_.size()) {
       const JobIndex job = claimants_[next_claimant_];
@@ -225,8 +226,8 @@ class BerthInstant {
     return std::nullopt;
   }
 
-  /// Whether a job may start on what others may claim soon: only if it can be preempted by then. In a restart, and
-  /// until a checkpoint, it gains nothing, and is protected from those whose GPUs it once took.
+  /// Whether a job may start on GPUs that others may claim soon: only if it can be preempted by then. During a restart,
+  /// and until a checkpoint, it secures no progress, and is protected from jobs whose GPUs it once took.
   [[nodiscard]] bool may_borrow_now(JobIndex index) {
     if (is_within_guarantee(index)) return true;
     const std::optional<Seconds> due = next_due();
@@ -237,14 +238,14 @@ class BerthInstant {
     return job.is_preemptible && world_.now() + std::max(world_.terms().min_run, gains) <= *due;
   }
 
-  /// Those held back for claims whose jobs have started since.
+  /// Starts jobs that were held back for claims whose jobs have started since.
   void start_held_back(const std::vector<JobIndex>& jobs) {
     for (const JobIndex job : jobs) {
       if (may_borrow_now(job) && has_room(job) && fits_beside_reservation(job)) world_.start(job);
     }
   }
 
-  /// Tenants whose claim is due get their GPUs.
+  /// Returns GPUs to tenants whose claim is due.
   void give_back() {
     for (const JobIndex job : order_) {
       if (world_.is_running(job) || !is_within_guarantee(job) || !is_claim_due(job)) continue;
@@ -276,7 +277,7 @@ class BerthInstant {
     }
   }
 
-  /// Since when tenants wait for GPUs within their guarantee, after the decision.
+  /// Updates, after the decision, since when tenants have waited for GPUs within their guarantee.
   void update_claims() {
     std::vector<bool> is_claiming(policy_.claims_.size());
     for (const JobIndex job : policy_.waiting_) {
@@ -294,7 +295,7 @@ class BerthInstant {
     }
   }
 
-  /// Who is left, in the order in which they are served.
+  /// Stores the jobs that still wait, in the order of service.
   void leave_order() {
     policy_.order_ = order_;
     std::erase_if(policy_.order_, [&](JobIndex job) { return world_.is_running(job); });
@@ -317,8 +318,8 @@ class BerthInstant {
     if (!reservation_) reserve_if_starving(job);
   }
 
-  /// What was taken from borrowers goes to guarantees first. Until more is taken nobody else can be started so: starts
-  /// only leave less room.
+  /// GPUs taken from borrowers go to guarantees first. Until more are taken no further job can start this way, because
+  /// starts only leave less room.
   void start_those_within_guarantees() {
     settled_ = stopped_.size();
     for (const JobIndex job : order_) {
@@ -378,10 +379,10 @@ class BerthInstant {
   std::vector<bool> is_within_;        ///< by job: fitted into its tenant's guarantee at the beginning
   std::vector<JobIndex> preemptible_;  ///< running at the beginning
   std::vector<JobIndex> stopped_;      ///< preempted at this instant; none of order_
-  std::size_t settled_ = 0;            ///< of stopped_: whose GPUs were offered to guarantees
+  std::size_t settled_ = 0;            ///< of stopped_: those whose GPUs were offered to guarantees
   std::vector<JobIndex> claimants_;    ///< of order_: within their guarantee at the beginning, the earliest due first
-  std::size_t next_claimant_ = 0;      ///< of claimants_: those before it have started, or fit no more
-  std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once asked for
+  std::size_t next_claimant_ = 0;      ///< of claimants_: those before it have started, or no longer fit
+  std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once needed
   std::optional<Reservation> reservation_;
 };
 

@@ -1,11 +1,12 @@
-/// Berth's own policy of a pool: preemptive, at any instant; tenants lend what they do not need and get it back.
+/// Berth's own policy for a pool: preemptive, at any instant; tenants lend GPUs that they do not need and get them
+/// back.
 ///
-/// It serves jobs by worth (worth.h), as far as GPUs are free, within the limits of the tenants, those that fit into
-/// their tenant's unused guarantee first. A job for which too few are free takes those of running jobs that are worth
-/// much less, after some patience, or of less urgent ones, or of lower priority. A job that has waited very long keeps
-/// what falls free for itself, and others only run beside it. When a tenant has waited for its guarantee for the time
-/// that it may have to, borrowers give it back. It knows estimates where jobs have them, and learns the others
-/// (durations.h); never durations of jobs at hand.
+/// It serves jobs by worth (worth.h) while GPUs are free, within the limits of the tenants, starting with those that
+/// fit into their tenant's unused guarantee. A job for which too few GPUs are free preempts running jobs: after some
+/// patience those that are worth much less, or less urgent ones, or those of lower priority. A job that has waited very
+/// long reserves GPUs as they become free, and others only run if they do not delay it. When a tenant has waited for
+/// its guarantee as long as it may have to, borrowers return GPUs. The policy uses the estimates that jobs have, and
+/// learns the others (durations.h); it never uses durations of unfinished jobs.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +27,18 @@ class BerthPolicy {
   void finished(const World& world, JobIndex job);
   /// O(w log w + r) without preemption, w jobs waiting, r running.
   void decide(World& world);
-  /// When it wants to decide again, even if nothing happens; nothing while no job waits.
+  /// When it must decide again, even if nothing happens; nothing while no job waits.
   [[nodiscard]] std::optional<Seconds> wake(const World& world) const;
 
-  /// Jobs that wait, in the order in which they are served now.
+  /// Waiting jobs, in the order in which they would be served now.
   [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
-  /// Jobs that wait, in the order in which they were served at the latest decision: cheap.
+  /// Waiting jobs, in the order of service at the latest decision. O(1).
   [[nodiscard]] const std::vector<JobIndex>& order() const { return order_; }
-  /// When a waiting job, once it has been patient, is expected to take GPUs from running ones at the latest; nothing
-  /// if those that have to yield to it are not enough for it and for `gpus_ahead` of jobs served before. O(running).
+  /// When a waiting job, once it has been patient, is expected to take GPUs from running ones at the latest; nothing if
+  /// the jobs that have to yield to it do not suffice for it and for the `gpus_ahead` of jobs served earlier.
+  /// O(running).
   [[nodiscard]] std::optional<Seconds> latest_start(const World& world, JobIndex job, GpuCount gpus_ahead) const;
-  /// What jobs are worth at the latest decision at which any waited.
+  /// The worths at the latest decision at which any job waited.
   [[nodiscard]] const Worths& worths() const { return worths_; }
   /// As World::rebase.
   void rebase(const Workload& workload) { workload_ = &workload; }
@@ -48,8 +50,8 @@ class BerthPolicy {
   [[nodiscard]] Seconds decision_step(const World& world) const;
 
   friend class BerthInstant;
-  /// Who took a job's GPUs the last time, and how far that one was then: it must have got further before it loses them
-  /// to it.
+  /// Which job took a job's GPUs last, and that job's progress then: it must have made more progress before it loses
+  /// them back.
   struct Taken {
     std::optional<JobIndex> by = std::nullopt;
     Seconds progress = 0;
@@ -61,8 +63,8 @@ class BerthPolicy {
   std::vector<JobIndex> waiting_;
   std::vector<JobIndex> order_;                 ///< of the latest decision; those that still wait
   std::vector<Taken> taken_;                    ///< by job
-  std::vector<std::optional<Seconds>> claims_;  ///< by tenant: since when it waits for GPUs within its guarantee
-  std::optional<Seconds> appointment_;          ///< an instant at which something falls due
+  std::vector<std::optional<Seconds>> claims_;  ///< by tenant: since when it has waited for GPUs within its guarantee
+  std::optional<Seconds> appointment_;          ///< the next instant at which something falls due
 };
 
 }  // namespace berth::sched

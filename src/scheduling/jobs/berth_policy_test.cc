@@ -1,4 +1,4 @@
-// What berth does with a few jobs, followed by hand.
+// The decisions of berth for a few jobs, worked out by hand.
 #include "scheduling/jobs/berth_policy.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(Berth, AHigherPriorityTakesWhatItNeeds) {
 }
 
 TEST(Berth, WhoMayNotBePreemptedIsHeldBackForAGuaranteeUntilItIsServed) {
-  // a goes first, but is no job to lend to while z waits for its guarantee. b starts at once, and what is left is a's.
+  // a goes first, but may not borrow while z waits for its guarantee. b starts at once, and a gets the rest.
   const ListedJob lent{.tenant = "y", .gpus = 2, .duration_s = 100, .priority = 1, .is_preemptible = false};
   const Workload workload = workload_of({lent, {.tenant = "z", .gpus = 4, .duration_s = 50}}, 8,
                                         {{.name = "y"}, {.name = "z", .guaranteed = 4}});
@@ -29,7 +29,7 @@ TEST(Berth, WhoMayNotBePreemptedIsHeldBackForAGuaranteeUntilItIsServed) {
 }
 
 TEST(Berth, WhatIsKeptForAGuaranteeIsNotLentToWhoMayNotBePreempted) {
-  // c would fit beside a, but b waits for the guarantee of z.
+  // c would fit next to a, but b waits for the guarantee of z.
   const ListedJob lent{
       .tenant = "y", .submit_s = 1, .gpus = 2, .duration_s = 100, .priority = 1, .is_preemptible = false};
   const Workload workload = workload_of({{.tenant = "y", .gpus = 6, .duration_s = 40, .is_preemptible = false},
@@ -41,7 +41,7 @@ TEST(Berth, WhatIsKeptForAGuaranteeIsNotLentToWhoMayNotBePreempted) {
 }
 
 TEST(Berth, AGuaranteeIsGivenBackByWhoeverHasEnough) {
-  // f wants 2 GPUs more for its guarantee. c and d together are 1 above theirs: d alone would bring them there, and is
+  // f wants 2 GPUs more for its guarantee. c and d together are 1 above theirs: d alone would bring them there, but is
   // not enough; c alone is.
   const ListedJob large{.tenant = "c", .gpus = 2, .duration_s = 20'000};
   const ListedJob small{.tenant = "c", .submit_s = 21'000, .gpus = 1, .duration_s = 90'000};
@@ -72,7 +72,7 @@ TEST(Berth, WhoIsPreemptedForAGuaranteeHasNoClaimItselfIfOthersCanGive) {
 }
 
 TEST(Berth, ARestartIsNotLentWhatIsClaimedBeforeItIsOver) {
-  // b took the GPU of c, and lost it to d. When a ends it would hold c's GPU for a restart that nobody may end.
+  // b took the GPU of c, and lost it to d. When a ends it would hold c's GPU for a restart that may not be interrupted.
   const Workload workload =
       workload_of({{.tenant = "x", .duration_s = 577, .priority = 1},
                    {.tenant = "y", .submit_s = 94, .duration_s = 510, .priority = 1, .checkpoint_s = 1'000},

@@ -7,7 +7,7 @@ namespace berth::sched {
 
 std::optional<double> censored_quantile(std::vector<Observation> seen, double share) {
   if (std::ranges::none_of(seen, &Observation::is_complete)) return std::nullopt;
-  // Of equal values the complete ones first.
+  // Among equal values, the complete ones first.
   std::ranges::sort(seen, {}, [](const Observation& one) { return std::pair(one.value, !one.is_complete); });
   constexpr double kRounding = 1e-9;
   double above = 1;

@@ -1,4 +1,4 @@
-/// Policies on the same jobs, with their courses: what a page shows.
+/// Policies on the same jobs, with their timelines, as a page shows them.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Comparison {
   const Workload* workload = nullptr;  ///< borrowed
   Terms terms = {};
   std::vector<PolicyFigures> results = {};
-  std::vector<RunCourse> courses = {};  ///< of the results
+  std::vector<RunCourse> courses = {};  ///< one per result
 };
 
 }  // namespace berth::sched

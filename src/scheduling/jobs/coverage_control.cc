@@ -4,7 +4,7 @@ namespace berth::sched {
 namespace {
 
 constexpr double kMissesWanted = 0.1;
-/// As if so many promises had been made before the first, and nine in ten of them had held.
+/// A prior: as if this many promises had been made before the first, and nine in ten of them had held.
 constexpr double kCautious = 20;
 
 }  // namespace

@@ -4,19 +4,21 @@
 #include <bit>
 #include <cmath>
 
+#include "base/core/ensure.h"
+
 namespace berth::sched {
 namespace {
 
-/// A finished job counts half as much when some 5,700 of its class have followed; of coarser classes, when more have.
+/// A finished job counts half as much after some 5,700 more of its class; in coarser classes after more.
 constexpr double kMemory = 8192;
 constexpr double kMemoryOfSize = 4 * kMemory;
 constexpr double kMemoryOfAll = 16 * kMemory;
-/// How many jobs the coarser class counts for.
+/// The weight of the coarser class, in jobs.
 constexpr double kPriorOfAll = 1;
 constexpr double kPriorOfSize = 32;
 constexpr double kPriorOfTenant = 2;
 constexpr double kHazardMax = 0.999;
-// When the figures of a class are derived anew.
+// When the figures of a class are recomputed.
 constexpr std::int64_t kRenewShare = 16;
 constexpr std::int64_t kRenewTotal = 128;
 constexpr Seconds kRenewSeconds = 21'600;
@@ -84,7 +86,7 @@ void Durations::count_finished(std::size_t index, Seconds duration) {
   ++of.finished;
 }
 
-/// A job that has done some seconds has reached its bin about half.
+/// An unfinished job counts as having reached its current bin by about half.
 void Durations::add_at_hand(const World& world, std::size_t index, PerBin& reached) const {
   for (const JobIndex job : classes_[index].at_hand) {
     const Seconds progress = world.progress(job);
@@ -168,6 +170,7 @@ double Durations::share_longer_than(const JobClass& of, Seconds duration) const 
 }
 
 double Durations::chance_of_end(const World& world, JobIndex job, Seconds within) {
+  ENSURE(within >= 0);
   const std::size_t own = class_of(world.workload().job(job));
   renew(world, own);
   const Seconds done = world.progress(job);

@@ -1,15 +1,15 @@
 /// How long jobs without an estimate run, learned from those that have finished.
 ///
 /// Model: durations fall into bins, eight per doubling. For each bin the hazard h is the share of jobs that end in it
-/// of those that reach it: finished jobs, weighted down with age, and jobs at hand, which have reached what they have
-/// done so far. Jobs of a tenant and size are smoothed towards all of that size, these towards all jobs, and those
-/// towards a duration of which every doubling is equally likely: h = (ended + k h') / (reached + k), h' the hazard of
-/// the coarser class. Jobs at hand are counted because otherwise only short jobs would have finished in the beginning
+/// of those that reach it: finished jobs, weighted down with age, and unfinished jobs, which have reached their
+/// progress so far. Jobs of a tenant and size are smoothed towards all of that size, these towards all jobs, and those
+/// towards a distribution in which every doubling of the duration is equally likely: h = (ended + k h') / (reached +
+/// k), h' the hazard of the coarser class. Unfinished jobs are counted because at first only short jobs have finished
 /// (censoring).
 ///
-/// From the hazards follow, for a job that has run for some time, its mean and median remaining time, and its cost: the
-/// least ratio, over all horizons, of the time that it is expected to run until then and the chance that it has ended
-/// by then. A policy that always runs the job with the least cost minimises the mean completion on one machine.
+/// For a job that has run for some time, the hazards give its mean and median remaining time, and its cost: the least
+/// ratio, over all horizons, of its expected running time within the horizon to the chance that it ends within it. A
+/// policy that always runs the job with the least cost minimises the mean completion time on one machine.
 ///
 /// Source: Gittins, "Bandit processes and dynamic allocation indices", JRSS B 1979; Aalto, Ayesta and Righter, "On the
 /// Gittins index in the M/G/1 queue", 2009.
@@ -25,7 +25,7 @@
 
 namespace berth::sched {
 
-/// Of a job that has run for some time; seconds.
+/// Figures of a job that has run for some time; in seconds.
 struct Remaining {
   double cost = 0;
   Seconds mean = 1;
@@ -36,12 +36,12 @@ class Durations {
  public:
   Durations();
 
-  /// A job that has no estimate was submitted, or has finished.
+  /// To be called when a job without an estimate is submitted or has finished.
   void submitted(const Workload& workload, JobIndex job);
   void finished(const Workload& workload, JobIndex job);
-  /// Requires: submitted, not finished. Learned figures are renewed when enough has happened.
+  /// Requires: submitted, not finished. Learned figures are recomputed once enough has happened.
   [[nodiscard]] Remaining remaining(const World& world, JobIndex job);
-  /// The chance that it ends within so many seconds of progress, 0 to 1. Requires: as remaining(), within >= 0.
+  /// The chance that it ends within `within` seconds of progress, 0 to 1. Requires: as remaining(), within >= 0.
   [[nodiscard]] double chance_of_end(const World& world, JobIndex job, Seconds within);
 
   static constexpr std::size_t kBinsPerDoubling = 8;
@@ -61,7 +61,7 @@ class Durations {
     PerBin reached = {};
     double count = 0;
     std::int64_t finished = 0;
-    // What is derived from them, and when.
+    // Values derived from them, and when.
     PerBin hazard = {};
     std::array<Remaining, kBins> remaining = {};
     bool is_derived = false;
@@ -74,12 +74,12 @@ class Durations {
   [[nodiscard]] std::size_t class_of(const Job& job);
   void count_finished(std::size_t index, Seconds duration);
   void add_at_hand(const World& world, std::size_t index, PerBin& reached) const;
-  /// Derives the figures of a class anew if enough has happened.
+  /// Recomputes the figures of a class if enough has happened.
   void renew(const World& world, std::size_t index);
   void derive(const World& world, std::size_t index);
   void derive_hazard(const World& world, std::size_t index);
   void derive_remaining(JobClass& of) const;
-  /// Of jobs of a class, the share that runs for longer than this.
+  /// The share of a class's jobs that run for longer than `duration`.
   [[nodiscard]] double share_longer_than(const JobClass& of, Seconds duration) const;
 
   std::vector<JobClass> classes_;  ///< the first: all jobs; then sizes and tenants of a size

@@ -5,11 +5,11 @@
 namespace berth::sched {
 namespace {
 
-// Where all jobs have estimates, and for policies without estimates of starts: what would come if nobody submitted
-// another job. Else what has been learned from earlier waits.
+// If all jobs have estimates, and for policies without start estimates: the future without further arrivals. Else the
+// start estimates learned from earlier waits.
 
-/// A run into the future ends without an answer after so many instants, or when the unfinished jobs of its instants add
-/// up to so many.
+/// A run into the future ends without an answer after this many instants, or when the unfinished jobs of its instants
+/// add up to kJobsMax.
 constexpr std::int64_t kInstantsMax = 20'000;
 constexpr std::int64_t kJobsMax = 20'000'000;
 constexpr double kLateShare = 0.9;
@@ -27,7 +27,7 @@ Seconds late_remaining(RunTimes& run_times, const World& world, JobIndex job) {
   return std::max(enough, run_times.remaining(world, job));
 }
 
-/// The workload as it is expected to go on: jobs take what they are expected to.
+/// The workload with the expected durations.
 Workload expected_workload(const Moment& moment, bool is_late) {
   const World& world = moment.after.world();
   Workload workload = world.workload();
@@ -47,7 +47,7 @@ struct Start {
   bool is_reached = false;  ///< if not: it starts later
 };
 
-/// When the job starts if it goes on like this and nobody submits another job.
+/// When the job starts if durations are as expected and no other job arrives.
 Start start_in(const Moment& moment, JobIndex job, bool is_late) {
   const Workload workload = expected_workload(moment, is_late);
   Simulation run = moment.after;
@@ -64,7 +64,8 @@ Start start_in(const Moment& moment, JobIndex job, bool is_late) {
   return {.time = run.world().now(), .is_reached = run.world().is_running(job)};
 }
 
-/// Nothing if a run into the future ends before the job starts: waits learned from a shorter queue say less still.
+/// Nothing if a run into the future ends before the job starts: waits learned from a shorter queue are even less
+/// informative.
 std::optional<Eta> simulated_eta(const Moment& moment, JobIndex job) {
   const Start expected = start_in(moment, job, false);
   if (!expected.is_reached) return std::nullopt;

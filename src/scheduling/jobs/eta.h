@@ -7,8 +7,8 @@
 
 namespace berth::sched {
 
-/// Of a job that runs or has finished: its first start; of one that waits, also after a preemption: its next one.
-/// Nothing before its submit, or if the job does not start within a bound of the work to find out.
+/// The first start of a job that runs or has finished; the next start of a waiting job, even after a preemption.
+/// Nothing before its submit, or if finding out exceeds a bound on the work.
 [[nodiscard]] std::optional<Eta> eta_of(const Moment& moment, JobIndex job);
 
 }  // namespace berth::sched

@@ -6,7 +6,7 @@
 namespace berth::sched {
 namespace {
 
-constexpr Seconds kShortestRated = 60;  // below it a slowdown says nothing
+constexpr Seconds kShortestRated = 60;  // below it a slowdown is meaningless
 constexpr double kNearlyAll = 0.99;
 
 /// By nearest rank. Requires: ascending, not empty.

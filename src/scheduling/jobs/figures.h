@@ -11,7 +11,7 @@
 
 namespace berth::sched {
 
-/// Seconds of all jobs; percentiles by nearest rank.
+/// Statistics over all jobs, in seconds; percentiles by nearest rank.
 struct Spread {
   Int128 sum = 0;
   double mean = 0;
@@ -25,7 +25,7 @@ struct TenantFigures {
   std::int64_t jobs = 0;
   Int128 gpu_seconds = 0;           ///< held
   double completion_mean = 0;       ///< seconds
-  Int128 gpu_seconds_borrowed = 0;  ///< what of them lies above the guarantee
+  Int128 gpu_seconds_borrowed = 0;  ///< the part of them above the guarantee
 };
 
 struct PolicyFigures {
@@ -36,7 +36,7 @@ struct PolicyFigures {
   double slowdown_p99 = 0;
   double rho_worst = 0;  ///< finish-time fairness: completion compared with that on an equal share of the pool
   Seconds makespan = 0;
-  double utilisation = 0;  ///< of the GPUs until the makespan, by work
+  double utilisation = 0;  ///< work / (GPUs x makespan)
   std::int64_t preemptions = 0;
   Int128 restart_gpu_seconds = 0;
   std::int64_t deadlines_missed = 0;

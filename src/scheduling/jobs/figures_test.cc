@@ -25,7 +25,7 @@ TEST(Figures, AreThoseOfACourseThatCanBeCountedByHand) {
   EXPECT_EQ(figures.makespan, 130);
   EXPECT_DOUBLE_EQ(figures.utilisation, 230.0 / 260);
   EXPECT_EQ(figures.deadlines_missed, 1) << "finished at the deadline is in time";
-  // Between 50 and 100 three GPUs are asked for, one from then on: (150 + 30) / 80 / 2 = 1.125 on average.
+  // Between 50 and 100 three GPUs are requested, one from then on: (150 + 30) / 80 / 2 = 1.125 on average.
   EXPECT_DOUBLE_EQ(figures.rho_worst, 80 / (60 * 1.125));
   ASSERT_EQ(figures.tenants.size(), 2U);
   EXPECT_EQ(figures.tenants[0].tenant, "x");

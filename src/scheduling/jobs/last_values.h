@@ -9,7 +9,7 @@ namespace berth::sched {
 
 class LastValues {
  public:
-  /// Keeps so many; at least 1.
+  /// Keeps the latest `count_max` values; at least 1.
   explicit LastValues(std::size_t count_max) : count_max_(count_max) {}
 
   /// O(count_max).

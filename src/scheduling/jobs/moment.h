@@ -1,4 +1,4 @@
-/// A run at one second, for questions about it: nothing that is asked changes it.
+/// The state of a run at one second, for questions about it; no question changes it.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 namespace berth::sched {
 
 struct Moment {
-  Simulation before;  ///< what finishes and arrives at the second is in, its decision is not
-  Simulation after;   ///< the decision is in, if the policy decides at this second
+  Simulation before;  ///< after the finishes and arrivals of the second, before its decision
+  Simulation after;   ///< after the decision, if the policy decides at this second
   RunTimes run_times;
   std::optional<StartEstimates> start_estimates;  ///< of policies that have them
 };
 
-/// Runs a policy up to a second. Nothing if the listener ended it. Errors: as run_policy(). Requires: at >= 0.
+/// Runs a policy up to a second. Nothing if the listener ended the run. Errors: as run_policy(). Requires: at >= 0.
 [[nodiscard]] Result<std::optional<Moment>> moment_at(const Workload& workload, const Terms& terms, Policy policy,
                                                       Seconds at, const RunListener& listener);
 

@@ -1,4 +1,4 @@
-/// Notices when jobs no longer get anywhere.
+/// Detects that jobs no longer make progress.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace berth::sched {
 
 /// Policies with rounds can preempt jobs again and again before a restart is over or a checkpoint reached: then nothing
-/// ever finishes. Progress is the sum over all jobs; losing some of it is usual, not exceeding what once was for many
-/// instants, many of them with preemptions, is not. Instants alone say nothing: a restart may be longer than many
-/// rounds.
+/// ever finishes. Progress is the sum over all jobs. Losing some of it is normal; staying below an earlier maximum for
+/// many instants, many of them with preemptions, is not. Instants alone are no evidence, because a restart may be
+/// longer than many rounds.
 class ProgressWatch {
  public:
   /// To be called after each instant. Returns whether the work is stuck. O(running).
@@ -22,7 +22,7 @@ class ProgressWatch {
 
   Int128 most_ = -1;
   std::int64_t preemptions_ = 0;
-  // Since then.
+  // Since the maximum.
   std::int64_t instants_ = 0;
   std::int64_t preempting_instants_ = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 constexpr Seconds kDrainSecondsMin = 600;
 constexpr double kDrainSecondsMax = 1e9;
 constexpr int kDrainRefined = 2;
-/// Jobs that projections may look at: in the beginning, and more for each look.
+/// The number of jobs that projections may examine: initially, and more for each look.
 constexpr std::int64_t kProjectedFirst = 2'000'000;
 constexpr std::int64_t kProjectedPerLook = 32;
 
@@ -75,7 +75,7 @@ void QueueOutlook::submitted(JobIndex job) {
 void QueueOutlook::started_first(JobIndex job, Seconds now) {
   const GpuCount gpus = workload_->job(job).gpus;
   change_waiting(job, -gpus);
-  // Jobs without progress say nothing about durations yet.
+  // Jobs without progress do not affect the learned durations yet.
   if (!workload_->job(job).estimate) durations_.submitted(*workload_, job);
   starts_.emplace_back(now, (starts_.empty() ? 0 : starts_.back().second) + gpus);
 }
@@ -165,7 +165,7 @@ void QueueOutlook::look_at_queue(const Simulation& simulation, const std::vector
     outlook.head = static_cast<double>(head_wait);
     const auto wanted = static_cast<double>(outlook.gpus_ahead + workload_->job(jobs[i]).gpus);
     outlook.drain = drain(now, wanted, head_wait);
-    // What is to last longer than the time looked back at is judged by more of the past.
+    // An answer longer than the time looked back over is recomputed over more of the past.
     for (int again = 0; again < kDrainRefined && outlook.drain; ++again) {
       const auto longer = static_cast<Seconds>(std::min(*outlook.drain, kDrainSecondsMax));
       outlook.drain = drain(now, wanted, std::max(head_wait, longer));
@@ -175,7 +175,7 @@ void QueueOutlook::look_at_queue(const Simulation& simulation, const std::vector
     project(simulation, simulation.waiting(), jobs, outlooks);
     return;
   }
-  // After all others the projection goes on; elsewhere it would have to be renewed.
+  // Behind all other jobs the projection is extended; anywhere else it would have to be recomputed.
   GpuCount asked = 0;
   for (const JobIndex job : jobs) asked += workload_->job(job).gpus;
   if (waiting_before(jobs.front()) + asked != waiting_total_) return;

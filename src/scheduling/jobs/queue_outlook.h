@@ -1,12 +1,12 @@
-/// What the state of the pool says about the start of a job that waits, without any history of earlier waits.
+/// Guesses of the start of a waiting job from the state of the pool, without any history of earlier waits.
 ///
 /// Three views of one instant, after its decision:
-/// - drain: the GPUs asked for by the jobs ahead and the job itself, divided by the rate at which first starts have
-///   taken GPUs lately: as long back as the head (berth: the oldest job) has waited, at least 600 s, and under fifo and
-///   easy as long as the answer itself, twice refined;
+/// - drain: the GPUs requested by the jobs ahead and the job itself, divided by the recent rate at which first starts
+///   have taken GPUs: over the time that the head (berth: the oldest job) has waited, at least 600 s, and under fifo
+///   and easy over a time as long as the answer itself, refined twice;
 /// - head: how long the first job of the queue has waited (fifo, easy);
-/// - projection: when the job starts if jobs start in order as soon as enough GPUs are free, nobody else arrives, and
-///   all run as long as their estimates, or the median of their kind, say.
+/// - projection: when the job starts if jobs start in order as soon as enough GPUs are free, no other job arrives, and
+///   all run as long as their estimates, or the median of their kind.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ namespace berth::sched {
 
 /// Seconds from now.
 struct Outlook {
-  GpuCount gpus_ahead = 0;  ///< asked for by waiting jobs ahead, without the job
+  GpuCount gpus_ahead = 0;  ///< requested by the waiting jobs ahead, without the job itself
   std::optional<double> drain = std::nullopt;
   std::optional<double> head = std::nullopt;
   std::optional<double> projection = std::nullopt;
 };
 
-/// Jobs start in order as GPUs fall free.
+/// A simulation in which jobs start in order as GPUs become free.
 class Projection {
  public:
   void reset(Seconds now, GpuCount free);
   /// A running job ends.
   void add_end(Seconds end, GpuCount gpus);
-  /// The next job in order: when it starts.
+  /// Places the next job in order; returns its start.
   Seconds place(GpuCount gpus, Seconds runs);
 
  private:
@@ -47,24 +47,24 @@ class QueueOutlook {
  public:
   explicit QueueOutlook(const Workload& workload);
 
-  /// What has happened, in order of time; a job is submitted before it starts.
+  /// To be called in order of time; a job is submitted before it starts.
   void submitted(JobIndex job);
   void started_first(JobIndex job, Seconds now);
   void finished(JobIndex job);
 
   /// Whether every submitted, unfinished job has an estimate.
   [[nodiscard]] bool are_all_estimated() const { return unestimated_ == 0; }
-  /// What waiting jobs may expect, in the order given. O(waiting + running), but under fifo and easy O(jobs given) for
-  /// long queues: their projection is only renewed from time to time, and continued in between.
+  /// The outlooks of waiting jobs, in the order given. O(waiting + running), but under fifo and easy O(jobs given) for
+  /// long queues: their projection is recomputed only from time to time, and extended in between.
   [[nodiscard]] std::vector<Outlook> look(const Simulation& simulation, const std::vector<JobIndex>& jobs);
-  /// The next look renews the projection, whatever the queue.
+  /// Makes the next `look` recompute the projection, whatever the queue.
   void renew_next() { credit_ = std::numeric_limits<std::int32_t>::max(); }
 
  private:
-  /// Sums of GPUs by place in the order of fifo and easy: a Fenwick tree.
+  /// Sums of GPUs by position in the order of fifo and easy: a Fenwick tree.
   void change_waiting(JobIndex job, GpuCount by);
   [[nodiscard]] GpuCount waiting_before(JobIndex job) const;
-  /// The outlook of a job of the look that is under way; nothing of another one.
+  /// The outlook of a job in the current `look`; nullptr for other jobs.
   [[nodiscard]] Outlook* outlook_of(JobIndex job, std::vector<Outlook>& outlooks) const;
   void look_at_queue(const Simulation& simulation, const std::vector<JobIndex>& jobs, std::vector<Outlook>& outlooks);
   void look_at_order(const Simulation& simulation, const std::vector<JobIndex>& jobs, std::vector<Outlook>& outlooks);
@@ -73,9 +73,9 @@ class QueueOutlook {
   [[nodiscard]] bool may_renew(std::size_t jobs);
   void begin_projection(const World& world);
   [[nodiscard]] Seconds remaining(const World& world, JobIndex job);
-  /// How long it takes to start so many GPUs at the rate of that many seconds back, at least 600; nothing if no job has
-  /// started in them. Seconds before the first submit count as seconds without starts: a run that is younger than the
-  /// answer knows little of slow times (measured: without them p90 holds no more often).
+  /// The time to start `wanted` GPUs at the rate of the last `back` seconds, at least 600; nothing if no job has
+  /// started in them. Seconds before the first submit count as seconds without starts, because a run younger than the
+  /// answer has seen few slow times (measured: without them p90 holds no more often).
   [[nodiscard]] std::optional<double> drain(Seconds now, double wanted, Seconds back) const;
 
   const Workload* workload_;
@@ -83,7 +83,7 @@ class QueueOutlook {
   std::int64_t unestimated_ = 0;
   std::vector<std::size_t> place_;      ///< by job, from 1
   std::vector<GpuCount> waiting_gpus_;  ///< the tree
-  std::vector<std::uint32_t> asked_;    ///< by job: its place, from 1, among those of the look under way
+  std::vector<std::uint32_t> asked_;    ///< by job: its position, from 1, in the current look
   GpuCount waiting_total_ = 0;
   std::vector<std::pair<Seconds, GpuCount>> starts_;  ///< first starts, and the GPUs of all until then
   Projection projection_;

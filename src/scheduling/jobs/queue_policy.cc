@@ -75,7 +75,7 @@ void QueuePolicy::decide(World& world) {
 void QueuePolicy::backfill(World& world) {
   const JobIndex head = *waiting_.first();
   const GpuCount wanted = workload_->job(head).gpus;
-  // When running jobs are expected to end: those that are late, after as long again as they have run.
+  // When running jobs are expected to end: overdue ones after as long again as they have run.
   std::vector<std::pair<Seconds, GpuCount>> ends;
   ends.reserve(world.running().size());
   for (const JobIndex job : world.running()) {

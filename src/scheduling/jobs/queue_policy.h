@@ -21,9 +21,9 @@ class QueuePolicy {
   void finished(const World& world, JobIndex job);
   void decide(World& world);
 
-  /// Jobs that wait, in the order in which they are looked at.
+  /// Waiting jobs, in the order in which they are considered.
   [[nodiscard]] std::vector<JobIndex> waiting(const World& /*world*/) const { return waiting_.all(); }
-  /// The first of them.
+  /// The first waiting job.
   [[nodiscard]] std::optional<JobIndex> first() const { return waiting_.first(); }
   /// As World::rebase.
   void rebase(const Workload& workload);
@@ -38,8 +38,8 @@ class QueuePolicy {
   Policy policy_;
   const Workload* workload_;
   WaitingJobs waiting_;
-  std::vector<Seconds> estimates_;  ///< by job, from its submit on; `easy` alone
-  UsualDurations usual_durations_;  ///< `easy` alone
+  std::vector<Seconds> estimates_;  ///< by job, from its submit on; only for `easy`
+  UsualDurations usual_durations_;  ///< only for `easy`
 };
 
 }  // namespace berth::sched

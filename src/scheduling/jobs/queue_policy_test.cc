@@ -1,4 +1,4 @@
-// Courses computed by hand from the rules of docs/reference/scheduling.md.
+// Schedules computed by hand from the rules of docs/reference/scheduling.md.
 #include "scheduling/jobs/queue_policy.h"
 
 #include <gtest/gtest.h>

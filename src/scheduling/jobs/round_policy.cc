@@ -11,7 +11,7 @@
 namespace berth::sched {
 namespace {
 
-/// GPUs given to tenants in a round, and the jobs that each may still get.
+/// The GPUs given to tenants in a round, and the jobs that each may still run.
 class FairRound {
  public:
   explicit FairRound(const Workload& workload)
@@ -23,16 +23,16 @@ class FairRound {
   void give(TenantIndex tenant, GpuCount gpus) {
     for_each_ancestor(workload_, tenant, [&](TenantIndex at) { given_[static_cast<std::size_t>(at)] += gpus; });
   }
-  /// In the order of the tenant's jobs.
+  /// To be called in the order of the tenant's jobs.
   void add_waiting(std::size_t candidate, JobIndex job) {
     waiting_[static_cast<std::size_t>(workload_.job(job).tenant)].push_back({.candidate = candidate, .job = job});
   }
 
-  /// The candidates that get the free GPUs: again and again the next that fits of the tenant that has least for its
-  /// weight. Requires: it is called once, when all is given that is taken, and all is added that waits. O(n log t), n
-  /// waiting jobs of t tenants.
+  /// The candidates that get the free GPUs: repeatedly the next fitting job of the tenant with the least GPUs per
+  /// weight. To be called once, after all GPUs in use are counted and all waiting jobs are added. O(n log t), n waiting
+  /// jobs of t tenants.
   [[nodiscard]] std::vector<std::size_t> share(GpuCount free) {
-    // Jobs belong to tenants without children: what one gets makes no other here richer.
+    // Jobs belong to tenants without children: GPUs given to one make no other tenant here richer.
     const auto is_richer = [&](TenantIndex a, TenantIndex b) { return is_poorer(b, a); };
     std::priority_queue<TenantIndex, std::vector<TenantIndex>, decltype(is_richer)> poorest_first(is_richer);
     for (const TenantIndex tenant : indices_of<TenantIndex>(waiting_)) {
@@ -69,7 +69,7 @@ class FairRound {
     return is_within;
   }
 
-  /// Moves on to the tenant's next job that fits: what does not fit now will not fit later in this round.
+  /// Advances to the tenant's next job that fits: a job that does not fit now will not fit later in this round.
   bool has_fitting(TenantIndex tenant, GpuCount free) {
     const auto place = static_cast<std::size_t>(tenant);
     while (next_[place] < waiting_[place].size() && !fits(waiting_[place][next_[place]].job, free)) ++next_[place];

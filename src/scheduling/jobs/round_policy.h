@@ -20,7 +20,7 @@ class RoundPolicy {
   /// O(u log u), u the jobs that are not finished.
   void decide(World& world);
 
-  /// Jobs that wait, in the order in which they are looked at (under `fair` poorer tenants go before that order).
+  /// Waiting jobs, in the order in which they are considered (under `fair` poorer tenants take precedence).
   [[nodiscard]] std::vector<JobIndex> waiting(const World& world) const;
   /// As World::rebase.
   void rebase(const Workload& workload) { workload_ = &workload; }

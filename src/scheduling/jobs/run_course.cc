@@ -6,7 +6,7 @@
 namespace berth::sched {
 namespace {
 
-/// The tree of tenants, by index; the last place has those at the top.
+/// The children of each tenant, by index; the last entry has those at the top.
 std::vector<std::vector<TenantIndex>> children_of(const Workload& workload) {
   std::vector<std::vector<TenantIndex>> children(workload.tenants.size() + 1);
   for (const TenantIndex tenant : indices_of<TenantIndex>(workload.tenants)) {
@@ -16,7 +16,7 @@ std::vector<std::vector<TenantIndex>> children_of(const Workload& workload) {
   return children;
 }
 
-/// Those with jobs, the ones with the most work.
+/// The tenants with jobs that have the most work.
 std::vector<TenantIndex> largest_tenants(const Workload& workload) {
   std::vector<Int128> work(workload.tenants.size());
   for (const Job& job : workload.jobs) work[static_cast<std::size_t>(job.tenant)] += Int128(job.gpus) * job.duration;
@@ -56,7 +56,7 @@ std::vector<FollowedTenant> tenants_to_follow(const Workload& workload) {
   }
   const auto children = children_of(workload);
   std::vector<FollowedTenant> followed;
-  std::vector<FollowedTenant> open;  // the next of the walk is the last
+  std::vector<FollowedTenant> open;  // the last one is visited next
   const auto enter = [&](std::size_t of, std::size_t depth) {
     for (auto child = children[of].rbegin(); child != children[of].rend(); ++child) {
       open.push_back({.tenant = *child, .depth = depth, .is_group = is_group[static_cast<std::size_t>(*child)]});
@@ -87,7 +87,7 @@ void RunCourse::widen(Seconds now) {
   }
 }
 
-/// The value so far holds until now.
+/// The old value holds until now.
 void RunCourse::change(CourseSeries& series, std::int64_t value, Seconds now) const {
   if (value == series.value) return;
   if (series.value != 0 && now > series.since) {

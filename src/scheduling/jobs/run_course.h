@@ -1,4 +1,4 @@
-/// What a run looks like over time: who has how many GPUs, how long the queue is, when each job runs.
+/// The timeline of a run: the GPUs of each tenant, the length of the queue, when each job runs.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace berth::sched {
 
-/// A course has at most so many columns of equal width. Even: when a run goes beyond them they are joined in pairs.
+/// The most columns of a timeline, of equal width. Even, because columns are joined in pairs when a run outgrows them.
 inline constexpr std::int64_t kCourseColumnsMax = 480;
-/// Jobs are followed one by one in lists of at most so many, and until they have started so often.
+/// Jobs are recorded one by one only in lists of at most this many, and up to this many starts.
 inline constexpr std::size_t kCourseJobsMax = 2'000;
 inline constexpr std::size_t kCourseRunsMax = 400'000;
-/// Tenants with jobs that are followed, and at most as many groups above them.
+/// The most tenants with jobs that are recorded, and the most groups above them.
 inline constexpr std::size_t kCourseTenantsMax = 24;
 
-/// A tenant whose GPUs are followed.
+/// A tenant whose GPUs are recorded.
 struct FollowedTenant {
   TenantIndex tenant;
   std::size_t depth = 0;  ///< 0: at the top of the tree
@@ -38,7 +38,7 @@ struct CourseSeries {
   std::vector<Int128> integrals = {};  ///< value x seconds; columns after the last are 0
 };
 
-/// From one start of a job to its end.
+/// One run of a job, from a start to the end or a preemption.
 struct JobRun {
   JobIndex job;
   Seconds start = 0;
@@ -47,14 +47,14 @@ struct JobRun {
   bool is_preempted = false;  ///< it ends with a preemption
 };
 
-/// Collects a run instant by instant. O(what happens at it); memory is bounded by the constants above, and by the waits
+/// Records a run instant by instant. O(events of the instant); memory is bounded by the constants above and the waits
 /// of all jobs.
 class RunCourse {
  public:
   /// The workload must outlive it.
   RunCourse(const Workload& workload, Policy policy);
 
-  /// Behind each instant of the run (RunListener::passed).
+  /// To be called after each instant of the run (RunListener::passed).
   void add(const Simulation& simulation);
 
   [[nodiscard]] Policy policy() const { return policy_; }
@@ -64,22 +64,22 @@ class RunCourse {
   [[nodiscard]] Seconds column_seconds() const { return width_; }
   /// At least 1.
   [[nodiscard]] std::size_t columns() const;
-  /// The mean of a series in a column, as far as that lies within the run.
+  /// The mean of a series over the part of a column that lies within the run.
   [[nodiscard]] double mean(const CourseSeries& series, std::size_t column) const;
-  /// The same of the whole run.
+  /// The mean over the whole run.
   [[nodiscard]] double mean(const CourseSeries& series) const;
 
-  /// Jobs that wait, and the GPUs that they ask for.
+  /// Waiting jobs, and the GPUs that they request.
   [[nodiscard]] const CourseSeries& queued_jobs() const { return queued_jobs_; }
   [[nodiscard]] const CourseSeries& queued_gpus() const { return queued_gpus_; }
   /// GPUs that jobs hold.
   [[nodiscard]] const CourseSeries& used_gpus() const { return used_gpus_; }
   [[nodiscard]] std::span<const FollowedTenant> tenants() const { return tenants_; }
-  /// GPUs that a tenant or group holds; `place`: in tenants().
+  /// GPUs that a tenant or group holds; `place`: index into tenants().
   [[nodiscard]] const CourseSeries& use_of(std::size_t place) const { return uses_[place]; }
   /// From submit to the first start, of each job that has finished; in no particular order.
   [[nodiscard]] std::span<const Seconds> waits() const { return waits_; }
-  /// Whether jobs are followed one by one.
+  /// Whether jobs are recorded one by one.
   [[nodiscard]] bool has_runs() const { return has_runs_; }
   /// In the order of their starts.
   [[nodiscard]] std::span<const JobRun> runs() const { return runs_; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/core/ensure.h"
+
 namespace berth::sched {
 namespace {
 
@@ -20,6 +22,7 @@ void EstimateErrors::finished(const Job& job) {
 }
 
 double EstimateErrors::chance_of_end(const Job& job, Seconds done, Seconds by) const {
+  ENSURE(job.estimate.has_value());
   const auto estimate = static_cast<double>(*job.estimate);
   const double from = static_cast<double>(done) / estimate;
   const double to = static_cast<double>(by) / estimate;

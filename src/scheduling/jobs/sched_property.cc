@@ -1,5 +1,5 @@
-// Random job lists and trees: what must hold of every policy, and the laws
-// that `berth` keeps, from the log and the inputs alone.
+// Random job lists and trees: properties of every policy, and the laws that `berth` keeps, checked from the log and the
+// inputs alone.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -94,7 +94,7 @@ class LawCheck {
     RC_ASSERT(decides_in_rounds(policy_) != (entry.beneficiary.job || entry.beneficiary.tenant));
     const Seconds progress = job.progress + std::max<Seconds>(0, entry.time - works_from(job));
     if (entry.beneficiary.job) {
-      // It may not lose its GPUs again to one from which it took them, without that one having got further.
+      // A job may not lose its GPUs back to a job from which it took them unless it has made progress since.
       const auto pair = std::pair(*entry.beneficiary.job, entry.job);
       const auto earlier = taken_from_.find(pair);
       if (earlier != taken_from_.end()) RC_ASSERT(progress > earlier->second);
@@ -105,7 +105,7 @@ class LawCheck {
     use(entry.job, -1);
   }
 
-  /// A tenant at or below its guarantee loses nothing to one that is, or would come, above its own.
+  /// A tenant at or below its guarantee loses nothing to one that is, or would be, above its own.
   void check_protection(const std::vector<LogEntry>& log, const std::vector<GpuCount>& before) const {
     for (const LogEntry& entry : log) {
       if (entry.type != LogType::kPreempt) continue;
@@ -126,7 +126,7 @@ class LawCheck {
   std::vector<GpuCount> uses_;
   GpuCount free_used_ = 0;
   std::map<JobIndex, bool> started_before_;
-  std::map<std::pair<JobIndex, JobIndex>, Seconds> taken_from_;  ///< victim and who took: its progress then
+  std::map<std::pair<JobIndex, JobIndex>, Seconds> taken_from_;  ///< victim and taker: the victim's progress then
 };
 
 RC_GTEST_PROP(Scheduling, KeepsItsLaws, (std::uint64_t seed)) {

@@ -64,7 +64,7 @@ void Simulation::finish_jobs() {
     world_.finish(end.job);
     std::visit([&](auto& policy) { policy.finished(world_, end.job); }, policy_);
   }
-  // Ends of jobs that were preempted: so that the next instant is one at which something happens.
+  // Drops the ends of preempted jobs, so that something happens at the next instant.
   while (!ends_.empty() && !is_current(ends_.top())) ends_.pop();
 }
 

@@ -1,4 +1,4 @@
-/// A policy and a pool that go on from instant to instant: jobs finish, jobs arrive, the policy decides.
+/// A policy and a pool that advance from instant to instant: jobs finish, jobs arrive, the policy decides.
 #pragma once
 
 #include <functional>
@@ -19,35 +19,35 @@ namespace berth::sched {
 
 using AnyPolicy = std::variant<QueuePolicy, RoundPolicy, BerthPolicy>;
 
-/// A value: a copy goes on by itself. The workload must outlive it.
+/// A value: a copy continues independently. The workload must outlive it.
 class Simulation {
  public:
   Simulation(const Workload& workload, const Terms& terms, Policy policy);
 
   /// The next instant at which something happens or the policy decides; nothing when all jobs have finished.
   [[nodiscard]] std::optional<Seconds> next_instant() const;
-  /// Finishes and arrivals of an instant. Requires: `to` is not later than next_instant(); before it nothing happens.
+  /// Advances to an instant and applies its finishes and arrivals. Requires: `to` is not later than next_instant().
   void begin(Seconds to);
-  /// The decision of an instant that has begun: now, if the policy decides at it.
+  /// Makes the decision of the instant that has begun, if the policy decides at it.
   void decide();
   /// Whether the policy decides now.
   [[nodiscard]] bool is_decision_instant() const;
 
-  /// Jobs that wait, in the order in which the policy looks at them.
+  /// Waiting jobs, in the order in which the policy considers them.
   [[nodiscard]] std::vector<JobIndex> waiting() const;
-  /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others
+  /// What-if: continues with a workload in which limits, priorities, durations or the number of GPUs differ
   /// (World::rebase).
   void rebase(const Workload& workload);
   /// To be called after it when priorities have changed. O(n log n), n all jobs.
   void reorder();
-  /// What-if: nobody submits a job any more.
+  /// What-if: no more jobs arrive.
   void stop_arrivals() { next_arrival_ = arrivals_->size(); }
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] World& world() { return world_; }
   [[nodiscard]] Policy name() const { return name_; }
   [[nodiscard]] const AnyPolicy& policy() const { return policy_; }
-  /// Of the instant, after its decision: in the order in which it happened.
+  /// The events of the instant, after its decision, in the order in which they happened.
   [[nodiscard]] const std::vector<LogEntry>& log() const { return log_; }
 
  private:

@@ -7,7 +7,7 @@
 namespace berth::sched {
 namespace {
 
-/// When by the expected ends so many GPUs are free.
+/// When enough GPUs are free according to the expected ends.
 std::optional<Seconds> expected_start(const World& world, RunTimes& run_times, GpuCount gpus) {
   std::vector<std::pair<Seconds, GpuCount>> ends;
   ends.reserve(world.running().size());
@@ -24,12 +24,12 @@ std::optional<Seconds> expected_start(const World& world, RunTimes& run_times, G
   return std::nullopt;
 }
 
-/// The chances of sums of GPUs, ascending; what reaches the most counts as the most.
+/// The chances of sums of GPUs, ascending; sums of at least the maximum count as the maximum.
 class FreedGpus {
  public:
   explicit FreedGpus(GpuCount most) : most_(most), chances_{{0, 1.0}} {}
 
-  /// With a job that has ended with some chance. O(sums).
+  /// Adds a job that has ended with some chance. O(sums).
   void add(GpuCount gpus, double chance) {
     std::vector<Sum> sums;
     sums.reserve(2 * chances_.size());
@@ -60,7 +60,7 @@ class FreedGpus {
     double chance = 0;
   };
 
-  /// The most stays apart.
+  /// The maximum is not joined.
   static void join_pairs(std::vector<Sum>& sums) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i + 1 < sums.size(); i += 2) {
@@ -78,7 +78,7 @@ class FreedGpus {
   std::vector<Sum> chances_;
 };
 
-/// The chance that so many GPUs are free at a time.
+/// The chance that enough GPUs are free at a time.
 double chance_of_room(const World& world, RunTimes& run_times, GpuCount gpus, Seconds time) {
   const GpuCount missing = gpus - world.free_gpus();
   if (missing <= 0) return 1;

@@ -8,7 +8,7 @@
 namespace berth::sched {
 namespace {
 
-/// By how much a job's priority must grow to pass others: to be level with each that is above it, or before it.
+/// The priority increases to try: to equal each job of higher priority, or to pass it.
 std::vector<std::int64_t> priority_steps(const World& world, JobIndex job) {
   const Workload& workload = world.workload();
   const std::int64_t own = workload.job(job).priority;

@@ -15,24 +15,24 @@ namespace {
 constexpr double kShortWait = 60;
 /// Longer than any answer that matters: about 30 million years.
 constexpr double kWaitMax = 1e15;
-/// A projection is exact while its ratios lie so close to 1.
+/// A projection is exact while its ratios are this close to 1.
 constexpr double kExact = 0.005;
 constexpr std::size_t kExactCount = 20;
 /// How often a certain start is promised a second too early.
 constexpr std::int64_t kMissEach = 10;
-/// Or more often, where too many hold anyway. Where too few do, the queue takes longer than projected.
+/// More often if too many promises hold. If too few do, the queue takes longer than projected.
 constexpr double kTooFewMisses = -0.02;
 constexpr double kTooManyMisses = 0.04;
 constexpr std::int64_t kMissEachMore = 4;
-/// How much longer than guessed a queue may take: in order, and where some overtake (easy).
+/// How much longer than guessed a queue may take: in order, and with overtaking (easy).
 constexpr double kQueueStretch = 1.4;
 constexpr double kBackfillStretch = 1.3;
-/// A drain of more than so many usual waits says little.
+/// A drain is trusted up to this many usual waits.
 constexpr double kDrainTrusted = 2;
 constexpr double kEstimatedStretch = 1.4;
-/// Without any history.
+/// The stretch without any history.
 constexpr double kFirstStretch = 5;
-/// How strongly an excess of misses stretches p90: by e to the power of so many times the excess, about.
+/// How strongly an excess of misses stretches p90: by about e to the power of this many times the excess.
 constexpr double kQueueGain = 5;
 constexpr double kEstimatedGain = 20;
 constexpr double kBerthGain = 10;
@@ -42,7 +42,7 @@ constexpr double kQueueStretchMax = 6;
 constexpr std::size_t kOutcomesMax = 200;
 constexpr std::size_t kCensoredMin = 5;
 
-/// Close to e to the power of x, from sums and products alone.
+/// Approximates e to the power of x by sums and products only, for the same bits everywhere.
 double power(double x) {
   const double base = 1 + (x >= 0 ? x : -x) / 8;
   const double square = base * base;
@@ -63,7 +63,7 @@ std::optional<double> lower_median(std::initializer_list<std::optional<double>> 
   return known[(known.size() - 1) / 2];
 }
 
-/// The usual wait of those who have waited so long already, from now on.
+/// The usual further wait of jobs that have already waited `waited`.
 std::optional<double> further_wait(const LastValues& waits, double waited, std::size_t percent) {
   const std::vector<double>& sorted = waits.sorted();
   const auto from = static_cast<std::size_t>(std::ranges::upper_bound(sorted, waited) - sorted.begin());
@@ -179,7 +179,7 @@ StartEstimate StartEstimates::of_waiting(const Simulation& simulation, JobIndex 
 
 StartEstimate StartEstimates::estimate(const Simulation& simulation, JobIndex job, const Waits& waits) const {
   const Seconds now = simulation.world().now();
-  // What waits after a decision starts a second later at the earliest.
+  // A job that waits after a decision starts a second later at the earliest.
   const Seconds half = std::llround(std::clamp(waits.half, 1.0, kWaitMax));
   const Seconds most = std::llround(std::clamp(waits.most, 1.0, kWaitMax));
   return {.job = job, .p50 = now + half, .p90 = now + std::max(half, most)};
@@ -241,13 +241,13 @@ StartEstimates::Waits StartEstimates::waits(const Guesses& guesses, Situation si
 StartEstimates::Waits StartEstimates::foreseen(const Guesses& guesses, bool is_early) const {
   const double start = *guesses.outlook.projection;
   const double excess = control_.excess();
-  // Some start before those ahead of them (easy): then half of them come earlier.
+  // Under easy some jobs start before those ahead of them, so half of them come earlier.
   const bool is_certain = foreseen_ratios_.count() < kExactCount || foreseen_ratios_.quantile(10) >= 1 - kExact;
   const double half = is_certain ? start : estimated(guesses).half;
   if (excess > kTooManyMisses)
     return {.half = half, .most = stretched(start, std::min(kQueueStretchMax, power(kQueueGain * excess)))};
   if (is_early && start >= 2) return {.half = std::min(half, start - 1), .most = start - 1};
-  // Under easy others may come between by a little.
+  // Under easy others may delay the start slightly.
   return {.half = half, .most = policy_ == Policy::kEasy ? start * (1 + kExact) : start};
 }
 
@@ -264,7 +264,7 @@ std::optional<double> StartEstimates::censored_most(std::optional<double> Though
   const std::size_t count = std::min(pending_.size(), kOutcomesMax);
   for (std::size_t i = 0; i < count; ++i) {
     const Thought& thought = pending_[i * pending_.size() / count];
-    // Those that wait longer than promised count in the control.
+    // Jobs that wait longer than promised count in the control already.
     if (control_.is_pending(thought.job)) add(thought, now_ - thought.submit, false);
   }
   const std::optional<double> ratio = censored_quantile(std::move(seen), 0.9);
@@ -294,7 +294,7 @@ StartEstimates::Waits StartEstimates::of_queue(const Guesses& guesses) const {
           .value_or(outlook.projection.value_or(0));
   const double middle = lower_median({guesses.usual_half, outlook.drain, outlook.head}).value_or(half);
   const double usual = std::max(middle, guesses.usual_most.value_or(0));
-  // A queue that grows drains later than those before it have.
+  // A growing queue drains more slowly than earlier ones did.
   const double growing =
       guesses.usual_most && outlook.drain ? (usual + std::min(*outlook.drain, kDrainTrusted * usual)) / 2 : 0;
   const double most = std::max({half, usual, growing});

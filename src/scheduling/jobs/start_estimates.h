@@ -1,26 +1,26 @@
-/// When jobs that wait are expected to start: said at their submit, from what is known then.
+/// When waiting jobs are expected to start: estimated at their submit, from the information available then.
 ///
 /// **p50** is the lower median of several guesses of the wait, made in different ways, so that no single one can spoil
 /// it: the usual waits of this size (the median of the last 500 and of the last 50), the outlook of the queue as it is
-/// (queue_outlook.h: drain, head, projection), and drain and projection scaled by how much too long or too short they
-/// were lately, (wait + 60 s) / (guess + 60 s), for this size.
+/// (queue_outlook.h: drain, head, projection), and drain and projection scaled by their recent relative error, (wait +
+/// 60 s) / (guess + 60 s), for this size.
 ///
-/// **p90** is a longer wait from the same sources, stretched or shrunk by what became of earlier promises
+/// **p90** is a longer wait from the same sources, stretched or shrunk by the outcomes of earlier promises
 /// (coverage_control.h), so that nine of ten starts come by then.
 ///
-/// Four situations, told apart by what is known alone:
+/// Four situations, distinguished only by the available information:
 /// - foreseen: fifo or easy, all unfinished jobs have estimates, and of the last 50 waits, as multiples of the
-///   projection, the 90 % quantile is 1 within 0.5 % (or fewer than 20 are known). Then the start is certain
-///   and there is no distribution to take quantiles of: p50 is the projection, and so is p90 for nine jobs of ten; for
-///   the tenth both are a second earlier. That is the exact 90 % statement about a certain value (a smoothed conformal
-///   predictor breaks ties by chance; here by counting). Where too many promises hold it is one job in four, where too
-///   few hold p90 is stretched. docs/decisions/0041 says why.
+///   projection, the 90 % quantile is 1 within 0.5 % (or fewer than 20 are known). Then the start is certain and there
+///   is no distribution to take quantiles of: p50 is the projection, and so is p90 for nine jobs of ten; for the tenth
+///   both are a second earlier. That is the exact 90 % statement about a certain value (a smoothed conformal predictor
+///   breaks ties by chance; here by counting). If too many promises hold it is one job in four, if too few hold p90 is
+///   stretched. docs/decisions/0041 says why.
 /// - estimated: all unfinished jobs have estimates. Under berth p90 also counts jobs that have been waiting longer than
-///   was thought (censored_quantile.h).
+///   expected (censored_quantile.h).
 /// - unknown, fifo and easy: p90 is 1.4 times (easy: 1.3) the usual 90 % wait, p50, or the middle of the usual wait
 ///   and the drain (of at most twice the usual), whichever is longest.
-/// - unknown, berth: a job that waits is served by patience at the latest when enough running jobs have to yield to it;
-///   neither quantile is later than that.
+/// - unknown, berth: a waiting job is served at the latest when, after its patience, enough running jobs have to yield
+///   to it; neither quantile is later than that.
 ///
 /// Source of the smoothed predictor: Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005.
 #pragma once
@@ -48,19 +48,19 @@ struct StartEstimate {
 /// Whether starts are estimated under this policy: fifo, easy, berth.
 [[nodiscard]] bool has_start_estimates(Policy policy);
 
-/// Follows a run. A value: a copy goes on by itself. The workload must outlive it.
+/// Follows a run. A value: a copy continues independently. The workload must outlive it.
 class StartEstimates {
  public:
   /// Requires: has_start_estimates(policy).
   StartEstimates(const Workload& workload, Policy policy);
 
-  /// To be called after the decision of every instant of the run: estimates for the jobs submitted at it, by row.
-  /// A job that has started at once: now, both.
+  /// To be called after the decision of every instant of the run: estimates for the jobs submitted at it, by row. For a
+  /// job that started at once both quantiles are now.
   [[nodiscard]] std::vector<StartEstimate> passed(const Simulation& simulation);
   /// Whether every submitted, unfinished job has an estimate.
   [[nodiscard]] bool are_all_estimated() const { return outlook_.are_all_estimated(); }
-  /// What is expected now of a job that waits, for the first time or preempted, as known after the latest instant
-  /// passed. Requires: the simulation has not gone further than that, but for time without events.
+  /// The current estimate for a waiting job, whether it waits for the first time or was preempted, as of the latest
+  /// instant passed. Requires: the simulation has not advanced beyond that instant, except through time without events.
   [[nodiscard]] StartEstimate of_waiting(const Simulation& simulation, JobIndex job) const;
 
  private:
@@ -70,7 +70,7 @@ class StartEstimates {
     double half = 0;
     double most = 0;
   };
-  /// What was thought at the submit of a job that waits.
+  /// The guesses made at the submit of a waiting job.
   struct Thought {
     JobIndex job;
     Seconds submit = 0;
@@ -78,7 +78,7 @@ class StartEstimates {
     std::optional<double> projection = std::nullopt;
     bool is_estimated = false;
   };
-  /// How much longer than guessed jobs have waited, by size and altogether.
+  /// How much longer than guessed jobs have waited, by size and overall.
   class Ratios {
    public:
     void add(GpuCount gpus, double ratio);
@@ -116,7 +116,7 @@ class StartEstimates {
   [[nodiscard]] Waits estimated(const Guesses& guesses) const;
   [[nodiscard]] Waits of_queue(const Guesses& guesses) const;
   [[nodiscard]] Waits of_berth(const Guesses& guesses) const;
-  /// The 90 % wait by a guess whose ratios count jobs that still wait.
+  /// The 90 % wait by a guess whose ratios include jobs that still wait.
   [[nodiscard]] std::optional<double> censored_most(std::optional<double> Thought::* guess,
                                                     std::optional<double> now) const;
   [[nodiscard]] StartEstimate estimate(const Simulation& simulation, JobIndex job, const Waits& waits) const;
@@ -133,7 +133,7 @@ class StartEstimates {
   Ratios projection_ratios_;
   LastValues foreseen_ratios_{50};  ///< of projections made while all jobs had estimates
   std::int64_t foreseen_count_ = 0;
-  std::vector<std::optional<std::size_t>> place_;  ///< by job: in `pending_`
+  std::vector<std::optional<std::size_t>> place_;  ///< by job: index into `pending_`
   std::vector<Thought> pending_;                   ///< of jobs that wait for their first start
   struct Outcome {
     Thought thought;

@@ -1,5 +1,4 @@
-// Random job lists and trees: one estimate for each job at its submit, in
-// order, and nothing in it that depends on what comes later.
+// Random job lists and trees: one estimate for each job at its submit, in order, which does not depend on later events.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -68,7 +67,7 @@ RC_GTEST_PROP(StartEstimates, OneForEachJobAtItsSubmit, (std::uint64_t seed)) {
 }
 
 RC_GTEST_PROP(StartEstimates, DoNotKnowDurations, (std::uint64_t seed)) {
-  // The same until a job finishes: then the longer one of two workloads goes on.
+  // The runs are equal until a job finishes that is longer in one of the two workloads.
   const Workload workload = testing::random_workload(Rng(seed));
   Workload longer = workload;
   Seconds first_end = workload.jobs.front().submit + workload.jobs.front().duration;

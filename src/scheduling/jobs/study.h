@@ -13,19 +13,19 @@
 
 namespace berth::sched {
 
-/// Who listens to a run; each function may be empty.
+/// The listener of a run; each function may be empty.
 struct RunListener {
-  /// Behind each instant, with what happened at it.
+  /// Called after each instant, with its events.
   std::function<void(const Simulation&)> passed = nullptr;
   /// Called from time to time with the share of the jobs that have finished; false ends the run.
   std::function<bool(double share)> progressed = nullptr;
 };
 
-/// Goes on with a run through all instants before a second. False if the listener ended it. Error: as run_policy().
+/// Continues a run through all instants before a second. False if the listener ended it. Error: as run_policy().
 [[nodiscard]] Result<bool> go_on(Simulation& simulation, Seconds before, const RunListener& listener);
 
-/// Runs a policy until every job has finished. Nothing if the listener ended it. Error: the terms are such that jobs
-/// get nowhere (rounds shorter than a restart).
+/// Runs a policy until every job has finished. Nothing if the listener ended it. Error: under these terms jobs make no
+/// progress (rounds shorter than a restart).
 [[nodiscard]] Result<std::optional<PolicyFigures>> run_policy(const Workload& workload, const Terms& terms,
                                                               Policy policy, const RunListener& listener);
 

@@ -6,9 +6,9 @@
 namespace berth::sched {
 namespace {
 
-/// A running job's rank less its loss must be so many times the rank of the job that takes its GPUs.
+/// A running job's rank minus its loss must be this many times the rank of the job that takes its GPUs.
 constexpr double kGain = 3;
-/// An urgent job takes the GPUs of another only if it is so much more urgent.
+/// An urgent job takes the GPUs of another only if it is more urgent by this factor.
 constexpr double kMoreUrgent = 1.05;
 
 }  // namespace

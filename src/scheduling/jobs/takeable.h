@@ -1,8 +1,8 @@
 /// The running jobs of an instant in the order in which waiting ones may take their GPUs: a waiting job may preempt the
-/// first of them, up to some place.
+/// first of them, up to some position.
 ///
-/// By priority; of one priority those that are not urgent, by what their rank exceeds their loss, the most first, then
-/// the urgent ones, the least urgent first, then those that only a higher priority may preempt.
+/// Ordered by priority; within a priority first those that are not urgent, by rank minus loss, descending, then the
+/// urgent ones, the least urgent first, then those that only a higher priority may preempt.
 #pragma once
 
 #include <limits>
@@ -23,7 +23,7 @@ class TakeableJobs {
     Worth worth = {};
     GpuCount gpus_up_to = 0;  ///< of this job and those before it
   };
-  /// Who wants GPUs.
+  /// The job that wants GPUs.
   struct Taker {
     std::int64_t priority = 0;
     Worth worth = {};
@@ -33,13 +33,13 @@ class TakeableJobs {
   /// `is_protected`: only jobs of higher priority may take its GPUs. Requires: before for_taker().
   void add(const Workload& workload, JobIndex job, const Worth& worth, bool is_protected);
 
-  /// Whom a job may preempt, apart from the tree of tenants and from whom it took GPUs before. O(log n), or O(1) where
-  /// there is nobody; O(n log n) the first time that there may be.
+  /// The jobs that a job may preempt, ignoring the tree of tenants and which jobs it took GPUs from before. O(log n),
+  /// or O(1) if there are none; O(n log n) the first time that there may be some.
   [[nodiscard]] std::span<const Entry> for_taker(const Workload& workload, const Taker& taker);
 
-  /// Whether a job may take a running one's GPUs, both of one priority, by their worth.
+  /// Whether a job may take a running job's GPUs by their worth. Requires: equal priorities.
   [[nodiscard]] static bool may_take(const Taker& taker, const Worth& victim);
-  /// Whether a job's rank is so low that it may, once it has waited long enough.
+  /// Whether a job's rank is low enough for that once it has waited long enough.
   [[nodiscard]] static bool outranks(const Worth& own, const Worth& victim);
 
  private:
@@ -48,7 +48,7 @@ class TakeableJobs {
   std::vector<Entry> entries_;
   bool is_sorted_ = false;
   std::int64_t priority_min_ = std::numeric_limits<std::int64_t>::max();
-  double excess_max_ = std::numeric_limits<double>::lowest();  ///< of rank above loss, of those not protected
+  double excess_max_ = std::numeric_limits<double>::lowest();  ///< the largest rank minus loss of those not protected
 };
 
 }  // namespace berth::sched

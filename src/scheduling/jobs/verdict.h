@@ -1,4 +1,4 @@
-/// Which policy is best, in words.
+/// How the policies compare, in words.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace berth::sched {
 
-/// The policy with the least mean completion of those without hindsight, compared with the next best one and with the
-/// best that knows the durations. Requires: at least one result.
+/// Names the policy without hindsight with the least mean completion, compared with the next one and with the best that
+/// knows the durations, and the other columns in which it is not the best. One run has no spread, so it does not call
+/// any policy the best. Requires: at least one result.
 [[nodiscard]] std::string schedule_verdict(const std::vector<PolicyFigures>& results);
 
 }  // namespace berth::sched

@@ -11,10 +11,23 @@ TEST(ScheduleVerdict, NamesTheBestAndByHowMuch) {
   EXPECT_EQ(
       schedule_verdict(
           {completing(Policy::kFifo, 2'000), completing(Policy::kBerth, 1'000), completing(Policy::kSrpt, 800)}),
-      "berth is best: 1,000 s mean completion, 50.0 % less than fifo, the next best; 25.0 % more than srpt, which "
+      "berth has the least mean completion: 1,000 s, 50.0 % less than fifo, the next; 25.0 % more than srpt, which "
       "knows the durations.");
   EXPECT_EQ(schedule_verdict({completing(Policy::kFifo, 2'000)}), "fifo: 2,000 s mean completion.");
   EXPECT_EQ(schedule_verdict({completing(Policy::kSrpt, 2'000)}), "srpt: 2,000 s mean completion, with hindsight.");
+}
+
+TEST(ScheduleVerdict, SaysWhereItIsWorse) {
+  PolicyFigures berth = completing(Policy::kBerth, 1'000);
+  berth.completion.p99 = 3'360;
+  berth.rho_worst = 3.681;
+  berth.preemptions = 3;
+  PolicyFigures fifo = completing(Policy::kFifo, 2'000);
+  fifo.completion.p99 = 3'100;
+  fifo.rho_worst = 3.684;
+  EXPECT_EQ(schedule_verdict({fifo, berth}),
+            "berth has the least mean completion: 1,000 s, 50.0 % less than fifo, the next. Others have less p99 "
+            "completion (fifo 3,100 s, berth 3,360 s), preemptions (fifo 0, berth 3).");
 }
 
 TEST(ScheduleVerdict, ADifferenceThatItCannotShowIsNone) {

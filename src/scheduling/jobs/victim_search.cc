@@ -11,10 +11,10 @@ namespace {
 
 /// Finds the fewest running jobs without which a job would start.
 ///
-/// What is missing, in each group above the job that is at its limit and in the pool, are nested needs: of the jobs of
-/// the innermost the largest until its need is met, then the largest of the next. No smaller number meets them all,
-/// because any choice can be exchanged for the largest of the same group. A queue in front of the job may need more:
-/// the next largest then.
+/// The GPUs that are missing in each group above the job that is at its limit, and in the pool, are nested needs: the
+/// search takes the largest jobs of the innermost group until its need is met, then the largest of the next. No smaller
+/// number meets them all, because any choice can be exchanged for the largest of the same group. A queue in front of
+/// the job may need more: then the next largest.
 class VictimSearch {
  public:
   VictimSearch(const Moment& moment, JobIndex job)
@@ -36,7 +36,7 @@ class VictimSearch {
     take_largest(std::nullopt, workload_.job(job_).gpus - world_.free_gpus());
     const std::size_t fewest = std::max<std::size_t>(1, change_.jobs.size());
     const bool is_found = take_more();
-    // Where others may start first, what suits the job need not be the largest.
+    // If others may start first, the largest jobs need not be the right choice.
     if (!is_found || change_.jobs.size() > fewest)
       try_all(all, fewest, is_found ? change_.jobs.size() - 1 : all.size());
     if (change_.jobs.empty()) return std::nullopt;
@@ -52,7 +52,7 @@ class VictimSearch {
     return gpus(job) * (world_.progress(job) - world_.kept_progress(job));
   }
 
-  /// The largest first; of equals those that lose least, then the latest rows.
+  /// The largest first; ties: those that lose least, then the latest rows.
   void collect_candidates() {
     for (const JobIndex running : world_.running()) {
       if (running != job_ && world_.may_preempt(running)) candidates_.push_back(running);
@@ -77,7 +77,7 @@ class VictimSearch {
     }
   }
 
-  /// Takes the fewest more with which the job starts; false, and nobody, if all do not help.
+  /// Takes as few more as needed for the job to start; false, taking none, if even all do not help.
   bool take_more() {
     const std::vector<JobIndex> needed = change_.jobs;
     const auto with = [&](std::size_t more) {
@@ -121,7 +121,7 @@ class VictimSearch {
     }
   }
 
-  /// The next combination of places below `count` in lexicographic order; false after the last.
+  /// The next combination of indices below `count` in lexicographic order; false after the last.
   static bool advance(std::vector<std::size_t>& chosen, std::size_t count) {
     for (std::size_t i = chosen.size(); i > 0; --i) {
       if (chosen[i - 1] + 1 > count - (chosen.size() - i) - 1) continue;
@@ -136,7 +136,7 @@ class VictimSearch {
     return std::ranges::find(change_.jobs, job) != change_.jobs.end();
   }
 
-  /// Exchanges victims for others that would lose less, as long as the job still starts.
+  /// Exchanges victims for others that would lose less, while the job still starts.
   void prefer_cheaper() {
     std::ranges::sort(candidates_, {}, [&](JobIndex job) { return std::tuple(lost(job), gpus(job), -job); });
     std::int64_t left = kExchangesMax;
@@ -150,7 +150,8 @@ class VictimSearch {
     }
   }
 
-  /// `berth` preempts by itself too, and may then need fewer; the others, where not all sets were tried.
+  /// Drops unneeded victims: `berth` also preempts on its own and may need fewer; other policies, if not all sets were
+  /// tried.
   void drop_needless() {
     std::int64_t left = kOmissionsMax;
     for (std::size_t i = 0; i < change_.jobs.size() && change_.jobs.size() > 1 && left > 0; --left) {
@@ -165,7 +166,7 @@ class VictimSearch {
     }
   }
 
-  // Decisions that are tried.
+  // Limits on the decisions tried.
   static constexpr std::int64_t kSetsMax = 1'000;
   static constexpr std::int64_t kExchangesMax = 400;
   static constexpr std::size_t kExchangesOfOneMax = 8;

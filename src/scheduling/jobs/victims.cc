@@ -8,7 +8,7 @@
 namespace berth::sched {
 namespace {
 
-/// One search: who was chosen, and what is still missing.
+/// One search: the jobs chosen, and the GPUs still missing.
 class Search {
  public:
   Search(const TakingSituation& situation, JobIndex job, TakingRule rule)
@@ -44,9 +44,9 @@ class Search {
     bool has_limit = false;
   };
 
-  /// Chooses the first of the candidates that are enough; false, and nobody, if they are not.
+  /// Chooses candidates in order until they suffice; false, choosing none, if they do not.
   [[nodiscard]] bool choose(const std::vector<JobIndex>& candidates) {
-    // What is legal depends on who was chosen before, so those passed over get another chance.
+    // Legality depends on the jobs chosen before, so skipped ones get another chance.
     for (bool has_changed = true; is_open() && has_changed;) {
       has_changed = false;
       for (const JobIndex candidate : candidates) {
@@ -63,8 +63,8 @@ class Search {
     return false;
   }
 
-  /// A guarantee is owed, even by victims that cost more: a tenant's first victim may take it below its guarantee, and
-  /// protects the others then, so the order decides how many GPUs it gives.
+  /// A guarantee must be met even by more expensive victims: a tenant's first victim may take it below its guarantee
+  /// and so protect its others, so the order decides how many GPUs it gives.
   [[nodiscard]] bool choose_for_guarantee(std::vector<JobIndex> candidates) {
     may_claim_again_ = true;
     if (choose(candidates)) return true;
@@ -76,7 +76,7 @@ class Search {
 
   [[nodiscard]] GpuCount gone(TenantIndex tenant) const { return gone_[static_cast<std::size_t>(tenant)]; }
   [[nodiscard]] GpuCount guaranteed(TenantIndex tenant) const { return workload_.tenant(tenant).guaranteed; }
-  /// GPUs that a tenant had at the beginning, less those of the chosen.
+  /// GPUs that a tenant had at the beginning, minus those of the chosen jobs.
   [[nodiscard]] GpuCount left(TenantIndex tenant) const { return situation_.uses->of(tenant) - gone(tenant); }
   [[nodiscard]] bool is_chosen(JobIndex job) const { return std::ranges::find(chosen_, job) != chosen_.end(); }
 
@@ -122,7 +122,7 @@ class Search {
     return !gives_back_at_once && world_.use_of(tenant) - gone(tenant) - victim.gpus + job_.gpus <= guaranteed(tenant);
   }
 
-  /// The victim's side, below the common ancestor.
+  /// Whether the victim's side, below the common ancestor, has GPUs to lose.
   [[nodiscard]] bool has_to_lose(const Job& victim) const {
     for (std::optional<TenantIndex> at = victim.tenant; at && !is_below(workload_, job_.tenant, *at);
          at = workload_.tenant(*at).parent) {
@@ -132,7 +132,7 @@ class Search {
     return true;
   }
 
-  /// The job's side, below the common ancestor.
+  /// Whether the job's side, below the common ancestor, stays within its guarantees.
   [[nodiscard]] bool stays_within_guarantee(const Job& victim) const {
     for (std::optional<TenantIndex> at = job_.tenant; at && !is_below(workload_, victim.tenant, *at);
          at = workload_.tenant(*at).parent) {
@@ -141,7 +141,8 @@ class Search {
     return true;
   }
 
-  /// Whether one of the tenant's victims, with this one, would fit into its unused guarantee, and want to come back.
+  /// Whether one of the tenant's victims, including this one, would fit into its unused guarantee and so claim GPUs
+  /// again.
   [[nodiscard]] bool could_claim_again(const Job& victim) const {
     GpuCount least = victim.gpus;
     for (const JobIndex chosen : chosen_) {
@@ -188,10 +189,10 @@ class Search {
   const Job& job_;
   TakingRule rule_;
   GpuCount missing_gpus_;
-  std::vector<GpuCount> gone_;  ///< by tenant: GPUs of the chosen
+  std::vector<GpuCount> gone_;  ///< by tenant: GPUs of the chosen jobs
   std::vector<PathStep> path_;  ///< the job's tenant and its ancestors
   std::vector<JobIndex> chosen_;
-  bool may_claim_again_ = false;  ///< those preempted for a guarantee may get a claim themselves
+  bool may_claim_again_ = false;  ///< jobs preempted for a guarantee may get a claim themselves
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Jobs that wait, in an order that is fixed from the beginning.
+/// Waiting jobs, in an order that is fixed from the beginning.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace berth::sched {
 
-/// Finds the first job in order that fits into what is free, without looking at each: a tree over the order, which
-/// knows the least GPUs and the least estimate of the jobs below each of its nodes. Adding and removing cost O(log n).
+/// Finds the first job in order that fits into the free GPUs without examining each job: a tree over the order stores
+/// the least GPUs and the least estimate of the jobs below each of its nodes. Adding and removing cost O(log n).
 class WaitingJobs {
  public:
   /// `order` has every job of the workload, the first one first.
@@ -20,20 +20,20 @@ class WaitingJobs {
   /// `estimate` is compared with `Room::seconds`.
   void add(JobIndex job, Seconds estimate);
   void remove(JobIndex job);
-  /// In order.
+  /// All jobs, in order.
   [[nodiscard]] std::vector<JobIndex> all() const;
-  /// The same jobs of another workload, which must ask for the same GPUs; and in another order.
+  /// Switches to another workload with the same jobs and GPUs per job, and to another order.
   void rebase(const Workload& workload) { workload_ = &workload; }
   void reorder(const std::vector<JobIndex>& order);
   [[nodiscard]] bool is_empty() const { return nodes_[1].gpus == kNone; }
 
-  /// What is free: for a job of at most `gpus` that ends within `seconds`, or of at most `gpus_longer`.
+  /// The free GPUs: for a job of at most `gpus` that ends within `seconds`, or of at most `gpus_longer`.
   struct Room {
     GpuCount gpus = 0;
     Seconds seconds = std::numeric_limits<Seconds>::max();
     GpuCount gpus_longer = 0;
   };
-  /// The first job that fits: of all, or of those after another.
+  /// The first job that fits, among all or among those after another one.
   [[nodiscard]] std::optional<JobIndex> first() const;
   [[nodiscard]] std::optional<JobIndex> first_that_fits(const Room& room, std::optional<JobIndex> after) const;
 

@@ -56,7 +56,7 @@ std::optional<Change> WhatIf::least_step(Change change, std::int64_t count, cons
     change.by = amount_of(step);
     return starts(change);
   };
-  // Where nobody passes the first of the queue, what is more helps more.
+  // If no job overtakes the first of the queue, a larger amount always helps at least as much.
   const Policy policy = moment_->before.name();
   const std::int64_t tried = policy == Policy::kFifo || policy == Policy::kSjf ? 0 : std::min(count, kTriedOneByOne);
   for (std::int64_t step = 0; step < tried; ++step) {

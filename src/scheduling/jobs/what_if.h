@@ -1,4 +1,4 @@
-/// One thing changed at one second, all before it as it was: would a job start?
+/// One change at one second, with the same past: would a job start?
 #pragma once
 
 #include <cstdint>
@@ -22,38 +22,39 @@ struct Change {
   std::vector<JobIndex> jobs = {};  ///< those that are preempted
 };
 
-/// Tries changes of one moment. The moment must outlive it.
+/// Tries changes to the state at one moment. The moment must outlive it.
 class WhatIf {
  public:
   WhatIf(const Moment& moment, JobIndex job);
 
-  /// Whether the job starts when the policy decides at that second with this changed; where jobs are preempted for it,
-  /// without others that the policy preempts for it. Requires: the job waits after the unchanged decision; jobs to
-  /// preempt are others that may be preempted.
+  /// Whether the job starts when the policy decides at that second with this change; if the change preempts jobs, the
+  /// policy must preempt no further ones for it. Requires: the job waits after the unchanged decision; the jobs to
+  /// preempt are other jobs that may be preempted.
   [[nodiscard]] bool starts(const Change& change);
-  /// The least of these amounts, ascending, that makes it start; nothing if none does. More need not help where less
-  /// does (others may start first, but under fifo and sjf), so the first kTriedOneByOne are tried one by one; of more
-  /// the last must help, and the one before the answer does not.
+  /// The least of these amounts, ascending, that makes it start; nothing if none does. A larger amount need not help
+  /// where a smaller one does (except under fifo and sjf, others may start first), so the first kTriedOneByOne are
+  /// tried one by one; beyond them the answer is one that helps while the amount before it does not, provided that the
+  /// last amount helps.
   [[nodiscard]] std::optional<Change> least_of(Change change, std::span<const std::int64_t> amounts);
-  /// The same of all amounts from `least` to `most`.
+  /// The same for all amounts from `least` to `most`.
   [[nodiscard]] std::optional<Change> least(Change change, std::int64_t least, std::int64_t most);
 
   static constexpr std::int64_t kTriedOneByOne = 300;
 
  private:
-  /// The least of the amounts of the steps from 0 to `count` - 1.
+  /// The same for the amounts of the steps from 0 to `count` - 1.
   template <class AmountOf>
   [[nodiscard]] std::optional<Change> least_step(Change change, std::int64_t count, const AmountOf& amount_of);
-  /// Changes the workload, and with -1 back.
+  /// Applies the change to the workload; with sign -1 undoes it.
   void apply(const Change& change, std::int64_t sign);
-  /// With the workload as it is.
+  /// Whether the job starts with the current workload.
   [[nodiscard]] bool starts_now(const Change& change) const;
-  /// Preemptions of the decision for the job, or for the guarantee of its tenant.
+  /// The decision's preemptions for the job, or for the guarantee of its tenant.
   [[nodiscard]] std::int64_t preempted_for_it(const Simulation& run) const;
 
   const Moment* moment_;
   JobIndex job_;
-  Workload workload_;  ///< that of the moment, but for the change that is being tried
+  Workload workload_;  ///< that of the moment, with the change being tried
 };
 
 }  // namespace berth::sched

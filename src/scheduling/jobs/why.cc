@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 5> kVerdictNames = {"not_submitted", "wai
                                                            "finished"};
 constexpr std::array<std::string_view, 5> kBlockerNames = {"limit", "order", "guarantee", "capacity", "round"};
 
-/// All that explains one job at one moment.
+/// Explains one job at one moment.
 class Explainer {
  public:
   Explainer(const Moment& moment, JobIndex job)

@@ -1,4 +1,4 @@
-/// Why a job waits at a second, how long it probably still will, and what alone would make it start then.
+/// Why a job waits at a second, how long it probably still will, and which single changes would make it start then.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace berth::sched {
 
-/// `kStartable`: it would start if the policy decided once more at this second, though nothing has happened at it. Not
-/// under policies with rounds: between two of them the job waits for the next (`kRound`).
+/// `kStartable`: it would start if the policy decided once more at this second, although nothing has happened at it.
+/// Not under policies with rounds: between two rounds the job waits for the next (`kRound`).
 enum class Verdict : std::uint8_t { kNotSubmitted, kWaiting, kStartable, kRunning, kFinished };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 
-/// What stands in the way of a start.
+/// What blocks a start.
 enum class BlockerCode : std::uint8_t {
   kLimit,      ///< of a tenant or group; needed: the job's GPUs, available: what is left below the limit
   kOrder,      ///< jobs served first, which would take more GPUs; needed: the GPUs of all, available: free ones
-  kGuarantee,  ///< what is free is kept for that of another tenant; needed: the job's GPUs, available: 0
+  kGuarantee,  ///< free GPUs are kept for another tenant's; needed: the job's GPUs, available: 0
   kCapacity,   ///< needed: the job's GPUs, available: free ones
   kRound,      ///< the policy decides at another second; needed: that one, available: now
 };
@@ -34,11 +34,11 @@ struct Blocker {
   std::string where = {};  ///< a tenant, the first of the jobs served first, or "pool"
 };
 
-/// Who is served before a job.
+/// The jobs served before a job.
 struct Ahead {
-  std::vector<JobIndex> jobs = {};  ///< that wait, in order
-  GpuCount gpus = 0;                ///< that they want together
-  double gpu_hours = 0;             ///< that they are expected to take
+  std::vector<JobIndex> jobs = {};  ///< waiting jobs, in order
+  GpuCount gpus = 0;                ///< their GPUs in total
+  double gpu_hours = 0;             ///< expected of them in total
 };
 
 /// When a job probably starts, or did; seconds.
@@ -55,13 +55,13 @@ struct Explanation {
   Verdict verdict = Verdict::kWaiting;
   std::string message = {};               ///< a sentence with the numbers
   std::vector<Blocker> blockers = {};     ///< the dominant one first; none unless it waits
-  Ahead ahead = {};                       ///< of a job that waits
-  std::optional<Eta> eta = std::nullopt;  ///< nothing before its submit, or where it takes too long to find out
+  Ahead ahead = {};                       ///< if it waits
+  std::optional<Eta> eta = std::nullopt;  ///< nothing before its submit, or if it takes too long to find out
   std::vector<Change> changes = {};       ///< none unless it waits
 };
 
-/// The state after the decisions of a second, and the changes at it. Some 300 decisions of copies of the moment for
-/// each thing that can be changed and up to 2,000 for jobs to preempt, and two runs into the future.
+/// The state after the decisions of a second, and the changes at it. Costs about 300 decisions on copies of the moment
+/// for each kind of change, up to 2,000 for jobs to preempt, and two runs into the future.
 [[nodiscard]] Explanation explain(const Moment& moment, JobIndex job);
 
 }  // namespace berth::sched

@@ -1,4 +1,4 @@
-// Random states of random lists: what an explanation says would start a job does, and one less does not.
+// Random states of random lists: every change in an explanation starts the job, and a change smaller by one does not.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

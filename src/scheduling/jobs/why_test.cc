@@ -65,7 +65,7 @@ TEST(Why, PreemptingIsOfferedWhereItHelps) {
 }
 
 TEST(Why, FewVictimsThatLoseLittle) {
-  // b and c are as large; what c has done since its checkpoint is less.
+  // b and c are equally large; c would lose less progress since its checkpoint.
   const Workload workload = workload_of({{.gpus = 1, .duration_s = 1000},
                                          {.gpus = 2, .duration_s = 1000, .checkpoint_s = 500},
                                          {.submit_s = 5, .gpus = 2, .duration_s = 1000, .checkpoint_s = 500},

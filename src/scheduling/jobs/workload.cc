@@ -32,7 +32,7 @@ class TenantTable {
     }
   }
 
-  /// Of a job; the error says what is wrong with it.
+  /// The tenant of a job, by name; the error says what is wrong with the name.
   Result<TenantIndex> find(const std::string& name) {
     const auto known = places_.find(name);
     if (!is_listed_) {

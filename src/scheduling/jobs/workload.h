@@ -34,7 +34,7 @@ struct Job {
   std::optional<Seconds> deadline = std::nullopt;
 };
 
-/// A tenant or a group of them. A group has what its members have together.
+/// A tenant or a group of them. A group's figures are the sums over its members.
 struct Tenant {
   std::string name;
   std::optional<TenantIndex> parent = std::nullopt;
@@ -53,7 +53,7 @@ struct Workload {
   [[nodiscard]] const Tenant& tenant(TenantIndex index) const { return tenants[static_cast<std::size_t>(index)]; }
 };
 
-/// What a change costs, and how often policies with rounds decide.
+/// The costs of changes, and how often policies with rounds decide.
 struct Terms {
   Seconds round = 300;
   Seconds restart = 60;   ///< without progress, at each start after a preemption
@@ -62,8 +62,8 @@ struct Terms {
 };
 
 /// Without a list of tenants each tenant of the jobs has no guarantee, no limit and weight 1. `jobs_file` is for
-/// messages. Errors: a job with more GPUs than there are, or than a limit above it; a tenant that is not in the list,
-/// or has children.
+/// messages. Errors: a job with more GPUs than the pool, or than a limit above it; a tenant that is not in the list, or
+/// has children.
 [[nodiscard]] Result<Workload> make_workload(const std::vector<ListedJob>& jobs, std::string_view jobs_file,
                                              const std::optional<std::vector<ListedTenant>>& tenants, GpuCount gpus);
 
@@ -76,10 +76,10 @@ struct Terms {
 /// Whether a tenant is a group or one of its members, at any depth.
 [[nodiscard]] bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex group);
 
-/// The makespan that no schedule undercuts: all work on all GPUs, or the last job alone.
+/// A lower bound on the makespan: all work on all GPUs, or the last job alone.
 [[nodiscard]] Seconds makespan_bound(const Workload& workload);
 
-/// The tenant, its parent and so on.
+/// Visits the tenant, its parent and so on.
 template <class Visit>
 void for_each_ancestor(const Workload& workload, TenantIndex tenant, const Visit& visit) {
   for (std::optional<TenantIndex> at = tenant; at; at = workload.tenant(*at).parent) visit(*at);

@@ -1,4 +1,4 @@
-/// The pool while jobs run: who runs since when, what is done, and what happened.
+/// The pool while jobs run: which jobs run since when, their progress, and a log of events.
 ///
 /// States of a job, and the only transitions: not submitted -> waiting -> running -> finished, and running -> waiting
 /// (preempted).
@@ -17,7 +17,7 @@ namespace berth::sched {
 
 enum class JobState : std::uint8_t { kNotSubmitted, kWaiting, kRunning, kFinished };
 
-/// What is known of a job at an instant.
+/// The state of a job at an instant.
 struct JobRecord {
   JobState state = JobState::kNotSubmitted;
   Seconds progress = 0;     ///< done before the last start
@@ -26,11 +26,11 @@ struct JobRecord {
   std::optional<Seconds> first_start = std::nullopt;
   Seconds stopped = 0;  ///< finished, or preempted the last time
   std::int32_t preemptions = 0;
-  Int128 asked_at_submit = 0;  ///< GPU-seconds asked for by all jobs up to its submit,
+  Int128 asked_at_submit = 0;  ///< GPU-seconds requested by all jobs up to its submit,
   Int128 asked_at_finish = 0;  ///< and up to its end
 };
 
-/// For whom a job is preempted; neither: for the next round.
+/// The job or tenant for which a job is preempted; neither: for the next round.
 struct Beneficiary {
   std::optional<JobIndex> job = std::nullopt;
   std::optional<TenantIndex> tenant = std::nullopt;
@@ -46,7 +46,7 @@ struct LogEntry {
   std::string reason = {};       ///< of a preemption
 };
 
-/// A value: a copy goes on by itself.
+/// A value: a copy continues independently.
 class World {
  public:
   World(const Workload& workload, const Terms& terms);
@@ -59,32 +59,33 @@ class World {
   [[nodiscard]] bool is_running(JobIndex job) const { return record(job).state == JobState::kRunning; }
   /// In no particular order.
   [[nodiscard]] std::span<const JobIndex> running() const { return running_; }
-  /// GPUs on which a tenant, or the members of a group, run.
+  /// GPUs used by a tenant, or by the members of a group.
   [[nodiscard]] GpuCount use_of(TenantIndex tenant) const { return uses_[static_cast<std::size_t>(tenant)].gpus; }
-  /// GPUs asked for by submitted jobs that are not finished.
+  /// GPUs requested by submitted jobs that are not finished.
   [[nodiscard]] GpuCount asked_gpus() const { return asked_gpus_; }
   [[nodiscard]] std::int64_t unfinished_count() const { return unfinished_count_; }
-  /// Seconds of progress up to now, also without what a preemption now would lose.
+  /// Seconds of progress up to now, and the part of it that a preemption now would keep.
   [[nodiscard]] Seconds progress(JobIndex job) const;
   [[nodiscard]] Seconds kept_progress(JobIndex job) const;
   /// Whether a running job may be preempted now.
   [[nodiscard]] bool may_preempt(JobIndex job) const;
   /// When a running job ends, if it is not preempted. Only the world and policies with hindsight may know.
   [[nodiscard]] Seconds end_of(JobIndex job) const;
-  /// Whether a tenant and its ancestors stay within their limits with so many GPUs more.
+  /// Whether a tenant and its ancestors stay within their limits with `more` additional GPUs.
   [[nodiscard]] bool is_within_limits(TenantIndex tenant, GpuCount more) const;
 
   /// Requires: not before now.
   void advance(Seconds to);
+  /// Requires: not submitted yet.
   void submit(JobIndex job);
-  /// Requires: it waits, and so many GPUs are free.
+  /// Requires: it waits, and enough GPUs are free.
   void start(JobIndex job);
   /// Requires: may_preempt(job).
   void preempt(JobIndex job, const Beneficiary& beneficiary, std::string reason);
   /// Requires: it runs, and end_of(job) is now.
   void finish(JobIndex job);
 
-  /// What happened since the last call, in order.
+  /// The events since the last call, in order.
   [[nodiscard]] std::vector<LogEntry> take_log();
 
   // Sums, up to now.
@@ -93,6 +94,7 @@ class World {
   [[nodiscard]] Int128 asked_gpu_seconds() const { return asked_gpu_seconds_; }
   [[nodiscard]] std::int64_t preemption_count() const { return preemption_count_; }
   [[nodiscard]] Int128 restart_gpu_seconds() const { return restart_gpu_seconds_; }
+  /// GPU-seconds held by a tenant or group, and those of them above its guarantee.
   [[nodiscard]] Int128 gpu_seconds(TenantIndex tenant) const {
     return uses_[static_cast<std::size_t>(tenant)].gpu_seconds;
   }
@@ -100,8 +102,8 @@ class World {
     return uses_[static_cast<std::size_t>(tenant)].borrowed_gpu_seconds;
   }
 
-  /// What-if: goes on with a workload in which limits, priorities, durations or the number of GPUs are others.
-  /// Requires: the same jobs and tenants, no fewer GPUs than are used, and no running job that would have ended.
+  /// What-if: continues with a workload in which limits, priorities, durations or the number of GPUs differ. Requires:
+  /// the same jobs and tenants, no fewer GPUs than are in use, and no running job that would have ended.
   void rebase(const Workload& workload);
 
  private:
@@ -122,7 +124,7 @@ class World {
   GpuCount asked_gpus_ = 0;  ///< of submitted jobs that are not finished
   std::vector<JobRecord> records_;
   std::vector<JobIndex> running_;
-  std::vector<std::int32_t> running_place_;  ///< by job: its place in `running_`
+  std::vector<std::int32_t> running_place_;  ///< by job: its index in `running_`
   std::vector<Use> uses_;                    ///< by tenant
   std::vector<LogEntry> log_;
   Int128 asked_gpu_seconds_ = 0;

@@ -8,13 +8,13 @@ namespace {
 /// How much waiting, in expected durations, lowers a rank.
 constexpr double kAgeing = 0.1;
 constexpr double kShortestWeighed = 60;
-/// Urgent when so many times a job's remaining time is what all work needs at least.
+/// A job is urgent if this many times its remaining time reaches the least time that all work needs.
 constexpr double kTail = 1.1;
-/// Urgent when the completion is so many times that on a fair share.
+/// A job is urgent if its completion is this many times that on a fair share.
 constexpr double kUnfairness = 1.7;
-/// Urgent when the time to the deadline is so many times the remaining time.
+/// A job is urgent if the time to its deadline is at most this many times its remaining time.
 constexpr double kDeadlineSlack = 1.25;
-/// A running job stays urgent a little longer.
+/// A running job's urgency is multiplied by this, so that it stays urgent a little longer.
 constexpr double kUrgencyKept = 1.05;
 
 /// Seconds that a job has spent without progress.

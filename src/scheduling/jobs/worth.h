@@ -1,9 +1,9 @@
-/// What running a job now is worth: the order in which `berth` serves jobs.
+/// The worth of running a job now, which gives the order in which `berth` serves jobs.
 ///
 /// Two regimes. Urgent jobs go first: those whose completion would otherwise become too late, compared with their
-/// deadline, with a fair share of the pool, or with the end of all other work (a long job that is started last makes
-/// everyone's GPUs idle in the end). Others go by rank: the GPU-seconds that it takes to finish one, as expected,
-/// divided by an age factor, so that nobody waits for ever. docs/reference/scheduling.md has the formulas.
+/// deadline, with a fair share of the pool, or with the end of all other work (a long job that is started last leaves
+/// all other GPUs idle at the end). Others go by rank: the expected GPU-seconds to finish a job, divided by an age
+/// factor, so that no job waits for ever. docs/reference/scheduling.md has the formulas.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ struct Worth {
   double urgency = 0;  ///< from 1 on the job is urgent; higher goes first
   bool is_urgent = false;
   Seconds remaining = 1;  ///< expected, of progress
-  Seconds total = 1;      ///< expected, of progress: what is done, and the median of what remains
+  Seconds total = 1;      ///< expected, of progress: done so far plus the median remaining
   double loss = 0;        ///< GPU-seconds that preempting it now would cost: restart, progress since the checkpoint
 };
 
-/// For each job of the workload; of others than those that wait or run it is not set.
+/// The worth of each waiting or running job of the workload; not set for others.
 class Worths {
  public:
   explicit Worths(const Workload& workload) : worths_(workload.jobs.size()) {}
 
-  /// Values these jobs, all that wait or run, at this instant. O(jobs).
+  /// Computes the worths of all waiting and running jobs at this instant. O(jobs).
   void update(const World& world, Durations& durations, const std::vector<JobIndex>& waiting);
 
   [[nodiscard]] const Worth& of(JobIndex job) const { return worths_[static_cast<std::size_t>(job)]; }
-  /// The least is served first: priority, within a guarantee, urgency, rank, submit, row.
+  /// The smallest key is served first: priority, within a guarantee, urgency, rank, submit, row.
   using ServiceKey = std::tuple<std::int64_t, bool, bool, double, Seconds, JobIndex>;
   [[nodiscard]] ServiceKey service_key(const Workload& workload, JobIndex job, bool is_within_guarantee) const;
-  /// Whether `a` is preempted rather than `b`: the same the other way round, with what each would lose.
+  /// Whether `a` is preempted rather than `b`: the reverse order of service, including what each would lose.
   [[nodiscard]] bool yields_before(const Workload& workload, JobIndex a, JobIndex b) const;
 
  private:

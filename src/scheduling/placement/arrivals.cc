@@ -13,7 +13,7 @@
 namespace berth::placement {
 namespace {
 
-constexpr std::int64_t kTurnovers = 5;  // of the pods that there are on average
+constexpr std::int64_t kTurnovers = 5;  // of the average number of pods
 constexpr std::int64_t kTurnoversUnmeasured = 2;
 
 template <class T>
@@ -55,7 +55,7 @@ tl::unexpected<Error> nothing_to_draw() {
   return invalid("wanted a pod that asks for a GPU, found none: no number of them reaches the demand");
 }
 
-/// Milli that the pods may ask for: the whole ones not above demand x capacity.
+/// The milli that the pods may request: demand x capacity, rounded down.
 Result<std::int64_t> allowed_milli(const Problem& problem, const Decimal& demand) {
   const Decimal allowed = demand * Decimal(problem.capacity_milli());
   if (!allowed.fits_int64()) return invalid("--demand: wanted less, found " + demand.to_string());
@@ -87,7 +87,7 @@ Result<void> append_drawn(const Problem& problem, std::vector<std::int32_t>& row
   for (;;) {
     const auto row = static_cast<std::int32_t>(rng.below(listed));
     const Shape& shape = problem.shape_of(row);
-    // The published simulator's rule: only one GPU of the candidate is counted here.
+    // As in the published simulator, only one GPU of the candidate is counted here.
     if (milli + shape.gpu_milli > allowed) return {};
     if (static_cast<std::int64_t>(rows.size()) >= kArrivalsMax) {
       return invalid(fmt::format("wanted at most {} arrivals, found more", kArrivalsMax));

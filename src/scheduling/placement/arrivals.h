@@ -1,4 +1,4 @@
-/// What arrives in a run and when it leaves: the same for every policy.
+/// The arrivals and departures of a run: the same for every policy.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace berth::placement {
 
-/// Pods that are decided together: one, or a gang in the order of the list.
+/// Pods that are decided together: a single pod, or a gang in the order of the list.
 struct Batch {
   int count = 1;
   bool is_gang = false;
 };
 
-/// Decision `decision` ends before arrival `before` is decided.
+/// The pod of decision `decision` leaves before arrival `before` is decided.
 struct Departure {
   std::int64_t before = 0;
   std::int64_t decision = 0;
@@ -29,7 +29,7 @@ struct Arrivals {
   std::vector<NodeIndex> node_order = {};
   std::vector<std::int32_t> rows = {};     ///< of the list of pods, in order of the decisions
   std::vector<Batch> batches = {};         ///< divide `rows`
-  std::vector<Departure> departures = {};  ///< ascending; with churn only, and only those within the run
+  std::vector<Departure> departures = {};  ///< ascending; only with churn, and only those within the run
   bool is_churning = false;
   std::int64_t measured_from = 0;  ///< with churn: the first arrival of the mean
   double mean_stay = 0;            ///< with churn: M, in arrivals
@@ -38,13 +38,12 @@ struct Arrivals {
 /// Everything in the order of the lists.
 [[nodiscard]] Arrivals given_arrivals(const Problem& problem);
 
-/// Nodes and pods shuffled; pods removed, or drawn and appended, until they ask for `demand` x capacity. Nothing can be
-/// drawn without a pod that asks for a GPU: an error. The draws do not depend on a policy; each purpose has a stream of
-/// its own.
+/// Nodes and pods shuffled; pods removed, or drawn and appended, until they request `demand` x capacity. Error: no pod
+/// that requests a GPU to draw from. The draws do not depend on a policy; each purpose has its own random stream.
 [[nodiscard]] Result<Arrivals> seeded_arrivals(const Problem& problem, const Decimal& demand, std::uint64_t seed);
 
-/// M = the pods of a list that asks for `demand` x capacity on average; 5 M arrivals, each drawn from the list, each
-/// staying for a number of arrivals that is exponential with mean M. Errors as above; too many arrivals.
+/// M = the number of pods that request `demand` x capacity on average; 5 M arrivals, each drawn from the list and
+/// staying for an exponentially distributed number of arrivals with mean M. Errors as above; too many arrivals.
 [[nodiscard]] Result<Arrivals> churning_arrivals(const Problem& problem, const Decimal& demand, std::uint64_t seed);
 
 /// The most arrivals of a run.

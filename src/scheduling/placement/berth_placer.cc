@@ -11,9 +11,9 @@
 namespace berth::placement {
 namespace {
 
-/// Arrivals per GPU after which the weights are looked at again.
+/// Arrivals per GPU after which the weights are checked again.
 constexpr double kArrivalsPerLook = 0.05;
-/// They are renewed when so much of their sum lies elsewhere: then every node must be scored again.
+/// They are replaced if at least this share of their sum has shifted, because every node must then be scored again.
 constexpr double kShiftMin = 0.01;
 
 }  // namespace
@@ -132,7 +132,7 @@ BerthPlacer::Scored BerthPlacer::best_shared(NodeIndex node, const Shape& shape,
   for (int gpu = 0; gpu < state.gpu_count; ++gpu) {
     const int free = state.free_of[static_cast<std::size_t>(gpu)];
     if (free < shape.gpu_milli) continue;
-    // GPUs in one state are equally good, and the first of them counts.
+    // GPUs in one state are equally good: only the first is scored.
     const GpuStateIndex from = outlooks_.state_of(*cluster_, node, gpu);
     const auto seen_end = seen.begin() + static_cast<std::ptrdiff_t>(seen_count);
     if (std::find(seen.begin(), seen_end, from) != seen_end) continue;
@@ -196,7 +196,7 @@ std::optional<Spot> BerthPlacer::choose_again(ShapeIndex shape_index, const Spot
   const Shape& shape = cluster_->problem().shapes[static_cast<std::size_t>(shape_index)];
   const auto alternative = alternative_at(*cluster_, shape, spot);
   if (!alternative) return std::nullopt;
-  // The node's scores are others for as long as a part of it is kept free.
+  // The node's scores differ while a part of it is kept free.
   kept_free_ = kept_free;
   touch(kept_free.node);
   auto again = choose_alternative(shape_index, *alternative);

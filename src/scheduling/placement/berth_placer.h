@@ -1,7 +1,7 @@
-/// Berth's own placement: the pod goes where the least of what may still become of a node is lost (potential.h).
+/// Berth's own placement: the pod goes to the node that loses the least potential (potential.h).
 ///
-/// It knows the rows of the list, and sees pods come and go; nothing of what is ahead. The weights of the potential
-/// follow the state of the cluster, and are renewed when enough pods have arrived.
+/// It knows the rows of the list, and sees arrivals and departures; it does not look ahead. The weights of the
+/// potential follow the state of the cluster, and are recomputed when enough pods have arrived.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ class BerthPlacer {
  public:
   explicit BerthPlacer(const Cluster& cluster);
 
-  /// O(log nodes) and a look at the nodes that changed since the shape was last asked for; at all nodes after a
-  /// renewal.
+  /// O(log nodes), plus scoring the nodes that changed since the shape's last call; all nodes after the weights were
+  /// recomputed.
   [[nodiscard]] std::optional<Spot> choose(ShapeIndex shape);
-  /// As choose, once more for the same arrival.
+  /// As `choose`, again for the same arrival.
   [[nodiscard]] std::optional<Spot> choose_anew(ShapeIndex shape);
-  /// Another place for slices like those of a spot, beside what is kept free. Nothing if the best place is no slice: a
-  /// part of a GPU that is not partitioned.
+  /// Another place for slices like those of a spot, without touching what is kept free. Nothing if the best place is
+  /// not a slice but a part of a GPU that is not partitioned.
   [[nodiscard]] std::optional<Spot> choose_again(ShapeIndex shape, const Spot& spot, const Spot& kept_free);
   void touch(NodeIndex node);
 
  private:
-  /// The best spot on a node, and the loss that it means: negative, in whole milli.
+  /// The best spot on a node, and its loss: negative, in whole milli.
   struct Scored {
     NodeScore score = kNoFit;
     Spot spot;
@@ -37,7 +37,7 @@ class BerthPlacer {
   [[nodiscard]] std::optional<Spot> choose_alternative(ShapeIndex shape, std::size_t alternative);
   [[nodiscard]] Scored best_on(NodeIndex node, const Shape& shape, std::size_t alternative);
   [[nodiscard]] Scored best_shared(NodeIndex node, const Shape& shape, std::size_t alternative, PotentialKey rest);
-  /// The sites of a GPU that slices must leave free; nothing if it is kept as a whole.
+  /// The sites of a GPU that slices must leave free; nothing if the whole GPU is kept.
   [[nodiscard]] std::optional<mig::SiteSet> kept_sites(NodeIndex node, int gpu) const;
   void try_slices(NodeIndex node, int gpu, const SliceNeed& need, const PotentialKey& rest, Spot& best,
                   double& best_after);
@@ -45,7 +45,7 @@ class BerthPlacer {
                  double& best_after);
   [[nodiscard]] double potential_of(NodeIndex node);
   void renew_if_needed();
-  /// Finds the nodes that are alike.
+  /// Groups nodes that are alike into classes.
   void classify();
   /// As best_on, for the whole list: nodes that are alike have one score.
   [[nodiscard]] NodeScore score_by_class(NodeIndex node, const Shape& shape, std::size_t alternative);
@@ -56,12 +56,12 @@ class BerthPlacer {
   std::vector<ShapeIndex> boards_of_;  ///< by shape: the board of its first alternative; those of the others follow
   ScoreBoard board_;
   std::vector<PotentialKey> keys_;                 ///< by node
-  std::vector<std::optional<double>> potentials_;  ///< by node, once asked for: that of its key
+  std::vector<std::optional<double>> potentials_;  ///< by node, once needed: that of its key
   std::vector<std::int32_t> class_of_;  ///< by node: those that were alike at the last renewal; -1: changed since
-  std::vector<std::optional<NodeScore>> class_scores_;  ///< by class, for the shape that is asked for
-  std::optional<Spot> kept_free_;  ///< GPUs, or sites of one, that no slice may take for the moment
+  std::vector<std::optional<NodeScore>> class_scores_;  ///< by class, for the shape in question
+  std::optional<Spot> kept_free_;                       ///< GPUs, or sites of one, that no slice may take for now
   std::int64_t arrivals_ = 0;
-  std::int64_t looks_at_ = 0;  ///< arrivals at which the weights are looked at next
+  std::int64_t looks_at_ = 0;  ///< arrivals at which the weights are checked next
 };
 
 }  // namespace berth::placement

@@ -49,7 +49,7 @@ TEST(BerthPlacer, SharesJoinThoseThatTheyFillAGpuWith) {
 }
 
 TEST(BerthPlacer, CpuIsKeptBesideGpus) {
-  // A pod without GPUs goes where no GPU is left that would need the CPU.
+  // A pod without GPUs goes where no remaining GPU would need the CPU.
   const Problem problem = problem_of({{.gpus = 1, .cpu_per_gpu = 4'000}, {.gpus = 1, .cpu_per_gpu = 4'000}},
                                      {{.cpu = 2'000}, {.gpus = 0, .cpu = 2'000}, {.cpu = 4'000}});
   Placing placing(problem);
@@ -68,7 +68,7 @@ TEST(BerthPlacer, WholeNodesAreKeptForThoseWhoNeedThem) {
 }
 
 TEST(BerthPlacer, SlicesLieWhereTheyLeaveRoomForLargerOnes) {
-  // 1g.10gb at the start that blocks least: behind the last 2g, beside no 3g that would still fit.
+  // 1g.10gb at the start that blocks least: after the last 2g, where it blocks no 3g that would still fit.
   const std::vector<SliceRequest> small = {{.count = 1, .profile = "1g.10gb"}};
   const std::vector<SliceRequest> large = {{.count = 1, .profile = "3g.40gb"}};
   const Problem problem =

@@ -83,6 +83,7 @@ bool fits(const NodeState& state, const Shape& shape) {
 }
 
 GpuSet first_free_gpus(const NodeState& state, int gpu_count) {
+  ENSURE(gpu_count <= std::popcount(state.whole_free));
   GpuSet taken = 0;
   GpuSet rest = state.whole_free;
   for (int i = 0; i < gpu_count; ++i) {

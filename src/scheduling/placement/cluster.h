@@ -1,4 +1,4 @@
-/// What is free on nodes while pods are placed and leave.
+/// The free resources of nodes while pods are placed and leave.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace berth::placement {
 /// GPUs of a node: bit g is GPU g.
 using GpuSet = std::uint16_t;
 
-/// Where a pod lies. Slices lie on one GPU, at these sites of the node's `Cut`.
+/// The place of a pod. Slices are on one GPU, at these sites of the node's `Cut`.
 struct Spot {
   NodeIndex node;
   GpuSet gpus = 0;
@@ -25,8 +25,8 @@ struct Spot {
 struct NodeState {
   std::int64_t cpu_free = 0;     ///< milli
   std::int64_t memory_free = 0;  ///< MiB
-  std::int32_t gpu_free = 0;     ///< milli, of all GPUs; what slices take is not counted here
-  GpuSet whole_free = 0;         ///< GPUs that hold nothing
+  std::int32_t gpu_free = 0;     ///< milli, of all GPUs; slices are not counted
+  GpuSet whole_free = 0;         ///< empty GPUs
   std::int16_t gpu_count = 0;
   ModelIndex model;
   std::array<std::int16_t, kNodeGpusMax> free_of = {};  ///< milli, by GPU
@@ -53,13 +53,13 @@ class Cluster {
     return pods_by_gpus_[static_cast<std::size_t>(node)];
   }
 
-  /// Takes what the pod needs at the spot. Requires: it is free there.
+  /// Takes the pod's resources at the spot. Requires: they are free there.
   void place(const Spot& spot, const Shape& shape);
-  /// Gives it back. Requires: it was taken there.
+  /// Frees them again. Requires: they were taken there.
   void remove(const Spot& spot, const Shape& shape) { change(spot, shape, -1); }
 
-  /// GPU milli that pods which are placed asked for, and placement units of GPUs that slices and others take, in
-  /// thousandths of a GPU.
+  /// The GPU milli requested by placed pods; and the placement units taken by slices and by other pods, in thousandths
+  /// of a GPU.
   [[nodiscard]] std::int64_t used_milli() const { return used_milli_; }
   [[nodiscard]] std::int64_t used_unit_milli() const { return used_unit_milli_; }
 
@@ -82,12 +82,12 @@ class Cluster {
          shape.fits_model[static_cast<std::size_t>(state.model)];
 }
 
-/// Whether a pod fits that takes no slices; one that names a profile needs them.
+/// Whether a pod fits without slices; false for one that names a profile.
 [[nodiscard]] bool fits(const NodeState& state, const Shape& shape);
 
 /// The first GPUs that are free, as many as the pod has. Requires: it fits, and is not shared.
 [[nodiscard]] GpuSet first_free_gpus(const NodeState& state, int gpu_count);
-/// The GPU with the least free milli that are enough; the lowest of equal ones. Requires: a shared pod that fits.
+/// The GPU with the least sufficient free milli; ties: the lowest. Requires: a shared pod that fits.
 [[nodiscard]] GpuSet tightest_gpu(const NodeState& state, int gpu_milli);
 /// The GPUs of a pod that takes no slices: first_free_gpus, or tightest_gpu for a shared one.
 [[nodiscard]] GpuSet usual_gpus(const NodeState& state, const Shape& shape);

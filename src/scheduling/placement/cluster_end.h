@@ -1,4 +1,4 @@
-/// The cluster at the end of a run, as a picture shows it: by node of the list, not in the order of the run.
+/// The cluster at the end of a run, for a picture: by node of the list, not in the order of the run.
 #pragma once
 
 #include <array>
@@ -27,12 +27,14 @@ struct NodeEnd {
   std::int64_t cpu_free = 0;     ///< milli
   std::int64_t memory_free = 0;  ///< MiB
   int units = 0;                 ///< placement units of a GPU; 0: it cannot be partitioned
-  bool is_useful = false;        ///< some row that is asked could use something of what is idle
+  bool is_useful = false;        ///< some row in question could use some of its idle capacity
   std::vector<GpuEnd> gpus = {};
 };
 
-/// How much of a GPU is used: nothing, up to 500, 750, 900, 999 milli, all. The levels between are the sizes of rests.
+/// Levels of use of a GPU: nothing, up to 500, 750, 900, 999 milli, all. The levels between correspond to the sizes of
+/// rests.
 inline constexpr std::size_t kUseLevels = 6;
+/// The level, from 0, of a GPU with this many milli in use.
 [[nodiscard]] std::size_t use_level(int used_milli);
 
 /// GPUs of one model by level of use.
@@ -44,9 +46,9 @@ struct ClusterEnd {
   std::map<std::string, std::int64_t> slices = {};  ///< by name of their profile
 };
 
-/// The most GPUs whose nodes are kept one by one.
+/// The most GPUs for which nodes are kept one by one.
 inline constexpr std::int64_t kEndGpusMax = 8'000;
-/// `usable` in the order of the cluster.
+/// `usable`: by node, in the order of the cluster.
 [[nodiscard]] ClusterEnd cluster_end(const Cluster& cluster, const UsableByNode& usable);
 
 }  // namespace berth::placement

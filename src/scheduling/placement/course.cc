@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/core/ensure.h"
+
 namespace berth::placement {
 namespace {
 
@@ -41,6 +43,7 @@ const std::vector<double>& RunCourse::finish() {
 }
 
 void CourseBand::add(const std::vector<double>& run) {
+  ENSURE(!run.empty());
   if (runs_++ == 0) {
     sum_ = least_ = most_ = run;
     return;

@@ -1,5 +1,5 @@
-/// How much is allocated while a run goes on, in columns: by what the arrivals so far asked for, or by the number of
-/// arrivals where pods leave.
+/// The allocated share over a run, in columns: by the demand of the arrivals so far, or by the number of arrivals if
+/// pods leave.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace berth::placement {
 
-/// 100 x part / whole, rounded half up. Requires: 0 <= part, 1,000 <= whole < 2^50; part may exceed it by far, as the
-/// demand of pods with a billion GPUs each does.
+/// 100 x part / whole, rounded half up. Requires: 0 <= part, 1,000 <= whole < 2^50; part may exceed it by far, like the
+/// demand of pods with a billion GPUs each.
 [[nodiscard]] constexpr std::int64_t rounded_percent(std::int64_t part, std::int64_t whole) {
   return 100 * (part / whole) + (200 * (part % whole) + whole) / (2 * whole);
 }
@@ -27,11 +27,11 @@ struct CourseAxis {
   std::int64_t percent_per_column = 1;  ///< of demand; without departures
   double mean_stay = 0;                 ///< with departures: M, in arrivals
 };
-/// Wide enough for any run with demands up to `percent_most`.
+/// An axis wide enough for any run with demands up to `percent_most`.
 [[nodiscard]] CourseAxis demand_axis(std::int64_t percent_most);
 
-/// One run. Column d: the mean of allocated over the arrivals whose demand, rounded to a percent, lies in it; where
-/// there is none, what was allocated after the last arrival before.
+/// One run. Column d: the mean allocated share over the arrivals whose demand, rounded to a percent, lies in it; if
+/// there is none, the share after the last earlier arrival.
 class RunCourse {
  public:
   RunCourse(const CourseAxis& axis, std::int64_t capacity_milli) : axis_(axis), capacity_milli_(capacity_milli) {}
@@ -53,7 +53,7 @@ class RunCourse {
   std::int64_t last_milli_ = 0;
 };
 
-/// Over the runs of a policy. One that ends before others keeps its last value.
+/// The mean and the range over the runs of a policy, by column. A run that ends before others keeps its last value.
 class CourseBand {
  public:
   /// Requires: not empty.

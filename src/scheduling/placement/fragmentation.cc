@@ -8,7 +8,7 @@
 namespace berth::placement {
 namespace {
 
-/// The node with a pod on these GPUs, as far as fragmentation depends on it: not which GPUs are whole.
+/// The node with a pod on these GPUs, with the state on which fragmentation depends: `whole_free` is not updated.
 NodeState state_with(NodeState state, const Shape& shape, GpuSet gpus) {
   state.cpu_free -= shape.cpu_milli;
   state.memory_free -= shape.memory_mib;
@@ -75,7 +75,7 @@ FgdScores::Choice FgdScores::choice(NodeIndex node, const Shape& shape) {
   Choice best;
   for (std::size_t gpu = 0; gpu < kNodeGpusMax; ++gpu) {
     const std::int16_t free = state.free_of[gpu];
-    // GPUs with equal free milli have equal scores, and the first of them counts.
+    // GPUs with equal free milli have equal scores: only the first is scored.
     const auto end = state.free_of.begin() + static_cast<std::ptrdiff_t>(gpu);
     if (free < shape.gpu_milli || std::find(state.free_of.begin(), end, free) != end) continue;
     const auto gpus = static_cast<GpuSet>(1U << gpu);

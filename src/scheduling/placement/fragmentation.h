@@ -28,21 +28,21 @@ class Fragmentation {
   struct Group {
     std::int64_t cpu_milli = 0;
     int gpu_count = 0;
-    std::size_t share = 0;  ///< of `shares_`
+    std::size_t share = 0;  ///< index into `shares_`
     std::int64_t count = 0;
   };
-  /// Of a node and a share: how many GPUs have that much free, and the free milli on the others.
+  /// For a node and a share: how many GPUs have that much free, and the free milli on the others.
   struct Suitable {
     int enough = 0;
     std::int32_t rest = 0;
   };
   std::vector<int> shares_;         ///< the distinct gpu_milli
-  std::vector<Suitable> by_share_;  ///< of the node that `of` looks at
+  std::vector<Suitable> by_share_;  ///< of the node in the current call of `of`
   std::vector<std::vector<Group>> groups_of_model_;
   std::int64_t rows_ = 0;
 };
 
-/// FGD: how much a pod reduces the fragmentation of a node, squeezed into 0 to 100 and cut to an integer.
+/// FGD: how much a pod reduces the fragmentation of a node, mapped to 0 to 100 and truncated to an integer.
 class FgdScores {
  public:
   explicit FgdScores(const Cluster& cluster);
@@ -54,7 +54,7 @@ class FgdScores {
     NodeScore score = kNoFit;
     GpuSet gpus = 0;
   };
-  /// A shared pod takes the GPU with the highest score, the lowest of equal ones. Requires: the pod fits on the node.
+  /// A shared pod takes the GPU with the highest score; ties: the lowest. Requires: the pod fits on the node.
   [[nodiscard]] Choice choice(NodeIndex node, const Shape& shape);
 
   [[nodiscard]] const Fragmentation& fragmentation() const { return fragmentation_; }

@@ -10,9 +10,9 @@ namespace berth::placement {
 namespace {
 
 constexpr int kRandomPods = 20;
-constexpr int kCountMax = 15;  // more of one kind on one GPU make no difference
+constexpr int kCountMax = 15;  // larger counts on one GPU make no difference
 
-/// How many times the slices of a request fit beside others: of the first alternative that fits at all.
+/// How many times the slices of a request fit next to others, for the first alternative that fits at all.
 int times_it_fits(const Cut& cut, CutIndex index, mig::SiteSet standing, const Shape& shape) {
   for (const auto& needs : shape.slices) {
     const auto& need = needs[static_cast<std::size_t>(index)];
@@ -111,7 +111,7 @@ GpuStateIndex GpuOutlooks::state_with_slices(CutIndex index, mig::SiteSet standi
   std::vector<int> counts;
   counts.reserve(requests_.size());
   for (const GpuRequest& request : requests_) {
-    // A whole GPU is asked for without slices.
+    // A request for a whole GPU has no slices.
     const bool is_whole = request.shape->slices.empty();
     counts.push_back(is_whole ? (standing == 0 ? 1 : 0) : times_it_fits(cut, index, standing, *request.shape));
   }

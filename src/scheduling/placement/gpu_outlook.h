@@ -1,4 +1,4 @@
-/// What a single GPU can still take, by its state: a share of it is free, or slices lie on it.
+/// The remaining capacity of a single GPU, by its state: a free share, or the slices on it.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace berth::placement {
 
-/// A state of a GPU, numbered as it was first seen. GPUs in one state are alike in all that matters.
+/// A state of a GPU, numbered as it was first seen. GPUs in one state are equivalent.
 using GpuStateIndex = std::uint16_t;
 
-/// What pods with one GPU ask for of it: a share or slices; pods alike in it have one number.
+/// The request of pods with one GPU: a share or slices; equal requests have one number.
 struct GpuRequest {
   int gpu_milli = 0;
   const Shape* shape = nullptr;  ///< for its slices
   double share = 0;              ///< of the rows with one GPU
 };
 
-/// Numbers by request, in blocks of one length: sums over GPUs are the innermost loop of everything.
+/// Numbers by request, in blocks of fixed length: sums over GPUs are the innermost loop.
 inline constexpr std::size_t kRequestsPerBlock = 16;
 using RequestBlock = std::array<std::uint16_t, kRequestsPerBlock>;
 
@@ -29,7 +29,7 @@ using RequestBlock = std::array<std::uint16_t, kRequestsPerBlock>;
 struct GpuOutlook {
   std::vector<RequestBlock> counts;
   std::vector<RequestBlock> usable;
-  double value = 0;  ///< milli that random pods of the list are expected to take of it
+  double value = 0;  ///< milli that random pods of the list are expected to take
   int free_milli = 0;
   bool is_whole = false;
 };
@@ -50,13 +50,13 @@ class GpuOutlooks {
   [[nodiscard]] GpuStateIndex state_of(const Cluster& cluster, NodeIndex node, int gpu);
   [[nodiscard]] const GpuOutlook& outlook(GpuStateIndex state) const { return outlooks_[state]; }
 
-  /// Milli that 20 random pods with one GPU take of a GPU with so many free, each if it still fits.
+  /// The expected milli that 20 random pods with one GPU take of a GPU with `free_milli` free, each if it still fits.
   [[nodiscard]] double value_of(int free_milli) const { return values_[static_cast<std::size_t>(free_milli)]; }
 
  private:
   void add_requests();
   void add_values();
-  /// A new state: `counts` are by request.
+  /// Adds a state. `counts`: by request.
   [[nodiscard]] GpuStateIndex add(int free_milli, bool is_whole, const std::vector<int>& counts);
 
   const Problem* problem_;

@@ -35,7 +35,7 @@ const Cut* cut_of_node(const Cluster& cluster, NodeIndex node) {
   return cut ? &cluster.problem().cuts[static_cast<std::size_t>(*cut)] : nullptr;
 }
 
-/// The idle milli of one node, divided for one shape after the other.
+/// Divides the idle milli of one node by cause, for one shape after the other.
 class NodeIdle {
  public:
   NodeIdle(const Cluster& cluster, NodeIndex node)
@@ -87,7 +87,7 @@ class NodeIdle {
     return needs[static_cast<std::size_t>(*cluster_.node(node_).cut)];
   }
 
-  /// Why a GPU with idle milli does not suit, model apart; nothing if it does.
+  /// Why a GPU with idle milli does not suit, apart from its model; nothing if it does.
   [[nodiscard]] std::optional<IdleCause> misfit(const Shape& shape, int gpu, int idle) const {
     if (cut_ == nullptr || shape.slices.empty()) {
       return idle >= shape.gpu_milli ? std::nullopt : std::optional(rest_cause(idle));
@@ -104,7 +104,7 @@ class NodeIdle {
     return has_units ? IdleCause::kStart : rest_cause(idle);
   }
 
-  /// Of GPUs that suit.
+  /// The cause for GPUs that suit.
   [[nodiscard]] IdleCause cause_beside(const Shape& shape, int suiting) const {
     if (suiting < shape.gpu_count) return IdleCause::kGpus;
     if (state_.cpu_free < shape.cpu_milli) return IdleCause::kCpu;
@@ -119,7 +119,7 @@ class NodeIdle {
   std::int64_t idle_ = 0;
 };
 
-/// The first of a node's GPUs that a pod without slices fits on.
+/// The first of a node's GPUs on which a pod without slices fits.
 GpuSet first_gpus(const NodeState& state, const Shape& shape) {
   if (!shape.is_shared()) return first_free_gpus(state, shape.gpu_count);
   const auto gpu = std::ranges::find_if(state.free_of, [&](int free) { return free >= shape.gpu_milli; });
@@ -146,7 +146,8 @@ std::optional<Spot> first_spot(const Cluster& cluster, const Shape& shape, std::
   return std::nullopt;
 }
 
-/// Whether all pods of a gang fit at once, or there are too many looks to find out. The cluster ends as it was.
+/// Whether all pods of a gang fit together, or finding out exceeds the limit of looks. The cluster is unchanged
+/// afterwards.
 bool fits_as_a_whole(Cluster& cluster, const std::vector<ShapeIndex>& gang, std::int64_t& looks) {
   const auto shape_of = [&](ShapeIndex shape) -> const Shape& {
     return cluster.problem().shapes[static_cast<std::size_t>(shape)];

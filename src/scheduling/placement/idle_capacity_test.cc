@@ -12,7 +12,7 @@ namespace {
 
 using testing::problem_of;
 
-/// What is idle once the first `placed` pods of the list lie where `berth` puts them.
+/// The idle capacity once `berth` has placed the first `placed` pods of the list.
 struct Found {
   IdleCapacity idle;
   UsableByNode usable;
@@ -37,7 +37,7 @@ TEST(IdleCapacity, OfAnEmptyClusterIsUsable) {
   const Problem problem = problem_of({{.gpus = 2}}, {{.milli = 300}, {.gpus = 2}, {.gpus = 0}});
   const Found found = idle_behind(problem, 0);
   EXPECT_EQ(found.idle.idle_milli, 2000);
-  EXPECT_EQ(found.idle.rows, 2);  // the pod without GPUs is not asked
+  EXPECT_EQ(found.idle.rows, 2);  // the pod without GPUs does not count
   EXPECT_EQ(found.idle.of(IdleCause::kUsable), 4000);
   EXPECT_EQ(found.usable, UsableByNode{4000});
   expect_adds_up(found.idle);

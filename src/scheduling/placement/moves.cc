@@ -11,7 +11,7 @@ namespace {
 
 int gpu_of(const Spot& spot) { return std::countr_zero(spot.gpus); }
 
-/// Looks for the ways to clear room for one pod with exactly so many moves.
+/// Searches for the ways to clear room for one pod with exactly this many moves.
 class ClearanceSearch {
  public:
   ClearanceSearch(const Cluster& cluster, const MovablePods& movable, const Shape& shape)
@@ -33,7 +33,7 @@ class ClearanceSearch {
   }
 
  private:
-  /// Whether CPU and memory are enough when these pods are gone.
+  /// Whether CPU and memory suffice once these pods are gone.
   [[nodiscard]] bool has_room_without(NodeIndex node, const std::vector<Lying>& gone) const {
     std::int64_t cpu = cluster_.state(node).cpu_free;
     std::int64_t memory = cluster_.state(node).memory_free;
@@ -114,7 +114,7 @@ class ClearanceSearch {
   std::vector<Clearance> found_;
 };
 
-/// Changes that can be taken back.
+/// Changes that can be undone.
 class Attempt {
  public:
   explicit Attempt(const MovingParts& parts) : parts_(parts) {}

@@ -1,4 +1,4 @@
-/// Slices that are moved so that a pod fits which fits nowhere.
+/// Moving slices so that a pod fits that otherwise fits nowhere.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace berth::placement {
 
-/// A pod that lies somewhere: what is to be known to move it.
+/// A placed pod, with the data needed to move it.
 struct Lying {
   std::int64_t decision = 0;
   ShapeIndex shape;
   Spot spot;
 };
 
-/// Slices of an earlier decision lie somewhere else from now on.
+/// Slices of an earlier decision get a new place.
 struct Move {
   std::int64_t decision = 0;
   Spot spot;
 };
 
-/// Which pods lie on which GPU, as far as they can be moved: each has one slice.
+/// The movable pods of each GPU: each has one slice.
 class MovablePods {
  public:
   explicit MovablePods(const Cluster& cluster)
@@ -40,38 +40,38 @@ class MovablePods {
   std::vector<std::vector<Lying>> by_gpu_;
 };
 
-/// Pods whose slices would have to go, and where the new pod would then lie.
+/// Pods whose slices would have to move, and where the new pod would then be.
 struct Clearance {
   std::vector<Lying> pods;
   Spot spot;
 };
 
-/// Ways to make room for a pod with so many slices moved, at most; the fewest first, then in the order of nodes and
-/// GPUs. At most `kClearancesMax` for each number of slices. Nothing is said about where the slices could go. O(nodes x
+/// Ways to make room for a pod by moving at most this many slices; the fewest first, then in the order of nodes and
+/// GPUs. At most `kClearancesMax` for each number of slices. Whether the slices fit elsewhere is not checked. O(nodes x
 /// GPUs x subsets of the slices on one).
 inline constexpr std::size_t kClearancesMax = 16;
 [[nodiscard]] std::vector<Clearance> clearances_for(const Cluster& cluster, const MovablePods& movable,
                                                     ShapeIndex shape, int moves_max);
 
-/// What making room changes: the cluster, and whoever keeps scores of its nodes.
+/// The parts that making room changes: the cluster, and the placer that keeps scores of its nodes.
 struct MovingParts {
   Cluster* cluster = nullptr;
   std::function<void(NodeIndex)> touch;
-  /// A new place for a pod that still lies, with the same slices and beside what is kept free for another; nothing if
-  /// there is none.
+  /// A new place with the same slices for a pod that is still placed, without touching what is kept free for another;
+  /// nothing if there is none.
   std::function<std::optional<Spot>(const Lying&, const Spot& kept_free)> choose_again;
-  /// A place for the pod for which room is made.
+  /// A place for the pod that needs room.
   std::function<std::optional<Spot>()> choose;
 };
 
-/// A pod that was placed, and what was moved for it.
+/// A pod that was placed, and the moves made for it.
 struct RoomMade {
   Spot spot;
   std::vector<Move> moves;
 };
-/// Takes the first of the clearances whose slices all fit somewhere else, one after the other: each moves to a place
-/// that is free while it still lies. The cluster then has the pod and the slices at their new places; without one
-/// nothing has changed.
+/// Applies the first of the clearances whose slices all fit elsewhere, one after the other: each moves to a place that
+/// is free while the slice is still at its old one. The cluster then has the pod and the slices at their new places; if
+/// no clearance works it is unchanged.
 [[nodiscard]] std::optional<RoomMade> make_room(const std::vector<Clearance>& clearances, const Shape& shape,
                                                 const MovingParts& parts);
 

@@ -1,5 +1,5 @@
-// Random lists: every placement is legal, nothing that fits is refused, and
-// the tournaments choose the node that a look at all of them would choose.
+// Random lists: every placement is legal, no pod that fits is refused, and the tournaments choose the node that a scan
+// of all nodes would choose.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace berth::placement {
 namespace {
 
-/// Whether a pod could be placed somewhere: by looking at every node, GPU and start.
+/// Whether a pod could be placed somewhere, by trying every node, GPU and start.
 bool fits_somewhere(const Cluster& cluster, const Shape& shape) {
   for (const NodeIndex node : Indices<NodeIndex>(cluster.node_count())) {
     const NodeState& state = cluster.state(node);
@@ -33,7 +33,7 @@ bool fits_somewhere(const Cluster& cluster, const Shape& shape) {
   return false;
 }
 
-/// The node that a policy must choose, by looking at all.
+/// The node that a policy must choose, by scoring all nodes.
 std::optional<NodeIndex> best_by_hand(const Cluster& cluster, const Shape& shape, Policy policy) {
   std::optional<NodeIndex> best;
   NodeScore best_score = kNoFit;
@@ -117,7 +117,7 @@ class Recheck {
   bool is_failed_ = false;
 };
 
-/// Every idle milli has one cause for each row that is asked, and the cluster stays as it was.
+/// Every idle milli has one cause for each row in question, and the cluster is unchanged.
 void check_idle(Cluster& cluster) {
   const Problem& problem = cluster.problem();
   UsableByNode usable;

@@ -1,4 +1,4 @@
-/// Policies as one thing: they see a cluster and say where the next pod goes.
+/// One type for all policies: they see a cluster and choose where the next pod goes.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace berth::placement {
 
-/// One of the fitting nodes, and of the fitting GPUs for a shared pod, each with the same chance.
+/// A uniformly random fitting node, and for a shared pod a uniformly random fitting GPU.
 class RandomPlacer {
  public:
   RandomPlacer(const Cluster& cluster, Rng rng) : cluster_(&cluster), rng_(rng) {}
@@ -57,7 +57,7 @@ class FgdPlacer {
 
 using Placer = std::variant<RandomPlacer, RulePlacer, FgdPlacer, SlicePlacer, BerthPlacer>;
 
-/// The policy on a cluster, which must outlive it. `rng` is for `random` alone.
+/// The policy on a cluster, which must outlive it. `rng` is used only by `random`.
 [[nodiscard]] Placer make_placer(Policy policy, const Cluster& cluster, const Rng& rng);
 
 }  // namespace berth::placement

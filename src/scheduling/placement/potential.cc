@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/core/ensure.h"
+
 namespace berth::placement {
 namespace {
 
@@ -36,6 +38,7 @@ std::size_t PotentialKeyHash::operator()(const PotentialKey& key) const noexcept
 void PotentialKey::exchange(GpuStateIndex from, GpuStateIndex to) {
   const auto end = gpus.begin() + gpu_count;
   auto at = std::find(gpus.begin(), end, from);
+  ENSURE(at != end);
   *at = to;
   for (; at != gpus.begin() && *(at - 1) > *at; --at) std::swap(*(at - 1), *at);
   for (; at + 1 != end && *(at + 1) < *at; ++at) std::swap(*(at + 1), *at);

@@ -1,4 +1,4 @@
-/// What a node may still become worth.
+/// The potential of a node: what can still be placed on it.
 ///
 /// Model: groups j are the rows of the list with GPUs that are alike (CPU c, memory m, n GPUs with a milli each,
 /// models), p their share of these rows, g = n a. On a node with C CPU, M memory and F free milli, a group counts if
@@ -7,13 +7,13 @@
 ///
 ///   0.45 sum W g y + 0.55 sum w U + sum over GPUs of v + 3 (F / 1000)^2
 ///
-/// with v the milli that random pods are expected to take of a GPU, and weights that sum to 1 each:
+/// with v the milli of a GPU that random pods are expected to take, and weights that sum to 1 each:
 ///
 ///   W ~ p e (g / 1000)^-0.1 max(V / all GPU milli, 0.002)^-0.6      w ~ p e (g / 1000)^-0.65
 ///
-/// V are the milli that the group alone could still take in the cluster: what is scarce weighs more. e = ((a + v(1000 -
-/// a)) / 1000)^-3 for n = 1, else 1: pods that leave remainders of little use weigh more, so that room which suits them
-/// is kept. The first sum keeps CPU and memory beside the GPUs, the second is FGD's measure with weights, the square
+/// V are the milli that the group alone could still take in the cluster: scarce groups weigh more. e = ((a + v(1000 -
+/// a)) / 1000)^-3 for n = 1, else 1: pods that leave remainders of little use weigh more, so that room that suits them
+/// is kept. The first sum preserves CPU and memory for the GPUs, the second is FGD's measure with weights, the square
 /// keeps nodes whole.
 #pragma once
 
@@ -25,16 +25,16 @@
 
 namespace berth::placement {
 
-/// A node, as far as its potential depends on it: the same for all orders of its GPUs.
+/// The state of a node on which its potential depends: the same for all orders of its GPUs.
 struct PotentialKey {
   std::int32_t cpu_free = 0;  ///< lists have at most 10^9
   std::int32_t memory_free = 0;
-  std::array<GpuStateIndex, kNodeGpusMax> gpus = {};  ///< ascending, those that there are
+  std::array<GpuStateIndex, kNodeGpusMax> gpus = {};  ///< ascending; only the node's GPUs
   std::int32_t gpu_count = 0;
   std::int32_t model = 0;
   friend bool operator==(const PotentialKey&, const PotentialKey&) = default;
 
-  /// Puts another state in the place of one. Requires: it has it.
+  /// Replaces one GPU state by another. Requires: the node has a GPU in state `from`.
   void exchange(GpuStateIndex from, GpuStateIndex to);
 };
 
@@ -42,22 +42,23 @@ struct PotentialKeyHash {
   [[nodiscard]] std::size_t operator()(const PotentialKey& key) const noexcept;
 };
 
-/// Remembers potentials by key: many nodes are alike, and most were looked at before.
+/// Caches potentials by key: many nodes are alike, and most were evaluated before.
 class Potential {
  public:
   Potential(const Problem& problem, GpuOutlooks& outlooks);
 
-  /// GPU milli. O(1) if it was looked at lately, else O(GPUs x requests + groups).
+  /// The potential in GPU milli. O(1) if cached, else O(GPUs x requests + groups).
   [[nodiscard]] double of(const PotentialKey& key);
-  /// Weighs the groups by what they could still take on these nodes, and forgets what it remembered: if at least the
-  /// share `shift_min` of the weights would be another group's, always the first time. Returns whether it did.
+  /// Recomputes the weights of the groups from what they could still take on these nodes, and clears the cache, if at
+  /// least the share `shift_min` of the weights would move to other groups; always the first time. Returns whether it
+  /// did.
   bool weigh(const std::vector<PotentialKey>& nodes, std::int64_t capacity_milli, double shift_min);
 
  private:
   static constexpr std::size_t kLanes = 8;
   using Lanes = std::array<float, kLanes>;
-  /// Groups of one model that ask for the same of GPUs, side by side: the innermost loop of everything. Lanes without a
-  /// group weigh nothing.
+  /// Groups of one model with equal GPU requests, side by side for the innermost loop. Lanes without a group weigh
+  /// nothing.
   struct Block {
     std::size_t count_at = 0;  ///< where `counts_` and `usable_` have K and U
     Lanes per_cpu = {};        ///< 1 / CPU milli, or a number so large that CPU never limits
@@ -75,11 +76,11 @@ class Potential {
     std::vector<bool> fits_model;
     double share = 0;
   };
-  /// On one cache line: reading it is what a question costs.
+  /// On one cache line, because reading it is the cost of a lookup.
   struct alignas(64) Slot {
     PotentialKey key;
     double value = 0;
-    std::uint32_t weighing = 0;  ///< with which weights it was computed
+    std::uint32_t weighing = 0;  ///< the number of the weights with which it was computed
   };
 
   /// Where in `counts_` the sizes begin, after the blocks of requests.

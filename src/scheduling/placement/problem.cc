@@ -47,7 +47,7 @@ SliceNeed need_of(const Cut& cut, const MigProfile& profile, int count) {
   return {.kind = *cut.map.find_kind(id), .count = count};
 }
 
-/// Makes the parts of a problem in the order in which they need one another.
+/// Builds the parts of a problem in the order of their dependencies.
 class ProblemMaker {
  public:
   ProblemMaker(const std::vector<Pod>& pods, const ProblemOptions& options) : pods_(pods), options_(options) {}
@@ -109,7 +109,8 @@ class ProblemMaker {
                               .cut = cut_of(node.gpu_model)});
   }
 
-  /// Milli of the first slices named, on the first node's model that can hold them; else on the first of the catalogue.
+  /// The milli of the first slices named, on the first model of the nodes that can hold them, else on the first of the
+  /// catalogue.
   [[nodiscard]] int milli_of_slices(const SliceRequest& wanted) const {
     std::vector<const GpuModel*> models;
     models.reserve(problem_.cuts.size() + mig::gpu_models().size());
@@ -173,7 +174,7 @@ class ProblemMaker {
     problem_.gangs.push_back(pod.gang);
   }
 
-  /// Groups of rows by what they ask for, gpu_spec as written; memory is not compared. The rule is that of
+  /// Groups of rows with equal requests, gpu_spec as written; memory is not compared. The rule is that of
   /// docs/reference/scheduling.md for `fgd`.
   void add_typical() {
     using Key = std::tuple<std::int64_t, int, int, std::string>;

@@ -22,7 +22,7 @@ using CutIndex = Index<struct CutTag>;      ///< of `Problem::cuts`
 
 inline constexpr int kGpuMilli = 1000;
 
-/// A GPU model that can be partitioned. Its slices are sites of the map, which has every profile but not the whole GPU.
+/// A GPU model that can be partitioned. Its slices are sites of the map, which has every profile except the whole GPU.
 struct Cut {
   GpuModel model;
   mig::SiteMap map;
@@ -38,13 +38,13 @@ struct Node {
   std::optional<CutIndex> cut = std::nullopt;  ///< absent: its GPUs cannot be partitioned
 };
 
-/// So many slices of one kind, all on one GPU.
+/// A number of slices of one kind, all on one GPU.
 struct SliceNeed {
   mig::KindIndex kind;
   int count = 1;
 };
 
-/// What pods ask for; two pods of one shape are placed alike.
+/// A pod's request; pods of one shape are placed alike.
 struct Shape {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
@@ -52,16 +52,16 @@ struct Shape {
   int gpu_milli = 0;             ///< of each GPU
   std::vector<bool> fits_model;  ///< by model
   bool names_profile = false;    ///< then it runs only on slices
-  /// In order of preference: what it needs of each model that can be partitioned (by cut), nothing where the model does
-  /// not have it. Empty for pods that take no slices.
+  /// In order of preference: the slices needed on each model that can be partitioned (by cut), nothing if the model
+  /// does not have them. Empty for pods that take no slices.
   std::vector<std::vector<std::optional<SliceNeed>>> slices = {};
 
   [[nodiscard]] bool is_shared() const { return gpu_count == 1 && gpu_milli < kGpuMilli; }
-  /// GPU milli that it asks for in all.
+  /// GPU milli that it requests in total.
   [[nodiscard]] std::int64_t demand_milli() const { return std::int64_t{gpu_count} * gpu_milli; }
 };
 
-/// A kind of pods whose requests are alike, memory apart, and how many rows of the list are of it.
+/// A kind of pods whose requests are alike except for memory, and the number of rows of that kind.
 struct TypicalPods {
   std::int64_t cpu_milli = 0;
   int gpu_count = 0;
@@ -88,22 +88,23 @@ struct Problem {
   [[nodiscard]] const Shape& shape_of(int row) const {
     return shapes[static_cast<std::size_t>(shape_of_pod[static_cast<std::size_t>(row)])];
   }
-  /// Rows of `typical` together.
+  /// The total rows of `typical`.
   [[nodiscard]] std::int64_t typical_rows() const;
 };
 
 struct ProblemOptions {
   std::optional<std::string> as_gpu = std::nullopt;  ///< every GPU counts as this model, which can be partitioned
-  std::optional<int> copies = std::nullopt;          ///< so many nodes: those with GPUs, again and again
+  std::optional<int> copies = std::nullopt;          ///< the number of nodes: those with GPUs, repeated
 };
 
 /// Nodes without GPUs are left out. The gpu_milli of a pod that only names profiles follows from the first of them and
-/// the model that can hold them (of the nodes in order, else of the catalogue). Errors: of `as_gpu`. Requires: at least
-/// one node with GPUs, and pods whose first slices some GPU can hold, or with gpu_milli.
+/// the first model that can hold it (of the nodes in order, else of the catalogue). Errors: an `as_gpu` that is unknown
+/// or cannot be partitioned. Requires: at least one node with GPUs, and pods whose first slices some GPU can hold, or
+/// with gpu_milli.
 [[nodiscard]] Result<Problem> make_problem(const std::vector<ListedNode>& nodes, const std::vector<Pod>& pods,
                                            const ProblemOptions& options);
 
-/// Whether a MIG profile of some model has that name, and whether a GPU of some model can hold so many of it.
+/// Whether a MIG profile of some model has that name; whether a GPU of some model can hold that many of it.
 [[nodiscard]] bool is_profile_name(std::string_view name);
 [[nodiscard]] bool fits_one_gpu(const SliceRequest& request);
 

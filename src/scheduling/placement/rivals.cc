@@ -9,7 +9,7 @@
 namespace berth::placement {
 namespace {
 
-// A node of 128 cores and 8 GPUs is the unit in which CPU and GPUs are added up.
+// CPU and GPUs are added in units of a node of 128 cores and 8 GPUs.
 constexpr std::int64_t kCpuUnit = 128'000;
 constexpr std::int64_t kGpuUnit = std::int64_t{8} * kGpuMilli;
 constexpr std::int64_t kCpuPerGpu = kCpuUnit / kGpuUnit;

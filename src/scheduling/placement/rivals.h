@@ -15,7 +15,7 @@ namespace berth::placement {
 
 /// Requires for each: the pod fits on the node.
 [[nodiscard]] NodeScore dot_product_score(const NodeState& state, const Shape& shape);
-/// Not yet normalised over the nodes, which changes neither their order nor equality with the highest.
+/// Not normalised over the nodes, which would change neither their order nor ties with the highest.
 [[nodiscard]] NodeScore best_fit_score(const NodeState& state, const Shape& shape);
 [[nodiscard]] NodeScore packing_score(const NodeState& state, const Shape& shape);
 /// `pods_by_gpus` are the node's, as `Cluster::pods_by_gpus`.

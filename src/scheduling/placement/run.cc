@@ -95,7 +95,7 @@ class Run {
             .spot = *spots_[decision]};
   }
 
-  /// One pod, timed: where it goes, and the state after it.
+  /// Decides one pod, timed: returns its spot and updates the state.
   std::optional<Spot> decide_one(std::int32_t row) {
     const ShapeIndex shape = problem_.shape_of_pod[static_cast<std::size_t>(row)];
     const std::int64_t begin = listener_.clock ? listener_.clock() : 0;
@@ -109,7 +109,7 @@ class Run {
     return spot;
   }
 
-  /// Places a pod that fits nowhere, if moving slices helps.
+  /// Places a pod that fits nowhere by moving slices, if possible.
   std::optional<Spot> move_others(ShapeIndex shape) {
     const auto room = make_room(
         clearances_for(cluster_, movable_, shape, moves_max_), problem_.shapes[static_cast<std::size_t>(shape)],
@@ -150,13 +150,13 @@ class Run {
     }
   }
 
-  /// Pods of a batch that has been placed can be moved from now on.
+  /// Makes the pods of a placed batch movable from now on.
   void keep(std::size_t begin) {
     if (moves_max_ == 0) return;
     for (std::size_t i = begin; i < spots_.size(); ++i) movable_.add(lying(i));
   }
 
-  /// The decisions of a batch, each after the moves that were made for it.
+  /// Reports the decisions of a batch, each after the moves made for it.
   void report(std::size_t first, std::size_t begin, bool is_failed) {
     const std::vector<std::pair<std::size_t, Move>> moves = std::exchange(moves_of_batch_, {});
     if (!listener_.decided) return;

@@ -1,4 +1,4 @@
-/// One run: pods arrive and leave, a policy places them, and what came of it is counted.
+/// One run: pods arrive and leave, a policy places them, and the outcome is measured.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace berth::placement {
 
-/// What was decided about a pod.
+/// The decision about a pod.
 struct Decision {
   std::int32_t row = 0;                     ///< of the list of pods
   std::optional<Spot> spot = std::nullopt;  ///< absent: it failed
   bool is_undone = false;                   ///< placed, but its gang failed
 };
 
-/// What a run has come to after a batch of arrivals.
+/// The state of a run after a batch of arrivals.
 struct RunMeasure {
   std::int64_t arrivals = 0;      ///< so far
   int batch = 1;                  ///< how many of them came in this batch
-  std::int64_t demand_milli = 0;  ///< GPU milli that all arrivals so far asked for
-  std::int64_t used_milli = 0;    ///< that pods which are placed asked for
+  std::int64_t demand_milli = 0;  ///< GPU milli requested by all arrivals so far
+  std::int64_t used_milli = 0;    ///< GPU milli requested by placed pods
 };
 
-/// Who listens to a run; each function may be empty. Decisions and departures come in order of time.
+/// The listener of a run; each function may be empty. Decisions and departures come in order of time.
 struct RunListener {
   std::function<void(const Cluster&, const Decision&)> decided = nullptr;
   std::function<void(std::int64_t decision)> left = nullptr;
   std::function<void(const Cluster&, const Move&)> moved = nullptr;
   std::function<void(const RunMeasure&)> measured = nullptr;
-  /// Behind the last decision; it may change the cluster, as nothing is decided any more.
+  /// Called after the last decision; it may change the cluster, because nothing is decided afterwards.
   std::function<void(Cluster&)> ended = nullptr;
   /// Called from time to time with the share of the arrivals that are decided; false ends the run.
   std::function<bool(double share)> progressed = nullptr;
-  /// Nanoseconds of a clock that never goes back; empty: decisions are not timed.
+  /// Nanoseconds of a monotonic clock; empty: decisions are not timed.
   std::function<std::int64_t()> clock = nullptr;
 };
 
@@ -48,7 +48,7 @@ struct RunOptions {
   int moves_max = 0;       ///< slices that `berth` may move for one arrival
 };
 
-/// The figures of a run; shares in percent. Absent: no arrival is counted in them.
+/// The figures of a run; shares in percent. Absent: no arrivals were measured for it.
 struct RunFigures {
   std::optional<double> allocated_at_100 = std::nullopt;
   std::optional<double> allocated_at_130 = std::nullopt;

@@ -17,7 +17,7 @@ ScoreBoard::ScoreBoard(std::size_t shape_count, int node_count)
       last_change_(static_cast<std::size_t>(node_count)) {}
 
 void ScoreBoard::touch(NodeIndex node) {
-  // A board that has missed more changes than there are nodes looks at the nodes instead.
+  // A board that has missed more changes than there are nodes scans the nodes instead.
   const std::size_t nodes = last_change_.size();
   if (changes_.size() >= 2 * nodes + kChangesMin) {
     changes_.erase(changes_.begin(), changes_.end() - static_cast<std::ptrdiff_t>(nodes));

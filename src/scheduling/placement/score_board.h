@@ -14,21 +14,21 @@ using NodeScore = std::int64_t;
 /// The score of a node on which a pod does not fit.
 inline constexpr NodeScore kNoFit = std::numeric_limits<NodeScore>::min();
 
-/// For each shape that was asked for, the scores of all nodes and a tournament among them. A node's score of a shape
-/// may only depend on the node: it is computed again when the node has changed, and only when that shape is asked for.
+/// For each shape queried so far, the scores of all nodes and a tournament among them. A node's score of a shape may
+/// only depend on the node: it is recomputed when the node has changed, and only when that shape is queried.
 ///
-/// A question costs O(d log n), d the nodes that changed since the shape's last one, each at most once. Memory: 12
-/// bytes for each node and shape, up to kCellsMax of them; shapes beyond are answered by looking at every node.
+/// A query costs O(d log n), d the distinct nodes that changed since the shape's last query. Memory: 12 bytes for each
+/// node and shape, up to kCellsMax of them; queries for further shapes score every node.
 class ScoreBoard {
  public:
   ScoreBoard(std::size_t shape_count, int node_count);
 
   /// To be called for each node that changed.
   void touch(NodeIndex node);
-  /// To be called when scores of nodes that have not changed are no longer right.
+  /// To be called when scores of unchanged nodes become invalid.
   void forget();
 
-  /// Whether the next question about the shape will look at every node.
+  /// Whether the next query for the shape will score every node.
   [[nodiscard]] bool is_forgotten(ShapeIndex shape) const {
     return boards_[static_cast<std::size_t>(shape)].is_forgotten;
   }
@@ -54,7 +54,7 @@ class ScoreBoard {
     std::vector<NodeScore> scores;       ///< by node, padded with kNoFit to a power of two
     std::vector<std::uint32_t> winners;  ///< of each pair of subtrees; 1 is the root
     bool is_forgotten = true;
-    std::size_t seen = 0;  ///< changes that it knows
+    std::size_t seen = 0;  ///< the number of changes applied so far
   };
   static constexpr std::size_t kCellsMax = 1 << 24;
 
@@ -115,8 +115,8 @@ class ScoreBoard {
   std::vector<Board> boards_;
   std::size_t cells_ = 0;
   std::size_t change_count_ = 0;
-  std::vector<std::uint32_t> changes_;  ///< nodes, in order of time: at least as many of the latest as there are nodes
-  std::vector<std::size_t> last_change_;  ///< by node: how many changes there were with its latest; 0: it never changed
+  std::vector<std::uint32_t> changes_;    ///< changed nodes, in order of time: at least as many of the latest as nodes
+  std::vector<std::size_t> last_change_;  ///< by node: the number of its latest change, from 1; 0: never changed
 };
 
 }  // namespace berth::placement

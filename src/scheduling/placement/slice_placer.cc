@@ -6,7 +6,7 @@
 namespace berth::placement {
 namespace {
 
-/// Milli of a GPU that cannot be partitioned are worth as much as the eighth of one that can.
+/// The milli of an unpartitionable GPU that count as much as a placement unit, an eighth of a partitionable one.
 constexpr int kMilliPerUnit = 125;
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace berth::placement {
 
-/// `first`: the first node, GPU and start. `best`: the GPU with the fewest free units, then the first; whole GPUs and
-/// pods without any as `first`. A pod with alternatives takes the first of them that fits anywhere.
+/// `first`: the first node, GPU and start. `best`: the GPU with the fewest free units, then the first; whole GPUs, and
+/// pods without GPUs, as `first`. A pod with alternatives takes the first of them that fits anywhere.
 class SlicePlacer {
  public:
   SlicePlacer(Policy policy, const Cluster& cluster);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/core/ensure.h"
+
 namespace berth::placement {
 
 std::size_t alternatives_of(const Shape& shape) { return std::max<std::size_t>(1, shape.slices.size()); }
@@ -44,6 +46,7 @@ int free_units(const Cut& cut, mig::SiteSet standing) {
 }
 
 mig::KindIndex kind_of(const Cut& cut, mig::SiteSet sites) {
+  ENSURE(sites != 0);
   return cut.map.sites[static_cast<std::size_t>(std::countr_zero(sites))].kind;
 }
 

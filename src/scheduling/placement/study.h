@@ -20,7 +20,7 @@ enum class ArrivalOrder { kSeeded, kGiven, kChurn };
 struct StudyOptions {
   ArrivalOrder order = ArrivalOrder::kSeeded;
   std::vector<std::uint64_t> seeds = {};  ///< not used with `kGiven`, which is one run
-  Decimal demand = {};                    ///< GPU milli that the pods ask for, divided by the capacity
+  Decimal demand = {};                    ///< GPU milli that the pods request, divided by the capacity
   int moves_max = 0;
 };
 
@@ -32,7 +32,7 @@ struct Summary {
 /// Nothing if no run has it.
 [[nodiscard]] std::optional<Summary> summary_of(std::span<const double> values);
 
-/// Of the decisions of all runs.
+/// The times of the decisions of all runs.
 struct DecisionTimes {
   double p50_us = 0;
   double p99_us = 0;
@@ -53,10 +53,10 @@ struct PolicyResult {
   std::vector<RunFigures> runs = {};  ///< by seed
 };
 
-/// Called before each run; what it returns listens to that run. `seed` is absent with the given order.
+/// Called before each run; returns the listener of that run. `seed` is absent with the given order.
 using RunHook = std::function<RunListener(Policy policy, std::optional<std::uint64_t> seed, const Arrivals& arrivals)>;
 
-/// Each policy over each seed, in that order. Nothing if a listener ended it. Errors: as the arrivals.
+/// Each policy over each seed, in that order. Nothing if a listener ended it. Errors: those of the arrivals.
 [[nodiscard]] Result<std::optional<std::vector<PolicyResult>>> run_study(const Problem& problem,
                                                                          const StudyOptions& options,
                                                                          std::span<const Policy> policies,

@@ -5,8 +5,8 @@
 namespace berth::placement {
 namespace {
 
-/// At least the demand at the end of any run: those that draw stop when the next would exceed it, with one GPU of a pod
-/// that has several; a whole gang or list counts where nothing is drawn.
+/// An upper bound of the demand at the end of any run: runs that draw pods stop when the next one would exceed the
+/// demand, counting one GPU of a pod with several; a whole gang, or a list that is not drawn, counts in full.
 std::int64_t demand_percent_most(const Problem& problem, const StudyOptions& options) {
   std::int64_t listed = 0;
   std::int64_t largest = 0;

@@ -1,5 +1,5 @@
-/// What a page shows of the runs of a study beside their figures: how each policy's allocation came about, what its
-/// idle capacity is stuck in, and the cluster at the end of its first run. Recording is optional and changes no
+/// The data of a study that a page shows in addition to the figures: how each policy's allocation developed, why its
+/// idle capacity was unused, and the cluster at the end of its first run. Recording is optional and changes no
 /// decision.
 #pragma once
 
@@ -36,7 +36,7 @@ struct StudyPage {
   const Problem& problem;
   const StudyOptions& options;
   const std::vector<PolicyResult>& results;
-  const StudyRecord& record;  ///< with the same policies
+  const StudyRecord& record;  ///< of the same policies
 };
 
 /// Listens to the runs of one study, one after the other.
@@ -45,7 +45,7 @@ class StudyRecorder {
   /// The problem must outlive it.
   StudyRecorder(const Problem& problem, const StudyOptions& options);
 
-  /// To be called where a run begins: it listens with `measured` and `ended`.
+  /// To be called at the beginning of a run: sets `measured` and `ended` of its listener.
   void listen(Policy policy, const Arrivals& arrivals, RunListener& listener);
   [[nodiscard]] const StudyRecord& record() const { return record_; }
 

@@ -1,22 +1,25 @@
 #include "scheduling/placement/verdict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+#include <string>
 #include <string_view>
 
 #include "base/core/count_words.h"
+#include "base/core/ensure.h"
 #include "base/core/figure_text.h"
 
 namespace berth::placement {
 namespace {
 
-/// Percent that a table of two decimals cannot show.
+/// Differences in percent that a table with two decimals cannot show.
 constexpr double kSamePoints = 0.005;
 
-/// Pods that a table of one decimal cannot show.
+/// Differences in pods that a table with one decimal cannot show.
 constexpr double kSamePods = 0.05;
 
 /// "1 pod" of one run; "1.3 pods on average" of several.
@@ -25,7 +28,52 @@ std::string failed_text(const Summary& failed) {
   return separated(fmt::format("{:.1f}", failed.mean)) + " pods on average";
 }
 
-/// By failed pods: where no share can be compared.
+/// A difference of means that the seeds alone can make; 0 of one run.
+double spread_of(const Summary& one, const Summary& other) {
+  return std::max(one.sd.value_or(0), other.sd.value_or(0));
+}
+
+/// A figure of the table in which others may be better.
+struct Column {
+  std::string_view name;
+  std::optional<Summary> PolicyResult::* figure;
+  bool is_more_better = false;
+  int digits = 2;
+};
+
+constexpr Column kColumns[] = {{"allocated at 100 %", &PolicyResult::allocated_at_100, true},
+                               {"allocated at 130 %", &PolicyResult::allocated_at_130, true},
+                               {"fragmented", &PolicyResult::fragmented},
+                               {"failed", &PolicyResult::failed, false, 1},
+                               {"moves", &PolicyResult::moves, false, 1}};
+
+/// In what the first policy is worse than another, by more than the spread and than the table can show.
+std::string worse_text(const std::vector<const PolicyResult*>& ranked) {
+  const PolicyResult& first = *ranked.front();
+  std::vector<std::string> worse;
+  for (const Column& column : kColumns) {
+    const auto& own = first.*column.figure;
+    if (!own) continue;
+    const PolicyResult* best = &first;
+    double gain_most = 0;
+    for (const PolicyResult* other : ranked | std::views::drop(1)) {
+      const auto& its = other->*column.figure;
+      if (!its) continue;
+      const double gain = column.is_more_better ? its->mean - own->mean : own->mean - its->mean;
+      const double shown_least = column.digits == 1 ? kSamePods : kSamePoints;
+      if (gain < shown_least || gain <= spread_of(*own, *its) || gain <= gain_most) continue;
+      gain_most = gain;
+      best = other;
+    }
+    if (best == &first) continue;
+    const auto shown = [&](const Summary& of) { return separated(fmt::format("{:.{}f}", of.mean, column.digits)); };
+    worse.push_back(fmt::format("{} ({} {}, {} {})", column.name, name_of(best->policy), shown(*(best->*column.figure)),
+                                name_of(first.policy), shown(*own)));
+  }
+  return worse.empty() ? "" : fmt::format(" Others are better in {}.", fmt::join(worse, ", "));
+}
+
+/// The verdict by failed pods, if no share can be compared.
 std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
   const auto failed_of = [](const PolicyResult& result) { return result.failed->mean; };
   const PolicyResult& best = *std::ranges::min_element(results, {}, failed_of);
@@ -33,7 +81,9 @@ std::string verdict_by_failed(const std::vector<PolicyResult>& results) {
   if (results.size() == 1) return fmt::format("{} fails to place {}.", name_of(best.policy), failed);
   std::vector<std::string_view> equal;
   for (const PolicyResult& other : results) {
-    if (&other != &best && failed_of(other) - failed_of(best) < kSamePods) equal.push_back(name_of(other.policy));
+    const bool is_close =
+        failed_of(other) - failed_of(best) <= std::max(kSamePods, spread_of(*best.failed, *other.failed));
+    if (&other != &best && is_close) equal.push_back(name_of(other.policy));
   }
   if (equal.size() + 1 == results.size()) {
     return failed_of(best) == 0 ? "Every policy places every pod."
@@ -58,6 +108,7 @@ std::optional<Yardstick> yardstick_of(const std::vector<PolicyResult>& results) 
 }
 
 std::string placement_verdict(const std::vector<PolicyResult>& results) {
+  ENSURE(!results.empty());
   const auto yardstick = yardstick_of(results);
   if (!yardstick) return verdict_by_failed(results);
   const auto mean_of = [&](const PolicyResult& result) { return (result.*yardstick->figure)->mean; };
@@ -68,20 +119,27 @@ std::string placement_verdict(const std::vector<PolicyResult>& results) {
     return mean_of(*a) != mean_of(*b) ? mean_of(*a) > mean_of(*b) : a->policy < b->policy;
   });
   const PolicyResult& best = *ranked.front();
+  const Summary& most = *(best.*yardstick->figure);
   const std::string first =
-      fmt::format("{}: {:.2f} % of the GPUs {}", name_of(best.policy), mean_of(best), yardstick->name);
+      fmt::format("{}: {:.2f} % of the GPUs {}", name_of(best.policy), most.mean, yardstick->name);
   if (ranked.size() == 1) return first + ".";
-  const PolicyResult& second = *ranked[1];
-  const double points = mean_of(best) - mean_of(second);
-  if (points < kSamePoints) {
-    std::vector<std::string_view> equal;
-    for (const PolicyResult* other : ranked | std::views::drop(1)) {
-      if (mean_of(best) - mean_of(*other) < kSamePoints) equal.push_back(name_of(other->policy));
-    }
-    return first + "; " + as_good_words(equal) + ".";
+  std::vector<std::string_view> equal;
+  double spread = 0;
+  for (const PolicyResult* other : ranked | std::views::drop(1)) {
+    const Summary& its = *(other->*yardstick->figure);
+    if (most.mean - its.mean > std::max(kSamePoints, spread_of(most, its))) continue;
+    equal.push_back(name_of(other->policy));
+    spread = std::max(spread, spread_of(most, its));
   }
-  return fmt::format("{} is best: {:.2f} % of the GPUs {}, {:.2f} points more than {}, the next best.",
-                     name_of(best.policy), mean_of(best), yardstick->name, points, name_of(second.policy));
+  if (!equal.empty()) {
+    const std::string within =
+        spread >= kSamePoints ? fmt::format(", within the spread of the seeds, {:.2f}", spread) : "";
+    return first + "; " + as_good_words(equal) + within + "." + worse_text(ranked);
+  }
+  const PolicyResult& second = *ranked[1];
+  return fmt::format("{} {}: {:.2f} % of the GPUs {}, {:.2f} points more than {}, the next.{}", name_of(best.policy),
+                     most.sd ? "is best" : "has the most in this run", most.mean, yardstick->name,
+                     most.mean - mean_of(second), name_of(second.policy), worse_text(ranked));
 }
 
 }  // namespace berth::placement

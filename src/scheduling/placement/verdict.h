@@ -18,7 +18,9 @@ struct Yardstick {
 /// Nothing if they have none in common.
 [[nodiscard]] std::optional<Yardstick> yardstick_of(const std::vector<PolicyResult>& results);
 
-/// One sentence: the best policy, and by how much. Requires: at least one result.
+/// The policy with the most by the yardstick, or with the fewest failed pods. It is the best only where it is ahead by
+/// more than the larger standard deviation of the two over the seeds. Then the columns in which another is better by
+/// more than that. Requires: at least one result.
 [[nodiscard]] std::string placement_verdict(const std::vector<PolicyResult>& results);
 
 }  // namespace berth::placement

@@ -32,9 +32,24 @@ TEST(PlacementVerdict, OneRunHasNoAverage) {
             "berth fails to place the fewest: 1.0 pods on average.");
 }
 
+TEST(PlacementVerdict, BestIsWhoIsAheadByMoreThanTheSpread) {
+  const auto with_spread = [](Policy policy, double mean, double sd, double failed) {
+    return PolicyResult{.policy = policy,
+                        .allocated_at_130 = Summary{.mean = mean, .sd = sd},
+                        .failed = Summary{.mean = failed, .sd = 0.5}};
+  };
+  EXPECT_EQ(
+      placement_verdict({with_spread(Policy::kFgd, 95, 0.18, 3), with_spread(Policy::kBerth, 95.05, 0.1, 4)}),
+      "berth: 95.05 % of the GPUs allocated at 130 % demand; fgd is as good, within the spread of the seeds, 0.18. "
+      "Others are better in failed (fgd 3.0, berth 4.0).");
+  EXPECT_EQ(placement_verdict({with_spread(Policy::kFgd, 95, 0.18, 3), with_spread(Policy::kBerth, 96, 0.1, 3)}),
+            "berth is best: 96.00 % of the GPUs allocated at 130 % demand, 1.00 points more than fgd, the next.");
+}
+
 TEST(PlacementVerdict, SharesThatTheTableShowsAlikeTie) {
   EXPECT_EQ(placement_verdict({allocating(Policy::kFgd, 90), allocating(Policy::kBerth, 91)}),
-            "berth is best: 91.00 % of the GPUs allocated at 100 % demand, 1.00 points more than fgd, the next best.");
+            "berth has the most in this run: 91.00 % of the GPUs allocated at 100 % demand, 1.00 points more than fgd, "
+            "the next.");
   EXPECT_EQ(placement_verdict({allocating(Policy::kFgd, 90), allocating(Policy::kBerth, 90.004)}),
             "berth: 90.00 % of the GPUs allocated at 100 % demand; fgd is as good.");
   EXPECT_EQ(placement_verdict(

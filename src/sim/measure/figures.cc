@@ -5,6 +5,7 @@
 
 #include "base/core/decimal.h"
 #include "domain/profile/least_cost.h"
+#include "world/slices/slice_sums.h"
 
 namespace berth::measure {
 namespace {

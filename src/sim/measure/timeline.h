@@ -12,6 +12,7 @@
 #include "sim/measure/result.h"
 #include "sim/world/journal.h"
 #include "sim/world/latency_table.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::measure {
 

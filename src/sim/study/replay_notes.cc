@@ -1,4 +1,5 @@
 #include "sim/study/replay_notes.h"
+#include "world/slices/slice_records.h"
 
 #include <fmt/format.h>
 

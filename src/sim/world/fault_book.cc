@@ -12,10 +12,10 @@ bool is_at_once(FaultKind kind) {
 }
 
 /// How an action ends under a fault; nothing: the fault is not about its end.
-std::optional<ActionEnd> end_under(FaultKind fault, ActionKind action) {
-  if (fault == FaultKind::kReportsFailure) return ActionEnd::kDoneButReportedFailed;
+std::optional<ActionOutcome> end_under(FaultKind fault, ActionKind action) {
+  if (fault == FaultKind::kReportsFailure) return ActionOutcome::kDoneButReportedFailed;
   const FaultKind failing = action == ActionKind::kCreation ? FaultKind::kFailCreate : FaultKind::kFailDestroy;
-  return fault == failing ? std::optional(ActionEnd::kFailed) : std::nullopt;
+  return fault == failing ? std::optional(ActionOutcome::kFailed) : std::nullopt;
 }
 
 }  // namespace
@@ -60,14 +60,14 @@ std::optional<Micros> FaultBook::begin_action(GpuId gpu) {
   return std::nullopt;
 }
 
-ActionEnd FaultBook::end_action(GpuId gpu, ActionKind kind) {
+ActionOutcome FaultBook::end_action(GpuId gpu, ActionKind kind) {
   for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
     const auto end = end_under(fault->order.kind, kind);
     if (!end || !fault->left.contains(gpu)) continue;
     use(fault, gpu);
     return *end;
   }
-  return ActionEnd::kDone;
+  return ActionOutcome::kDone;
 }
 
 void FaultBook::use(std::vector<WaitingFault>::iterator fault, GpuId gpu) {

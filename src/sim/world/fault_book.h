@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/core/instant.h"
-#include "domain/values/event.h"
+#include "domain/values/device_action.h"
 #include "domain/values/slice.h"
 
 namespace berth::sim {
@@ -46,9 +46,6 @@ struct WaitingFault {
   friend bool operator==(const WaitingFault&, const WaitingFault&) = default;
 };
 
-/// How an action ends.
-enum class ActionEnd : std::uint8_t { kDone, kFailed, kDoneButReportedFailed };
-
 class FaultBook {
  public:
   /// Waiting faults at most.
@@ -81,7 +78,7 @@ class FaultBook {
   /// An action begins: what it takes, if a fault says so. The oldest one counts, and is used once.
   [[nodiscard]] std::optional<Micros> begin_action(GpuId gpu);
   /// An action ends: how. The oldest fault that fits counts, and is used once.
-  [[nodiscard]] ActionEnd end_action(GpuId gpu, ActionKind kind);
+  [[nodiscard]] ActionOutcome end_action(GpuId gpu, ActionKind kind);
   /// Whether a use of a fault was counted since the last call.
   [[nodiscard]] bool take_is_used() { return std::exchange(is_used_, false); }
 

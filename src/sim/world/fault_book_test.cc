@@ -16,14 +16,14 @@ FaultOrder order_of(FaultKind kind, std::vector<GpuId> gpus, std::optional<std::
 TEST(FaultBook, AFaultIsUsedUpByTheActionsOfEachOfItsGpus) {
   FaultBook book;
   book.add(book.next_id(), order_of(FaultKind::kFailCreate, {{0}, {1}}, 2), Instant(5));
-  EXPECT_EQ(book.end_action({2}, ActionKind::kCreation), ActionEnd::kDone);
-  EXPECT_EQ(book.end_action({0}, ActionKind::kDestruction), ActionEnd::kDone);
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionEnd::kFailed);
-  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionEnd::kDone);
+  EXPECT_EQ(book.end_action({2}, ActionKind::kCreation), ActionOutcome::kDone);
+  EXPECT_EQ(book.end_action({0}, ActionKind::kDestruction), ActionOutcome::kDone);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionOutcome::kFailed);
+  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionOutcome::kDone);
   ASSERT_EQ(book.waiting().size(), 1U);
   EXPECT_EQ(book.waiting()[0].left, (std::map<GpuId, std::int64_t>{{{1}, 2}}));
   EXPECT_EQ(book.waiting()[0].since, Instant(5));
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(book.end_action({1}, ActionKind::kCreation), ActionEnd::kFailed);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(book.end_action({1}, ActionKind::kCreation), ActionOutcome::kFailed);
   EXPECT_TRUE(book.is_empty());
 }
 
@@ -32,9 +32,9 @@ TEST(FaultBook, TheOldestFaultThatFitsCounts) {
   book.add(book.next_id(), order_of(FaultKind::kFailDestroy, {{0}}), Instant());
   book.add(book.next_id(), order_of(FaultKind::kReportsFailure, {{0}}), Instant());
   book.add(book.next_id(), order_of(FaultKind::kFailCreate, {{0}}), Instant());
-  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionEnd::kDoneButReportedFailed);
-  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionEnd::kFailed);
-  EXPECT_EQ(book.end_action({0}, ActionKind::kDestruction), ActionEnd::kFailed);
+  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionOutcome::kDoneButReportedFailed);
+  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionOutcome::kFailed);
+  EXPECT_EQ(book.end_action({0}, ActionKind::kDestruction), ActionOutcome::kFailed);
   EXPECT_TRUE(book.is_empty());
 }
 
@@ -44,7 +44,7 @@ TEST(FaultBook, SlowHoldsUntilItIsClearedOrUsedUp) {
   slow.duration = Micros::seconds(9);
   book.add(book.next_id(), slow, Instant());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(book.begin_action({0}), Micros::seconds(9));
-  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionEnd::kDone);
+  EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionOutcome::kDone);
   book.clear({{0}});
   EXPECT_EQ(book.begin_action({0}), std::nullopt);
   EXPECT_EQ(book.begin_action({1}), Micros::seconds(9));

@@ -9,6 +9,7 @@
 
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
+#include "sim/world/find_news.h"
 #include "world/slices/reconcile.h"
 
 namespace berth::sim {
@@ -31,11 +32,11 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 // ---- the clock
 
-void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, world::ObservedLayout>& sights) {
+void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, world::ObservedLayout>& layouts) {
   observe_history();
   for (const Event& event : world_->take_events()) observe(event);  // GPUs that are not there
   for (const Event& order : orders) observe(order);
-  for (const auto& [gpu, sight] : sights) world_->see_gpu(gpu, sight, now_);
+  for (const auto& [gpu, layout] : layouts) world_->see_gpu(gpu, layout, now_);
   for (const Event& event : world_->take_events()) delay(event);
   step();
 }
@@ -220,8 +221,8 @@ void Loop::execute_late(Order& order) {
   execute(order);
 }
 
-void Loop::see_gpu(GpuId gpu, const world::ObservedLayout& sight) {
-  world_->see_gpu(gpu, sight, now_);
+void Loop::see_gpu(GpuId gpu, const world::ObservedLayout& layout) {
+  world_->see_gpu(gpu, layout, now_);
   see_world();
 }
 

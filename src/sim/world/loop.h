@@ -37,7 +37,7 @@ class Loop {
 
   /// Observes the history, orders from outside and what stands on devices outside, and makes the first step. To be
   /// called once, before anything else, unless `resume` is.
-  void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, world::ObservedLayout>& sights = {});
+  void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, world::ObservedLayout>& layouts = {});
 
   // ---- going on where another loop ended
 
@@ -105,7 +105,7 @@ class Loop {
   void inject(std::uint64_t id, const FaultOrder& order);
 
   /// What stands on a GPU, as its device shows it now, that it is lost, or back. The engine sees at once what is new.
-  void see_gpu(GpuId gpu, const world::ObservedLayout& sight);
+  void see_gpu(GpuId gpu, const world::ObservedLayout& layout);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// World::give_out_device_actions; how one ended is seen at once.

@@ -27,7 +27,8 @@ void LoopReplay::pass_over(const Order& order) {
   }
 }
 
-std::set<Slice> LoopReplay::adapt(const std::vector<std::uint64_t>& last_numbers, std::vector<world::DeviceMemory>& devices) {
+std::set<Slice> LoopReplay::adapt(const std::vector<std::uint64_t>& last_numbers,
+                                  std::vector<world::DeviceMemory>& devices) {
   std::vector<const Plan*> plans_left;
   for (const Order& order : left_) {
     if (const auto* given = std::get_if<PlanOrder>(&order)) plans_left.push_back(&given->plan);

@@ -47,7 +47,7 @@ bool is_even(const Arrivals& arrivals) {
 }  // namespace
 
 RateServing::RateServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-                         BusyTable& busy)
+                         world::BusyTable& busy)
     : scenario_(scenario),
       streams_(streams),
       meters_(meters),
@@ -272,17 +272,17 @@ double RateServing::latency_at_load(const Service& service, double per_us) const
   return static_cast<double>(latency_us[typical.table->point.batch - 1]);
 }
 
-void RateServing::start(SliceIndex index, const Slice& slice, ServiceId service,
+void RateServing::start(world::SliceIndex index, const Slice& slice, ServiceId service,
                         std::shared_ptr<const LatencyTable> table, bool is_shared) {
   services_[service.index].replicas.push_back(
       {.slice = index, .gpu = slice.gpu, .service = service, .table = std::move(table), .is_shared = is_shared});
 }
 
-void RateServing::stop(SliceIndex index, ServiceId service) {
+void RateServing::stop(world::SliceIndex index, ServiceId service) {
   std::erase_if(services_[service.index].replicas, [&](const Replica& replica) { return replica.slice == index; });
 }
 
-void RateServing::set_table(SliceIndex index, ServiceId id, const std::shared_ptr<const LatencyTable>& table) {
+void RateServing::set_table(world::SliceIndex index, ServiceId id, const std::shared_ptr<const LatencyTable>& table) {
   for (Replica& replica : services_[id.index].replicas) {
     if (replica.slice == index) replica.table = table;
   }

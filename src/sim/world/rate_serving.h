@@ -20,9 +20,9 @@
 
 #include "domain/trace/run_arrivals.h"
 #include "domain/values/scenario.h"
-#include "world/slices/busy_table.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/service_meter.h"
+#include "world/slices/busy_table.h"
 
 namespace berth::sim {
 

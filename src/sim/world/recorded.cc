@@ -53,13 +53,14 @@ class Recorded {
       for (const world::SliceMemory& slice : device.slices) {
         if (slice.is_foreign || slice.phase <= world::SlicePhase::kCreating) continue;
         world::SliceRecord record{.at = Instant(),
-                           .event = world::SliceEvent::kCreated,
-                           .slice = slice.slice,
-                           .role = slice.role,
-                           .services = slice.services,
-                           .generation = slice.created_as};
+                                  .event = world::SliceEvent::kCreated,
+                                  .slice = slice.slice,
+                                  .role = slice.role,
+                                  .services = slice.services,
+                                  .generation = slice.created_as};
         options_.journal(record);
-        if (slice.point) options_.journal(world::PointRecord{.at = Instant(), .slice = slice.slice, .point = slice.point});
+        if (slice.point)
+          options_.journal(world::PointRecord{.at = Instant(), .slice = slice.slice, .point = slice.point});
         record.event = world::SliceEvent::kServing;
         if (slice.phase == world::SlicePhase::kUp && !slice.services.empty()) options_.journal(record);
       }

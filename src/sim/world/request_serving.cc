@@ -21,7 +21,7 @@ std::uint64_t rank_of(const Slice& slice, std::uint32_t process, ServiceId servi
 }  // namespace
 
 RequestServing::RequestServing(const Scenario& scenario, const ArrivalStreams& streams,
-                               std::vector<ServiceMeter>& meters, BusyTable& busy, Dispatch dispatch)
+                               std::vector<ServiceMeter>& meters, world::BusyTable& busy, Dispatch dispatch)
     : scenario_(scenario), meters_(meters), busy_(busy), dispatch_(dispatch) {
   for (std::size_t index = 0; index < scenario.services.size(); ++index) add_place(streams[index]);
 }
@@ -288,7 +288,7 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
 
 // ---- replicas come and go
 
-void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId service_id,
+void RequestServing::start(world::SliceIndex slice_index, const Slice& slice, ServiceId service_id,
                            std::shared_ptr<const LatencyTable> table, bool is_shared) {
   const std::uint32_t replica_index = place_for(static_cast<std::uint32_t>(table->point.processes));
   Replica& replica = replicas_[replica_index];
@@ -337,7 +337,7 @@ std::uint32_t RequestServing::place_for(std::uint32_t process_count) {
   return place;
 }
 
-bool RequestServing::stop(SliceIndex slice_index) {
+bool RequestServing::stop(world::SliceIndex slice_index) {
   if (slice_index.value >= replicas_of_slice_.size()) return true;
   for (const std::uint32_t replica_index : replicas_of_slice_[slice_index.value]) {
     Replica& replica = replicas_[replica_index];
@@ -362,7 +362,7 @@ bool RequestServing::stop(SliceIndex slice_index) {
   return busy_.running(slice_index) == 0;
 }
 
-void RequestServing::lose(SliceIndex slice_index, std::int64_t now_us) {
+void RequestServing::lose(world::SliceIndex slice_index, std::int64_t now_us) {
   static_cast<void>(stop(slice_index));
   if (slice_index.value >= stopped_on_slice_.size()) return;
   for (const std::uint32_t replica_index : std::exchange(stopped_on_slice_[slice_index.value], {})) {
@@ -387,7 +387,7 @@ void RequestServing::lose_batch(Process& process, std::int64_t now_us) {
   ++process.batch_number;
 }
 
-void RequestServing::set_table(SliceIndex slice_index, ServiceId service,
+void RequestServing::set_table(world::SliceIndex slice_index, ServiceId service,
                                const std::shared_ptr<const LatencyTable>& table) {
   if (slice_index.value >= replicas_of_slice_.size()) return;
   for (const std::uint32_t replica_index : replicas_of_slice_[slice_index.value]) {

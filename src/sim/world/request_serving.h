@@ -18,11 +18,11 @@
 #include "domain/trace/run_arrivals.h"
 #include "domain/values/scenario.h"
 #include "domain/values/serving_modes.h"
-#include "world/slices/busy_table.h"
 #include "sim/world/earliest.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/request_queue.h"
 #include "sim/world/service_meter.h"
+#include "world/slices/busy_table.h"
 
 namespace berth::sim {
 

@@ -61,7 +61,7 @@ RetrainingNews RetrainingClock::tick(Instant now) {
   return news;
 }
 
-RetrainingNews RetrainingClock::add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on,
+RetrainingNews RetrainingClock::add_slice(const Slice& order, world::SliceIndex slice, std::optional<Micros> time_on,
                                           Instant now) {
   RetrainingNews news;
   if (!time_on) return news;
@@ -70,7 +70,7 @@ RetrainingNews RetrainingClock::add_slice(const Slice& order, SliceIndex slice, 
   return news;
 }
 
-RetrainingNews RetrainingClock::remove_slice(const Slice& order, SliceIndex slice, Instant now) {
+RetrainingNews RetrainingClock::remove_slice(const Slice& order, world::SliceIndex slice, Instant now) {
   RetrainingNews news;
   std::erase_if(places_, [&](const RetrainingSlice& place) { return place.order == order && place.slice == slice; });
   if (running_ && running_->slice == slice) {

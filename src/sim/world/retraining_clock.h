@@ -21,8 +21,8 @@
 #include "base/core/decimal.h"
 #include "base/core/instant.h"
 #include "domain/values/service.h"
-#include "world/slices/busy_table.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/slice_index.h"
 
 namespace berth::sim {
 

@@ -5,8 +5,8 @@
 namespace berth::sim {
 namespace {
 
-constexpr SliceIndex kFirst{0};
-constexpr SliceIndex kSecond{1};
+constexpr world::SliceIndex kFirst{0};
+constexpr world::SliceIndex kSecond{1};
 const Slice kFirstPlace{.gpu = {0}, .start = 0, .profile = {0}};
 const Slice kSecondPlace{.gpu = {0}, .start = 4, .profile = {0}};
 

@@ -48,7 +48,7 @@ double mean_per_second(const Arrivals& arrivals) {
 }  // namespace
 
 Serving::Serving(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-                 BusyTable& busy, Dispatch dispatch)
+                 world::BusyTable& busy, Dispatch dispatch)
     : scenario_(scenario),
       is_by_rates_(scenario.services.size(), false),
       requests_(scenario, streams, meters, busy, dispatch),
@@ -92,8 +92,8 @@ std::int64_t Serving::advance(std::int64_t until_us) { return requests_.advance(
 
 void Serving::catch_up(std::int64_t now_us) { rates_.advance(now_us); }
 
-void Serving::start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
-                    bool is_shared) {
+void Serving::start(world::SliceIndex index, const Slice& slice, ServiceId service,
+                    std::shared_ptr<const LatencyTable> table, bool is_shared) {
   if (is_by_rates_[service.index]) {
     rates_.start(index, slice, service, std::move(table), is_shared);
   } else {
@@ -101,21 +101,21 @@ void Serving::start(SliceIndex index, const Slice& slice, ServiceId service, std
   }
 }
 
-bool Serving::stop(SliceIndex index, const std::vector<ServiceId>& services) {
+bool Serving::stop(world::SliceIndex index, const std::vector<ServiceId>& services) {
   for (const ServiceId service : services) {
     if (is_by_rates_[service.index]) rates_.stop(index, service);
   }
   return requests_.stop(index);
 }
 
-void Serving::lose(SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us) {
+void Serving::lose(world::SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us) {
   for (const ServiceId service : services) {
     if (is_by_rates_[service.index]) rates_.stop(index, service);
   }
   requests_.lose(index, now_us);
 }
 
-void Serving::set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table) {
+void Serving::set_table(world::SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table) {
   if (is_by_rates_[service.index]) {
     rates_.set_table(index, service, table);
   } else {

@@ -26,8 +26,8 @@ inline constexpr double kExactPerSecondNever = 20'000;
 class Serving {
  public:
   /// References must outlive it; `streams` and `meters` by service. Serves request by request until `choose_ways`.
-  Serving(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters, BusyTable& busy,
-          Dispatch dispatch);
+  Serving(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
+          world::BusyTable& busy, Dispatch dispatch);
 
   /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests per second,
   /// by service). `is_rough`: every service by rates. Requires: nothing has started or arrived.
@@ -50,13 +50,13 @@ class Serving {
   /// Serving by rates averages over the spans in which it goes on: it does so only here, to be called after `advance`
   /// wherever the world does something.
   void catch_up(std::int64_t now_us);
-  [[nodiscard]] std::vector<SliceIndex> take_idle() { return requests_.take_idle(); }
-  void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
+  [[nodiscard]] std::vector<world::SliceIndex> take_idle() { return requests_.take_idle(); }
+  void start(world::SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   /// `services`: those that hold the slice.
-  [[nodiscard]] bool stop(SliceIndex index, const std::vector<ServiceId>& services);
-  void lose(SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us);
-  void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
+  [[nodiscard]] bool stop(world::SliceIndex index, const std::vector<ServiceId>& services);
+  void lose(world::SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us);
+  void set_table(world::SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale);
   void add_place(const ArrivalStream& stream);
   void read_spec(ServiceId service) { requests_.read_spec(service); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "base/core/ensure.h"
 
@@ -21,7 +22,9 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       arrivals_(scenario_, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario_, options.sharing),
-      slices_(scenario_, journal_, busy_, options.devices),
+      simulated_driver_(scenario_, faults_),
+      slices_(scenario_, slice_journal(), busy_,
+              options.devices == Devices::kOutside ? static_cast<SliceDriver&>(outside_driver_) : simulated_driver_),
       rented_(scenario_, options.gpus_at_start, journal_),
       serving_(scenario_, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()),
@@ -39,6 +42,11 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
     if (retrains) retraining_times_.emplace(retrainings_[index]->next_time(), index);
   }
+}
+
+world::SliceJournal World::slice_journal() {
+  if (!journal_) return {};
+  return [this](const auto& record) { std::visit([this](const auto& each) { journal_(each); }, record); };
 }
 
 // ---- what is left when the process ends
@@ -77,7 +85,7 @@ void World::resume(const WorldMemory& memory, const std::vector<world::DeviceMem
   static_cast<void>(serving_.advance(now_.micros()));
   serving_.catch_up(now_.micros());
   serving_.restore_ways(resume_services(memory.services, revisions), memory.common_way);
-  slices_.faults().resume(memory.faults, memory.last_fault);
+  faults_.resume(memory.faults, memory.last_fault);
   for (std::uint32_t gpu = 0; gpu < devices.size(); ++gpu) {
     if (devices[gpu].is_lost) lost_gpus_.insert({gpu});
   }
@@ -188,8 +196,9 @@ void World::choose_ways(const Plan& plan) {
 void World::lose_gpu(GpuId gpu, Instant now, const std::string& reason) {
   ENSURE(now == now_);
   if (!lost_gpus_.insert(gpu).second) return;
-  slices_.note_change(gpu);
+  slices_.mark_changed(gpu);
   serving_.catch_up(now.micros());
+  faults_.forget_foreign(gpu);
   slices_.lose(gpu, now);
   settle_effects(now);
   slices_.forget_lost();
@@ -200,7 +209,7 @@ void World::lose_gpu(GpuId gpu, Instant now, const std::string& reason) {
 void World::return_gpu(GpuId gpu, Instant now) {
   ENSURE(now == now_);
   if (lost_gpus_.erase(gpu) == 0) return;
-  slices_.note_change(gpu);
+  slices_.mark_changed(gpu);
   events_.push_back({.at = now, .what = GpuReturned{gpu}});
 }
 
@@ -224,12 +233,12 @@ std::optional<Error> World::find_reason_against(const FaultOrder& order) const {
 
 Result<std::uint64_t> World::admit(const FaultOrder& order) {
   if (const auto reason = find_reason_against(order)) return pass_on(*reason);
-  return slices_.faults().next_id();
+  return faults_.next_id();
 }
 
 void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   ENSURE(now == now_);
-  slices_.faults().note_id(id);
+  faults_.note_id(id);
   if (order.gpus.empty()) return;
   serving_.catch_up(now.micros());
   switch (order.kind) {
@@ -254,16 +263,27 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
     case FaultKind::kReportsFailure:
       break;
   }
-  slices_.faults().add(id, order, now);
+  faults_.add(id, order, now);
 }
 
-void World::see_gpu(GpuId gpu, const world::ObservedLayout& sight, Instant now) {
+void World::see_gpu(GpuId gpu, const world::ObservedLayout& layout, Instant now) {
   ENSURE(now == now_ && !is_lost(gpu));
   serving_.catch_up(now.micros());
-  slices_.see(gpu, sight, now);
+  slices_.observe(gpu, layout, now);
   settle_effects(now);
   slices_.forget_lost();
   serving_.take_all(now.micros());
+}
+
+std::vector<DeviceAction> World::device_actions() const {
+  std::vector<DeviceAction> actions = outside_driver_.collected();
+  std::erase_if(actions, [this](const DeviceAction& action) { return !slices_.awaits(action); });
+  return actions;
+}
+
+void World::give_out_device_actions() {
+  for (const DeviceAction& action : device_actions()) slices_.mark_ordered(action);
+  outside_driver_.forget_collected();
 }
 
 void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
@@ -276,7 +296,7 @@ void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
 }
 
 void World::clear_faults(const std::vector<GpuId>& gpus, Instant now) {
-  slices_.faults().clear(gpus);
+  faults_.clear(gpus);
   for (const GpuId gpu : gpus) slices_.clear_foreign(gpu, now);
   settle_effects(now);
 }
@@ -501,11 +521,11 @@ void World::note_retraining(world::SliceEvent event, world::SliceIndex index, In
   if (!journal_) return;
   const Holding& holding = slices_.at(index).holding;
   journal_(world::SliceRecord{.at = now,
-                       .event = event,
-                       .slice = holding.slice,
-                       .role = holding.role,
-                       .services = holding.services,
-                       .generation = slices_.at(index).created_as});
+                              .event = event,
+                              .slice = holding.slice,
+                              .role = holding.role,
+                              .services = holding.services,
+                              .generation = slices_.at(index).created_as});
 }
 
 }  // namespace berth::sim

@@ -21,18 +21,28 @@
 #include "domain/values/event.h"
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
-#include "world/slices/busy_table.h"
 #include "sim/world/fault_book.h"
+#include "sim/world/journal.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/rented_gpus.h"
 #include "sim/world/retraining_clock.h"
 #include "sim/world/service_meter.h"
 #include "sim/world/serving.h"
-#include "world/slices/slice_table.h"
+#include "sim/world/simulated_driver.h"
 #include "sim/world/sm_time.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/busy_table.h"
+#include "world/slices/device_memory.h"
+#include "world/slices/outside_driver.h"
+#include "world/slices/slice_table.h"
 
 namespace berth::sim {
+
+/// Who carries out creations and destructions of slices.
+enum class Devices {
+  kSimulated,  ///< SimulatedDriver: the scenario's times, with injected faults
+  kOutside,    ///< world::OutsideDriver: devices outside, which World::device_actions are for
+};
 
 struct WorldOptions {
   Sharing sharing = Sharing::kTimeSlices;
@@ -42,7 +52,7 @@ struct WorldOptions {
   bool is_rough = false;
   /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
   bool has_load = true;
-  Devices devices = Devices::kSimulated;  ///< who creates and destroys slices
+  Devices devices = Devices::kSimulated;
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
   /// Sees each second of each service, with what the engine does not see. May be empty.
@@ -83,7 +93,7 @@ class World {
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
   /// Whether something else than its clock and the GPUs has changed in its memory since the last call, but for orders.
   [[nodiscard]] bool take_is_changed() {
-    const bool is_fault_used = slices_.faults().take_is_used();
+    const bool is_fault_used = faults_.take_is_used();
     return std::exchange(is_changed_, false) || is_fault_used;
   }
 
@@ -103,11 +113,14 @@ class World {
   void lose_gpu(GpuId gpu, Instant now, const std::string& reason = world::kSimulatedLoss);
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
-  /// What stands on a GPU is this, as its device shows it (SliceTable::observe). Requires: it is not lost.
-  void see_gpu(GpuId gpu, const world::ObservedLayout& sight, Instant now);
-  /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
-  [[nodiscard]] std::vector<DeviceAction> device_actions() const { return slices_.device_actions(); }
-  void give_out_device_actions() { slices_.give_out_device_actions(); }
+  /// What exists on a GPU, as its device shows it (SliceTable::observe). Requires: it is not lost.
+  void see_gpu(GpuId gpu, const world::ObservedLayout& layout, Instant now);
+  /// Devices::kOutside: the actions that can begin on devices and were not given out yet, in the order in which each
+  /// GPU must get them.
+  [[nodiscard]] std::vector<DeviceAction> device_actions() const;
+  /// All of these are given out now: that is remembered.
+  void give_out_device_actions();
+  /// How one of them ended (SliceTable::end_device_action).
   void end_device_action(const world::DeviceActionEnd& end, Instant now);
 
   /// Which GPUs are rented, and how long they were paid for.
@@ -127,7 +140,7 @@ class World {
   /// The fault acts now, or waits for actions; events report what happens. Without GPUs only its number is noted.
   /// Requires: find_reason_against finds none.
   void inject(std::uint64_t id, const FaultOrder& order, Instant now);
-  [[nodiscard]] const FaultBook& faults() const { return slices_.faults(); }
+  [[nodiscard]] const FaultBook& faults() const { return faults_; }
 
   /// Ends the run. Requires: advanced to `end`.
   void finish();
@@ -151,6 +164,8 @@ class World {
   /// Returns how they are served (Serving::restore_ways).
   [[nodiscard]] std::vector<bool> resume_services(const std::vector<ServiceMemory>& services,
                                                   const std::vector<std::uint64_t>& revisions);
+  /// Passes records of slices on to the journal; empty if that is.
+  [[nodiscard]] world::SliceJournal slice_journal();
   void add_place();
   void renew_slices_of(ServiceId service, Instant now);
   void restart_retraining(ServiceId service, Instant now);
@@ -191,7 +206,10 @@ class World {
   std::vector<ServiceMeter> meters_;
   world::BusyTable busy_;
   LatencyTables tables_;
-  world::SliceTable slices_;
+  FaultBook faults_;
+  SimulatedDriver simulated_driver_;
+  world::OutsideDriver outside_driver_;
+  world::SliceTable slices_;  ///< with the driver of WorldOptions::devices
   RentedGpus rented_;
   Serving serving_;
   std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service

@@ -12,7 +12,7 @@ namespace berth::sim {
 
 struct WorldLeft {
   WorldMemory world;
-  std::vector<world::DeviceMemory> devices;         ///< by GpuId
+  std::vector<world::DeviceMemory> devices;  ///< by GpuId
   std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
 };
 

@@ -1,5 +1,5 @@
-/// What a simulated world remembers when its process ends, like devices and their driver do: slices on their way,
-/// faults, retrainings under way. Requests that wait or are being answered are lost with the process that serves them.
+/// What a simulated world remembers when its process ends, besides its devices (world/slices/device_memory.h): faults
+/// and retrainings under way. Requests that wait or are being answered are lost with the process that serves them.
 #pragma once
 
 #include <cstdint>
@@ -8,44 +8,9 @@
 
 #include "base/core/decimal.h"
 #include "base/core/instant.h"
-#include "domain/values/plan.h"
-#include "domain/values/slice.h"
 #include "sim/world/fault_book.h"
 
 namespace berth::sim {
-
-/// Where a slice is in its life; SimSlice says what leads from one to the next.
-enum class SlicePhase : std::uint8_t { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
-
-/// A slice that is not gone.
-struct SliceMemory {
-  Slice slice;
-  SlicePhase phase = SlicePhase::kWaitingForRoom;
-  std::uint64_t created_as = 0;
-  std::uint64_t assigned_as = 0;
-  Role role = Role::kInference;
-  std::vector<ServiceId> services = {};  ///< its current holders
-  std::optional<PointChoice> point = std::nullopt;
-  std::optional<AssignSlice> next = std::nullopt;
-  bool is_unwanted = false;
-  bool is_foreign = false;
-  bool will_time_out = false;
-  std::uint64_t order = 0;                  ///< among all slices: that of their creation
-  Instant continues_at = Instant::never();  ///< when its change goes on by itself; never: it does not
-  bool was_ordered = false;                 ///< a device outside was told of its present creation or destruction
-  friend bool operator==(const SliceMemory&, const SliceMemory&) = default;
-};
-
-/// Why a GPU is lost, if a fault was injected.
-inline constexpr const char* kSimulatedLoss = "a fault of the simulated world";
-
-/// One GPU.
-struct DeviceMemory {
-  bool is_lost = false;
-  std::uint64_t known_number = 0;   ///< the latest Action::number that it got
-  std::vector<SliceMemory> slices;  ///< by `order`, those that wait for room, too
-  friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
-};
 
 /// A service's retraining (RetrainingClock).
 struct RetrainingMemory {

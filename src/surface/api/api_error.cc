@@ -1,13 +1,9 @@
 #include "surface/api/api_error.h"
 
-#include <nlohmann/json.hpp>
-
-#include "base/json/text.h"
+#include "base/json/writer.h"
 
 namespace berth::api {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string code_of(HttpFault fault) {
   switch (fault) {
@@ -39,18 +35,15 @@ ApiError read_only_error(const std::string& why) {
 }
 
 HttpResponse error_response(const ApiError& error, const std::string& request_id) {
-  Json body;
-  body["error"] = {{"code", error.code},
-                   {"message", error.message},
-                   {"field", json::or_null(error.field)},
-                   {"wanted", json::or_null(error.wanted)},
-                   {"found", json::or_null(error.found)},
-                   {"request_id", request_id}};
-  if (!error.difference.empty()) body["error"]["difference"] = error.difference;
+  json::Writer body;
+  body.open_object().open_object("error").member("code", error.code).member("message", error.message);
+  body.member("field", error.field).member("wanted", error.wanted).member("found", error.found);
+  body.member("request_id", request_id);
+  if (!error.difference.empty()) body.list("difference", error.difference);
   HttpResponse response{.status = error.status,
                         .content_type = "application/json",
                         .headers = {{"X-Request-Id", request_id}},
-                        .body = body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+                        .body = body.close_object().close_object().take_line()};
   if (error.allow) response.headers.push_back({"Allow", *error.allow});
   if (error.status == 503) response.headers.push_back({"Retry-After", "1"});
   if (error.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/chain/field_hash.h"
 #include "surface/api/api_context.h"
 
@@ -46,8 +45,9 @@ ApiResult<void> store_ahead(const ApiContext& context, const Call& call) {
 }
 
 live::WriteAnswer stored_answer(const Call& call, bool was_whole) {
-  const nlohmann::ordered_json body{{"sha256", call.parameter(kParameter)}, {"bytes", call.request.body.size()}};
-  return {.status = was_whole ? 200 : 201, .body = json::json_text(body) + "\n"};
+  json::Writer body;
+  body.open_object().member("sha256", call.parameter(kParameter)).member("bytes", call.request.body.size());
+  return {.status = was_whole ? 200 : 201, .body = body.close_object().take_line()};
 }
 
 /// A repeat must not have to read the blob.

@@ -2,56 +2,57 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/json/text.h"
+#include <optional>
+#include <string_view>
 
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
-Json mode_or_null(const std::optional<bool>& is_on) {
-  if (!is_on) return nullptr;
+std::optional<std::string_view> mode_or_null(const std::optional<bool>& is_on) {
+  if (!is_on) return std::nullopt;
   return *is_on ? "enabled" : "disabled";
+}
+
+void put_mig(Writer& json, const live::DeviceView& device) {
+  json.key("mig");
+  if (!device.is_mig_on) {
+    json.value(nullptr);
+    return;
+  }
+  json.open_object().member("current", mode_or_null(device.is_mig_on));
+  json.member("pending", mode_or_null(device.is_mig_pending_on)).close_object();
+}
+
+void write_time(Writer& json, const live::DeviceTimeView& time) {
+  json.open_object().member("profile", time.profile).member("action", time.is_creation ? "create" : "destroy");
+  json.member("assumed_seconds", time.assumed_seconds).member("measured_seconds", time.measured_seconds);
+  json.member("planned_seconds", time.planned_seconds).member("count", time.count).close_object();
 }
 
 }  // namespace
 
-Json load_json(const live::DeviceSource& devices) { return devices.knows_load() ? Json("simulated") : Json(nullptr); }
-
-void add_device(Json& status, const live::DeviceView& device) {
-  status["uuid"] = device.uuid;
-  status["pci_bus_id"] = json::or_null(device.pci_bus_id);
-  status["managed"] = !device.why_observed.has_value();
-  status["managed_reason"] = json::or_null(device.why_observed);
-  status["mig"] = device.is_mig_on ? Json{{"current", mode_or_null(device.is_mig_on)},
-                                          {"pending", mode_or_null(device.is_mig_pending_on)}}
-                                   : Json(nullptr);
-  status["recovery_action"] = json::or_null(device.recovery_action);
-  status["differences"] = device.differences;
-  status["times"] = Json::array();
-  for (const live::DeviceTimeView& time : device.times) {
-    status["times"].push_back({{"profile", time.profile},
-                               {"action", time.is_creation ? "create" : "destroy"},
-                               {"assumed_seconds", time.assumed_seconds},
-                               {"measured_seconds", time.measured_seconds},
-                               {"planned_seconds", time.planned_seconds},
-                               {"count", time.count}});
-  }
+void put_load(Writer& json, const live::DeviceSource& devices) {
+  json.member("load", devices.knows_load() ? std::optional("simulated") : std::nullopt);
 }
 
-void add_device_slice(Json& status, const live::DeviceSliceView& slice) {
-  status["uuid"] = json::or_null(slice.uuid);
-  status["memory_mib"] = json::or_null(slice.memory_mib);
+void put_device(Writer& json, const live::DeviceView& device) {
+  json.member("uuid", device.uuid).member("pci_bus_id", device.pci_bus_id);
+  json.member("managed", !device.why_observed.has_value()).member("managed_reason", device.why_observed);
+  put_mig(json, device);
+  json.member("recovery_action", device.recovery_action).list("differences", device.differences);
+  json.list("times", device.times, write_time);
 }
 
-Json library_json(const live::DeviceLibraryView& library) {
-  return {{"library", json::or_null(library.path)},
-          {"version", json::or_null(library.version)},
-          {"driver", json::or_null(library.driver)},
-          {"gpus", library.gpu_count},
-          {"reason", json::or_null(library.reason)}};
+void put_device_slice(Writer& json, const live::DeviceSliceView& slice) {
+  json.member("uuid", slice.uuid).member("memory_mib", slice.memory_mib);
+}
+
+void write_library(Writer& json, const live::DeviceLibraryView& library) {
+  json.open_object().member("library", library.path).member("version", library.version);
+  json.member("driver", library.driver).member("gpus", library.gpu_count).member("reason", library.reason);
+  json.close_object();
 }
 
 ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/core/text.h"
+#include "base/json/writer.h"
 #include "live/session/event_log.h"
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
@@ -30,7 +31,7 @@ class EventStream final : public HttpEventSource {
     const Piece piece = context_.session.with(
         [this](const live::Session& session) { return read(session.events(), session.last_safe_event()); });
     std::string text;
-    if (piece.gap_until) text += fmt::format("event: gap\ndata: {{\"oldest\":{}}}\n\n", *piece.gap_until);
+    if (piece.gap_until) text += fmt::format("event: gap\ndata: {}\n\n", gap_data(*piece.gap_until));
     for (const live::LoggedEvent& event : piece.events) {
       text += fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.sequence, live::event_word(event.kind),
                           event_data(context_.format, event));
@@ -43,6 +44,10 @@ class EventStream final : public HttpEventSource {
     std::optional<std::uint64_t> gap_until;  ///< events before this one are forgotten
     std::vector<live::LoggedEvent> events;
   };
+
+  static std::string gap_data(std::uint64_t oldest) {
+    return json::Writer().open_object().member("oldest", oldest).close_object().take();
+  }
 
   Piece read(const live::EventLog& log, std::uint64_t last_safe) {
     Piece piece;

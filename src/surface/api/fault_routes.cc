@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/core/duration.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "domain/mig/catalogue.h"
 #include "domain/values/node.h"
 #include "live/session/fault_text.h"
@@ -24,7 +23,6 @@
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using sim::FaultKind;
 using sim::FaultOrder;
 
@@ -203,33 +201,31 @@ FaultView view_fault(const sim::WaitingFault& fault) {
   return view;
 }
 
-Json spec_of(const Scenario& fleet, const FaultView& fault) {
+void put_spec(json::Writer& json, const Scenario& fleet, const FaultView& fault) {
   const FaultOrder& order = fault.order;
-  Json spec{{"kind", live::fault_word(order.kind)},
-            {"gpu", live::gpu_name(order.gpus.front())},
-            {"gpus", fault.gpu_count},
-            {"times", order.times ? Json(*order.times) : Json(nullptr)}};
   const bool is_slow = order.kind == FaultKind::kSlow;
-  spec["seconds"] = is_slow ? Json(order.duration.to_seconds()) : Json(nullptr);
   const bool is_foreign = order.kind == FaultKind::kForeignSlice;
   const GpuModel& model = fleet.model_of(order.gpus.front());
-  spec["profile"] = is_foreign ? Json(profile_name(model, order.profile)) : Json(nullptr);
-  spec["start"] = is_foreign ? Json(order.start) : Json(nullptr);
-  return spec;
+  json.open_object("spec").member("kind", live::fault_word(order.kind));
+  json.member("gpu", live::gpu_name(order.gpus.front())).member("gpus", fault.gpu_count).member("times", order.times);
+  json.member("seconds", is_slow ? std::optional(order.duration.to_seconds()) : std::nullopt);
+  json.member("profile", is_foreign ? std::optional(profile_name(model, order.profile)) : std::nullopt);
+  json.member("start", is_foreign ? std::optional(order.start) : std::nullopt).close_object();
 }
 
 std::string fault_object(const ObjectFormat& format, const FaultView& fault) {
-  const ObjectIdentity identity{.kind = "Fault", .name = live::fault_name(fault.id), .created = fault.since};
-  const Json status{{"phase", "Waiting"},
-                    {"gpus_left", fault.gpus_left},
-                    {"actions_left", fault.order.times ? Json(fault.actions_left) : Json(nullptr)}};
-  return object_of("Fault", metadata_json(format, identity), json::json_text(spec_of(format.fleet, fault)), status);
+  json::Writer json;
+  put_head(json.open_object(), format, {.kind = "Fault", .name = live::fault_name(fault.id), .created = fault.since});
+  put_spec(json, format.fleet, fault);
+  json.open_object("status").member("phase", "Waiting").member("gpus_left", fault.gpus_left);
+  json.member("actions_left", fault.order.times ? std::optional(fault.actions_left) : std::nullopt).close_object();
+  return json.close_object().take();
 }
 
 // ---- requests
 
 HttpResponse fault_response(std::uint64_t id) {
-  return json_response(201, json::json_text({{"id", live::fault_name(id)}}));
+  return json_response(201, json::Writer().open_object().member("id", live::fault_name(id)).close_object().take());
 }
 
 ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/json/writer.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
 #include "live/local/device_source.h"
@@ -48,16 +48,14 @@ struct ObjectIdentity {
   Instant created = {};
   std::uint64_t number = 0;  ///< UidParts::number
 };
-/// Of an object that nobody sets: its version is always 1.
-[[nodiscard]] nlohmann::ordered_json metadata_json(const ObjectFormat& format, const ObjectIdentity& object);
-/// `spec` is JSON already.
-[[nodiscard]] std::string object_of(std::string_view kind, const nlohmann::ordered_json& metadata,
-                                    const std::string& spec, const nlohmann::ordered_json& status);
+/// Adds `apiVersion`, `kind` and `metadata` of an object that nobody sets, whose version is always 1; `spec` and
+/// `status` follow.
+void put_head(json::Writer& json, const ObjectFormat& format, const ObjectIdentity& object);
 
 /// "inference" or "retraining".
 [[nodiscard]] std::string role_word(Role role);
 [[nodiscard]] std::string scheduling_word(GpuScheduling scheduling);
-/// `status.last_minute` of a service; null before its first second.
-[[nodiscard]] nlohmann::ordered_json last_minute_json(const std::optional<live::MinuteFigures>& figures);
+/// `last_minute` of a service; null before its first second.
+void put_last_minute(json::Writer& json, const std::optional<live::MinuteFigures>& figures);
 
 }  // namespace berth::api

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/core/text.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/session/lost_slices.h"
 #include "live/session/object_names.h"
 #include "live/session/service_watch.h"
@@ -18,7 +18,7 @@
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
 // ---- read
 
@@ -67,53 +67,44 @@ void read_events(const live::Session& session, std::uint64_t asked_after, Overvi
 
 // ---- written
 
-Json slice_json(const GpuModel& model, const OverviewSlice& view) {
-  Json services = Json::array();
-  for (const auto& [id, name] : view.holders) {
-    services.push_back({{"number", id.index}, {"name", name.tenant + "/" + name.name}});
-  }
-  return {{"profile", profile_name(model, view.slice.profile)},
-          {"start", view.slice.start},
-          {"length", length_of(model, view.slice.profile)},
-          {"state", live::word(view.state)},
-          {"services", services}};
+void write_slice(Writer& json, const GpuModel& model, const OverviewSlice& view) {
+  json.open_object().member("profile", profile_name(model, view.slice.profile)).member("start", view.slice.start);
+  json.member("length", length_of(model, view.slice.profile)).member("state", live::word(view.state));
+  json.list("services", view.holders, [](Writer& to, const auto& holder) {
+    const auto& [id, name] = holder;
+    to.open_object().member("number", id.index).member("name", name.tenant + "/" + name.name).close_object();
+  });
+  json.close_object();
 }
 
-Json gpu_json(const ObjectFormat& format, const OverviewGpu& view) {
+void write_gpu(Writer& json, const ObjectFormat& format, const OverviewGpu& view) {
   const GpuModel& model = format.fleet.model_of(view.gpu.gpu);
   const GpuState& state = view.gpu.state;
-  Json slices = Json::array();
-  for (const OverviewSlice& slice : view.slices) slices.push_back(slice_json(model, slice));
-  return {{"name", live::gpu_name(view.gpu.gpu)},
-          {"model", model.name},
-          {"units", std::max(1, model.units)},
-          {"health", state.health == GpuHealth::kOk ? "ok" : "lost"},
-          {"scheduling", scheduling_word(state.scheduling)},
-          {"reason", state.health == GpuHealth::kLost ? state.health_reason : state.scheduling_reason},
-          {"slices", slices}};
+  const bool is_lost = state.health == GpuHealth::kLost;
+  json.open_object().member("name", live::gpu_name(view.gpu.gpu)).member("model", model.name);
+  json.member("units", std::max(1, model.units)).member("health", state.health == GpuHealth::kOk ? "ok" : "lost");
+  json.member("scheduling", scheduling_word(state.scheduling));
+  json.member("reason", is_lost ? state.health_reason : state.scheduling_reason);
+  json.list("slices", view.slices, [&](Writer& to, const OverviewSlice& slice) { write_slice(to, model, slice); });
+  json.close_object();
 }
 
-Json service_json(const OverviewService& view) {
+void write_service(Writer& json, const OverviewService& view) {
   const ServiceSpec& spec = *view.service.spec;
+  const auto& floor = spec.floor_attainment;
   const auto& minute = view.service.last_minute;
-  Json conditions = Json::object();
+  json.open_object().member("number", view.id.index).member("tenant", spec.tenant).member("name", spec.name);
+  json.member("phase", live::word(view.service.phase)).member("slices", view.staying);
+  json.member("serving", view.serving).member("capacity", view.service.capacity_per_second);
+  json.member("latency_target_ms", spec.target_ms.to_double());
+  json.member("floor", floor ? std::optional(floor->to_double()) : std::nullopt).open_object("conditions");
   for (const live::Condition& condition : view.service.conditions) {
-    conditions[std::string(live::word(condition.type))] = {{"status", live::word(condition.status)},
-                                                           {"message", condition.message}};
+    json.open_object(live::word(condition.type)).member("status", live::word(condition.status));
+    json.member("message", condition.message).close_object();
   }
-  Json json{{"number", view.id.index},
-            {"tenant", spec.tenant},
-            {"name", spec.name},
-            {"phase", live::word(view.service.phase)},
-            {"slices", view.staying},
-            {"serving", view.serving},
-            {"capacity", view.service.capacity_per_second},
-            {"latency_target_ms", spec.target_ms.to_double()},
-            {"floor", spec.floor_attainment ? Json(spec.floor_attainment->to_double()) : Json(nullptr)},
-            {"conditions", conditions}};
-  json["seconds"] = minute ? Json(minute->seconds) : Json(nullptr);
-  json["last_minute"] = last_minute_json(minute);
-  return json;
+  json.close_object().member("seconds", minute ? std::optional(minute->seconds) : std::nullopt);
+  put_last_minute(json, minute);
+  json.close_object();
 }
 
 /// GPUs of a local world that must not be changed: one machine has few.
@@ -125,11 +116,14 @@ std::size_t count_observed(const ObjectFormat& format) {
   return count;
 }
 
-Json plan_json(const ObjectFormat& format, const std::optional<live::PlanStatus>& plan) {
-  if (!plan) return nullptr;
-  Json json = Json::parse(plan_object(format, *plan, kOverviewActions));
-  json["action_count"] = plan->actions->size();
-  return json;
+void put_newest_plan(Writer& json, const ObjectFormat& format, const std::optional<live::PlanStatus>& plan) {
+  json.key("plan");
+  if (!plan) {
+    json.value(nullptr);
+    return;
+  }
+  put_plan(json.open_object(), format, *plan, kOverviewActions);
+  json.member("action_count", plan->actions->size()).close_object();
 }
 
 }  // namespace
@@ -180,26 +174,18 @@ OverviewView view_overview(const live::Session& session, const OverviewQuery& qu
 
 std::string overview_object(const ApiContext& context, const OverviewView& view) {
   const ObjectFormat& format = context.format;
-  Json fleet{{"gpus", format.fleet.gpu_count()},
-             {"lost", view.lost},
-             {"cordoned", view.cordoned},
-             {"draining", view.draining}};
-  if (format.devices.is_local()) fleet["observed"] = count_observed(format);
-  Json gpus = Json::array();
-  for (const OverviewGpu& gpu : view.gpus) gpus.push_back(gpu_json(format, gpu));
-  Json services = Json::array();
-  for (const OverviewService& service : view.services) services.push_back(service_json(service));
-  std::vector<std::string> events;
-  events.reserve(view.events.size());
-  for (const live::LoggedEvent& event : view.events) events.push_back(event_data(format, event));
-  return json::object_text({{"status", status_object(context, view.status)},
-                            {"fleet", json::json_text(fleet)},
-                            {"gpus", json::json_text(gpus)},
-                            {"service_count", json::json_text(view.service_count)},
-                            {"services", json::json_text(services)},
-                            {"plan", json::json_text(plan_json(format, view.plan))},
-                            {"events", json::list_text(events)},
-                            {"last_event", json::json_text(view.last_event)}});
+  Writer json;
+  json.open_object().key("status").written(status_object(context, view.status));
+  json.open_object("fleet").member("gpus", format.fleet.gpu_count()).member("lost", view.lost);
+  json.member("cordoned", view.cordoned).member("draining", view.draining);
+  if (format.devices.is_local()) json.member("observed", count_observed(format));
+  json.close_object();
+  json.list("gpus", view.gpus, [&](Writer& to, const OverviewGpu& gpu) { write_gpu(to, format, gpu); });
+  json.member("service_count", view.service_count).list("services", view.services, write_service);
+  put_newest_plan(json, format, view.plan);
+  json.list("events", view.events,
+            [&](Writer& to, const live::LoggedEvent& event) { to.written(event_data(format, event)); });
+  return json.member("last_event", view.last_event).close_object().take();
 }
 
 }  // namespace berth::api

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/core/text.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 
 namespace berth::api {
 namespace {
@@ -94,9 +94,15 @@ HttpResponse json_response(int status, std::string body) {
   return {.status = status, .content_type = "application/json", .headers = {}, .body = std::move(body) + "\n"};
 }
 
+void put_list(json::Writer& json, const std::vector<std::string>& items, const std::string& next) {
+  json.list("items", items, [](json::Writer& to, const std::string& item) { to.written(item); });
+  json.open_object("metadata").member("continue", next.empty() ? std::nullopt : std::optional(next)).close_object();
+}
+
 std::string list_object(const std::vector<std::string>& items, const std::string& next) {
-  const std::string token = next.empty() ? "null" : json::json_text(next);
-  return json::object_text({{"items", json::list_text(items)}, {"metadata", json::object_text({{"continue", token}})}});
+  json::Writer json;
+  put_list(json.open_object(), items, next);
+  return json.close_object().take();
 }
 
 std::string number_key(std::uint64_t number) { return fmt::format("{:020}", number); }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json/writer.h"
 #include "domain/ports/http_server.h"
 #include "surface/api/api_error.h"
 
@@ -18,6 +19,8 @@ namespace berth::api {
 [[nodiscard]] HttpResponse json_response(int status, std::string body);
 /// {"items":[..],"metadata":{"continue":..}}; `next` empty: null.
 [[nodiscard]] std::string list_object(const std::vector<std::string>& items, const std::string& next);
+/// Adds these two members to an open object.
+void put_list(json::Writer& json, const std::vector<std::string>& items, const std::string& next);
 
 /// A query with a parameter that is not what was wanted: 400.
 [[nodiscard]] ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found);

@@ -4,22 +4,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/session/object_names.h"
 
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using json::json_text;
+using json::Writer;
 
 std::string wall_text(std::int64_t unix_micros) { return WorldEpoch{.unix_micros = unix_micros}.text(Instant()); }
+
+std::optional<std::string> text_or_nothing(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
 
 std::string_view word(live::ActionPhase phase) {
   switch (phase) {
@@ -37,85 +39,83 @@ std::string_view word(live::ActionPhase phase) {
   return "";
 }
 
-/// Makes the parts of one plan.
+/// Writes the parts of one plan.
 class PlanWriter {
  public:
-  PlanWriter(const ObjectFormat& format, const live::PlanStatus& status)
-      : fleet_(format.fleet), status_(status), plan_(*status.plan) {}
+  PlanWriter(Writer& json, const ObjectFormat& format, const live::PlanStatus& status)
+      : json_(json), fleet_(format.fleet), status_(status), plan_(*status.plan) {}
 
-  [[nodiscard]] Json actions(std::size_t count_max) const {
-    Json actions = Json::array();
-    for (std::size_t i = 0; i < std::min(count_max, plan_.actions.size()); ++i) actions.push_back(action(i));
-    return actions;
+  void put_actions(std::size_t count_max) {
+    json_.open_list("actions");
+    for (std::size_t i = 0; i < std::min(count_max, plan_.actions.size()); ++i) write_action(i);
+    json_.close_list();
   }
 
   /// Without the changes that are in the plan.
-  [[nodiscard]] Json ahead() const {
-    Json ahead = Json::array();
+  void put_ahead() {
+    json_.open_list("ahead");
     for (const ChangeAhead& change : plan_.ahead) {
-      if (change.after_seconds > 0) ahead.push_back(change_ahead(change));
+      if (change.after_seconds > 0) write_change_ahead(change);
     }
-    return ahead;
+    json_.close_list();
   }
 
  private:
-  [[nodiscard]] Json action(std::size_t index) const {
+  void write_action(std::size_t index) {
     const Action& action = plan_.actions[index];
     const Slice& slice = slice_of(action.what);
-    Json json{{"id", fmt::format("{}", index + 1)},
-              {"type", live::action_word(action.what)},
-              {"gpu", live::gpu_name(slice.gpu)},
-              {"profile", profile_of(slice)},
-              {"start", slice.start}};
+    json_.open_object().member("id", fmt::format("{}", index + 1)).member("type", live::action_word(action.what));
+    json_.member("gpu", live::gpu_name(slice.gpu)).member("profile", profile_of(slice)).member("start", slice.start);
     const auto* assign = std::get_if<AssignSlice>(&action.what);
     const Holding* held = assign != nullptr && !assign->holding.services.empty() ? &assign->holding : nullptr;
     const live::ServiceName* holder = held != nullptr ? status_.names->find(held->services.front()) : nullptr;
-    json["tenant"] = holder != nullptr ? Json(holder->tenant) : Json(nullptr);
-    json["service"] = holder != nullptr ? Json(holder->name) : Json(nullptr);
-    json["role"] = held != nullptr ? Json(role_word(held->role)) : Json(nullptr);
-    json["reason"] = action.reason.text;
-    json["preconditions"] = preconditions(slice.gpu);
-    json["phase"] = word(status_.actions->phase(index));
-    const std::string& message = status_.actions->message(index);
-    json["message"] = message.empty() ? Json(nullptr) : Json(message);
-    return json;
+    json_.member("tenant", holder != nullptr ? std::optional(holder->tenant) : std::nullopt);
+    json_.member("service", holder != nullptr ? std::optional(holder->name) : std::nullopt);
+    json_.member("role", held != nullptr ? std::optional(role_word(held->role)) : std::nullopt);
+    json_.member("reason", action.reason.text);
+    put_preconditions(slice.gpu);
+    json_.member("phase", word(status_.actions->phase(index)));
+    json_.member("message", text_or_nothing(status_.actions->message(index))).close_object();
   }
 
-  /// What must still stand on the GPU, and be the same service, when the action begins.
-  [[nodiscard]] Json preconditions(GpuId gpu) const {
-    Json slices = Json::object();
-    Json services = Json::object();
+  /// What must still exist on the GPU, and be the same service, when the action begins.
+  void put_preconditions(GpuId gpu) {
     const auto fact = std::ranges::lower_bound(plan_.facts, gpu, {}, &GpuFact::gpu);
-    if (fact != plan_.facts.end() && fact->gpu == gpu) {
+    const bool is_known = fact != plan_.facts.end() && fact->gpu == gpu;
+    json_.open_object("preconditions").open_object("slices");
+    if (is_known) {
       for (const SliceFact& each : fact->slices) {
-        slices[fmt::format("{}-{}", profile_of(each.slice), each.slice.start)] = each.number;
-      }
-      for (const ServiceFact& each : fact->services) {
-        if (const auto* name = status_.names->find(each.service)) {
-          services[name->tenant + "/" + name->name] = each.revision;
-        }
+        json_.member(fmt::format("{}-{}", profile_of(each.slice), each.slice.start), each.number);
       }
     }
-    return {{"slices", std::move(slices)}, {"services", std::move(services)}};
+    json_.close_object().open_object("services");
+    if (is_known) {
+      for (const ServiceFact& each : fact->services) {
+        const auto* name = status_.names->find(each.service);
+        if (name != nullptr) json_.member(name->tenant + "/" + name->name, each.revision);
+      }
+    }
+    json_.close_object().close_object();
   }
 
-  [[nodiscard]] Json change_ahead(const ChangeAhead& change) const {
-    Json slices = Json::array();
+  void write_change_ahead(const ChangeAhead& change) {
+    json_.open_object().member("gpu", live::gpu_name(change.gpu)).member("after_seconds", change.after_seconds);
+    json_.open_list("slices");
     for (const Allocation& allocation : change.to) {
       const Holding& holding = allocation.holding;
       const auto* holder = holding.services.empty() ? nullptr : status_.names->find(holding.services.front());
-      slices.push_back({{"profile", profile_of(holding.slice)},
-                        {"start", holding.slice.start},
-                        {"service", holder == nullptr ? Json(nullptr) : Json(holder->name)},
-                        {"role", holder == nullptr ? Json(nullptr) : Json(role_word(holding.role))}});
+      json_.open_object().member("profile", profile_of(holding.slice)).member("start", holding.slice.start);
+      json_.member("service", holder == nullptr ? std::nullopt : std::optional(holder->name));
+      json_.member("role", holder == nullptr ? std::nullopt : std::optional(role_word(holding.role))).close_object();
     }
-    return {{"gpu", live::gpu_name(change.gpu)}, {"after_seconds", change.after_seconds}, {"slices", slices}};
+    json_.close_list().close_object();
   }
 
   [[nodiscard]] std::string profile_of(const Slice& slice) const {
     return profile_name(fleet_.model_of(slice.gpu), slice.profile);
   }
 
+  Writer& json_;
   const Scenario& fleet_;
   const live::PlanStatus& status_;
   const Plan& plan_;
@@ -129,28 +129,32 @@ std::optional<double> gap_of(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_object(const ObjectFormat& format, const live::PlanStatus& status, std::size_t actions_max) {
+void put_plan(Writer& json, const ObjectFormat& format, const live::PlanStatus& status, std::size_t actions_max) {
   const Plan& plan = *status.plan;
-  const PlanWriter writer(format, status);
-  const auto time_or_null = [&](const auto& at) { return at ? Json(format.epoch.text(*at)) : Json(nullptr); };
-  const Json spec{{"epoch", plan.epoch},
-                  {"base_version", plan.base_version},
-                  {"made_at", format.epoch.text(plan.made_at)},
-                  {"acts_at", time_or_null(status.acts_at)},
-                  {"expires_at", time_or_null(plan.expires_at)},
-                  {"objective", json::or_null(plan.objective)},
-                  {"bound", json::or_null(plan.bound)},
-                  {"gap", json::or_null(gap_of(plan))},
-                  {"promised_gain", json::or_null(plan.promised_gain)},
-                  {"conflict", status.conflict.empty() ? Json(nullptr) : Json(status.conflict)},
-                  {"ahead", writer.ahead()},
-                  {"actions", writer.actions(actions_max)}};
+  PlanWriter parts(json, format, status);
+  const auto text_of_time = [&](const std::optional<Instant>& at) {
+    return at ? std::optional(format.epoch.text(*at)) : std::nullopt;
+  };
+  put_head(json, format, {.kind = "Plan", .name = live::plan_name(plan.id), .created = plan.made_at});
+  json.open_object("spec").member("epoch", plan.epoch).member("base_version", plan.base_version);
+  json.member("made_at", format.epoch.text(plan.made_at)).member("acts_at", text_of_time(status.acts_at));
+  json.member("expires_at", text_of_time(plan.expires_at));
+  json.member("objective", plan.objective).member("bound", plan.bound).member("gap", gap_of(plan));
+  json.member("promised_gain", plan.promised_gain);
+  if (status.conflict.empty()) json.member("conflict", nullptr);
+  if (!status.conflict.empty()) json.list("conflict", status.conflict);
+  parts.put_ahead();
+  parts.put_actions(actions_max);
+  json.close_object().open_object("status").member("phase", phase_word(status.phase));
+  json.member("message", text_or_nothing(status.message));
   const auto waits_until = status.expires_at_wall_us;
-  const Json state{{"phase", phase_word(status.phase)},
-                   {"message", status.message.empty() ? Json(nullptr) : Json(status.message)},
-                   {"expires_at_wall", waits_until ? Json(wall_text(*waits_until)) : Json(nullptr)}};
-  const ObjectIdentity identity{.kind = "Plan", .name = live::plan_name(plan.id), .created = plan.made_at};
-  return object_of("Plan", metadata_json(format, identity), json_text(spec), state);
+  json.member("expires_at_wall", waits_until ? std::optional(wall_text(*waits_until)) : std::nullopt).close_object();
+}
+
+std::string plan_object(const ObjectFormat& format, const live::PlanStatus& status, std::size_t actions_max) {
+  Writer json;
+  put_plan(json.open_object(), format, status, actions_max);
+  return json.close_object().take();
 }
 
 std::string_view phase_word(live::PlanPhase phase) {

@@ -14,6 +14,8 @@ namespace berth::api {
 /// With the first `actions_max` of its actions.
 [[nodiscard]] std::string plan_object(const ObjectFormat& format, const live::PlanStatus& plan,
                                       std::size_t actions_max = SIZE_MAX);
+/// Adds its members to an open object.
+void put_plan(json::Writer& json, const ObjectFormat& format, const live::PlanStatus& plan, std::size_t actions_max);
 /// "awaiting_approval".
 [[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
 

@@ -1,10 +1,10 @@
 #include "surface/api/promise_routes.h"
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/session/object_names.h"
 #include "live/session/promise_book.h"
 #include "live/session/session.h"
@@ -14,7 +14,7 @@
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
 struct PromiseView {
   live::JudgedPromise what;
@@ -61,17 +61,15 @@ ApiResult<PromisesView> read_promises(const live::Session& session, const HttpRe
 }
 
 /// Null where nothing was promised.
-Json share_json(double part, double promised) { return promised > 0 ? Json(part / promised) : Json(nullptr); }
+std::optional<double> share_of(double part, double promised) {
+  return promised > 0 ? std::optional(part / promised) : std::nullopt;
+}
 
-Json sums_json(const live::PromiseSums& sums) {
-  return {{"changes", sums.changes},
-          {"promised", sums.promised},
-          {"achieved", sums.achieved},
-          {"share", share_json(sums.achieved, sums.promised)},
-          {"cuts", sums.cuts},
-          {"cuts_promised", sums.cuts_promised},
-          {"lost_to_delay", sums.lost_to_delay},
-          {"lost_share", share_json(sums.lost_to_delay, sums.cuts_promised)}};
+void put_sums(Writer& json, const live::PromiseSums& sums) {
+  json.member("changes", sums.changes).member("promised", sums.promised).member("achieved", sums.achieved);
+  json.member("share", share_of(sums.achieved, sums.promised)).member("cuts", sums.cuts);
+  json.member("cuts_promised", sums.cuts_promised).member("lost_to_delay", sums.lost_to_delay);
+  json.member("lost_share", share_of(sums.lost_to_delay, sums.cuts_promised));
 }
 
 std::string promise_json(const ObjectFormat& format, const PromiseView& view) {
@@ -79,17 +77,16 @@ std::string promise_json(const ObjectFormat& format, const PromiseView& view) {
   const bool is_void = !promise.void_because.empty();
   const bool is_judged = !view.is_open && !is_void;
   const char* state = is_void ? "void" : (view.is_open ? "open" : "judged");
-  const Json json{{"plan", live::plan_name(promise.plan)},
-                  {"gpu", live::gpu_name(promise.gpu)},
-                  {"state", state},
-                  {"reason", is_void ? Json(promise.void_because) : Json(nullptr)},
-                  {"began_at", format.epoch.text(promise.began)},
-                  {"judged_at", view.is_open ? Json(nullptr) : Json(format.epoch.text(promise.judged_at))},
-                  {"cuts", view.is_open ? Json(nullptr) : Json(promise.is_cut)},
-                  {"promised", promise.promised},
-                  {"achieved", is_judged ? Json(promise.achieved) : Json(nullptr)},
-                  {"on_time", is_judged ? Json(promise.on_time) : Json(nullptr)}};
-  return json::json_text(json);
+  Writer json;
+  json.open_object().member("plan", live::plan_name(promise.plan)).member("gpu", live::gpu_name(promise.gpu));
+  json.member("state", state).member("reason", is_void ? std::optional(promise.void_because) : std::nullopt);
+  json.member("began_at", format.epoch.text(promise.began));
+  json.member("judged_at", view.is_open ? std::nullopt : std::optional(format.epoch.text(promise.judged_at)));
+  json.member("cuts", view.is_open ? std::nullopt : std::optional(promise.is_cut));
+  json.member("promised", promise.promised);
+  json.member("achieved", is_judged ? std::optional(promise.achieved) : std::nullopt);
+  json.member("on_time", is_judged ? std::optional(promise.on_time) : std::nullopt);
+  return json.close_object().take();
 }
 
 /// The list, with the sums beside its items.
@@ -100,16 +97,14 @@ ApiResult<HttpAnswer> list_promises(const ApiContext& context, const Call& call)
   std::vector<std::string> items;
   items.reserve(view->page.items.size());
   for (const PromiseView& item : view->page.items) items.push_back(promise_json(context.format, item));
-  Json counted = sums_json(view->counted);
-  counted["changes_min"] = live::kPromisedChangesMin;
-  counted["share_min"] = live::kPromiseShareMin;
-  counted["cuts_min"] = live::kPromisedCutsMin;
-  counted["lost_share_max"] = live::kLostToDelayMax;
-  const Json sums{
-      {"last_hour", sums_json(view->hour)}, {"last_day", sums_json(view->day)}, {"counted", std::move(counted)}};
-  std::string list = list_object(items, view->page.next);
-  list.pop_back();  // the brace
-  return json_response(200, list + "," + json::json_text(sums).substr(1));
+  Writer json;
+  put_list(json.open_object(), items, view->page.next);
+  put_sums(json.open_object("last_hour"), view->hour);
+  put_sums(json.close_object().open_object("last_day"), view->day);
+  put_sums(json.close_object().open_object("counted"), view->counted);
+  json.member("changes_min", live::kPromisedChangesMin).member("share_min", live::kPromiseShareMin);
+  json.member("cuts_min", live::kPromisedCutsMin).member("lost_share_max", live::kLostToDelayMax).close_object();
+  return json_response(200, json.close_object().take());
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "base/core/text.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/session/series_points.h"
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
@@ -22,7 +21,7 @@
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
 /// The words of a query; what they are about is known to the session.
 struct AskedSeries {
@@ -107,48 +106,48 @@ ApiResult<std::vector<live::SeriesPoint>> read_series(const ApiContext& context,
 
 // ---- what is shown
 
-Json ms_json(const LatencyBuckets& latencies, int percent) {
+std::optional<double> percentile_ms(const LatencyBuckets& latencies, int percent) {
   constexpr double kMicrosPerMs = 1000;
   const auto us = percentile_us(latencies, percent);
-  return us ? Json(*us / kMicrosPerMs) : Json(nullptr);
+  return us ? std::optional(*us / kMicrosPerMs) : std::nullopt;
 }
 
 /// What all points have. Absent figures: nothing is known.
-void put_counts(Json& json, const std::optional<ServiceFigures>& known) {
+void put_counts(Writer& json, const std::optional<ServiceFigures>& known) {
   constexpr double kMicrosPerUnit = 1e6;
   if (!known) {
-    json["seconds"] = 0;
-    for (const char* key : {"requests", "in_time", "late", "dropped", "goodput", "queue_max"}) json[key] = nullptr;
+    json.member("seconds", 0);
+    for (const char* key : {"requests", "in_time", "late", "dropped", "goodput", "queue_max"})
+      json.member(key, nullptr);
     return;
   }
   const ServiceFigures& figures = *known;
   const std::int64_t settled = figures.in_time + figures.late + figures.dropped;
-  json["seconds"] = figures.seconds;
-  json["requests"] = figures.requests;
-  json["in_time"] = figures.in_time;
-  json["late"] = figures.late;
-  json["dropped"] = figures.dropped;
-  json["goodput"] =
-      settled == 0
-          ? Json(nullptr)
-          : Json(static_cast<double>(figures.accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(settled));
-  json["queue_max"] = figures.queued_max;
+  std::optional<double> goodput;
+  if (settled != 0) {
+    goodput = static_cast<double>(figures.accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(settled);
+  }
+  json.member("seconds", figures.seconds).member("requests", figures.requests).member("in_time", figures.in_time);
+  json.member("late", figures.late).member("dropped", figures.dropped).member("goodput", goodput);
+  json.member("queue_max", figures.queued_max);
 }
 
-void put_fleet(Json& json, const std::optional<FleetFigures>& fleet, bool knows_load) {
+void put_fleet(Writer& json, const std::optional<FleetFigures>& fleet, bool knows_load) {
   const auto share = [&](double FleetFigures::* of, bool is_known) {
-    return is_known && fleet && fleet->available_us > 0 ? Json((*fleet).*of / fleet->available_us) : Json(nullptr);
+    const bool has_share = is_known && fleet && fleet->available_us > 0;
+    return has_share ? std::optional((*fleet).*of / fleet->available_us) : std::nullopt;
   };
-  json["allocated"] = share(&FleetFigures::allocated_us, true);
-  json["busy"] = share(&FleetFigures::busy_us, knows_load);
-  json["effective"] = share(&FleetFigures::effective_us, knows_load);
-  json["lost_gpus_max"] = fleet ? Json(fleet->lost_gpus_max) : Json(nullptr);
-  json["cost_micro_usd_per_hour"] = fleet ? json::or_null(fleet->micro_usd_per_hour) : Json(nullptr);
+  json.member("allocated", share(&FleetFigures::allocated_us, true));
+  json.member("busy", share(&FleetFigures::busy_us, knows_load));
+  json.member("effective", share(&FleetFigures::effective_us, knows_load));
+  json.member("lost_gpus_max", fleet ? std::optional(fleet->lost_gpus_max) : std::nullopt);
+  json.member("cost_micro_usd_per_hour", fleet ? fleet->micro_usd_per_hour : std::nullopt);
 }
 
 std::string point_object(const ObjectFormat& format, const live::SeriesPoint& point, bool is_fleet) {
-  Json json{{"from", format.epoch.text(Instant::at_second(point.from))},
-            {"to", format.epoch.text(Instant::at_second(point.to))}};
+  Writer json;
+  json.open_object().member("from", format.epoch.text(Instant::at_second(point.from)));
+  json.member("to", format.epoch.text(Instant::at_second(point.to)));
   // A simulated fleet without services gets no requests. What real GPUs do is only known while the load is simulated.
   const bool is_known = point.figures || !format.devices.is_local();
   const ServiceFigures figures = point.figures.value_or(ServiceFigures{.seconds = 0});
@@ -156,10 +155,10 @@ std::string point_object(const ObjectFormat& format, const live::SeriesPoint& po
   if (is_fleet) {
     put_fleet(json, point.fleet, is_known);
   } else {
-    json["latency_p50_ms"] = ms_json(figures.latencies, 50);
-    json["latency_p99_ms"] = ms_json(figures.latencies, 99);
+    json.member("latency_p50_ms", percentile_ms(figures.latencies, 50));
+    json.member("latency_p99_ms", percentile_ms(figures.latencies, 99));
   }
-  return json::json_text(json);
+  return json.close_object().take();
 }
 
 ApiResult<HttpAnswer> list_series(const ApiContext& context, const Call& call) {

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json/compare.h"
 #include "base/json/document.h"
+#include "base/json/values.h"
 #include "base/yaml/reader.h"
 #include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"
@@ -31,8 +32,6 @@ namespace {
 constexpr std::size_t kNameBytesMax = 63;
 constexpr std::size_t kLabelBytesMax = 253;
 constexpr std::size_t kLabelsMax = 256;
-constexpr std::string_view kWanted = "wanted ";
-constexpr std::string_view kFound = ", found ";
 
 /// What a body says about the object besides its spec.
 struct Envelope {
@@ -175,14 +174,6 @@ std::vector<Pin> pins_of_others(const live::Session& session, const live::Servic
   return pins;
 }
 
-/// The part of "GPU 4: wanted W, found F" behind one word and before another; absent if it is not there.
-std::optional<std::string> part_of(std::string_view text, std::string_view behind, std::string_view before) {
-  const std::size_t at = text.find(behind);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(at + behind.size());
-  return std::string(before.empty() ? rest : rest.substr(0, rest.find(before)));
-}
-
 /// Why no plan could keep the constraints of this service together with those that are there.
 std::optional<ApiError> find_conflict_with(const live::Session& session, const Scenario& fleet,
                                            const live::ServiceName& name, ServiceSpec spec) {
@@ -202,10 +193,10 @@ std::optional<ApiError> find_conflict_with(const live::Session& session, const S
   return ApiError{
       .status = 422,
       .code = "conflict",
-      .message = conflict_text(scenario, conflict->constraints, conflict->is_minimal) + ": " + conflict->why,
+      .message = conflict_text(scenario, conflict->constraints, /*is_minimal=*/true) + ": " + conflict->text(),
       .field = "spec.pins",
-      .wanted = part_of(conflict->why, kWanted, kFound),
-      .found = part_of(conflict->why, kFound, "")};
+      .wanted = conflict->wanted,
+      .found = conflict->found};
 }
 
 ApiError no_tenant(const std::string& name) {
@@ -340,13 +331,16 @@ std::string keep_what_reads_the_same(const ApiContext& context, const live::Serv
     object.spec = *view->spec;
     return given_text;
   }
-  const auto given = nlohmann::json::parse(given_text);
-  const auto stored = nlohmann::json::parse(stored_text);
-  if (given == stored) {
+  const auto given = json::parse_document(given_text, "given", json::kNoLimits).value();
+  const auto stored = json::parse_document(stored_text, "stored", json::kNoLimits).value();
+  if (json::is_same_to_doubles(given, stored)) {
     object.spec = *view->spec;
     return stored_text;
   }
-  if (given.value("arrivals", nlohmann::json()) != stored.value("arrivals", nlohmann::json())) return given_text;
+  const yaml::Node* given_arrivals = json::find_member(given, "arrivals");
+  const yaml::Node* stored_arrivals = json::find_member(stored, "arrivals");
+  if ((given_arrivals == nullptr) != (stored_arrivals == nullptr)) return given_text;
+  if (given_arrivals != nullptr && !json::is_same_to_doubles(*given_arrivals, *stored_arrivals)) return given_text;
   object.spec.arrivals = view->spec->arrivals;
   return scenario::service_spec_json(object.spec, fleet, object.blobs);
 }

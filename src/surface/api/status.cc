@@ -1,9 +1,9 @@
 #include "surface/api/status.h"
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "domain/values/no_changes.h"
 #include "live/session/live_figures.h"
 #include "live/session/session.h"
@@ -12,9 +12,28 @@
 namespace berth::api {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
-Json ms_or_null(double ms, bool is_known) { return is_known ? Json(ms) : Json(nullptr); }
+std::optional<double> ms_or_null(double ms, bool is_known) { return is_known ? std::optional(ms) : std::nullopt; }
+
+void put_driver(Writer& json, const DriverStatus& driver) {
+  const bool has_steps = driver.step_count > 0;
+  json.open_object("steps").member("count", driver.step_count);
+  json.member("p50_ms", ms_or_null(driver.step_ms_p50, has_steps));
+  json.member("p99_ms", ms_or_null(driver.step_ms_p99, has_steps));
+  json.member("max_ms", ms_or_null(driver.step_ms_max, has_steps)).close_object();
+  json.open_object("solver").member("running", driver.is_solving);
+  json.member("last_ms", ms_or_null(driver.last_solve_ms, driver.last_solve_ms > 0)).close_object();
+}
+
+void put_funnel(Writer& json, const std::optional<live::FunnelShares>& funnel, bool knows_load) {
+  const auto share = [&](double live::FunnelShares::* of, bool is_known) {
+    return funnel && is_known ? std::optional((*funnel).*of) : std::nullopt;
+  };
+  json.open_object("funnel").member("allocated", share(&live::FunnelShares::allocated, true));
+  json.member("busy", share(&live::FunnelShares::busy, knows_load));
+  json.member("effective", share(&live::FunnelShares::effective, knows_load)).close_object();
+}
 
 }  // namespace
 
@@ -29,34 +48,24 @@ StatusView view_status(const live::Session& session) {
 
 std::string status_object(const ApiContext& context, const StatusView& view) {
   const DriverStatus driver = context.driver_status();
-  const bool has_steps = driver.step_count > 0;
-  Json status{{"world", context.format.devices.is_local() ? "local" : "simulated"},
-              {"time", context.format.epoch.text(view.now)}};
-  status["speed"] = driver.speed > 0 ? Json(driver.speed) : Json("max");
-  status["load"] = load_json(context.format.devices);
-  status["devices"] =
-      context.format.devices.is_local() ? library_json(context.format.devices.library()) : Json(nullptr);
-  status["steps"] = {{"count", driver.step_count},
-                     {"p50_ms", ms_or_null(driver.step_ms_p50, has_steps)},
-                     {"p99_ms", ms_or_null(driver.step_ms_p99, has_steps)},
-                     {"max_ms", ms_or_null(driver.step_ms_max, has_steps)}};
-  status["solver"] = {{"running", driver.is_solving},
-                      {"last_ms", ms_or_null(driver.last_solve_ms, driver.last_solve_ms > 0)}};
-  status["planning"] = {{"paused", view.pause.has_value()},
-                        {"reason", view.pause ? Json(view.pause->reason) : Json(nullptr)}};
-  status["no_changes"] = view.no_changes.empty() ? Json(nullptr) : Json(view.no_changes);
-  status["memory_only"] = false;
-  status["read_only"] = json::or_null(driver.store_failure);
-  const auto share = [&](double live::FunnelShares::* of, bool is_known) {
-    return view.funnel && is_known ? Json((*view.funnel).*of) : Json(nullptr);
-  };
-  const bool knows_load = context.format.devices.knows_load();
-  status["funnel"] = {{"allocated", share(&live::FunnelShares::allocated, true)},
-                      {"busy", share(&live::FunnelShares::busy, knows_load)},
-                      {"effective", share(&live::FunnelShares::effective, knows_load)}};
-  status["goodput"] = json::or_null(view.goodput);
-  status["cost_micro_usd_per_hour"] = json::or_null(live::cost_micro_usd_per_hour(context.format.fleet));
-  return json::json_text(status);
+  const live::DeviceSource& devices = context.format.devices;
+  Writer json;
+  json.open_object().member("world", devices.is_local() ? "local" : "simulated");
+  json.member("time", context.format.epoch.text(view.now)).key("speed");
+  driver.speed > 0 ? json.value(driver.speed) : json.value("max");
+  put_load(json, devices);
+  json.key("devices");
+  if (devices.is_local()) write_library(json, devices.library());
+  if (!devices.is_local()) json.value(nullptr);
+  put_driver(json, driver);
+  json.open_object("planning").member("paused", view.pause.has_value());
+  json.member("reason", view.pause ? std::optional(view.pause->reason) : std::nullopt).close_object();
+  json.member("no_changes", view.no_changes.empty() ? std::nullopt : std::optional(view.no_changes));
+  json.member("memory_only", false).member("read_only", driver.store_failure);
+  put_funnel(json, view.funnel, devices.knows_load());
+  json.member("goodput", view.goodput);
+  json.member("cost_micro_usd_per_hour", live::cost_micro_usd_per_hour(context.format.fleet));
+  return json.close_object().take();
 }
 
 }  // namespace berth::api

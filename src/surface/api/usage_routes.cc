@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/core/sort_stably.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/session/session.h"
 #include "live/session/usage_text.h"
 #include "surface/api/api_context.h"
@@ -160,12 +160,14 @@ ApiResult<UsagePage> read_usage(const ApiContext& context, const AskedUsage& ask
 std::string usage_object(const ObjectFormat& format, const UsagePage& page, const UsageView& view,
                          const UsageSpan& span) {
   std::string text = view.what ? live::usage_body(format.fleet, {view.key.gpu}, *view.what) : view.body;
-  text.pop_back();
+  text.pop_back();  // the brace
   const Instant from(std::max(view.key.from_us, span.from_us));
   const Instant to(std::min(view.to_us, span.to_us));
   const bool is_open = view.to_us >= page.open_us && page.as_of_us < span.to_us;
-  return fmt::format(R"({},"from":"{}","to":{},"open":{}}})", text, format.epoch.text(from),
-                     is_open ? "null" : json::json_text(format.epoch.text(to)), is_open);
+  json::Writer json;
+  json.open_object().member("from", format.epoch.text(from));
+  json.member("to", is_open ? std::nullopt : std::optional(format.epoch.text(to))).member("open", is_open);
+  return text + "," + json.close_object().take().substr(1);
 }
 
 ApiResult<HttpAnswer> list_usage(const ApiContext& context, const Call& call) {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "live/chain/field_hash.h"
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
@@ -179,8 +178,9 @@ HttpResponse PendingWrite::answer_begun(int status) const {
     }
   }
   // What it was about is gone, or has no path: all that is known is that it was carried out.
-  nlohmann::ordered_json body{{"metadata", {{"name", request_.path.back()}}}};
-  return {.status = status, .content_type = "application/json", .headers = {}, .body = json::json_text(body) + "\n"};
+  json::Writer body;
+  body.open_object().open_object("metadata").member("name", request_.path.back()).close_object().close_object();
+  return {.status = status, .content_type = "application/json", .headers = {}, .body = body.take_line()};
 }
 
 const live::WriteAnswer& PendingWrite::render() {

@@ -19,6 +19,17 @@ constexpr const char* kProgramHelp =
     "Plans how the GPUs of a fleet are partitioned and which service runs where; replays arrivals to show what plans "
     "give.";
 
+constexpr const char* kFirstSteps =
+    "Begin with one of these:\n"
+    "  berth up                       a demo on simulated GPUs, with a page in the browser\n"
+    "  berth up --world local         watches this machine's GPUs, and changes nothing\n"
+    "  berth mig layouts --gpu H100-80GB-SXM5\n"
+    "                                 how one of your GPUs can be partitioned\n"
+    "  berth pack --help              the fewest GPUs for your models and rates\n"
+    "  berth replay --help            what policies give on your recorded load\n"
+    "\n"
+    "berth --help lists all verbs, berth help VERB describes one.\n";
+
 /// In the order in which --help lists them.
 std::vector<Verb> all_verbs() {
   Verb plan = plan_verb();
@@ -36,7 +47,8 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
   const Program program = {.name = "berth",
                            .help = kProgramHelp,
                            .version = "berth " BERTH_VERSION,
-                           .footer = "berth VERB --help describes a verb.",
+                           .footer = "berth help VERB describes a verb.",
+                           .first_steps = kFirstSteps,
                            .verbs = all_verbs()};
   VerbContext context{.in = parts.in,
                       .out = parts.out,

@@ -15,9 +15,9 @@ std::optional<double> asked_of(Objective objective, const Goodputs& goodputs) {
 
 }  // namespace
 
-Json bound_json(const study::ReplayResult& result) {
-  return {{"any", or_null(asked_of(result.objective, result.bound.any))},
-          {"unshared", or_null(asked_of(result.objective, result.bound.without_sharing))}};
+void write_bound(json::Writer& json, const study::ReplayResult& result) {
+  json.open_object().member("any", asked_of(result.objective, result.bound.any));
+  json.member("unshared", asked_of(result.objective, result.bound.without_sharing)).close_object();
 }
 
 std::string bound_distance(const study::ReplayResult& result, const measure::PolicyResult& policy) {

@@ -8,9 +8,9 @@
 
 namespace berth::report {
 
-/// {"any", "unshared"}: the bounds of the goodput that the scenario's objective names, for all policies and for those
-/// that keep services apart; null if there is none.
-[[nodiscard]] Json bound_json(const study::ReplayResult& result);
+/// Writes {"any", "unshared"}: the bounds of the goodput that the scenario's objective names, for all policies and for
+/// those that keep services apart; null if there is none.
+void write_bound(json::Writer& json, const study::ReplayResult& result);
 
 /// Such as "0.021 below the bound: 97.6 % of it". A policy that keeps services apart is compared with the bound for
 /// such policies ("below the bound without sharing", if that differs), others with the bound for all. Empty if the

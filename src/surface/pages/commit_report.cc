@@ -8,8 +8,10 @@
 
 #include "base/core/figure_text.h"
 #include "purchase/commit/verdict.h"
+#include "surface/figures/commit_figures.h"
 #include "surface/pages/chart.h"
 #include "surface/pages/commit_charts.h"
+#include "surface/pages/figure_html.h"
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
@@ -60,37 +62,6 @@ std::string commit_headline(const CommitComparison& comparison) {
   return fmt::format("{} hours of demand: {} costs least{}, {}.", with_separators(std::ssize(comparison.demand)),
                      purchase::name_of(best->policy), purchase::has_hindsight(best->policy) ? ", in hindsight" : "",
                      dollars(best->cost.micro_usd));
-}
-
-std::string against_on_demand(const CommitComparison& comparison, const CommitScore& score) {
-  const CommitScore* on_demand = commit_score_of(comparison, CommitPolicy::kOnDemand);
-  if (on_demand == nullptr || on_demand->cost.micro_usd <= 0) return std::string(kAbsentCell);
-  const double change = static_cast<double>(score.cost.micro_usd) / static_cast<double>(on_demand->cost.micro_usd) - 1;
-  const std::string text = fmt::format("{:+.1f} %", change * 100);
-  return text == "+0.0 %" || text == "-0.0 %" ? "0.0 %" : text;
-}
-
-std::string commit_row(const CommitComparison& comparison, const CommitScore& score, std::int64_t most_micro_usd) {
-  const double share =
-      most_micro_usd > 0 ? static_cast<double>(score.cost.micro_usd) / static_cast<double>(most_micro_usd) : 0;
-  return fmt::format(R"(<tr{}><th scope="row">{}{}</th>)",
-                     score.policy == CommitPolicy::kBerth ? R"( class="ours")" : "", purchase::name_of(score.policy),
-                     purchase::has_hindsight(score.policy) ? " *" : "") +
-         table_cell("Cost", barred(dollars(score.cost.micro_usd), share)) +
-         table_cell("Of the optimum", purchase::ratio_text(score, comparison).value_or(std::string(kAbsentCell))) +
-         table_cell("Against on demand", against_on_demand(comparison, score)) +
-         table_cell("Purchases", with_separators(std::ssize(score.coverage.purchases()))) +
-         table_cell("Units bought", with_separators(purchase::units_bought(score))) +
-         table_cell("Unused unit-hours", with_separators(score.cost.unused_unit_hours)) +
-         table_cell("Most at stake", dollars(purchase::regret_max_micro_usd(score))) + "</tr>\n";
-}
-
-std::string commit_rows(const CommitComparison& comparison) {
-  std::int64_t most = 0;
-  for (const CommitScore& score : comparison.scores) most = std::max(most, score.cost.micro_usd);
-  std::string rows;
-  for (const CommitScore& score : comparison.scores) rows += commit_row(comparison, score, most);
-  return rows;
 }
 
 /// Ours, the best rival without hindsight that buys something, and the optimum.
@@ -154,25 +125,17 @@ std::string purchases_section(const CommitComparison& comparison) {
       head, purchase_rows(comparison, *ours), note);
 }
 
-std::string commit_columns() {
-  std::string columns;
-  for (const std::string_view name : {"Policy", "Cost", "Of the optimum", "Against on demand", "Purchases",
-                                      "Units bought", "Unused unit-hours", "Most at stake"}) {
-    columns += column_head(name);
-  }
-  return columns;
-}
-
 }  // namespace
 
 std::string render_commit_report(const CommitComparison& comparison) {
+  const figures::FigureTable table = figures::commit_figures(comparison);
   return fill_page(embedded(commit_html_begin, commit_html_end),
                    {{"title", html_escaped(comparison.demand_name)},
                     {"headline", html_escaped(commit_headline(comparison))},
                     {"facts", commit_facts(comparison)},
                     {"assumed", html_escaped(purchase::kCommitAssumption)},
-                    {"columns", commit_columns()},
-                    {"rows", commit_rows(comparison)},
+                    {"columns", figure_heads(table)},
+                    {"rows", figure_rows(table)},
                     {"key", coverage_key(comparison.plans)},
                     {"coverage", coverage_figures(comparison)},
                     {"excess", excess_figures(comparison)},

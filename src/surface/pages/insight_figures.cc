@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <variant>
 
@@ -11,12 +12,13 @@
 namespace berth::report {
 namespace {
 
-Json service_forecast_json(const measure::ServiceForecast& forecast) {
-  return {{"low", series(forecast.low)},
-          {"median", series(forecast.median)},
-          {"high", series(forecast.high)},
-          {"inside", or_null(forecast.inside_share)},
-          {"wape", or_null(forecast.wape)}};
+using json::Writer;
+
+void write_service_forecast(Writer& json, const measure::ServiceForecast& forecast) {
+  write_series(json.open_object().key("low"), forecast.low);
+  write_series(json.key("median"), forecast.median);
+  write_series(json.key("high"), forecast.high);
+  json.member("inside", forecast.inside_share).member("wape", forecast.wape).close_object();
 }
 
 /// How a slice is used, unless it serves at its default point.
@@ -27,13 +29,15 @@ std::string how_used(const AssignSlice& assign) {
   return assign.point->variant == 0 ? point : fmt::format("variant {}, {}", assign.point->variant, point);
 }
 
-Json step_json(const Scenario& scenario, const char* verb, const Slice& slice, const AssignSlice* given) {
-  Json services = Json::array();
+/// `given`: to whom it is given; null if to no one.
+void write_step(Writer& json, const Scenario& scenario, const char* verb, const Slice& slice,
+                const AssignSlice* given) {
+  json.open_list().value(verb).value(profile_name(scenario.model_of(slice.gpu), slice.profile)).value(slice.start);
+  json.open_list();
   if (given != nullptr) {
-    for (const ServiceId service : given->holding.services) services.push_back(service.index);
+    for (const ServiceId service : given->holding.services) json.value(service.index);
   }
-  return Json::array({verb, profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start, std::move(services),
-                      given != nullptr ? how_used(*given) : std::string()});
+  json.close_list().value(given != nullptr ? how_used(*given) : std::string()).close_list();
 }
 
 /// The assignment of a slice that this decision creates; both are shown as one step.
@@ -52,51 +56,50 @@ bool is_created(const measure::Decision& decision, const Slice& slice) {
   });
 }
 
-Json steps_json(const Scenario& scenario, const measure::Decision& decision) {
-  Json steps = Json::array();
-  for (const SliceChange& step : decision.steps) {
-    if (const auto* destroy = std::get_if<DestroySlice>(&step)) {
-      steps.push_back(step_json(scenario, "destroy", destroy->slice, nullptr));
-    } else if (const auto* create = std::get_if<CreateSlice>(&step)) {
-      steps.push_back(step_json(scenario, "create", create->slice, given_after(decision, create->slice)));
-    } else if (const auto& assign = std::get<AssignSlice>(step); !is_created(decision, assign.holding.slice)) {
-      steps.push_back(step_json(scenario, "assign", assign.holding.slice, &assign));
-    }
+void write_change(Writer& json, const Scenario& scenario, const measure::Decision& decision,
+                  const SliceChange& change) {
+  if (const auto* destroy = std::get_if<DestroySlice>(&change)) {
+    write_step(json, scenario, "destroy", destroy->slice, nullptr);
+  } else if (const auto* create = std::get_if<CreateSlice>(&change)) {
+    write_step(json, scenario, "create", create->slice, given_after(decision, create->slice));
+  } else if (const auto& assign = std::get<AssignSlice>(change); !is_created(decision, assign.holding.slice)) {
+    write_step(json, scenario, "assign", assign.holding.slice, &assign);
   }
-  return steps;
 }
 
-Json decision_json(const Scenario& scenario, const measure::Decision& decision) {
-  Json numbers = Json::array();
-  for (const auto& [name, number] : decision.reason.numbers) numbers.push_back(Json::array({name, rounded(number)}));
-  return Json::array({decision.gpu.index, (decision.acts_at - Instant()).to_seconds(), decision.reason.text,
-                      std::move(numbers), steps_json(scenario, decision)});
+void write_decision(Writer& json, const Scenario& scenario, const measure::Decision& decision) {
+  json.open_list().value(decision.gpu.index).value((decision.acts_at - Instant()).to_seconds());
+  json.value(decision.reason.text).list(decision.reason.numbers, [](Writer& to, const auto& named) {
+    to.open_list().value(named.first).value(rounded(named.second)).close_list();
+  });
+  json.list(decision.steps, [&](Writer& to, const SliceChange& step) { write_change(to, scenario, decision, step); });
+  json.close_list();
 }
 
 }  // namespace
 
-Json forecast_json(const measure::Insight& insight) {
-  if (insight.forecasts.empty()) return {};
-  Json leads = Json::array();
-  for (const measure::LeadForecast& lead : insight.forecasts) {
-    Json services = Json::array();
-    for (const measure::ServiceForecast& forecast : lead.services) {
-      if (services.size() == kReportServicesMax) break;
-      services.push_back(service_forecast_json(forecast));
-    }
-    leads.push_back({{"seconds", lead.lead_seconds}, {"services", std::move(services)}});
+void write_forecast(Writer& json, const measure::Insight& insight) {
+  if (insight.forecasts.empty()) {
+    json.value(nullptr);
+    return;
   }
-  return {{"share", rounded(insight.band_share)}, {"leads", std::move(leads)}};
+  json.open_object().member("share", rounded(insight.band_share));
+  json.list("leads", insight.forecasts, [](Writer& to, const measure::LeadForecast& lead) {
+    to.open_object().member("seconds", lead.lead_seconds);
+    to.list("services", lead.services | std::views::take(kReportServicesMax), write_service_forecast).close_object();
+  });
+  json.close_object();
 }
 
-Json decisions_json(const Scenario& scenario, const measure::Insight& insight) {
-  Json shown = Json::array();
+void write_decisions(Writer& json, const Scenario& scenario, const measure::Insight& insight) {
+  json.open_object().member("count", insight.decision_count).open_list("shown");
+  std::size_t shown = 0;
   for (const measure::Decision& decision : insight.decisions) {
     if (decision.gpu.index >= kReportGpusMax) continue;
-    if (shown.size() == kReportDecisionsMax) break;
-    shown.push_back(decision_json(scenario, decision));
+    if (shown++ == kReportDecisionsMax) break;
+    write_decision(json, scenario, decision);
   }
-  return {{"count", insight.decision_count}, {"shown", std::move(shown)}};
+  json.close_list().close_object();
 }
 
 }  // namespace berth::report

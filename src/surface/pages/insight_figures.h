@@ -7,14 +7,14 @@
 
 namespace berth::report {
 
-/// {"share", "leads": [{"seconds", "services": [{"low", "median", "high", "inside", "wape"}]}]}, the first
+/// Writes {"share", "leads": [{"seconds", "services": [{"low", "median", "high", "inside", "wape"}]}]}, the first
 /// kReportServicesMax services; null if the policy makes no forecasts.
-[[nodiscard]] Json forecast_json(const measure::Insight& insight);
+void write_forecast(json::Writer& json, const measure::Insight& insight);
 
-/// {"count", "shown": [[gpu, at_s, text, [[name, number], ..], [step, ..]], ..]}, in order of time: those on the first
-/// kReportGpusMax GPUs, at most kReportDecisionsMax of them; "count" is of all GPUs. A step is [verb, profile, start,
-/// [service, ..], how]: verb "destroy", "create" (given at once, where services follow) or "assign"; how: "" or such as
-/// "retraining", "variant 1, batch 8 x 2".
-[[nodiscard]] Json decisions_json(const Scenario& scenario, const measure::Insight& insight);
+/// Writes {"count", "shown": [[gpu, at_s, text, [[name, number], ..], [step, ..]], ..]}, in order of time: those on the
+/// first kReportGpusMax GPUs, at most kReportDecisionsMax of them; "count" is of all GPUs. A step is [verb, profile,
+/// start, [service, ..], how]: verb "destroy", "create" (given at once, where services follow) or "assign"; how: "" or
+/// such as "retraining", "variant 1, batch 8 x 2".
+void write_decisions(json::Writer& json, const Scenario& scenario, const measure::Insight& insight);
 
 }  // namespace berth::report

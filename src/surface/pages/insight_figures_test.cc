@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "surface/pages/report.h"
 
 namespace berth::report {
@@ -31,6 +33,20 @@ AssignSlice given(const Slice& slice, std::vector<ServiceId> services, Role role
   return {.holding = {.slice = slice, .role = role, .services = std::move(services)}, .point = point};
 }
 
+using Json = nlohmann::json;
+
+Json forecast_json(const measure::Insight& insight) {
+  json::Writer json;
+  write_forecast(json, insight);
+  return Json::parse(json.take());
+}
+
+Json decisions_json(const Scenario& scenario, const measure::Insight& insight) {
+  json::Writer json;
+  write_decisions(json, scenario, insight);
+  return Json::parse(json.take());
+}
+
 TEST(InsightFigures, ADecisionIsReportedWithItsStepsReasonAndNumbers) {
   const Slice old = slice_of(0, 0, 1);
   const Slice small = slice_of(0, 4, 0);
@@ -45,13 +61,12 @@ TEST(InsightFigures, ADecisionIsReportedWithItsStepsReasonAndNumbers) {
                  given(small, {{1}}, Role::kInference, PointChoice{.variant = 2, .batch = 8, .processes = 3}),
                  given(other, {{0}}, Role::kRetraining, std::nullopt),
                  given(other, {}, Role::kInference, std::nullopt)}}};
-  const auto expected =
-      nlohmann::json::parse(R"({"count": 1, "shown": [[0, 2.5, "it is worthwhile", [["gain", 1.2346]], [
+  const auto expected = Json::parse(R"({"count": 1, "shown": [[0, 2.5, "it is worthwhile", [["gain", 1.2346]], [
     ["destroy", "3g.40gb", 0, [], ""],
     ["create", "1g.10gb", 4, [1], "variant 2, batch 8 × 3"],
     ["assign", "1g.10gb", 5, [0], "retraining"],
     ["assign", "1g.10gb", 5, [], ""]]]]})");
-  EXPECT_EQ(nlohmann::json(decisions_json(cut_gpus(1), insight)), expected);
+  EXPECT_EQ(decisions_json(cut_gpus(1), insight), expected);
 }
 
 TEST(InsightFigures, ALargeReplayIsCut) {
@@ -88,8 +103,8 @@ TEST(InsightFigures, ForecastsStandByLeadAndService) {
   EXPECT_EQ(reported["leads"][0]["seconds"], 60);
   EXPECT_EQ(reported["leads"][0]["services"].size(), kReportServicesMax);
   const auto expected =
-      nlohmann::json::parse(R"({"low": [1, null], "median": [2, null], "high": [3, null], "inside": 1, "wape": null})");
-  EXPECT_EQ(nlohmann::json(reported["leads"][0]["services"][0]), expected);
+      Json::parse(R"({"low": [1, null], "median": [2, null], "high": [3, null], "inside": 1, "wape": null})");
+  EXPECT_EQ(reported["leads"][0]["services"][0], expected);
 }
 
 }  // namespace

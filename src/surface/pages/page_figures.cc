@@ -1,8 +1,8 @@
 #include "surface/pages/page_figures.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "surface/pages/bound_distance.h"
@@ -12,6 +12,8 @@
 
 namespace berth::report {
 namespace {
+
+using json::Writer;
 
 std::vector<std::string> tenants_of(const Scenario& scenario) {
   std::vector<std::string> tenants;
@@ -27,25 +29,20 @@ std::size_t index_in(const std::vector<std::string>& names, const std::string& n
 
 std::size_t shown_services(const Scenario& scenario) { return std::min(scenario.services.size(), kReportServicesMax); }
 
-Json fleet_json(const Scenario& scenario) {
-  Json fleet = Json::array();
-  for (const FleetEntry& entry : scenario.fleet) {
-    fleet.push_back(
-        {{"gpu", entry.model.name},
-         {"count", entry.count},
-         {"usd_per_gpu_hour", entry.usd_per_gpu_hour ? Json(entry.usd_per_gpu_hour->to_double()) : Json()}});
-  }
-  return fleet;
+void write_fleet_entry(Writer& json, const FleetEntry& entry) {
+  const auto& price = entry.usd_per_gpu_hour;
+  json.open_object().member("gpu", entry.model.name).member("count", entry.count);
+  json.member("usd_per_gpu_hour", price ? std::optional(price->to_double()) : std::nullopt).close_object();
 }
 
-Json gpus_json(const Scenario& scenario) {
-  Json gpus = Json::array();
+void write_gpus(Writer& json, const Scenario& scenario) {
+  json.open_list();
   const std::uint32_t count = std::min(scenario.gpu_count(), kReportGpusMax);
   for (std::uint32_t index = 0; index < count; ++index) {
     const GpuModel& model = scenario.model_of(GpuId{index});
-    gpus.push_back({{"model", model.name}, {"units", std::max(1, model.units)}});
+    json.open_object().member("model", model.name).member("units", std::max(1, model.units)).close_object();
   }
-  return gpus;
+  json.close_list();
 }
 
 /// The timeline of the first policy that ran: arrivals are the same under every policy.
@@ -56,43 +53,32 @@ const measure::Timeline* any_timeline(const study::ReplayResult& result) {
   return nullptr;
 }
 
-Json services_json(const Scenario& scenario, const study::ReplayResult& result) {
+void write_services(Writer& json, const Scenario& scenario, const study::ReplayResult& result) {
   const std::vector<std::string> tenants = tenants_of(scenario);
   const measure::Timeline* timeline = any_timeline(result);
-  Json services = Json::array();
+  json.open_list();
   for (std::size_t i = 0; i < scenario.services.size(); ++i) {
     const ServiceSpec& service = scenario.services[i];
-    Json entry = {{"name", service.name},
-                  {"tenant", index_in(tenants, service.tenant)},
-                  {"target_ms", rounded(service.target_ms.to_double())}};
+    json.open_object().member("name", service.name).member("tenant", index_in(tenants, service.tenant));
+    json.member("target_ms", rounded(service.target_ms.to_double()));
     const bool has_arrivals = i < shown_services(scenario) && timeline != nullptr && i < timeline->services.size();
-    if (has_arrivals) entry["arrivals"] = series(timeline->services[i].arrivals_per_second);
-    services.push_back(std::move(entry));
+    if (has_arrivals) write_series(json.key("arrivals"), timeline->services[i].arrivals_per_second);
+    json.close_object();
   }
-  return services;
+  json.close_list();
 }
 
-Json figures_json(const measure::Figures& f) {
-  return {{"requests", f.requests},
-          {"in_time", f.in_time},
-          {"late", f.late},
-          {"dropped", f.dropped},
-          {"unfinished", f.unfinished},
-          {"goodput", or_null(f.goodput)},
-          {"mean", or_null(f.goodput_mean_of_services)},
-          {"worst", or_null(f.goodput_worst_service)},
-          {"attainment", or_null(f.slo_attainment)},
-          {"accuracy", or_null(f.mean_accuracy)},
-          {"gpu_seconds", f.gpu_seconds},
-          {"cost", or_null(f.cost_micro_usd)},
-          {"cost_per_million", or_null(f.cost_micro_usd_per_million_in_time)},
-          {"allocated", f.utilisation.allocated},
-          {"busy", f.utilisation.busy},
-          {"effective", f.utilisation.effective},
-          {"changes", f.changes},
-          {"lost_slice_seconds", f.lost_slice_seconds},
-          {"p50", or_null(f.latency_p50_ms)},
-          {"p99", or_null(f.latency_p99_ms)}};
+void write_figures(Writer& json, const measure::Figures& f) {
+  json.open_object().member("requests", f.requests).member("in_time", f.in_time).member("late", f.late);
+  json.member("dropped", f.dropped).member("unfinished", f.unfinished);
+  json.member("goodput", f.goodput).member("mean", f.goodput_mean_of_services);
+  json.member("worst", f.goodput_worst_service).member("attainment", f.slo_attainment);
+  json.member("accuracy", f.mean_accuracy).member("gpu_seconds", f.gpu_seconds);
+  json.member("cost", f.cost_micro_usd).member("cost_per_million", f.cost_micro_usd_per_million_in_time);
+  json.member("allocated", f.utilisation.allocated).member("busy", f.utilisation.busy);
+  json.member("effective", f.utilisation.effective).member("changes", f.changes);
+  json.member("lost_slice_seconds", f.lost_slice_seconds);
+  json.member("p50", f.latency_p50_ms).member("p99", f.latency_p99_ms).close_object();
 }
 
 const char* state_name(measure::SliceSpan::State state) {
@@ -110,60 +96,54 @@ const char* state_name(measure::SliceSpan::State state) {
 }
 
 /// [gpu, start, length, profile, state, [service, ..], from_s, until_s]
-Json span_json(const Scenario& scenario, const measure::SliceSpan& span) {
+void write_span(Writer& json, const Scenario& scenario, const measure::SliceSpan& span) {
   const GpuModel& model = scenario.model_of(span.slice.gpu);
   const ProfileId profile = span.slice.profile;
   const int length = profile.is_full() ? std::max(1, model.units) : model.profiles[profile.index].length;
-  Json services = Json::array();
-  for (const ServiceId service : span.services) services.push_back(service.index);
-  return Json::array({span.slice.gpu.index, span.slice.start, length, profile_name(model, profile),
-                      state_name(span.state), std::move(services), (span.from - Instant()).to_seconds(),
-                      (span.until - Instant()).to_seconds()});
+  json.open_list().value(span.slice.gpu.index).value(span.slice.start).value(length);
+  json.value(profile_name(model, profile)).value(state_name(span.state));
+  json.list(span.services, [](Writer& to, ServiceId service) { to.value(service.index); });
+  json.value((span.from - Instant()).to_seconds()).value((span.until - Instant()).to_seconds()).close_list();
 }
 
-Json timeline_json(const Scenario& scenario, const measure::Timeline& timeline) {
-  Json spans = Json::array();
-  bool is_cut = timeline.are_spans_cut;
+/// Returns whether some are left out.
+bool write_spans(Writer& json, const Scenario& scenario, const measure::Timeline& timeline) {
+  std::size_t written = 0;
+  json.open_list();
   for (const measure::SliceSpan& span : timeline.spans) {
     if (span.slice.gpu.index >= kReportGpusMax) continue;
-    if (spans.size() == kReportSpansMax) {
-      is_cut = true;
-      break;
-    }
-    spans.push_back(span_json(scenario, span));
+    if (written++ == kReportSpansMax) break;
+    write_span(json, scenario, span);
   }
-  Json capacity = Json::array();
-  Json goodput = Json::array();
-  for (std::size_t i = 0; i < std::min(timeline.services.size(), shown_services(scenario)); ++i) {
-    capacity.push_back(series(timeline.services[i].capacity_per_second));
-    goodput.push_back(series(timeline.services[i].goodput));
-  }
-  const bool by_service = scenario.objective == Objective::kServices;
-  return {{"goodput", series(by_service ? timeline.goodput_mean_of_services : timeline.goodput)},
-          {"capacity", std::move(capacity)},
-          {"service_goodput", std::move(goodput)},
-          {"spans", std::move(spans)},
-          {"spans_cut", is_cut}};
+  json.close_list();
+  return timeline.are_spans_cut || written > kReportSpansMax;
 }
 
-Json policy_json(const Scenario& scenario, const study::ReplayResult& result, const measure::PolicyResult& policy) {
-  Json entry = {{"name", policy.name},
-                {"how", policy.how},
-                {"hindsight", policy.is_hindsight},
-                {"ignores", constraint_names(policy.ignores)},
-                {"notes", policy.notes},
-                {"infeasible", or_null(policy.infeasible)}};
-  if (policy.infeasible) return entry;
-  entry["figures"] = figures_json(policy.figures);
-  Json services = Json::array();
-  for (const measure::ServiceFigures& service : policy.services) services.push_back(figures_json(service.figures));
-  entry["services"] = std::move(services);
-  entry["timeline"] = timeline_json(scenario, policy.timeline);
-  entry["shares"] = policy.timeline.shares_slices;
-  entry["bound"] = bound_distance(result, policy);
-  entry["forecast"] = forecast_json(policy.insight);
-  entry["decisions"] = decisions_json(scenario, policy.insight);
-  return entry;
+void write_timeline(Writer& json, const Scenario& scenario, const measure::Timeline& timeline) {
+  const bool by_service = scenario.objective == Objective::kServices;
+  write_series(json.open_object().key("goodput"), by_service ? timeline.goodput_mean_of_services : timeline.goodput);
+  const auto services = timeline.services | std::views::take(shown_services(scenario));
+  json.list("capacity", services,
+            [](Writer& to, const auto& service) { write_series(to, service.capacity_per_second); });
+  json.list("service_goodput", services, [](Writer& to, const auto& service) { write_series(to, service.goodput); });
+  const bool is_cut = write_spans(json.key("spans"), scenario, timeline);
+  json.member("spans_cut", is_cut).close_object();
+}
+
+void write_policy(Writer& json, const Scenario& scenario, const study::ReplayResult& result,
+                  const measure::PolicyResult& policy) {
+  json.open_object().member("name", policy.name).member("how", policy.how).member("hindsight", policy.is_hindsight);
+  json.list("ignores", constraint_names(policy.ignores)).list("notes", policy.notes);
+  json.member("infeasible", policy.infeasible);
+  if (!policy.infeasible) {
+    write_figures(json.key("figures"), policy.figures);
+    json.list("services", policy.services, [](Writer& to, const auto& service) { write_figures(to, service.figures); });
+    write_timeline(json.key("timeline"), scenario, policy.timeline);
+    json.member("shares", policy.timeline.shares_slices).member("bound", bound_distance(result, policy));
+    write_forecast(json.key("forecast"), policy.insight);
+    write_decisions(json.key("decisions"), scenario, policy.insight);
+  }
+  json.close_object();
 }
 
 /// Inside a script element only "<" can begin a tag that ends it.
@@ -184,22 +164,20 @@ std::string without_tags(const std::string& json) {
 
 std::string page_figures(const Scenario& scenario, const study::ReplayResult& result) {
   const measure::Timeline* timeline = any_timeline(result);
-  Json policies = Json::array();
-  for (const measure::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, result, policy));
-  const Json page = {{"scenario", result.scenario},
-                     {"seed", result.seed},
-                     {"seconds", result.simulated_seconds},
-                     {"objective", scenario.objective == Objective::kServices ? "services" : "requests"},
-                     {"fleet_cost", or_null(result.cost_micro_usd_fleet)},
-                     {"bound", bound_json(result)},
-                     {"fleet", fleet_json(scenario)},
-                     {"gpu_count", scenario.gpu_count()},
-                     {"gpus", gpus_json(scenario)},
-                     {"tenants", tenants_of(scenario)},
-                     {"services", services_json(scenario, result)},
-                     {"bin_seconds", timeline != nullptr ? timeline->bin.to_seconds() : 0.0},
-                     {"policies", std::move(policies)}};
-  return without_tags(page.dump(-1, ' ', false, Json::error_handler_t::replace));
+  Writer json;
+  json.open_object().member("scenario", result.scenario).member("seed", result.seed);
+  json.member("seconds", result.simulated_seconds);
+  json.member("objective", scenario.objective == Objective::kServices ? "services" : "requests");
+  json.member("fleet_cost", result.cost_micro_usd_fleet);
+  write_bound(json.key("bound"), result);
+  json.list("fleet", scenario.fleet, write_fleet_entry).member("gpu_count", scenario.gpu_count());
+  write_gpus(json.key("gpus"), scenario);
+  json.list("tenants", tenants_of(scenario));
+  write_services(json.key("services"), scenario, result);
+  json.member("bin_seconds", timeline != nullptr ? timeline->bin.to_seconds() : 0.0);
+  json.list("policies", result.policies,
+            [&](Writer& to, const measure::PolicyResult& policy) { write_policy(to, scenario, result, policy); });
+  return without_tags(json.close_object().take());
 }
 
 }  // namespace berth::report

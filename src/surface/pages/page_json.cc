@@ -12,16 +12,14 @@ double rounded(double value) {
   return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
 }
 
-Json series(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(rounded(value));
-  return list;
+void write_series(json::Writer& json, const std::vector<double>& values) {
+  json.list(values, [](json::Writer& to, double value) { to.value(rounded(value)); });
 }
 
-Json series(const std::vector<std::optional<double>>& values) {
-  Json list = Json::array();
-  for (const std::optional<double>& value : values) list.push_back(value ? Json(rounded(*value)) : Json());
-  return list;
+void write_series(json::Writer& json, const std::vector<std::optional<double>>& values) {
+  json.list(values, [](json::Writer& to, const std::optional<double>& value) {
+    to.value(value ? std::optional(rounded(*value)) : std::nullopt);
+  });
 }
 
 }  // namespace berth::report

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "surface/figures/markup.h"
+
 namespace berth::report {
 
 /// A file that the assembler put into the program (cmake/BerthEmbed.cmake).
@@ -13,8 +15,7 @@ namespace berth::report {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// Escapes text for use between tags and in quoted attributes.
-[[nodiscard]] std::string html_escaped(std::string_view text);
+using figures::html_escaped;
 
 /// The text for each mark.
 using PageParts = std::vector<std::pair<std::string_view, std::string>>;

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "base/core/figure_text.h"
-#include "scheduling/placement/figure_columns.h"
 #include "scheduling/placement/verdict.h"
+#include "surface/figures/place_figures.h"
 #include "surface/pages/chart.h"
+#include "surface/pages/figure_html.h"
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 #include "surface/pages/place_courses.h"
@@ -26,7 +27,6 @@ namespace berth::report {
 namespace {
 
 using placement::ArrivalOrder;
-using placement::FigureColumn;
 using placement::StudyPage;
 
 std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
@@ -63,38 +63,6 @@ std::string place_facts(const StudyPage& page) {
       break;
   }
   return facts + fact("Runs", seeds_text(page.options.seeds));
-}
-
-std::string summary_text(const placement::Summary& summary, int digits) {
-  std::string text = separated(fmt::format("{:.{}f}", summary.mean, digits));
-  if (summary.sd) text += fmt::format(" <small>± {:.{}f}</small>", *summary.sd, digits);
-  return text;
-}
-
-std::string figure_cell(const FigureColumn& column, const placement::PolicyResult& result) {
-  constexpr double kPercent = 100;
-  const std::optional<placement::Summary>& summary = result.*column.figure;
-  if (!summary) return table_cell(column.heading, kAbsentCell);
-  const std::string text = summary_text(*summary, column.digits);
-  return table_cell(column.heading,
-                    column.is_share ? barred(text, summary->mean / kPercent) : fmt::format("<span>{}</span>", text));
-}
-
-std::string place_rows(const StudyPage& page, const std::vector<FigureColumn>& columns) {
-  std::string rows;
-  for (const placement::PolicyResult& result : page.results) {
-    rows += fmt::format(R"(<tr{}><th scope="row">{}</th>)",
-                        result.policy == placement::Policy::kBerth ? R"( class="ours")" : "", name_of(result.policy));
-    for (const FigureColumn& column : columns) rows += figure_cell(column, result);
-    rows += "</tr>\n";
-  }
-  return rows;
-}
-
-std::string place_columns(const std::vector<FigureColumn>& columns) {
-  std::string heads = column_head("Policy");
-  for (const FigureColumn& column : columns) heads += column_head(column.heading);
-  return heads;
 }
 
 std::string figures_lead(const StudyPage& page) {
@@ -165,13 +133,13 @@ std::string map_lead(const StudyPage& page) {
 }  // namespace
 
 std::string render_place_report(const StudyPage& page) {
-  const std::vector<FigureColumn> columns = placement::figure_columns(page.results);
+  const figures::FigureTable table = figures::place_figures(page.problem, page.results);
   return fill_page(embedded(place_html_begin, place_html_end),
                    {{"title", html_escaped(page.pods_name)},
                     {"headline", html_escaped(placement::placement_verdict(page.results))},
                     {"facts", place_facts(page)},
-                    {"columns", place_columns(columns)},
-                    {"rows", place_rows(page, columns)},
+                    {"columns", figure_heads(table)},
+                    {"rows", figure_rows(table)},
                     {"figures_lead", figures_lead(page)},
                     {"course_lead", course_lead(page)},
                     {"courses", course_figures(page)},

@@ -13,7 +13,9 @@
 
 #include "base/core/figure_text.h"
 #include "base/core/sort_stably.h"
+#include "surface/figures/scale_figures.h"
 #include "surface/pages/chart.h"
+#include "surface/pages/figure_html.h"
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 #include "surface/pages/scale_charts.h"
@@ -44,65 +46,6 @@ std::string scale_facts(const Comparison& comparison) {
       fact("Wanted in time", (problem.attainment * Decimal(100)).to_string() + " %");
   if (!comparison.micro_usd_per_replica_hour) return facts;
   return facts + fact("Price", dollars(*comparison.micro_usd_per_replica_hour) + " a replica-hour, as given");
-}
-
-std::string scale_name(const scale::PolicyResult& result) {
-  return fmt::format("{}{}", scale::name_of(result.policy), scale::is_hindsight(result.policy) ? " *" : "");
-}
-
-std::string bound_ratio(std::int64_t replica_seconds, std::int64_t bound) {
-  if (bound == 0) return std::string(kAbsentCell);
-  return fmt::format("{:.3f}", static_cast<double>(replica_seconds) / static_cast<double>(bound));
-}
-
-std::string or_absent(const std::optional<std::string>& text) { return text.value_or(std::string(kAbsentCell)); }
-
-std::string result_row(const Comparison& comparison, const scale::PolicyResult& result, std::int64_t most) {
-  const double share = most > 0 ? static_cast<double>(result.run.replica_seconds) / static_cast<double>(most) : 0;
-  std::string row = fmt::format(R"(<tr{}><th scope="row">{}</th>)",
-                                result.policy == scale::Policy::kBerth ? R"( class="ours")" : "", scale_name(result)) +
-                    table_cell("Replica-seconds", barred(with_separators(result.run.replica_seconds), share));
-  if (const auto cost = comparison.micro_usd(result)) row += table_cell("Cost", dollars(*cost));
-  return row +
-         table_cell("Of the bound",
-                    bound_ratio(result.run.replica_seconds, scale::bound_replica_seconds(comparison.problem))) +
-         table_cell("In time", or_absent(scale::in_time_text(result))) +
-         table_cell("Enough", comparison.is_enough(result) ? "yes" : "<b>no</b>") +
-         table_cell("Missed", with_separators(result.run.requests - result.run.in_time)) +
-         table_cell("Ups", with_separators(result.run.ups)) + table_cell("Downs", with_separators(result.run.downs)) +
-         table_cell("Setting", or_absent(scale::setting_text(result))) + "</tr>\n";
-}
-
-std::string bound_row(const Comparison& comparison, std::int64_t most) {
-  const std::int64_t bound = scale::bound_replica_seconds(comparison.problem);
-  const double share = most > 0 ? static_cast<double>(bound) / static_cast<double>(most) : 0;
-  std::string row =
-      R"(<tr><th scope="row">bound</th>)" + table_cell("Replica-seconds", barred(with_separators(bound), share));
-  if (comparison.micro_usd_per_replica_hour) {
-    row += table_cell("Cost", dollars(scale::micro_usd_of(bound, *comparison.micro_usd_per_replica_hour)));
-  }
-  row += table_cell("Of the bound", bound_ratio(bound, bound));
-  for (const std::string_view label : {"In time", "Enough", "Missed", "Ups", "Downs", "Setting"}) {
-    row += table_cell(label, kAbsentCell);
-  }
-  return row + "</tr>\n";
-}
-
-std::string result_rows(const Comparison& comparison) {
-  std::int64_t most = 0;
-  for (const scale::PolicyResult& result : comparison.results) most = std::max(most, result.run.replica_seconds);
-  std::string rows;
-  for (const scale::PolicyResult& result : comparison.results) rows += result_row(comparison, result, most);
-  return rows + bound_row(comparison, most);
-}
-
-std::string result_columns(const Comparison& comparison) {
-  std::string columns = column_head("Policy") + column_head("Replica-seconds");
-  if (comparison.micro_usd_per_replica_hour) columns += column_head("Cost");
-  for (const std::string_view name : {"Of the bound", "In time", "Enough", "Missed", "Ups", "Downs", "Setting"}) {
-    columns += column_head(name);
-  }
-  return columns;
 }
 
 /// `berth` and `tuned`; where one was not run, the first others in their place.
@@ -192,14 +135,15 @@ std::string reasons_section(const Comparison& comparison) {
 
 std::string render_scale_report(const Comparison& comparison) {
   const scale::Load& load = comparison.problem.load;
+  const figures::FigureTable table = figures::scale_figures(comparison);
   return fill_page(
       embedded(scale_html_begin, scale_html_end),
       {{"title", html_escaped(comparison.trace_name)},
        {"headline", html_escaped(scale::scale_verdict(comparison))},
        {"facts", scale_facts(comparison)},
        {"assumed", html_escaped(scale::scale_assumption(comparison))},
-       {"columns", result_columns(comparison)},
-       {"rows", result_rows(comparison)},
+       {"columns", figure_heads(table)},
+       {"rows", figure_rows(table)},
        {"key", scale_key()},
        {"whole", scale_figures(comparison, shown_results(comparison), {.from_second = 0, .seconds = load.seconds()})},
        {"close", close_section(comparison)},

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 
 #include "base/core/figure_text.h"
 #include "scheduling/jobs/verdict.h"
+#include "surface/figures/schedule_figures.h"
 #include "surface/pages/chart.h"
+#include "surface/pages/figure_html.h"
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 #include "surface/pages/schedule_bars.h"
@@ -26,10 +27,6 @@ extern const char schedule_html_end[];
 
 namespace berth::report {
 namespace {
-
-using sched::PolicyFigures;
-
-std::string rounded_text(double value) { return with_separators(std::llround(value)); }
 
 // The head
 
@@ -61,50 +58,6 @@ std::string schedule_assumption(const sched::Terms& terms) {
 }
 
 // The table
-
-bool has_deadlines(const sched::Workload& workload) {
-  return std::ranges::any_of(workload.jobs, [](const sched::Job& job) { return job.deadline.has_value(); });
-}
-
-std::string schedule_columns(bool with_deadlines) {
-  std::string columns;
-  for (const std::string_view name :
-       {"Policy", "Mean completion<br>s", "p99 completion<br>s", "Mean wait<br>s", "p99 wait<br>s", "Mean<br>slowdown",
-        "Worst rho", "Makespan<br>s", "Utilisation", "Preemptions", "Restarts<br>GPU-h"}) {
-    columns += column_head(name);
-  }
-  return columns + (with_deadlines ? column_head("Deadlines<br>missed") : "");
-}
-
-std::string schedule_row(const PolicyFigures& figures, double longest, bool with_deadlines) {
-  constexpr double kSecondsPerHour = 3'600;
-  std::string row =
-      fmt::format(R"(<tr{}><th scope="row">{}</th>)", figures.policy == sched::Policy::kBerth ? R"( class="ours")" : "",
-                  policy_title(figures.policy)) +
-      table_cell("Mean completion, s",
-                 barred(rounded_text(figures.completion.mean), figures.completion.mean / longest)) +
-      table_cell("p99 completion, s", with_separators(figures.completion.p99)) +
-      table_cell("Mean wait, s", rounded_text(figures.wait.mean)) +
-      table_cell("p99 wait, s", with_separators(figures.wait.p99)) +
-      table_cell("Mean slowdown", fmt::format("{:.2f}", figures.slowdown_mean)) +
-      table_cell("Worst rho", fmt::format("{:.2f}", figures.rho_worst)) +
-      table_cell("Makespan, s", with_separators(figures.makespan)) +
-      table_cell("Utilisation", fmt::format("{:.1f} %", figures.utilisation * 100)) +
-      table_cell("Preemptions", with_separators(figures.preemptions)) +
-      table_cell("Restarts, GPU-h", rounded_text(static_cast<double>(figures.restart_gpu_seconds) / kSecondsPerHour));
-  if (with_deadlines) row += table_cell("Deadlines missed", with_separators(figures.deadlines_missed));
-  return row + "</tr>\n";
-}
-
-std::string schedule_rows(const ScheduleView& view) {
-  double longest = 0;
-  for (const PolicyFigures& figures : view.comparison.results) longest = std::max(longest, figures.completion.mean);
-  std::string rows;
-  for (const PolicyFigures& figures : view.comparison.results) {
-    rows += schedule_row(figures, longest, has_deadlines(view.workload()));
-  }
-  return rows;
-}
 
 std::string hindsight_note(const sched::Comparison& comparison) {
   const bool has_any =
@@ -182,14 +135,15 @@ std::string queue_lead(const ScheduleView& view) {
 
 std::string render_schedule_report(const sched::Comparison& comparison) {
   const ScheduleView view = schedule_view(comparison);
+  const figures::FigureTable table = figures::schedule_figures(view.workload(), comparison.results);
   return fill_page(embedded(schedule_html_begin, schedule_html_end),
                    {{"title", html_escaped(comparison.trace_name)},
                     {"headline", html_escaped(sched::schedule_verdict(comparison.results))},
                     {"switch", switch_style(view.order.size())},
                     {"facts", schedule_facts(view)},
                     {"assumed", html_escaped(schedule_assumption(comparison.terms))},
-                    {"columns", schedule_columns(has_deadlines(view.workload()))},
-                    {"rows", schedule_rows(view)},
+                    {"columns", figure_heads(table)},
+                    {"rows", figure_rows(table)},
                     {"hindsight", hindsight_note(comparison)},
                     {"queue_lead", queue_lead(view)},
                     {"queues", queue_figures(view)},

@@ -10,7 +10,9 @@
 
 #include "base/core/figure_text.h"
 #include "purchase/spot/verdict.h"
+#include "surface/figures/spot_figures.h"
 #include "surface/pages/chart.h"
+#include "surface/pages/figure_html.h"
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 #include "surface/pages/spot_points.h"
@@ -67,39 +69,6 @@ std::string spot_headline(const SpotStudy& study, const std::vector<SpotScore>& 
 
 std::string policy_label(const SpotScore& score) {
   return fmt::format("{}{}", purchase::name_of(score.policy), purchase::has_hindsight(score.policy) ? " *" : "");
-}
-
-std::string score_row(const SpotScore& score, const SpotStudy& study, const Decimal& most) {
-  const Decimal mean = score.totals.average_usd();
-  const auto points = purchase::score_of(score.totals, study);
-  const auto runs = static_cast<double>(score.totals.runs);
-  return fmt::format(R"(<tr{}><th scope="row">{}</th>)", score.policy == SpotPolicy::kBerth ? R"( class="ours")" : "",
-                     policy_label(score)) +
-         table_cell("Mean of a run",
-                    barred(purchase::usd_text(mean), most.sign() > 0 ? (mean / most).to_double() : 0)) +
-         table_cell("Score", points ? fmt::format("{:.2f}", points->to_double()) : std::string(kAbsentCell)) +
-         table_cell("Deadlines missed",
-                    fmt::format("{} of {}", with_separators(score.totals.missed), with_separators(score.totals.runs))) +
-         table_cell("Restarts in a run", runs > 0
-                                             ? fmt::format("{:.1f}", static_cast<double>(score.totals.switches) / runs)
-                                             : std::string(kAbsentCell)) +
-         "</tr>\n";
-}
-
-std::string score_rows(const SpotStudy& study, const std::vector<SpotScore>& scores) {
-  Decimal most;
-  for (const SpotScore& score : scores) most = std::max(most, score.totals.average_usd());
-  std::string rows;
-  for (const SpotScore& score : scores) rows += score_row(score, study, most);
-  return rows;
-}
-
-std::string score_columns() {
-  std::string columns;
-  for (const std::string_view name : {"Policy", "Mean of a run", "Score", "Deadlines missed", "Restarts in a run"}) {
-    columns += column_head(name);
-  }
-  return columns;
 }
 
 /// The means of one deadline and restart; the least of those without hindsight is marked.
@@ -159,13 +128,14 @@ std::string render_spot_report(const std::string& windows, const SpotStudy& stud
   const std::vector<SpotStripRun> chosen = chosen_spot_runs(scores);
   std::string strips;
   for (const SpotStripRun& run : chosen) strips += spot_strip_figure(study, scores, run);
+  const figures::FigureTable table = figures::spot_figures(scores, study);
   return fill_page(embedded(spot_html_begin, spot_html_end),
                    {{"title", html_escaped(windows)},
                     {"headline", html_escaped(spot_headline(study, scores))},
                     {"facts", spot_facts(windows, study)},
                     {"assumed", html_escaped(purchase::spot_assumption(study))},
-                    {"columns", score_columns()},
-                    {"rows", score_rows(study, scores)},
+                    {"columns", figure_heads(table)},
+                    {"rows", figure_rows(table)},
                     {"groups", group_table(scores)},
                     {"runs_lead", spot_points_lead(study, scores)},
                     {"runs", spot_points_figure(study, scores)},

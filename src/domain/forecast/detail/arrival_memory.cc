@@ -9,8 +9,8 @@
 namespace berth::forecast::detail {
 namespace {
 
-/// The share of its weight that each span keeps over one second, exp(-1 / span), by its series: exponents are at most
-/// 1/4.
+/// The share of its weight that each span keeps over one second, exp(-1 / span), by the power series: exponents are at
+/// most 1/4.
 constexpr std::array<double, kSpanCount> kKeptByOneSecond = [] {
   constexpr int kTerms = 14;
   std::array<double, kSpanCount> kept{};

@@ -19,9 +19,9 @@ inline constexpr std::size_t kSpanCount = kSpans.size();
 struct Period {
   std::int64_t seconds = 1;
   std::int64_t slot_seconds = 1;
-  double fade_min = 0;  ///< the least share that a new cycle has in the profile
+  double fade_min = 0;  ///< the smallest weight of a new cycle in the profile
 };
-/// The week has no entry: all its days are the same to this table.
+/// The week has no entry: the table does not distinguish its days.
 inline constexpr std::array<Period, 3> kPeriods = {{{60, 1, 0.05}, {3600, 10, 0.1}, {86'400, 30, 0.2}}};
 inline constexpr std::size_t kPeriodCount = kPeriods.size();
 
@@ -31,12 +31,13 @@ class Season {
   explicit Season(Period period);
 
   void observe(std::int64_t second, double requests);
-  /// How far the profile of that second lies above the profile's mean; 0 for a slot that was never seen completely.
+  /// How far the profile at that second is above the profile's mean; 0 for a slot that was never seen completely.
   [[nodiscard]] double swing_at(std::int64_t second) const;
   /// The mean requests per second of the slot's last cycle, negative if it was never seen.
   [[nodiscard]] double last_at(std::int64_t second) const;
 
-  /// Without the period, which does not change. Most slots of a day are as in the beginning for a long time.
+  /// Without the period, which does not change. Runs, because most slots of a day keep their initial values for a long
+  /// time.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(runs_of(self.profile_), runs_of(self.last_), runs_of(self.cycles_), self.profile_sum_, self.seen_count_,

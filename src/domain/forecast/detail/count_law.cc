@@ -10,11 +10,11 @@ namespace {
 /// Up to this mean the distribution is summed count by count; every level found early saves 3 % of the cost.
 constexpr double kSummedMeanMax = 20;
 constexpr int kSummedCountMax = 200;
-/// From this share of the mean on a variance counts as Poisson's: the learned levels correct the rest.
+/// A variance of at least this share of the mean counts as Poisson's: the learned levels correct the rest.
 constexpr double kPoissonShare = 0.9;
 /// Narrower distributions are summed count by count too, because the edges of counts matter there.
 constexpr double kSummedDeviationMax = 3;
-/// Of a spread that is uniform in [0, 1).
+/// The variance of the uniform distribution on [0, 1).
 constexpr double kSpreadingVariance = 1.0 / 12;
 
 /// The probability of 0, and the factor from that of n to that of n + 1: (a + b n) / (n + 1).

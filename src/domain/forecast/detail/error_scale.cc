@@ -6,8 +6,8 @@ namespace berth::forecast::detail {
 namespace {
 
 constexpr double kFade = 1 - 1.0 / 400;
-/// Prior: a level deviates by half of itself. Each judgement reduces the weight of the prior by the factor: it is so
-/// wrong for large steady counts that it must disappear, not fade into the mean.
+/// Prior: a level deviates by half of itself. Each judgement multiplies the weight of the prior by this factor: the
+/// prior is so wrong for large steady counts that it must disappear, not fade into the mean.
 constexpr double kExcessFirst = 0.25;
 constexpr double kDoubtKept = 0.8;
 /// For any mean, the variance is at least this share of the mean squared error.

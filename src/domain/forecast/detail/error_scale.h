@@ -5,8 +5,8 @@
 
 namespace berth::forecast::detail {
 
-/// Learns the variance of a count around a forecast mean m: m + d m^2 (a level that deviates by a share of itself, plus
-/// Poisson noise) if counts deviate more than Poisson's, f m with f < 1 if they deviate less. Fading.
+/// Learns the variance of a count around a forecast mean m: m + d m^2 (a level that deviates in proportion to itself,
+/// plus Poisson noise) if counts deviate more than Poisson's, f m with f < 1 if they deviate less. Fading.
 class ErrorScale {
  public:
   void learn(double mean, double count);

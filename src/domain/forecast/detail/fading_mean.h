@@ -15,7 +15,7 @@ class FadingMean {
     weight_ = weight_ * kFade + 1;
   }
   [[nodiscard]] double weight() const { return weight_; }
-  /// Keeps the mean, as if it came from no more than that many observations.
+  /// Keeps the mean, but with a weight of at most that many observations.
   void doubt(double weight_max) {
     const double kept = weight_ > weight_max ? weight_max / weight_ : 1;
     sum_ *= kept;

@@ -11,8 +11,8 @@ namespace berth::forecast::detail {
 /// learn from them.
 inline constexpr std::array<std::int64_t, 9> kLeads = {1, 3, 8, 20, 50, 100, 170, 400, 1200};
 inline constexpr std::size_t kLeadCount = kLeads.size();
-/// A lead of n seconds belongs to the first class whose end it does not exceed: about half way between leads in the
-/// logarithm.
+/// A lead of n seconds belongs to the first class whose end it does not exceed. Ends are about half way between leads
+/// on a logarithmic scale.
 inline constexpr std::array<std::int64_t, kLeadCount - 1> kLeadEnds = {1, 5, 12, 32, 71, 130, 260, 690};
 
 /// Requires: lead >= 1.

@@ -13,7 +13,7 @@ namespace {
 constexpr double kSharpness = 8;
 /// Early differences are chance: after this many judgements they count half.
 constexpr double kChanceJudgements = 20;
-/// Before anything was judged. The naive models seldom win.
+/// Trust before the first judgement. The naive models seldom win.
 constexpr Shares kFirstTrust = {0.05, 0.15, 0.45, 0.35};
 /// The variance of a mean m is never assumed to exceed a m + b m^2: counts of a few per second, and a level that
 /// deviates by twice itself.
@@ -24,7 +24,7 @@ constexpr double kTrustMin = 1e-3;
 constexpr double kLossMin = 1e-12;
 /// How many judgements in a situation have the weight of those of all situations.
 constexpr double kAnywhereWeight = 200;
-/// The share of the latest judgements in those; the rest is the long-term share.
+/// The share of the latest judgements in the loss over all situations; the rest is the long-term loss.
 constexpr double kRecentShare = 0.3;
 
 /// The weight of earlier judgements after a season became known.
@@ -70,7 +70,7 @@ double Members::guess(std::size_t member, const View& view) const {
 Said LeadState::said_of(double mean, std::size_t member, std::size_t situation) const {
   const Track& track = tracks_[member][situation];
   const double variance = track.scale.variance_at(mean);
-  // A mean of 0 with errors around it is a distribution of small counts, not the certainty of none.
+  // A mean of 0 with errors around it is a distribution of small counts, not a certain 0.
   const Spread raw = spread_of({.mean = std::max(mean, least_mean_of(variance)), .variance = variance});
   return {.mean = mean, .raw = raw, .spread = track.levels.applied_to(raw)};
 }

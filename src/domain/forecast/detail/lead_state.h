@@ -1,4 +1,4 @@
-/// What is learned about the forecasts of one class of lead times: each model's errors, and its trust.
+/// The state learned for one class of lead times: each model's errors, and its trust.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct UnroundedForecast {
 /// The mean over kLevels of the pinball loss of the whole-count quantiles of a spread.
 [[nodiscard]] double pinball_of(const Spread& spread, double count);
 
-/// A member's distribution of one second: before and after its levels were recalibrated.
+/// A member's distribution for one second: before and after its levels were recalibrated.
 struct Said {
   double mean = -1;
   Spread raw{};
@@ -47,14 +47,15 @@ struct Said {
 
 class LeadState {
  public:
-  /// What the seconds of one forecast share. A forecast begins with a new one, and requests its seconds in order.
+  /// Values that the seconds of one forecast share. A forecast starts with a new one and requests its seconds in order.
   struct Shared {
     const LeadState* state = nullptr;
     Shares trust{};
     std::array<Said, kMemberCount> said{};
     UnroundedForecast unrounded;
   };
-  /// Requires: view.lead is this state's class; but for the second looked at, it is the view that `shared` saw before.
+  /// Requires: view.lead is this state's class; `view` differs from the one that `shared` saw before only in its
+  /// second.
   [[nodiscard]] const UnroundedForecast& unrounded(const Members& members, const View& view, const MemberMask& mask,
                                                    Shared& shared) const;
   /// Learns from the count `kLeads[view.lead]` seconds after `view`; the members themselves learn elsewhere.
@@ -69,7 +70,7 @@ class LeadState {
  private:
   static constexpr double kCalibrationMemory = 1000;
   static constexpr double kCalibrationPrior = 80;
-  /// What is known about a member's errors in one situation.
+  /// A member's errors in one situation.
   struct Track {
     ErrorScale scale;
     Recalibration levels{kCalibrationMemory, kCalibrationPrior};
@@ -88,7 +89,7 @@ class LeadState {
     std::array<FadingMean<1000>, kSituationCount> here;
   };
   std::array<Loss, kMemberCount> losses_;
-  std::size_t seasons_known_ = 0;  ///< when those losses were counted
+  std::size_t seasons_known_ = 0;  ///< at the time when those losses were counted
 };
 
 }  // namespace berth::forecast::detail

@@ -13,14 +13,14 @@ constexpr std::size_t kSituationSpan = 1;
 constexpr std::size_t kLongestSpan = kSpanCount - 1;
 constexpr std::size_t kDay = kPeriodCount - 1;
 
-/// The squared error in units of what Poisson noise would make at the service's long level.
+/// The squared error in units of Poisson noise at the service's long-term level.
 double loss_of(const View& view, double mean, double count) {
   return (count - mean) * (count - mean) / (1 + view.level[kLongestSpan]);
 }
 
 /// The weight of a prior slope, in squared deviations in units of (1 + level).
 constexpr double kGainPrior = 20;
-/// The weight of the prior of a season, in judgements: as bad as Poisson noise around a level.
+/// The weight of a season's prior, in judgements. The prior loss is that of Poisson noise around a level.
 constexpr double kLossPriorWeight = 3;
 
 /// The levels from which a burst is measured.

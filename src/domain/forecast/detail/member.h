@@ -14,12 +14,12 @@ namespace berth::forecast::detail {
 inline constexpr int kLossMemory = 3000;
 inline constexpr int kSlopeMemory = 10'000;
 
-/// The present level relative to the long one: below, at, above, far above. Errors are learned for each, because a
-/// burst that may come deviates differently from one that may end.
+/// The current level relative to the long-term one: below, at, above, far above. Errors are learned for each, because
+/// errors before a possible burst differ from those before its possible end.
 inline constexpr std::size_t kSituationCount = 4;
 [[nodiscard]] std::size_t situation_of(double level, double base);
 
-/// What every model may use when it forecasts a second: the levels so far, and the seasons' swings at that second.
+/// The input of every model for the forecast of a second: the levels so far, and the seasons' swings at that second.
 struct View {
   std::size_t lead = 0;  ///< the class of lead times
   std::size_t situation = 0;
@@ -33,7 +33,7 @@ struct View {
 
 /// Requires: memory is not empty, second > memory.last_second().
 [[nodiscard]] View view_of(const ArrivalMemory& memory, std::int64_t second);
-/// Turns a view of one second into that of another, with the same memory.
+/// Changes a view to that of another second of the same memory.
 void look_at(const ArrivalMemory& memory, std::int64_t second, View& view);
 
 /// The last second's count.
@@ -106,7 +106,7 @@ class Bursty {
     double now = 0;
     std::size_t situation = 0;
   };
-  /// A line from present deviations to future ones.
+  /// A regression line from current deviations to future ones.
   struct Line {
     double weight = 0;
     double x = 0;

@@ -21,10 +21,10 @@ class PendingViews {
 
   /// Requires: targets increase.
   void keep(std::int64_t target, const View& view);
-  /// The view of `second`, and forgets it and all older ones; nullptr if there is none.
+  /// Removes the view of `second` and all older ones, and returns it; nothing if there is none.
   [[nodiscard]] std::optional<View> take(std::int64_t second);
 
-  /// The views that wait, wherever they are in the ring.
+  /// The waiting views, whatever their position in the ring.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.next_second_, self.kept_count_, self.size_);

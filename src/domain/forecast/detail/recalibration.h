@@ -26,7 +26,7 @@ class Recalibration {
   /// The spread with its levels corrected.
   [[nodiscard]] Spread applied_to(const Spread& spread) const;
 
-  /// What was learned: nothing in many a situation. The positions follow from it.
+  /// The histogram, which is flat in many situations. The positions are derived from it.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.learned_);
@@ -36,7 +36,7 @@ class Recalibration {
   }
 
  private:
-  /// The present position of a level: between two of the grid's, or beyond the last by their step.
+  /// The current position of a level: between two of the grid's levels, or beyond the last one by their spacing.
   struct LevelPosition {
     std::size_t above = 1;
     double part = 0;

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kNumberMax = 1'000'000'000;
 [[nodiscard]] Result<std::vector<ListedJob>> read_philly_jobs(std::string_view text, std::string_view file);
 [[nodiscard]] Result<std::vector<ListedJob>> read_shockwave_jobs(std::string_view text, std::string_view file);
 
-/// A number from `min` to `kNumberMax`, rounded up to a whole one; nothing if the text is none.
+/// A number from `min` to `kNumberMax`, rounded up to a whole one; nothing if the text is not such a number.
 [[nodiscard]] std::optional<std::int64_t> rounded_up(std::string_view text, std::int64_t min);
 
 }  // namespace berth::job_list_detail

@@ -1,4 +1,4 @@
-/// What the fuzzers of the formats of jobs share.
+/// Shared by the fuzzers of the job list formats.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 namespace berth::mig::detail {
 namespace {
 
-// copy, decoders, encoders, JPEG, optical flow; a row for each profile of device_tables.cc, in its order
+// copy, decoders, encoders, JPEG, optical flow; one row per profile of device_tables.cc, in its order
 
 // A100, 40 and 80 GB: guide, go-nvml.
 constexpr EnginesRow kA100Engines[] = {

@@ -25,7 +25,7 @@ enum UnverifiedBoardField : unsigned {
   kModeSurvives = 1U << 4,
 };
 
-/// Counts, or kUnknown. Which of them are doubtful: bits of `ProfileRow::unverified`.
+/// Counts, or kUnknown. The uncertain ones are bits of `ProfileRow::unverified`.
 struct EnginesRow {
   int copy;
   int decoders;

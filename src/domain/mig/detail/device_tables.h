@@ -1,4 +1,4 @@
-/// The catalogue's data as plain rows, from which `catalogue.cc` makes GpuModel values.
+/// The catalogue's data as plain rows, from which `catalogue.cc` builds the GpuModel values.
 ///
 /// Sources, by the key that the notes of a device name:
 /// - guide: NVIDIA MIG User Guide, docs.nvidia.com/datacenter/tesla/mig-user-guide
@@ -8,7 +8,7 @@
 /// - gpu-operator: github.com/NVIDIA/gpu-operator pulls 1303, 1351
 /// - DRA driver: github.com/NVIDIA/k8s-dra-driver-gpu, cmd/gpu-kubelet-plugin/nvlib.go, pull 1018
 /// - initialization: GoogleCloudDataproc/initialization-actions, comment with a listing of an H100, 2024-12-20
-/// - transcripts: public listings of `nvidia-smi mig -lgip` and `-lgipp` of the model, known at second hand
+/// - transcripts: public listings of `nvidia-smi mig -lgip` and `-lgipp` of the model, obtained second-hand
 ///
 /// Values marked unverified come from a sister model, or from one observation only.
 #pragma once

@@ -12,7 +12,7 @@
 
 namespace berth::testing {
 
-/// What stores share that are opened one after the other, as a file does. Its members are read under `lock`.
+/// The state shared by stores that are opened one after the other, like a file. Its members are read under `lock`.
 struct MemorySeries {
   std::mutex lock;
   std::map<std::int64_t, SeriesSpan> seconds;

@@ -22,7 +22,7 @@ enum class Format { kAzureLlm, kAzureFunctions, kRpsText, kCsv, kConstant, kPois
 
 bool is_generator(Format format) { return format >= Format::kConstant; }
 
-/// What an object without files may use: rows by second, and generators.
+/// The formats of an object without files: rows by second, and generators.
 constexpr std::array<std::string_view, 5> kObjectFormats = {"csv", "constant", "poisson", "bursty", "diurnal"};
 
 /// The longest trace of an object: a single row of a small text may state any second up to this.
@@ -142,7 +142,7 @@ CountTrace counts_of_rows(const yaml::Value& rows) {
   return trace;
 }
 
-/// Likewise, of a blob.
+/// Likewise, from a blob.
 CountTrace counts_of_blob(const yaml::Value& value, const BlobRows& rows) {
   const yaml::Value blob = value.at("rows").at("blob");
   if (rows.list) {
@@ -187,7 +187,7 @@ void read_window(const yaml::Value& value, Arrivals& arrivals) {
   }
 }
 
-/// Discards the part of a long trace that is so far after the window that no second of the window depends on it.
+/// Discards the part of a long trace so far after the window that no second of the window depends on it.
 void cut_behind_window(Arrivals& arrivals) {
   constexpr std::int64_t kMinuteSeconds = 60;
   const std::int64_t end = arrivals.from_second + arrivals.seconds + arrivals.smooth_seconds;

@@ -37,7 +37,7 @@ std::string profile_names(const GpuModel& model) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The profile of that name, which `value` has at its key `profile`.
+/// The profile of that name, which was read from the key `profile` of `value`.
 ProfileId read_profile_id(const yaml::Value& value, const std::string& name, const GpuModel& model) {
   const auto profile = mig::find_profile(model, name);
   if (profile) return *profile;
@@ -99,7 +99,7 @@ struct GpuSpan {
   std::int64_t count = 0;
 };
 
-/// The holdings that are written for a GPU of another model: each profile by its name, legal there.
+/// The holdings, written for one GPU model, on another: each profile is found by its name and must be legal there.
 std::vector<WrittenHolding> on_model(std::vector<WrittenHolding> holdings, const GpuModel& model) {
   for (auto& [value, holding] : holdings) {
     holding.slice.profile = read_profile_id(value, value.at("profile").name(), model);

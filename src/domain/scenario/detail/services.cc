@@ -80,7 +80,7 @@ std::vector<Pin> read_pins(const yaml::Value& value, const Scenario& scenario, O
   return pins;
 }
 
-/// Fields that only a planner uses: checked here so that an error is not found later.
+/// Fields that only a planner uses: checked here so that no error is found later.
 void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& pinned, ServiceSpec& service) {
   const yaml::Value weight = value.at("weight");
   if (weight.is_written()) service.weight = weight.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));
@@ -105,7 +105,7 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
   if (domain.is_present()) service.trust_domain = domain.name();
 }
 
-/// The keys of a service in a file; those of an object are without the first two.
+/// The keys of a service in a file; an object has all but the first two.
 constexpr std::array<std::string_view, 18> kKeys = {
     "name",     "tenant",        "profile",          "slo",        "batching",     "drop",
     "arrivals", "start_seconds", "accuracy",         "retraining", "variants",     "weight",
@@ -148,7 +148,7 @@ ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scena
   if (value.has_failed()) return service;
   read_fields(value, scenario, sources, pinned, service);
   if (value.has_failed()) return service;
-  // In a world without an end each one is an event that others read.
+  // In a live world each retraining is an event that clients read.
   constexpr Micros kRetrainingsApart = Micros::seconds(1);
   if (service.retraining && service.retraining->every < kRetrainingsApart) {
     value.at("retraining").at("every_seconds").refuse("a number of at least 1");

@@ -15,7 +15,7 @@ namespace berth::scenario::detail {
                                                      Sources& sources);
 
 /// A service of an API: without name and tenant, with rows in place of paths, perhaps without arrivals. Its pins are
-/// added to those of other services in `pinned`. Requires: the sources are no files.
+/// added to those of other services in `pinned`. Requires: the sources have no files.
 [[nodiscard]] ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scenario, Sources& sources,
                                                Occupied& pinned);
 

@@ -49,7 +49,7 @@ std::string Sources::resolve(const yaml::Value& path) const {
   constexpr std::size_t kPathLengthMax = 4096;
   const std::string name = path.name(kPathLengthMax);
   if (path.has_failed()) return "";
-  return (std::filesystem::path(folder_) / name).string();  // an absolute one stays as it is
+  return (std::filesystem::path(folder_) / name).string();  // an absolute path is kept unchanged
 }
 
 std::optional<SourceFile> Sources::read(const yaml::Value& path) {

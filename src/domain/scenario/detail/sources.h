@@ -19,7 +19,7 @@
 
 namespace berth::scenario::detail {
 
-/// Values that were read, by the key that names them; when its limit would be exceeded it is emptied.
+/// A cache of values by the key that names them; emptied when its limit would be exceeded.
 template <class T>
 class Store {
  public:
@@ -46,29 +46,29 @@ class Store {
 using ArrivalSource = decltype(Arrivals::source);
 
 struct SourceFile {
-  std::string path;         ///< as it is opened and printed
+  std::string path;         ///< as opened and printed
   const std::string* text;  ///< valid until the next file is read
 };
 
 class Sources {
  public:
-  /// Paths are relative to the folder of the scenario file.
+  /// For a scenario file: paths are relative to its folder.
   Sources(const std::string& scenario_path, const Files& files);
-  /// No files: tables and traces are rows within the value.
+  /// Without files: tables and traces are rows within the value.
   Sources() = default;
-  /// No files: tables and traces are rows within the value, or in blobs. `root` is the path of the service's spec.
+  /// Without files: tables and traces are rows within the value, or in blobs. `root` is the path of the service's spec.
   Sources(const std::string& root, const FindBlobRows& find_rows) : root_(root), find_rows_(&find_rows) {}
 
   [[nodiscard]] bool has_files() const { return files_ != nullptr; }
   /// Fails if a value that must have its rows within itself names a path.
   static void refuse_path(const yaml::Value& value);
 
-  /// The rows of the blob to which `rows` of a value refers; nothing if it is no reference (or none may be), or after a
-  /// failure.
+  /// The rows of the blob to which `rows` of a value refers; nothing if it is not a reference, if references are not
+  /// allowed, or after a failure.
   [[nodiscard]] std::optional<BlobRows> find_rows(const yaml::Value& value);
-  /// Those that were found.
+  /// The references found so far.
   [[nodiscard]] const RowsBlobs& blobs() const { return blobs_; }
-  /// Fails as the rows of a blob did that were read with a report of their own: at the reference.
+  /// Reports at the reference a failure of the blob's rows, which are read with a report of their own.
   static void keep_failure(const yaml::Value& value, const yaml::Failure& failure);
 
   // Require: has_files().

@@ -121,7 +121,7 @@ void add_rows(const yaml::Value& rows, PerformanceTable& table) {
   }
 }
 
-/// Those of a list; of a CSV the lines but the header.
+/// The rows of a list, or the lines of a CSV without its header.
 std::int64_t count_rows(const BlobRows& rows) {
   if (rows.list) {
     const auto* list = std::get_if<yaml::List>(&rows.list->value);
@@ -131,7 +131,7 @@ std::int64_t count_rows(const BlobRows& rows) {
   return line_count - 1;
 }
 
-/// Before they are read: that takes long.
+/// Checked before the rows are read, which takes long.
 void check_row_count(const yaml::Value& rows, std::int64_t count, Sources& sources) {
   sources.table_rows += count;
   if (sources.table_rows <= sources.table_rows_max) return;
@@ -196,7 +196,7 @@ PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
     keep_failure(value, table.error());
     return {};
   }
-  constexpr std::size_t kPointBytes = 256;  // with its names and numbers, about
+  constexpr std::size_t kPointBytes = 256;  // approximately, with its names and numbers
   sources.tables.keep(key, *table, table->points.size() * kPointBytes);
   return std::move(*table);
 }

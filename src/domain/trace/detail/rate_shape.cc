@@ -15,7 +15,7 @@ constexpr double kQuietFactor = 0.5;
 constexpr double kBurstFactor = 3;
 constexpr double kBurstShare = kBurstSeconds / (kQuietSeconds + kBurstSeconds);
 constexpr double kMarkGapSeconds = 1 / (1 / kQuietSeconds + 1 / kBurstSeconds);
-// Marks in a second follow a Poisson distribution of mean 1/12; this many occur once in 10^100 seconds.
+// Marks in a second are Poisson-distributed with mean 1/12; this many occur once in 10^100 seconds.
 constexpr int kMarksPerSecondMax = 64;
 
 constexpr double kDiurnalAmplitude = 0.8;

@@ -62,7 +62,7 @@ std::int64_t RecordedSums::second_parts_max() const {
 
 SmoothedWindow smoothed_window(const RecordedSums& sums, std::int64_t second, std::int64_t smooth_seconds) {
   ENSURE(second >= 0 && second < sums.seconds() && smooth_seconds > 0);
-  // Twice the longest trace reaches beyond both ends from anywhere; more could overflow.
+  // A window this wide reaches beyond both ends from any second; a wider one could overflow.
   const std::int64_t width = std::min(smooth_seconds, 4 * kTraceSecondsMax);
   const std::int64_t first = second - width / 2;
   const std::int64_t begin = std::max<std::int64_t>(first, 0);

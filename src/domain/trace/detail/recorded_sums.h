@@ -24,7 +24,7 @@ class RecordedSums {
   [[nodiscard]] std::int64_t parts() const { return parts_; }
   /// Parts in the seconds [0, second). Requires: 0 <= second <= seconds().
   [[nodiscard]] std::int64_t before(std::int64_t second) const;
-  /// No second has more parts than this; not always reached. O(seconds). Requires: the trace is not empty.
+  /// An upper bound on the parts of any second; not always reached. O(seconds). Requires: the trace is not empty.
   [[nodiscard]] std::int64_t second_parts_max() const;
 
  private:

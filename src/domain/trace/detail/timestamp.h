@@ -16,7 +16,7 @@ struct Timestamp {
 };
 
 /// Reads YYYY-MM-DD HH:MM:SS with a fraction of 1 to 9 digits or none, `T` or a space between, `Z`, `+00:00` or nothing
-/// after it. Nothing if the text is anything else, or a day or an hour that does not exist.
+/// after it. Nothing if the text has another form, or names a day or an hour that does not exist.
 [[nodiscard]] std::optional<Timestamp> parse_timestamp(std::string_view text);
 
 }  // namespace berth::detail

@@ -21,12 +21,12 @@ class TraceLines {
   [[nodiscard]] Field field() const;
   /// The fields of the current line. Requires a line. An error unless there are `field_count` of them.
   [[nodiscard]] Result<std::vector<Field>> fields(std::size_t field_count) const;
-  /// As above, if the file itself says how many there are: at most `field_count_max`.
+  /// As above, for files that state their own number of fields: at most `field_count_max`.
   [[nodiscard]] Result<std::vector<Field>> fields_up_to(std::size_t field_count_max) const;
 
   /// An error at a column of the current line; at 1:1 of a file without lines.
   [[nodiscard]] tl::unexpected<Error> error(std::size_t column, std::string_view message) const;
-  /// An error elsewhere.
+  /// An error at any position.
   [[nodiscard]] tl::unexpected<Error> error(TextPlace place, std::string_view message) const;
   /// An error at the end of the file, because a row was wanted.
   [[nodiscard]] tl::unexpected<Error> missing_row() const;

@@ -30,7 +30,7 @@ class Descriptor {
 /// otherwise kUnavailable.
 [[nodiscard]] tl::unexpected<Error> system_error(const std::string& path, std::string_view doing, int number);
 
-/// Writes all bytes, in whatever pieces the system accepts; returns errno or 0.
+/// Writes all bytes, in as many calls as necessary; returns errno or 0.
 [[nodiscard]] int write_all(const Descriptor& file, std::string_view bytes);
 
 }  // namespace berth::edges::detail

@@ -11,7 +11,8 @@
 
 namespace berth::edges::detail {
 
-/// Read only, as long as the result lives; the descriptor may be closed. `path` is for the error. Requires: size > 0.
+/// Maps the file read-only for the lifetime of the result; the descriptor may be closed. `path` is for the error.
+/// Requires: size > 0.
 [[nodiscard]] Result<std::unique_ptr<FileBytes>> map_bytes(const Descriptor& file, std::size_t size,
                                                            const std::string& path);
 

@@ -12,14 +12,14 @@ class LineSplitter {
  public:
   enum class State {
     kGoesOn,
-    kStopped,  ///< the taker wants no more
+    kStopped,  ///< `take` returned false
     kTooLong,  ///< a line is longer than the limit
   };
 
   explicit LineSplitter(std::size_t line_bytes_max) : line_bytes_max_(line_bytes_max) {}
 
-  /// Gives each complete line, without LF or CR LF, to `take`, until that returns false. After another state than
-  /// kGoesOn it must not be called again.
+  /// Passes each complete line, without LF or CR LF, to `take`, until that returns false. Must not be called again
+  /// after a state other than kGoesOn.
   [[nodiscard]] State add(std::string_view bytes, const std::function<bool(std::string_view)>& take);
 
  private:

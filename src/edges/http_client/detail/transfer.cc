@@ -12,11 +12,11 @@ namespace berth::edges::detail {
 namespace {
 
 constexpr std::size_t kHeaderBytesMax = std::size_t{64} << 10U;
-constexpr int kPollMs = 100;  // how often a stream asks whether it is stopped
+constexpr int kPollMs = 100;  // how often a stream checks whether it is stopped
 
 using UrlPointer = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
 
-/// Whether a host names this machine, so that no proxy can reach it for us.
+/// Whether a host names this machine, which no proxy can reach for us.
 bool is_loopback(std::string host_text) {
   std::ranges::transform(host_text, host_text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -49,7 +49,7 @@ void allow_http_only(CURL* easy) {
 #endif
 }
 
-/// Whether a result says that no server is there, or no longer.
+/// Whether a result means that there is no server, or no longer.
 bool is_of_absence(CURLcode code) {
   return code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
          code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
@@ -89,7 +89,7 @@ Result<void> Transfer::prepare() {
   // Without signals, so that any thread may call.
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  // A stream has no end in time: move_bytes watches its silence.
+  // A stream has no timeout: move_bytes watches its silence.
   if (reading_ == nullptr) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, to_ms(call_.timeout));
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(call_.timeout));
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
@@ -109,7 +109,7 @@ Result<void> Transfer::prepare_url() {
     return invalid(fmt::format("wanted a URL such as http://127.0.0.1:8080/, found {}", in_quotes(call_.url)));
   }
   curl_easy_setopt(easy_.get(), CURLOPT_URL, call_.url.c_str());
-  // An empty proxy is none, whatever the environment says.
+  // An empty proxy means none, regardless of the environment.
   if (is_loopback(part_of(*url, CURLUPART_HOST))) curl_easy_setopt(easy_.get(), CURLOPT_PROXY, "");
   return {};
 }
@@ -123,7 +123,7 @@ Result<void> Transfer::prepare_headers() {
     const bool is_added = add_header(field.value.empty() ? field.name + ";" : field.name + ": " + field.value);
     if (!is_added) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
   }
-  // Otherwise libcurl calls every body a form.
+  // Otherwise libcurl labels every body as a form.
   if (!find_header(call_.headers, "Content-Type") && !add_header("Content-Type:")) {
     return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
   }

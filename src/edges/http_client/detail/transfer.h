@@ -1,4 +1,4 @@
-/// One request under way: what libcurl is asked for, and what has arrived.
+/// One request under way: libcurl's options, and the data received so far.
 #pragma once
 
 #include <curl/curl.h>
@@ -24,7 +24,8 @@ class Transfer {
 
   /// Sends the request and reads the answer to its end.
   [[nodiscard]] Result<HttpReply> run();
-  /// Whether `run` failed because nobody listened at the address, or the connection broke before the answer was whole.
+  /// Whether `run` failed because no server listened at the address, or the connection broke before the answer was
+  /// complete.
   [[nodiscard]] bool is_server_away() const { return is_server_away_; }
 
  private:
@@ -44,10 +45,10 @@ class Transfer {
 
   [[nodiscard]] bool take_header(std::string_view line);
   [[nodiscard]] bool take_body(std::string_view bytes);
-  /// Whether what arrives is the stream that is wanted.
+  /// Whether the data that arrives is the requested stream.
   [[nodiscard]] bool is_stream() const { return reading_ != nullptr && reply_.status == 200; }
 
-  // What libcurl calls; fewer bytes than given end the transfer.
+  // Callbacks of libcurl; returning fewer bytes than given ends the transfer.
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept;
   static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept;
 

@@ -13,13 +13,13 @@ namespace berth::edges::detail {
 namespace {
 
 constexpr std::size_t kHeaderCountMax = 100;
-constexpr std::size_t kDiscardFactor = 16;  // of the body limit: read and thrown away
+constexpr std::size_t kDiscardFactor = 16;  // of the body limit: read and discarded
 
 MHD_Result add_header(void* headers, MHD_ValueKind /*kind*/, const char* name, std::size_t name_bytes,
                       const char* value, std::size_t value_bytes) noexcept {
   try {
     auto& all = *static_cast<std::vector<HttpField>*>(headers);
-    // One more than the limit shows that it is exceeded.
+    // One more than the limit is enough to detect the excess.
     if (all.size() > kHeaderCountMax) return MHD_NO;
     all.push_back({{name, name_bytes}, value == nullptr ? std::string() : std::string(value, value_bytes)});
     return MHD_YES;
@@ -129,14 +129,14 @@ Progress Exchange::check_length() {
   if (!refusal_) body_bytes_max_ = handler_.body_bytes_max(request_).value_or(body_bytes_max_);
   const auto length = find_header(request_.headers, "Content-Length");
   if (!length) return Progress::kRead;
-  // What is no number was refused by libmicrohttpd; what does not fit is too large in any case.
+  // libmicrohttpd has refused a length that is not a number; one that does not fit is too large in any case.
   const auto bytes = parse_count(*length, INT64_MAX);
   const bool was_refused = refusal_.has_value();
   note_size(bytes ? static_cast<std::uint64_t>(*bytes) : UINT64_MAX);
   if (!refusal_) request_.body.reserve(static_cast<std::size_t>(*bytes));
   if (!refusal_ || (was_refused && bytes && std::cmp_less_equal(*bytes, body_bytes_max_))) return Progress::kRead;
   const bool is_moderate = bytes && std::cmp_less_equal(*bytes, discard_bytes_max());
-  // Who waits for "100 Continue" has sent nothing yet and can read the answer at once.
+  // A client that waits for "100 Continue" has sent no body yet and can read the answer at once.
   const bool waits = find_header(request_.headers, "Expect").has_value();
   return is_moderate && !waits ? Progress::kRead : Progress::kRefuse;
 }

@@ -1,4 +1,4 @@
-/// One request while it arrives: what is known of it, and whether it will be refused.
+/// One request while it arrives: its parsed parts, and whether it will be refused.
 #pragma once
 
 #include <microhttpd.h>
@@ -30,7 +30,7 @@ enum class Progress {
 class LargeBodies {
  public:
   explicit LargeBodies(unsigned count_max) : count_max_(count_max) {}
-  /// Whether there is room for one more, which is counted then.
+  /// Counts one more, if the limit allows it; returns whether it does.
   [[nodiscard]] bool enter() {
     if (count_.fetch_add(1) < count_max_) return true;
     leave();
@@ -45,7 +45,7 @@ class LargeBodies {
 
 class Exchange {
  public:
-  /// All are borrowed.
+  /// All arguments are borrowed.
   Exchange(const HttpServerOptions& options, HttpHandler& handler, LargeBodies& large_bodies, std::string_view target)
       : options_(options),
         handler_(handler),
@@ -59,7 +59,7 @@ class Exchange {
   }
 
   [[nodiscard]] bool has_begun() const { return has_begun_; }
-  /// Takes the headers. `is_surplus`: the connection is one too many.
+  /// Processes the headers. `is_surplus`: the connection is beyond the limit.
   [[nodiscard]] Progress begin(MHD_Connection& connection, const char* method, std::string_view version,
                                bool is_surplus);
   [[nodiscard]] Progress take_body(std::string_view part);
@@ -68,20 +68,20 @@ class Exchange {
   [[nodiscard]] bool is_head() const { return is_head_; }
   [[nodiscard]] const std::optional<HttpRefusal>& refusal() const { return refusal_; }
 
-  /// Null until the handler has said that it answers later.
+  /// Null until the handler has deferred its answer.
   [[nodiscard]] LateAnswer* late_answer() const { return late_answer_.get(); }
   void set_late_answer(std::shared_ptr<LateAnswer> answer) { late_answer_ = std::move(answer); }
 
  private:
-  /// The first fault counts.
+  /// Only the first fault is kept.
   void refuse(HttpFault fault, int status, std::string message);
   void check_target();
   void check_headers(MHD_Connection& connection, std::string_view version);
   [[nodiscard]] Progress check_length();
   void refuse_body();
-  /// The body will have so many bytes, or has: a large one needs its place.
+  /// Records the size, announced or received, of the body: a large one needs a place.
   void note_size(std::uint64_t bytes);
-  /// Of a body that is refused: read and thrown away.
+  /// How many bytes of a refused body are read and discarded.
   [[nodiscard]] std::size_t discard_bytes_max() const;
 
   const HttpServerOptions& options_;

@@ -1,4 +1,4 @@
-/// Answers that clients have not taken yet: how much memory the large ones may hold.
+/// Limits the memory of large answers that clients have not read yet.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace berth::edges::detail {
 /// Counts the bytes of large answers. Any thread.
 class LargeAnswers {
  public:
-  /// The room of one answer, until it is destroyed. The counter must outlive it.
+  /// The share of one answer, released on destruction. The counter must outlive it.
   class Place {
    public:
     Place() = default;
@@ -30,8 +30,8 @@ class LargeAnswers {
   /// An answer with more than `bytes_min` counts.
   LargeAnswers(std::size_t bytes_min, std::size_t bytes_max) : bytes_min_(bytes_min), bytes_max_(bytes_max) {}
 
-  /// Counts an answer of so many bytes; nothing if there is no room for it. A single one always has room, and so has a
-  /// small one.
+  /// Counts an answer of `bytes` bytes; nothing if the limit does not allow it. A single large answer, and any small
+  /// one, is always allowed.
   [[nodiscard]] std::optional<Place> enter(std::size_t bytes) {
     if (bytes <= bytes_min_) return Place();
     std::size_t held = bytes_.load();
@@ -41,7 +41,7 @@ class LargeAnswers {
     return Place(*this, bytes);
   }
 
-  /// Counts one that has to be given, whether there is room for it or not.
+  /// Counts an answer that must be sent, even beyond the limit.
   [[nodiscard]] Place enter_anyway(std::size_t bytes) {
     if (bytes <= bytes_min_) return {};
     bytes_.fetch_add(bytes);

@@ -1,4 +1,4 @@
-/// Answers that are given later: each waits as a suspended connection, so that it costs no thread.
+/// Deferred answers: each waits as a suspended connection, so that it costs no thread.
 #pragma once
 
 #include <microhttpd.h>
@@ -12,32 +12,32 @@
 
 namespace berth::edges::detail {
 
-/// What a reply and the request that it belongs to share, as either may end first. The hub alone changes it, under its
-/// lock; once it is given, it is the request's.
+/// The state shared by a reply and its request, as either may end first. Only the hub changes it, under its lock; once
+/// the answer is given, the request owns it.
 struct LateAnswer {
   MHD_Connection* connection = nullptr;  ///< while it is suspended
   bool is_given = false;
-  std::optional<HttpResponse> response;  ///< nothing, although given: the reply was destroyed unsent
+  std::optional<HttpResponse> response;  ///< nothing although given: the reply was destroyed unsent
 };
 
-/// The connections that wait for an answer. A reply holds the hub, which thus may outlive its server.
+/// The connections that wait for an answer. Replies share ownership of the hub, which thus may outlive its server.
 ///
-/// libmicrohttpd does not touch a suspended connection, so it exists until this class resumes it. That it is resumed
-/// once, not before it is suspended and not after the server has stopped, is guaranteed by one lock, which is held
-/// while libmicrohttpd suspends or resumes.
+/// libmicrohttpd does not touch a suspended connection, so it exists until this class resumes it. One lock, held while
+/// libmicrohttpd suspends or resumes, guarantees that it is resumed once, neither before it is suspended nor after the
+/// server has stopped.
 class LateHub {
  public:
   enum class Rest {
-    kSuspended,  ///< the connection waits; the handler of requests is called again when it is resumed
-    kGiven,      ///< the answer is there
+    kSuspended,  ///< the connection waits; the request handler is called again when it is resumed
+    kGiven,      ///< the answer is available
     kClosed,     ///< the server stops
   };
 
-  /// Suspends the request's connection, unless there is something to do for it.
+  /// Suspends the request's connection, unless there is already something to do for it.
   [[nodiscard]] Rest rest(LateAnswer& answer, MHD_Connection& connection);
   /// Gives the answer and resumes the connection if it waits. O(connections that wait).
   void give(LateAnswer& answer, std::optional<HttpResponse> response);
-  /// From here on no connection waits, and answers are given to nobody. A second call does nothing.
+  /// From now on no connection waits, and answers are discarded. A second call does nothing.
   void close();
 
  private:
@@ -45,7 +45,7 @@ class LateHub {
   static void resume(LateAnswer& answer);
 
   std::mutex mutex_;
-  std::vector<LateAnswer*> waiting_;  ///< their requests own them; in no order
+  std::vector<LateAnswer*> waiting_;  ///< owned by their requests; unordered
   bool is_closed_ = false;
 };
 
@@ -63,7 +63,7 @@ class LateReply final : public HttpLateReply {
   void give(std::optional<HttpResponse> response);
 
   const std::shared_ptr<LateHub> hub_;
-  std::shared_ptr<LateAnswer> answer_;  ///< null: given
+  std::shared_ptr<LateAnswer> answer_;  ///< null: already given
 };
 
 }  // namespace berth::edges::detail

@@ -61,7 +61,7 @@ Result<Listener> listen_at(const std::string& host, std::uint16_t port) {
   const int kind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
   Listener opened(::socket(address.ai_family, kind, 0), 0);
   if (opened.socket() < 0) return cannot_listen(place(host, port), errno);
-  // A restarted server must not wait for the old one's closed connections. A port in use is refused all the same.
+  // A restarted server must not wait for the old one's closed connections. A port in use is still refused.
   const int on = 1;
   ::setsockopt(opened.socket(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (::bind(opened.socket(), address.ai_addr, address.ai_addrlen) != 0 || ::listen(opened.socket(), SOMAXCONN) != 0) {

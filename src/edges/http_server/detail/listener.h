@@ -1,4 +1,4 @@
-/// A socket that listens, opened here so that a failure names the address and its reason.
+/// A listening socket, opened here so that a failure names the address and the reason.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct sockaddr;
 
 namespace berth::edges::detail {
 
-/// A listening socket and the port that it got. Closes itself unless it was released.
+/// A listening socket and its port. Closes itself unless released.
 class Listener {
  public:
   Listener(int socket, std::uint16_t port) : socket_(socket), port_(port) {}
@@ -21,7 +21,7 @@ class Listener {
 
   [[nodiscard]] int socket() const { return socket_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// From here on the caller closes it.
+  /// From now on the caller must close it.
   void release() { socket_ = -1; }
 
  private:
@@ -30,10 +30,10 @@ class Listener {
 };
 
 /// Listens at the first address of the host; port 0 is any free port. Errors: "HOST:PORT: why"; kInvalidInput if the
-/// host is not known, otherwise kUnavailable (in use, not permitted).
+/// host is unknown, otherwise kUnavailable (in use, not permitted).
 [[nodiscard]] Result<Listener> listen_at(const std::string& host, std::uint16_t port);
 
-/// "127.0.0.1:80" or "[::1]:80"; empty for what is neither.
+/// "127.0.0.1:80" or "[::1]:80"; empty for other families.
 [[nodiscard]] std::string address_text(const sockaddr* address);
 
 }  // namespace berth::edges::detail

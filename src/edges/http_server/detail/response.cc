@@ -13,7 +13,7 @@
 namespace berth::edges::detail {
 namespace {
 
-// What libmicrohttpd offers its reader at once; a longer piece is sent in several parts.
+// The buffer that libmicrohttpd offers its reader at a time; a longer piece is sent in several parts.
 constexpr std::size_t kStreamBlockBytes = 16'384;
 constexpr std::size_t kPartBlockBytes = 65'536;
 
@@ -29,7 +29,7 @@ ssize_t read_stream(void* stream, std::uint64_t /*position*/, char* to, std::siz
   return static_cast<Stream*>(stream)->read(to, bytes_max);
 }
 
-/// A body that is sent, and its place among the large ones.
+/// A body being sent, and its share of the limit on large ones.
 struct Body {
   Body(std::string bytes, LargeAnswers::Place among) : text(std::move(bytes)), place(std::move(among)) {}
   std::string text;
@@ -46,11 +46,11 @@ class PartsBody {
   /// Copies the next bytes; negative (libmicrohttpd's value) if there are no more.
   [[nodiscard]] ssize_t read(char* to, std::size_t bytes_max) {
     if (sent_ == part_.size()) {
-      part_ = {};  // never two at a time
+      part_ = {};  // never two parts in memory
       part_ = next_();
       sent_ = 0;
     }
-    // An ordinary end, as of streams. It closes the connection, as bytes are missing.
+    // An ordinary end, as for streams. libmicrohttpd closes the connection, as bytes are missing.
     if (part_.empty()) return MHD_CONTENT_READER_END_OF_STREAM;
     const std::size_t count = part_.copy(to, bytes_max, sent_);
     sent_ += count;

@@ -109,8 +109,8 @@ Stream::Stream(StreamHub& hub, MHD_Connection& connection, std::unique_ptr<HttpE
 }
 
 ssize_t Stream::read(char* to, std::size_t bytes_max) {
-  // An ordinary end, of which the client will hear nothing. After END_WITH_ERROR libmicrohttpd (0.9.75) keeps the
-  // connection until an older one has timed out.
+  // An ordinary end, which the client will not see. After END_WITH_ERROR libmicrohttpd (0.9.75) keeps the connection
+  // until an older one has timed out.
   if (is_gone_) return MHD_CONTENT_READER_END_OF_STREAM;
   if (sent_ == text_.size() && !refill()) return 0;
   if (sent_ == text_.size()) return MHD_CONTENT_READER_END_OF_STREAM;
@@ -122,7 +122,7 @@ ssize_t Stream::read(char* to, std::size_t bytes_max) {
 bool Stream::refill() {
   text_.clear();
   sent_ = 0;
-  // Each further turn needs another wake-up, so a source that is never woken is asked once.
+  // Each further turn needs another wake-up, so a source that is never woken is asked only once.
   while (!is_last_) {
     const std::uint64_t wake_count = hub_.wake_count();
     ask_source();
@@ -155,7 +155,7 @@ void Stream::ask_source() {
     text_ = std::move(piece.text);
     is_last_ = piece.is_last;
   } catch (...) {
-    // The status is sent already: all that is left is to end the stream.
+    // The status is already sent: we can only end the stream.
     text_.clear();
     is_last_ = true;
   }

@@ -1,5 +1,5 @@
-/// Open streams of events: each waits as a suspended connection, so that it costs no thread, until it is woken or a
-/// comment is due.
+/// Open event streams: each waits as a suspended connection, so that it costs no thread, until it is woken or a comment
+/// is due.
 #pragma once
 
 #include <microhttpd.h>
@@ -21,15 +21,15 @@ namespace berth::edges::detail {
 
 class Stream;
 
-/// How soon a waiting stream whose client has gone makes room for another.
+/// How soon a waiting stream whose client has gone is removed.
 inline constexpr std::chrono::milliseconds kGoneCheckInterval{500};
 
-/// The streams that wait, and the thread that wakes those to which a comment is due, or whose client has gone:
-/// libmicrohttpd does not look at a suspended connection.
+/// The waiting streams, and the thread that wakes those that are due for a comment, or whose client has gone:
+/// libmicrohttpd does not watch suspended connections.
 ///
-/// A suspended connection is not touched by libmicrohttpd, so it exists until this class resumes it. That it is not
-/// resumed twice, and that no wake-up between a source's "nothing now" and the suspension is lost, is guaranteed by one
-/// lock and a count of wake-ups.
+/// A suspended connection is not touched by libmicrohttpd, so it exists until this class resumes it. One lock and a
+/// count of wake-ups guarantee that it is not resumed twice, and that no wake-up between a source's "nothing now" and
+/// the suspension is lost.
 class StreamHub {
  public:
   enum class Rest {
@@ -45,12 +45,12 @@ class StreamHub {
   ~StreamHub();
 
   [[nodiscard]] std::uint64_t wake_count() const;
-  /// Suspends the stream's connection, unless there is something to do for it.
+  /// Suspends the stream's connection, unless there is already something to do for it.
   [[nodiscard]] Rest rest(Stream& stream, std::uint64_t wake_count);
   void wake_all();
-  /// Whether the stream's latest comment, or its begin, is long enough ago. To be called by the stream itself.
+  /// Whether the stream's latest comment, or its beginning, is long enough ago. Called by the stream itself.
   [[nodiscard]] bool is_comment_due(const Stream& stream) const;
-  /// From here on no stream waits. A second call does nothing.
+  /// From now on no stream waits. A second call does nothing.
   void close();
 
  private:
@@ -59,7 +59,7 @@ class StreamHub {
   void watch_times();
   /// Resumes the streams that got their latest comment at `since_max` or earlier. Requires: the lock is held.
   void resume_older(Clock::time_point since_max);
-  /// Resumes, for their end, the streams whose clients have closed the connection. Requires: the lock is held.
+  /// Resumes the streams whose clients have closed the connection, so that they end. Requires: the lock is held.
   void resume_gone();
   [[nodiscard]] Clock::time_point next_check() const;
 

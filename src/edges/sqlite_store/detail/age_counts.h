@@ -1,4 +1,4 @@
-/// How many outcomes have which age, in little memory: exact for few of them, in wider steps of time for many.
+/// Counts outcomes by age in little memory: exact for few of them, in wider time steps for many.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@ namespace berth::edges::detail {
 class AgeCounts {
  public:
   void add(std::int64_t wall_us);
-  /// The time from which on at most `count_max` have come: the earliest at a step's beginning. INT64_MIN: all of them.
+  /// The earliest beginning of a step from which on there are at most `count_max` outcomes. INT64_MIN: there are no
+  /// more in all.
   [[nodiscard]] std::int64_t cut_for(std::uint64_t count_max) const;
 
  private:

@@ -24,7 +24,7 @@ StoreFault fault_of(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_SCHEMA:
-    case SQLITE_ERROR:  // our statements are right: the tables are not
+    case SQLITE_ERROR:  // our statements are correct, so the tables are not
       return StoreFault::kDamaged;
     default:
       return StoreFault::kFailed;
@@ -48,7 +48,7 @@ std::string_view advice(StoreFault fault) {
   return "";
 }
 
-/// The path alone as a URI with an option.
+/// The path as a URI with the option for immutable files.
 std::string immutable_uri_of(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -182,7 +182,7 @@ StoreResult<Connection> Connection::open(const std::string& path, OpenMode mode,
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   flags |= mode == OpenMode::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
   if (is_immutable) flags |= SQLITE_OPEN_URI;
-  // "./": no path is taken for one of SQLite's special names.
+  // "./": so that no path is taken for one of SQLite's special names.
   const std::string name = path.starts_with('/') ? path : "./" + path;
   sqlite3* database = nullptr;
   const int code = sqlite3_open_v2(is_immutable ? immutable_uri_of(name).c_str() : name.c_str(), &database, flags,
@@ -225,7 +225,7 @@ StoreResult<std::string> Connection::text(const char* sql, const char* doing) co
   const auto stepped = run.step();
   if (!stepped) return tl::unexpected(stepped.error());
   std::string value = run.text(0);
-  // What a statement changes is committed behind its last row: only then is it known.
+  // A statement's change is committed after its last row: only then is its result known.
   if (auto finished = run.finish(); !finished) return tl::unexpected(finished.error());
   return value;
 }

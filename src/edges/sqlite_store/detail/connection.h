@@ -17,9 +17,9 @@
 
 namespace berth::edges::detail {
 
-/// SQLite's code of a failed call, of which the system said `number` (errno): SQLITE_FULL where it is short of space.
+/// The SQLite code of a failed call with errno `number`: SQLITE_FULL if space is short.
 [[nodiscard]] int code_of_failure(int code, int number);
-/// What failed at a call: "PATH: cannot DOING: why", with what to do where that helps.
+/// The error of a failed call: "PATH: cannot DOING: why", with advice where it helps.
 [[nodiscard]] StoreError store_error(int code, const std::string& path, std::string_view doing, const char* why);
 /// The same for the last failure of a connection.
 [[nodiscard]] StoreError store_error(sqlite3* database, std::string_view doing);
@@ -27,8 +27,8 @@ namespace berth::edges::detail {
 /// kDamaged, "PATH: what".
 [[nodiscard]] tl::unexpected<StoreError> damaged(const std::string& path, std::string_view what);
 
-/// One run of a statement: parameters are bound in order, columns are read with their types; resets it at the end.
-/// What is bound must live as long.
+/// One run of a statement: parameters are bound in order, columns are read with their types; resets the statement at
+/// the end. Bound values must outlive it.
 class StatementRun {
  public:
   StatementRun(sqlite3_stmt* statement, const char* doing) : statement_(statement), doing_(doing) {}
@@ -42,7 +42,7 @@ class StatementRun {
   StatementRun& bind(const Sha256& digest);
   StatementRun& bind_bytes(std::string_view bytes);
   StatementRun& bind_null();
-  /// A key behind which a page begins; absent: a blob of no bytes, which is before all others.
+  /// The key after which a page begins; absent: an empty blob, which sorts before all keys.
   StatementRun& bind_after(const std::optional<Sha256>& key);
 
   /// Whether there is a row.
@@ -50,7 +50,7 @@ class StatementRun {
   /// For a statement without rows.
   [[nodiscard]] StoreResult<void> finish();
 
-  /// The columns of the row. One of another type than asked for is empty, and `is_well_typed` false from then on.
+  /// The columns of the row. A column of another type than requested is empty, and `is_well_typed` false from then on.
   [[nodiscard]] std::int64_t integer(int column);
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::uint64_t count(int column) { return static_cast<std::uint64_t>(integer(column)); }
@@ -85,8 +85,8 @@ class Statement {
   const char* doing_ = "";
 };
 
-/// At most `count_max` rows whose keys come behind `after`. The parameters of `statement` are these two; `read` makes a
-/// Row of a run that is at one, or says what is wrong with it.
+/// At most `count_max` rows whose keys come after `after`. The parameters of `statement` are these two; `read` makes a
+/// Row from the run's current row, or returns its fault.
 template <class Row>
 [[nodiscard]] StoreResult<std::vector<Row>> read_page(Statement& statement, const std::optional<Sha256>& after,
                                                       std::uint64_t count_max, const auto& read) {
@@ -106,7 +106,7 @@ template <class Row>
 enum class OpenMode : std::uint8_t {
   kWrite,      ///< and creates the file
   kRead,       ///< in WAL mode, next to a writer
-  kImmutable,  ///< the file alone; nobody writes
+  kImmutable,  ///< only the file; no process writes
 };
 
 class Connection {
@@ -143,7 +143,7 @@ class Transaction {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
-  /// On an error nothing of it can be seen, but see `SqliteWriter`.
+  /// On an error none of it is visible, but see `SqliteWriter`.
   [[nodiscard]] StoreResult<void> commit();
   void roll_back();
 

@@ -40,13 +40,13 @@ std::uint64_t page_bytes_of(const Header& header) {
   return stored == 1 ? 65536 : stored;
 }
 
-/// A write was interrupted while the file was made: SQLite will restore what was before.
+/// A write interrupted while the file was created: SQLite will restore the former state.
 struct Interrupted {
   bool was_empty = false;
   std::optional<Header> header;
 };
 
-/// What the rollback journal says, if there is one.
+/// The content of the rollback journal, if there is one.
 StoreResult<std::optional<Interrupted>> read_rollback(const std::string& path, const std::string& vfs) {
   const auto file = RawFile::open(path, RawFile::Kind::kRollbackJournal, vfs);
   if (!file) return tl::unexpected(file.error());
@@ -65,8 +65,8 @@ StoreResult<std::optional<Interrupted>> read_rollback(const std::string& path, c
   return found;
 }
 
-/// The header that counts: of the WAL if a commit there holds the first page, else the file's, else what an interrupted
-/// write will be rolled back to. Nothing: the database is empty.
+/// The effective header: of the WAL if a commit there has the first page, else the file's, else the one to which an
+/// interrupted write will be rolled back. Nothing: the database is empty.
 StoreResult<std::optional<Header>> find_header(const std::string& path, const std::string& vfs, const RawFile& file,
                                                const WalScan& wal) {
   Header header{};
@@ -141,7 +141,7 @@ StoreResult<void> check_wal(const std::string& path, const RawFile& file, const 
 
 StoreResult<Inspection> inspect_once(const std::string& path, const std::string& vfs, const WantedDatabase& wanted) {
   Inspection inspection;
-  // The WAL first: another process may copy its pages into the file in the meantime, and then begin it anew.
+  // The WAL first: another process may copy its pages into the file in the meantime, and then restart it.
   WalScan wal;
   const auto wal_file = RawFile::open(path, RawFile::Kind::kWal, vfs);
   if (!wal_file) return tl::unexpected(wal_file.error());
@@ -180,7 +180,7 @@ StoreResult<Inspection> inspect_once(const std::string& path, const std::string&
 }  // namespace
 
 StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs, const WantedDatabase& wanted) {
-  constexpr int kAttempts = 3;  // what looks damaged may be a write of another process that is under way
+  constexpr int kAttempts = 3;  // apparent damage may be a write of another process under way
   StoreResult<Inspection> inspection = inspect_once(path, vfs, wanted);
   for (int attempt = 1; attempt < kAttempts; ++attempt) {
     if (inspection || inspection.error().fault != StoreFault::kDamaged) break;

@@ -1,5 +1,5 @@
-/// Looks at a database's files before SQLite opens them, which would change them: a read-only look at the headers, the
-/// length, and the WAL. The formats: https://sqlite.org/fileformat2.html and https://sqlite.org/walformat.html.
+/// Inspects a database's files before SQLite opens them, which would change them: reads the headers, the length, and
+/// the WAL. The formats: https://sqlite.org/fileformat2.html and https://sqlite.org/walformat.html.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace berth::edges::detail {
 inline constexpr std::uint32_t kApplicationId = 0x42727468;  ///< "Brth"
 inline constexpr std::uint32_t kFormat = 3;                  ///< of the tables (user_version); see tables.h
 
-/// Whose database is wanted.
+/// The expected owner of the database.
 struct WantedDatabase {
   Owner owner;
   const char* name = "";  ///< for messages
@@ -28,7 +28,7 @@ struct Inspection {
   std::vector<std::string> notes;
 };
 
-/// Errors: kForeign, kNewer, kDamaged, and what the calls report. O(size of the WAL).
+/// Errors: kForeign, kNewer, kDamaged, and those of the calls. O(size of the WAL).
 [[nodiscard]] StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs,
                                               const WantedDatabase& wanted = kWantedJournal);
 

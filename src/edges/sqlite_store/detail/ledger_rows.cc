@@ -9,7 +9,7 @@
 namespace berth::edges::detail {
 namespace {
 
-/// The size of the first piece: as many lines as may be in one, at least one line.
+/// The size of the first piece: as many lines as fit in one, but at least one.
 std::size_t piece_size(std::string_view text) {
   if (text.size() <= kLedgerPieceBytes) return text.size();
   const std::size_t last = text.rfind('\n', kLedgerPieceBytes - 1);
@@ -20,12 +20,12 @@ std::string name_of(const LedgerBatchRow& row) {
   return fmt::format("batch {} (lines {} to {})", row.number, row.first_line, row.first_line + row.lines - 1);
 }
 
-/// Of the batch behind those that were reached, whose row may be wrong.
+/// The name of the batch after `reached`, whose own row may be damaged.
 std::string name_of_next(const LedgerHead& reached) {
   return fmt::format("batch {} (from line {} on)", reached.batches + 1, reached.lines + 1);
 }
 
-/// What failed while that batch was read.
+/// The error, with the batch that was being read.
 tl::unexpected<StoreError> failed_in(const std::string& batch, const StoreError& error) {
   return tl::unexpected(StoreError{error.fault, fmt::format("{}: {}", error.message, batch)});
 }

@@ -1,4 +1,4 @@
-/// Reads and writes the rows of a ledger file. What it returns is checked against its hash.
+/// Reads and writes the rows of a ledger file. Returned rows are checked against their hashes.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace berth::edges::detail {
 
 class LedgerRows {
  public:
-  /// Of a connection that stays open as long, whose tables are there.
+  /// Requires: the connection outlives this, and its tables exist.
   [[nodiscard]] static StoreResult<LedgerRows> open(const Connection& connection);
 
   [[nodiscard]] StoreResult<LedgerHead> read_head();
-  /// The batch behind those that were reached, checked with them; `reached` is then behind it.
+  /// The batch after `reached`, checked against its chain; then advances `reached` past it.
   [[nodiscard]] StoreResult<LedgerBatchRow> read_batch_behind(LedgerHead& reached);
-  /// Visits the pieces of a batch's text in order, each after its check, until one is answered with false; whether none
-  /// was.
+  /// Visits the pieces of a batch's text in order, each after its check, until a visit returns false. Returns whether
+  /// none did.
   [[nodiscard]] StoreResult<bool> read_texts(const LedgerBatchRow& row,
                                              const std::function<bool(std::string_view)>& visit);
   struct Piece {
@@ -29,7 +29,7 @@ class LedgerRows {
     std::string text = {};
     [[nodiscard]] bool holds(std::uint64_t byte) const { return byte >= position && byte - position < text.size(); }
   };
-  /// The one that holds that byte; an empty one if none does.
+  /// The piece that contains that byte; empty if none does.
   [[nodiscard]] StoreResult<Piece> read_piece(std::uint64_t byte);
 
   /// Inside the caller's transaction: appends to a ledger that ends with `head`.
@@ -39,7 +39,7 @@ class LedgerRows {
   [[nodiscard]] tl::unexpected<StoreError> damaged_batch(const LedgerBatchRow& row, std::string_view what) const;
 
  private:
-  /// Returns the hash over the hashes of its pieces.
+  /// Inserts a text in pieces. Returns the hash over their hashes.
   StoreResult<Sha256> insert_texts(std::string_view text, std::uint64_t first_position);
   StoreResult<void> insert_batch(const LedgerBatchRow& row, const Sha256& hash);
   StoreResult<void> write_head(const LedgerHead& head);

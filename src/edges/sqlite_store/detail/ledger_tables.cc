@@ -56,7 +56,7 @@ StoreResult<void> make_ledger_tables(const Connection& connection) {
   if (!transaction) return tl::unexpected(transaction.error());
   const auto format = connection.integer("PRAGMA user_version", kMaking);
   if (!format) return tl::unexpected(format.error());
-  if (*format != 0) return {};  // another process was quicker
+  if (*format != 0) return {};  // another process was faster
   for (const LedgerTable& table : kLedgerTables) {
     if (auto made = connection.execute(table.sql, kMaking); !made) return made;
   }

@@ -1,5 +1,5 @@
-/// The tables of a ledger file: batches, their texts in pieces, and the one row that says where the chain ends. Tables
-/// of other names, which can be made from these again, may stand beside them.
+/// The tables of a ledger file: batches, their texts in pieces, and the one row with the end of the chain. Tables with
+/// other names, which can be rebuilt from these, may exist next to them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace berth::edges::detail {
 inline constexpr WantedDatabase kWantedLedger{.owner = {.application_id = 0x4272744c, .format = 1},  // "BrtL"
                                               .name = "a ledger"};
 
-/// A row with a piece of at most so many bytes fits into one page: SQLite finds it without a chain of pages.
+/// A row with a piece of at most this many bytes fits into one page: SQLite finds it without a chain of pages.
 inline constexpr std::size_t kLedgerPageBytes = 16384;
 inline constexpr std::size_t kLedgerPieceBytes = kLedgerPageBytes - 80;
 

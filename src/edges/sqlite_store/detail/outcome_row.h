@@ -1,4 +1,4 @@
-/// Outcomes as they are read from their table.
+/// Reads outcomes from their table.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ inline constexpr const char* kSelectOutcome =
 /// The row to which a statement with the columns of kSelectOutcome has stepped; checked against its hash.
 [[nodiscard]] StoreResult<KeyedOutcome> checked_outcome(StatementRun& run, const std::string& path);
 
-/// Of a key. `select`: a statement of kSelectOutcome.
+/// The outcome of a key. `select`: a statement of kSelectOutcome.
 [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(Statement& select, const Sha256& key,
                                                                     const std::string& path);
 

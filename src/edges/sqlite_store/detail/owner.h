@@ -1,4 +1,4 @@
-/// Whose a small database is: its ids, before its tables are made or used.
+/// The owner of a small database: checks its ids before its tables are made or used.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace berth::edges::detail {
 
-/// What the program writes into the header of a database.
+/// The values that the program writes into the header of a database.
 struct Owner {
   std::int64_t application_id = 0;
-  std::int64_t format = 1;  ///< the latest one that is known
+  std::int64_t format = 1;  ///< the latest known one
 };
 
-/// Nothing for a new file, or one of that owner in a format up to its; else kForeign or kNewer. `advice`: what to do
-/// about another program's file.
+/// Succeeds for a new file, or one of that owner in the same or an earlier format; else kForeign or kNewer. `advice`:
+/// text for the error about another program's file.
 [[nodiscard]] StoreResult<void> check_owner(const Connection& connection, const Owner& owner, std::string_view advice);
 
-/// The SQL that makes a file its owner's.
+/// The SQL that marks a file as its owner's.
 [[nodiscard]] std::string sql_of(const Owner& owner);
 
 }  // namespace berth::edges::detail

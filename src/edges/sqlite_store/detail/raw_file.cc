@@ -50,7 +50,7 @@ StoreResult<std::optional<RawFile>> RawFile::open(const std::string& database_pa
   ENSURE(opened.name_ != nullptr && memory != nullptr);
   memory->pMethods = nullptr;
   opened.file_.reset(memory);
-  // As any other file is: for a WAL, SQLite's files of Unix want the database to be there.
+  // Opened as a database: for a WAL, SQLite's Unix VFS would require the database to exist.
   int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB;
   if (const int code = files->xOpen(files, opened.name_.get(), memory, flags, &flags); code != SQLITE_OK) {
     return failed(code);

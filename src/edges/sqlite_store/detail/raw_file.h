@@ -16,7 +16,7 @@ namespace berth::edges::detail {
 
 class RawFile {
  public:
-  /// SQLite's names of a database and of what stands beside it.
+  /// SQLite's kinds of files: a database and its companions.
   enum class Kind : std::uint8_t { kDatabase, kWal, kRollbackJournal };
 
   /// Nothing if there is no such file.
@@ -24,7 +24,7 @@ class RawFile {
                                                                 const std::string& vfs);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Fills `bytes` from `offset` on; what lies behind the end is zeros.
+  /// Fills `bytes` from `offset` on, with zeros beyond the end.
   [[nodiscard]] StoreResult<void> read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
 
  private:

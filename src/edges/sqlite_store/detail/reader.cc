@@ -15,7 +15,7 @@
 namespace berth::edges::detail {
 
 StoreResult<std::unique_ptr<SqliteReader>> SqliteReader::open(Connection connection) {
-  // cell_size_check: a page that is damaged is noticed before it is used.
+  // cell_size_check: detects a damaged page before it is used.
   auto set = connection.execute(
       "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY",
       "set the connection up");

@@ -17,7 +17,7 @@ namespace berth::edges::detail {
 class SqliteReader : public JournalReader {
  public:
   SqliteReader() = default;  ///< for `open`
-  /// Takes over a connection, whose tables it checks.
+  /// Takes over a connection, and checks its tables.
   [[nodiscard]] static StoreResult<std::unique_ptr<SqliteReader>> open(Connection connection);
 
   [[nodiscard]] StoreResult<Range> range() override;
@@ -50,7 +50,7 @@ class SqliteReader : public JournalReader {
     std::int64_t start = -1;
   };
   StoreResult<std::optional<Place>> place_after(const Place& place);
-  /// Adds the rows of a place that have a part in the span, from `from_us` on.
+  /// Adds the rows of a place that overlap the span, from `from_us` on.
   StoreResult<void> add_usage(const Place& place, std::int64_t from_us, const UsageSpan& span, std::size_t count_max,
                               std::vector<UsageRow>& rows);
   StoreResult<UsageRow> checked_usage(StatementRun& run, const Place& place) const;

@@ -8,7 +8,7 @@
 namespace berth::edges::detail {
 namespace {
 
-/// Whether SQLite can make what it needs beside the file for reading it.
+/// Whether SQLite can create the companion files it needs for reading.
 StoreResult<bool> can_read_with_wal(const Connection& connection) {
   const auto probed = connection.execute("SELECT 1 FROM sqlite_schema", "read it");
   if (probed) return true;

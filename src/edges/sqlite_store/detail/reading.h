@@ -7,8 +7,8 @@
 
 namespace berth::edges::detail {
 
-/// Next to a writer. Where SQLite cannot make what it needs beside the file, the file alone, which is all there is
-/// without a WAL; kFailed if there is one. Call `inspect` before.
+/// Opens a database next to a possible writer. If SQLite cannot create its companion files, opens only the file, which
+/// is complete if there is no WAL; kFailed if there is one. Requires: `inspect` was called before.
 [[nodiscard]] StoreResult<Connection> open_for_reading(const std::string& path, const std::string& vfs);
 
 }  // namespace berth::edges::detail

@@ -92,7 +92,7 @@ class SeriesFileReader : public SeriesReader {
     }
   }
 
-  /// Second by second: between two seconds of one service lie those of all others.
+  /// Reads second by second: between two seconds of one service are those of all others.
   StoreResult<void> read_one(const SeriesQuery& query, std::uint64_t service, std::vector<SeriesSpan>& spans) {
     Ring& ring = ring_of(query.ring);
     const auto known = range(query.ring);

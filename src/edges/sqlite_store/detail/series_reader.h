@@ -8,7 +8,7 @@
 
 namespace berth::edges::detail {
 
-/// Of a file whose tables are there.
+/// Requires: the file's tables exist.
 [[nodiscard]] StoreResult<std::unique_ptr<SeriesReader>> make_series_reader(Connection connection);
 
 }  // namespace berth::edges::detail

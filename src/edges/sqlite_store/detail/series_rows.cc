@@ -8,7 +8,7 @@
 namespace berth::edges::detail {
 namespace {
 
-/// What no figure of a span reaches: sums of many spans cannot overflow.
+/// Above any figure of a span, and small enough that sums of many spans cannot overflow.
 constexpr std::uint64_t kFigureMax = std::uint64_t{1} << 50U;
 
 // ---- numbers as bytes
@@ -27,7 +27,7 @@ class NumberReader {
  public:
   explicit NumberReader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// 0 where there is none, or a number of kFigureMax or more; then `is_good` is false from then on.
+  /// The next number; 0, and `is_good` false from then on, if there is none or it is kFigureMax or more.
   std::int64_t next() {
     std::uint64_t number = 0;
     for (std::uint32_t shift = 0; shift < 56U && !bytes_.empty(); shift += 7U) {
@@ -41,7 +41,7 @@ class NumberReader {
     is_good_ = false;
     return 0;
   }
-  /// How many items follow, each of at least `bytes_min` bytes.
+  /// The number of items that follow, each of at least `bytes_min` bytes.
   std::size_t next_count(std::size_t bytes_min) {
     const auto count = static_cast<std::size_t>(next());
     if (count > bytes_.size() / bytes_min) is_good_ = false;
@@ -179,7 +179,7 @@ void bind_row(StatementRun& run, std::int64_t second, const ServiceFigures& figu
 }
 
 std::optional<ServiceFigures> read_row(StatementRun& run, std::int64_t second) {
-  constexpr int kDetail = 1 + static_cast<int>(kServiceColumns) + 2;  // behind the percentiles, which follow from it
+  constexpr int kDetail = 1 + static_cast<int>(kServiceColumns) + 2;  // after the percentiles, derived from it
   std::array<std::int64_t, kServiceColumns> columns{};
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = run.integer(1 + static_cast<int>(i));
   const std::string detail = run.bytes(kDetail);

@@ -1,4 +1,4 @@
-/// The rows of a series file, and back: figures as columns, the rest as bytes, a checksum over both.
+/// Converts figures to rows of a series file and back: figures as columns, the rest as bytes, a checksum over both.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace berth::edges::detail {
 /// ServiceFigures::latencies and ::settled as bytes: variable-length numbers, lowest 7 bits first. `second`: of the
 /// row.
 [[nodiscard]] std::string detail_bytes(std::int64_t second, const ServiceFigures& figures);
-/// Back; false if the bytes are none of those, which leaves `figures` in any state.
+/// The inverse; false if the bytes are invalid, which leaves `figures` in an unspecified state.
 [[nodiscard]] bool read_detail(std::string_view bytes, std::int64_t second, ServiceFigures& figures);
 
-/// Binds the columns of `seconds` and `minutes`; `detail` must live as long.
+/// Binds the columns of `seconds` and `minutes`; `detail` must outlive the run.
 void bind_row(StatementRun& run, std::int64_t second, const ServiceFigures& figures, std::string_view detail);
-/// The figures of a row whose columns from 1 on these are; nothing if it is not what was written.
+/// The figures of a row with these columns from 1 on; nothing if its checksum does not match.
 [[nodiscard]] std::optional<ServiceFigures> read_row(StatementRun& run, std::int64_t second);
 
-/// The same of `fleet_seconds` and `fleet_minutes`. SM-time is rounded to whole SM-microseconds.
+/// The same for `fleet_seconds` and `fleet_minutes`. SM-time is rounded to whole SM-microseconds.
 void bind_row(StatementRun& run, std::int64_t second, const FleetFigures& figures);
 [[nodiscard]] std::optional<FleetFigures> read_fleet_row(StatementRun& run, std::int64_t second);
 

@@ -26,7 +26,7 @@ inline constexpr std::array kSeriesRings = {
     SeriesTables{SeriesRing::kMinutes, "minutes", "fleet_minutes", "minutes_bytes", 60},
 };
 
-/// Checks whose file it is, and makes the tables where they are missing. The refusals of open_series_file.
+/// Checks the file's owner, and creates the tables if missing. Refusals as for open_series_file.
 [[nodiscard]] StoreResult<void> open_series_tables(const Connection& connection, const SeriesFileOptions& options);
 
 }  // namespace berth::edges::detail

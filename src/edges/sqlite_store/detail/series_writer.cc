@@ -14,17 +14,17 @@
 namespace berth::edges::detail {
 namespace {
 
-/// A row without its detail, for the share of the rings.
+/// The size of a row without its detail, to compute the shares of the rings.
 constexpr std::int64_t kRowBytes = 60;
-/// One part in so many is for minutes.
+/// One part in this many is for minutes.
 constexpr std::int64_t kMinutesShare = 4;
-/// Of a ring, one part in so many goes at a time, so that no commit is long.
+/// One part in this many of a ring is removed at a time, so that no commit takes long.
 constexpr std::int64_t kEvictedShare = 32;
-/// What is left free for the next append, or one part in 16 of the file if that is more.
+/// The space left free for the next append, or 1/16 of the file if that is more.
 constexpr std::int64_t kRoomBytes = std::int64_t{512} << 10U;
 constexpr int kEvictionsMax = 16;               ///< per append
-constexpr std::int64_t kAgedSecondsMax = 7200;  ///< of what is too old, the span that goes per append
-/// How long a service is not named again at most, in seconds of the world.
+constexpr std::int64_t kAgedSecondsMax = 7200;  ///< the span of expired data removed per append
+/// The longest interval between two names of a service, in seconds of the world.
 constexpr std::int64_t kNamedEvery = 60;
 
 class SeriesFileWriter : public SeriesWriter {
@@ -134,7 +134,7 @@ class SeriesFileWriter : public SeriesWriter {
     return add_bytes(names, -*bytes);
   }
 
-  /// The oldest second of a ring, and the one behind the newest; equal if it is empty.
+  /// The oldest second of a ring, and the one after the newest; equal if it is empty.
   struct Extent {
     std::int64_t from = 0;
     std::int64_t to = 0;
@@ -172,7 +172,7 @@ class SeriesFileWriter : public SeriesWriter {
     return remove_names(keep_from);
   }
 
-  /// Of services that have no figures from that second on.
+  /// Removes the names of services that have no figures from that second on.
   StoreResult<void> remove_names(std::int64_t keep_from) {
     return connection_.execute(
         fmt::format("DELETE FROM services WHERE seen_second < {}", keep_from - kNamedEvery).c_str(), "remove names");
@@ -211,7 +211,7 @@ class SeriesFileWriter : public SeriesWriter {
 
   Connection connection_;
   std::int64_t pages_max_;
-  std::int64_t known_first_ = INT64_MIN;  ///< nothing is older
+  std::int64_t known_first_ = INT64_MIN;  ///< no data is older
   std::array<Ring, 2> rings_;
   Statement name_;
 };

@@ -1,4 +1,4 @@
-/// The writer of a series file: adds spans, and lets the oldest go.
+/// The writer of a series file: adds spans, and removes the oldest.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace berth::edges::detail {
 
-/// Of a file whose tables are open. `bytes_max`: as in SeriesFileOptions.
+/// Requires: the file's tables are open. `bytes_max`: as in SeriesFileOptions.
 [[nodiscard]] StoreResult<std::unique_ptr<SeriesWriter>> make_series_writer(Connection connection,
                                                                             std::int64_t bytes_max);
 

@@ -16,14 +16,14 @@ namespace {
 struct Table {
   const char* name = "";
   const char* sql = "";
-  std::int64_t since = 1;        ///< the first format that has it so
+  std::int64_t since = 1;        ///< the first format with this definition
   std::int64_t until = kFormat;  ///< the last one
 
   [[nodiscard]] bool is_in(std::int64_t format) const { return since <= format && format <= until; }
 };
 
-// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. Those with keys
-// of their own have no rowid, so that their keys are stored once.
+// In the order of their names. Without secondary indices: every stored byte is covered by the hash of a row. Tables
+// with their own keys have no rowid, so that keys are stored once.
 constexpr std::array<Table, 8> kTables = {{
     {"blob_parts",
      "CREATE TABLE blob_parts(blob BLOB NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, hash BLOB NOT NULL, "
@@ -67,7 +67,7 @@ StoreResult<void> execute_all(const Connection& connection, std::initializer_lis
   return {};
 }
 
-/// Puts today's tables in place of those of an earlier format, inside the caller's transaction.
+/// Replaces tables of an earlier format by current ones, inside the caller's transaction.
 StoreResult<void> replace_tables(const Connection& connection, std::int64_t format) {
   constexpr const char* kDoing = "upgrade its tables";
   const bool has_text = format < kBlobFormat;  // as bodies of snapshots: the same bytes
@@ -97,7 +97,7 @@ Sha256 hash_of(const Meta& meta) {
 }
 
 StoreResult<void> make_tables(const Connection& connection) {
-  // A rollback journal, as the file does not say yet that it is in WAL mode; EXTRA syncs its removal too.
+  // Uses a rollback journal, as the file is not marked as WAL mode yet; EXTRA syncs its removal, too.
   auto set = connection.execute("PRAGMA page_size = 4096; PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA",
                                 "make the tables");
   if (!set) return set;

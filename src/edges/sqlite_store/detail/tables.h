@@ -1,4 +1,4 @@
-/// The tables of a journal, and the one row that says where it begins and ends.
+/// The tables of a journal, and the one row with its beginning and end.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace berth::edges::detail {
 
-/// The first format with the table `usage`; the one before differs in nothing else.
+/// The first format with the table `usage`; this is the only difference from the one before.
 inline constexpr std::int64_t kUsageFormat = 2;
 /// The first one with the tables `blobs` and `blob_parts`, and with bytes for the bodies of snapshots, which were text.
 inline constexpr std::int64_t kBlobFormat = 3;
@@ -17,7 +17,7 @@ inline constexpr std::int64_t kBlobFormat = 3;
 struct Meta {
   std::uint64_t epoch = 0;
   std::uint64_t revision = 0;         ///< counts commits
-  std::uint64_t pruned_sequence = 0;  ///< the last row that was pruned, 0: none; the chain begins behind it
+  std::uint64_t pruned_sequence = 0;  ///< the last pruned row, 0: none; the chain begins after it
   Sha256 pruned_hash{};
   std::uint64_t head_sequence = 0;  ///< the last row, kept or not
   Sha256 head_hash{};
@@ -27,13 +27,13 @@ struct Meta {
 
 [[nodiscard]] Sha256 hash_of(const Meta& meta);
 
-/// Makes the tables in an empty database. One transaction, synced with its folder.
+/// Creates the tables in an empty database. One transaction, synced with its folder.
 [[nodiscard]] StoreResult<void> make_tables(const Connection& connection);
 
 /// Refuses tables that are not exactly those of its format. Returns the format.
 [[nodiscard]] StoreResult<std::int64_t> check_tables(const Connection& connection);
 
-/// Makes tables of an earlier format into those of today, after a look at them. One transaction.
+/// Checks tables of an earlier format and upgrades them to the current one. One transaction.
 [[nodiscard]] StoreResult<void> upgrade_tables(const Connection& connection);
 
 /// Reads and writes the row, inside the caller's transaction.

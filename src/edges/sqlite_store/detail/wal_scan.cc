@@ -27,18 +27,18 @@ struct Checksum {
   std::uint32_t first = 0;
   std::uint32_t second = 0;
 
-  /// What the frame holds.
+  /// The checksum stored in the frame.
   [[nodiscard]] static Checksum stored_in(std::span<const std::uint8_t> frame, bool is_big_endian) {
     return {.is_big_endian = is_big_endian, .first = big_endian_32(frame, 16), .second = big_endian_32(frame, 20)};
   }
-  /// Of the frame that follows the one of this checksum.
+  /// The checksum of the frame that follows the one with this checksum.
   [[nodiscard]] Checksum after(std::span<const std::uint8_t> frame) const {
     Checksum next = *this;
     next.add(frame.first(8));
     next.add(frame.subspan(kFrameHeaderBytes));
     return next;
   }
-  /// Requires: a multiple of 8 bytes.
+  /// Requires: the number of bytes is a multiple of 8.
   void add(std::span<const std::uint8_t> bytes) {
     const auto word = [&](std::size_t offset) {
       const std::uint32_t value = big_endian_32(bytes, offset);
@@ -84,13 +84,13 @@ struct OpenCommit {
   std::optional<std::vector<std::uint8_t>> first_page;
 };
 
-/// Whether a frame was written before the WAL began anew: the first salt counts these beginnings.
+/// Whether a frame was written before the last restart of the WAL: the first salt counts restarts.
 bool is_from_earlier_use(const WalHeader& header, std::span<const std::uint8_t> frame) {
   const std::uint32_t age = big_endian_32(header.salt, 0) - big_endian_32(frame, 8);
   return age >= 1 && age <= kEarlierUsesMax;
 }
 
-/// What stands behind the last commit, up to the first frame of an earlier use of the file.
+/// The bytes after the last commit, up to the first frame of an earlier use of the file.
 StoreResult<std::uint64_t> torn_bytes(const RawFile& file, const WalHeader& header, std::uint64_t offset) {
   const std::uint64_t begin = offset;
   std::array<std::uint8_t, kFrameHeaderBytes> frame{};
@@ -101,14 +101,14 @@ StoreResult<std::uint64_t> torn_bytes(const RawFile& file, const WalHeader& head
   return file.size() > begin ? file.size() - begin : 0;
 }
 
-/// Whether the frames from a broken one on prove that a commit is damaged, not only a write interrupted: one of them
-/// goes on where a commit ended, so that commit was complete before. What is left of a commit that was refused or
-/// interrupted never goes on behind its end: the next one was written over it. `checksum` is what the broken frame
+/// Whether the frames from a broken one on prove that a commit is damaged, and not just a write interrupted: one of
+/// them continues where a commit ended, so that commit was complete before. Leftovers of a refused or interrupted
+/// commit never continue after its end, as the next commit overwrote them. `checksum` is the one that the broken frame
 /// should have.
 StoreResult<bool> is_commit_broken(const RawFile& file, const WalHeader& header, std::uint64_t at,
                                    const Checksum& checksum) {
   std::vector<std::uint8_t> frame(kFrameHeaderBytes + header.page_bytes);
-  std::vector<Checksum> before;  // which the frame before may have: the broken bytes may be the checksum itself
+  std::vector<Checksum> before;  // possible ones of the frame before: the damage may be in the checksum itself
   bool is_behind_commit = false;
   for (; at + frame.size() <= file.size(); at += frame.size()) {
     if (auto read = file.read(at, frame); !read) return tl::unexpected(read.error());
@@ -121,14 +121,14 @@ StoreResult<bool> is_commit_broken(const RawFile& file, const WalHeader& header,
   return false;
 }
 
-/// Another process may have begun the WAL anew since its header was read.
+/// Whether the header is unchanged: another process may have restarted the WAL since it was read.
 StoreResult<bool> has_header(const RawFile& file, std::span<const std::uint8_t> bytes) {
   std::array<std::uint8_t, kWalHeaderBytes> now{};
   if (auto read = file.read(0, now); !read) return tl::unexpected(read.error());
   return std::ranges::equal(now, bytes);
 }
 
-/// See `WalScan::hidden_pages`: of the first frames that follow one another, up to the end of their last commit.
+/// See `WalScan::hidden_pages`: taken from the first run of consecutive frames, up to the end of their last commit.
 StoreResult<std::map<std::uint32_t, std::uint64_t>> hidden_pages(const RawFile& file) {
   constexpr bool kIsBigEndian = std::endian::native == std::endian::big;  // as SQLite writes checksums
   std::map<std::uint32_t, std::uint64_t> pages;

@@ -14,9 +14,9 @@
 namespace berth::edges::detail {
 namespace {
 
-constexpr std::uint64_t kPruneRowsMax = 1000;     // looked at by one call, of each table; of usage: of each place
+constexpr std::uint64_t kPruneRowsMax = 1000;     // examined by one call, per table; for usage: per place
 constexpr std::uint32_t kPruneBlobPartsMax = 16;  // removed by one call
-constexpr int kWalFactorMax = 16;  // a WAL of so many times the wanted pages makes an append wait for readers
+constexpr int kWalFactorMax = 16;  // a WAL of this many times the wanted pages makes an append wait for readers
 
 }  // namespace
 
@@ -441,7 +441,7 @@ StoreResult<bool> SqliteWriter::prune_next_blobs(const BlobUse& use, std::uint32
       const auto is_gone = remove_blob(row, budget);
       if (!is_gone) return tl::unexpected(is_gone.error());
       is_changed = true;
-      if (!*is_gone || budget == 0) return true;  // it goes on here
+      if (!*is_gone || budget == 0) return true;  // the next call continues here
     }
     blob_cursor_ = row.blob;
   }
@@ -488,7 +488,7 @@ StoreResult<void> SqliteWriter::commit(Transaction& transaction, Meta meta) {
   if (committed) return {};
   refused_ = hash_of(meta);
   transaction.roll_back();
-  static_cast<void>(overwrite_refused());  // if it fails too, the next append tries again
+  static_cast<void>(overwrite_refused());  // if it fails, too, the next append retries
   return committed;
 }
 
@@ -507,7 +507,7 @@ StoreResult<void> SqliteWriter::overwrite_refused() {
     refused_.reset();
     return {};
   }
-  // Twice one, so that it differs from every commit that was refused.
+  // Incremented by two, so that it differs from every refused commit.
   meta->revision += 2;
   if (auto written = meta_.write(*meta); !written) return written;
   if (auto committed = transaction->commit(); !committed) return committed;

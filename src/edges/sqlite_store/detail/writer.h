@@ -1,10 +1,10 @@
 /// Appends to a journal on a connection of its own.
 ///
-/// A commit that fails may have put its pages into the WAL, with the mark of a commit: only the sync failed, say.
-/// SQLite does not show them, and the next commit overwrites them; but if the process ended before, the recovery of the
-/// next one would take them for committed. So a failed commit is followed at once by a small one, which overwrites its
-/// beginning, and nothing is appended before that has succeeded. The connection stays open meanwhile, as closing it
-/// could end in such a recovery. If the device refuses that commit too, and everything after, a restart may find the
+/// A failed commit may have put its pages into the WAL, with the mark of a commit, for example if only the sync failed.
+/// SQLite does not show them, and the next commit overwrites them; but if the process ended before that, recovery by
+/// the next one would take them for committed. So a failed commit is followed at once by a small one, which overwrites
+/// its beginning, and nothing is appended until that has succeeded. The connection stays open meanwhile, as closing it
+/// could lead to such a recovery. If the device refuses that commit, too, and all later ones, a restart may find the
 /// batch.
 #pragma once
 
@@ -21,15 +21,15 @@
 
 namespace berth::edges::detail {
 
-/// What is known of the checkpoints of a store. One that readers kept from completing has copied pages that are not
-/// synced yet. If the sync of a later one then fails, the system may have lost them, and SQLite would not copy them
-/// again before the WAL's index is made anew: so there is no further checkpoint until the store is opened again.
+/// The state of a store's checkpoints. One that readers kept from completing has copied pages that are not synced yet.
+/// If the sync of a later one then fails, the system may have lost them, and SQLite would not copy them again until the
+/// WAL's index is rebuilt: so there is no further checkpoint until the store is opened again.
 struct Checkpoints {
-  bool is_partial = true;   ///< pages were copied, and not synced; or not known
-  bool is_stopped = false;  ///< the WAL must stay, also when its last connection closes
+  bool is_partial = true;   ///< pages may have been copied but not synced
+  bool is_stopped = false;  ///< the WAL must be kept even when its last connection closes
 };
 
-/// Copies the WAL's pages into the file, as far as readers let it. A failure loses nothing: the WAL stays.
+/// Copies the WAL's pages into the file, as far as readers permit. A failure loses nothing: the WAL is kept.
 void checkpoint(const Connection& connection, int mode, Checkpoints& checkpoints);
 
 class SqliteWriter : public JournalWriter {
@@ -40,7 +40,7 @@ class SqliteWriter : public JournalWriter {
     int checkpoint_pages = 0;
     Checkpoints* checkpoints = nullptr;  ///< of the store, which outlives the writer
   };
-  /// Takes over a connection, and takes the store over from writers of lower epochs.
+  /// Takes over a connection, and the store from writers of lower epochs.
   [[nodiscard]] static StoreResult<std::unique_ptr<SqliteWriter>> open(Connection connection, const Settings& settings);
   SqliteWriter(const SqliteWriter&) = delete;
   SqliteWriter& operator=(const SqliteWriter&) = delete;
@@ -55,7 +55,7 @@ class SqliteWriter : public JournalWriter {
  private:
   StoreResult<void> prepare();
   StoreResult<void> take_over();
-  /// The row of `meta`, if this writer may still write.
+  /// The row of `meta`. Error if this writer may no longer write.
   StoreResult<Meta> permitted_meta();
   StoreResult<void> insert_rows(const std::vector<JournalEntry>& entries, Meta& meta);
   StoreResult<void> insert_outcomes(const std::vector<KeyedOutcome>& outcomes);
@@ -63,37 +63,37 @@ class SqliteWriter : public JournalWriter {
   StoreResult<void> insert_snapshot(const JournalSnapshot& snapshot, Meta& meta);
   StoreResult<void> insert_blobs(const JournalBatch& batch);
   StoreResult<void> put(const BlobRow& row);
-  /// In a transaction of its own: `change`, which gets meta, removes a part of what may go, moves the cursor on and
-  /// returns whether it changed anything. A failure leaves the cursor where it was.
+  /// In a separate transaction: `change`, which gets meta, removes a part of the removable data, advances the cursor
+  /// and returns whether it changed anything. A failure leaves the cursor unchanged.
   template <class Cursor>
   StoreResult<bool> prune_part(Cursor& cursor, const auto& change);
   StoreResult<bool> prune_rows(std::uint64_t before, Meta& meta);
   StoreResult<void> put(Statement& statement, const KeyedOutcome& outcome);
   /// A round through all outcomes, in parts.
   struct OutcomeRound {
-    std::optional<Sha256> cursor;  ///< how far they were looked at
-    AgeCounts ages;                ///< of those that were looked at
+    std::optional<Sha256> cursor;  ///< the last key examined
+    AgeCounts ages;                ///< of the outcomes examined
   };
-  /// Outcomes of the next keys; whether one was changed or removed.
+  /// Prunes outcomes of the next keys. Returns whether one was changed or removed.
   StoreResult<bool> prune_outcomes(const PruneLimits& limits);
-  /// Whether the outcome is older than those that are kept.
+  /// Whether the outcome is too old to be kept.
   [[nodiscard]] bool is_old(const KeyedOutcome& outcome, const PruneLimits& limits) const;
-  /// Notes the next blobs that are used, and removes parts of those that are not, at most `budget`, which it lowers.
-  /// Whether anything was changed.
+  /// Marks the next used blobs, and removes parts of unused ones, at most `budget`, which it decreases. Returns whether
+  /// anything was changed.
   StoreResult<bool> prune_next_blobs(const BlobUse& use, std::uint32_t& budget);
   StoreResult<std::vector<BlobRow>> next_blobs();
-  /// Removes some of its last parts; the row with the last one. Whether all is gone.
+  /// Removes some of the blob's last parts, and its row with the last one. Returns whether all is gone.
   StoreResult<bool> remove_blob(BlobRow row, std::uint32_t& budget);
-  /// The oldest usage of the next GPUs; whether some was removed.
+  /// Removes the oldest usage of the next GPUs. Returns whether some was removed.
   StoreResult<bool> remove_usage(std::int64_t before_us);
-  /// The first GPU behind that one that has usage.
+  /// The first GPU after `gpu` that has usage.
   StoreResult<std::optional<std::int64_t>> next_usage_gpu(std::int64_t gpu);
-  /// The units of a GPU with which its rows begin.
+  /// The units of a GPU at which its rows begin.
   StoreResult<std::vector<std::int64_t>> usage_starts(std::int64_t gpu);
-  /// Until when the usage of all these places may be removed at once, so that it is not too much; at most `before_us`.
+  /// The time up to which the usage of these places may be removed in one step of bounded size; at most `before_us`.
   StoreResult<std::int64_t> usage_cut(std::int64_t gpu, const std::vector<std::int64_t>& starts,
                                       std::int64_t before_us);
-  /// How many rows were removed.
+  /// Removes usage up to `cut_us`. Returns the number of rows removed.
   StoreResult<std::int64_t> delete_usage(std::int64_t gpu, const std::vector<std::int64_t>& starts,
                                          std::int64_t cut_us);
   StoreResult<void> commit(Transaction& transaction, Meta meta);
@@ -105,7 +105,7 @@ class SqliteWriter : public JournalWriter {
   int wal_pages_ = 0;                         // after the last commit
   std::optional<Sha256> refused_;             // the hash of meta in a commit that failed and may be in the WAL
   OutcomeRound outcome_round_;                // of `prune`
-  std::int64_t outcomes_cut_us_ = INT64_MIN;  // outcomes before were too many in the last round
+  std::int64_t outcomes_cut_us_ = INT64_MIN;  // older outcomes exceeded the limit in the last round
   std::optional<std::int64_t> usage_cursor_;  // the GPU up to which `prune_usage` is done
   std::optional<Sha256> blob_cursor_;         // the blob up to which `prune_blobs` is done
   MetaTable meta_;

@@ -1,4 +1,4 @@
-/// Keeps other writers away from a database in WAL mode, also between transactions.
+/// Excludes other writers from a database in WAL mode, also between transactions.
 #pragma once
 
 #include <sqlite3.h>
@@ -10,8 +10,8 @@
 namespace berth::edges::detail {
 
 /// A lock of the file that ends with its process, however that ends. It is the one that SQLite calls RESERVED: writers
-/// with a rollback journal take it, and in WAL mode nobody but this class. So readers never wait for it, and other
-/// programs that write are not kept away. The connection outlives it.
+/// with a rollback journal take it, and in WAL mode only this class. So readers never wait for it, and other programs
+/// that write are not excluded. The connection must outlive it.
 class WriterLock {
  public:
   WriterLock() = default;

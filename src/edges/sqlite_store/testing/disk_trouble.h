@@ -1,4 +1,4 @@
-/// Ways in which a disk fails, in words: for those who do not speak SQLite.
+/// Named ways in which a disk fails, for tests without SQLite's codes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace berth::edges::testing {
 enum class DiskTrouble : std::uint8_t { kFull, kWritesFail, kSyncsFail, kReadsFail, kLocked };
 inline constexpr std::size_t kDiskTroubleCount = 5;
 
-/// The next call of that kind fails so.
+/// The fault that makes the next call of that kind fail this way.
 [[nodiscard]] SimulatedDisk::Fault fault_of(DiskTrouble trouble);
 
 }  // namespace berth::edges::testing

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kSectorBytes = 512;
 constexpr std::size_t kShmLockCount = SQLITE_SHM_NLOCK;
 
-/// A write that was not synced, or a truncation to `offset`.
+/// An unsynced write, or a truncation to `offset`.
 struct Change {
   std::size_t offset = 0;
   std::string bytes;
@@ -29,7 +29,7 @@ struct Change {
 
 struct File;
 
-/// What a name stands for.
+/// The file behind a name.
 struct Node {
   std::string current;  ///< as processes see it
   std::string durable;  ///< as it is after a power cut, without `changes`
@@ -87,7 +87,7 @@ struct SimulatedDisk::State {
 
   [[nodiscard]] bool is_cut() const { return change_count_max && change_count >= *change_count_max; }
 
-  /// What a call returns instead of doing its work; SQLITE_OK: it does it.
+  /// The code that a call returns instead of doing its work; SQLITE_OK: it does its work.
   int enter(Call call, int code_when_cut) {
     ++counts[static_cast<std::size_t>(call)];
     if (is_cut()) return code_when_cut;
@@ -129,16 +129,16 @@ void change(File& file, Change made) {
   file.node->changes.push_back(std::move(made));
 }
 
-/// The sectors that a write ends.
+/// The sectors that a write completes.
 std::size_t sector_count(std::size_t offset, std::size_t size) { return (offset % kSectorBytes + size) / kSectorBytes; }
 
-/// The size of a write that is done up to the end of a sector, counted from the one in which it begins.
+/// The size of a write that is done only up to the end of the given sector, counted from its first one.
 std::size_t size_until(std::size_t offset, std::size_t size, std::size_t sector) {
   const std::size_t end = sector * kSectorBytes;
   return std::min(size, end - std::min(end, offset % kSectorBytes));
 }
 
-/// A write that fails may have been done in part, or whole.
+/// A failed write may have been done in part, or completely.
 std::size_t size_of_failed(Rng& rng, std::size_t offset, std::size_t size) {
   const std::size_t sectors = sector_count(offset, size);
   const std::size_t done = rng.below(sectors + 2);
@@ -164,7 +164,7 @@ int truncate_file(sqlite3_file* base, sqlite3_int64 size) {
   return SQLITE_OK;
 }
 
-/// One that fails makes any half of the changes durable; the others are lost with the next power cut, unless the same
+/// A failed sync makes any half of the changes durable; the others are lost with the next power cut, unless the same
 /// bytes are written again.
 int sync_file(sqlite3_file* base, int /*flags*/) {
   File& file = file_of(base);
@@ -263,7 +263,7 @@ int lock_shm(sqlite3_file* base, int first, int count, int flags) {
 
 void bar_shm(sqlite3_file* /*base*/) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-/// The last connection takes the memory with it, as the first one of SQLite's files of Unix begins with an empty one.
+/// The last connection removes the memory, as with SQLite's Unix VFS the first connection starts with an empty one.
 int unmap_shm(sqlite3_file* base, int /*is_deleted*/) {
   File& file = file_of(base);
   file.has_shm = false;
@@ -362,7 +362,7 @@ int current_time(sqlite3_vfs* /*vfs*/, double* days) {
 
 int last_error(sqlite3_vfs* /*vfs*/, int /*size*/, char* /*text*/) { return 0; }
 
-/// What is left of the changes that were not synced, applied to the durable image.
+/// Applies the surviving unsynced changes to the durable image.
 void lose(Node& node, SimulatedDisk::PowerCut how, Rng& rng) {
   using PowerCut = SimulatedDisk::PowerCut;
   const std::size_t torn_at = node.changes.empty() ? 0 : rng.below(node.changes.size());

@@ -1,5 +1,5 @@
-/// A disk in memory as a SQLite VFS, which fails when told to and loses power: what was written and what would survive
-/// are two images.
+/// A disk in memory as a SQLite VFS, with injected failures and power cuts: the written and the durable data are two
+/// images.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace berth::edges::testing {
 
 /// While it exists, SQLite finds it under its name. The model of the hardware: sectors of 512 bytes are written whole
-/// or not at all, also by a write that fails; a write that was not synced may be lost, alone or with the rest, or leave
-/// garbage in its place; so may the entry of a new file, and the removal of one. A sync that fails loses half of what
-/// it should have made durable, and the next sync does not try it again, as with Linux. For one thread.
+/// or not at all, also by a write that fails; an unsynced write may be lost, alone or with the rest, or leave garbage
+/// in its place; so may the entry of a new file, and the removal of one. A failed sync loses half of the data it should
+/// have made durable, and the next sync does not retry it, as on Linux. For one thread.
 class SimulatedDisk {
  public:
   enum class Call : std::uint8_t { kOpen, kRead, kWrite, kTruncate, kSync, kDelete, kAccess, kSize, kLock, kShm };
@@ -26,14 +26,14 @@ class SimulatedDisk {
     bool is_sticky = false;    ///< and all later ones of the kind
   };
 
-  /// What becomes of writes that were not synced.
+  /// The fate of unsynced writes.
   enum class PowerCut : std::uint8_t {
-    kKept,         ///< all are there
-    kDropped,      ///< none is
-    kTorn,         ///< those until some moment, the last one in part
-    kReordered,    ///< any of them
+    kKept,         ///< all survive
+    kDropped,      ///< none survives
+    kTorn,         ///< those up to some point survive, the last one in part
+    kReordered,    ///< any subset survives
     kGarbage,      ///< some left garbage, the others are lost
-    kEntriesLost,  ///< none is there, and folders are as they were synced
+    kEntriesLost,  ///< none survives, and folders are as last synced
   };
   static constexpr std::size_t kPowerCutCount = 6;
 
@@ -53,12 +53,12 @@ class SimulatedDisk {
 
   /// Writes, truncations, syncs, removals and new files since the beginning.
   [[nodiscard]] std::uint64_t change_count() const;
-  /// After so many changes in all, every call fails.
+  /// After `changes` changes in total, every call fails.
   void cut_power_after(std::uint64_t changes);
   [[nodiscard]] bool is_cut() const;
   /// Power is back. Requires: all connections are closed.
   void restart(PowerCut how);
-  /// The same after the process alone was killed: nothing that it wrote is lost.
+  /// The same after a kill of the process only: nothing that it wrote is lost.
   void restart_process();
 
   struct State;

@@ -1,9 +1,9 @@
 /// Local search for the best fixed layout of a fleet.
 ///
-/// Moves: repartition one GPU and choose all its owners anew (exactly by best_assignment if services are separable,
-/// otherwise over its distinct plans; only if the necessary scores fit the budget), hand a piece to another
-/// service, swap the owners of two pieces. Each move is taken if it is better (Worth). Ends when no move is better, or
-/// the scorer's budget is used up.
+/// Moves: repartition one GPU and reassign all its owners (exactly by best_assignment if services are separable,
+/// otherwise over its distinct plans; only if the necessary scores fit the budget), hand a piece to another service,
+/// swap the owners of two pieces. Each move is taken if it is better (Worth). Ends when no move is better, or the
+/// scorer's budget is used up.
 #pragma once
 
 #include <cstdint>

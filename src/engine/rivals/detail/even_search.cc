@@ -42,7 +42,7 @@ class EvenSearch {
     for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) add(gpu, plan_[gpu], 1);
   }
 
-  /// Assigns every GPU anew, the last one first (the first ones hold the cover), with as few pieces as possible while
+  /// Reassigns every GPU, the last one first (the first ones hold the cover), with as few pieces as possible while
   /// every service keeps one.
   void fill();
   /// Repartitions GPU after GPU until a pass gains nothing, for at most kPassesMax passes.
@@ -237,8 +237,8 @@ int shape_with_most(const ModelView& view, int kind) {
   return *std::ranges::max_element(view.shapes, {}, [&](int shape) { return view.partitions[shape].counts[kind]; });
 }
 
-/// Equal pieces assigned in rounds, one to each service: whole GPUs as long as a model has enough for a round, then the
-/// next smaller kind, and so on; pieces left over stay unowned. Nothing if there is not even one round.
+/// Equal pieces assigned in rounds, one to each service: whole GPUs while a model has enough for a round, then the next
+/// smaller kind, and so on; pieces left over stay unowned. Nothing if there is not even one round.
 std::optional<FleetPlan> rounds_plan(const FleetView& fleet) {
   FleetPlan plan = empty_plan(fleet);
   bool is_dealt = false;

@@ -36,7 +36,7 @@ std::vector<int> shapes_of(const std::vector<Partition>& partitions) {
 ModelView view_model(const Scenario& scenario, const GpuModel& model) {
   ModelView view;
   view.model = &model;
-  // The last kind is `full` even where nobody can use it: it has no throughput there.
+  // The last kind is `full` even if no service can use it: its throughput is then absent.
   std::vector<ProfileId> profiles = mig::plain_rules(model).profiles;
   profiles.push_back(ProfileId::full());
   view.map = mig::make_site_map(model, profiles);

@@ -154,7 +154,7 @@ class PartitionChoice {
     chosen_[gpu].kept = keep(gpu, partition);
   }
 
-  /// Improves GPUs in pairs, as long as more is preserved.
+  /// Improves GPUs in pairs while more is preserved.
   void exchange() {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;

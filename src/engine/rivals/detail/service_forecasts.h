@@ -51,7 +51,7 @@ class ServiceForecasts {
     return DemandForecast::from_quantiles(quantiles(service, from_second, seconds));
   }
 
-  /// Read into one for as many services.
+  /// To be read into an object for the same number of services.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     const std::size_t count = self.services_.size();

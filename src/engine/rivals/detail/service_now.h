@@ -29,7 +29,7 @@ struct ServiceNow {
   bool keeps_unfinished = false;
 };
 
-/// The state of all services at `sight`, with their demands over `horizon_seconds` from now on.
+/// The state of all services as of `sight`, with their demands over `horizon_seconds` from now on.
 [[nodiscard]] std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight,
                                                    const ServiceForecasts& forecasts, std::int64_t horizon_seconds);
 

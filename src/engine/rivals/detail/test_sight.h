@@ -16,7 +16,7 @@
 
 namespace berth::partition::testing {
 
-/// Builds what a policy sees; by default it has an hour of history.
+/// Builds the input of a policy; by default it has an hour of history.
 class SightBuilder {
  public:
   explicit SightBuilder(const Scenario& scenario) : progress_(scenario.services.size(), 0) {

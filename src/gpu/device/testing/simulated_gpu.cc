@@ -33,7 +33,7 @@ GpuCallFailure failure_of(const char* name, Code code) {
           .is_in_use = code == Code::kInUse};
 }
 
-/// What a function that answers a code alone answers.
+/// The answer of a function that returns only a code.
 Answer<void> answer_of(Code code) {
   if (code != Code::kSuccess) return nvml_sim::refuse(code);
   return {};
@@ -206,7 +206,7 @@ GpuAnswer<std::uint32_t> SimulatedGpu::create_compute_instance(const std::string
   });
 }
 
-/// Takes processes away, so that what they are on can be destroyed.
+/// Removes processes, so that the instances they use can be destroyed.
 void SimulatedGpu::evict(const std::function<bool(const ProcessRecord&)>& is_on_it) {
   if (!destroys_in_use_) return;
   for (const ProcessRecord& process : nvml_sim::processes_of(record_)) {

@@ -1,5 +1,5 @@
-/// A simulated GPU behind both ports, without a library: for tests that count its calls, and let things go wrong at
-/// any of them.
+/// A simulated GPU behind both ports, without a library: for tests that count its calls and inject failures into any of
+/// them.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace berth::device::testing {
 
-/// What happens at one call.
+/// An injected event at one call.
 struct Trouble {
   enum class Kind : std::uint8_t {
-    kEvent,          ///< something that others do before it
-    kRefused,        ///< it is not carried out, and answers `code`
-    kDoneButFailed,  ///< it is carried out, and answers `code`
+    kEvent,          ///< another program acts before it
+    kRefused,        ///< it is not carried out, and returns `code`
+    kDoneButFailed,  ///< it is carried out, but returns `code`
     kLost,           ///< the GPU is lost before it
-    kDies,           ///< it is carried out, and whoever made it is gone: no later call does anything
+    kDies,           ///< it is carried out, then the calling process dies: no later call does anything
   };
   int at_call = 0;  ///< the first call after `script` is 0; readings count
   Kind kind = Kind::kRefused;
@@ -31,12 +31,12 @@ struct Trouble {
   std::function<void(nvml_sim::GpuRecord&)> event = {};
 };
 
-/// Not thread-safe. Instances that its calls made are ours, all others are of others.
+/// Not thread-safe. Instances that its calls made are ours, all others are foreign.
 class SimulatedGpu final : public GpuLibrary, public GpuChanger {
  public:
   explicit SimulatedGpu(const nvml_sim::GpuRecord& record);
 
-  /// Counts calls from 0 again, and lets these things happen. A process that died has a successor.
+  /// Counts calls from 0 again, and injects these events. A dead process has a successor.
   void script(std::vector<Trouble> troubles);
   [[nodiscard]] bool is_dead() const { return is_dead_; }
   [[nodiscard]] int calls() const { return calls_; }
@@ -44,23 +44,23 @@ class SimulatedGpu final : public GpuLibrary, public GpuChanger {
 
   [[nodiscard]] nvml_sim::GpuRecord& record() { return record_; }
   [[nodiscard]] std::string uuid() const { return record_.uuid; }
-  /// How long each of the following changes takes, by a clock that only they move.
+  /// The duration of each following change, on a clock that only changes advance.
   void take_us(std::int64_t change_us) { change_us_ = change_us; }
   [[nodiscard]] std::int64_t now_us() const { return now_us_; }
   /// The driver does not name processes.
   void hide_processes() { hides_processes_ = true; }
-  /// The driver destroys what has a process on it, as real ones may.
+  /// The driver destroys instances in use by a process, as real ones may.
   void destroy_in_use() { destroys_in_use_ = true; }
 
   /// Whether the instance with this id is ours.
   [[nodiscard]] bool is_ours(std::uint32_t gpu_instance) const;
-  /// What must never happen: an instance of others was destroyed, or one with a process on it.
+  /// Violations that must never happen: a foreign instance was destroyed, or one with a process on it.
   [[nodiscard]] const std::vector<std::string>& wrongs() const { return wrongs_; }
 
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
-  /// Nothing ever happens.
+  /// Never reports an event.
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 
   [[nodiscard]] GpuAnswer<std::uint32_t> create_gpu_instance(const std::string& uuid, std::uint32_t profile_id,

@@ -41,10 +41,10 @@ struct GpuWorker::Shared {
   bool is_stopping = false;
 
   void work();
-  /// The next order, which is then under way; nothing: the end.
+  /// Waits for the next order, which is then under way; nothing: the worker is stopping.
   [[nodiscard]] std::optional<Task> next();
   [[nodiscard]] DeviceEnd carry_out(const Task& task);
-  /// How an order ends that cannot have the lock.
+  /// Takes the lock. If it cannot, returns the outcome of the order.
   [[nodiscard]] std::optional<DeviceEnd> take_lock(const Task& task);
   void end_order();
 };
@@ -85,7 +85,7 @@ std::optional<DeviceEnd> GpuWorker::Shared::take_lock(const Task& task) {
   }
   DeviceEnd end = plain_end(task.order, DeviceOutcome::kRefused, taken.error().message);
   if (taken.error().owner_pid) {
-    // Often the hands of a process that was just killed: they end with the order that they carry out.
+    // Often the agent of a process that was just killed: it ends after the order that it is carrying out.
     end.outcome = DeviceOutcome::kBusy;
     end.holders.push_back({.pid = static_cast<std::uint32_t>(*taken.error().owner_pid), .name = "berth"});
   }

@@ -16,21 +16,21 @@
 
 namespace berth::edges::detail {
 
-/// An order, and who gave it.
+/// An order, and the client that gave it.
 struct Task {
   DeviceOrder order;
   std::uint64_t connection = 0;
   std::string world;
 };
 
-/// What the workers of a process share.
+/// The parts that the workers of a process share.
 struct WorkerParts {
   GpuLibrary& library;
   GpuChanger& changer;
   std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;
   std::string lock_folder;
   std::function<void(const Task&, DeviceEnd)> on_ended;  ///< called by the thread
-  std::function<void()> on_idle;                         ///< likewise, when nothing is under way any more
+  std::function<void()> on_idle;                         ///< likewise, when nothing is under way
 };
 
 class GpuWorker {
@@ -45,20 +45,21 @@ class GpuWorker {
   ~GpuWorker();
 
   [[nodiscard]] const device::ManagedGpu& gpu() const { return gpu_; }
-  /// False: kWaitingMax wait already.
+  /// Queues an order. False: kWaitingMax orders wait already.
   [[nodiscard]] bool give(Task task);
-  /// Nobody wants what has not begun. Without another order the lock is released, after the one under way.
+  /// Drops the orders that have not begun, as their client is gone. The lock is released after the order under way,
+  /// unless another order comes.
   void forget_waiting();
   [[nodiscard]] bool is_idle() const;
   [[nodiscard]] std::optional<HandsStatus::UnderWay> under_way() const;
-  /// For a call that does not return: the thread goes on alone, and ends after it.
+  /// For a call that does not return: detaches the thread, which ends after that call.
   void leave_behind();
 
  private:
   struct Shared;
 
   device::ManagedGpu gpu_;
-  std::shared_ptr<Shared> shared_;  ///< a thread that is left behind still has it
+  std::shared_ptr<Shared> shared_;  ///< shared, so that a thread left behind can still use it
   std::thread thread_;
 };
 

@@ -3,7 +3,7 @@
 namespace berth::edges::detail {
 namespace {
 
-/// As long as a call takes.
+/// Records a call for its duration.
 class Noted {
  public:
   Noted(CallNote& note, const char* call) : note_(note) { note_.set(call); }
@@ -33,7 +33,7 @@ GpuAnswer<std::vector<GpuLibrary::Listed>> WatchedLibrary::list() {
 }
 
 GpuAnswer<GpuReading> WatchedLibrary::read(const std::string& uuid) {
-  const Noted noted(note_, "reading the GPU");  // a reading is made of many calls
+  const Noted noted(note_, "reading the GPU");  // a reading consists of many calls
   return library_.read(uuid);
 }
 

@@ -1,4 +1,4 @@
-/// A library that says which of its calls has not returned.
+/// A library that records which of its calls has not returned.
 #pragma once
 
 #include <mutex>
@@ -9,7 +9,7 @@
 
 namespace berth::edges::detail {
 
-/// The call that is under way; any thread may ask.
+/// The call under way; may be read by any thread.
 class CallNote {
  public:
   void set(const char* call);

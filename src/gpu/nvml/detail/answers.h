@@ -1,4 +1,4 @@
-/// What NVML's calls return, as the port's values.
+/// The results of NVML calls as the port's values.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ namespace berth::edges::detail {
 /// Requires: not kSuccess.
 [[nodiscard]] tl::unexpected<GpuCallFailure> failed(std::string_view call, nvml_abi::Code code);
 
-/// Whether the library says that this driver, or this model, has no such thing.
+/// Whether the code means that this driver or model does not have the feature.
 [[nodiscard]] bool is_not_offered(nvml_abi::Code code);
 
-/// A text that the library wrote into a buffer, up to its zero. Bytes that are not printable UTF-8 become '?', as such
-/// a text goes into messages and JSON.
+/// A text that the library wrote into a buffer, up to its zero. Bytes that are not printable UTF-8 become '?', because
+/// the text goes into messages and JSON.
 [[nodiscard]] std::string text_of(std::string_view buffer);
 template <std::size_t Size>
 [[nodiscard]] std::string text_of(const char (&buffer)[Size]) {
   return text_of(std::string_view(buffer, Size));
 }
 
-/// Whole MiB; 0 for a figure that is not known.
+/// Whole MiB; 0 for an unknown figure.
 [[nodiscard]] std::int64_t mib_of_bytes(std::uint64_t bytes);
 
 }  // namespace berth::edges::detail

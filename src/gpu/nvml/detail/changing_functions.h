@@ -13,7 +13,7 @@ struct ChangingFunctions {
 #include "gpu/nvml/detail/changing_functions.inc"
 };
 
-/// Looks the functions up in a library of `dlopen`. The error: the names of all that it does not have.
+/// Looks the functions up in a library of `dlopen`. Error: the names of all missing ones.
 [[nodiscard]] tl::expected<ChangingFunctions, std::vector<std::string>> find_changing_functions(void* library);
 
 }  // namespace berth::edges::detail

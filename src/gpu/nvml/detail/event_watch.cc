@@ -39,7 +39,7 @@ Code wait_for(Wait wait, EventSet set, std::uint32_t millis_max, Notice& notice)
   return code;
 }
 
-/// A wait that ends without an event says nothing of the GPU. Memory is the question that is answered fastest.
+/// A wait that ends without an event says nothing about the GPU, so it is queried. Memory is the fastest query.
 GpuAnswer<Notice> nothing_unless_lost(const Functions& functions, Device device) {
   nvml_abi::MemoryV1 memory;
   const Code code = functions.nvmlDeviceGetMemoryInfo(device, &memory);

@@ -1,4 +1,4 @@
-/// The events of one GPU: changes of MIG by others, and XIDs.
+/// The events of one GPU: foreign MIG changes, and XIDs.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class EventWatch {
   EventWatch& operator=(const EventWatch&) = delete;
   ~EventWatch();
 
-  /// Waits at most so long. The events count from the first wait on. Where the GPU has no events, or this caller may
-  /// not see them, it sleeps.
+  /// Waits for at most `millis_max`. Events are collected from the first wait on. If the GPU has no events, or this
+  /// caller may not see them, it sleeps.
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(nvml_abi::Device device, std::uint32_t millis_max);
 
  private:
@@ -30,7 +30,7 @@ class EventWatch {
 
   const Functions& functions_;
   std::mutex mutex_;
-  std::optional<nvml_abi::EventSet> set_;  ///< since it was asked for
+  std::optional<nvml_abi::EventSet> set_;  ///< from the first request on
 };
 
 }  // namespace berth::edges::detail

@@ -26,7 +26,7 @@ struct Functions {
 #include "gpu/nvml/detail/functions.inc"
 };
 
-/// Looks the functions up in a library of `dlopen`. The error: the names of all needed ones that it does not have.
+/// Looks the functions up in a library of `dlopen`. Error: the names of all required ones that are missing.
 [[nodiscard]] tl::expected<Functions, std::vector<std::string>> find_functions(void* library);
 
 }  // namespace berth::edges::detail

@@ -13,13 +13,14 @@ using nvml_abi::Device;
 
 namespace {
 
-/// A driver may know more profiles than our header does. What it does not know it refuses.
+/// A driver may have more profiles than our header. It refuses numbers that it does not have.
 constexpr std::uint32_t kProfileNumbersMax = 64;
 
 /// Collects what `ask(number)` finds for each number of an enumeration with `known_count` known members.
 ///
-/// A number without an answer is no failure: the driver says kNotSupported for one that this model does not have, and
-/// kInvalidArgument for one that it does not know. So the first of these behind the known ones is the end.
+/// A number without an answer is not a failure: the driver returns kNotSupported for one that this model does not have,
+/// and kInvalidArgument for one that it does not know. So the first kInvalidArgument beyond the known ones ends the
+/// search.
 template <class Ask>
 GpuAnswer<void> for_each_number(std::string_view call, std::uint32_t known_count, Ask ask) {
   for (std::uint32_t number = 0; number < kProfileNumbersMax; ++number) {
@@ -56,7 +57,7 @@ Code describe_profile(const Functions& functions, Device device, std::uint32_t n
       if (profile.name.starts_with(kPrefix)) profile.name.erase(0, kPrefix.size());
       return code;
     }
-    // A driver that does not know this version may say kInvalidArgument, which it also says of the number.
+    // A driver that does not know this version may return kInvalidArgument, as for an unknown number.
     if (code == Code::kNotSupported || code == Code::kGpuIsLost) return code;
   }
   nvml_abi::GpuInstanceProfileV1 plain;
@@ -78,7 +79,7 @@ GpuAnswer<std::vector<GpuProfileFacts>> describe_profiles(const Functions& funct
   return profiles;
 }
 
-/// Adds where a profile can be placed. The library ignores the room that it is given, so the count is asked for first.
+/// Adds the placements of a profile. The library ignores the capacity passed in, so the count is queried first.
 GpuAnswer<void> read_places(const Functions& functions, Device device, GpuProfileFacts& profile) {
   constexpr std::string_view kCall = "nvmlDeviceGetGpuInstancePossiblePlacements_v2";
   constexpr std::uint32_t kPlacesMax = 1024;
@@ -174,7 +175,7 @@ GpuAnswer<std::vector<ProfileSize>> read_compute_profile_sizes(const Functions& 
       });
   if (!asked) return tl::unexpected(asked.error());
 
-  // An instance that is destroyed meanwhile has no profiles any more: what was found is complete if it still stands.
+  // An instance that is destroyed meanwhile has no profiles: the list is complete only if the instance still exists.
   nvml_abi::GpuInstanceDescription description;
   const Code code = functions.nvmlGpuInstanceGetInfo(instance, &description);
   if (code != Code::kSuccess) return failed("nvmlGpuInstanceGetInfo", code);

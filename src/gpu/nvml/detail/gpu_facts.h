@@ -1,4 +1,4 @@
-/// What a GPU is: its identity and its MIG profiles.
+/// The facts of a GPU: its identity and its MIG profiles.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct ProfileSize {
 [[nodiscard]] GpuAnswer<std::vector<ProfileSize>> read_profile_sizes(const Functions& functions,
                                                                      nvml_abi::Device device);
 
-/// The compute instance profiles that a GPU instance has, in the order of the library's numbers. All instances
-/// of its profile have the same.
+/// The compute instance profiles of a GPU instance, in the order of the library's numbers. They are the same for all
+/// instances of one profile.
 [[nodiscard]] GpuAnswer<std::vector<ProfileSize>> read_compute_profile_sizes(const Functions& functions,
                                                                              nvml_abi::GpuInstance instance);
 

@@ -17,7 +17,7 @@ using nvml_abi::GpuInstanceProfileV1;
 using nvml_abi::GpuInstanceProfileV2;
 using ::testing::ElementsAre;
 
-/// A driver that is newer than our header: it knows profile number 19, and refuses numbers from 20 on.
+/// A driver newer than our header: it has profile number 19, and refuses numbers from 20 on.
 Code describe_new(std::uint32_t number, auto* profile) {
   if (number >= 20) return Code::kInvalidArgument;
   if (number != 0 && number != 19) return Code::kNotSupported;

@@ -18,10 +18,10 @@ using nvml_abi::GpuInstance;
 
 namespace {
 
-/// With this call every reading begins.
+/// The first call of every reading.
 constexpr std::string_view kFirstCall = "nvmlDeviceGetMigMode";
 
-/// Room for the handles of a list. The library is not told it, and no GPU has more than 16 instances of a kind.
+/// Capacity for the handles of a list. The library does not check it, and no GPU has more than 16 instances of a kind.
 constexpr std::uint32_t kHandlesMax = 256;
 
 /// Calls a function that lists handles of one profile.
@@ -34,7 +34,7 @@ Code list_handles(List list, Owner owner, std::uint32_t profile_id, std::vector<
   return code;
 }
 
-/// The word of an action, in lower case. Actions of newer drivers are named by their number.
+/// The word of an action, in lower case. Unknown actions of newer drivers are given as their number.
 std::string word_of(std::uint32_t recovery_action) {
   std::string word(nvml_abi::find_name(nvml_abi::recovery_actions(), recovery_action));
   if (word.empty()) return fmt::format("action_{}", recovery_action);
@@ -44,7 +44,7 @@ std::string word_of(std::uint32_t recovery_action) {
   return word;
 }
 
-/// "none" also where the driver does not know recovery actions.
+/// "none" also if the driver does not know recovery actions.
 GpuAnswer<std::string> read_recovery_action(const Functions& functions, Device device) {
   constexpr std::string_view kCall = "nvmlDeviceGetFieldValues";
   std::string none = word_of(nvml_abi::kRecoveryActionNone);
@@ -72,7 +72,7 @@ GpuAnswer<const std::vector<ProfileSize>*> profiles_of_gpu(const Functions& func
   return &known.sizes;
 }
 
-/// The compute instance profiles of a GPU instance, which has this profile itself.
+/// The compute instance profiles of a GPU instance of this profile.
 GpuAnswer<const std::vector<ProfileSize>*> profiles_of_instance(const Functions& functions, GpuInstance handle,
                                                                 std::uint32_t profile_id, KnownProfiles& known) {
   const auto found = known.computes.find(profile_id);
@@ -88,7 +88,7 @@ const ProfileSize* find_size(const std::vector<ProfileSize>& sizes, std::uint32_
   return found == sizes.end() ? nullptr : &*found;
 }
 
-/// Collects what stands on a GPU.
+/// The instances and devices collected on a GPU.
 struct Collected {
   std::vector<GpuInstanceSeen> instances;
   std::vector<MigDeviceHandle> devices;

@@ -1,4 +1,4 @@
-/// What stands on a GPU now.
+/// The current instances and processes of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace berth::edges::detail {
 
-/// The profiles by which instances are listed. They do not change, so they are asked for once; not before MIG mode is
-/// on, as some drivers do not name them while it is off.
+/// The profiles by which instances are listed. They do not change, so they are queried once, but not before MIG mode is
+/// on, as some drivers do not report them while it is off.
 struct KnownProfiles {
   std::vector<ProfileSize> sizes;                              ///< of GPU instances; empty: not known yet
   std::map<std::uint32_t, std::vector<ProfileSize>> computes;  ///< of compute instances, by that of their GPU instance
 };
 
-/// Asks for everything once, one thing after the other. If something is created or destroyed meanwhile, the answer may
-/// be `is_disturbed` or `has_overlap`: ask again. `profiles` gets what was not known.
+/// Reads everything once, in sequence. If an instance is created or destroyed meanwhile, the answer may be
+/// `is_disturbed` or `has_overlap`: read again. Adds newly found profiles to `profiles`.
 [[nodiscard]] GpuAnswer<GpuReading> read_gpu(const Functions& functions, nvml_abi::Device device,
                                              KnownProfiles& profiles);
 
-/// The profile of the compute instance that has all slices of a GPU instance. `profiles` gets what was not known.
+/// The profile of the compute instance that has all slices of a GPU instance. Adds newly found profiles to `profiles`.
 [[nodiscard]] GpuAnswer<std::uint32_t> find_whole_profile(const Functions& functions, nvml_abi::Device device,
                                                           nvml_abi::GpuInstance instance, KnownProfiles& profiles);
 
-/// Whether something that was just found is not there any more, so that its handle is invalid.
+/// Whether an object that was just found has disappeared, so that its handle is invalid.
 [[nodiscard]] bool is_disturbed(const GpuCallFailure& failure);
 
-/// Whether the handle of the GPU itself is not valid any more: it must be looked up again.
+/// Whether the handle of the GPU itself is no longer valid, so that it must be looked up again.
 [[nodiscard]] bool is_handle_invalid(const GpuCallFailure& failure);
 
-/// Whether GPU instances cover the same units: some are gone already, and others in their place.
+/// Whether GPU instances cover the same units: some have been destroyed and replaced during the reading.
 [[nodiscard]] bool has_overlap(const GpuReading& reading);
 
 }  // namespace berth::edges::detail

@@ -66,7 +66,7 @@ TEST(GpuReadingOfNvml, WithMigOnADriverThatNamesNoProfilesIsAFailure) {
   };
   KnownProfiles profiles;
   const auto reading = read_gpu(functions, nullptr, profiles);
-  ASSERT_FALSE(reading.has_value());  // not "nothing stands there"
+  ASSERT_FALSE(reading.has_value());  // not "the GPU is empty"
   EXPECT_TRUE(is_disturbed(reading.error()));
 }
 

@@ -1,4 +1,4 @@
-/// The port by which GPUs are changed, by the functions of an NVML library.
+/// The port that changes GPUs, implemented with the functions of an NVML library.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kGpusMax = 1024;
 
-/// A version as text; empty if the library does not say it.
+/// A version as text; empty if the library does not report it.
 template <class Ask>
 std::string ask_version(Ask ask) {
   std::array<char, nvml_abi::kDriverVersionBytes> version{};
@@ -32,7 +32,7 @@ std::string ask_version(Ask ask) {
 
 }  // namespace
 
-/// What a GPU answered.
+/// The answer of a GPU.
 struct FoundGpu {
   Device device = nullptr;  ///< null: it has no handle or no UUID
   std::string uuid = {};
@@ -50,7 +50,7 @@ FoundGpu look_at(const Functions& functions, std::uint32_t index) {
   return {.device = device, .uuid = *uuid, .facts = read_facts(functions, device, *uuid)};
 }
 
-/// What the threads that ask have in common with the one that waits for them.
+/// The state shared by the querying threads and the one that waits for them.
 struct Listing {
   explicit Listing(std::size_t count) : found(count) {}
   std::mutex mutex;
@@ -58,7 +58,7 @@ struct Listing {
   std::vector<std::optional<FoundGpu>> found;  ///< by index; under mutex
 };
 
-/// What the GPUs have answered in time.
+/// The answers of the GPUs that arrived in time.
 std::vector<std::optional<FoundGpu>> wait_for_answers(Listing& listing) {
   constexpr std::chrono::seconds kPatience{10};
   std::unique_lock hold(listing.mutex);
@@ -68,7 +68,7 @@ std::vector<std::optional<FoundGpu>> wait_for_answers(Listing& listing) {
   return listing.found;
 }
 
-/// Of one that has not answered.
+/// The answer recorded for a GPU that has not answered.
 FoundGpu silent() { return {.facts = failed("nvmlDeviceGetHandleByIndex_v2", Code::kTimeout)}; }
 
 }  // namespace
@@ -103,7 +103,7 @@ GpuAnswer<std::vector<GpuLibrary::Listed>> NvmlGpuLibrary::list() {
   for (std::uint32_t index = 0; index < *count; ++index) {
     std::thread([listing, index, functions = functions_, library = library_]() mutable {
       FoundGpu found = look_at(functions, index);
-      library.reset();  // before anybody hears of it, who may then open another
+      library.reset();  // before the waiting thread, which may then open another library, is notified
       const std::scoped_lock hold(listing->mutex);
       listing->found[index] = std::move(found);
       listing->has_answer.notify_all();

@@ -1,4 +1,4 @@
-/// The port to the GPUs, by the functions of an NVML library.
+/// The port that reads GPUs, implemented with the functions of an NVML library.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@ namespace berth::edges::detail {
 
 struct FoundGpu;
 
-/// What `dlopen` returned.
+/// Unloads the library; for the handle returned by `dlopen`.
 struct Unload {
   void operator()(void* library) const;
 };
 using LoadedLibrary = std::unique_ptr<void, Unload>;
 
-/// The library is initialised once, for as long as this lives: after another init all handles would be invalid. It does
+/// The library is initialised once, for the lifetime of this object: another init would invalidate all handles. It does
 /// not survive a fork: in the child the library is not initialised.
 ///
-/// No lock is held while the library is called, but for the first wait on a GPU, which only other waits on it need.
-/// `list` asks about each GPU in a thread of its own, and leaves behind those that get no answer in time: they own what
-/// they need of this.
+/// No lock is held while the library is called, except during the first wait on a GPU, where it blocks only other waits
+/// on it. `list` queries each GPU in a separate thread, and leaves behind those that get no answer in time: they share
+/// ownership of the state that they need.
 class NvmlGpuLibrary final : public GpuLibrary {
  public:
-  /// `library` has been initialised, and is shut down in the end. `path`: where it was found.
+  /// `library` has been initialised, and is shut down at the end. `path`: where it was found.
   NvmlGpuLibrary(LoadedLibrary library, const Functions& functions, std::string path);
   ~NvmlGpuLibrary() override;
 
   [[nodiscard]] GpuAnswer<std::uint32_t> count() const;
 
-  // For who changes these GPUs.
+  // For the changer of these GPUs.
   [[nodiscard]] void* loaded() const { return library_.get(); }
   [[nodiscard]] const Functions& functions() const { return functions_; }
-  /// Its handle, which the last reading of the GPU found to be valid.
+  /// The handle of a GPU, as validated by its last reading.
   [[nodiscard]] GpuAnswer<nvml_abi::Device> device_of(const std::string& uuid);
   /// The profile of the compute instance that has all slices of this GPU instance.
   [[nodiscard]] GpuAnswer<std::uint32_t> whole_profile_of(const std::string& uuid, nvml_abi::GpuInstance instance);
@@ -52,27 +52,27 @@ class NvmlGpuLibrary final : public GpuLibrary {
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 
  private:
-  /// A GPU that was asked for. It stays until the end.
+  /// A GPU that was queried. Never removed.
   struct Known {
     explicit Known(const Functions& functions) : events(functions) {}
     std::mutex mutex;                   ///< for the next two
-    nvml_abi::Device device = nullptr;  ///< never null, once it can be found
+    nvml_abi::Device device = nullptr;  ///< never null once found
     KnownProfiles profiles;
     EventWatch events;
   };
 
-  /// What is known now of a GPU that was asked about.
+  /// Records the answer of a GPU, and returns it as listed.
   [[nodiscard]] Listed note(std::uint32_t index, FoundGpu found);
   [[nodiscard]] std::string uuid_at(std::uint32_t index);
-  /// The GPU, which is looked up if it is not known.
+  /// The GPU; looked up if not known yet.
   [[nodiscard]] GpuAnswer<Known*> find(const std::string& uuid);
-  /// Looks a GPU up, although it is known: a handle can become invalid.
+  /// Looks a GPU up again, even if known: a handle can become invalid.
   [[nodiscard]] GpuAnswer<Known*> look_up(const std::string& uuid);
   [[nodiscard]] Known& remember(const std::string& uuid, nvml_abi::Device device);
   [[nodiscard]] GpuAnswer<GpuReading> read_once(Known& gpu) const;
   static void learn(Known& gpu, KnownProfiles profiles);
 
-  std::shared_ptr<void> library_;  ///< shut down and unloaded after the last who uses it, threads left behind too
+  std::shared_ptr<void> library_;  ///< shut down and unloaded after its last user, including threads left behind
   Functions functions_;
   GpuLibraryFacts facts_;
   std::mutex mutex_;                                    ///< for the next two

@@ -37,7 +37,7 @@ using testing::SimulatedMachine;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-/// A driver that is asked while somebody else replaces what stands: the first reading sees parts of both.
+/// A driver that is queried while another program replaces instances: the first reading sees parts of both states.
 int modes_asked = 0;
 const nvml_abi::GpuInstance instance_handles[] = {reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked),
                                                   reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked + 1)};
@@ -99,7 +99,7 @@ class GpusOfNvml : public OnSimulatedLibrary {
     return reading ? *reading : GpuReading{};
   }
 
-  /// Compares facts of a GPU with what the catalogue says of its model.
+  /// Compares facts of a GPU with the catalogue's entry for its model.
   static void expect_catalogue(const GpuFacts& facts, const GpuModel& model) {
     const mig::Board& board = mig::board_of(model);
     EXPECT_EQ(facts.name, board.name);
@@ -285,7 +285,7 @@ TEST_F(GpusOfNvml, ResetsAndRebootsLeaveTheLibraryOfUse) {
   EXPECT_THAT(read(*library, machine.uuid(0)).instances, IsEmpty());
   machine.create(0, "1g.18gb");
   EXPECT_THAT(read(*library, machine.uuid(0)).instances, SizeIs(1));
-  // Not what a program sees, which a reboot would end: but handles become invalid.
+  // A running program cannot see a reboot, but this invalidates its handles.
   machine.file().change_all([](MachineRecord& record) { nvml_sim::reboot(record, "another", 0); });
   EXPECT_FALSE(read(*library, machine.uuid(0)).is_mig_on);  // as Hopper forgets it
 }
@@ -314,12 +314,12 @@ TEST_F(GpusOfNvml, AnInstanceThatVanishesMeanwhileIsAskedForAgain) {
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kInvalidArgument), .times = 2});
     EXPECT_THAT(read(*library, machine.uuid(0)).instances, SizeIs(1));
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kNotFound), .times = 1'000});
-    EXPECT_EQ(failure_of(library->read(machine.uuid(0))).call, call);  // not for ever
+    EXPECT_EQ(failure_of(library->read(machine.uuid(0))).call, call);  // not forever
     machine.change(0, [](GpuRecord& gpu) { nvml_sim::clear_faults(gpu); });
   }
 }
 
-/// Others create and destroy all the time: every reading shows something that stood.
+/// Another program creates and destroys instances all the time: every reading shows a state that existed.
 TEST_F(GpusOfNvml, ReadingsDuringChangesAreNeverMixed) {
   SimulatedMachine machine({"A100-80GB"});
   const auto library = open();
@@ -347,7 +347,7 @@ TEST_F(GpusOfNvml, ReadingsDuringChangesAreNeverMixed) {
   machine.create(0, "2g.20gb");
   const GpuReading reading = read(*library, machine.uuid(0));
   ASSERT_THAT(reading.instances, SizeIs(1));
-  EXPECT_THAT(reading.instances[0].compute_instances, SizeIs(1));  // nothing wrong was remembered of its profiles
+  EXPECT_THAT(reading.instances[0].compute_instances, SizeIs(1));  // no wrong profiles were cached
 }
 
 TEST_F(GpusOfNvml, AHangingCallHoldsUpNoOtherGpu) {
@@ -374,7 +374,7 @@ TEST_F(GpusOfNvml, AHangingCallHoldsUpNoOtherGpu) {
   hanging.join();
 }
 
-/// What is asked of the library as a whole during a reading, such as names of processes, is not about the slow GPU.
+/// Queries to the library as a whole during a reading, such as names of processes, do not concern the slow GPU.
 TEST_F(GpusOfNvml, AGpuWithSlowReadingsHoldsUpNoOther) {
   SimulatedMachine machine({"A100-80GB", "T4"});
   const auto library = open();
@@ -412,7 +412,7 @@ TEST_F(GpusOfNvml, EventsOfOtherProcessesEndAWait) {
   EXPECT_EQ(wait(0), (GpuNotice{GpuNotice::Kind::kMigChange, 0}));
   post_from_a_child({.type = nvml_abi::kEventXid, .number = 63, .gpu = 1});
   EXPECT_EQ(wait(1), (GpuNotice{GpuNotice::Kind::kXid, 63}));
-  EXPECT_FALSE(library->wait(machine.uuid(0), 0)->has_value());  // that of the other GPU is not here
+  EXPECT_FALSE(library->wait(machine.uuid(0), 0)->has_value());  // the other GPU's event does not appear here
 }
 
 TEST_F(GpusOfNvml, EventsOfBeforeTheFirstWaitAreOver) {

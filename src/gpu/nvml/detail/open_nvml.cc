@@ -15,21 +15,22 @@ using Reason = NoGpuLibrary::Reason;
 
 namespace {
 
-/// What the loader finds, and where drivers are installed that it was not told of: Debian, Red Hat, Windows.
+/// The name that the loader searches for, and the usual paths of drivers outside its search path: Debian, Red Hat,
+/// Windows.
 std::vector<std::string> usual_names() {
   const std::string file = "libnvidia-ml.so.1";
   return {file, "/usr/lib/x86_64-linux-gnu/" + file, "/usr/lib64/" + file, "/usr/lib/wsl/lib/" + file};
 }
 
-/// The loader searches a name without a folder in its own folders only; what users name is a file, relative to where
-/// they are, and only then one of the loader's.
+/// The loader searches a name without a folder only in its own folders; a user's name is taken as a file relative to
+/// the working directory first, and only then as a name for the loader.
 std::vector<std::string> names_of(const std::string& path) {
   if (path.find('/') != std::string::npos) return {path};
   return {"./" + path, path};
 }
 
-/// The loader's last error, without the name that it often begins with. The second call frees the text of the first,
-/// as the thread may be one for which nobody waits.
+/// The loader's last error, without the name that it often begins with. The second call frees the text of the first, as
+/// this thread may never be joined.
 std::string loader_error(const std::string& name) {
   const char* const text = ::dlerror();
   std::string error = text == nullptr ? "unknown error" : text;
@@ -49,7 +50,7 @@ LoadedLibrary load(const std::vector<std::string>& names, std::vector<NoGpuLibra
   return nullptr;
 }
 
-/// Where the loader found a library; empty if it does not say.
+/// Where the loader found a library; empty if unknown.
 std::string path_of(void* library) {
   ::link_map* map = nullptr;
   if (::dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr) return {};

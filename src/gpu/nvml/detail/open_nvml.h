@@ -15,7 +15,7 @@ namespace berth::edges::detail {
 [[nodiscard]] tl::expected<std::unique_ptr<NvmlGpuLibrary>, NoGpuLibrary> open_nvml(
     const std::optional<std::string>& path);
 
-/// That the library with this path does not have these functions.
+/// The error that the library at this path lacks these functions.
 [[nodiscard]] tl::unexpected<NoGpuLibrary> function_missing(std::string path, std::vector<std::string> names);
 
 }  // namespace berth::edges::detail

@@ -25,7 +25,7 @@ struct Lister {
   nvml_abi::signatures::nvmlDeviceGetComputeRunningProcesses plain = nullptr;
 };
 
-/// Newest functions first. The first kind computes; what draws, or shares by MPS, is not listed on every device.
+/// Newest functions first. The first kind is compute; graphics and MPS processes are not listed on every device.
 std::array<Lister, 3> listers_of(const Functions& f) {
   const auto newest = [](auto* third, auto* second) { return third != nullptr ? third : second; };
   return {
@@ -41,7 +41,7 @@ std::array<Lister, 3> listers_of(const Functions& f) {
   };
 }
 
-/// Asks with growing room: between two calls more processes may come.
+/// Queries with growing capacity: more processes may start between two calls.
 template <class Process, class List>
 Code ask_list(List list, Device device, std::vector<Process>& processes) {
   constexpr std::uint32_t kRoomMin = 32;
@@ -69,7 +69,7 @@ Code ask_lister(const Lister& lister, Device device, std::vector<ProcessV2>& pro
   return code;
 }
 
-/// All kinds of processes of one device. Its first kind tells whether the device can be asked at all.
+/// All kinds of processes of one device. The first kind decides whether the device can be queried at all.
 GpuAnswer<std::vector<ProcessV2>> list_device(const Functions& functions, Device device) {
   std::vector<ProcessV2> all;
   bool is_first = true;
@@ -85,7 +85,7 @@ GpuAnswer<std::vector<ProcessV2>> list_device(const Functions& functions, Device
   return all;
 }
 
-/// Who is where; kNoInstanceId: on no instance.
+/// A process and its instances; kNoInstanceId: on no instance.
 struct Place {
   std::uint32_t pid = 0;
   std::uint32_t gpu_instance = kNoInstanceId;
@@ -96,7 +96,7 @@ using Places = std::map<Place, std::int64_t>;  ///< with the memory there, in Mi
 
 void add(Places& places, const ProcessV2& process) {
   std::int64_t& memory_mib = places[{process.pid, process.gpu_instance_id, process.compute_instance_id}];
-  memory_mib = std::max(memory_mib, mib_of_bytes(process.memory_bytes));  // it may compute and draw
+  memory_mib = std::max(memory_mib, mib_of_bytes(process.memory_bytes));  // it may be listed for both kinds
 }
 
 /// Whether the same process is also listed with a more exact place.
@@ -110,7 +110,7 @@ bool is_known_better(const Places& places, const Place& place) {
   });
 }
 
-/// What `argv[0]` says, cut to 1 KiB; empty: it ended, or cannot be read.
+/// `argv[0]`, truncated to 1 KiB; empty: the process ended, or cannot be read.
 std::string name_of_process(const Functions& functions, std::uint32_t pid) {
   constexpr std::size_t kNameBytesMax = 1024;
   if (functions.nvmlSystemGetProcessName == nullptr) return {};

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 
 constexpr std::uint64_t kMib = 1U << 20U;
 
-/// What a driver answers to the lists of one device.
+/// A driver's answers for the process lists of one device.
 struct Answers {
   Code compute_code = Code::kSuccess;
   std::vector<ProcessV2> computing = {};
@@ -28,13 +28,13 @@ struct Answers {
   std::vector<ProcessV2> drawing = {};
 };
 
-/// The driver that the functions below ask: functions of C have no other place for it.
+/// The driver behind the functions below: C functions have no other place for it.
 std::map<Device, Answers>& driver() {
   static std::map<Device, Answers> answers;
   return answers;
 }
 
-// Nobody looks into what is behind a handle.
+// Handles are never dereferenced.
 int gpu_object, mig_object;
 const Device gpu = reinterpret_cast<Device>(&gpu_object);
 const Device mig = reinterpret_cast<Device>(&mig_object);

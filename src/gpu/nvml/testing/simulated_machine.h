@@ -20,8 +20,7 @@ inline constexpr std::string_view kOldLibrary = "tests/libberth-nvml-old-driver.
 inline constexpr std::string_view kObservingLibrary = "tests/libberth-nvml-observing.so";
 inline constexpr std::string_view kIncompleteLibrary = "tests/libberth-nvml-two-missing.so";
 
-/// A machine with GPUs of these models, with MIG on if a model has it. Libraries that are opened while it lives show
-/// it.
+/// A machine with GPUs of these models, with MIG on if a model has it. Libraries opened during its lifetime show it.
 class SimulatedMachine {
  public:
   explicit SimulatedMachine(const std::vector<std::string_view>& models);
@@ -31,7 +30,8 @@ class SimulatedMachine {
 
   [[nodiscard]] std::string uuid(std::uint32_t gpu);
   void change(std::uint32_t gpu, const std::function<void(nvml_sim::GpuRecord&)>& work);
-  /// A GPU instance at the driver's choice of a place with one compute instance of all its slices; its id.
+  /// Creates a GPU instance at the driver's choice of a place, with one compute instance of all its slices; returns its
+  /// id.
   int create(std::uint32_t gpu, std::string_view profile);
   [[nodiscard]] SimStateFile& file() { return *file_; }
 

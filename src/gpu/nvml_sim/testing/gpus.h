@@ -17,7 +17,7 @@ inline constexpr Caller kRoot{.may_change = true};
 /// The id that the model gives a profile. Requires: it has one of that name.
 [[nodiscard]] std::uint32_t profile_id(const GpuRecord& gpu, std::string_view profile);
 
-/// Creates an instance where the driver puts it; its first unit, or -1 if there is no room.
+/// Creates an instance where the driver puts it; returns its first unit, or -1 if it does not fit.
 [[nodiscard]] int create_anywhere(GpuRecord& gpu, std::string_view profile);
 
 }  // namespace berth::nvml_sim::testing

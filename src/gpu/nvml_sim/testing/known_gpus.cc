@@ -45,7 +45,7 @@ constexpr EnginesBySize kHopperEngines = {{{1, 1, 0, 1, 0},
                                            {3, 3, 0, 3, 0},
                                            {4, 4, 0, 4, 0},
                                            {8, 7, 0, 7, 1}}};
-// Above 2g only the copy engines of the B200 are known; the GB200 is taken for its like.
+// Above 2g only the copy engines of the B200 are known; the GB200 is assumed to be equal.
 constexpr EnginesBySize kBlackwellEngines = {{{2, 1, 0, 1, 0},
                                               {2, 1, 0, 1, 1},
                                               {2, 1, 0, 1, 0},

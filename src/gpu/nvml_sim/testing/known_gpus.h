@@ -1,6 +1,6 @@
-/// GPU models and their MIG profiles, typed once more from their sources (NVIDIA's MIG User Guide and the listings that
-/// docs/explanation/geometry.md names), so that the tables of module `mig` are tested, too: nothing here comes from
-/// them.
+/// GPU models and their MIG profiles, typed a second time from their sources (NVIDIA's MIG User Guide and the listings
+/// that docs/explanation/geometry.md names), so that the tables of module `mig` are tested, too: nothing here is
+/// derived from them.
 #pragma once
 
 #include <cstdint>

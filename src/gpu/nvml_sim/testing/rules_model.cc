@@ -148,7 +148,7 @@ int RulesModel::possibilities() const {
   return count;
 }
 
-/// The driver keeps as many placements as it can; of equal starts the lowest. So the guide's listings come out.
+/// The driver preserves as many placements as possible; ties: the lowest start. This reproduces the guide's listings.
 std::optional<int> RulesModel::chosen_start(const KnownProfile& profile) const {
   std::optional<int> chosen;
   int left_max = -1;
@@ -240,7 +240,7 @@ std::vector<Place> RulesModel::free_places(int gpu_instance, std::uint32_t id) c
   return places;
 }
 
-/// All of one kind cover as much, so the most of them are found from the lowest on.
+/// All of one kind have equal length, so placing them from the lowest start on gives the maximum.
 Told<int> RulesModel::compute_capacity(int gpu_instance, std::uint32_t id) const {
   const auto places = compute_placements(gpu_instance, id);
   if (places.code != Code::kSuccess) return {.code = places.code};

@@ -1,19 +1,19 @@
-/// One simulated GPU as the sources describe it, written without the code under test: plain lists of instances, units
-/// that are walked one by one, searches that try everything. Slow and obvious.
+/// One simulated GPU as the sources describe it, independent of the code under test: plain lists of instances,
+/// unit-by-unit loops, exhaustive searches. Slow and obvious.
 ///
 /// Rules, in the order in which a call checks them:
 /// - An unknown profile number is kInvalidArgument; a GPU without MIG is kNotSupported, so is a known number that the
 ///   GPU lacks; an unknown profile id is kInvalidArgument (docs/reference/nvml.md). Creation with the mode off is
 ///   kNotSupported.
-/// - Who may not change devices gets kNoPermission.
-/// - An object that is not there is kNotFound; one with something in it or on it is kInUse.
-/// - A placement that the profile does not have is kInvalidArgument; one that is taken, as one too many, and engines
-///   that are used up are kInsufficientResources.
+/// - A caller that may not change devices gets kNoPermission.
+/// - A missing object is kNotFound; one with instances in it or processes on it is kInUse.
+/// - A placement that the profile does not have is kInvalidArgument; an occupied one, one instance too many, and
+///   exhausted engines are kInsufficientResources.
 ///
-/// The driver's own choice keeps as many placements as it can, of equal ones the lowest, for GPU instances and, from
-/// Hopper on, for compute instances. There a compute instance covers 1, 2, 4, 4 or 8 slices for its 1, 2, 3, 4 or 7 and
-/// begins at multiples of that; on Ampere it covers its own, begins anywhere, and the driver takes the first place
-/// where it fits.
+/// The driver's choice preserves as many placements as possible; ties: the lowest. This holds for GPU instances and,
+/// from Hopper on, for compute instances. There a compute instance covers 1, 2, 4, 4 or 8 slices for its 1, 2, 3, 4 or
+/// 7 and begins at multiples of that; on Ampere it covers exactly its slices, begins anywhere, and the driver takes the
+/// first place where it fits.
 ///
 /// Sources: NVIDIA's MIG User Guide and NVML reference; docs/reference/nvml.md; open-gpu-kernel-modules @df1c9a3
 /// (595.45.04): kernel_mig_manager.c (`kmigmgrAllocateInstanceEngines`, `kmigmgrIsCTSAlignmentRequired`,
@@ -38,7 +38,7 @@ namespace berth::nvml_sim::testing {
 
 using nvml_abi::Code;
 
-/// What a call says: a code, and a value if it is kSuccess.
+/// The result of a call: a code, and a value if it is kSuccess.
 template <class T>
 struct Told {
   Code code = Code::kSuccess;
@@ -102,7 +102,7 @@ class RulesModel {
 
   /// Adds a process, or changes its memory.
   void add_process(const ModelProcess& process);
-  /// Whether it was there, on whatever.
+  /// Returns whether it existed, on any device.
   bool remove_process(std::uint32_t pid);
 
   void reset();

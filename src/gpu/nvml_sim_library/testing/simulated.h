@@ -29,7 +29,7 @@ class Simulated {
 
   [[nodiscard]] std::string path() const { return scratch_.state(); }
 
-  /// What somebody else sees and does: through a file of its own.
+  /// The view and actions of another process, through its own file.
   [[nodiscard]] nvml_sim::GpuRecord gpu(std::uint32_t index) const;
   void change(std::uint32_t gpu, const std::function<void(nvml_sim::GpuRecord&)>& work) const;
   void change_machine(const std::function<void(nvml_sim::MachineRecord&)>& work) const;
@@ -37,7 +37,7 @@ class Simulated {
   /// The calls of this name on the GPU are hit: once, with a code, unless the fault says otherwise.
   void add_fault(std::uint32_t gpu, std::string_view call, nvml_abi::Code error,
                  const nvml_sim::FaultRecord& fault = {}) const;
-  /// The next call of this name takes so long that only a test that failed waits for its end.
+  /// The next call of this name takes so long that only a failed test waits for its end.
   void hang(std::uint32_t gpu, std::string_view call) const;
   void clear_faults(std::uint32_t gpu) const;
   void set_latency(nvml_sim::Latency latency, std::chrono::milliseconds duration) const;
@@ -53,7 +53,7 @@ class Simulated {
 /// Requires: the handle is valid.
 [[nodiscard]] std::string uuid_of(nvml_abi::Device device);
 
-/// Waits up to 30 s until something is so.
+/// Waits up to 30 s until a condition holds.
 [[nodiscard]] bool wait_until(const std::function<bool()>& is_so);
 
 }  // namespace berth::edges::testing

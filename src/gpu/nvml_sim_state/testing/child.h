@@ -7,8 +7,8 @@
 
 namespace berth::edges::testing {
 
-/// A process that runs `work` and ends with what it returns. It is killed and waited for at the latest when this object
-/// is destroyed, and when the test itself dies. `work` must not use expectations of GoogleTest: nobody would see them
+/// A process that runs `work` and exits with its result. It is killed and reaped at the latest when this object is
+/// destroyed or the test itself dies. `work` must not use expectations of GoogleTest: their failures would be lost
 /// fail.
 class Child {
  public:
@@ -19,7 +19,7 @@ class Child {
 
   /// SIGKILL; returns when the process is gone.
   void kill();
-  /// Waits until it ends by itself: its status, or 128 + the signal that ended it.
+  /// Waits until it exits. Returns its status, or 128 + the signal that ended it.
   [[nodiscard]] int finish();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -28,10 +28,10 @@ class Child {
   pid_t pid_ = -1;
 };
 
-/// Runs `work` in another process to its end, and returns its status.
+/// Runs `work` in another process until it exits, and returns its status.
 [[nodiscard]] int run_in_child(const std::function<int()>& work);
 
-/// What one process sets and another waits for.
+/// A flag that one process sets and another waits for.
 class Mark {
  public:
   Mark();
@@ -40,7 +40,7 @@ class Mark {
   ~Mark();
 
   void set() const;
-  /// Whether it is set within 30 s. It is taken: the next one waits for the next `set`.
+  /// Whether it is set within 30 s. Resets it: the next call waits for the next `set`.
   [[nodiscard]] bool wait() const;
 
  private:

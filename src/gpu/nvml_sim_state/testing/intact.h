@@ -1,4 +1,4 @@
-/// Whether the instances on a simulated GPU can be there together, found without the code that puts them there.
+/// Whether the instances on a simulated GPU can coexist, checked without the code that creates them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::edges::testing {
 
-/// The first thing that is wrong with the instances or the processes of a GPU; empty: nothing.
+/// The first fault in the instances or the processes of a GPU; empty: none.
 [[nodiscard]] std::string fault_of(const nvml_sim::GpuRecord& gpu);
 
 }  // namespace berth::edges::testing

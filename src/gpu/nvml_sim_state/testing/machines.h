@@ -22,7 +22,7 @@ struct Scratch {
   std::filesystem::path path;
 };
 
-/// A machine with a GPU of each of these models, MIG on where the model has it; driver 580.95.
+/// A machine with a GPU of each of these models, MIG on if the model has it; driver 580.95.
 [[nodiscard]] std::unique_ptr<nvml_sim::MachineRecord> machine_of(const std::vector<std::string_view>& models);
 
 /// Creates the state of such a machine. Requires: it can be created.
@@ -30,7 +30,7 @@ void create_state(const std::string& path, const std::vector<std::string_view>& 
 /// Requires: it can be opened.
 [[nodiscard]] std::unique_ptr<SimStateFile> open_state(const std::string& path);
 
-/// The machine as it is now; it is too large for a stack.
+/// The current machine; it is too large for a stack.
 [[nodiscard]] std::unique_ptr<nvml_sim::MachineRecord> copy_of(SimStateFile& file);
 
 }  // namespace berth::edges::testing

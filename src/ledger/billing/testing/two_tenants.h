@@ -1,4 +1,4 @@
-/// A ledger of two tenants, small enough to count by hand: what its exports must hold.
+/// A ledger of two tenants, small enough to count by hand, and the expected content of its exports.
 #pragma once
 
 #include <string>

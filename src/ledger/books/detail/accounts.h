@@ -26,7 +26,7 @@ struct AccountKeyHash {
   }
 };
 
-/// With a fast way to an account.
+/// The accounts of a month, with fast lookup.
 class MonthAccounts {
  public:
   [[nodiscard]] Amount& operator[](const AccountKey& key) { return amounts_[key]; }
@@ -45,14 +45,14 @@ class MonthAccounts {
   std::unordered_map<AccountKey, Amount, AccountKeyHash> amounts_;
 };
 
-/// Only postings change accounts, each from a sku's to a holder's; a posting is never edited, only reversed.
+/// Accounts change only by postings, each from a sku's to a holder's; a posting is never edited, only reversed.
 class Accounts {
  public:
   void post(Month month, const Postings& postings) { apply(month, postings, false); }
   void reverse(Month month, const Postings& postings) { apply(month, postings, true); }
 
   [[nodiscard]] const std::map<Month, MonthAccounts>& months() const { return months_; }
-  /// What each sku has given, by sku.
+  /// The amount that each sku has given, by sku.
   [[nodiscard]] const std::map<NameId, Amount>& skus() const { return skus_; }
   /// Months with postings since they were last forgotten.
   [[nodiscard]] const std::set<Month>& changed() const { return changed_; }

@@ -12,7 +12,7 @@
 
 namespace berth::ledger::detail {
 
-/// What a row is about: usage of its month, or a correction of an earlier one.
+/// The key of a row: usage of its month, or a correction of an earlier one.
 struct BookingKey {
   AccountKey account;
   std::optional<Month> of;  ///< absent: usage
@@ -27,23 +27,23 @@ struct BookedRow {
 
 struct BookedMonth {
   Month month;
-  std::vector<BookedRow> rows;  ///< those with grains, in no order
+  std::vector<BookedRow> rows;  ///< those with grains, unordered
 };
 
-/// A value: a copy can book what is still open.
+/// A regular value: a copy can book the open months.
 class Booking {
  public:
   [[nodiscard]] std::optional<Month> last_closed() const { return last_closed_; }
 
-  /// Closes the month and those before it. Requires: the accounts have all that is known of them; it is the month
-  /// after the last closed one, if one is closed.
+  /// Closes the month and those before it. Requires: the accounts are complete for these months; the month follows the
+  /// last closed one, if any.
   void close(Month month, const Accounts& accounts);
   /// Books all other months with accounts, and in any case the one after the last closed one, for corrections.
   void book_open_months(const Accounts& accounts);
 
   /// By month.
   [[nodiscard]] const std::vector<BookedMonth>& months() const { return months_; }
-  /// What each row has left over: from 0 to below a micro-dollar.
+  /// The remainder of each row: from 0 to below a micro-dollar.
   [[nodiscard]] const std::map<BookingKey, Grains>& carries() const { return carries_; }
 
   template <class Archive, class Self>

@@ -1,4 +1,4 @@
-/// The cells of a GPU: stretches of time in which nothing about it changes, divided among those who use it.
+/// The cells of a GPU: intervals in which nothing about it changes, divided among its users.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,34 @@
 
 namespace berth::ledger::detail {
 
-/// [x, y), within a day: price * (y - x) grains, divided among the uses and what nobody uses by weight. Views of a
+/// [x, y), within a day: price * (y - x) grains, divided by weight among the uses and the unused rest. A view into a
 /// CellWalk, valid until its next step.
 struct CellView {
   Interval when;
-  const PaidRecord* paid = nullptr;  ///< nullptr: nobody pays for the GPU, so its uses cost nothing
+  const PaidRecord* paid = nullptr;  ///< nullptr: the GPU is not paid for, so its uses cost nothing
   std::optional<std::int64_t> micro_usd_per_gpu_hour = std::nullopt;  ///< absent: no price yet
   std::span<const UseRecord* const> uses = {};                        ///< by the bytes of their slices
-  std::int64_t whole = 0;               ///< the capacity, or the sum of the weights where that is larger
-  std::span<const Grains> grains = {};  ///< of each use, then of what nobody uses
+  std::int64_t whole = 0;               ///< the capacity, or the sum of the weights if that is larger
+  std::span<const Grains> grains = {};  ///< of each use, then of the unused rest
   std::span<const GpuMicros> gpu_us = {};
 };
 
-/// Walks over the cells of a window, which is cut at borders of uses, prices and paid time; the window's own ends are
-/// borders too. O((uses + prices) log) to begin, O(uses of the cell) per cell.
+/// Walks over the cells of a window, which is divided at borders of uses, prices and paid time; the window's own ends
+/// are borders, too. O((uses + prices) log) to begin, O(uses of the cell) per cell.
 class CellWalk {
  public:
   CellWalk(const PriceBook& prices, const Names& names) : prices_(prices), names_(names) {}
 
   /// `uses`: of the GPU, all that touch the window. The GPU's book may not change during the walk.
   void begin(const GpuBook& gpu, const UseSet& uses, const Interval& window);
-  /// Moves to the next cell; also stretches with uses for which nobody pays are ones. False at the end.
+  /// Moves to the next cell; intervals with unpaid uses are cells, too. False at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] const CellView& cell() const { return cell_; }
 
  private:
   static constexpr std::uint32_t kNoUse = UINT32_MAX;
 
-  /// Something changes here.
+  /// An instant at which something changes.
   struct Border {
     std::int64_t us = 0;
     std::uint32_t use = kNoUse;  ///< of `known_` that begins or ends
@@ -69,7 +69,7 @@ class CellWalk {
   std::size_t border_at_ = 0;
   std::vector<std::uint32_t> active_ranks_;  ///< ascending
   std::vector<const UseRecord*> active_;     ///< the uses of the cell, likewise
-  std::vector<std::int64_t> weights_;        ///< theirs, and that of what nobody uses
+  std::vector<std::int64_t> weights_;        ///< theirs, and that of the unused rest
   std::int64_t weight_sum_ = 0;              ///< of the uses
   std::vector<Grains> grains_;
   std::vector<GpuMicros> gpu_us_;

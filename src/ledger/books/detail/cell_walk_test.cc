@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A GPU with what its cells depend on. Times count from the midnight at 0.
+/// A GPU with the inputs of its cells. Times count from the midnight at 0.
 class CellWalkTest : public ::testing::Test {
  protected:
   void pay(std::int64_t from_us, std::int64_t to_us, std::int64_t capacity, NameId sku = 0) {
@@ -81,7 +81,7 @@ TEST_F(CellWalkTest, ACellEndsWhereSomethingChanges) {
   pay(0, 100, 4);
   use("b", 10, 30, 1);
   use("a", 20, 40, 2);
-  use("a", 40, 50, 3);                                                     // the slice goes on with another use at once
+  use("a", 40, 50, 3);                                                     // another use of the slice follows at once
   EXPECT_THAT(cells(0, 100), ElementsAre("[0, 10) at 2 of 4: idle 20+10",  //
                                          "[10, 20) at 2 of 4: b 5+3 idle 15+7",        // 2.5 and 7.5 us
                                          "[20, 30) at 2 of 4: a 10+5 b 5+3 idle 5+2",  // 5, 2.5 and 2.5 us

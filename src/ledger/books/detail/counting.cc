@@ -13,7 +13,7 @@ Interval day_interval(std::int32_t day) { return {.from_us = day * kMicrosPerDay
 void Counting::add(HolderId holder, NameId sku, GpuMicros gpu_us, Grains grains) {
   if (holder >= places_.size()) places_.resize(holder + 1, 0);
   const std::uint32_t place = places_[holder];
-  // A place of before is no longer there, or another's.
+  // A stale index is out of range, or belongs to another holder.
   const bool is_known = place > 0 && place <= sums_.list.size() && sums_.list[place - 1].holder == holder &&
                         sums_.list[place - 1].sku == sku;
   if (!is_known) {

@@ -10,16 +10,16 @@
 
 namespace berth::ledger::detail {
 
-/// Counts GPUs again where they are dirty. Keeps its scratch memory.
+/// Counts the dirty parts of GPUs again. Keeps its scratch memory.
 class Counting {
  public:
   Counting(const PriceBook& prices, const Names& names) : walk_(prices, names) {}
 
-  /// Reverses and posts anew what is dirty in the months up to `last`. Returns whether later months are still dirty.
+  /// Reverses and reposts the dirty parts of the months up to `last`. Returns whether later months are still dirty.
   /// O(cells of the dirty days).
   [[nodiscard]] bool count(GpuBook& gpu, Month last, Accounts& accounts);
 
-  /// What a window within a day takes, by holder and sku. `uses`: those of the GPU that touch it.
+  /// The amounts of a window within a day, by holder and sku. `uses`: those of the GPU that touch it.
   [[nodiscard]] Postings count_window(const GpuBook& gpu, const UseSet& uses, const Interval& window);
 
  private:
@@ -28,12 +28,12 @@ class Counting {
   void add_cell(const CellView& cell);
   void add(HolderId holder, NameId sku, GpuMicros gpu_us, Grains grains);
   [[nodiscard]] Postings take_sums();
-  /// Of the days of the month that no use touches.
+  /// The postings of the days of the month that no use touches.
   [[nodiscard]] Postings count_unused_days(const GpuBook& gpu, const MonthBook& month);
 
   CellWalk walk_;
   Postings sums_;
-  std::vector<std::uint32_t> places_;  ///< by holder: 1 + its place in `sums_`, or one of before
+  std::vector<std::uint32_t> places_;  ///< by holder: 1 + its index in `sums_`, or a stale one
 };
 
 }  // namespace berth::ledger::detail

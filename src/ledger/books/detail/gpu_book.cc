@@ -27,7 +27,7 @@ DayBook& MonthBook::day(std::int32_t day) {
   auto& entry = days[static_cast<std::size_t>(day - first_day)];
   if (!entry) {
     entry = std::make_unique<DayBook>();
-    is_dirty = is_unused_dirty = true;  // it was among those without uses
+    is_dirty = is_unused_dirty = true;  // it was counted with the days without uses
   }
   return *entry;
 }
@@ -140,7 +140,7 @@ void GpuBook::touch(const Interval& when) {
 
 namespace {
 
-/// What was posted for a month and its days, without what can be made again.
+/// The postings of a month and its days, without values that can be rebuilt.
 struct SavedMonth {
   Month month;
   Postings unused_days = {};

@@ -1,4 +1,4 @@
-/// What is known of one GPU: when it is paid for, by whom it was used, and what of that is counted.
+/// The records of one GPU: when it is paid for, its uses, and what is counted of them.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct PaidRecord {
   std::uint64_t position = 0;
   std::int64_t capacity = 1;
   NameId sku = 0;
-  HolderId idle_holder = 0;  ///< who pays for what nobody uses
+  HolderId idle_holder = 0;  ///< who pays for its unused time
 };
 
 /// A posting: from the sku's account to the holder's of a month.
@@ -34,7 +34,7 @@ struct Posting {
   Amount amount;
 };
 
-/// What was posted for a day, or for the days of a month without uses, to be reversed when it is counted again.
+/// The postings of a day, or of the days of a month without uses, to be reversed when it is counted again.
 struct Postings {
   std::vector<Posting> list;
   std::int64_t unpriced_us = 0;
@@ -50,35 +50,35 @@ struct DayBook {
 struct MonthBook {
   explicit MonthBook(Month in) : month(in), first_day(in.first_day().days()) {}
 
-  /// Its day, which is made if it is missing. `day` counts from 1970.
+  /// The book of a day, created if missing. `day` counts from 1970.
   [[nodiscard]] DayBook& day(std::int32_t day);
   /// Absent: no use ever touched it.
   [[nodiscard]] const DayBook* find_day(std::int32_t day) const;
 
-  /// Nothing of it is to be counted again.
+  /// Marks everything in the month as counted.
   void set_clean();
 
   Month month;
   std::int32_t first_day;                      ///< counted from 1970
   std::vector<std::unique_ptr<DayBook>> days;  ///< of the month; empty while no day has a use
   Postings unused_days;                        ///< posted for days without uses
-  bool is_dirty = false;                       ///< one of its days is, or its days without uses
+  bool is_dirty = false;                       ///< one of its days, or its days without uses, are dirty
   bool is_unused_dirty = false;
 };
 
-/// Keeps what was accepted and which days must be counted (again). Which events are accepted follows from them alone.
+/// Stores accepted events and which days must be counted (again). Acceptance of further events depends only on these.
 class GpuBook {
  public:
-  /// Refuses (false) what overlaps: a use of the same slice, or time that is paid for.
+  /// False, and nothing is stored, on overlap with a use of the same slice, or with paid time.
   [[nodiscard]] bool accept(const UseRecord& use);
   [[nodiscard]] bool accept(const PaidRecord& paid);
-  /// The use of a slice that begins then, if its line is at `position`: then it is taken back.
+  /// Removes the use of a slice that begins then, if its line is at `position`. Returns whether it did.
   [[nodiscard]] bool take_back_use(NameId slice, std::int64_t from_us, std::uint64_t position);
   [[nodiscard]] bool take_back_paid(std::int64_t from_us, std::uint64_t position);
 
-  /// Days and months in this time are to be counted again, as far as the GPU is paid for or used then.
+  /// Marks the days and months of this interval to be counted again, as far as the GPU is paid for or used then.
   void touch(const Interval& when);
-  /// The same for what of this time is paid for as that sku.
+  /// The same, only for time that is paid for as that sku.
   void touch_paid(NameId sku, const Interval& when);
 
   /// By time.
@@ -86,15 +86,15 @@ class GpuBook {
   [[nodiscard]] std::map<Month, MonthBook>& months() { return months_; }
   [[nodiscard]] const std::map<Month, MonthBook>& months() const { return months_; }
 
-  /// Everything, to go on with elsewhere. Requires: nothing is dirty.
+  /// Saves everything, to continue elsewhere. Requires: nothing is dirty.
   [[nodiscard]] std::string save() const;
-  /// What was saved; absent: these bytes are none.
+  /// Restores a saved book; absent: the bytes are not one.
   [[nodiscard]] static std::optional<GpuBook> restored(std::string_view bytes);
 
  private:
   [[nodiscard]] MonthBook& month_book(Month month);
   [[nodiscard]] bool has_overlap(const UseRecord& use) const;
-  /// Most uses touch one day: then it is looked up once.
+  /// For the common case of a use within one day: looks the day up once.
   [[nodiscard]] bool accept_in_day(const UseRecord& use);
 
   std::vector<PaidRecord> paid_;

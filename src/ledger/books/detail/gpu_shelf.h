@@ -1,4 +1,4 @@
-/// The books of all GPUs, those that were saved only read where they are needed.
+/// The books of all GPUs; saved ones are read on demand.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace berth::ledger::detail {
 
-/// By the number of the GPU's name. A book that is asked for is read from its bytes then.
+/// Books by the number of the GPU's name. A saved book is read from its bytes at the first access.
 class GpuShelf {
  public:
   [[nodiscard]] std::size_t size() const { return places_.size(); }
@@ -29,12 +29,12 @@ class GpuShelf {
     return *place.book;
   }
 
-  /// The bytes of a book; those of one that nobody asked for are as they were.
+  /// The bytes of a book; unchanged if it was never accessed.
   [[nodiscard]] std::string saved(std::size_t gpu) const {
     const Place& place = places_[gpu];
     return place.book ? place.book->save() : std::string(place.saved);
   }
-  /// The bytes must outlive this, and be what `saved` gave.
+  /// Adds a saved book. Requires: the bytes come from `saved` and outlive this.
   void restore(std::string_view saved) { places_.push_back({.book = nullptr, .saved = saved}); }
 
  private:
@@ -42,7 +42,7 @@ class GpuShelf {
     std::unique_ptr<GpuBook> book;
     std::string_view saved;
   };
-  mutable std::vector<Place> places_;  ///< reading a book changes nothing that can be seen
+  mutable std::vector<Place> places_;  ///< mutable because reading a book is not an observable change
 };
 
 }  // namespace berth::ledger::detail

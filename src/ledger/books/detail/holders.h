@@ -1,4 +1,4 @@
-/// Who uses something for what, as numbers.
+/// Holders (tenant, service, role) as numbers.
 #pragma once
 
 #include <algorithm>

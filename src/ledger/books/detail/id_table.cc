@@ -42,7 +42,7 @@ std::size_t IdTable::first_saved(std::uint64_t hash) const {
   const std::size_t count = saved_count();
   if (count == 0) return 0;
   const auto guess = static_cast<std::size_t>(static_cast<unsigned __int128>(hash) * count >> 64U);
-  // [low, high) is widened until it has the place, then halved.
+  // [low, high) is widened until it contains the place, then halved.
   std::size_t step = 16;
   std::size_t low = guess;
   while (low > 0 && saved_slot(low).hash >= hash) low -= std::min(low, std::exchange(step, step * 2));

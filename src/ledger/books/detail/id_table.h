@@ -1,4 +1,4 @@
-/// Which ids were seen, and where.
+/// The ids seen so far, and their positions.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,8 @@
 
 namespace berth::ledger::detail {
 
-/// The position of the first line with each id, under a hash of the id. The ids themselves stay in the text: whoever
-/// looks one up compares. Open addressing, 16 bytes per slot; in front of it what was saved before, sorted, where it
-/// stands.
+/// The position of the first line with each id, under a hash of the id. The ids themselves stay in the text: the caller
+/// compares. Open addressing, 16 bytes per slot, plus the saved slots, which are sorted and used in place.
 class IdTable {
  public:
   IdTable();
@@ -34,13 +33,13 @@ class IdTable {
     }
     return kNowhere;
   }
-  /// Brings the memory of a hash near.
+  /// Prefetches the memory of a hash.
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
   void insert(std::uint64_t hash, std::uint64_t position);
 
-  /// All slots as bytes, sorted by hash and position, given away in pieces.
+  /// Passes all slots, sorted by hash and position, as bytes to `sink` in pieces.
   void save(const std::function<void(std::string_view)>& sink) const;
-  /// Begins with what was saved; the bytes must outlive this. Requires: the table is empty; whole slots.
+  /// Starts from saved slots; the bytes must outlive this. Requires: the table is empty; `bytes` has whole slots.
   void restore(std::string_view bytes);
 
   static constexpr std::uint64_t kNowhere = UINT64_MAX;
@@ -55,7 +54,8 @@ class IdTable {
   static void put(std::vector<Slot>& slots, const Slot& slot);
   [[nodiscard]] std::size_t saved_count() const { return saved_.size() / sizeof(Slot); }
   [[nodiscard]] Slot saved_slot(std::size_t at) const;
-  /// Where the first one of this hash is or would be. Hashes are spread evenly, so it is near where its size says.
+  /// The index of the first slot of this hash, or where it would be. Hashes are spread evenly, so interpolation finds
+  /// it nearby.
   [[nodiscard]] std::size_t first_saved(std::uint64_t hash) const;
 
   std::string_view saved_;

@@ -53,7 +53,7 @@ TEST(IdTable, IdsMayShareAHash) {
 
 TEST(IdTable, HashesThatShareASlotAreNotMistaken) {
   IdTable table;
-  // The lowest bits say where, and the last slots go on at the first ones.
+  // The lowest bits give the slot, and the last slots wrap around to the first.
   const std::vector<std::uint64_t> hashes = {1023, 1023 + (1U << 10U), 1023 + (1U << 20U), 1022,
                                              0,    1U << 30U,          UINT64_MAX};
   for (std::size_t i = 0; i < hashes.size(); ++i) table.insert(hashes[i], i);
@@ -111,7 +111,7 @@ struct HashCase {
   std::uint64_t stride = 0;
 };
 
-/// Saved again and again, with hashes that are spread evenly, that stand together, and that many share.
+/// Saved repeatedly, with hashes that are spread evenly, clustered, or shared by many.
 TEST(IdTable, SavingInStepsIsSavingAtOnce) {
   const std::vector<HashCase> cases = {
       {UINT64_MAX, 1}, {1U << 20U, 1}, {10, 1}, {50, UINT64_MAX / 50}, {500, UINT64_MAX / 5000}};

@@ -1,4 +1,4 @@
-/// Which events are accepted, and what is known because of them.
+/// Accepts events, and stores what follows from them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Closing {
   std::uint64_t line = 0;
 };
 
-/// The rules of acceptance, and the books that they fill. Nothing is counted here.
+/// The rules of acceptance, and the books of accepted events. Nothing is counted here.
 class Intake {
  public:
   explicit Intake(Books::LineAt line_at) : line_at_(std::move(line_at)) {}
@@ -50,20 +50,20 @@ class Intake {
   [[nodiscard]] const std::map<std::uint64_t, Budget>& budgets() const { return budgets_; }
   [[nodiscard]] const std::vector<Rate>& rates() const { return rates_; }
   [[nodiscard]] const std::vector<Closing>& closings() const { return closings_; }
-  /// Marks what changed prices touch, and returns the numbers of the GPUs that may be dirty, each once.
+  /// Marks the days touched by changed prices, and returns the numbers of the GPUs that may be dirty, each once.
   [[nodiscard]] std::vector<NameId> take_dirty_gpus();
-  /// Not all of it was counted.
+  /// Keeps the GPU dirty, as not all of it was counted.
   void keep_dirty(NameId gpu) { note_dirty(gpu); }
 
   [[nodiscard]] const IdTable& ids() const { return ids_; }
-  /// All but ids and GPUs, as bytes, and back.
+  /// Archives everything except ids and GPUs.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.counts_, self.awaited_, self.gpu_names_, self.sku_names_, self.slice_names_, self.holders_,
             self.prices_, self.sku_gpus_, self.credits_, self.credit_positions_, self.budgets_, self.budget_starts_,
             self.rates_, self.rate_starts_, self.closings_);
   }
-  /// Goes on with saved ids and GPUs, which must outlive it.
+  /// Continues from saved ids and GPUs, which must outlive it.
   void restore(std::string_view ids, std::span<const std::string_view> gpus);
 
  private:
@@ -79,7 +79,7 @@ class Intake {
   /// The verdict on a line whose id was seen before; absent: it is new.
   [[nodiscard]] std::optional<Verdict> find_repetition(const EventLine& line, std::uint64_t hash);
   [[nodiscard]] const Event& event_at(std::uint64_t position);
-  /// Takes an accepted event back, if it still counts.
+  /// Voids an accepted event, if it still counts.
   void take_back(const Event& event, std::uint64_t position, std::uint64_t line);
   [[nodiscard]] bool take_back_what(const Event& event, std::uint64_t position, std::uint64_t line);
   [[nodiscard]] bool take_back_budget(std::uint64_t position);
@@ -92,14 +92,14 @@ class Intake {
   Event earlier_;
   LineCounts counts_;
   IdTable ids_;
-  Names awaited_;  ///< ids that are voided when they come
+  Names awaited_;  ///< ids that were voided before they arrived
   Names gpu_names_;
   Names sku_names_;
   Names slice_names_;
   Holders holders_;
   PriceBook prices_;
   GpuShelf gpus_;
-  std::vector<std::vector<NameId>> sku_gpus_;  ///< by sku: GPUs that have it at some time
+  std::vector<std::vector<NameId>> sku_gpus_;  ///< by sku: GPUs that have this sku at some time
   std::vector<NameId> dirty_gpus_;
   std::vector<bool> is_gpu_dirty_;
   std::vector<Credit> credits_;

@@ -10,10 +10,10 @@
 
 namespace berth::ledger::detail {
 
-/// The number of a text in a `Names`, from 0 on in the order in which texts came.
+/// The number of a text in a `Names`, from 0 in the order of arrival.
 using NameId = std::uint32_t;
 
-/// Open addressing over one block of bytes: about 20 bytes beside each text.
+/// Open addressing over one block of bytes: about 20 bytes in addition to each text.
 class Names {
  public:
   Names();
@@ -37,7 +37,7 @@ class Names {
 
   [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
   void grow();
-  /// Makes the table for texts that were read. Returns whether they are texts, each once.
+  /// Rebuilds the table after the texts were read. Returns whether they are valid and distinct.
   [[nodiscard]] bool restore();
 
   std::string bytes_;

@@ -11,7 +11,7 @@
 
 namespace berth::ledger::detail {
 
-/// In force from then until the sku's next one.
+/// A price, in force from its time until the sku's next one.
 struct Price {
   std::int64_t from_us = 0;
   std::int64_t micro_usd_per_gpu_hour = 0;
@@ -20,7 +20,7 @@ struct Price {
 class PriceBook {
  public:
   [[nodiscard]] bool has_price_from(NameId sku, std::int64_t from_us) const;
-  /// Requires: there is none from the same moment.
+  /// Requires: the sku has none from the same instant.
   void insert(NameId sku, const Price& price);
 
   /// Of the sku, by time.
@@ -28,7 +28,7 @@ class PriceBook {
   /// Absent before the first one.
   [[nodiscard]] std::optional<std::int64_t> at(NameId sku, std::int64_t us) const;
 
-  /// When prices changed since they were last taken, by sku: one interval that has all of them.
+  /// A sku whose prices changed since changes were last taken: one interval that covers all changes.
   struct Change {
     NameId sku = 0;
     Interval when;
@@ -45,7 +45,7 @@ class PriceBook {
     std::vector<Price> prices;
     std::optional<Interval> changed;
   };
-  std::vector<SkuPrices> skus_;  ///< by NameId, as far as there are prices
+  std::vector<SkuPrices> skus_;  ///< by NameId, up to the last one with prices
   std::vector<NameId> changed_skus_;
 };
 

@@ -59,7 +59,7 @@ TEST(PriceBook, SaysWhatChangedSinceItWasAsked) {
   book.insert(1, {.from_us = 20, .micro_usd_per_gpu_hour = 1});
   EXPECT_THAT(changes_of(book), ElementsAre(fmt::format("1 [20, {})", kForever)));
   EXPECT_THAT(changes_of(book), IsEmpty());
-  // As far as the next price, and together with others of the sku.
+  // Up to the next price, and merged with other changes of the sku.
   book.insert(1, {.from_us = 5, .micro_usd_per_gpu_hour = 2});
   book.insert(0, {.from_us = 7, .micro_usd_per_gpu_hour = 2});
   book.insert(1, {.from_us = 10, .micro_usd_per_gpu_hour = 3});

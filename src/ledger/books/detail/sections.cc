@@ -9,17 +9,17 @@
 namespace berth::ledger::detail {
 namespace {
 
-/// To be counted up when what is saved changes its form: saved books of before are then made again.
+/// Increment when the saved format changes: older saved books are then rebuilt.
 constexpr std::string_view kPurpose = "berth books 1\n";
 
-/// Its own place is in the last bytes.
+/// The table of contents; its own place is in the last bytes.
 struct Contents {
   std::string label;
   std::vector<Section> sections;
 };
 constexpr std::size_t kPlaceSize = sizeof(Section);
 
-/// The bytes of a section, if they are what was written.
+/// The bytes of a section, if their hash matches.
 std::optional<std::string_view> section_bytes(std::string_view all, const Section& section) {
   if (section.begin > all.size() || section.size > all.size() - section.begin) return std::nullopt;
   const std::string_view bytes = all.substr(section.begin, section.size);

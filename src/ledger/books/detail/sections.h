@@ -1,4 +1,4 @@
-/// Parts of bytes that were saved, each under a hash, found without reading the others.
+/// Parts of saved bytes, each with a hash, that can be read without the others.
 ///
 ///   purpose, section .., contents (label and sections), the place of the contents
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace berth::ledger::detail {
 
-/// Where a section is.
+/// The place of a section.
 struct Section {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
-  std::uint64_t hash = 0;  ///< against accidents
+  std::uint64_t hash = 0;  ///< detects accidental damage
 };
 
 /// Writes sections one after the other.
@@ -42,7 +42,7 @@ struct Sections {
   std::vector<std::string_view> list;  ///< in the order in which they were added
 };
 
-/// Absent: these bytes are not what was written, or by another version. O(bytes): all are hashed.
+/// Absent: the bytes are damaged, or of another version. O(bytes): all are hashed.
 [[nodiscard]] std::optional<Sections> read_sections(std::string_view bytes);
 /// The label alone. O(sections).
 [[nodiscard]] std::optional<std::string> read_label(std::string_view bytes);

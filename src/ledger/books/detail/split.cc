@@ -41,7 +41,7 @@ void Splitter::hand_out(std::size_t left_over, std::span<Int128> parts) {
     return remainders_[a] != remainders_[b] ? remainders_[a] > remainders_[b] : a < b;
   };
   if (left_over == 1) {
-    const auto largest = std::ranges::max_element(remainders_);  // the first of equal ones
+    const auto largest = std::ranges::max_element(remainders_);  // ties: the first
     parts[static_cast<std::size_t>(largest - remainders_.begin())] += 1;
     return;
   }

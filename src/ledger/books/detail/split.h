@@ -10,12 +10,12 @@
 
 namespace berth::ledger::detail {
 
-/// Divides amounts again and again; keeps its scratch memory.
+/// Divides amounts repeatedly; keeps its scratch memory.
 class Splitter {
  public:
-  /// parts[i] = floor(amount * weights[i] / whole); what is left over goes one each to those with the largest
-  /// remainders, equal ones in their order. Requires: amount >= 0, below 2^100; weights from 0 to below 2^60 with
-  /// the sum `whole`; as many parts as weights. O(n), and O(n log n) where much is left over.
+  /// parts[i] = floor(amount * weights[i] / whole); the rest is given out one each to the largest remainders; ties: in
+  /// order. Requires: amount >= 0, below 2^100; weights from 0 to below 2^60 with the sum `whole`; as many parts as
+  /// weights. O(n), and O(n log n) if the rest is large.
   void split(Int128 amount, std::span<const std::int64_t> weights, std::int64_t whole, std::span<Int128> parts);
 
  private:

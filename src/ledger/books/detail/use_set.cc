@@ -50,7 +50,7 @@ bool UseSet::insert(const UseRecord& use) {
 }
 
 void UseSet::split(std::size_t chunk) {
-  // What comes in order is appended to the last chunk, which is then left full.
+  // Uses in order are appended to the last chunk, which is then left full.
   const std::size_t kept = chunk + 1 == chunks_.size() ? kChunkMax - 1 : kChunkMax / 2;
   const auto middle = chunks_[chunk].begin() + static_cast<std::ptrdiff_t>(kept);
   Chunk upper(middle, chunks_[chunk].end());

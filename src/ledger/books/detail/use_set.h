@@ -10,7 +10,7 @@
 
 namespace berth::ledger::detail {
 
-/// Who uses something for what: the number of (tenant, service, role) in `Books`.
+/// A holder: the number of (tenant, service, role) in `Books`.
 using HolderId = std::uint32_t;
 
 struct UseRecord {
@@ -21,12 +21,12 @@ struct UseRecord {
   NameId slice = 0;
 };
 
-/// Uses of which none overlaps another one of its slice, sorted by (slice, from) in chunks, so that one that comes late
-/// moves a chunk and not all behind it. O(log n) to find, O(log n + chunk + n / chunk^2) to insert.
+/// Uses without overlaps per slice, sorted by (slice, from) in chunks, so that a late one moves only a chunk instead of
+/// everything after it. O(log n) to find, O(log n + chunk + n / chunk^2) to insert.
 class UseSet {
  public:
   [[nodiscard]] bool has_overlap(NameId slice, const Interval& when) const;
-  /// Puts it in, unless it overlaps one of its slice. Returns whether it did.
+  /// Inserts it, unless it overlaps one of its slice. Returns whether it did.
   bool insert(const UseRecord& use);
   /// The use of this slice that begins then, or nullptr. Valid until the next insertion or removal.
   [[nodiscard]] const UseRecord* find(NameId slice, std::int64_t from_us) const;
@@ -52,7 +52,7 @@ class UseSet {
   [[nodiscard]] static bool is_before(const UseRecord& use, NameId slice, std::int64_t from_us) {
     return use.slice != slice ? use.slice < slice : use.when.from_us < from_us;
   }
-  /// Of the first use that is not before; `chunk` is the last one if all are.
+  /// The place of the first use that is not before the arguments; `chunk` is the last one if all are.
   [[nodiscard]] Place lower_bound(NameId slice, std::int64_t from_us) const;
   [[nodiscard]] const UseRecord* use_at(Place place) const;
   [[nodiscard]] const UseRecord* use_before(Place place) const;

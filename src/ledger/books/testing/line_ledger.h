@@ -25,7 +25,7 @@ class LineLedger {
   /// Requires: the line is well-formed.
   Verdict take(std::string_view line);
 
-  /// Goes on with what the books saved of themselves.
+  /// Continues from the saved books.
   void reopen();
 
   [[nodiscard]] Books& books() { return books_; }
@@ -35,11 +35,11 @@ class LineLedger {
   std::string text_;
   std::uint64_t line_count_ = 0;
   EventReader reader_;
-  std::vector<std::unique_ptr<std::string>> saved_;  ///< the books read of it what they need
+  std::vector<std::unique_ptr<std::string>> saved_;  ///< the books read from it on demand
   Books books_;
 };
 
-/// What the books save of themselves.
+/// The saved books.
 [[nodiscard]] std::string saved_bytes(Books& books);
 
 /// Each row as "2026-11 tenant/service/sku/role[ of 2026-10]: GPU_US us, GRAINS grains, MICRO_USD", in the order of the

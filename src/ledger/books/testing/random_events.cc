@@ -33,7 +33,7 @@ constexpr std::array kUnusedRoles = {Role::kReconfiguration, Role::kStranded};
 constexpr std::array kReasons = {CreditReason::kSlo, CreditReason::kPrepaid, CreditReason::kFree,
                                  CreditReason::kGoodwill};
 
-/// A thing that one line at a time may be about: a GPU, a slice of it, the price of a sku from a moment on.
+/// A subject that only one line at a time may concern: a GPU, a slice of it, the price of a sku from an instant on.
 using Place = std::string;
 
 class RandomFile {
@@ -53,7 +53,7 @@ class RandomFile {
     return values[rng_.below(values.size())];
   }
 
-  /// Most prices and GPUs are there early and for long: otherwise most uses would cost nothing.
+  /// Most prices and GPUs begin early and last long: otherwise most uses would cost nothing.
   void add_grounds() {
     const std::int64_t early_us = kNovember - kMicrosPerDay;
     for (const std::string_view sku : kSkus) {
@@ -171,7 +171,7 @@ class RandomFile {
     }
   }
 
-  /// What costs nothing by itself.
+  /// Events that cost nothing by themselves.
   void add_paper() {
     const std::string_view tenant = one_of(kTenants);
     const std::int64_t us = any_time();

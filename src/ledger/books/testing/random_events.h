@@ -11,15 +11,15 @@ namespace berth::ledger::testing {
 
 struct RandomOptions {
   std::size_t line_count = 60;
-  /// Conflicts, overlaps, voids of what cannot be voided and of themselves, closes out of order.
+  /// Conflicts, overlaps, voids of events that cannot be voided and of themselves, closes out of order.
   bool has_clashes = true;
   bool has_closes = true;
   bool has_voids = true;
 };
 
-/// Lines about few GPUs, slices, tenants and skus in four months from 2026-11 on: times stand at midnights, at the ends
-/// of months, at other times of the file or a microsecond beside. Without clashes no line collides with another
-/// whatever their order, voided ones included; a void may still come before its target, or be of nothing.
+/// Lines about few GPUs, slices, tenants and skus in four months from 2026-11 on: times are midnights, ends of months,
+/// other times of the file, or a microsecond off. Without clashes no line collides with another in any order, including
+/// voided ones; a void may still come before its target, or have none.
 [[nodiscard]] std::vector<std::string> random_lines(Rng& rng, const RandomOptions& options);
 
 }  // namespace berth::ledger::testing

@@ -70,7 +70,7 @@ void Booking::book_difference(std::vector<Row>& rows, Month of, bool is_correcti
     const Amount amount{.gpu_us = sum.counted.gpu_us - sum.booked.gpu_us,
                         .grains = sum.counted.grains - sum.booked.grains};
     sum.booked = sum.counted;
-    if (amount.grains == 0) continue;  // a row that is not shown; its time is booked
+    if (amount.grains == 0) continue;  // the row is not shown, but its time is booked
     Grains& carry = carries_[{account, corrected}];
     const Grains due = amount.grains + carry;
     carry = due % kGrainsPerMicroUsd;

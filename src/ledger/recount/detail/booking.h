@@ -1,4 +1,4 @@
-/// Months are booked: what was counted becomes rows, and is corrected later.
+/// Books months: counted amounts become rows, and are corrected later.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace berth::ledger::recounting {
 
 class Booking {
  public:
-  /// A GPU's month was counted again.
+  /// Replaces the count of a GPU's month.
   void replace(Month month, const MonthCount& before, const MonthCount& now);
 
   /// Books the month, and at the first close all months before it. Requires: all months up to it are counted.
   void close(Month month);
-  /// Books what is not closed. Returns all that was booked; its line counts are empty. Requires: all months are
-  /// counted, and nothing is called afterwards.
+  /// Books the open months. Returns everything booked; its line counts are empty. Requires: all months are counted, and
+  /// nothing is called afterwards.
   [[nodiscard]] Report finish();
 
  private:
@@ -31,7 +31,7 @@ class Booking {
   using CarryKey = std::pair<Account, std::optional<Month>>;  ///< with the month that is corrected
 
   void book(Month month);
-  /// Books what was counted of the month `of` beyond what is booked of it.
+  /// Books the amounts of the month `of` that are counted but not booked.
   void book_difference(std::vector<Row>& rows, Month of, bool is_correction);
 
   std::map<Month, std::map<Account, Sum>> sums_;

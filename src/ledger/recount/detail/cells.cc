@@ -9,13 +9,13 @@
 namespace berth::ledger::recounting {
 namespace {
 
-/// At one time a slice has one use: the overlap of a second one was refused.
+/// A slice has at most one use at a time: overlapping ones were refused.
 struct BySlice {
   bool operator()(const Use* a, const Use* b) const { return a->slice < b->slice; }
 };
 using ActiveUses = std::set<const Use*, BySlice>;
 
-/// The GPU as it is paid for at an instant; null: it is not.
+/// The record of the GPU that is paid for at an instant; null: it is not.
 const Gpu* paid_at(const PaidPeriods& paid, std::int64_t us) {
   const auto behind = paid.upper_bound(us);
   if (behind == paid.begin()) return nullptr;

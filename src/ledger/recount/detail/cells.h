@@ -1,4 +1,4 @@
-/// From time to money: what a month of one GPU costs, and whom.
+/// From time to money: the cost of a month of one GPU, by payer.
 #pragma once
 
 #include <compare>
@@ -22,7 +22,7 @@ struct Account {
   friend auto operator<=>(const Account&, const Account&) = default;
 };
 
-using Prices = std::map<std::string_view, std::map<std::int64_t, std::int64_t>>;  ///< sku, from, micro-dollars an hour
+using Prices = std::map<std::string_view, std::map<std::int64_t, std::int64_t>>;  ///< sku, from, micro-dollars per hour
 using PaidPeriods = std::map<std::int64_t, const Gpu*>;                           ///< by from_us, without overlaps
 
 struct MonthCount {
@@ -36,9 +36,9 @@ struct MonthCount {
 [[nodiscard]] MonthCount count_month(Month month, const PaidPeriods& paid, const std::vector<const Use*>& uses,
                                      const Prices& prices);
 
-/// `total` in proportion to the weights: parts are rounded down, then what is left goes one each to the largest
-/// remainders, of equal ones to the first. Requires: 0 <= total, weights are not negative, their sum is positive, and
-/// total times a weight fits 127 bits.
+/// `total` in proportion to the weights: parts are rounded down, then the rest is given out one each to the largest
+/// remainders; ties: the first. Requires: 0 <= total, weights are not negative, their sum is positive, and total times
+/// a weight fits 127 bits.
 [[nodiscard]] std::vector<Int128> split(Int128 total, const std::vector<std::int64_t>& weights);
 
 }  // namespace berth::ledger::recounting

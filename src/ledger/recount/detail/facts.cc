@@ -105,7 +105,7 @@ Verdict Facts::take_close(Month month) {
   return Verdict::kAccepted;
 }
 
-/// Takes back what counts; what was refused or voided before stays as it is.
+/// Voids an event that counts; a refused or voided one stays as it is.
 void Facts::drop(Seen& seen) {
   if (!seen.counts) return;
   seen.counts = false;

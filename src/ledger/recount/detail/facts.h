@@ -1,4 +1,4 @@
-/// Which lines are accepted, and what of them counts.
+/// Which lines are accepted, and which of them count.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace berth::ledger::recounting {
 
-/// What became of a line; the reasons against it in the order in which they are asked.
+/// The verdict on a line; reasons for refusal in the order of their checks.
 enum class Verdict { kAccepted, kDuplicate, kConflict, kOverlap, kClosed, kVoid, kClose };
 
 /// The first event with an id.
@@ -28,7 +28,7 @@ struct Seen {
 };
 
 struct GpuMonth {
-  std::vector<const Seen*> uses;  ///< all accepted ones that touch the month, voided ones too
+  std::vector<const Seen*> uses;  ///< all accepted ones that touch the month, including voided ones
   bool is_changed = true;         ///< since it was counted
   MonthCount counted;
 };
@@ -57,8 +57,8 @@ class Facts {
   [[nodiscard]] Verdict take_close(Month month);
   void drop(Seen& seen);
 
-  std::unordered_map<std::string, Seen> seen_;    ///< by id, refused events too
-  std::unordered_set<std::string> voided_ahead_;  ///< ids that were voided before they came
+  std::unordered_map<std::string, Seen> seen_;    ///< by id, including refused events
+  std::unordered_set<std::string> voided_ahead_;  ///< ids that were voided before they arrived
   std::uint64_t voided_ = 0;
   Prices prices_;
   std::set<std::pair<std::string_view, std::int64_t>> budgets_;  ///< tenant and from_us of those that count

@@ -24,8 +24,7 @@ constexpr std::int64_t kTimeFirstUs = 946'684'800'000'000;   // 2000-01-01
 constexpr std::int64_t kTimeLastUs = 4'133'980'799'999'999;  // a microsecond before 2101-01-01
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The number of a JSON number without fraction and exponent; absent where it has one, or has too many digits to be
-/// wanted anywhere.
+/// The value of a JSON number without fraction and exponent; absent if it has one, or more digits than any key allows.
 std::optional<std::int64_t> integer_in(std::string_view text) {
   constexpr std::size_t kDigitsMax = 18;
   const bool is_negative = text.starts_with('-');
@@ -54,7 +53,7 @@ class Keys {
     return std::ranges::any_of(map_, [&](const yaml::Entry& entry) { return entry.key == key; });
   }
 
-  /// A text as it stands in the line, which lives longer than this; it is not kept.
+  /// A text as a view into the line, which must outlive it.
   std::string_view view(std::string_view key) {
     const yaml::Scalar* scalar = take(key, ScalarKind::kText, "a text of at most 128 bytes");
     return scalar == nullptr ? std::string_view() : scalar->text;
@@ -92,7 +91,7 @@ class Keys {
     return scalar != nullptr && scalar->text == "true";
   }
 
-  /// The position in `words` of a key's text; 0 where it is none of them.
+  /// The index in `words` of a key's text; 0 if it is none of them.
   std::size_t word(std::string_view key, std::span<const std::string_view> words) {
     const std::string wanted = fmt::format("one of {}", fmt::join(words, ", "));
     const yaml::Scalar* scalar = take(key, ScalarKind::kText, wanted);
@@ -111,7 +110,7 @@ class Keys {
     return {};
   }
 
-  /// What was wrong first; a key that was not taken is wrong too.
+  /// The first fault; a key that was not taken is a fault, too.
   [[nodiscard]] std::optional<Error> end() {
     for (std::size_t i = 0; i < map_.size(); ++i) {
       if (!is_taken_[i]) refuse(map_[i].place, in_quotes(map_[i].key), "wanted no such key");
@@ -120,7 +119,7 @@ class Keys {
   }
 
  private:
-  /// The value of a key that must be there and be a scalar of this kind; null after a fault.
+  /// The value of a required key that must be a scalar of this kind; null after a fault.
   const yaml::Scalar* take(std::string_view key, ScalarKind kind, std::string_view wanted) {
     const auto entry = std::ranges::find(map_, key, &yaml::Entry::key);
     if (entry == map_.end()) {

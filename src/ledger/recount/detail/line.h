@@ -15,7 +15,7 @@
 
 namespace berth::ledger::recounting {
 
-/// Keeps each text once. What it returns is valid as long as it lives.
+/// Stores each text once. Returned views are valid for the lifetime of this object.
 class Texts {
  public:
   [[nodiscard]] std::string_view keep(const std::string& text) { return *texts_.insert(text).first; }
@@ -99,7 +99,7 @@ struct Line {
   Event event;
 };
 
-/// The event of a line; its texts are those of `texts`. `number` is that of the line, from 1. The Error says
+/// The event of a line; its texts are those of `texts`. `number` is that of the line, from 1. The Error gives
 /// FILE:LINE, what was wanted and what was found.
 [[nodiscard]] Result<Line> read_line(std::string_view line, std::string_view file, std::size_t number, Texts& texts);
 

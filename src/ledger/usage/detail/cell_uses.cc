@@ -26,12 +26,12 @@ std::int32_t length_of(const GpuModel& model, ProfileId profile) {
   return profile.is_full() ? live::usage_units(model) : model.profiles[profile.index].length;
 }
 
-/// Whether the part is a slice, and not what is left of one where others stand.
+/// Whether the part is a whole slice, and not the rest of one that others overlap.
 bool is_whole_slice(const GpuModel& model, const UsagePart& part) {
   return part.slice && length_of(model, part.slice->profile) == part.units;
 }
 
-/// In the capacity of the model.
+/// The weight of a part, in the capacity of the model.
 std::int64_t weight_of_part(const GpuModel& model, const UsagePart& part) {
   if (is_whole_slice(model, part)) return weight_of(model, part.slice->profile).weight;
   return capacity_of(model) / live::usage_units(model) * part.units;
@@ -39,7 +39,7 @@ std::int64_t weight_of_part(const GpuModel& model, const UsagePart& part) {
 
 bool is_without_slice(const UsagePart& part) { return part.state == UsageState::kFree && !part.slice; }
 
-/// Whether a slice could be made of these free units, of whatever profile, beside what stands.
+/// Whether a slice of any profile could be made of these free units next to the existing ones.
 bool has_room(const GpuModel& model, const UsageCell& cell, const UsagePart& free) {
   if (!model.is_mig_capable() || free.units == live::usage_units(model)) return true;
   mig::State state;
@@ -48,7 +48,7 @@ bool has_room(const GpuModel& model, const UsageCell& cell, const UsagePart& fre
     if (is_whole_slice(model, part)) state.push_back({.start = part.slice->start, .profile = part.slice->profile});
   }
   std::ranges::sort(state);
-  // Slices of others may stand as none of ours could: then only their units count.
+  // Foreign slices may be at places where ours could not be: then only their units count.
   if (mig::find_clash(model, state)) state.clear();
   return std::ranges::any_of(mig::placements_that_fit(model, state, mig::all_rules(model)), [&](const auto& placement) {
     return placement.start >= free.start &&
@@ -56,7 +56,7 @@ bool has_room(const GpuModel& model, const UsageCell& cell, const UsagePart& fre
   });
 }
 
-/// By what capacity and weights are to be multiplied.
+/// The factor for capacity and weights.
 Result<std::int64_t> factor_of(const GpuModel& model, const UsageCell& cell) {
   std::set<std::size_t> counts;
   for (const UsageInterval* each : cell.parts) {
@@ -74,7 +74,7 @@ Result<std::int64_t> factor_of(const GpuModel& model, const UsageCell& cell) {
   return factor;
 }
 
-/// "gpu-3-1g.10gb-2", of units that are no whole slice "gpu-3:6-7".
+/// "gpu-3-1g.10gb-2", for units that are not a whole slice "gpu-3:6-7".
 std::string slice_text(const Scenario& fleet, GpuId gpu, const UsagePart& part) {
   std::string name = part.slice ? live::place_name(fleet, *part.slice) : live::gpu_name(gpu);
   if (is_whole_slice(fleet.model_of(gpu), part)) return name;
@@ -99,7 +99,7 @@ class Division {
       if (!is_without_slice(each->what.part)) {
         add_part(*each);
       } else if (left > 0 && !has_room(model_, cell_, each->what.part)) {
-        // What the holders pay for already is not stranded: seven 1g leave a unit, and nothing to pay for.
+        // The part that holders already pay for is not stranded: seven 1g leave a unit, but no cost.
         const std::int64_t weight = std::min(left, weight_of_part(model_, each->what.part));
         left -= weight;
         add_nobodys(*each, Role::kStranded, weight);
@@ -121,7 +121,7 @@ class Division {
         return add(interval, {.tenant = kForeign, .name = kForeign}, Role::kReserved, weight * factor_);
       case UsageState::kLost:
         return add_nobodys(interval, Role::kStranded, weight);
-      case UsageState::kFree:  // a slice that nobody holds is idle
+      case UsageState::kFree:  // an unowned slice is idle
         return;
     }
   }

@@ -1,4 +1,4 @@
-/// Who has which share of a GPU.
+/// The shares of a GPU by holder.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace berth::ledger::detail {
 
 struct CellUse {
   const live::UsageInterval* of = nullptr;
-  int holder = 0;     ///< from 1, of several; 0: there is one at most
+  int holder = 0;     ///< from 1, of several; 0: there is at most one
   std::string slice;  ///< no two uses of a cell have the same
   std::string tenant;
   std::string service;
@@ -24,10 +24,10 @@ struct CellUse {
 
 struct CellUses {
   std::int64_t capacity = 1;
-  std::vector<CellUse> uses;  ///< by start and holder; what they leave of the capacity is idle
+  std::vector<CellUse> uses;  ///< by start and holder; the rest of the capacity is idle
 };
 
-/// Error (kInvalidInput): shares of holders that are not whole in the largest capacity.
+/// Error (kInvalidInput): shares of holders that are not integers even in the largest capacity.
 [[nodiscard]] Result<CellUses> uses_of(const UsageCell& cell, const Scenario& fleet);
 
 }  // namespace berth::ledger::detail

@@ -113,7 +113,7 @@ TEST_F(CellUsesTest, TooManyHoldersAreAnError) {
 TEST_F(CellUsesTest, ChangingAndForeignSlicesAreNamed) {
   add_slice("2g.20gb", {"a"}, UsageState::kChanging);
   add_slice("1g.10gb", {}, UsageState::kForeign);
-  add_slice("1g.10gb", {}, UsageState::kFree);  // nobody holds it
+  add_slice("1g.10gb", {}, UsageState::kFree);  // unowned
   add_free(4);
   EXPECT_THAT(uses(),
               ElementsAre("gpu-0-2g.20gb-0 reconfiguration / 16", "gpu-0-1g.10gb-2 reserved foreign/foreign 8"));

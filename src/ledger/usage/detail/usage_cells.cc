@@ -14,7 +14,7 @@ namespace {
 
 using Intervals = std::vector<const live::UsageInterval*>;
 
-/// Where cells begin or end within a stretch, its own ends included.
+/// The instants at which cells begin or end within a stretch, its own ends included.
 std::vector<Instant> borders_of(const Stretch& stretch, const Intervals& intervals) {
   std::vector<Instant> borders = {stretch.from, stretch.to};
   for (const live::UsageInterval* interval : intervals) {
@@ -38,13 +38,13 @@ bool is_whole(const Intervals& parts, std::int32_t units) {
   return covered == units;
 }
 
-/// Goes through the intervals of a GPU, border by border.
+/// Walks through the intervals of a GPU, border by border.
 class Sweep {
  public:
-  /// By from.
+  /// Requires: sorted by `from`.
   explicit Sweep(const Intervals& intervals) : intervals_(intervals) {}
 
-  /// What is there from a border to the next, by start.
+  /// The parts present from a border to the next, by start.
   const Intervals& parts_at(Instant border) {
     std::erase_if(parts_, [&](const live::UsageInterval* part) { return part->to <= border; });
     for (; next_ < intervals_.size() && intervals_[next_]->what.from <= border; ++next_) {

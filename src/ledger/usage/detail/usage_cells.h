@@ -1,4 +1,4 @@
-/// The past of GPUs in pieces in which nothing changes.
+/// The past of GPUs as intervals without changes.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ class CellMaker {
  public:
   explicit CellMaker(const Scenario& fleet) : fleet_(fleet), has_begun_(fleet.gpu_count(), false) {}
 
-  /// Of a stretch behind the last one, by their ends, then by GPU. The intervals must outlive them. As
+  /// The cells of a stretch after the last one, by their ends, then by GPU. The intervals must outlive them. Errors as
   /// UsageEvents::lines. O(intervals x cells of a GPU).
   [[nodiscard]] Result<std::vector<UsageCell>> cells_of(const Stretch& stretch,
                                                         std::span<const live::UsageInterval> usage);

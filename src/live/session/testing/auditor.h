@@ -27,6 +27,7 @@
 #include "engine/loop/proposal.h"
 #include "live/session/event_log.h"
 #include "sim/world/journal.h"
+#include "world/slices/slice_records.h"
 
 namespace berth::live::testing {
 

@@ -1,8 +1,7 @@
-/// How many requests of a service arrive close together: this limits the batches that can be answered in time.
+/// How many requests of a service arrive close together, which limits the batches that can be answered in time.
 ///
-/// A batch whose answer takes `latency` answers in time only requests that arrived in the last `target` - latency
-/// before it was taken. Arrivals are counted in bins; a window of w microseconds touches at most steps_of(w) + 1 of
-/// them.
+/// A batch that takes `latency` answers in time only requests that arrived in the last `target` - latency before it was
+/// taken. Arrivals are counted in bins; a window of w microseconds touches at most steps_of(w) + 1 of them.
 #pragma once
 
 #include <cstdint>

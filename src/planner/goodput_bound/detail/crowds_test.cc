@@ -20,7 +20,7 @@ struct Recount {
     return std::ranges::count_if(at_us, [&](std::int64_t at) { return at >= from_us && at <= until_us; });
   }
 
-  /// Work of a batch taken at an instant lies in the `target` from there on.
+  /// The work of a batch taken at an instant lies within `target` after it.
   [[nodiscard]] bool may_work_in(int block, std::int64_t from_us, std::int64_t until_us) const {
     return blocks.of(from_us) <= block && block <= blocks.of(until_us + target_us);
   }
@@ -75,7 +75,7 @@ TEST(Crowds, NeverMissARequestOfAWindow) {
     const auto [recount, crowds] = draw_crowds_case(seed);
     Rng rng = Rng(seed).split("windows");
     for (int i = 0; i < 60; ++i) {
-      // Both ends of a window are often a request's own microsecond: there one more or less counts.
+      // Both ends of a window often coincide with a request: one more or less matters there.
       const std::int64_t window_us =
           testing::happens(rng, 20) ? recount.target_us : testing::drawn(rng, 0, recount.target_us + 1);
       std::int64_t taken_us = testing::drawn(rng, 0, recount.blocks.end_us);

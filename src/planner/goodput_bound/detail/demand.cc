@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMicro = 1e-6;
 /// A retraining that is kept when the next is due may be completed this many periods later; one that takes longer gets
-/// the rest for nothing, which limits the search.
+/// the rest for free, which limits the search.
 constexpr std::size_t kPeriodsAhead = 8;
 
 struct BlockAccuracies {
@@ -30,7 +30,7 @@ BlockAccuracies accuracies_of(const ServiceSpec& service, int variant) {
 
 }  // namespace
 
-/// Progress in the cheapest blocks seen so far, at most what is needed.
+/// Progress bought in the cheapest blocks seen so far, at most the amount needed.
 class Demand::Basket {
  public:
   struct Portion {
@@ -107,11 +107,11 @@ Demand::Demand(const DemandInput& input)
   best_completion_.resize(periods_.size());
 }
 
-// ---- what does not depend on prices
+// ---- independent of prices
 
 void Demand::add_periods(const Retraining* retraining) {
   const std::int64_t end_us = blocks_.end_us;
-  // Answers of the run's last instant count, and a swap that is over at that instant is over before them.
+  // Answers at the run's last instant count, and a swap that ends at that instant ends before them.
   const std::int64_t after_us = end_us + 1;
   periods_.push_back({.due_us = std::numeric_limits<std::int64_t>::min(), .until_us = after_us});
   if (retraining != nullptr) {

@@ -1,11 +1,11 @@
-/// What one service can gain at given prices: which requests it has answered in which block, by which variant, and when
-/// it retrains.
+/// The gain of one service at given prices: which requests are answered in which block, by which variant, and when the
+/// service retrains.
 ///
 /// A request that arrives in a block may be worked on in the blocks from there to the last one in which an answer can
 /// still be in time. It is worth the accuracy in force there less the price there, or nothing. Before the first due
 /// time `after` is in force; in a period between two due times `before`, and from a completed retraining on `after`
 /// (here: the greater of both, which only relaxes). A completion needs progress 1, bought in the blocks of its period
-/// (`unfinished: continue`: since the due time after the last completion) at no more than the fastest slice makes. The
+/// (`unfinished: continue`: since the due time after the last completion) at most at the rate of the fastest slice. The
 /// best completions are found exactly, by dynamic programming over the due times.
 #pragma once
 
@@ -32,7 +32,7 @@ struct DemandInput {
   std::function<void(std::int64_t second, std::vector<std::uint32_t>& offsets)> offsets;
   /// Requests may be answered at any later time (`fidelity: rates` does not track deadlines to the microsecond).
   bool is_patient = false;
-  std::vector<std::uint32_t> serving_goods;      ///< that some GPU makes, and
+  std::vector<std::uint32_t> serving_goods;      ///< those that some GPU can make, and
   std::vector<int> serving_variants;             ///< their variants
   std::optional<std::uint32_t> retraining_good;  ///< absent: no GPU can retrain it
   double progress_per_second_max = 0;            ///< on the fastest slice
@@ -43,18 +43,18 @@ class Demand {
   explicit Demand(const DemandInput& input);
 
   [[nodiscard]] double requests() const { return requests_; }
-  /// The most that it can gain at `prices` (per answer, per whole retraining), in accuracies; adds what it then uses to
+  /// The largest gain at `prices` (per answer, per whole retraining), in accuracies; adds the goods used for it to
   /// `use`, multiplied by `weight`. O(blocks x variants), with retraining O(blocks log blocks).
   [[nodiscard]] double gain(const Rows& prices, double weight, Rows& use);
 
  private:
-  /// Requests of one block that may wait until the block `until`.
+  /// Requests of one block that may wait until block `until`.
   struct RequestGroup {
     int from = 0;
     int until = 0;
     double count = 0;
   };
-  /// The period between two due times; the first one is before any.
+  /// The period between two due times; the first period is before the first due time.
   struct DuePeriod {
     std::int64_t due_us = 0;
     std::int64_t until_us = 0;    ///< the next due time, or the microsecond after the end
@@ -63,7 +63,7 @@ class Demand {
     std::size_t group_end = 0;
     double stale_gain = 0;  ///< at the prices of the last call, if it stays stale
   };
-  /// A retraining that is done in block `done` of period `period`.
+  /// A retraining that is completed in block `done` of period `period`.
   struct Completion {
     std::size_t period = 0;
     int done = -1;  ///< -1: none, the period stays stale
@@ -121,11 +121,11 @@ class Demand {
   // At the prices of the last call.
   std::vector<PricedAnswer> stale_answers_;  ///< by block
   std::vector<PricedAnswer> fresh_answers_;
-  std::vector<PricedAnswer> stale_ahead_;  ///< by block, if requests may be answered later: the best from there on
+  std::vector<PricedAnswer> stale_ahead_;  ///< by block, if requests may be answered later: the best from that block on
   std::vector<PricedAnswer> fresh_ahead_;
   std::vector<PricedAnswer> stale_choice_;  ///< by group; value 0: not worth its price
   std::vector<PricedAnswer> fresh_choice_;
-  std::vector<double> fresh_extra_;  ///< by block: the additional gain of its period if it is fresh from there on
+  std::vector<double> fresh_extra_;  ///< by block: the additional gain of its period if fresh from that block on
   std::vector<double> best_from_;    ///< by period: gain from its due time to the end, no progress made yet
   std::vector<Completion> best_completion_;  ///< by period
 };

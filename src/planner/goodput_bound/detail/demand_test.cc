@@ -16,8 +16,8 @@ using testing::happens;
 using testing::kError;
 using testing::kGridMicros;
 
-/// A demand, and what a run of it is: written from docs/explanation/simulation.md (times to the microsecond), not from
-/// demand.cc.
+/// A demand and the definition of its runs: written from docs/explanation/simulation.md (times to the microsecond),
+/// independent of demand.cc.
 struct DemandCase {
   Blocks blocks;
   ServiceSpec service;
@@ -67,8 +67,8 @@ using Freshness = std::vector<std::pair<std::int64_t, bool>>;
 /// The gain of one service in a run at given prices: the maximum over all times at which its retrainings may be done.
 class Runs {
  public:
-  /// `early_us`: retrainings take effect that much early, though not before they are due, and may be done anywhere in
-  /// their last block; and answers take no time. 0: what a run can do.
+  /// `early_us`: retrainings take effect that much earlier, but not before they are due, and may be completed anywhere
+  /// in their last block; answers take no time. 0: as in a real run.
   Runs(const DemandCase& input, const Rows& prices, std::int64_t early_us = 0)
       : case_(input), prices_(prices), early_us_(early_us) {
     if (!case_.service.retraining) return;
@@ -100,7 +100,7 @@ class Runs {
     const std::int64_t block_us = early_us_ > 0 ? case_.blocks.block_us : 0;
     for (std::int64_t done = due; done < next + block_us; done += kGridMicros) {
       if (done - dues_[begun] < case_.retraining_us) continue;
-      // A swap that is not over when the next retraining is due is void.
+      // A swap that has not ended when the next retraining is due is void.
       const std::int64_t fresh = done + retraining.swap.count();
       if (fresh - block_us >= next) break;
       freshness.emplace_back(std::max(due, fresh - early_us_), true);
@@ -137,7 +137,8 @@ class Runs {
     return sum;
   }
 
-  /// Worked on in any block that it can wait for, answered in time and in the run, or not at all.
+  /// The request is worked on in any block until which it can wait, and answered in time and within the run, or not at
+  /// all.
   [[nodiscard]] double value_of_request(std::int64_t at_us, const Freshness& freshness) const {
     const std::int64_t target_us = case_.service.target.count();
     double best = 0;
@@ -265,7 +266,8 @@ TEST(Demand, RetrainingsTakeEffectAtMostATargetAndTwoBlocksEarly) {
 }
 
 TEST(Demand, WhatItUsesIsASubgradient) {
-  // The gain is a maximum of functions that fall by what is used as prices rise: any other prices gain at least that.
+  // The gain is a maximum of functions whose slope is minus the amount used: at any other prices the gain is at least
+  // the linear continuation.
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 60))) {
     DemandCase input = draw_demand_case(seed, true);
     input.is_patient = seed % 4 == 0;
@@ -329,7 +331,7 @@ TEST(Demand, PatientRequestsWaitForTheFreshModel) {
 }
 
 TEST(Demand, SeesAModelThatBecomesFreshAsTheRunEnds) {
-  // A swap that is over at 4 s is over before the answers of that microsecond.
+  // A swap that ends at 4 s ends before the answers of that microsecond.
   const Retraining kept{.every = Micros::seconds(2),
                         .offset = Micros(0),
                         .swap = Micros::seconds(2),
@@ -338,17 +340,17 @@ TEST(Demand, SeesAModelThatBecomesFreshAsTheRunEnds) {
   Retraining once = kept;
   once.every = Micros::seconds(100);
   once.offset = Micros::seconds(2);
-  // One that takes no time is done as it is due.
+  // A retraining that takes no time is done when it is due.
   EXPECT_DOUBLE_EQ(gain_for_nothing(last_moment(once, 0)), 1);
-  // And with the least time that is not none.
+  // And with the shortest time above 0.
   once.swap = Micros(1'999'999);
   EXPECT_DOUBLE_EQ(gain_for_nothing(last_moment(once, 1)), 1);
   // A microsecond later there is nothing left to answer.
   once.swap = Micros(2'000'001);
   EXPECT_DOUBLE_EQ(gain_for_nothing(last_moment(once, 0)), 0.2);
-  // Due again at 4 s: the swap is void at that moment, before it is over.
+  // Due again at 4 s: the swap is void at that instant, before it ends.
   EXPECT_DOUBLE_EQ(gain_for_nothing(last_moment(kept, 2'000'000)), 0.2);
-  // Work of the first period that is completed as the next one begins, at 2.2 s, counts for that one.
+  // Work of the first period that is completed when the next one begins, at 2.2 s, counts for the next one.
   Retraining twice = kept;
   twice.every = Micros(1'900'000);
   twice.offset = Micros(300'000);

@@ -11,7 +11,7 @@ constexpr double kFirstStep = 0.3;
 constexpr double kLastStep = 0.002;
 constexpr double kMeanDecay = 0.9;
 constexpr double kSquareDecay = 0.99;
-/// Delays begin in the middle, where they already smooth changes that are faster than a slice can start, and move once
+/// Delays start in the middle, where they already smooth out changes faster than a slice can start, and move once
 /// prices have settled.
 constexpr double kFirstDelay = 0.5;
 constexpr double kDelaysMoveFrom = 0.4;  ///< of the steps
@@ -24,7 +24,7 @@ class Stepper {
 
   struct Scale {
     double step = 0;
-    double of_mean = 1;  ///< the means begin at 0: corrected for it
+    double of_mean = 1;  ///< corrects for means that start at 0
     double of_square = 1;
   };
 
@@ -51,7 +51,7 @@ void set_delays(Delays& delays, double share) {
   }
 }
 
-/// Each by the same step, along its descent direction.
+/// Moves each delay by the same step, along its descent direction.
 void move_delays(Delays& delays, const Delays& slope, double step) {
   for (std::size_t group = 0; group < delays.size(); ++group) {
     for (std::size_t kind = 0; kind < delays[group].size(); ++kind) {

@@ -27,7 +27,7 @@ double least_of(const Market& market, int steps, std::span<const double> sharing
   return *least_value(dual, steps, always);
 }
 
-/// At prices of 0 every request is answered at its best: no search may end above that.
+/// At prices of 0 every request is answered by the most accurate variant: no search may end above that.
 double value_at_no_price(const Market& market) {
   std::vector<Demand> demands = market.demands();
   Dual dual(market.supply, demands, market.weights, market.blocks, {});
@@ -51,7 +51,7 @@ TEST(Descent, EndsBetweenEveryPlanAndItsStart) {
 }
 
 TEST(Descent, NoPlanThatSharesIsAboveItsEnd) {
-  // Prices of a descent leave little room: where the bound of shared slices were too low, a plan would be above it.
+  // The prices of a descent are tight: if the bound for shared slices were too low, some plan would exceed it.
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 20))) {
     const Market market = draw_market(seed, {.retraining_percent = 10});
     const double best = Plans(market, kDescentSharing).best(Rng(seed).split("plans"), 1000);

@@ -50,7 +50,7 @@ int Dual::dead_blocks(const Yield& yield) const {
 double Dual::value(const DualPoint& at, DualPoint& slope) {
   for (std::vector<double>& row : slope.prices) std::ranges::fill(row, 0.0);
   double total = 0;
-  // What is used is subtracted from what is made.
+  // The amount used is subtracted from the amount made.
   for (std::size_t i = 0; i < demands_.size(); ++i) {
     if (weights_[i] > 0) total += weights_[i] * demands_[i].gain(at.prices, -weights_[i], slope.prices);
   }
@@ -78,7 +78,8 @@ double Dual::sell(std::size_t index, const DualPoint& at, DualPoint& slope) {
   return group.gpu_count * total;
 }
 
-/// What a slice makes of a good in each block, and the most that a change to it at the beginning of a block loses.
+/// The worth of a good made by a slice in each block, and the most that a change to it at the beginning of a block
+/// loses.
 void Dual::find_worths(const Yield& yield, const Rows& prices) {
   const double weight = weights_[supply_.goods[yield.good].service];
   const std::vector<double>& price = prices[yield.good];
@@ -92,7 +93,7 @@ void sum_ahead(const std::vector<double>& worths, std::size_t dead, std::vector<
   const std::size_t count = worths.size();
   losses[count] = 0;
   for (std::size_t b = count; b-- > 0;) losses[b] = losses[b + 1] + worths[b];
-  // Differences of sums to the end may have larger errors than a short sum: never above it by more than the margin.
+  // Differences of sums to the end may have larger errors than a short sum, but exceed it by no more than the margin.
   for (std::size_t b = 0; b < count; ++b) losses[b] = std::max(0.0, losses[b] - losses[std::min(count, b + dead)]);
 }
 
@@ -113,7 +114,7 @@ void Dual::choose_alone(std::size_t group, std::size_t kind, const DualPoint& at
       continue;
     }
     sum_ahead(worths_, static_cast<std::size_t>(dead_blocks(yields[i])), losses_);
-    double moved = 0;  // to before this block: none before the run
+    double moved = 0;  // to before this block; 0 at the start of the run
     for (std::size_t b = 0; b < block_count_; ++b) {
       const double next = b + 1 < block_count_ ? delay[b + 1] * losses_[b + 1] : 0;
       const double left = worths_[b] + next - moved;

@@ -1,8 +1,8 @@
-/// The dual function: what GPUs and services gain together at given prices. Every value that it takes is a bound.
+/// The dual function: the total gain of GPUs and services at given prices. Every value that it takes is a bound.
 ///
-/// A GPU takes in each block the set of slices, and each slice the good, that are worth most. Where slices are held by
-/// one service at a time, a slice given to another good makes nothing for a while: `delays` moves value of a good on a
-/// kind of slice in time, from after a change of holder to before it, at most as much as the change loses, so that
+/// In each block a GPU takes the set of slices, and each slice the good, that is worth most. Where slices are held by
+/// one service at a time, a slice switched to another good makes nothing for a while: `delays` moves value of a good on
+/// a kind of slice in time, from after a change of holder to before it, at most as much as the change loses, so that
 /// changes gain less (docs/explanation/bound.md, "The cost of a change").
 #pragma once
 
@@ -31,15 +31,15 @@ class Dual {
   Dual(const Supply& supply, std::vector<Demand>& demands, std::vector<double> weights, Blocks blocks,
        std::span<const double> sharing_factors);
 
-  /// The bound at a point. `slope` becomes a subgradient: what is made less what is used, times the service's weight,
-  /// and likewise for the delays (0 if moving value gains nothing).
+  /// The bound at a point. `slope` becomes a subgradient: the amount made minus the amount used, times the service's
+  /// weight, and likewise for the delays (0 if moving value gains nothing).
   [[nodiscard]] double value(const DualPoint& at, DualPoint& slope);
 
   /// The order of magnitude of the prices of each good: 1 for an answer; for a retraining, all answers while it runs on
   /// the fastest slice.
   [[nodiscard]] std::vector<double> price_scales() const;
 
-  /// Everything 0.
+  /// The point where all prices and delays are 0.
   [[nodiscard]] DualPoint origin() const;
 
  private:
@@ -79,7 +79,7 @@ class Dual {
   std::vector<double> set_worth_;            ///< and its worth
   std::vector<std::vector<double>> counts_;  ///< [kind][block]: in the best set, times the GPUs
   std::vector<double> worths_;               ///< of one good on one kind, by block
-  std::vector<double> losses_;               ///< the most that a change to it at the block's beginning loses
+  std::vector<double> losses_;               ///< the most that a change to this good at the block's beginning loses
 };
 
 }  // namespace berth::bound::detail

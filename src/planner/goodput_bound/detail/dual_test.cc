@@ -78,7 +78,7 @@ TEST(Dual, SlopeOfDelaysPointsUphill) {
     const DualPoint here = draw_point(market, dual, Rng(seed).split("here"));
     DualPoint slope = dual.origin();
     const double value = dual.value(here, slope);
-    // The function is convex in each share alone: against the sign of its slope, it cannot fall.
+    // The function is convex in each share alone, so moving it in the direction of the slope cannot lower the value.
     for (std::size_t kind = 0; kind < here.delays[0].size(); ++kind) {
       for (std::size_t yield = 0; yield < here.delays[0][kind].size(); ++yield) {
         for (std::size_t block = 1; block < here.delays[0][kind][yield].size(); ++block) {

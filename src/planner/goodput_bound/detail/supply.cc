@@ -48,7 +48,7 @@ class RateCurve {
     best[size].each = std::max(best[size].each, rate_of(processes, 1, latency_us));
   }
 
-  /// To be called once, after all are added.
+  /// To be called once, after the last `add`.
   void close() {
     for (std::vector<Best>& best : by_steps_) {
       for (std::size_t n = 1; n < best.size(); ++n) best[n].full = std::max(best[n].full, best[n - 1].full);
@@ -122,7 +122,7 @@ AnswerRates best_rates(const PerformanceTable& table, const GpuModel& model, Pro
   return rates;
 }
 
-/// The goods of a scenario, made by some GPU or not.
+/// All goods of a scenario, whether a GPU makes them or not.
 std::vector<Good> all_goods(const Scenario& scenario) {
   std::vector<Good> goods;
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
@@ -168,7 +168,7 @@ class GroupMaker {
  private:
   using Counts = std::map<std::uint32_t, double>;
 
-  /// The kind of a profile, created if it is new; nothing if it yields nothing.
+  /// The kind of a profile, created if it is new; nothing if the profile makes no good.
   std::optional<std::uint32_t> kind_of(ProfileId profile) {
     const auto known = kinds_.find(profile);
     if (known != kinds_.end()) return known->second;
@@ -195,7 +195,7 @@ class GroupMaker {
     return index;
   }
 
-  /// Without numbers if it makes nothing.
+  /// Empty if it makes nothing.
   [[nodiscard]] Yield yield_of(std::uint32_t index, ProfileId profile) {
     Good& good = goods_[index];
     const ServiceSpec& service = scenario_.services[good.service];
@@ -209,7 +209,7 @@ class GroupMaker {
       return yield;
     }
     const Crowds& crowds = crowds_[good.service];
-    // By rates nothing is late if a service drops nothing and keeps up, however slow its batches are.
+    // At fidelity `rates` nothing is late if a service drops nothing and keeps up, however slow its batches are.
     const bool is_timeless = scenario_.fidelity == Fidelity::kRates && service.drop == DropRule::kNever;
     const std::int64_t target_us = is_timeless ? std::numeric_limits<std::int64_t>::max() : service.target.count();
     const AnswerRates rates =
@@ -233,7 +233,7 @@ class GroupMaker {
     return amounts;
   }
 
-  /// Without those that another set contains completely.
+  /// The sets that are not contained in another set.
   static std::vector<SliceSet> worthwhile(std::vector<Counts> sets) {
     std::ranges::sort(sets);
     const auto repeated = std::ranges::unique(sets);

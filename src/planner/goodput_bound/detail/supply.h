@@ -1,4 +1,4 @@
-/// What the GPUs can provide: the kinds of slices, which sets of them fit on one GPU, and how much of each good a slice
+/// The capacity of the GPUs: the kinds of slices, which sets of them fit on one GPU, and how much of each good a slice
 /// makes per second.
 #pragma once
 
@@ -23,19 +23,19 @@ struct Good {
 };
 inline constexpr int kRetrainingGood = -1;
 
-/// How much of a good a slice of one kind makes in each block, at most.
+/// The most of a good that a slice of one kind makes in each block.
 struct Yield {
   std::uint32_t good = 0;
   std::vector<double> alone;   ///< held alone
-  std::vector<double> shared;  ///< held with others, but alone busy; empty for progress
+  std::vector<double> shared;  ///< shared with others, but the only busy holder; empty for progress
 };
 
-/// Slices that yield the same are one kind.
+/// Slices with equal yields are of one kind.
 struct SliceKind {
-  std::vector<Yield> yields;  ///< by good, only those that make something
+  std::vector<Yield> yields;  ///< by good, without those that make nothing
 };
 
-/// A set of slices that may exist on one GPU at one time; sets that add nothing to another set are left out.
+/// A set of slices that may exist on one GPU at one time; dominated sets are left out.
 struct SliceSet {
   struct KindCount {
     std::uint32_t kind = 0;

@@ -16,7 +16,7 @@ namespace {
 using testing::drawn;
 using testing::happens;
 
-/// Of rates: latencies that end on half a microsecond are rounded down here and up in the simulator.
+/// Tolerance of rates: latencies that end in half a microsecond are rounded down here and up in the simulator.
 constexpr double kRounding = 2e-3;
 
 PerformanceTable draw_table(Rng& rng, const GpuModel& model) {
@@ -91,8 +91,8 @@ std::vector<PointTimes> points_of(const ServiceSpec& service, const GpuModel& mo
   return points;
 }
 
-/// Answers in time per second of the best point and batch size, one batch after the other; of a batch of n at most
-/// `crowd(window)` requests arrived late enough to be answered in time.
+/// Answers in time per second of the best point and batch size, one batch after the other; at most `crowd(window)`
+/// requests of a batch arrived late enough to be answered in time.
 template <class Crowd>
 double most_answers_at_points(const std::vector<PointTimes>& points, std::int64_t target_us, const Crowd& crowd) {
   double most = 0;
@@ -109,7 +109,7 @@ double most_answers_at_points(const std::vector<PointTimes>& points, std::int64_
 
 double without_limit(std::int64_t) { return 1e9; }
 
-/// What a slice of a profile makes of a good per second, from the simulator's latencies.
+/// The amount of a good that a slice of a profile makes per second, from the simulator's latencies.
 double rate_of(const Scenario& scenario, const Good& good, ProfileId profile) {
   const ServiceSpec& service = scenario.services[good.service];
   const GpuModel& model = scenario.fleet[0].model;
@@ -147,7 +147,7 @@ double best_of_all_states(const Scenario& scenario, const Supply& supply, const 
   return best;
 }
 
-/// The same from the supply's sets.
+/// The same, computed from the supply's sets.
 double best_of_sets(const GpuGroup& group, std::size_t block, const std::vector<double>& prices) {
   double best = 0;
   for (const SliceSet& set : group.sets) {
@@ -188,7 +188,7 @@ TEST(Supply, BestSetIsTheBestOfAllLegalStates) {
   }
 }
 
-/// The profile of each good's greatest yield is not known from outside: the most over all profiles.
+/// The interface does not name the profile of a good's greatest yield, so the test takes the most over all profiles.
 TEST(Supply, NamesTheMostThatAnySliceMakes) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(60, 10))) {
     const Scenario scenario = draw_scenario(seed);

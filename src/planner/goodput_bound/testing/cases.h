@@ -1,7 +1,7 @@
 /// Tiny random cases for the tests of the bound's parts: their times, services, requests and prices.
 ///
-/// Times lie on a grid of a quarter of a second, so that what is decided to the microsecond (a due time at the end of
-/// the run, a model that becomes fresh as a request is answered) happens often.
+/// Times lie on a grid of a quarter of a second, so that coincidences to the microsecond (a due time at the end of the
+/// run, a model that becomes fresh when a request is answered) are frequent.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /// Tiny markets for the tests of the dual function and of its descent: GPUs that make goods, services that use them,
-/// and plans that can be carried out.
+/// and feasible plans.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Market {
   }
 };
 
-/// What a drawn market may have.
+/// Limits of a drawn market.
 struct MarketShape {
   int services_max = 2;
   int variants_max = 1;  ///< of a service, beyond the model itself
@@ -140,8 +140,8 @@ inline Market draw_market(std::uint64_t seed, const MarketShape& shape = {}) {
   return MarketMaker(shape, Rng(seed).split("market")).make();
 }
 
-/// Plans of a market, each GPU the same: in every block one of the sets, every slice of it idle, held by one service
-/// for one good, or (with factors of sharing) held by two.
+/// Plans of a market, the same for every GPU: in every block one of the sets, with every slice idle, held by one
+/// service for one good, or (with factors of sharing) held by two.
 class Plans {
  public:
   /// Empty `sharing_factors`: no slice is shared, and a change makes a slice dead for a while; otherwise it costs
@@ -175,7 +175,7 @@ class Plans {
   }
 
  private:
-  /// The yields of its holders, the one that others slow down least first; none: it is idle.
+  /// The yields of a slice's holders, the one that others slow down least first; empty: idle.
   using SliceUse = std::vector<std::size_t>;
   struct GpuUse {
     std::size_t set = 0;
@@ -233,7 +233,7 @@ class Plans {
     return made;
   }
 
-  /// What one slice makes in a block. `dead_seconds`: how long it still makes nothing.
+  /// Adds the amount that one slice makes in a block. `dead_seconds`: how long it makes nothing yet.
   void make(const detail::SliceKind& kind, const SliceUse& use, std::size_t block, bool is_given, double& dead_seconds,
             detail::Rows& made) const {
     for (std::size_t rank = 0; rank < use.size(); ++rank) {

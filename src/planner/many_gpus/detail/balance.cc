@@ -8,9 +8,9 @@ namespace {
 
 constexpr double kGrowthMost = 1.5;  ///< logarithm of how much supply may change in one step
 constexpr int kHalvings = 16;
-constexpr double kPriceLeast = 1e-3;  ///< of the highest price, below which prices move as fast as there
+constexpr double kPriceLeast = 1e-3;  ///< share of the highest price; lower prices move as fast as that one
 
-/// What one more request per second is worth where so much is there.
+/// The worth of one more request per second at this supply.
 double price_at(const BalanceBlock& block, double supply) {
   double left = block.outside + supply;
   for (const DemandLevel& level : *block.demand) {
@@ -30,7 +30,7 @@ void balance(BalanceBlock& block, double aside, double reference, double softnes
   const double now = block.price * ready + block.floor_price;
   const double scale = softness * std::max({now + aside, reference, kPriceLeast * top});
   if (scale <= 0) return;
-  // How far prices at this supply are above those that bring it: falling in x.
+  // By how much the price that demand pays at this supply exceeds the price that yields it: falling in x.
   const auto surplus = [&](double x) { return ready * price_at(block, std::exp(x) * block.supply) - now - x * scale; };
   double low = -kGrowthMost;
   double high = kGrowthMost;
@@ -45,7 +45,7 @@ void balance(BalanceBlock& block, double aside, double reference, double softnes
   }
   const double floor_x =
       has_floor ? std::clamp(std::log(block.floor_need / fs), -kGrowthMost, kGrowthMost) : -kGrowthMost;
-  const double reach = kGrowthMost * scale;  // no further than supply can follow
+  const double reach = kGrowthMost * scale;  // the limit of a step
   const auto within_reach = [&](double to, double from) { return std::clamp(to, from - reach, from + reach); };
   if (floor_x > high) {
     block.price = within_reach(price_at(block, std::exp(floor_x) * block.supply), block.price);

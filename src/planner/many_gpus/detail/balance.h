@@ -1,10 +1,10 @@
 /// Prices at which the demand of one service equals the supply of the GPUs.
 ///
-/// GPUs share their pieces among services by exp(worth / (softness x best worth)) (shares.h). When the prices of
-/// one service rise so that its pieces are worth (1 + d) of what they were, and nothing else changes, its supply grows
-/// to exp(d / softness) of what it was. The service pays for one more request per second what it is worth: a
-/// decreasing step function. The intersection of both is found exactly. Alternating services and GPUs is the scaling of
-/// rows and columns by R. Sinkhorn (1964), whose fixed point is the prices of the softened problem.
+/// GPUs share their pieces among services by exp(worth / (softness x best worth)) (shares.h). When the prices of one
+/// service rise so that its pieces are worth (1 + d) of what they were, and nothing else changes, its supply grows to
+/// exp(d / softness) of what it was. For one more request per second the service pays its worth: a decreasing step
+/// function. The intersection of both is found exactly. Alternating services and GPUs is the scaling of rows and
+/// columns by R. Sinkhorn (1964), whose fixed point is the prices of the softened problem.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ struct DemandLevel {
 /// A range of slots with one price.
 struct BalanceBlock {
   const std::vector<DemandLevel>* demand = nullptr;
-  double outside = 0;  ///< served elsewhere in any case
+  double outside = 0;  ///< served elsewhere anyway
   double supply = 0;   ///< at `price`
   double price = 0;
   // Of the floor; need 0: none.
@@ -29,9 +29,9 @@ struct BalanceBlock {
   double floor_price = 0;
 };
 
-/// Moves `price` and `floor_price` to where demand equals supply, no further than supply is expected to follow.
-/// `aside`: an additional price of the same supply. `reference`: supply follows prices as if they were at least that.
-/// Softness > 0.
+/// Moves `price` and `floor_price` towards the point where demand equals supply, within the change of supply allowed
+/// per step. `aside`: an additional price of the same supply. `reference`: supply follows prices as if they were at
+/// least that. Softness > 0.
 void balance(BalanceBlock& block, double aside, double reference, double softness);
 
 /// The logarithm of the factor by which supply must grow to equal `wanted`, within the limit of one step.

@@ -23,7 +23,7 @@ TEST(FleetBalance, MoreExpensiveWhereSupplyIsShortAndCheaperWhereThereIsTooMuch)
 }
 
 TEST(FleetBalance, APriceAtWhichSupplyIsWantedStays) {
-  BalanceBlock at_edge{.demand = &stairs(), .supply = 10, .price = 3};  // between 2 and 4 exactly 10 are wanted
+  BalanceBlock at_edge{.demand = &stairs(), .supply = 10, .price = 3};  // between 2 and 4 the demand is exactly 10
   balance(at_edge, 0, 0, 0.1);
   EXPECT_NEAR(at_edge.price, 3, 1e-6);
   BalanceBlock on_stair{.demand = &stairs(), .supply = 15, .price = 2};

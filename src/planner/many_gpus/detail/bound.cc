@@ -17,16 +17,16 @@ constexpr double kReference = 0.5;  ///< of the scaled rents
 constexpr double kReferenceLeast = 0.1;
 constexpr double kBudgetReference = 0.05;
 constexpr double kMomentum = 0.7;
-constexpr double kDamping = 1;     ///< of the way to balanced prices
-constexpr double kAstray = 3e-3;   ///< of the bound: no way to a better one
-constexpr double kQuick = 1.5e-4;  ///< of the bound, won in one step
+constexpr double kDamping = 1;     ///< share of the way to balanced prices
+constexpr double kAstray = 3e-3;   ///< of the bound: a step that worsens it by more is undone
+constexpr double kQuick = 1.5e-4;  ///< of the bound: a step that gains less reduces the softness
 constexpr double kSoftnessSafe = 0.02;
 
 constexpr double kScaleLeast = 0.03;
-constexpr double kFirstStep = 1;  ///< of Polyak's
+constexpr double kFirstStep = 1;  ///< share of Polyak's step
 constexpr double kStepMost = 2;
 constexpr double kLonger = 1.1;   ///< after a better bound
-constexpr double kShorter = 0.7;  ///< after so many steps without one
+constexpr double kShorter = 0.7;  ///< after a number of steps without one
 constexpr int kPatience = 3;
 
 }  // namespace
@@ -107,7 +107,7 @@ void PriceSearch::run(double objective, const BoundOptions& options) {
   }
 }
 
-/// All prices as one: the share of them that makes the bound least (golden section; the bound is convex).
+/// Scales all prices by the common factor that minimises the bound (golden section; the bound is convex).
 void PriceSearch::scale_rents(int gpus_max) {
   supply_.choose_gpus(gpus_max);
   const std::vector<double> rents = best_prices_;
@@ -174,11 +174,11 @@ void PriceSearch::run_balance(const BalanceOptions& options) {
       bound_ = now;
       best_prices_ = prices_;
     } else if (now > bound_ + kAstray * std::abs(bound_) && step > options.steps / 8 && least < kSoftnessSafe) {
-      prices_ = last = best_prices_;  // too hard for such steps
+      prices_ = last = best_prices_;  // the prices are too hard for steps of this size
       least = spread_ = std::min(kSoftnessSafe, 2 * spread_);
       value();
     }
-    // As long as steps are long, softness helps.
+    // While steps gain much, softness helps.
     if (bound_ > was - kQuick * std::abs(was)) spread_ = std::max(least, spread_ * fade);
   }
 }
@@ -226,7 +226,7 @@ void PriceSearch::balance_block(ServiceIndex service, RungIndex rung, BlockIndex
   if (has_floor) move_price(floor, each.floor_price);
 }
 
-/// Of a demand that is taken in full at any price, or not at all.
+/// Balances a demand that is taken in full or not at all.
 void PriceSearch::balance_price(std::size_t at) {
   const double wants = std::max(0.0, -taken_[at]);
   const double has = supply_of(at);

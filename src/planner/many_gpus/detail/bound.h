@@ -1,6 +1,6 @@
 /// The bound: Lagrangian duality.
 ///
-/// Prices, constant in ranges of slots, on what services take from GPUs:
+/// Prices, constant in ranges of slots, for the resources that services take from GPUs:
 ///     z[i, w]   a request per second of capacity in the variants up to rung w of the ladder of service i,
 ///     q[i]      progress of its retraining,      f[i]  a request per second towards its floor,
 ///     c[i]      a slice of its budget of changes.
@@ -8,14 +8,14 @@
 ///     sum over services of max over capacity, completions of (worth - price of what is taken)
 ///   + sum over GPUs of A(root, end) at these prices                     (space.h)
 ///   - sum f x floor + sum c x budget
-/// is at least the objective of every schedule that keeps floors and budgets: the first sum is in demand.h, the
-/// second one in supply.h; price_frame.h has the index of each price. The bound is lowered by subgradients
-/// with Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets
-/// balance each service with what GPUs offer it, softly (balance.h), with momentum.
+/// is at least the objective of every schedule that keeps floors and budgets: the first sum is in demand.h, the second
+/// one in supply.h; price_frame.h has the index of each price. The bound is lowered by subgradients with Polyak's step
+/// (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets balance each service's
+/// demand with the GPUs' supply, softly (balance.h), with momentum.
 ///
 /// The points of the grid are the slots where prices change, and those slots minus the slots until a piece is ready.
 /// Between two points the worth of a schedule is linear (or convex) in the time of a change, so changes at points are
-/// the best ones and the grid loses nothing, but for take-overs (space.h).
+/// optimal and the grid loses nothing, except for take-overs (space.h).
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ namespace berth::planner::fleet {
 
 struct BoundOptions {
   int steps = 100;
-  double novelty = 0.1;          ///< share of the last slope in the direction (volume algorithm)
-  int gpus_max = 1'000'000'000;  ///< of more a sample is used: good prices, but no proven bound
+  double novelty = 0.1;          ///< weight of the last slope in the direction (volume algorithm)
+  int gpus_max = 1'000'000'000;  ///< of more GPUs a sample is used: good prices, but no proven bound
   double gap = 0;                ///< (bound - objective) / |bound| at which the search stops
 };
 
@@ -60,8 +60,8 @@ class PriceSearch {
   /// Lowers the bound in large steps: balances each service in turn with the GPUs (balance.h), with decreasing
   /// softness.
   void run_balance(const BalanceOptions& options);
-  /// As far as the search has lowered it. Where changes have a price it ignores pieces that take over a site from
-  /// another one that begins there just before; `proven_bound` does not, and is as fast as one step.
+  /// The lowest value so far. Where changes have a price it ignores pieces that take over a site from another one that
+  /// begins there just before; `proven_bound` counts them, and costs one step.
   [[nodiscard]] double bound() const { return bound_; }
   /// No schedule that keeps floors and budgets has a larger objective. Requires: the last values are those of all GPUs.
   [[nodiscard]] double proven_bound();
@@ -91,7 +91,7 @@ class PriceSearch {
   std::vector<double> taken_;  ///< demand of the services, as slopes
   std::vector<double> direction_;
   std::vector<double> reference_;  ///< [price]: typical prices
-  double spread_ = 0.05;           ///< of its worth that a piece may be worse than the best and be taken in part
+  double spread_ = 0.05;           ///< relative shortfall from the best within which a piece still gets a share
 };
 
 }  // namespace berth::planner::fleet

@@ -14,7 +14,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// What a search for prices found holds whatever it does: no schedule of a problem that was searched in full is better.
+/// The bound of a price search is valid whatever the search does: it is compared with exhaustively solved problems.
 TEST(FleetBound, NoScheduleOfTinyProblemsIsAboveIt) {
   constexpr int kSeeds = berth::testing::by_build(25, 10);
   int known = 0;
@@ -64,7 +64,7 @@ ServiceTerms serving(double value, double start_seconds, int changes_max) {
   return service;
 }
 
-/// One site that is free, a service that may create no slice, and another one without such a limit.
+/// One free site, a service that may not create slices, and another one without such a limit.
 Problem site_with_a_budget() {
   Problem problem;
   problem.slots = 30;
@@ -78,8 +78,8 @@ Problem site_with_a_budget() {
   return problem;
 }
 
-/// The other service creates the slice and hands it over as soon as it may: that costs no change of the budget, and is
-/// worth the more the sooner it is.
+/// The other service creates the slice and hands it over as soon as allowed: that uses none of the budget, and an
+/// earlier hand-over is worth more.
 TEST(FleetBound, CountsASliceThatIsTakenOverAtOnce) {
   const Problem problem = site_with_a_budget();
   const auto held_by = [](int service) {

@@ -193,7 +193,7 @@ Demand::NetWorth Demand::net_worth(ServiceIndex service) const {
   return net;
 }
 
-/// What the service takes in a slot goes to the slope. Returns what stands elsewhere, at the prices.
+/// Adds the service's demand in a slot to the slope. Returns the cost, at the prices, of its capacity elsewhere.
 double Demand::charge(ServiceIndex service, SlotIndex slot, bool is_fresh) {
   const ServiceTerms& terms = frame_->service_terms(service);
   const std::size_t variants = terms.variants.size();
@@ -213,7 +213,7 @@ double Demand::charge(ServiceIndex service, SlotIndex slot, bool is_fresh) {
   return paid;
 }
 
-/// Notes what the service would take in a slot at falling prices.
+/// Records the service's demand in a slot at falling prices.
 void Demand::gather_levels(ServiceIndex service, SlotIndex slot, RungIndex rung, bool is_fresh) {
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
   const double seconds = slot == terms_->slots ? frame_->length.back() : 1;
@@ -337,7 +337,7 @@ double Demand::value_of_epoch(ServiceIndex service, const Epoch& epoch, const Ne
   return worth;
 }
 
-/// All slots of a stretch have one price and one accuracy: what is taken is the same rank of each slot's loads.
+/// All slots of a block have one price and one accuracy, so the demand is the same rank of each slot's loads.
 double Demand::value_always_fresh(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
@@ -385,7 +385,7 @@ double Demand::value_of_service(ServiceIndex service) {
   return sum;
 }
 
-/// What a service would take in each stretch, where its model is always fresh.
+/// Sets a service's demand levels in each block, if its model is always fresh.
 void Demand::set_levels(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
@@ -408,8 +408,7 @@ void Demand::set_levels(ServiceIndex service) {
   }
 }
 
-/// The same at the prices of the last value, where the model is not always fresh: the slots' levels were gathered by
-/// `charge`.
+/// The same at the prices of the last `value`, if the model is not always fresh: `charge` gathered the slots' levels.
 void Demand::merge_levels(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);

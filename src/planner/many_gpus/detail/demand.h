@@ -22,7 +22,7 @@ class Demand {
   explicit Demand(const PriceFrame& frame);
 
   /// The sum over services of the largest worth of capacity and completions minus their cost at the prices. Demand is
-  /// subtracted from `slope`, capacity outside is added.
+  /// subtracted from `slope`, capacity outside the GPUs is added.
   double value(const std::vector<double>& prices, std::vector<double>& slope);
   /// A rung's part in a slot where capacity costs `price` and a request served is worth `step`.
   [[nodiscard]] Taken take(ServiceIndex service, SlotIndex slot, double step, double price) const;
@@ -42,7 +42,7 @@ class Demand {
     std::vector<double> sorted;
     std::vector<double> rest;
   };
-  /// Sums over a stretch's slots where the capacity is the (k + 1)th largest load of each, [block x samples + k].
+  /// Sums over the slots of a block if the capacity is the (k + 1)th largest load of each, [block x samples + k].
   struct Ranks {
     std::vector<double> capacity;
     std::vector<double> served;
@@ -54,9 +54,9 @@ class Demand {
     SlotIndex end;
     bool is_last = false;
     bool is_fresh = false;
-    SlotIndex fresh_from{-1};  ///< a swap is under way
+    SlotIndex fresh_from{-1};  ///< the end of a swap in progress; -1: none
     double progress = 0;
-    SlotIndex counts_from;  ///< progress since then counts
+    SlotIndex counts_from;  ///< slot from which progress counts
   };
   /// Worth of a service minus its payments in the slots before each slot, by freshness.
   struct NetWorth {
@@ -67,7 +67,7 @@ class Demand {
   };
   struct Completion {
     double worth = 0;
-    SlotIndex slot{-1};  ///< done at its begin; -1: not in this epoch
+    SlotIndex slot{-1};  ///< completed at its beginning; -1: not in this epoch
   };
 
   void sort_loads();
@@ -95,8 +95,8 @@ class Demand {
   std::vector<double> price_max_;
   std::vector<double> scales_;
   std::vector<std::vector<std::vector<DemandLevel>>> levels_;  ///< [service][rung x blocks + block]
-  /// [service][((rung x blocks + block) x 2 + is fresh) x samples + k]: more is taken where price falls below (k + 1) /
-  /// samples of the step. Only with retraining.
+  /// [service][((rung x blocks + block) x 2 + is fresh) x samples + k]: the amount that is taken in addition where the
+  /// price falls below (k + 1) / samples of the step. Only with retraining.
   std::vector<std::vector<double>> gathered_;
   // Arguments of the current call of `value`.
   const double* prices_ = nullptr;

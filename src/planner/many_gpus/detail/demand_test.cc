@@ -21,8 +21,8 @@ Problem demand_problem(std::uint64_t seed, int rules_percent) {
   return testing::ProblemGenerator(shape, Rng(seed)).draw();
 }
 
-/// Whatever a schedule without faults is worth, services value it no higher than what they take at any prices, and
-/// what its pieces cost at them.
+/// At any prices, the worth of a schedule without faults is at most the services' net demand plus the cost of the
+/// schedule's pieces.
 TEST(FleetDemand, NoScheduleIsWorthMoreThanWhatServicesTakeAndItsPiecesCost) {
   int judged = 0;
   int tight = 0;
@@ -50,7 +50,7 @@ TEST(FleetDemand, NoScheduleIsWorthMoreThanWhatServicesTakeAndItsPiecesCost) {
   EXPECT_GT(tight, judged / 10);
 }
 
-/// The value is convex in the prices, and what is said to be taken is its slope.
+/// The value is convex in the prices, and the reported demand is its slope.
 TEST(FleetDemand, WhatIsTakenIsTheSlopeOfTheValue) {
   for (std::uint64_t seed = 0; seed < kDemandSeeds; ++seed) {
     SCOPED_TRACE(seed);
@@ -94,7 +94,7 @@ TEST(FleetDemand, AnAlwaysFreshServiceTakesTheBestCapacityOfEachSlot) {
         for (const SlotIndex slot : Indices<SlotIndex>(problem.slots + 1)) {
           const double price =
               prices[frame.places[idx(service)].capacity + idx(w) * idx(frame.blocks()) + idx(frame.block_of(slot))];
-          double best = 0;  // concave and piecewise linear: best at a load, or at nothing
+          double best = 0;  // concave and piecewise linear: the optimum is at a load or at 0
           for (int sample = 0; sample < problem.samples; ++sample) {
             const double load = problem.services[idx(service)].loads[idx(slot * problem.samples + sample)];
             best = std::max(best, step * terms.served(service, slot, load) - price * load);
@@ -109,7 +109,7 @@ TEST(FleetDemand, AnAlwaysFreshServiceTakesTheBestCapacityOfEachSlot) {
   }
 }
 
-/// A floor is taken whatever it costs, less what stands elsewhere; a budget is paid for as a whole.
+/// A floor is taken at any price, minus the capacity elsewhere; a budget is paid for as a whole.
 TEST(FleetDemand, FloorsAndBudgetsAreTakenAtTheirPrices) {
   Problem problem = testing::quarters_problem(1, 10);
   problem.floors_from = SlotIndex(3);
@@ -131,8 +131,8 @@ TEST(FleetDemand, FloorsAndBudgetsAreTakenAtTheirPrices) {
   EXPECT_NEAR(demand.value(prices, slope), free - 2 * 6 * (15 - 4) + 0.5 * 6, 1e-5);
 }
 
-/// One model that is stale at first and due no more: for each slot in which its retraining could be done, and for
-/// none, the cheapest progress and what each slot is worth are summed by hand.
+/// One model that is stale at first and due no more: for each slot in which its retraining could be completed, and for
+/// none, the cheapest progress and the worth of each slot are summed by hand.
 TEST(FleetDemand, AStaleModelIsDoneWhenThatIsWorthMostBeyondItsProgress) {
   int done = 0;
   int partly = 0;
@@ -200,7 +200,7 @@ TEST(FleetDemand, AStaleModelIsDoneWhenThatIsWorthMostBeyondItsProgress) {
   EXPECT_GT(partly, 3);
 }
 
-/// Levels say what would be taken at each price: those above it, together, are what is taken at it.
+/// Levels state the demand at each price: the demand at a price is the sum of the levels above it.
 TEST(FleetDemand, LevelsAddUpToWhatIsTakenAtAPrice) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < kDemandSeeds; ++seed) {

@@ -10,8 +10,8 @@ namespace berth::planner::fleet {
 namespace {
 
 constexpr int kTableSteps = 24;       ///< of a table, to each side
-constexpr int kTableStride = 3;       ///< slots between those that a table looks at
-constexpr double kMoveLeast = 1e-8;   ///< of the most that a schedule can be worth
+constexpr int kTableStride = 3;       ///< distance of the slots that a table evaluates
+constexpr double kMoveLeast = 1e-8;   ///< of the most that any schedule is worth
 constexpr double kLateShare = 0.125;  ///< of the window: near its begin, and near its end
 
 }  // namespace

@@ -1,7 +1,7 @@
 /// Large fleets: slices change owners, one at a time or two in exchange, while partitions stay as they are.
 ///
-/// A service needs a certain capacity, and slices of many sizes add up to it only roughly; responses of single GPUs in
-/// turn do not find two services that would gain by exchanging slices. The worth to each service of some more (or
+/// A service needs a certain capacity, and slices of given sizes add up to it only roughly; responses of single GPUs in
+/// turn do not find pairs of services that would gain by exchanging slices. The worth to each service of some more (or
 /// fewer) requests per second, from a change to the end, is tabulated, so that all pairs of (service, kind of slice)
 /// can be compared.
 #pragma once
@@ -20,15 +20,15 @@ class Exchange {
  public:
   explicit Exchange(const Terms& terms);
 
-  /// Exchanges until none gains or `passes` are used up. Returns the gain in score. Each is evaluated exactly before
-  /// it is kept.
+  /// Exchanges until none gains or `passes` are used up. Each exchange is evaluated exactly before it is kept. Returns
+  /// the gain in score.
   double run(FleetState& state, int passes);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
   using AccountIndex = Index<struct AccountTag>;
   using SliceGroupIndex = Index<struct SliceGroupTag>;
-  /// Of the kinds of all models, counted through.
+  /// Index of a kind, counted through all models.
   using FleetKindIndex = Index<struct FleetKindTag>;
 
   /// When a slice exists: (nearly) the whole window, the tail, or both.
@@ -38,7 +38,7 @@ class Exchange {
     ServiceIndex service;
     int use = 0;
     double step = 0;  ///< between shifts of the table
-    /// Of a shift of capacity, from -kTableSteps to kTableSteps steps: in the window, in the tail, and in both.
+    /// The worth of a shift of capacity by -kTableSteps to kTableSteps steps: in the window, in the tail, and in both.
     std::array<std::vector<double>, 3> worth;
     [[nodiscard]] double of(double shift, When when) const;
   };
@@ -58,8 +58,8 @@ class Exchange {
   struct OwnerChange {
     double gain = 0;
     SliceGroupIndex from;
-    SliceGroupIndex with{-1};  ///< that gives one for it; -1: none
-    AccountIndex account{-1};  ///< that gets it, where none is given for it
+    SliceGroupIndex with{-1};  ///< the group that gives a slice in return; -1: none
+    AccountIndex account{-1};  ///< the account that gets the slice, if none is given in return
   };
 
   [[nodiscard]] std::optional<When> when_of(const Path& path, const Stay& stay) const;

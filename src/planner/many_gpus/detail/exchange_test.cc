@@ -36,7 +36,7 @@ Problem two_models() {
   return problem;
 }
 
-/// Each GPU is given to the service that it serves badly, at once.
+/// Each GPU is given at once to the service that it serves badly.
 Schedule wrong_way_round() {
   const auto given_to = [](ServiceIndex service) {
     return std::vector<Change>{{.slot = {}, .to = {{.site = {}, .service = service, .use = 0}}}};
@@ -65,17 +65,17 @@ TEST(FleetExchange, ServicesThatMayNotShareAGpuOrHaveABudgetKeepTheirSlices) {
   EXPECT_EQ(gain_of_exchange(budgeted), 0);
 }
 
-/// The owner of a pinned slice gets the other one as well: 10 of the other service are lost for 20 of its own.
+/// The owner of a pinned slice gets the other slice as well: 10 of the other service are lost for 20 of its own.
 TEST(FleetExchange, APinnedSliceKeepsItsOwner) {
   Problem pinned = two_models();
   pinned.gpus[0].pins = {{.site = {}, .service = ServiceIndex(1)}};
   EXPECT_NEAR(gain_of_exchange(pinned), (20 - 10) * (37 + 20), 1e-6);
 }
 
-/// A service that gains more by a slice than its owner gets it, though it gives none for it.
+/// A service that gains more from a slice than its owner gets it, without giving one in return.
 TEST(FleetExchange, ASliceGoesToWhomItIsWorthMore) {
   Problem problem = two_models();
-  problem.services[1].loads.assign(41, 0);  // nobody asks for service 1
+  problem.services[1].loads.assign(41, 0);  // service 1 has no load
   const Terms terms(problem);
   FleetState state = state_of(terms, wrong_way_round());
   Exchange exchange(terms);
@@ -90,7 +90,7 @@ TEST(FleetExchange, GainsAreExactAndNoRuleIsBroken) {
     SCOPED_TRACE(seed);
     const Problem problem = testing::fleet_problem(Rng(seed), 6, 4, 40, seed % 2 == 0 ? 0 : 10);
     const Terms terms(problem);
-    // Each GPU alone takes what would be best if the others gave nothing: far too many take the same.
+    // Each GPU chooses what would be best if the others gave nothing, so far too many choose the same.
     FleetState state(terms);
     for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       FleetState empty(terms);

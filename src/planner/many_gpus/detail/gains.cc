@@ -9,9 +9,9 @@ namespace {
 
 constexpr int kFirstSlots = 12;
 constexpr int kLastSlots = 4;
-constexpr double kBestKinds = 0.9;  ///< of a service's best share on any kind: kinds that it keeps in any case
+constexpr double kBestKinds = 0.9;  ///< of a service's best share on any kind: such kinds are always kept
 
-/// What the GPU gives before a piece of `rate`: half of the piece is part of what is given on average.
+/// The capacity that the GPU gives before a piece of `rate`: the average includes half of the piece.
 double given_before(const OwnCapacity* own, std::size_t at, double rate) {
   if (own == nullptr) return 0;
   return own->is_sure ? own->capacity[at] : std::max(0.0, own->capacity[at] - rate / 2);
@@ -25,7 +25,7 @@ GainTables::GainTables(const Terms& terms, int stride)
       freshness_(terms.problem.services.size()),
       gains_(terms.problem.models.size()),
       candidates_(terms.problem.models.size()) {
-  for (SlotIndex slot(0); slot < terms.slots;) {  // what begins at once becomes ready in the first slots
+  for (SlotIndex slot(0); slot < terms.slots;) {  // pieces that begin at once become ready in the first slots
     SlotIndex end = slot + (slot < kFirstSlots || slot >= terms.slots - kLastSlots ? 1 : stride);
     for (const SlotIndex edge : {terms.problem.floors_from, terms.tail() - kLastSlots, terms.tail()}) {
       if (slot < edge) end = std::min(end, edge);
@@ -140,8 +140,8 @@ const Gain& GainTables::gain(const FleetState& state, ModelIndex model, KindInde
   return gain;
 }
 
-/// Worth of a piece of `rate` in each second (in the whole tail), on top of what others give and what the GPU gives
-/// before it.
+/// Worth of a piece of `rate` in each second (in the whole tail), in addition to the capacity of others and the GPU's
+/// own capacity before it.
 void GainTables::compute(const FleetState& state, ServiceIndex service, int use, double rate, const OwnCapacity* own,
                          Gain& gain) {
   const std::size_t variants = terms_->problem.services[idx(service)].variants.size();

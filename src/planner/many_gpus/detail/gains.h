@@ -1,4 +1,4 @@
-/// The worth of more capacity to services, given what they have: slopes of the exact concave worth.
+/// The worth of additional capacity to services, given their current capacity: slopes of the exact concave worth.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace berth::planner::fleet {
 struct Gain {
   std::vector<double> ready;
   std::vector<double> stands;  ///< empty if the floor is met
-  std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
+  std::int64_t stamp = -1;     ///< of the service's capacity used for the computation; -1: none
 };
 
-/// The capacity that a GPU gives a service, averaged over the paths that were tried.
+/// The capacity that a GPU gives a service, averaged over the paths tried.
 struct OwnCapacity {
   ServiceIndex service;
   std::vector<double> capacity;  ///< [slot x variants + variant]
-  bool is_sure = false;          ///< the GPU gives all of it, and the piece in question is additional
+  bool is_sure = false;          ///< the GPU gives all of it, in addition to the piece in question
 };
 
 class GainTables {
@@ -31,19 +31,19 @@ class GainTables {
   /// After the first slots only every `stride`th one is evaluated; it represents those around it.
   GainTables(const Terms& terms, int stride);
 
-  /// Limits worths to these.
+  /// Limits worths to these caps.
   void set_caps(std::optional<PriceCaps> caps);
-  /// Only those uses of each kind that are worth at least `share` of its best one at the caps, and each service's best
-  /// kinds.
+  /// Keeps only the uses of each kind that are worth at least `share` of its best use at the caps, and each service's
+  /// best kinds.
   void keep_candidates(double share);
 
-  /// Notes what changed since the last call. Returns those services.
+  /// Invalidates the gains of services whose capacity changed since the last call. Returns those services.
   std::vector<ServiceIndex> note_changes(FleetState& state);
   void forget(const std::vector<ServiceIndex>& services);
-  /// The offers of a service on a kind. Where `own` has the service: at what is given there.
+  /// The offers of a service on a kind; if `own` has the service, given the capacity in `own`.
   [[nodiscard]] std::vector<Offer> offers_of(const FleetState& state, ModelIndex model, KindIndex kind,
                                              ServiceIndex service, const std::vector<OwnCapacity>& own);
-  /// {service, use} that may be given a kind.
+  /// The {service, use} pairs that a kind may be given to.
   [[nodiscard]] const std::vector<std::pair<ServiceIndex, int>>& candidates(ModelIndex model, KindIndex kind) const {
     return candidates_[idx(model)][idx(kind)];
   }

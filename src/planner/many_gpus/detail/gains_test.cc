@@ -26,14 +26,14 @@ Problem gains_problem(std::uint64_t seed) {
   return testing::ProblemGenerator(shape, Rng(seed)).draw();
 }
 
-/// What the fleet's score gains by one more GPU on which nothing but this piece stands, ready at once.
+/// The gain in the fleet's score from one more GPU that has only this piece, ready at once.
 double score_gain_of_one_more(const Problem& problem, const Schedule& schedule, ModelIndex model, const Piece& piece) {
   Problem more = problem;
   more.gpus.push_back(
       {.model = model, .standing = {{.piece = piece, .ready_in = 0}}, .pins = {}, .free_from = SlotIndex(0)});
   Schedule longer = schedule;
   longer.gpus.emplace_back();
-  // Prices of the shortfalls of floors depend on the problem alone, and so are the same.
+  // The prices of shortfalls depend only on the problem, so they are equal.
   return state_of(Terms(more), longer).score() - state_of(Terms(problem), schedule).score();
 }
 
@@ -102,7 +102,7 @@ TEST(FleetGains, APieceFromASlotOnGainsTheDifferenceOfWholeSums) {
   }
 }
 
-/// What the GPU gives anyway comes first, and the piece on top of it.
+/// The GPU's own capacity counts first, and the piece in addition to it.
 TEST(FleetGains, APieceGainsLessOnTopOfWhatTheGpuGives) {
   for (std::uint64_t seed = 0; seed < kGainsSeeds; ++seed) {
     SCOPED_TRACE(seed);
@@ -187,7 +187,7 @@ TEST(FleetGains, WorthsAreAtMostTheirCaps) {
   EXPECT_GT(held_down, 10);
 }
 
-/// Loads that stand still are the same whether every slot is looked at or few of them.
+/// Constant loads give the same gains whether every slot is evaluated or only a few.
 TEST(FleetGains, FewSlotsStandForThoseAroundThem) {
   Problem problem = testing::quarters_problem(2, 40);
   problem.floors_from = SlotIndex(5);
@@ -228,7 +228,7 @@ TEST(FleetGains, CandidatesAreTheUsesThatAreWorthMostAtTheCaps) {
               (Uses{{ServiceIndex(0), 0}, {ServiceIndex(1), 0}, {ServiceIndex(2), 0}}));
   }
   Problem uneven = problem;
-  uneven.models[0].rates[0][2].requests_per_second[0] *= 3;  // of quarters it makes much more
+  uneven.models[0].rates[0][2].requests_per_second[0] *= 3;  // much more on quarters
   const Terms uneven_terms(uneven);
   GainTables fewer(uneven_terms, kEverySlot);
   fewer.set_caps(caps);

@@ -7,7 +7,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kWorthLending = 1e-7;  ///< of the most that a schedule can be worth
+constexpr double kWorthLending = 1e-7;  ///< of the most that any schedule is worth
 constexpr int kLoansMax = 12;           ///< of one GPU
 
 }  // namespace
@@ -20,7 +20,7 @@ double Lending::improve(FleetState& state, GpuIndex gpu) {
   return state.score() - before;
 }
 
-/// The best loan of all.
+/// Makes the best loan. False if none gains.
 bool Lending::improve_once(FleetState& state, GpuIndex gpu) {
   note_freshness(state);
   double score = state.score() + kWorthLending * (1 + terms_->value_max);
@@ -60,7 +60,8 @@ void Lending::note_freshness(const FleetState& state) {
   }
 }
 
-/// Slots of a stay in which it may be lent: at once, where a model becomes stale, where a retraining is done.
+/// The slots of a stay in which a loan may begin: the first one, those in which a model becomes stale, those in which a
+/// retraining is completed.
 std::vector<SlotIndex> Lending::begins_of(GpuIndex gpu, const Path& path, const Stay& stay,
                                           ServiceIndex service) const {
   std::vector<SlotIndex> wanted = {stay.from};
@@ -101,7 +102,7 @@ void Lending::add_retraining(GpuIndex gpu, const Path& path, const Stay& stay, S
   const Piece piece{.site = stay.piece.site, .service = service, .use = kRetraining};
   if (!terms.retraining || terms.retrains_elsewhere || piece == stay.piece) return;
   if (terms_->rates(model, stay.kind, service).retraining_slots <= 0) return;
-  // What stood without a rate cannot begin again: it does not come back from a loan.
+  // A standing piece without a rate cannot begin again, so it does not return from a loan.
   const bool may_return =
       stay.piece.use != kRetraining &&
       terms_->rates(model, stay.kind, stay.piece.service).requests_per_second[idx(stay.piece.use)] > 0;
@@ -130,7 +131,7 @@ void Lending::add_serving(GpuIndex gpu, const Path& path, const Stay& stay, Serv
   }
 }
 
-/// When a retraining that begins in a slot on a standing slice is done, if nothing else retrains the service.
+/// The slot in which a retraining that begins on a standing slice is completed, if nothing else retrains the service.
 SlotIndex Lending::done_slot(const Stay& stay, ModelIndex model, SlotIndex from) const {
   const ServiceIndex service = stay.piece.service;
   const RetrainingTerms& retraining = *terms_->problem.services[idx(service)].retraining;

@@ -1,5 +1,5 @@
-/// Lends slices for a range of slots, mostly to retrainings. Best responses of whole GPUs do not find such loans, as
-/// they keep a retraining on a slice from one change to the next.
+/// Lends slices for a range of slots, mostly to retrainings. Best responses of whole GPUs do not find such loans,
+/// because they keep a retraining on a slice from one change to the next.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,14 @@ class Lending {
  public:
   explicit Lending(const Terms& terms) : terms_(&terms) {}
 
-  /// As long as the score improves, lends one piece of a GPU to the retraining of a service (from a due slot, from the
-  /// end of another retraining, or at once; until the retraining is done, or to the end), or gives a retraining piece
-  /// to a service once the retraining is done. Returns the gain in score. O(pieces x services x slots) schedules per
-  /// round.
+  /// While the score improves, lends one piece of a GPU to the retraining of a service (from a due slot, from the end
+  /// of another retraining, or at once; until the retraining is done, or to the end), or gives a retraining piece to a
+  /// service once the retraining is done. Returns the gain in score. O(pieces x services x slots) schedules per round.
   double improve(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  /// `piece` instead of a stay's for some slots.
+  /// `piece` replaces the stay's piece for some slots.
   struct Loan {
     Piece piece;
     SlotIndex from;
@@ -41,7 +40,7 @@ class Lending {
   bool improve_once(FleetState& state, GpuIndex gpu);
 
   const Terms* terms_;
-  std::vector<std::vector<SlotIndex>> done_slots_;  ///< [service]: in which a retraining is done
+  std::vector<std::vector<SlotIndex>> done_slots_;  ///< [service]: slots in which a retraining is completed
   std::vector<std::vector<char>> is_fresh_;         ///< [service][slot]; empty without retraining
   std::int64_t nodes_ = 0;
 };

@@ -47,7 +47,7 @@ TEST(FleetLending, OneSliceRetrainsOneModelAfterTheOther) {
   EXPECT_NEAR(state.objective(), 40 * 10 * 0.5 * 2, 1e-9);
   Lending lending(terms);
   const double gain = lending.improve(state, GpuIndex(2));
-  // Either is fresh from slot 10 on, the other from slot 20 on; nothing is taken from what serves.
+  // One is fresh from slot 10 on, the other from slot 20 on; serving capacity is unchanged.
   EXPECT_NEAR(gain, (30 + 20) * 10 * 0.5, 1e-9);
   EXPECT_NEAR(state.objective(), 40 * 10 * 0.5 * 2 + gain, 1e-9);
   EXPECT_EQ(lending.improve(state, GpuIndex(2)), 0);
@@ -77,7 +77,7 @@ TEST(FleetLending, WhatStandsWithoutARateDoesNotComeBackFromALoan) {
   EXPECT_EQ(find_fault(problem, schedule_of(state, 3)).value_or(""), "");
 }
 
-/// What it says that it gains is what the schedule gains, and no rule is broken by it.
+/// The returned gain is that of the schedule, and no rule is broken.
 TEST(FleetLending, TheGainIsExact) {
   int lent_count = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {

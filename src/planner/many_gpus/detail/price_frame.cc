@@ -32,7 +32,7 @@ PriceFrame::PriceFrame(const Terms& of, std::vector<SlotIndex> begin) : terms(&o
   place_prices();
 }
 
-/// Points for each delay of each service would be too many: delays count as the next shorter one of a few.
+/// A grid point for each delay of each service would be too many: delays are rounded down to one of a few.
 void PriceFrame::set_delays() {
   std::vector<int> delays;
   for (const Readiness& readiness : terms->serving) {
@@ -77,8 +77,8 @@ void PriceFrame::place_prices() {
 double PriceFrame::step_of(ServiceIndex service, RungIndex rung, bool is_fresh) const {
   const Ladder& fresh = terms->fresh[idx(service)];
   if (is_fresh) return fresh.step[rung];
-  // In the order of the fresh model, whose prices these are. Where the stale one has another order, each variant counts
-  // as good as the best behind it: more than it is worth, but concave.
+  // In the order of the fresh model, which the prices refer to. Where the stale model has another order, each variant
+  // counts as much as the best one after it: more than its worth, but concave.
   const ServiceTerms& its = service_terms(service);
   const auto accuracy = [&](std::size_t from) {
     double best = 0;

@@ -1,4 +1,4 @@
-/// The ranges of slots with one price each, and the index of each price in the list of all.
+/// The ranges of slots with one price each, and the index of each price in the list of all prices.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace berth::planner::fleet {
 
-/// Of the ranges of slots with one price; the last one is the tail.
+/// Index of a range of slots with one price; the last range is the tail.
 using BlockIndex = Index<struct BlockTag>;
 
-/// Where the prices of a service begin in the list of all.
+/// Where the prices of a service begin in the list of all prices.
 struct PricePlaces {
   std::size_t capacity = 0;  ///< [rung x blocks + block]
   std::size_t floor = 0;     ///< [block]; only with a floor
@@ -26,11 +26,11 @@ struct PriceFrame {
 
   const Terms* terms;
   std::vector<SlotIndex> starts;
-  std::vector<Readiness> serving;         ///< [service], at most the real ones
+  std::vector<Readiness> serving;         ///< [service], lower bounds of the real ones
   std::vector<BlockIndex> block_of_slot;  ///< [slot], slots + 1
   std::vector<double> length;             ///< [block], seconds
   std::vector<double> seconds_before;  ///< [slot x blocks + block]: seconds of a block before a slot, slots + 2 slots
-  Grid grid;                           ///< where changes of a GPU lose nothing
+  Grid grid;                           ///< restricting changes to it loses nothing
   std::vector<PricePlaces> places;
   std::size_t prices = 0;  ///< their number
 
@@ -43,7 +43,7 @@ struct PriceFrame {
   [[nodiscard]] const ServiceTerms& service_terms(ServiceIndex service) const {
     return terms->problem.services[idx(service)];
   }
-  /// The worth of a rung of the ladder per second, and in the tail as a whole.
+  /// The worth of a rung of the ladder, per second, or in the tail as a whole.
   [[nodiscard]] double step_of(ServiceIndex service, RungIndex rung, bool is_fresh) const;
   [[nodiscard]] double step_in_tail(ServiceIndex service, RungIndex rung, bool is_fresh) const;
 

@@ -65,7 +65,7 @@ TEST(FleetPriceFrame, EveryPriceHasOnePlace) {
   }
 }
 
-/// In the order of the fresh model: what the rungs up to a variant are worth together is at least its own accuracy.
+/// In the order of the fresh model, the total worth of the rungs up to a variant is at least its own accuracy.
 TEST(FleetPriceFrame, RungsOfAStaleModelAreWorthAtLeastItsAccuracies) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);

@@ -38,7 +38,7 @@ class Recuts {
            std::ranges::find(gpu_.pins, piece.site, &PinnedSite::site) != gpu_.pins.end();
   }
 
-  /// The owner's piece on a site, in the use in which it gives most.
+  /// The owner's piece on a site, with the use that yields most.
   [[nodiscard]] std::optional<Piece> piece_on(SiteIndex site, ServiceIndex service) const {
     const auto kind = static_cast<std::size_t>(model_.sites[static_cast<std::size_t>(site)].kind);
     const auto& rates = model_.rates[kind][static_cast<std::size_t>(service)].requests_per_second;

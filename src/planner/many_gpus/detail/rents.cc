@@ -5,7 +5,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr int kRentSlots = 3;  ///< of a stretch that are looked at for rents
+constexpr int kRentSlots = 3;  ///< of a block that are evaluated for rents
 constexpr int kRentRounds = 3;
 constexpr int kRentHalvings = 16;
 constexpr double kNoPrice = 1e300;
@@ -29,7 +29,7 @@ void PriceRents::set_prices(std::vector<double>& prices) {
 void PriceRents::set_prices_by_rents(BlockIndex block, ServiceIndex service, const std::vector<double>& rents,
                                      double* prices) const {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
-  double capacity_price = kNoPrice;  // never higher behind than in front
+  double capacity_price = kNoPrice;  // prices do not increase along the ladder
   for (const RungIndex w : Indices<RungIndex>(rungs)) {
     for (const ModelIndex m : indices_of<ModelIndex>(rents)) {
       const double whole = whole_[m][idx(service)][w];
@@ -44,7 +44,7 @@ void PriceRents::set_prices_by_rents(BlockIndex block, ServiceIndex service, con
   }
 }
 
-/// GPUs of a model less those that are wanted at these rents.
+/// The GPUs of a model minus those in demand at these rents.
 double PriceRents::surplus_of_rent(BlockIndex block, ModelIndex model, const std::vector<double>& rents) const {
   const bool is_tail = block + 1 == frame_->blocks();
   const SlotIndex begin = is_tail ? terms_->tail() : frame_->starts[block];
@@ -118,7 +118,7 @@ void PriceRents::set_rents(BlockIndex block) {
   }
 }
 
-/// What a whole GPU can serve of each variant, partitioned in the best way for it alone.
+/// The capacity of a whole GPU for each variant, partitioned in the best way for that variant alone.
 void PriceRents::set_whole() {
   const Problem& problem = terms_->problem;
   gpus_of_model_.assign(problem.models.size(), 0);
@@ -143,7 +143,7 @@ void PriceRents::set_whole() {
   }
 }
 
-/// At first progress costs what the cheapest slice for it would serve otherwise.
+/// The first price of progress is the serving worth of the cheapest slice that makes it.
 void PriceRents::price_progress() {
   const std::size_t services = terms_->problem.services.size();
   for (const BlockIndex block : indices_of<BlockIndex>(frame_->starts)) {

@@ -29,7 +29,7 @@ class PriceRents {
   const Terms* terms_;
   const Demand* demand_;
   std::vector<double>* prices_ = nullptr;
-  std::vector<std::vector<std::vector<double>>> whole_;  ///< [model][service][rung]: what a whole GPU can serve
+  std::vector<std::vector<std::vector<double>>> whole_;  ///< [model][service][rung]: the capacity of a whole GPU
   std::vector<double> gpus_of_model_;
 };
 

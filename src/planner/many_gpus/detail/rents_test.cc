@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// GPUs that serve 40 requests per second each, whoever has them; changes take no time.
+/// GPUs that serve 40 requests per second each, for any service; changes take no time.
 Problem market(int gpus, const std::vector<double>& loads, const std::vector<double>& values) {
   Problem problem = testing::quarters_problem(static_cast<int>(loads.size()), 8);
   problem.create_seconds = problem.destroy_seconds = 0;
@@ -47,7 +47,7 @@ TEST(FleetRents, WhereThereIsRoomForAllCapacityCostsNothing) {
   for (const std::vector<double>& of_blocks : rents_of(market(2, {30, 30}, {1, 2}))) expect_price(of_blocks, 0);
 }
 
-/// 40 of 60 requests can be served: the last one that is served is of the service that pays less.
+/// 40 of 60 requests can be served: the last one served belongs to the service that pays less.
 TEST(FleetRents, WhereCapacityIsShortAllPayWhatTheLastOneServedIsWorth) {
   const auto prices = rents_of(market(1, {30, 30}, {1, 2}));
   expect_price(prices[0], 1);
@@ -56,7 +56,7 @@ TEST(FleetRents, WhereCapacityIsShortAllPayWhatTheLastOneServedIsWorth) {
 
 TEST(FleetRents, WhoPaysMostTakesAllWhereHeWantsAll) {
   const auto prices = rents_of(market(1, {30, 60}, {1, 2}));
-  expect_price(prices[0], 1);  // no more than it is worth to him
+  expect_price(prices[0], 1);  // no more than its worth
   expect_price(prices[1], 2);
 }
 

@@ -12,7 +12,7 @@ constexpr double kGainLeast = 1e-9;  ///< of the score's parts: less is rounding
 constexpr std::array kShifts = {-16, -8, -4, -2, -1, 1, 2, 4, 8, 16};
 constexpr int kRetimesMax = 20;
 
-/// The services that a path has to do with.
+/// The services on a path.
 void add_services(const Path& path, std::vector<ServiceIndex>& services) {
   for (const Stay& stay : path.stays) services.push_back(stay.piece.service);
   for (const auto& [service, count] : path.changed) services.push_back(service);
@@ -21,7 +21,7 @@ void add_services(const Path& path, std::vector<ServiceIndex>& services) {
   services.erase(repeated.begin(), repeated.end());
 }
 
-/// What a path serves of a service, [slot x variants + variant].
+/// The capacity of a path for a service, [slot x variants + variant].
 std::vector<double> capacity_in(const Terms& terms, ModelIndex model, const Path& path, ServiceIndex service) {
   const std::size_t variants = terms.problem.services[idx(service)].variants.size();
   std::vector<double> capacity((idx(terms.slots) + 1) * variants);
@@ -35,7 +35,7 @@ std::vector<double> capacity_in(const Terms& terms, ModelIndex model, const Path
   return capacity;
 }
 
-/// Whether a stay begins with a change, and not what stands.
+/// Whether a stay begins with a change instead of being a standing piece.
 bool is_begun(const Path& path, const Stay& stay) {
   return !path.changes.empty() && stay.from >= path.changes.front().slot;
 }
@@ -75,7 +75,7 @@ void Responder::forget_own() {
   own_.clear();
 }
 
-/// Moves what the GPU gives on average towards a path.
+/// Moves the GPU's average capacity towards that of a path.
 void Responder::move_own(GpuIndex gpu, const Path& path, double share) {
   const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   std::vector<ServiceIndex> services;
@@ -193,7 +193,7 @@ Responder::Attempt Responder::attempt(const FleetState& state, GpuIndex gpu, Gro
   space.drop_rules();
   for (std::size_t i = 0; i < stays_until.size(); ++i) {
     const Piece& piece = gpu_terms.standing[i].piece;
-    for (const PlannedPiece& each : wanted) {  // retrained on another site from there on
+    for (const PlannedPiece& each : wanted) {  // retrained on another site from then on
       if (piece.use == kRetraining && each.piece.use == kRetraining && each.piece.service == piece.service) {
         stays_until[i] = std::min(stays_until[i], each.from);
       }
@@ -204,7 +204,7 @@ Responder::Attempt Responder::attempt(const FleetState& state, GpuIndex gpu, Gro
   return attempt;
 }
 
-/// Counts a piece as given from now on.
+/// Adds a piece to the GPU's own capacity.
 void Responder::add_own(const Piece& piece, ModelIndex model, KindIndex kind, SlotIndex from, SlotIndex until) {
   const std::size_t variants = terms_->problem.services[idx(piece.service)].variants.size();
   auto found = std::ranges::find(own_, piece.service, &OwnCapacity::service);
@@ -251,7 +251,7 @@ void Responder::divide(const FleetState& state, GpuIndex gpu, const std::vector<
     double best = 0;
     for (const Offer& offer : offers_[idx(terms.model)][idx(kind)]) {
       if (is_pinned) break;
-      gains_.gain(state, terms.model, kind, offer.service, offer.use, own_);  // in place of what the offer points to
+      gains_.gain(state, terms.model, kind, offer.service, offer.use, own_);  // the offer points to these values
       const double worth = worth_of(*terms_, grid_, offer, each.from_point, each.until_point, each.is_on_same_site);
       if (worth <= best) continue;
       best = worth;
@@ -270,7 +270,7 @@ std::vector<RetrainingSite> Responder::held_by(const FleetState& state, GpuIndex
   std::vector<RetrainingSite> held;
   for (const Stay& stay : path.stays) {
     if (stay.piece.use != kRetraining) continue;
-    // A piece may stand that cannot retrain its service: the layout of a file may hold it.
+    // The layout of a file may contain a piece that cannot retrain its service.
     if (terms_->rates(model, stay.kind, stay.piece.service).retraining_slots <= 0) continue;
     const auto found = std::ranges::find(held, stay.piece.service, &RetrainingSite::service);
     if (found != held.end()) {
@@ -361,7 +361,7 @@ double Responder::improve(FleetState& state, GpuIndex gpu, const ResponseOptions
   return score - before;
 }
 
-/// One piece is given to one of the takers, for as long as it stands, if that gains.
+/// Gives one piece to one of the takers for its whole life, if that gains.
 bool Responder::reassign_one(FleetState& state, GpuIndex gpu, const std::vector<ServiceIndex>& takers, double& score,
                              Path& best) {
   const ModelTerms& model = terms_->model_of(gpu);
@@ -386,7 +386,7 @@ bool Responder::reassign_one(FleetState& state, GpuIndex gpu, const std::vector<
   return false;
 }
 
-/// With the service on one site of each kind.
+/// Attempts with the service's retraining on one site of each kind.
 std::vector<Responder::Attempt> Responder::retraining_attempts(const FleetState& state, GpuIndex gpu,
                                                                ServiceIndex service,
                                                                const std::vector<RetrainingSite>& held) {

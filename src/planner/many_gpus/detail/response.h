@@ -2,7 +2,7 @@
 ///
 /// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
 /// planner/many_gpus/space.h finds the best set of pieces as if worths were additive; the result is then evaluated
-/// exactly. If pieces of one service share a load, further attempts use the average supply of the GPU in those before
+/// exactly. If pieces of one service share a load, further attempts use the GPU's average supply in the earlier ones
 /// (Frank and Wolfe 1956); a first attempt assigns its pieces one after the other, each to the service with the largest
 /// gain.
 #pragma once
@@ -27,29 +27,29 @@ struct RetrainingSite {
 
 struct ResponseOptions {
   int attempts = 8;
-  bool moves_retraining = true;  ///< sites for retraining are tried; otherwise it stays where it is
+  bool moves_retraining = true;  ///< tries other sites for retraining; otherwise it stays where it is
 };
 
 class Responder {
  public:
-  /// Gains look at every `stride`th slot.
+  /// Gains evaluate every `stride`th slot.
   Responder(const Terms& terms, Grid grid, int stride);
 
   /// Changes the path of a GPU to the best one found, if that is better. Returns the gain in score.
   double improve(FleetState& state, GpuIndex gpu, const ResponseOptions& options);
-  /// Puts a removed GPU back with the path that looks best. Worths are limited by `caps`, if set, so that GPUs that are
-  /// placed early leave work to GPUs that do it better.
+  /// Puts a GPU that was taken out back with the path that looks best. Worths are limited by `caps`, if set, so that
+  /// GPUs placed early leave work to GPUs better suited to it.
   void place(FleetState& state, GpuIndex gpu);
   [[nodiscard]] GainTables& gains() { return gains_; }
-  /// Lets a GPU retrain a service that no other one retrains, on the best kind of slice, or lets it stop that. Returns
-  /// the gain.
+  /// Lets a GPU retrain a service that no other GPU retrains, on the best kind of slice, or stop doing so. Returns the
+  /// gain.
   double retrain(FleetState& state, GpuIndex gpu, ServiceIndex service);
   /// Stops the retraining, whatever the loss.
   double stop_retraining(FleetState& state, GpuIndex gpu, ServiceIndex service);
-  /// Gives pieces of a GPU to services that are short of their floors, one at a time, while that is better. Returns the
-  /// gain.
+  /// Gives pieces of a GPU to services that are short of their floors, one at a time, while that improves the score.
+  /// Returns the gain.
   double repair_floors(FleetState& state, GpuIndex gpu);
-  /// Moves the changes of a GPU in time as long as that is better.
+  /// Moves the changes of a GPU in time while that improves the score.
   double retime(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
@@ -90,7 +90,7 @@ class Responder {
   Grid grid_;
   std::int64_t nodes_ = 0;
   GainTables gains_;
-  std::vector<OwnCapacity> own_;                                         ///< the capacity at which slopes are taken
+  std::vector<OwnCapacity> own_;                                         ///< the capacity at which slopes are computed
   std::vector<SpaceValues> spaces_;                                      ///< [model]
   std::vector<std::vector<PieceTable>> tables_;                          ///< [model][kind]
   std::vector<std::vector<std::vector<Offer>>> offers_;                  ///< [model][kind], in the tables

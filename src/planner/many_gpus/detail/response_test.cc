@@ -15,7 +15,7 @@ namespace {
 using testing::kEverySlot;
 
 constexpr std::uint64_t kResponseSeeds = berth::testing::by_build(30, 10);
-/// In every build, where a test also counts how often something happens.
+/// The same in every build, for tests that also count how often something happens.
 constexpr std::uint64_t kCountedSeeds = 30;
 
 /// Three GPUs, half of the time with every rule, and a random schedule of them.
@@ -42,7 +42,7 @@ bool retrains(const Path& path, ServiceIndex service) {
       path.stays, [&](const Stay& stay) { return stay.piece.service == service && stay.piece.use == kRetraining; });
 }
 
-/// On a slice that did not stand so: what stands may go on where nobody else has a use for its space.
+/// Whether a retraining begins on a new slice. A standing one may continue where no other service can use its space.
 bool begins_retraining(const GpuTerms& gpu, const Path& path, ServiceIndex service) {
   return std::ranges::any_of(path.stays, [&](const Stay& stay) {
     const bool stood = std::ranges::find(gpu.standing, stay.piece, &StandingPiece::piece) != gpu.standing.end();
@@ -50,7 +50,8 @@ bool begins_retraining(const GpuTerms& gpu, const Path& path, ServiceIndex servi
   });
 }
 
-/// A GPU's answer gains what it says, breaks no rule that was kept, and leaves the sums of the fleet in order.
+/// A GPU's response gains the returned amount, keeps every rule that was kept before, and leaves the fleet's sums
+/// consistent.
 void expect_exact(const FleetState& state, double before, bool was_sound, double gain) {
   const Terms& terms = state.terms();
   const double rounding = 1e-8 * (1 + std::abs(before) + terms.value_max);
@@ -92,7 +93,7 @@ TEST(FleetResponse, AnAnswerGainsWhatItSaysAndNeverLoses) {
   EXPECT_GT(gaining, static_cast<int>(kResponseSeeds));
 }
 
-/// On one tiny GPU the answer is never above the optimum, and mostly reaches it.
+/// On one tiny GPU the response never exceeds the optimum, and mostly reaches it.
 TEST(FleetResponse, OnOneTinyGpuTheAnswerIsMostlyTheOptimum) {
   int known = 0;
   int reached = 0;

@@ -9,8 +9,8 @@
 
 namespace berth::planner::fleet {
 
-/// The worth of a service by its freshness, at the capacity that it has in a state. Exact where nothing else retrains
-/// the service after the piece that is asked about.
+/// The worth of a service by its freshness, at the capacity that it has in a state. Exact if nothing else retrains the
+/// service after the piece in question.
 class RetrainingWorth {
  public:
   /// Requires: the service has retraining.

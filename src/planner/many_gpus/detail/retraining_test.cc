@@ -34,7 +34,7 @@ std::optional<Schedule> any_schedule(const Problem& problem, std::uint64_t seed)
   return testing::any_schedule(serving, rng);
 }
 
-/// What a service is worth with more progress in some slots.
+/// The worth of a service with more progress in some slots.
 double worth_with(const Terms& terms, const ServiceSupply& now, ServiceIndex service, SlotIndex from, SlotIndex until,
                   double rate) {
   std::vector<double> progress = now.progress;
@@ -42,8 +42,8 @@ double worth_with(const Terms& terms, const ServiceSupply& now, ServiceIndex ser
   return value_of(terms, service, now.capacity, progress);
 }
 
-/// The models of a random fleet become stale, are done, swap, keep what is unfinished or lose it; a piece more that
-/// retrains gains what the whole sum with it and without it differ by.
+/// The models of a random fleet become stale, complete retrainings, swap, and keep or lose unfinished progress; the
+/// gain of one more retraining piece is the difference of the whole sums with and without it.
 TEST(FleetRetraining, GainsAreTheDifferenceOfWholeSums) {
   int gaining = 0;
   int losing = 0;

@@ -6,7 +6,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kShortfallMost = 6;   ///< times the softness: worse ones get nothing
+constexpr double kShortfallMost = 6;   ///< times the softness: uses with a larger shortfall get nothing
 constexpr double kAmountLeast = 1e-4;  ///< of a GPU
 
 }  // namespace

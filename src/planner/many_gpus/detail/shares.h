@@ -1,6 +1,6 @@
-/// The number of GPUs that supply each piece if near-best uses of space get a share each.
+/// The number of GPUs that supply each piece if each near-optimal use of space gets a share.
 ///
-/// The slope of the best use of space jumps where two uses are worth the same; shares that fall exponentially with the
+/// The slope of the best use of space jumps where two uses have equal worth; shares that fall exponentially with the
 /// shortfall from the best use make it change smoothly. Each mixture of uses with a shortfall of at most x is a slope
 /// of the best use up to x.
 #pragma once
@@ -21,15 +21,15 @@ class SpaceShares {
   SpaceShares(const SpaceTree& tree, int kinds, std::size_t width);
 
   /// Sets the worth of a space and a kind at the prices that `space` and `by_kind` were filled with: shortfalls are
-  /// measured relative to at least that.
+  /// measured relative to at least this worth.
   void set_reference(const SpaceValues& space, const std::vector<PieceTable>& by_kind);
   [[nodiscard]] double piece_reference(KindIndex kind, std::size_t at) const { return kind_reference_[idx(kind)][at]; }
   void clear();
   /// `amount` GPUs use the space of a node like this. Requires: the node has no rules.
   void add(const SpaceTree& tree, const NewSpace& new_space, double amount);
-  /// Distributes the amounts added. Requires: `space` as it was filled last, without rules.
+  /// Distributes the amounts added. Requires: `space` as last filled, without rules.
   void spread(const SpaceValues& space, const ModelTerms& model, double softness);
-  /// After spread: how many pieces of a kind are wanted, [a x width + b].
+  /// After spread: the number of pieces of a kind, [a x width + b].
   [[nodiscard]] const std::vector<double>& pieces(KindIndex kind, bool is_on_same_site) const {
     return kinds_[idx(kind)][is_on_same_site ? 1 : 0];
   }

@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kSharp = 1e-9;  ///< the best uses alone
+constexpr double kSharp = 1e-9;  ///< only the best uses
 
 TEST(FleetShares, AWeightFallsWithTheShortfallAndIsNothingFarFromTheBest) {
   EXPECT_EQ(share_weight(3, 3, 0.1), 1);
@@ -43,7 +43,7 @@ struct DrawnSpace {
     return tables;
   }
 
-  /// Of the whole space from the first point to the end.
+  /// The best worth of the whole space from the first point to the end.
   [[nodiscard]] double best() const { return values.cell(tree().root()).entry_new[width - 1]; }
   [[nodiscard]] const SpaceTree& tree() const { return terms.trees[0]; }
 
@@ -55,10 +55,10 @@ struct DrawnSpace {
   SpaceValues values{terms.trees[0], grid};
 };
 
-/// What `amount` GPUs, all new, hold when the space is split among near-best uses.
+/// The pieces of `amount` GPUs, all new, when the space is split among near-optimal uses.
 struct Held {
   double worth = 0;
-  std::vector<double> units;  ///< of each stretch between two points
+  std::vector<double> units;  ///< of each range between two points
 };
 
 Held held_by(const DrawnSpace& space, double amount, double softness) {
@@ -91,7 +91,7 @@ TEST(FleetShares, SharpSharesAreTheBestUse) {
   }
 }
 
-/// However soft: no more space than there is, no more worth than the best use, and nearly that where it is hardly soft.
+/// At any softness: no more space than there is, no more worth than the best use, and nearly that for small softness.
 TEST(FleetShares, SoftSharesFillTheSpaceWithNearlyTheBest) {
   int mixed = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {

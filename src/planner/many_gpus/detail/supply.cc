@@ -8,9 +8,9 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kCountLeast = 1e-3;  ///< of a GPU: fewer pieces do not count
+constexpr double kCountLeast = 1e-3;  ///< of a GPU: smaller amounts are ignored
 
-/// Of a piece: requests per second, or progress per second.
+/// A piece's requests per second or progress per second.
 double amount_of(const Rates& rates, int use) {
   if (use != kRetraining) return rates.requests_per_second[idx(use)];
   return rates.retraining_slots > 0 ? 1 / rates.retraining_slots : 0;
@@ -205,7 +205,7 @@ double Supply::solve_gpu(GpuIndex gpu) {
   return worth;
 }
 
-/// To the prices of all stretches that a time lies in, the tail as slots to slots + 1.
+/// Adds to the slopes of all blocks that overlap [from, until); the tail is [slots, slots + 1).
 void Supply::add_to_blocks(std::size_t place, SlotIndex from, SlotIndex until, double amount) {
   if (until <= from) return;
   const std::size_t blocks = idx(frame_->blocks());
@@ -246,7 +246,7 @@ void Supply::add_supply(GpuIndex gpu, double weight) {
   const SpaceTree& tree = terms_->trees[idx(terms.model)];
   const SpaceValues& own = spaces_[idx(space_)];
   std::vector<SlotIndex> stays_until;
-  std::vector<PlannedPiece> wanted;  // where sites are pinned
+  std::vector<PlannedPiece> wanted;  // on pinned sites
   walk_.trace_new_spaces(own, switch_point_, terms_->slots, stays_until, new_spaces_);
   for (const NewSpace& new_space : new_spaces_) {
     if (own.is_ruled(new_space.node)) {
@@ -259,7 +259,7 @@ void Supply::add_supply(GpuIndex gpu, double weight) {
   const std::size_t width = frame_->grid.width();
   const NodeIndex root = tree.root();
   for (PointIndex a = switch_point_, end = frame_->grid.end();
-       a < end;) {  // backwards: the last stretch of any group first
+       a < end;) {  // backwards: the last range of a group first
     PointIndex begin = a;
     const std::vector<double>& any = any_[idx(terms.model)];
     const std::vector<double>& base = any_base_[idx(terms.model)];
@@ -298,7 +298,7 @@ void Supply::add_wanted(ModelIndex model, const PlannedPiece& wanted, const Piec
   add_beginning(piece.service, wanted, share);
 }
 
-/// Between groups pieces may follow each other on every site of the GPU at once.
+/// When the group changes, new pieces may follow old ones on every site of the GPU at once.
 bool Supply::is_quick(const PlannedPiece& wanted) const { return wanted.is_on_same_site || terms_->groups > 1; }
 
 SlotIndex Supply::ready_slot(ServiceIndex service, int use, SlotIndex from, bool is_quick) const {
@@ -373,7 +373,7 @@ void Supply::spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, co
 }
 
 double& Supply::spread_amount(ServiceIndex service, int use, const PlannedPiece& wanted) {
-  static_assert(kRetraining == -1);  // uses are counted from there
+  static_assert(kRetraining == -1);  // uses are counted from kRetraining
   const std::size_t width = frame_->grid.width();
   const std::size_t row = 2 * idx(use - kRetraining) + (is_quick(wanted) ? 1 : 0);
   return amounts_[first_amount_[idx(service)] + (row * width + idx(wanted.from_point)) * width +
@@ -417,7 +417,7 @@ double Supply::value(const std::vector<double>& prices, double spread, std::vect
   return sum;
 }
 
-/// GPUs of each model at equal distances, each counted for those between.
+/// Chooses GPUs of each model at equal distances; each also represents those in between.
 void Supply::choose_gpus(int most) {
   const Problem& problem = terms_->problem;
   const int stride = std::max(1, static_cast<int>(problem.gpus.size()) / std::max(1, most));

@@ -1,4 +1,4 @@
-/// The GPUs' part of the bound: the largest income of each at given prices, and its supply then.
+/// The GPUs' part of the bound: the largest income of each GPU at given prices, and the supply that earns it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace berth::planner::fleet {
 
-/// The largest worth of a request per second in each slot (the tail as a whole): at that price others would take it.
+/// The largest worth of a request per second in each slot (the tail as a whole): at that price others would use it.
 struct PriceCaps {
   std::vector<std::vector<std::vector<double>>> serving;  ///< [service][variant][slot]
   std::vector<std::vector<double>> floor;                 ///< [service][slot]; empty without a floor
@@ -22,12 +22,12 @@ class Supply {
   /// The frame must outlive this.
   explicit Supply(const PriceFrame& frame);
 
-  /// Chooses at most `most` GPUs, evenly spaced over each model; each counts for those around it.
+  /// Chooses at most `most` GPUs, evenly spaced over each model; each represents those around it.
   void choose_gpus(int most);
   /// The sum over the chosen GPUs of A(root, end) at the prices (planner/many_gpus/space.h). Their supply is added to
   /// `slope`, where pieces worth up to `spread` less than the best one get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
-  /// Whether values count take-overs (TakeOvers): only then are they a bound where changes have a price.
+  /// Whether values count take-overs: where changes have a price, they are a bound only then.
   void count_take_overs(TakeOvers take_overs) { take_overs_ = take_overs; }
   /// Sets reference prices: relative shortfalls are measured against at least the worths at these prices.
   void set_reference(const std::vector<double>& prices);
@@ -44,7 +44,7 @@ class Supply {
     std::vector<double> floor;
     std::vector<double> progress;
   };
-  /// Of the spaces of each model for each group, and for all groups together.
+  /// Index of a space: of each model for each group, and for all groups together.
   using SpaceIndex = Index<struct SpaceTag>;
   [[nodiscard]] SpaceIndex space_of(ModelIndex model, GroupIndex group) const {
     return SpaceIndex(model * (terms_->groups + 1) + group);
@@ -69,7 +69,7 @@ class Supply {
   const PriceFrame* frame_;
   const Terms* terms_;
   std::int64_t nodes_ = 0;
-  std::vector<double> weights_;  ///< [gpu]: how many it counts for
+  std::vector<double> weights_;  ///< [gpu]: the number of GPUs that it represents
   std::vector<Sums> sums_;
   std::vector<std::vector<std::vector<Offer>>> offers_;  ///< [space][kind]
   std::vector<std::vector<PieceTable>> tables_;          ///< [space][kind]
@@ -80,8 +80,8 @@ class Supply {
   std::vector<PieceTable> pin_tables_;
   std::vector<NewSpace> new_spaces_;
   std::vector<double> worths_;
-  /// Requests or progress per second of spread pieces of all kinds, which go to the slope together:
-  /// [service][use from kRetraining on][is quick][from point][until point].
+  /// Requests or progress per second of spread pieces of all kinds, added to the slope together: [service][use from
+  /// kRetraining on][is quick][from point][until point].
   std::vector<double> amounts_;
   std::vector<std::size_t> first_amount_;  ///< [service]
   GpuWalk walk_;
@@ -93,7 +93,7 @@ class Supply {
   TakeOvers take_overs_ = TakeOvers::kIgnored;
   // Results for the GPU solved last.
   SpaceIndex space_;
-  PointIndex switch_point_;  ///< from which on other groups may be there
+  PointIndex switch_point_;  ///< from here on other groups may use the GPU
 };
 
 }  // namespace berth::planner::fleet

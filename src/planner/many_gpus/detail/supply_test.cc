@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSupplySeeds = berth::testing::by_build(40, 12);
 constexpr int kEveryGpu = 1'000'000;
-constexpr double kNoSpread = 1e-12;  ///< the best pieces alone, and those that are worth the same
+constexpr double kNoSpread = 1e-12;  ///< only the best pieces, and those of equal worth
 
 Problem supply_problem(std::uint64_t seed, int rules_percent) {
   return testing::ProblemGenerator(testing::shape_of_market({"A30-24GB", "A100-80GB"}, rules_percent), Rng(seed))
@@ -45,7 +45,7 @@ struct Market {
   std::vector<double> prices;
 };
 
-/// Nothing that GPUs may do earns more at any prices.
+/// No schedule earns more at any prices.
 TEST(FleetSupply, NoScheduleEarnsMore) {
   int judged = 0;
   double best_share = 0;
@@ -69,7 +69,7 @@ TEST(FleetSupply, NoScheduleEarnsMore) {
   EXPECT_GT(best_share, 0.6);
 }
 
-/// All GPUs may change at once: what stands longer than to a point of the grid is counted to that point alone.
+/// Lets all GPUs change at once: a piece that stays beyond a grid point is counted only up to that point.
 void let_all_change_at_once(Problem& problem) {
   problem.is_frozen.clear();
   for (GpuTerms& gpu : problem.gpus) {
@@ -78,7 +78,7 @@ void let_all_change_at_once(Problem& problem) {
   }
 }
 
-/// What GPUs supply is worth at the prices what they earn, and as a slope it holds at all other prices.
+/// At the prices, the worth of the GPUs' supply is their income; as a slope, it is valid at all other prices.
 TEST(FleetSupply, WhatIsSuppliedIsTheSlopeOfWhatIsEarned) {
   for (std::uint64_t seed = 0; seed < kSupplySeeds; ++seed) {
     SCOPED_TRACE(seed);
@@ -126,7 +126,7 @@ TEST(FleetSupply, FewGpusStandForAllThatAreLikeThem) {
   for (std::size_t k = 0; k + 1 < all.size(); ++k) EXPECT_NEAR(few[k], all[k], 1e-6 * (1 + std::abs(all[k])));
 }
 
-/// A request of a variant pays for its own rung and those behind it, in the tail as long as that is.
+/// A request of a variant pays for its own rung and those after it; in the tail, for the tail's whole length.
 TEST(FleetSupply, CapsAreThePricesOfEachSlot) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);

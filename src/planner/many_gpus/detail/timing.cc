@@ -8,7 +8,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kWorthMoving = 1e-9;  ///< of the most that a schedule can be worth
+constexpr double kWorthMoving = 1e-9;  ///< of the most that any schedule is worth
 constexpr std::array kShiftsTried = {-12, -6, -3, -1, 1, 3, 6, 12};
 constexpr int kMovesMax = 4;  ///< of one change
 
@@ -51,7 +51,7 @@ double Timing::improve(FleetState& state, GpuIndex gpu) {
   return sum;
 }
 
-/// Notes what begins and ends with a change. False where that is a retraining.
+/// Records the pieces that begin and end with a change. False if one of them is a retraining.
 bool Timing::begin(const FleetState& state, GpuIndex gpu, std::size_t change) {
   const Path& path = state.path(gpu);
   model_ = terms_->problem.gpus[idx(gpu)].model;

@@ -14,8 +14,8 @@ class Timing {
  public:
   explicit Timing(const Terms& terms) : terms_(&terms) {}
 
-  /// Moves each change of a GPU to the best of some slots around it, as long as that gains. Changes with retraining are
-  /// left alone. Returns the gain in score.
+  /// Moves each change of a GPU to the best of some slots around it, while that gains. Changes with retraining are not
+  /// moved. Returns the gain in score.
   double improve(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
@@ -41,7 +41,7 @@ class Timing {
   std::int64_t nodes_ = 0;
   ModelIndex model_;
   SlotIndex slot_;
-  std::vector<Stay> begun_;  ///< with the change at hand
+  std::vector<Stay> begun_;  ///< by the change being moved
   std::vector<Stay> ended_;
   std::vector<Shift> shifts_;
   std::vector<double> capacity_;

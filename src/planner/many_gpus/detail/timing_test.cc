@@ -12,7 +12,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// Changes that come late move to where they gain, and what it says that it gains is what the schedule gains.
+/// Late changes move to slots where they gain, and the returned gain is that of the schedule.
 TEST(FleetTiming, LateChangesComeEarlierAndTheGainIsExact) {
   int moved = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -10,8 +10,8 @@
 
 namespace berth::planner::testing {
 
-/// Loads as a forecaster gives them: quantiles around a mean that rises or falls by up to 20 % over the window, further
-/// apart the further away.
+/// Loads like those of a forecaster: quantiles around a mean that rises or falls by up to 20 % over the window, with a
+/// spread that grows with the lead.
 inline void forecast_loads(Rng rng, Problem& problem) {
   for (ServiceTerms& service : problem.services) {
     const double mean =

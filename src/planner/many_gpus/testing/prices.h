@@ -1,4 +1,4 @@
-/// What schedules supply at prices, counted piece by piece: to hold the fleet's bound against.
+/// The supply of schedules, counted piece by piece: a reference for the fleet's bound.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace berth::planner::testing {
 
 /// By the index of each price: capacity and floors in seconds x requests per second, progress, and changes used (below
-/// 0). What stands outside is not supplied by GPUs.
+/// 0). Capacity outside is not supplied by GPUs.
 [[nodiscard]] inline std::vector<double> supplied(const fleet::PriceFrame& frame, const fleet::FleetState& state) {
   using fleet::idx;
   const fleet::Terms& terms = *frame.terms;
@@ -58,7 +58,7 @@ namespace berth::planner::testing {
   return std::inner_product(prices.begin(), prices.end(), amounts.begin(), 0.0);
 }
 
-/// Prices from 0 to a little above the largest that anyone pays.
+/// Prices from 0 to slightly above the highest that any service pays.
 [[nodiscard]] inline std::vector<double> any_prices(const std::vector<double>& price_max,
                                                     const std::vector<double>& scales, Rng& rng) {
   std::vector<double> prices;

@@ -18,10 +18,10 @@ namespace berth::planner::testing {
 /// The slots of a step of a grid that has all of them.
 inline constexpr int kEverySlot = 1;
 
-/// What differs by less is rounding.
+/// Smaller differences are rounding.
 inline constexpr double kNear = 1e-9;
 
-/// Floors and budgets are left aside: random changes hardly ever keep them.
+/// Without floors and budgets, which random changes hardly ever keep.
 [[nodiscard]] inline Problem without_floors_and_budgets(Problem problem) {
   for (ServiceTerms& service : problem.services) {
     service.floor_rate = 0;
@@ -55,7 +55,7 @@ inline constexpr double kNear = 1e-9;
   return pieces;
 }
 
-/// Some of what is there goes on, the rest is drawn anew.
+/// Some of the existing pieces continue, the rest is drawn at random.
 [[nodiscard]] inline Configuration any_configuration(const Problem& problem, const ModelTerms& model,
                                                      const Configuration& from, Rng& rng) {
   Configuration pieces;
@@ -81,8 +81,8 @@ inline constexpr double kNear = 1e-9;
   return pieces;
 }
 
-/// Gives a GPU of a schedule random changes, each of which leaves the schedule without faults but for floors and
-/// budgets. Requires: it has none.
+/// Gives a GPU of a schedule random changes, each of which keeps the schedule free of faults except for floors and
+/// budgets. Requires: the GPU has no changes.
 inline void draw_changes(const Problem& problem, GpuIndex gpu, Rng& rng, Schedule& schedule) {
   const Problem judged = without_floors_and_budgets(problem);
   const GpuTerms& terms = problem.gpus[static_cast<std::size_t>(gpu)];
@@ -102,7 +102,8 @@ inline void draw_changes(const Problem& problem, GpuIndex gpu, Rng& rng, Schedul
   }
 }
 
-/// A schedule of random changes, without faults but for floors and budgets. Nothing: what stands has one.
+/// A schedule of random changes, without faults except for floors and budgets. Nothing if the standing pieces have a
+/// fault.
 [[nodiscard]] inline std::optional<Schedule> any_schedule(const Problem& problem, Rng& rng) {
   Schedule schedule{.gpus = std::vector<std::vector<Change>>(problem.gpus.size())};
   if (find_fault(without_floors_and_budgets(problem), schedule)) return std::nullopt;
@@ -118,7 +119,7 @@ inline void draw_changes(const Problem& problem, GpuIndex gpu, Rng& rng, Schedul
   return schedule;
 }
 
-/// A problem with its terms, and a random schedule of it where one was found.
+/// A problem with its terms, and a random schedule of it if one was found.
 struct ScheduledFleet {
   ScheduledFleet(Problem of, std::uint64_t seed) : problem(std::move(of)) {
     Rng rng = Rng(seed).split("schedule");

@@ -8,12 +8,12 @@
 namespace berth::planner {
 namespace {
 
-/// More symmetries than these are left unused.
+/// Further symmetries are ignored.
 constexpr std::size_t kSymmetriesMax = 64;
 
 }  // namespace
 
-/// Pieces of one service, kind and use that are to be placed, and what is placed already.
+/// The pieces to be placed, in groups of one service, kind and use, and those placed already.
 struct Arrangements::Placing {
   struct PlacingGroup {
     KindIndex kind = KindIndex(0);
@@ -26,11 +26,11 @@ struct Arrangements::Placing {
   };
   std::vector<PlacingGroup> groups;
   std::vector<const Piece*> old;  ///< [site], the standing piece there
-  std::vector<Piece> unused;      ///< standing pieces that do nothing the search counts
+  std::vector<Piece> unused;      ///< standing pieces that do nothing that counts in the search
   std::uint64_t taken = 0;
   std::uint64_t chosen = 0;
   Configuration pieces;
-  std::vector<Share> most;            ///< that may still be kept
+  std::vector<Share> most;            ///< the shares that may still be kept
   std::vector<Piece> used;            ///< standing pieces that may be kept
   std::vector<std::size_t> group_of;  ///< [used]
   const IsWorth* is_worth = nullptr;
@@ -64,7 +64,7 @@ ServiceIndex Arrangements::pin_of(SiteIndex site) const {
   return kNoService;
 }
 
-/// Permutations of the sites that keep kinds, clashes and pins. Sites that clash with most come first: they leave few
+/// Permutations of the sites that keep kinds, clashes and pins. Sites with the most clashes come first: they leave few
 /// choices.
 void Arrangements::find_symmetries() {
   std::vector<SiteIndex> order(case_.model.sites.size());
@@ -217,7 +217,7 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
       placing.groups.push_back({.kind = share.retraining_kind, .service = service, .use = kRetraining, .count = 1});
     }
   }
-  // Those with the fewest sites first.
+  // The groups with the fewest sites first.
   std::ranges::sort(placing.groups, [&](const Placing::PlacingGroup& a, const Placing::PlacingGroup& b) {
     const std::size_t sites_a = sites_of_kind_[a.kind].size();
     const std::size_t sites_b = sites_of_kind_[b.kind].size();
@@ -280,7 +280,7 @@ bool Arrangements::keep(Placing& placing, std::size_t next) const {
   return goes_on;
 }
 
-/// The new pieces of a group, of which `placed` stand already, on its sites from number `first` on.
+/// Places the new pieces of a group, of which `placed` are placed already, on its sites from number `first` on.
 bool Arrangements::place(Placing& placing, std::size_t group, int placed, std::size_t first) const {
   if (group == placing.groups.size()) return place_unused(placing, 0);
   const Placing::PlacingGroup& what = placing.groups[group];
@@ -294,9 +294,9 @@ bool Arrangements::place(Placing& placing, std::size_t group, int placed, std::s
     const SiteIndex site = sites[i];
     if ((placing.taken >> site & 1) != 0) continue;
     const Piece* old = placing.old[site];
-    // It would continue: that was tried before.
+    // The old piece would continue, which was tried before.
     if (old != nullptr && old->service == what.service && old->use == what.use) continue;
-    // A twin that is free and has seen the same would do as well.
+    // A free twin site with the same history would do as well.
     bool is_needless = false;
     for (std::uint64_t twins = twins_[site] & ~placing.taken; twins != 0 && !is_needless; twins &= twins - 1) {
       is_needless = is_same(placing.old[std::countr_zero(twins)], old);

@@ -57,7 +57,7 @@ ServiceIndex pin_on(const GpuCase& gpu_case, SiteIndex site) {
   return kNoService;
 }
 
-/// Whether the sites can be exchanged, and what stood on them too.
+/// Whether the sites, with the pieces on them, can be exchanged.
 bool are_equal_sites(const GpuCase& gpu_case, const Configuration& from, SiteIndex a, SiteIndex b) {
   const std::vector<Site>& sites = gpu_case.model.sites;
   if (sites[a].kind != sites[b].kind || pin_on(gpu_case, a) != pin_on(gpu_case, b)) return false;
@@ -71,7 +71,7 @@ bool are_equal_sites(const GpuCase& gpu_case, const Configuration& from, SiteInd
   return old_a->service == old_b->service && old_a->use == old_b->use;
 }
 
-/// The least configuration that exchanges of equal sites lead to: each site takes the least of what stands on those
+/// The smallest configuration reachable by exchanges of equal sites: each site takes the smallest piece among the sites
 /// equal to it.
 Configuration least_by_exchanges(const GpuCase& gpu_case, const Configuration& from, Configuration pieces) {
   const int sites = static_cast<int>(gpu_case.model.sites.size());
@@ -97,7 +97,7 @@ Configuration least_by_exchanges(const GpuCase& gpu_case, const Configuration& f
   return pieces;
 }
 
-/// Calls `judge` with a case, what stands, and some shares, with each configuration that has them.
+/// Calls `judge` with a case, the standing pieces and some shares, and with each configuration that has these shares.
 void for_each_wish(const std::function<void(const GpuCase&, Arrangements&, const Arrangement&,
                                             const std::vector<Share>&, const std::set<Configuration>&)>& judge) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
@@ -156,7 +156,7 @@ TEST(Arrangements, LeaveOutWhatIsNotWorthwhile) {
                                               [&](const Configuration& to) { return visited.insert(to).second; }));
       return visited;
     };
-    // Whatever loses more than one slice of those that it could keep.
+    // Rejects placements that keep fewer than all but one of the slices that could be kept.
     const auto count_of = [&](const std::vector<Share>& of) {
       int count = 0;
       for (std::size_t s = 0; s < of.size(); ++s) {
@@ -197,7 +197,7 @@ TEST(Arrangements, StopWhereTheVisitorSaysSo) {
   });
 }
 
-/// What the checker of schedules says about a change of an empty GPU to each configuration.
+/// Compared with the checker of schedules, for a change of an empty GPU to each configuration.
 TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
   int refused = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
@@ -229,7 +229,7 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
   EXPECT_GT(refused, 0);
 }
 
-/// Progress, and slices that serve no service.
+/// Progress, and slices that do not serve.
 TEST(Arrangements, CountTheirPieces) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kArrangementsSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
@@ -300,7 +300,7 @@ TEST(Arrangements, AreAlikeWhereASymmetryLeadsFromOneToTheOther) {
       classes.emplace(arrangements[arrangements.number_of(each)].alike, std::move(least));
       ++compared;
     }
-    // As many pairs as numbers and as many as classes: they are one to one.
+    // As many pairs as numbers and as classes: the mapping is one to one.
     std::set<AlikeIndex> numbers;
     std::set<Configuration> representatives;
     for (const auto& [number, least] : classes) {

@@ -8,8 +8,7 @@ namespace berth::planner {
 namespace {
 
 constexpr int kPivotsMax = 300;
-/// After this many pivots the first column that helps is taken instead of the best one, so that the method cannot
-/// cycle.
+/// After this many pivots the first improving column is taken instead of the best one, so that the method cannot cycle.
 constexpr int kPivotsGreedy = 150;
 constexpr double kPivotMin = 1e-9;
 
@@ -20,7 +19,7 @@ BlockPrices::BlockPrices(const GpuCase& gpu_case)
       kinds_(gpu_case.rooms.kinds()),
       services_(static_cast<int>(gpu_case.bundles.size())),
       rows_(kinds_ + services_ + 1) {
-  // Every service has nothing, and the GPU is some room.
+  // The first basis: every service has the empty room, and the GPU is some maximal room.
   const RoomIndex room = gpu_case.rooms.maximal().front();
   inverse_.assign(ix(rows_) * ix(rows_), 0);
   for (int row = 0; row < rows_; ++row) inverse_[ix(row) * ix(rows_) + ix(row)] = 1;
@@ -66,7 +65,7 @@ std::vector<double> BlockPrices::duals(const std::vector<std::vector<double>>& v
   return dual;
 }
 
-/// The column that gains most, or the first that gains; whether there is one.
+/// Finds the column that gains most, or the first that gains. Returns whether there is one.
 bool BlockPrices::price(const std::vector<std::vector<double>>& values, const std::vector<double>& dual,
                         bool takes_first, RoomChoice& best) const {
   const Rooms& rooms = case_.rooms;

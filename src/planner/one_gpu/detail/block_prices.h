@@ -1,4 +1,4 @@
-/// Exact prices of the room of one GPU for a range of slots in which nothing changes.
+/// Exact prices of the space of one GPU for a range of slots in which nothing changes.
 #pragma once
 
 #include <vector>
@@ -7,18 +7,18 @@
 
 namespace berth::planner {
 
-/// Solves, for values v[s][r] of service s with room r (-infinity: of no use),
+/// Solves, for values v[s][r] of service s with room r (-infinity: unusable),
 ///     max  sum v[s][r] x[s][r]
 ///     s.t. for each kind: sum count(r) x[s][r] <= sum count(r) y[r],  sum_r x[s][r] = 1,  sum y[r] = 1
 /// by the primal simplex method with a dense inverse of the basis (kinds + services + 1 rows). Its dual prices of the
-/// kinds give the least of all bounds "most expensive room + what each service gains alone". The next call starts from
-/// the last basis: the rows stay, values change.
+/// kinds minimise the bound "most expensive room + the best gain of each service alone". The next call starts from the
+/// last basis: the rows stay, values change.
 class BlockPrices {
  public:
   /// Keeps a reference to the case.
   explicit BlockPrices(const GpuCase& gpu_case);
 
-  /// Prices of the kinds, not negative; near the best ones if the pivots do not suffice.
+  /// Prices of the kinds, >= 0; near-optimal if the limit of pivots is reached.
   [[nodiscard]] std::vector<double> solve(const std::vector<std::vector<double>>& values);
 
  private:
@@ -27,8 +27,8 @@ class BlockPrices {
     enum class Of { kService, kGpu, kSlack };
     Of of = Of::kSlack;
     ServiceIndex service = ServiceIndex(0);  ///< of kService
-    RoomIndex room = RoomIndex(0);           ///< of kService and kGpu
-    KindIndex kind = KindIndex(0);           ///< of kSlack
+    RoomIndex room = RoomIndex(0);           ///< for kService and kGpu
+    KindIndex kind = KindIndex(0);           ///< for kSlack
   };
   [[nodiscard]] double value_of(const RoomChoice& column, const std::vector<std::vector<double>>& values) const;
   void fill(const RoomChoice& column, std::vector<double>& entries) const;

@@ -25,7 +25,7 @@ double worth(const Rooms& rooms, RoomIndex room, const std::vector<double>& pric
   return sum;
 }
 
-/// The most expensive room, and what each service gains alone.
+/// The most expensive room plus the best gain of each service alone.
 double bound_at_room_prices(const Rooms& rooms, const RoomValues& values, const std::vector<double>& prices) {
   double bound = 0;
   for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) bound = std::max(bound, worth(rooms, room, prices));
@@ -51,7 +51,7 @@ double best_shared(const Rooms& rooms, const RoomValues& values, ServiceIndex se
   return best;
 }
 
-/// Larger rooms are worth more, or nothing is known about them. Which ones are of no use stays from call to call.
+/// Larger rooms are worth more, or worths are arbitrary. The unusable rooms stay the same from call to call.
 RoomValues drawn_room_values(const Rooms& rooms, int services, std::uint64_t seed, Rng& rng) {
   RoomValues values;
   for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
@@ -69,7 +69,7 @@ RoomValues drawn_room_values(const Rooms& rooms, int services, std::uint64_t see
   return values;
 }
 
-/// The bound is convex: where no step lowers it, it is the least.
+/// The bound is convex: if no step lowers it, it is minimal.
 void expect_least(const Rooms& rooms, const RoomValues& values, const std::vector<double>& prices, Rng& rng) {
   const double least = bound_at_room_prices(rooms, values, prices);
   const double tolerance = 1e-7 * (1 + std::abs(least));
@@ -122,8 +122,8 @@ TEST(BlockPrices, GiveTheLeastBoundOnAWholeGpu) {
   }
 }
 
-/// Three services want a quarter for 10, 8 and 6 and the rest of them nothing: four quarters are enough, and free. At
-/// five services one is left out: a quarter costs what that one would give for it at least, and no more than the next.
+/// Three services value a quarter at 10, 8 and 6, the others at nothing: four quarters are enough, and free. With five
+/// services one is left out: a quarter costs at least its value to that one, and at most its value to the next.
 TEST(BlockPrices, AreWhatTheFirstOneLeftOutWouldGive) {
   for (const int services : {3, 5}) {
     const Problem problem = testing::quarters_problem(services, 2);

@@ -1,4 +1,4 @@
-/// What one service may hold of one GPU for serving.
+/// The sets of serving slices that one service may hold on one GPU.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace berth::planner {
 
-/// Numbers of a service's bundles, and of what they consist of.
+/// Indices of a service's bundles, and of the items in them.
 using BundleIndex = Index<struct BundleTag>;
 using ItemIndex = Index<struct ItemTag>;
 inline constexpr BundleIndex kNoBundle(-1);
 inline constexpr BundleIndex kEmptyBundle(0);
 inline constexpr ItemIndex kNoItem(-1);
 
-/// The multisets ("bundles") of items, an item being a kind of slice with a variant, that a service can hold of a GPU.
+/// The multisets ("bundles") of items, an item being a kind of slice with a variant, that a service can hold on a GPU.
 /// Retraining pieces are not included. Bundle 0 is empty, and a part of a bundle has a smaller number.
 struct Bundles {
   struct Item {
@@ -31,11 +31,11 @@ struct Bundles {
   std::vector<RoomIndex> room;       ///< [bundle]
   std::vector<LevelIndex> level;     ///< [bundle], of the capacity, see Served
   std::vector<double> rate;          ///< [bundle], requests per second of all pieces
-  std::vector<BundleIndex> add;      ///< [bundle x items + item], kNoBundle where there is no room
-  std::vector<BundleIndex> remove;   ///< [bundle x items + item], kNoBundle where it has none
+  std::vector<BundleIndex> add;      ///< [bundle x items + item], kNoBundle if it does not fit
+  std::vector<BundleIndex> remove;   ///< [bundle x items + item], kNoBundle if it has none
   std::vector<std::uint8_t> counts;  ///< [bundle x items + item]
 
-  /// kNoItem where a kind of slice has no rate in the variant.
+  /// The item of a kind and variant; kNoItem if the kind has no rate in the variant.
   [[nodiscard]] ItemIndex item(KindIndex kind, int variant) const {
     return item_of[ix(kind) * ix(variants) + ix(variant)];
   }
@@ -53,7 +53,7 @@ struct Bundles {
   }
 };
 
-/// All of a service's bundles on GPUs of a model; the levels of their capacities are made in `served`.
+/// All of a service's bundles on GPUs of a model; the levels of their capacities are created in `served`.
 [[nodiscard]] Bundles make_bundles(const ModelTerms& model, const Rooms& rooms, const ServiceTerms& terms,
                                    ServiceIndex service, Served& served);
 

@@ -30,7 +30,7 @@ Held held_by(const Bundles& bundles, BundleIndex bundle) {
   return held;
 }
 
-/// What every placing of serving pieces of a service gives it.
+/// The capacity of every placement of a service's serving pieces.
 class ServicePlacings {
  public:
   ServicePlacings(const ModelTerms& model, ServiceIndex service) : model_(model), service_(service) { add(0, 0); }
@@ -115,7 +115,7 @@ void expect_figures(BundlesCase& of, BundleIndex bundle) {
   EXPECT_NEAR(of.served.value(of.bundles.level[bundle], true, SlotIndex(0), end), value, 1e-9 * (1 + std::abs(value)));
 }
 
-/// `numbers` knows each bundle by what it holds.
+/// `numbers`: the bundle of each content.
 void expect_steps(const Bundles& bundles, const std::map<Held, BundleIndex>& numbers) {
   for (const auto& [held, bundle] : numbers) {
     for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {

@@ -41,7 +41,7 @@ double ChangeBound::of(LabelIndex label, SlotIndex t, const std::vector<Share>& 
   const Wish wish{.label = label, .slot = t, .shares = shares, .kept = kept};
   const KindSet creates = kinds_to_create(wish);
   if (!create_matters_) return with_kept(wish, creates).value;
-  // Fewer kept pieces can do no better than all of them where nothing has to be created.
+  // If nothing has to be created, keeping fewer pieces is no better than keeping all of them.
   const WithKept most = with_kept(wish, {});
   if (!most.gets_done && !(most.value > incumbent_.cutoff())) return most.value;
   const double bound = with_kept(wish, creates).value;
@@ -84,7 +84,7 @@ ChangeBound::KindSet ChangeBound::kinds_to_begin(const Wish& wish) const {
   return begins;
 }
 
-/// The best of a bound and of those where one kept piece less of a useful kind is kept.
+/// The maximum of a bound and of the bounds with one kept piece of a useful kind less.
 double ChangeBound::of_fewer(const Wish& wish, const KindSet& useful, double bound) {
   std::vector<Share> fewer = wish.kept;
   for (const ServiceIndex service : indices_of<ServiceIndex>(wish.shares)) {
@@ -118,7 +118,7 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
     run_until(wish, service, end, state, served);
     if (was_open && !state.is_open()) {
       gets_done = true;
-      // The new piece may be ready later than it is here, and it is not known which is better.
+      // The new piece may be ready later than assumed here, and which of the two is better is unknown.
       if (times_[service].trains_from > wish.slot) return {.value = label.bound, .gets_done = true};
     }
     if (may_lose_by_done(wish, service, was_open, end, state)) return {.value = label.bound, .gets_done = true};
@@ -133,8 +133,8 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
   return {.value = served + (bound_.has_prices() ? std::min(alone, together) : together), .gets_done = gets_done};
 }
 
-/// Whether a retraining that is done until `end` may be worth less than one that is not: a piece that retrains here
-/// need not be there by then.
+/// Whether a retraining that is completed by `end` may be worth less than one that is not: a piece that retrains here
+/// need not exist by then.
 bool ChangeBound::may_lose_by_done(const Wish& wish, ServiceIndex service, bool was_open, SlotIndex end,
                                    const ModelState& state) const {
   if (case_.loses_by_done[service] == 0) return false;
@@ -143,7 +143,7 @@ bool ChangeBound::may_lose_by_done(const Wish& wish, ServiceIndex service, bool 
   return case_.is_due_within(service, wish.slot, end);
 }
 
-/// Sets when each service's pieces are ready; gives the slot in which all are.
+/// Sets when each service's pieces are ready; returns the slot in which all are.
 SlotIndex ChangeBound::set_times(const Wish& wish, const KindSet& creates) {
   const Problem& problem = case_.problem;
   const SlotIndex t = wish.slot;
@@ -175,7 +175,7 @@ SlotIndex ChangeBound::set_times(const Wish& wish, const KindSet& creates) {
   return case_.capped(end);
 }
 
-/// Adds what a service gets until all is ready.
+/// Adds the value of a service until all pieces are ready.
 void ChangeBound::run_until(const Wish& wish, ServiceIndex service, SlotIndex end, ModelState& state,
                             double& served) const {
   const Share& now = wish.shares[service];
@@ -197,7 +197,7 @@ void ChangeBound::run_until(const Wish& wish, ServiceIndex service, SlotIndex en
   }
 }
 
-/// The joint bound of the rest, from when all is ready.
+/// The joint bound from the slot in which all pieces are ready.
 double ChangeBound::joint_from(const Wish& wish, SlotIndex end) {
   bundles_.clear();
   for (const Share& share : wish.shares) bundles_.push_back(share.bundle);

@@ -18,20 +18,20 @@ class ChangeBound {
   ChangeBound(const GpuCase& gpu_case, const Arrangements& arrangements, const Labels& labels, LabelBound& bound,
               const Incumbent& incumbent);
 
-  /// Of a change in slot t if no standing pieces but `kept` continue.
+  /// The bound of a change in slot t if only the standing pieces in `kept` continue.
   ///
   /// A piece that does not continue can be given to another service, which then need not create one. So the bound is
-  /// the best of all ways to discard one kept piece of each of some kinds of which none would be left. Below the cutoff
-  /// it need not be exact.
+  /// the best over all ways to discard one kept piece each of some kinds of which no other piece would become free.
+  /// Below the cutoff it need not be exact.
   [[nodiscard]] double of(LabelIndex label, SlotIndex t, const std::vector<Share>& shares,
                           const std::vector<Share>& kept);
-  /// If all pieces continue that can.
+  /// The same if all pieces continue that can.
   [[nodiscard]] double of(LabelIndex label, SlotIndex t, const std::vector<Share>& shares);
 
  private:
   static constexpr std::size_t kKindsMax = 64;  ///< as many as sites
   using KindSet = std::bitset<kKindsMax>;
-  /// A bound, and whether a retraining is done before all is ready.
+  /// A bound, and whether a retraining is completed before all pieces are ready.
   struct WithKept {
     double value = 0;
     bool gets_done = false;
@@ -43,7 +43,7 @@ class ChangeBound {
     const std::vector<Share>& shares;
     const std::vector<Share>& kept;
   };
-  /// When the new pieces of a service serve and retrain.
+  /// The slots from which the new pieces of a service serve and retrain.
   struct Times {
     SlotIndex serves_from = SlotIndex(0);
     SlotIndex trains_from = SlotIndex(0);
@@ -64,10 +64,10 @@ class ChangeBound {
   const Labels& labels_;
   LabelBound& bound_;
   const Incumbent& incumbent_;
-  bool create_matters_ = false;  ///< some piece is ready later where it has to be created
-  // Of with_kept, which is asked so often that it should not allocate.
+  bool create_matters_ = false;  ///< some piece is ready later if it has to be created
+  // Scratch of with_kept, which is called so often that it should not allocate.
   std::vector<Times> times_;          ///< [service]
-  std::vector<ModelState> models_;    ///< [service], when all is ready
+  std::vector<ModelState> models_;    ///< [service], when all pieces are ready
   std::vector<BundleIndex> bundles_;  ///< [service]
 };
 

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kPlacingsMax = 40;  // of one change
 
-/// Whether a model would be done when all is ready if its slice were handed over, and is not because it is created. The
-/// bound of the change takes it for done, which is worth no less, but can have the lower bound.
+/// Whether a retraining would be completed when all is ready if its slice were handed over, but is not because the
+/// slice is created. The change bound assumes it completed, which is worth no less, but may have the lower bound.
 bool is_done_only_without_creating(const SearchState& state, const Label& child) {
   const Problem& problem = state.gpu_case.problem;
   const ModelTerms& terms = state.gpu_case.model;
@@ -43,7 +43,7 @@ bool is_done_only_without_creating(const SearchState& state, const Label& child)
   return false;
 }
 
-/// The bound of the label that a placing leads to; nothing where it is not allowed, or cannot be compared.
+/// The bound of the label that a placement leads to; nothing if it is not allowed or cannot be compared.
 std::optional<double> bound_of_placing(SearchState& state, SlotIndex t, const Configuration& to) {
   const ArrangementIndex number = state.arrangements.number_of(to);
   const Label& root = state.labels[LabelIndex(0)];
@@ -62,7 +62,7 @@ std::optional<double> bound_of_placing(SearchState& state, SlotIndex t, const Co
   return bound;
 }
 
-/// However the pieces are placed, what the services get is worth no more than was said before they were.
+/// No placement of the pieces is worth more than the bound computed before placing.
 TEST(ChangeBound, IsNoLessThanThatOfAnyPlacing) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(2000, 60))) {
@@ -96,7 +96,7 @@ TEST(ChangeBound, IsNoLessThanThatOfAnyPlacing) {
   EXPECT_GT(judged, 0);
 }
 
-/// Prices and a search with a root label, to ask for the bounds of its changes.
+/// Prices and a search with a root label, to query the bounds of its changes.
 struct Asked {
   explicit Asked(const Problem& problem)
       : gpu_case(problem),
@@ -106,7 +106,7 @@ struct Asked {
     state.bound.use(prices);
     state.restart_pass({});
   }
-  /// Of a change of the root in slot 0.
+  /// The bound of a change of the root in slot 0.
   double bound_of(const Configuration& to) {
     const std::vector<Share> shares = state.arrangements[state.arrangements.number_of(to)].shares;
     return change_bound.of(LabelIndex(0), SlotIndex(0), shares);
@@ -123,8 +123,8 @@ double worth_of(const Problem& problem, const Configuration& to) {
   return evaluate(problem, schedule).objective;
 }
 
-/// The other service leaves its quarter for a half. A retraining that takes the quarter over is done in the only slot,
-/// and its progress is worth nothing then; on a quarter that is created it stays unfinished, which is worth 90.
+/// The other service leaves its quarter for a half. A retraining that takes over the quarter is completed in the only
+/// slot, and its progress is then worth nothing; on a created quarter it stays unfinished, which is worth 90.
 TEST(ChangeBound, DoesNotTakeSoonerDoneForBetter) {
   Problem problem = testing::quarters_problem(2, 1);
   problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(1), .use = 0}, .ready_in = 0}};
@@ -136,7 +136,7 @@ TEST(ChangeBound, DoesNotTakeSoonerDoneForBetter) {
   EXPECT_GE(Asked(problem).bound_of(created), 90);
 }
 
-/// A retraining that lowers the accuracy, on a slice that is handed over to serve: it is never done.
+/// A retraining that lowers the accuracy, on a slice that is handed over to serve: it is never completed.
 TEST(ChangeBound, DoesNotCountOnAStandingRetraining) {
   Problem problem = testing::quarters_problem(1, 4);
   problem.gpus[0].standing = {

@@ -6,7 +6,7 @@
 namespace berth::planner {
 namespace {
 
-/// As the contract says; the checker has its own.
+/// As stated in problem.h; the checker has its own implementation.
 int slots_to_begin(const GpuCase& gpu_case, const Configuration& from, const Piece& piece) {
   const Piece* before = standing_on(from, piece.site);
   if (before != nullptr && *before == piece) return 0;

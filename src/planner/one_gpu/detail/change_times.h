@@ -8,15 +8,15 @@
 
 namespace berth::planner {
 
-/// The piece on a site; nothing where the site is empty.
+/// The piece on a site; nullptr if the site is empty.
 [[nodiscard]] const Piece* standing_on(const Configuration& pieces, SiteIndex site);
 
 struct ChangeTimes {
   std::vector<SlotIndex> ready;  ///< [piece]
-  SlotIndex end = SlotIndex(0);  ///< when all are, or the end of the window
+  SlotIndex end = SlotIndex(0);  ///< when all are ready, or the end of the window
 };
 
-/// Of a change that begins in slot t. O(pieces squared).
+/// The times of a change that begins in slot t. O(pieces squared).
 [[nodiscard]] ChangeTimes times_of_change(const GpuCase& gpu_case, const Configuration& from, const Configuration& to,
                                           SlotIndex t);
 

@@ -100,7 +100,7 @@ TEST(ChangeTimes, FindThePieceOnASite) {
   EXPECT_EQ(standing_on(pieces, SiteIndex(2)), &pieces[1]);
 }
 
-/// Between any two configurations, of any times: the checker of schedules has code of its own.
+/// Between any two configurations, with any times, compared with the schedule checker's own code.
 TEST(ChangeTimes, AreThoseThatTheCheckerFinds) {
   int delayed = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(100, 20))) {

@@ -28,7 +28,7 @@ void DealsByPrices::add_to(Draft& draft, const Branch& branch) {
   combine(draft, branch, ServiceIndex(0), kEmptyRoom, 0);
 }
 
-/// The least loss of a service and those after it if the services before it occupy a room.
+/// The least loss of a service and those after it, if the earlier services occupy room `taken`.
 double DealsByPrices::least_loss(ServiceIndex service, RoomIndex taken) {
   if (ix(service) == of_service_.size()) return 0;
   double& known = least_[service][taken];
@@ -43,7 +43,7 @@ double DealsByPrices::least_loss(ServiceIndex service, RoomIndex taken) {
   return known = least;
 }
 
-/// Chooses for a service and those after it; those before have taken a room and lose `loss`.
+/// Chooses shares for a service and those after it; the earlier services have taken a room and lose `loss`.
 void DealsByPrices::combine(Draft& draft, const Branch& branch, ServiceIndex service, RoomIndex taken, double loss) {
   if (ix(service) == of_service_.size()) return close(draft, branch);
   const std::vector<ShareOption>& options = *of_service_[service];
@@ -60,7 +60,7 @@ void DealsByPrices::combine(Draft& draft, const Branch& branch, ServiceIndex ser
   }
 }
 
-/// All services have their shares: a deal, where some of them changes.
+/// Adds a deal once all services have their shares, if some of them changes.
 void DealsByPrices::close(Draft& draft, const Branch& branch) {
   if (changed_ == 0) return;
   state_.budget.count(1);

@@ -1,4 +1,4 @@
-/// The deals of one label in one slot, put together service by service from what each loses at prices.
+/// The deals of one label in one slot, combined service by service from each service's loss at prices.
 #pragma once
 
 #include <vector>
@@ -33,9 +33,9 @@ class DealsByPrices {
   ChangeBound& change_bound_;
   ShareOptions& options_;
   std::vector<const std::vector<ShareOption>*> of_service_;  ///< [service]
-  std::vector<std::vector<double>> least_;                   ///< [service][room], of least_loss; NaN: open
+  std::vector<std::vector<double>> least_;                   ///< [service][room], cache of least_loss; NaN: unknown
   std::vector<Share> shares_;                                ///< chosen so far
-  int changed_ = 0;                                          ///< services among them that get something else
+  int changed_ = 0;                                          ///< services among them whose share changes
 };
 
 }  // namespace berth::planner

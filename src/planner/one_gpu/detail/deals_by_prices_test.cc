@@ -17,7 +17,7 @@ using testing::TinySearch;
 
 constexpr int kDealsByPricesSeeds = berth::testing::by_build(200, 20);
 
-/// However few deals are kept: those that are not kept lead to nothing that is worth more than the draft says.
+/// For any limit on the deals kept: those left out lead to nothing better than the draft's bound.
 TEST(DealsByPrices, LeaveOutWhatLosesTheSlack) {
   int complete = 0;
   int cut = 0;

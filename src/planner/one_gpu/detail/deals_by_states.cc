@@ -13,7 +13,7 @@ namespace {
 
 using StateChange = JointBound::StateChange;
 
-/// States that are gone through at the cost of a node.
+/// The number of states examined at the cost of one node.
 constexpr int kStatesOfNode = 1000;
 
 bool by_bound(const StateChange& a, const StateChange& b) {
@@ -24,8 +24,8 @@ bool by_staying(const StateChange& a, const StateChange& b) {
   return a.staying != b.staying ? a.staying > b.staying : a.state < b.state;
 }
 
-/// Half of those that stay have the largest bounds, the others are worth most without another change; what is left out
-/// is worth no more than the result. By bound, largest first.
+/// Keeps half of the targets by the largest bound and the others by the worth without another change; ordered by bound,
+/// largest first. Returns an upper bound of those left out.
 double keep_best(std::vector<StateChange>& targets, std::size_t most) {
   double left = kNever;
   if (targets.size() > most) {
@@ -59,7 +59,7 @@ void DealsByStates::add_to(Draft& draft, const Branch& branch) {
   }
 }
 
-/// All shares that count as a state, those of the services before `service` being chosen.
+/// Enumerates all shares that count as a state; those of the services before `service` are chosen already.
 void DealsByStates::choose(Draft& draft, const Branch& branch, StateIndex to, ServiceIndex service) {
   if (ix(service) == shares_.size()) return close(draft, branch);
   for (const BundleIndex bundle : state_.bound.joint().bundles_of(to, service)) {

@@ -1,4 +1,4 @@
-/// The deals of one label in one slot by the states of the joint bound: what a change to each is worth at most.
+/// The deals of one label in one slot by the states of the joint bound, each with an upper bound of its worth.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ class DealsByStates {
   /// Keeps references.
   DealsByStates(SearchState& state, ChangeBound& change_bound) : state_(state), change_bound_(change_bound) {}
 
-  /// Adds the deals of the best states that a change may lead to; records in the budget what it leaves out. Requires: a
-  /// joint bound alone.
+  /// Adds the deals of the best states that a change may lead to; records in the budget the bound of those left out.
+  /// Requires: only a joint bound.
   void add_to(Draft& draft, const Branch& branch);
 
  private:

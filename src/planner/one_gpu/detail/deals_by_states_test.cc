@@ -18,7 +18,7 @@ using testing::TinySearch;
 
 constexpr int kDealsByStatesSeeds = berth::testing::by_build(300, 40);
 
-/// The deals under limits; what is not among them is worth no more than the draft or the budget says.
+/// The deals under limits; those left out are worth at most the bound in the draft or the budget.
 std::vector<Deal> checked_deals(TinySearch& search, const Branch& branch, const PassLimits& limits) {
   DealsByStates by_states(search.state, search.change_bound);
   search.state.budget.begin(limits);

@@ -23,15 +23,15 @@ bool Dominance::covers(const Label& a, const Label& b, SlotIndex t) const {
   return lead >= 0 && !labels_.has_changed_more(a, b);
 }
 
-/// How much more a label must already be worth to be no worse than another with a different state of a service; nothing
-/// if that is not known.
+/// The lead in value that a label needs to be no worse than another with a different state of a service; nothing if it
+/// is not known.
 std::optional<double> Dominance::lead_needed(const ModelState& a, const ModelState& b, ServiceIndex service,
                                              SlotIndex t) const {
   if (a == b) return 0;
   const RetrainingTerms& terms = *case_.problem.services[service].retraining;
   if (after_helps_[service] == 0) return std::nullopt;
   const bool is_due_later = !terms.due_slots.empty() && terms.due_slots.back() > t;
-  // At a due slot unfinished progress is worth more than a fresh model where it is kept.
+  // At a due slot unfinished progress that is kept is worth more than a fresh model.
   if (is_due_later && terms.keeps_unfinished) return std::nullopt;
   const double lead = is_due_later ? 0 : std::max(0.0, terms.progress_value);
   if (!a.is_stale) return lead;

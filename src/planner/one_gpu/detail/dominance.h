@@ -1,4 +1,4 @@
-/// Which labels need not be searched because another one can do all that they can.
+/// Which labels need not be searched because another one is at least as good.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ class Dominance {
   /// Keeps references.
   Dominance(const GpuCase& gpu_case, const Labels& labels);
 
-  /// Whether a, with the same arrangement up to symmetries, is worth no less than b whatever follows at slot t. Not
-  /// every such pair is found.
+  /// Whether `a`, with the same arrangement up to symmetries, is worth at least as much as `b` whatever follows from
+  /// slot t on. Not every such pair is found.
   [[nodiscard]] bool covers(const Label& a, const Label& b, SlotIndex t) const;
 
  private:

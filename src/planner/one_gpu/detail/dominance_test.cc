@@ -14,7 +14,7 @@
 namespace berth::planner {
 namespace {
 
-/// Whatever follows, a label that covers another one ends no worse.
+/// Whatever follows, a label that covers another one ends with at least its worth.
 TEST(Dominance, CoversWhatLeadsToNoBetterEnd) {
   int covered = 0;
   int in_other_state = 0;

@@ -1,4 +1,4 @@
-/// The changes of one label in one slot that are worth placing: the shares of the services, the least losses first.
+/// The changes of one label in one slot that are worth placing: the shares of the services, smallest loss first.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace berth::planner {
 
-/// Where changes begin. Losses are counted from `bound`, a bound of the label.
+/// A label and a slot in which changes begin. Losses are relative to `bound`, a bound of the label.
 struct Branch {
   LabelIndex label = LabelIndex(0);
   SlotIndex slot = SlotIndex(0);
@@ -24,12 +24,12 @@ struct Deal {
 
 class Draft {
  public:
-  /// Deals that lose `slack` or more are of no use; no more than `deals_max` are kept.
+  /// Deals that lose `slack` or more are useless; at most `deals_max` are kept.
   Draft(double slack, int deals_max);
 
-  /// The limit below which the loss of a deal must be. It falls when deals are left out because there are too many.
+  /// The loss of a deal must be below this. It falls when deals are left out because there are too many.
   [[nodiscard]] double slack() const { return slack_; }
-  /// Whether useful deals may have been left out; they lose `slack` at least.
+  /// Whether useful deals may have been left out; they lose at least `slack`.
   [[nodiscard]] bool is_cut() const { return is_cut_; }
 
   /// Requires: loss < slack.

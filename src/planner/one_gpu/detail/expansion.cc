@@ -51,8 +51,8 @@ void Expansion::expand_from_pool(const Branch& branch) {
   }
 }
 
-/// By how much a change to these shares may be worth more than the cutoff, by the bounds of the services alone, which
-/// are `alone` for the label itself; not exact below 0.
+/// By how much a change to these shares may exceed the cutoff, by the separate bounds of the services, whose sum for
+/// the label itself is `alone`; not exact below 0.
 double Expansion::slack_at_prices(const Branch& branch, double alone, const std::vector<Share>& shares) const {
   const Label& label = state_.labels[branch.label];
   const PriceBound& prices = state_.bound.prices();
@@ -76,7 +76,7 @@ void Expansion::try_deals(const Branch& branch, Draft& draft) {
   }
 }
 
-/// Changes after which each service holds as much as before: pieces move, or unused ones are destroyed.
+/// Tries changes after which each service holds as much as before: pieces move, or unused ones are destroyed.
 void Expansion::try_moves(const Branch& branch) {
   const double best = bound_of_moves(branch);
   if (!(best > state_.cutoff())) return;
@@ -85,8 +85,7 @@ void Expansion::try_moves(const Branch& branch) {
   try_placings(branch, {.loss = branch.bound - best, .shares = shares});
 }
 
-/// What a change that only moves pieces may be worth: that of one which moves a single piece, or destroys an unused
-/// one.
+/// An upper bound of changes that only move pieces: that of moving a single piece, or of destroying an unused one.
 double Expansion::bound_of_moves(const Branch& branch) {
   const Label& label = state_.labels[branch.label];
   const Arrangement& from = state_.labels.arrangement_of(label);
@@ -112,7 +111,7 @@ double Expansion::bound_of_moves(const Branch& branch) {
 }
 
 void Expansion::try_placings(const Branch& branch, const Deal& deal) {
-  // `change` may move the arrangements.
+  // A copy, because `change` may reallocate the arrangements.
   const Arrangement from = state_.labels.arrangement_of(state_.labels[branch.label]);
   int left = state_.budget.limits().placings_max;
   const auto is_worth = [&](const std::vector<Share>& kept) {

@@ -26,7 +26,7 @@ class Expansion {
   void restart() { options_.restart(); }
 
   /// Adds a label for each change of a label in slot t that may lead to a better schedule, within the limits of the
-  /// pass; the budget knows what is left out. Requires: a change may begin at t, and some bound.
+  /// pass; the budget records the bound of those left out. Requires: a change may begin at t, and some bound is set.
   void expand(LabelIndex label, SlotIndex t);
 
  private:

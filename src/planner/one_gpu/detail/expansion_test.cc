@@ -35,7 +35,7 @@ PassLimits without_moves() {
   return limits;
 }
 
-/// The labels that an expansion added, all of which have to be where they arrive.
+/// The labels that an expansion added; each must be in the list of the slot in which it arrives.
 std::vector<LabelIndex> arrived(const SearchState& state, LabelIndex first) {
   std::vector<LabelIndex> labels(state.arrived_now);
   for (const std::vector<LabelIndex>& of_slot : state.arrivals)
@@ -51,7 +51,7 @@ std::vector<LabelIndex> arrived(const SearchState& state, LabelIndex first) {
   return added;
 }
 
-/// What the changes of an expansion lead to: the best of the labels added, and of a schedule that it ends.
+/// The best result of an expansion: of the labels added, and of a schedule that it completed.
 double reached(TinySearch& search, const Branch& branch, LabelIndex first, double cutoff) {
   const SearchState& state = search.state;
   double best = state.incumbent.value();
@@ -71,12 +71,12 @@ double reached(TinySearch& search, const Branch& branch, LabelIndex first, doubl
 }
 
 struct Expanded {
-  double reached = 0;   ///< by the labels added, and the schedules that it ended
-  double left_out = 0;  ///< what the budget knows of the others
-  double cutoff = 0;    ///< at its end
+  double reached = 0;   ///< by the labels added and the schedules completed
+  double left_out = 0;  ///< the budget's bound for the others
+  double cutoff = 0;    ///< after the expansion
 };
 
-/// Expands a label, and then forgets the schedules found, so that the next expansion finds what this one did.
+/// Expands a label, and then forgets the schedules found, so that the next expansion finds the same.
 Expanded expand(TinySearch& search, const Branch& branch, Expansion& expansion, const PassLimits& limits) {
   SearchState& state = search.state;
   const Incumbent known = state.incumbent;

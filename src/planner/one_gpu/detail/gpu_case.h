@@ -17,7 +17,7 @@ struct GpuCase {
 
   /// The end of the window: the first slot after it.
   [[nodiscard]] SlotIndex end() const { return SlotIndex(problem.slots); }
-  /// A slot, or the end of the window where that is earlier.
+  /// A slot, or the end of the window if that is earlier.
   [[nodiscard]] SlotIndex capped(SlotIndex slot) const { return std::min(slot, end()); }
   /// Whether a change may begin in a slot, by the rules of the problem itself.
   [[nodiscard]] bool can_change(SlotIndex slot) const {
@@ -27,14 +27,14 @@ struct GpuCase {
   [[nodiscard]] double progress_rate(ServiceIndex service, KindIndex kind) const {
     return progress_rates[ix(service) * ix(rooms.kinds()) + ix(kind)];
   }
-  /// What a service serves in a slot at a level, at most, from the end of a retraining on: until the swap the model is
-  /// still the stale one, which may be the better one.
+  /// The most that a service serves in a slot at a level after a completed retraining: until the swap the model is
+  /// still the stale one, which may be better.
   [[nodiscard]] double value_when_done(ServiceIndex service, LevelIndex level, SlotIndex slot) const {
     const Served& of = served[service];
     const double fresh = of.value(level, true, slot, slot + 1);
     return may_lose_by_swap(service) ? std::max(fresh, of.value(level, false, slot, slot + 1)) : fresh;
   }
-  /// Whether a model may be worth more done but not yet swapped than fresh.
+  /// Whether a retrained model may be worth more before its swap than after it.
   [[nodiscard]] bool may_lose_by_swap(ServiceIndex service) const { return loses_by_swap[service] != 0; }
   /// Whether pieces with this rate keep the floor of the service.
   [[nodiscard]] bool keeps_floor(ServiceIndex service, double rate) const;
@@ -42,7 +42,7 @@ struct GpuCase {
   /// Whether a retraining of the service becomes due in the slots (after, until].
   [[nodiscard]] bool is_due_within(ServiceIndex service, SlotIndex after, SlotIndex until) const;
 
-  /// The most progress in a slot that no piece of a plan makes: from elsewhere, and from an existing piece here
+  /// The most progress in a slot that is not made by a piece of the plan: by other GPUs, and by an existing piece here
   /// although the service retrains elsewhere.
   [[nodiscard]] double outside_progress(ServiceIndex service, SlotIndex slot) const;
 
@@ -53,14 +53,14 @@ struct GpuCase {
   std::vector<Served> served;           ///< [service]
   std::vector<Bundles> bundles;         ///< [service]
   SlotIndex first_slot = SlotIndex(0);  ///< existing pieces are ready and free from here on; at most problem.slots
-  std::vector<int> start_slots;         ///< [service], the least that a serving piece needs to get ready
-  int retraining_start_slots = 0;       ///< likewise of a retraining piece
+  std::vector<int> start_slots;         ///< [service], the least until a serving piece is ready
+  int retraining_start_slots = 0;       ///< likewise for a retraining piece
   std::vector<char> loses_by_swap;      ///< [service]
-  /// [service] A schedule may be worth less because a retraining is done sooner: it lowers an accuracy, unfinished
+  /// [service] Completing a retraining sooner may lower the worth of a schedule: it lowers an accuracy, unfinished
   /// progress is worth more than a fresh model, or progress is kept when the next retraining is due.
   std::vector<char> loses_by_done;
   std::vector<double> progress_rates;     ///< [service x kinds + kind]
-  std::vector<double> standing_progress;  ///< [service], of standing pieces although the service retrains elsewhere
+  std::vector<double> standing_progress;  ///< [service], of standing pieces while the service retrains elsewhere
 };
 
 /// Seconds rounded half up to slots, as in check.h.

@@ -19,7 +19,7 @@ using testing::one_gpu_of_tiny;
 
 constexpr int kGpuCaseSeeds = berth::testing::by_build(300, 30);
 
-/// The least delay of a piece over what may stand before: nothing, or an unowned piece on its site.
+/// The least delay of a piece over the possible previous states: an empty GPU, or an unowned piece on its site.
 int least_delay(const GpuCase& gpu_case, const Piece& piece) {
   const Configuration unowned = {{.site = piece.site, .service = kNoService, .use = 0}};
   return std::min(slots_until_ready(gpu_case.problem, gpu_case.model, {}, piece),
@@ -43,7 +43,8 @@ TEST(GpuCase, KnowsTheLeastDelaysThatTheCheckerFinds) {
   }
 }
 
-/// A change that no rule but time forbids: away from what stands, or else to a piece that serves.
+/// A change that only the rules on time can forbid: from the standing pieces to none or, if there are none, to a
+/// serving piece.
 Configuration other_configuration(const GpuCase& gpu_case) {
   if (!gpu_case.gpu.standing.empty()) return {};
   for (const SiteIndex site : indices_of<SiteIndex>(gpu_case.model.sites)) {

@@ -1,4 +1,4 @@
-/// The best schedule known, and what another has to be worth to matter.
+/// The best known schedule, and the worth that another one must exceed to matter.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Incumbent {
   /// Values that differ by less, relatively, count as equal.
   static constexpr double kEqualValues = 1e-11;
 
-  /// From now on only schedules worth more by this share matter.
+  /// From now on only schedules that are better by this share matter.
   void set_gap(double gap) {
     ENSURE(gap >= 0);
     gap_ = gap;
@@ -26,12 +26,12 @@ class Incumbent {
   [[nodiscard]] double value() const { return value_; }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
 
-  /// What is worth no more than this need not be searched.
+  /// Partial schedules with a bound of at most this need not be searched.
   [[nodiscard]] double cutoff() const { return above(std::max(kEqualValues, gap_)); }
-  /// Whether a value is larger by more than rounding.
+  /// Whether a value is better by more than rounding.
   [[nodiscard]] bool is_beaten_by(double value) const { return value > above(kEqualValues); }
 
-  /// Requires: the changes are worth this value, and more than the ones known.
+  /// Requires: the changes are worth `value`, which is more than the known ones.
   void replace(double value, std::vector<Change> changes) {
     ENSURE(value > value_);
     value_ = value;

@@ -26,7 +26,7 @@ bool JointBlocks::can_change_at(BlockIndex boundary) const {
   return can_change(boundary) || (is_long && can_change(boundary - 1));
 }
 
-/// A change within a block is counted between its boundaries, so a later begin of the block counts in proportion.
+/// A change within a block is counted at both boundaries, in proportion to its position.
 JointBlocks::BlockPosition JointBlocks::position_of(SlotIndex slot) const {
   const BlockIndex block = block_of_[slot];
   const SlotIndex begin = begins_[block];

@@ -42,7 +42,7 @@ TEST(JointBlocks, BeginWhereChangesMayBeginAndWhereFloorsBind) {
   EXPECT_FALSE(blocks.can_change(blocks.end()));
 }
 
-/// What changes in a long block is counted in part at its end.
+/// A change in a long block is counted in part at its end.
 TEST(JointBlocks, AreChangedAtBothBoundaries) {
   Problem problem = testing::quarters_problem(1, 6);
   problem.is_frozen = {0, 0, 1, 1, 0, 1};

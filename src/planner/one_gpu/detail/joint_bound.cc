@@ -8,10 +8,10 @@
 namespace berth::planner {
 namespace {
 
-/// Relative: what differs by less is rounding.
+/// Relative: smaller differences are rounding.
 constexpr double kNoGain = 1e-9;
 
-/// The only combination of phases where no model becomes stale.
+/// The only combination of phases if no model becomes stale.
 constexpr PhasesIndex kAllFresh(0);
 
 }  // namespace
@@ -39,7 +39,7 @@ void JointBound::compute(int block_slots, const std::vector<BundleIndex>& standi
   for (BlockIndex boundary = blocks_.end(); boundary >= 0; --boundary) compute_boundary(boundary);
 }
 
-/// From the values at the boundary after it.
+/// Computes the values at a boundary from those at the next one.
 void JointBound::compute_boundary(BlockIndex boundary) {
   double* now = values_.data() + place_of(boundary, kAllFresh);
   if (boundary < blocks_.end()) {
@@ -54,7 +54,7 @@ void JointBound::compute_boundary(BlockIndex boundary) {
   if (!taking_.empty()) progress_.get_done(slot, taking_.data() + place_of(boundary, kAllFresh));
 }
 
-/// What is held until the next boundary, and changes before that.
+/// Values with one combination of phases: holding until the next boundary, after a possible change.
 void JointBound::compute_phases(BlockIndex boundary, PhasesIndex phases) {
   double* values = values_.data() + place_of(boundary, phases);
   const SlotIndex slot = blocks_.begin_of(boundary);
@@ -74,7 +74,7 @@ void JointBound::compute_phases(BlockIndex boundary, PhasesIndex phases) {
   take_spare(boundary, phases, can_change);
 }
 
-/// The worth of states if slices are spare at the boundary, from their worth if none is.
+/// The worth of states with spare slices at the boundary, from their worth without.
 void JointBound::take_spare(BlockIndex boundary, PhasesIndex phases, bool can_change) {
   if (taking_.empty()) return;
   const std::size_t place = place_of(boundary, phases);
@@ -209,7 +209,7 @@ double JointBound::staying(SlotIndex t, StateIndex state) const {
   return value;
 }
 
-/// Of changes from a state.
+/// The outcomes of changes from a state.
 JointBound::Outcomes JointBound::outcomes_at(SlotIndex t, StateIndex from) {
   Outcomes outcomes;
   outcomes.locks = {0};
@@ -225,7 +225,7 @@ JointBound::Outcomes JointBound::outcomes_at(SlotIndex t, StateIndex from) {
   return outcomes;
 }
 
-/// What a service gets until the lock ends, less what the rest counts again.
+/// Adds the gain of a service until the lock ends, minus the part that the rest counts again.
 void JointBound::add_outcomes(ServiceIndex service, SlotIndex t, HoldingIndex old, Outcomes& outcomes) {
   const auto sum = [&](SlotIndex slot) { return worth_.before(service, true, case_.capped(slot)); };
   const std::vector<HoldingIndex>& common = states_.common_with(service, old);

@@ -1,8 +1,8 @@
 /// An upper bound of the window problem of one GPU: all services together, without places.
 ///
-/// All combinations of what the services may hold are enumerated (joint_states.h), so that sharing the GPU relaxes
-/// nothing. The value of a state from a slot on is a dynamic program backward over the boundaries of blocks of slots. A
-/// change drops pieces and adds others (joint_changes.h):
+/// All combinations of the services' holdings are enumerated (joint_states.h), so that sharing the GPU relaxes nothing.
+/// The value of a state from a slot on is a dynamic program backward over the boundaries of blocks of slots. A change
+/// drops pieces and adds others (joint_changes.h):
 ///     max over the common part: its worth until the new pieces are ready
 ///                               + max over the added pieces: the worth of all from then on
 ///
@@ -12,15 +12,15 @@
 /// If models become stale, a state has a phase for each of them (joint_phases.h), blocks have one slot, and progress
 /// has prices (joint_progress.h).
 ///
-/// A slice that serves no service is taken over without the time to create it only if it exists at first: otherwise the
-/// service that takes it later, also from a retraining, could have created it in its room a slot before, except for the
-/// progress of that slot. For a bound from a slot on at which such a slice exists, it is taken over at once.
+/// A slice that does not serve is taken over without its creation time only if it exists at the beginning: otherwise
+/// the service that takes it later, even from a retraining, could have created it in its space one slot earlier, except
+/// for the progress of that slot. For a bound from a slot at which such a slice exists, it is taken over at once.
 ///
-/// The price of changes counts if no model can retrain: for all pieces of a change that are not handed over, if no more
-/// than one is; for the difference in kinds of two states if a change is given.
+/// The price of changes counts only if no model can retrain: for all pieces of a change that are not handed over, if at
+/// most one is; for the difference in kinds of two states if a change is given.
 ///
-/// Ignored by the bound: places, budgets, pins, that a change of variant takes time if variants are free, and that a
-/// change waits for the ones before it.
+/// Ignored by the bound: places, budgets, pins, the time of a change of variant if variants are free, and that a change
+/// waits for earlier ones.
 #pragma once
 
 #include <cstddef>
@@ -48,38 +48,39 @@ class JointBound {
   JointBound(const JointBound&) = delete;
   JointBound& operator=(const JointBound&) = delete;
 
-  /// Whether there are no more states, with the phases of the models, than allowed. The rest requires it.
+  /// Whether the number of states, times the phases of the models, is within the limit. All other functions require it.
   [[nodiscard]] bool is_usable() const { return states_.is_usable(); }
   [[nodiscard]] int states() const { return states_.count(); }
   /// Whether no model becomes stale.
   [[nodiscard]] bool is_always_fresh() const { return phases_.is_always_fresh(); }
 
   /// Solves the program, with blocks of at most this many slots; of one slot if models become stale or pieces may be
-  /// ready at once. Existing pieces may continue whatever the rules say. All functions that return values require it.
+  /// ready at once. Existing pieces may always continue. All functions that return values require a call of it.
   /// Requires: `prices` if some model becomes stale.
   void compute(int block_slots, const std::vector<BundleIndex>& standing_bundles, const PriceBound* prices);
 
-  /// From the next `compute` on the price of progress is that of the PriceBound times this factor, [service]. 1 at
-  /// first.
+  /// From the next `compute` on the price of progress is that of the PriceBound times this factor, [service]. Initially
+  /// 1.
   void set_progress_scales(std::vector<double> scales) { progress_.set_scales(std::move(scales)); }
 
-  /// The number of what the services hold, [service] a bundle each.
+  /// The state in which the services hold these bundles, [service].
   [[nodiscard]] StateIndex state_of(const std::vector<BundleIndex>& bundles) const { return states_.state_of(bundles); }
-  /// No schedule is worth more from slot t in [first_slot, slots] on if it has this state then, all of it ready.
+  /// An upper bound of the worth from slot t in [first_slot, slots] on, if the schedule has this state then with all
+  /// pieces ready.
   [[nodiscard]] double from(SlotIndex t, StateIndex state) const;
-  /// The same if models are in these states, [service]. `has_spare`: slices exist at t that serve no service, idle or
-  /// used by a retraining, so that a service that takes one at t need not create it. Those that exist at first_slot at
-  /// first need not be reported.
+  /// The same if models are in these states, [service]. `has_spare`: there are slices at t that do not serve (idle or
+  /// retraining), so that a service that takes one at t need not create it. Those that exist initially at first_slot
+  /// need not be reported.
   [[nodiscard]] double from(SlotIndex t, StateIndex state, const std::vector<ModelState>& models, bool has_spare) const;
 
-  /// By how much the bound falls if nothing changes before the next boundary; 0 if t is no boundary. Requires: no model
-  /// becomes stale.
+  /// By how much the bound falls if nothing changes before the next boundary; 0 if t is not a boundary. Requires: no
+  /// model becomes stale.
   [[nodiscard]] double loss_of_waiting(SlotIndex t, StateIndex state) const;
 
   struct StateChange {
     StateIndex state = StateIndex(0);
     double value = 0;    ///< a bound
-    double staying = 0;  ///< its worth if it existed from t on and nothing else changed
+    double staying = 0;  ///< its worth if it existed from t on without further changes
   };
   /// The states to which a change at slot t may be worth more than `least`, each with a bound of its worth from t on.
   /// O(states). Requires: no model becomes stale.
@@ -90,12 +91,12 @@ class JointBound {
   }
 
  private:
-  /// What the services get in changes at one slot, by the slots until all is ready ("lock": nothing begins, or as long
-  /// as the slowest service that gets more needs).
+  /// The gain of the services from changes at one slot, by the number of slots until all pieces are ready (the "lock":
+  /// 0 if nothing begins, else the time of the slowest service that gets more).
   struct Outcomes {
     std::vector<int> locks;             ///< slots
     std::vector<std::size_t> begin_of;  ///< [service], in lock_of
-    std::vector<std::uint8_t> lock_of;  ///< [service][holding], of locks: how long the service itself needs
+    std::vector<std::uint8_t> lock_of;  ///< [service][holding], index into locks: the service's own time
     std::vector<double> values;         ///< [service][holding][lock]
   };
 
@@ -122,7 +123,7 @@ class JointBound {
   JointCosts costs_;
   JointChanges changes_;
   std::vector<double> values_;  ///< [(boundary x phases + phases) x states + state]
-  std::vector<double> taking_;  ///< the same where slices are spare at the boundary; empty: no more
+  std::vector<double> taking_;  ///< the same with spare slices at the boundary; empty: not distinguished
 };
 
 }  // namespace berth::planner

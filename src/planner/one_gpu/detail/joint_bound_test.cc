@@ -25,7 +25,7 @@ using testing::quarters_problem;
 constexpr int kBoundStatesMax = 200'000;
 constexpr int kJointBoundJudged = berth::testing::by_build(60, 8);
 
-/// The bound of a whole problem, with blocks of so many slots.
+/// The bound of a whole problem, with blocks of this many slots.
 double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {
   const GpuCase gpu_case(problem);
   const OneGpuSearch search(gpu_case);
@@ -74,7 +74,7 @@ TEST(JointBound, KnowsThePriceOfWhatIsCreatedAndDestroyed) {
   Problem both = quarters_problem(2, 10);
   both.change_price = 6;
   EXPECT_NEAR(bound_of(both, Variants::kKept, 1), 140 - 12, 1e-9);
-  // Nothing that could be had to retrain on is surely destroyed.
+  // No slice that could be used to retrain is certain to be destroyed.
   problem.services[0].retraining = RetrainingTerms();
   EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 64, 1e-9) << "it is never stale";
   problem.services[0].retraining->due_slots = {SlotIndex(9)};
@@ -85,7 +85,8 @@ TEST(JointBound, KnowsWhatStartingCostsWhileAModelIsFresh) {
   Problem problem = quarters_problem(1, 10);
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
   problem.services[0].retraining = RetrainingTerms{.due_slots = {SlotIndex(8)}};
-  // No slice stands that a retraining could leave: it is created, 3 slots. Then 5 fresh ones and 2 stale ones.
+  // There is no slice that a retraining could hand over: one is created in 3 slots. Then 5 fresh slots and 2 stale
+  // ones.
   EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 5 * 10 + 2 * 5, 1e-9);
 }
 
@@ -100,7 +101,7 @@ TEST(JointBound, KnowsWhenASliceIsThereToBeTaken) {
   JointBound joint(gpu_case, Variants::kKept, kBoundStatesMax);
   joint.compute(1, {kEmptyBundle, kEmptyBundle}, &prices);
   const std::vector<ModelState> models = {{}, {.is_stale = true}};
-  // At slot 4 a quarter is created in 3 of the 6 slots left; what was cut to retrain on starts in 2.
+  // At slot 4 a quarter is created in 3 of the 6 slots left; a slice used for retraining starts in 2.
   const StateIndex empty = joint.state_of({kEmptyBundle, kEmptyBundle});
   EXPECT_NEAR(joint.from(SlotIndex(4), empty, models, false), 30, 1e-3);
   EXPECT_NEAR(joint.from(SlotIndex(4), empty, models, true), 40, 1e-3);
@@ -132,7 +133,7 @@ TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
   }
 }
 
-/// Whatever the prices of progress, and however the times of creating and starting are rounded.
+/// For any prices of progress, and any rounding of the times of creating and starting.
 TEST(JointBound, HoldsForTheExhaustiveSearchWhereModelsRetrain) {
   static constexpr std::array<double, 5> kCreateSeconds = {0.5, 0, 0.4, 1, 1.7};
   int judged = 0;
@@ -154,7 +155,7 @@ TEST(JointBound, HoldsForTheExhaustiveSearchWhereModelsRetrain) {
   }
 }
 
-/// A change between two boundaries, at times that no boundary shares, is covered by each length of blocks.
+/// Changes between two boundaries are covered, for each length of blocks.
 TEST(JointBound, HoldsForWhatTheSearchFinds) {
   constexpr int kSeeds = berth::testing::by_build(24, 6);
   for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
@@ -175,7 +176,7 @@ TEST(JointBound, HoldsForWhatTheSearchFinds) {
   }
 }
 
-/// The bound of what is left, at each change of a schedule, is no less than what the schedule makes of it.
+/// At each change of a schedule, the bound of the rest is at least the schedule's worth from there on.
 TEST(JointBound, HoldsFromEachSlotOn) {
   for (std::uint64_t seed = 100; seed < 112 && !HasFailure(); ++seed) {
     Problem problem = one_gpu_problem(Rng(seed), 3, 40);
@@ -187,7 +188,7 @@ TEST(JointBound, HoldsFromEachSlotOn) {
     for (const ServiceStart& start : search.starts()) standing.push_back(start.bundle);
     JointBound joint(gpu_case, Variants::kKept, kBoundStatesMax);
     joint.compute(4, standing, nullptr);
-    // Holding on from slot to slot is one of the ways on.
+    // Holding from slot to slot is one of the continuations.
     const StateIndex state = joint.state_of(standing);
     for (SlotIndex t = gpu_case.first_slot; t < problem.slots; ++t) {
       SCOPED_TRACE(fmt::format("seed {}, slot {}", seed, t));

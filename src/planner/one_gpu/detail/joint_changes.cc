@@ -69,15 +69,15 @@ void JointChanges::make(const Costs& costs, const std::vector<double>& rewards, 
   for (int round = 0; round < quick_rounds_; ++round) make_quickly(values);
 }
 
-/// What a state is worth if pieces that it takes over in the next slot began to be created in this one, while
-/// retraining used their room. It comes before all other changes, which may lead to the state in this slot: what they
-/// hand over or drop is not created. Backward over the states, as in add_pieces.
+/// The worth of a state if the creation of pieces that it takes over in the next slot begins in this one, while a
+/// retraining uses their space. Applied before all other changes, which may lead to the state in this slot: pieces that
+/// they hand over or drop are not created. Backward over the states, as in add_pieces.
 void JointChanges::take_while_training(const std::vector<double>& rewards, double* values) {
   if (rewards.empty()) return;
   const auto without_reward = [&](StateIndex state) {
     return (states_.may_begin(state) ? values[state] : kWorthless) - rewards[states_.room_of(state)];
   };
-  // No more slices retrain at once than there are services for it.
+  // At most as many slices retrain at once as there are services that retrain.
   const bool is_one = trained_services_ == 1;
   for (StateIndex state(states_.count() - 1); state >= 0; --state) {
     double training = kWorthless;
@@ -110,7 +110,7 @@ void JointChanges::add_pieces(const double* values) {
   }
 }
 
-/// A piece more of one service in the place of one of another that a larger state drops.
+/// One more piece of one service in the place of another service's piece that a larger state drops.
 void JointChanges::hand_over(StateIndex state) {
   TwoLargest one;
   TwoLargest all;
@@ -134,7 +134,7 @@ void JointChanges::hand_over(StateIndex state) {
   }
 }
 
-/// Forward: what is dropped before, one by one.
+/// Forward over the states: drops pieces one by one.
 void JointChanges::drop_pieces(double* values) {
   const auto raise = [](double& value, double other) { value = std::max(value, other); };
   std::ranges::fill(changed_.handed_two, kWorthless);
@@ -155,7 +155,8 @@ void JointChanges::drop_pieces(double* values) {
   }
 }
 
-/// Nothing of the change has to be created: where something could have stood next to the state before, or everywhere.
+/// Changes in which nothing has to be created: where a slice could have existed next to the previous state, or
+/// everywhere.
 void JointChanges::take_at_once(bool is_everywhere, double* values) {
   std::vector<double>& given = changed_.given;
   for (const StateIndex state : Indices<StateIndex>(states_.count())) {
@@ -170,7 +171,7 @@ void JointChanges::take_at_once(bool is_everywhere, double* values) {
   }
 }
 
-/// A change before that one, of pieces that get ready within a block.
+/// Another change before it, of pieces that are ready within a block.
 void JointChanges::make_quickly(double* values) {
   for (StateIndex state(states_.count() - 1); state >= 0; --state) {
     double best = states_.may_begin(state) ? values[state] : kWorthless;

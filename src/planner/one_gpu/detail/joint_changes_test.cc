@@ -22,7 +22,7 @@ using testing::kStatesMax;
 
 constexpr int kJointChangesSeeds = berth::testing::by_build(150, 15);
 
-/// Nothing stands, so that services can be left out.
+/// The GPU is empty, so that services can be left out.
 Problem one_empty_gpu_of_tiny(std::uint64_t seed, std::size_t services_max = 3) {
   Problem problem = testing::tiny_problem(Rng(seed));
   problem.gpus.resize(1);
@@ -50,8 +50,8 @@ struct PieceCosts {
   }
 };
 
-/// A piece that is created costs more than one that is handed over, and what a dropped one still contributes is less
-/// than a new one is short of: nothing is gained by dropping a piece and adding it again.
+/// A created piece costs more than one that is handed over, and a dropped one still contributes less than a new one
+/// loses: nothing is gained by dropping a piece and adding it again.
 PieceCosts drawn_costs(const GpuCase& gpu_case, bool dropped_contribute, Rng& rng) {
   PieceCosts costs;
   costs.price = rng.below(2) == 0 ? 0 : 5 * rng.unit();
@@ -117,8 +117,8 @@ double cost_if_given(const PieceCosts& costs, const Difference& of, bool counts_
   return cost;
 }
 
-/// The best that a change can be: of each kind, as many added pieces as possible take the place of dropped ones, those
-/// that gain most by it.
+/// The least cost of a change: of each kind, as many added pieces as possible take the place of dropped ones, those
+/// that gain most first.
 double cost_with_handovers(const PieceCosts& costs, const Difference& of, int kinds) {
   double cost = cost_if_created(costs, of);
   for (const KindIndex kind : Indices<KindIndex>(kinds)) {
@@ -169,7 +169,7 @@ TEST(JointChanges, AreExactForOneServiceThatHandsNothingOver) {
   }
 }
 
-/// Whatever is handed over, the worth of each change counts; and none is worth more than if all of it were handed over.
+/// With any hand-overs the worth of each change counts, and no change is worth more than if all of it were handed over.
 TEST(JointChanges, HoldForEveryChangeAndHandover) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
@@ -189,13 +189,13 @@ TEST(JointChanges, HoldForEveryChangeAndHandover) {
         if (to == from) continue;
         const Difference by = difference(of.gpu_case, of.states, from, to);
         const double if_given = values[to] + cost_if_given(costs, by, true);
-        // Isolation is not asked of what is left after pieces were dropped: the bound is larger for it.
+        // Isolation is not checked for states reached by dropping pieces only, which makes the bound larger.
         const bool only_drops = std::ranges::all_of(by.items, [](const auto& each) { return each.more < 0; });
         if (of.states.may_begin(to) || only_drops) most = std::max(most, if_given);
         if (!of.states.may_begin(to)) continue;
         const double worth = values[to] + cost_with_handovers(costs, by, of.gpu_case.rooms.kinds());
         ASSERT_GE(now[from], worth - 1e-9) << from << " to " << to;
-        // Spare slices are asked for only where dropped pieces contribute nothing.
+        // Spare slices are tested only where dropped pieces contribute nothing.
         if (seed % 2 == 1) {
           ASSERT_GE(spare[from], if_given - 1e-9) << from << " to " << to;
         }
@@ -207,7 +207,7 @@ TEST(JointChanges, HoldForEveryChangeAndHandover) {
   }
 }
 
-/// Pieces that get ready within a block may be added, and what they lead to be changed again.
+/// Pieces that are ready within a block may be added, and the resulting state may change again.
 TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
   int quick_cases = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
@@ -244,7 +244,7 @@ TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
   EXPECT_GT(quick_cases, 0);
 }
 
-/// Every configuration of serving pieces, and the state that it has.
+/// Every configuration of serving pieces, with its state.
 struct Placed {
   Configuration pieces;
   StateIndex state = StateIndex(0);
@@ -289,8 +289,8 @@ class JointPlacings {
   std::vector<Placed> all_;
 };
 
-/// What the pieces that begin do not contribute until they are ready, by the delays of the checker, and the price of
-/// the sites that are occupied only before or only after. `slot_worth` [service][kind], of a slot of one piece.
+/// The contribution that new pieces lose until they are ready, by the checker's delays, plus the price of the sites
+/// that are occupied only before or only after. `slot_worth` [service][kind], of a slot of one piece.
 double cost_of_change(const GpuCase& gpu_case, const std::vector<std::vector<double>>& slot_worth,
                       const Configuration& from, const Configuration& to) {
   double cost = 0;
@@ -306,8 +306,8 @@ double cost_of_change(const GpuCase& gpu_case, const std::vector<std::vector<dou
   return cost + gpu_case.problem.change_price * std::popcount(before ^ after);
 }
 
-/// With costs by the delays of docs/explanation/planner.md, no change between two placings is worth more than its
-/// states are.
+/// With costs by the delays of docs/explanation/planner.md, no change between two placements is worth more than the
+/// bound for its states.
 TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kJointChangesSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
@@ -369,7 +369,7 @@ TEST(JointChanges, TakeOneOverAndCreateTheRest) {
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({kEmptyBundle, kEmptyBundle}))], 100 - 10);
 }
 
-/// A slice that serves no service is created in the slot before, while a retraining holds the rest.
+/// A slice that does not serve is created in the previous slot, while a retraining holds the rest.
 TEST(JointChanges, CreateWhileARetrainingGoesOn) {
   Problem problem = testing::quarters_problem(1, 4);
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
@@ -393,7 +393,7 @@ TEST(JointChanges, CreateWhileARetrainingGoesOn) {
   std::vector<double> training = values;
   changes.make(costs.of_additions(states), rewards, {.while_training = true}, training.data());
   EXPECT_DOUBLE_EQ(training[ix(states.state_of({kEmptyBundle}))], 100 - 4 - 5 + 8);
-  // Where the slice exists already, it need not be created.
+  // If the slice exists already, it need not be created.
   std::vector<double> at_once = values;
   changes.make(costs.of_additions(states), rewards, {.at_once = true}, at_once.data());
   EXPECT_DOUBLE_EQ(at_once[ix(states.state_of({kEmptyBundle}))], 100 - 2);

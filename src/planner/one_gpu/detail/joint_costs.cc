@@ -49,7 +49,7 @@ void JointCosts::go_to(BlockIndex boundary) {
   if (blocks_->can_change_at(boundary)) make_costs();
 }
 
-/// Kinds with a standing piece that serves no service: the service that takes it need not create one.
+/// Kinds with a standing piece that does not serve: a service that takes it over need not create one.
 void JointCosts::find_free_kinds(const std::vector<BundleIndex>& standing_bundles) {
   std::vector<int> left(ix(case_.rooms.kinds()));
   for (const StandingPiece& standing : case_.gpu.standing) ++left[case_.model.sites[standing.piece.site].kind];
@@ -63,7 +63,7 @@ void JointCosts::find_free_kinds(const std::vector<BundleIndex>& standing_bundle
   for (const int count : left) is_free_.push_back(count > 0 ? 1 : 0);
 }
 
-/// A slice with which no service serves any more is destroyed, unless a retraining could use it.
+/// A slice that no longer serves is destroyed, unless a retraining could use it.
 void JointCosts::find_price() {
   const Rooms& rooms = case_.rooms;
   price_ = case_.problem.change_price;
@@ -94,10 +94,10 @@ bool JointCosts::find_soon_created() const {
   return true;
 }
 
-/// Whether a service that takes over a slice that serves no service could have created it a slot before.
+/// Whether a service that takes over a slice that does not serve could have created it one slot earlier.
 bool JointCosts::is_created_before() const { return is_soon_created_ && blocks_->can_change(boundary_ - 1); }
 
-/// The standing pieces that serve no service at the first boundary are known.
+/// Which take-overs are allowed at the boundary: at the first one the standing pieces that do not serve are known.
 JointChanges::Takeover JointCosts::takeover() const {
   const bool retrains = !phases_.is_always_fresh();
   return {.while_training = retrains && is_soon_created_ && boundary_ < blocks_->end(),
@@ -176,7 +176,7 @@ void JointCosts::set_delayed(ServiceIndex service, const FreshSlots& fresh, int 
   }
 }
 
-/// The first slot after another in which a retraining is due; the end of the window where none is.
+/// The first slot after `slot` in which a retraining is due; the end of the window if there is none.
 SlotIndex JointCosts::next_due(ServiceIndex service, SlotIndex slot) const {
   const std::optional<RetrainingTerms>& terms = case_.problem.services[service].retraining;
   if (!terms) return case_.end();

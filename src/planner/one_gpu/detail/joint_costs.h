@@ -1,8 +1,8 @@
-/// What changes cost at a boundary of the joint bound.
+/// The costs of changes at a boundary of the joint bound.
 ///
 /// A change may begin between two boundaries. Its cost is a sum over its pieces of functions of its slot; each is at
-/// most the straight line between its values at the boundaries plus the largest excess over that line. So a bound over
-/// the boundaries alone is valid.
+/// most the straight line between its values at the boundaries plus the largest excess over that line. So a bound
+/// computed only at the boundaries is valid.
 #pragma once
 
 #include <array>
@@ -23,18 +23,18 @@ class JointCosts {
 
   /// Starts again, after the last boundary. Keeps a reference to the blocks. `standing_bundles` [service].
   void start(const JointBlocks& blocks, const std::vector<BundleIndex>& standing_bundles);
-  /// To the boundary before. Requires: `start`, and the boundaries in turn, the last one first.
+  /// Moves to a boundary. Requires: `start`, and one call for each boundary in descending order.
   void go_to(BlockIndex boundary);
-  /// Those at the boundary while the models have these phases; valid until the next call. Requires: changes may begin
-  /// there or in the block before.
+  /// The costs at the boundary while the models have these phases; valid until the next call. Requires: changes may
+  /// begin there or in the block before.
   [[nodiscard]] const Costs& of(PhasesIndex phases);
   [[nodiscard]] JointChanges::Takeover takeover() const;
 
-  /// Whether a piece that is created one slot before is ready no later than one that is handed over, and may stand
-  /// next to all others then. So a service that takes over a slice that serves no service could have created it in its
-  /// room a slot before, except for what would have been made by retraining on it in that slot.
+  /// Whether a piece that is created one slot earlier is ready no later than one that is handed over, and may be next
+  /// to all others by then. Then a service that takes over a slice that does not serve could have created it in its
+  /// space one slot earlier, except for the progress made on it in that slot.
   [[nodiscard]] bool is_soon_created() const { return is_soon_created_; }
-  /// The least price of a change between two rooms: [room], the room of the other.
+  /// The least price of a change from a room to each other room, [room].
   [[nodiscard]] const double* price_from(RoomIndex room) const {
     return price_between_.data() + ix(room) * ix(case_.rooms.count());
   }
@@ -70,15 +70,15 @@ class JointCosts {
   const JointBlocks* blocks_ = nullptr;
   BlockIndex boundary_ = BlockIndex(0);
   std::vector<int> created_slots_;       ///< [service], the least until a piece that is created is ready
-  std::vector<int> created_slots_most_;  ///< [service], the most, on whatever kind of slice
+  std::vector<int> created_slots_most_;  ///< [service], the most, over all kinds of slices
   std::vector<char> is_free_;            ///< [kind], it has standing pieces that no service uses
   bool is_soon_created_ = false;
-  double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
-  std::vector<double> price_between_;  ///< [room x rooms + room], at least
+  double price_ = 0;                   ///< of a piece that is created or dropped if nothing is handed over
+  std::vector<double> price_between_;  ///< [room x rooms + room], lower bound
   Excess excess_;                      ///< of the block after the boundary
-  Excess excess_before_;               ///< of the one before
+  Excess excess_before_;               ///< of the block before it
   std::array<Costs, 2> costs_at_;      ///< [is_fresh]
-  Costs costs_;                        ///< of the phases of all models
+  Costs costs_;                        ///< for the phases of all models
 };
 
 }  // namespace berth::planner

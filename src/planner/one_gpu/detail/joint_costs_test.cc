@@ -41,12 +41,12 @@ struct Costs {
   JointBlocks blocks;
   JointCosts costs;
 
-  /// The costs at all boundaries, whatever the phases of the models may be; none where no change is counted.
+  /// The costs at all boundaries, for any phases of the models; none where no change is counted.
   [[nodiscard]] std::vector<JointCosts::Costs> at_boundaries() {
     std::vector<JointCosts::Costs> all(ix(blocks.end()) + 1);
     for (BlockIndex boundary = blocks.end(); boundary >= 0; --boundary) {
       costs.go_to(boundary);
-      // Of models in training: for them the freshness is not known.
+      // For models in training the freshness is not known.
       PhasesIndex of(0);
       for (const ServiceIndex service : phases.services()) of = phases.with(of, service, kTraining);
       if (blocks.can_change_at(boundary)) all[boundary] = costs.of(of);
@@ -54,7 +54,7 @@ struct Costs {
     return all;
   }
 
-  /// What a piece more serves at least in the slots from `from` until it is ready.
+  /// The least additional worth of a piece in the slots from `from` until it is ready.
   [[nodiscard]] double lost(std::size_t addition, SlotIndex from, int slots) const {
     return worth.margins(from + slots)[addition] - worth.margins(from)[addition];
   }
@@ -74,7 +74,8 @@ struct Costs {
   }
 };
 
-/// In proportion to where in its block a slot is, the costs at both boundaries cover those of each change in it.
+/// The costs at both boundaries, in proportion to the position of a slot in its block, cover those of each change in
+/// it.
 TEST(JointCosts, CoverEachChangeBetweenTwoBoundaries) {
   int between = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kJointCostsSeeds)) {
@@ -83,7 +84,7 @@ TEST(JointCosts, CoverEachChangeBetweenTwoBoundaries) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), blocks of {}", seed, block_slots));
       Costs of(problem, block_slots);
       const bool is_instant = std::ranges::count(of.gpu_case.start_slots, 0) > 0;
-      if (block_slots > 1 && (is_instant || !of.phases.is_always_fresh())) continue;  // as the joint bound does
+      if (block_slots > 1 && (is_instant || !of.phases.is_always_fresh())) continue;  // as in the joint bound
       const std::vector<JointCosts::Costs> all = of.at_boundaries();
       for (SlotIndex t = of.gpu_case.first_slot; t < of.gpu_case.end(); ++t) {
         if (!of.gpu_case.can_change(t)) continue;
@@ -94,7 +95,7 @@ TEST(JointCosts, CoverEachChangeBetweenTwoBoundaries) {
         if (share > 0) ++between;
         const JointCosts::Costs& first = all[block];
         const JointCosts::Costs& last = share > 0 ? all[ix(block) + 1] : first;
-        // What a piece serves from a boundary on is counted there, and in part at the next one.
+        // The worth of a piece from a boundary on is counted there, and in part at the next one.
         const auto line = [&](const std::vector<double>& from, const std::vector<double>& to, std::size_t i) {
           const SlotIndex end = of.blocks.end_of(block);
           return (1 - share) * (from[i] - of.worth.margins(begin)[i]) + share * (to[i] - of.worth.margins(end)[i]);
@@ -139,7 +140,7 @@ TEST(JointCosts, AreExactAtBoundariesOfSingleSlots) {
   }
 }
 
-/// The room of what all services serve with.
+/// The room of all serving pieces.
 RoomIndex serving_room_of(const GpuCase& gpu_case, const Arrangement& arrangement) {
   RoomIndex room = kEmptyRoom;
   for (const ServiceIndex service : indices_of<ServiceIndex>(arrangement.shares)) {
@@ -240,7 +241,7 @@ TEST(JointCosts, CreateNoSliceThatStandsUnused) {
   }
 }
 
-/// Until the next due slot a fresh model loses more, as what it does not serve is worth more.
+/// Until the next due slot a fresh model loses more, because the requests that it does not serve are worth more.
 TEST(JointCosts, KnowThatAModelIsFreshUntilItIsDue) {
   Problem problem = testing::quarters_problem(1, 10);
   problem.create_seconds = 0;

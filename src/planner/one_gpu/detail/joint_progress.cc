@@ -17,7 +17,7 @@ void JointProgress::start(const PriceBound* prices) {
   for (const ServiceIndex service : phases_.services()) reachable_.push_back(reachable_phases(service));
 }
 
-/// The phases that a model can be in, slot by slot: those of the others are not gone through.
+/// The phases that a model can be in, slot by slot, independent of the other models.
 std::vector<std::uint8_t> JointProgress::reachable_phases(ServiceIndex service) const {
   constexpr int kFreshBit = 1 << kFresh;
   constexpr int kStuckBit = 1 << kStuck;
@@ -134,7 +134,7 @@ double JointProgress::price_in(PhaseIndex phase, ServiceIndex service, SlotIndex
   return phase == kStuck ? prices_->service(service).stuck_price(slot) : price(service, slot);
 }
 
-/// Of the services from number `next` on, next to a room.
+/// The best reward of the services from number `next` on, next to a room.
 double JointProgress::best_reward(SlotIndex slot, PhasesIndex phases, std::size_t next, RoomIndex room) const {
   if (next == phases_.services().size()) return 0;
   const ServiceIndex service = phases_.services()[next];

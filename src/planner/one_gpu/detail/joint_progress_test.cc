@@ -37,7 +37,7 @@ struct Progress {
   PriceBound prices;
   JointProgress progress;
 
-  /// Of progress 1 that a model makes in a phase.
+  /// The price of progress 1 that a model makes in a phase.
   [[nodiscard]] double price(PhasesIndex of, ServiceIndex service, SlotIndex t) const {
     const PhaseIndex phase = phases.of(of, service);
     if (phase == kFresh) return 0;
@@ -58,11 +58,11 @@ std::vector<std::vector<ModelState>> drawn_states(const GpuCase& gpu_case, Label
     if (t == gpu_case.end()) break;
     const ArrangementIndex to = continuations.all()[rng.below(continuations.all().size())];
     const bool changes = gpu_case.can_change(t) && t >= now.ready && continuations.may_follow(now, t, to);
-    // A change is done slot by slot here: what is not ready yet retrains nothing.
+    // A change is applied slot by slot here: pieces that are not ready yet do not retrain.
     std::optional<Label> child = changes && rng.below(3) == 0 ? labels.change(now, to, t) : std::nullopt;
     if (child && child->ready == t) now = *child;
     if (child && child->ready > t) {
-      for (; t + 1 < child->ready; ++t) by_slot.emplace_back();  // nothing is known of the slots between
+      for (; t + 1 < child->ready; ++t) by_slot.emplace_back();  // unknown in the slots between
       now = *child;
       continue;
     }
@@ -71,7 +71,7 @@ std::vector<std::vector<ModelState>> drawn_states(const GpuCase& gpu_case, Label
   return by_slot;
 }
 
-/// The phase of a model in a slot, with hindsight: in training where it gets done before its progress is lost.
+/// The phase of a model in a slot, in hindsight: in training if it is completed before its progress is lost.
 PhaseIndex phase_of(const RetrainingTerms& terms, const std::vector<std::vector<ModelState>>& states, std::size_t at,
                     SlotIndex first, ServiceIndex service) {
   if (!states[at][service].is_open()) return kFresh;
@@ -84,7 +84,7 @@ PhaseIndex phase_of(const RetrainingTerms& terms, const std::vector<std::vector<
   return kStuck;
 }
 
-/// In every schedule the models have phases that can be reached, and with which the states so far are worth something.
+/// In every schedule the models have reachable phases, with which the states so far have a worth.
 TEST(JointProgress, ReachesThePhasesOfEverySchedule) {
   int training = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kJointProgressSeeds)) {
@@ -216,7 +216,7 @@ TEST(JointProgress, AddsWhatProgressIsWorthInThePhase) {
   EXPECT_EQ(added({{.is_stale = true}, {}}, 11, kTraining), kWorthless) << "cannot be done any more";
 }
 
-/// Of two states, what each phase is worth.
+/// The worth of each phase, for two states.
 struct PhaseValues {
   explicit PhaseValues(const Progress& of) : progress(of), values(ix(of.phases.count()) * ix(of.states.count())) {}
   void set(PhaseIndex phase, double value) {
@@ -288,7 +288,7 @@ TEST(JointProgress, ChargesModelsInTrainingAtTheEnd) {
   EXPECT_EQ(of.progress.charge_at_end(phases_in(of, kFresh)), 0);
   EXPECT_EQ(of.progress.charge_at_end(phases_in(of, kStuck)), 0);
   EXPECT_NEAR(of.progress.charge_at_end(phases_in(of, kTraining)), price, 1e-6 * (1 + price));
-  // Due in the last slot: nothing of it can be done in the window.
+  // Due in the last slot: it cannot be completed in the window.
   Problem late = due_problem_of_two(false);
   late.services[0].retraining->due_slots = {SlotIndex(11)};
   const Progress of_late(late);

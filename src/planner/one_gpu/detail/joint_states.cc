@@ -97,7 +97,7 @@ bool JointStates::count_states(int states_max) {
   return true;
 }
 
-/// Service by service, so that a piece more leads to a larger number.
+/// Service by service, so that one more piece leads to a larger number.
 void JointStates::make_states() {
   const Rooms& rooms = case_.rooms;
   std::vector<RoomIndex> room_of = {kEmptyRoom};

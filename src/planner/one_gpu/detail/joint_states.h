@@ -1,4 +1,4 @@
-/// All combinations of what the services of a GPU may hold, and the transitions by one more piece.
+/// All combinations of the holdings of a GPU's services, and the transitions by one more piece.
 ///
 /// A state is the number of pieces of each kind with which each service serves, by variant if variants are kept; places
 /// are ignored, except that all pieces fit on the GPU. States are numbered so that one more piece leads to a larger
@@ -15,18 +15,19 @@
 
 namespace berth::planner {
 
-/// Numbers of what the services hold together, of what one of them holds, and of the ways to hold one piece more.
+/// Indices of the services' joint holdings, of one service's holdings, and of the ways to add one piece to a holding.
 using StateIndex = Index<struct StateTag>;
 using HoldingIndex = Index<struct HoldingTag>;
 using AdditionIndex = Index<struct AdditionTag>;
 
-/// Whether a piece keeps its variant, or all pieces take the best ones in each slot: fewer states, a weaker bound.
+/// Whether a piece keeps its variant, or all pieces take the best variants in each slot, which gives fewer states but a
+/// weaker bound.
 enum class Variants { kKept, kFree };
 
 /// The worth of a state that is not allowed.
 inline constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
-/// Isolation and trust domains allow the two to share a GPU.
+/// Whether isolation and trust domains allow the two to share a GPU.
 [[nodiscard]] bool may_be_neighbours(const ServiceTerms& a, const ServiceTerms& b);
 
 class JointStates {
@@ -51,7 +52,7 @@ class JointStates {
   [[nodiscard]] bool is_usable() const { return is_usable_; }
   [[nodiscard]] int count() const { return count_; }
 
-  /// Holdings of a service: what it may serve with. 0 is nothing.
+  /// The number of a service's holdings, the sets of pieces that it may serve with. Holding 0 is empty.
   [[nodiscard]] int holdings(ServiceIndex service) const { return holdings_[service].count(); }
   [[nodiscard]] HoldingIndex holding_of(ServiceIndex service, BundleIndex bundle) const {
     return holdings_[service].of_bundle[bundle];
@@ -59,14 +60,14 @@ class JointStates {
   [[nodiscard]] bool keeps_floor(ServiceIndex service, HoldingIndex holding) const {
     return holdings_[service].keeps_floor[holding] != 0;
   }
-  /// [holding], its common part with another one.
+  /// The common part of a holding with each other one, [holding].
   [[nodiscard]] const std::vector<HoldingIndex>& common_with(ServiceIndex service, HoldingIndex old);
 
-  /// By service.
+  /// All additions, by service.
   [[nodiscard]] const std::vector<Addition>& additions() const { return additions_; }
   [[nodiscard]] AdditionIndex additions_begin(ServiceIndex service) const { return additions_begin_[service]; }
 
-  /// What the services hold in a state, [service]; those of the next state follow.
+  /// The holdings of the services in a state, [service]; those of the next state follow in memory.
   [[nodiscard]] const std::uint16_t* held(StateIndex state) const { return held_.data() + ix(state) * ix(services_); }
   [[nodiscard]] RoomIndex room_of(StateIndex state) const { return rooms_[state]; }
   /// Whether isolation and trust domains allow a change to a state.
@@ -76,23 +77,23 @@ class JointStates {
     return all.subspan(ix(edges_begin_[state]), ix(edges_begin_[state + 1] - edges_begin_[state]));
   }
 
-  /// The number of what the services hold, [service] a bundle each.
+  /// The state in which the services hold these bundles, [service].
   [[nodiscard]] StateIndex state_of(const std::vector<BundleIndex>& bundles) const;
   /// The bundles that represent the holding of a service in a state.
   [[nodiscard]] const std::vector<BundleIndex>& bundles_of(StateIndex state, ServiceIndex service) const;
 
  private:
   struct Holdings {
-    std::vector<std::vector<std::uint8_t>> counts;  ///< [holding][kind], or [item] where variants are kept
+    std::vector<std::vector<std::uint8_t>> counts;  ///< [holding][kind], or [holding][item] if variants are kept
     std::map<std::vector<std::uint8_t>, HoldingIndex> of_counts;
     std::vector<RoomIndex> room;                    ///< [holding]
     std::vector<HoldingIndex> of_bundle;            ///< [bundle]
     std::vector<std::vector<BundleIndex>> bundles;  ///< [holding]
     std::vector<AdditionIndex> additions_begin;     ///< [holding], holdings + 1: its additions, in the order of kinds
     std::vector<char> keeps_floor;                  ///< [holding]
-    std::vector<std::vector<int>> rank;             ///< [room][holding], among those that fit next to the room; -1
-    std::vector<int> first_child;                   ///< [what the services before hold]
-    std::vector<std::vector<HoldingIndex>> common;  ///< [holding][holding], made when asked for
+    std::vector<std::vector<int>> rank;             ///< [room][holding], among those that fit next to the room, else -1
+    std::vector<int> first_child;                   ///< [joint holding of the services before]
+    std::vector<std::vector<HoldingIndex>> common;  ///< [holding][holding], computed on demand
     [[nodiscard]] int count() const { return static_cast<int>(room.size()); }
   };
 

@@ -22,7 +22,7 @@ using testing::kStatesMax;
 
 constexpr int kJointStatesSeeds = berth::testing::by_build(150, 15);
 
-/// What a service holds, [item], or [kind] where variants are free.
+/// The pieces of a service, [item], or [kind] if variants are free.
 using StateCounts = std::vector<int>;
 using All = std::vector<StateCounts>;  // [service]
 
@@ -35,7 +35,7 @@ StateCounts state_counts_of(const GpuCase& gpu_case, Variants variants, ServiceI
   return counts;
 }
 
-/// Calls `visit` with the bundles of all services, wherever they fit together.
+/// Calls `visit` with all combinations of the services' bundles that fit together.
 template <class Visit>
 void visit_tuples(const GpuCase& gpu_case, RoomIndex taken, std::vector<BundleIndex>& tuple, const Visit& visit) {
   const ServiceIndex service(tuple.size());

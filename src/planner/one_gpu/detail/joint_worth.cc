@@ -14,7 +14,7 @@ JointWorth::JointWorth(const GpuCase& gpu_case, const JointStates& states, const
   if (!phases.is_always_fresh()) fresh_margins_ = margins_where(true);
 }
 
-/// Of each holding, the best variants in each slot by themselves.
+/// The worth of each holding, with the best variants of each slot on its own.
 JointWorth::HoldingWorths JointWorth::worth_of(ServiceIndex service, bool is_fresh) const {
   const Bundles& bundles = case_.bundles[service];
   const Served& served = case_.served[service];
@@ -49,7 +49,7 @@ std::vector<double> JointWorth::margins_where(bool is_surely_fresh) const {
   return margins;
 }
 
-/// What a piece more serves in a slot, at least.
+/// The least additional worth of a piece in a slot.
 double JointWorth::margin_of(const JointStates::Addition& addition, SlotIndex slot, bool is_surely_fresh) const {
   const auto of = [&](bool is_fresh) {
     const double* now = before(addition.service, is_fresh, slot);

@@ -1,4 +1,4 @@
-/// What each holding of a service serves, with the best of the variants that it may have.
+/// The worth of each holding of a service, with the best of its possible variants.
 #pragma once
 
 #include <vector>
@@ -10,24 +10,24 @@ namespace berth::planner {
 
 class JointWorth {
  public:
-  /// Keeps references. Empty where the states are not usable. O(slots x (bundles + additions)).
+  /// Keeps references. Empty if the states are not usable. O(slots x (bundles + additions)).
   JointWorth(const GpuCase& gpu_case, const JointStates& states, const JointPhases& phases);
 
-  /// Of the slots before one, [holding]. A model is stale only where the phases say that it may be.
+  /// The worth of the slots before `slot`, [holding]. A model is stale only where the phases allow it.
   [[nodiscard]] const double* before(ServiceIndex service, bool is_fresh, SlotIndex slot) const {
     const HoldingWorths& of = is_fresh ? fresh_[service] : stale_[service];
     return of.sums.data() + ix(slot) * ix(states_.holdings(service));
   }
-  /// Of the tail, [holding].
+  /// The worth of the tail, [holding].
   [[nodiscard]] const std::vector<double>& tail(ServiceIndex service, bool is_fresh) const {
     return is_fresh ? fresh_[service].tail : stale_[service].tail;
   }
-  /// With a fresh model, in the slots [from, to).
+  /// The worth of the slots [from, to) with a fresh model.
   [[nodiscard]] double served(ServiceIndex service, HoldingIndex holding, SlotIndex from, SlotIndex to) const {
     return before(service, true, to)[holding] - before(service, true, from)[holding];
   }
 
-  /// What a piece more serves at least in the slots before one, [addition]; whatever the phase of its model.
+  /// The least additional worth of a piece in the slots before `slot`, [addition], over all phases of its model.
   [[nodiscard]] const double* margins(SlotIndex slot) const { return row(margins_, slot); }
   /// The same in slots in which its model is fresh.
   [[nodiscard]] const double* fresh_margins(SlotIndex slot) const {
@@ -50,9 +50,9 @@ class JointWorth {
   const GpuCase& case_;
   const JointStates& states_;
   std::vector<HoldingWorths> fresh_;   ///< [service]
-  std::vector<HoldingWorths> stale_;   ///< [service], empty where the model is never stale
+  std::vector<HoldingWorths> stale_;   ///< [service], empty if the model is never stale
   std::vector<double> margins_;        ///< [slot x additions + addition]
-  std::vector<double> fresh_margins_;  ///< the same; empty where all models always are fresh
+  std::vector<double> fresh_margins_;  ///< the same; empty if all models are always fresh
 };
 
 }  // namespace berth::planner

@@ -30,14 +30,14 @@ struct Worth {
   [[nodiscard]] bool may_be_stale(ServiceIndex service) const {
     return std::ranges::count(phases.services(), service) > 0;
   }
-  /// Of a bundle in a slot, by what it serves; a model that counts as fresh may still wait for its swap.
+  /// The worth of a bundle in a slot; a model that counts as fresh may still wait for its swap.
   [[nodiscard]] double served(ServiceIndex service, BundleIndex bundle, bool is_fresh, SlotIndex t) const {
     const LevelIndex level = gpu_case.bundles[service].level[bundle];
     const double value = gpu_case.served[service].value(level, is_fresh, t, t + 1);
     if (!is_fresh || !gpu_case.may_lose_by_swap(service)) return value;
     return std::max(value, gpu_case.served[service].value(level, false, t, t + 1));
   }
-  /// Of a holding in a slot: its best bundle.
+  /// The worth of a holding in a slot: that of its best bundle.
   [[nodiscard]] double best_served(ServiceIndex service, HoldingIndex holding, bool is_fresh, SlotIndex t) const {
     double best = kWorthless;
     for (const BundleIndex bundle : Indices<BundleIndex>(gpu_case.bundles[service].count())) {
@@ -97,7 +97,7 @@ TEST(JointWorth, OfTheTailIsThatOfTheBestBundle) {
   }
 }
 
-/// In whatever slots it is there, and whether its model is fresh or not.
+/// In any slots, and for fresh and stale models.
 TEST(JointWorth, MarginsAreNoMoreThanWhatAPieceMoreServes) {
   int smaller = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kJointWorthSeeds)) {

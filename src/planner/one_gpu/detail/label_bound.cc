@@ -24,7 +24,7 @@ void LabelBound::use(JointBound& joint) {
     ENSURE(joint_ == &joint);
     return;
   }
-  // Prices of progress are needed where models become stale, and only there.
+  // Prices of progress are needed exactly if models become stale.
   ENSURE(joint.is_usable() && joint.is_always_fresh() == (bounding_ == Bounding::kNone));
   joint_ = &joint;
   bounding_ = has_prices() ? Bounding::kBoth : Bounding::kJoint;

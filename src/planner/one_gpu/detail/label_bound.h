@@ -1,4 +1,4 @@
-/// The bounds that the search of one GPU drops labels by.
+/// The bounds by which the one-GPU search drops labels.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace berth::planner {
 class JointBound;
 class PriceBound;
 
-/// Which bounds there are. Legal transitions:
+/// The bounds in use. Legal transitions:
 ///   kNone   -- use(prices) ------------------------------> kPrices
 ///   kNone   -- use(joint), no model becomes stale -------> kJoint
 ///   kPrices -- use(joint), some model may become stale --> kBoth
 ///   any     -- forget ------------------------------------> kNone
-/// What is used may be computed anew and used again.
+/// A bound in use may be recomputed and used again.
 enum class Bounding { kNone, kPrices, kJoint, kBoth };
 
 class LabelBound {
@@ -31,17 +31,17 @@ class LabelBound {
   [[nodiscard]] Bounding bounding() const { return bounding_; }
   [[nodiscard]] bool has_prices() const { return prices_ != nullptr; }
   [[nodiscard]] bool has_joint() const { return joint_ != nullptr; }
-  /// Require: it has them.
+  /// Require: it is in use.
   [[nodiscard]] const PriceBound& prices() const { return *prices_; }
   [[nodiscard]] JointBound& joint() { return *joint_; }
 
-  /// No schedule that continues a label from slot t on is worth more: the lesser of the bounds. If the bound by prices
-  /// is at most `enough`, the joint bound is not computed. `may_take`: slices that serve no service may still be taken
-  /// over at t. Requires: some bound.
+  /// An upper bound on every schedule that continues a label from slot t on: the lesser of the bounds in use. If the
+  /// bound by prices is at most `enough`, the joint bound is not computed. `may_take`: slices that do not serve may
+  /// still be taken over at t. Requires: some bound.
   [[nodiscard]] double of(const Label& label, SlotIndex t, bool may_take, double enough);
   /// Requires: prices.
   [[nodiscard]] double by_prices(const Label& label, SlotIndex t) const;
-  /// The state of the joint bound that an arrangement has. Requires: a joint bound.
+  /// The state of an arrangement in the joint bound. Requires: a joint bound.
   [[nodiscard]] StateIndex joint_state(ArrangementIndex arrangement, const std::vector<Share>& shares);
 
  private:
@@ -50,8 +50,8 @@ class LabelBound {
   Bounding bounding_ = Bounding::kNone;
   const PriceBound* prices_ = nullptr;    ///< in kPrices and kBoth
   JointBound* joint_ = nullptr;           ///< in kJoint and kBoth
-  std::vector<StateIndex> joint_states_;  ///< [arrangement], kUnknown until it is wanted
-  std::vector<ModelState> models_;        ///< of `of`, which should not allocate
+  std::vector<StateIndex> joint_states_;  ///< [arrangement], kUnknown until needed
+  std::vector<ModelState> models_;        ///< scratch of `of`, which should not allocate
 };
 
 }  // namespace berth::planner

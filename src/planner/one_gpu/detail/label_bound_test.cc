@@ -23,7 +23,7 @@ using testing::rounding_of;
 
 constexpr int kLabelBoundSeeds = berth::testing::by_build(200, 24);
 
-/// What a test needs to know of a label in a slot.
+/// A label in a slot, as tests use it.
 struct Visited {
   LabelBound& bound;
   Continuations& continuations;
@@ -135,7 +135,7 @@ TEST(LabelBound, AtTheEndOfTheWindowIsTheTail) {
   }
 }
 
-/// A service that retrains where `retrains`.
+/// One service, which retrains if `retrains`.
 Problem problem_of_one(bool retrains) {
   Problem problem = testing::quarters_problem(1, 4);
   if (retrains) problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
@@ -151,7 +151,7 @@ TEST(LabelBound, ForgetsWhatItUsed) {
   LabelBound bound(gpu_case, labels);
   EXPECT_EQ(bound.bounding(), Bounding::kNone);
   bound.use(bounds.joint);
-  bound.use(bounds.joint);  // computed anew
+  bound.use(bounds.joint);  // recomputed
   EXPECT_EQ(bound.bounding(), Bounding::kJoint);
   EXPECT_EQ(bound.joint_state(ArrangementIndex(0), {Share{}}), bounds.joint.state_of({kEmptyBundle}));
   bound.forget();

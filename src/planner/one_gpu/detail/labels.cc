@@ -114,7 +114,7 @@ void Labels::undo(const Mark& mark) {
   changed_.resize(mark.changed);
 }
 
-/// Pushes the counts after a change; whether they are within the budgets.
+/// Pushes the counts after a change. Returns whether they are within the budgets.
 bool Labels::count_changed(const Label& parent, const Configuration& to) {
   const Configuration& from = arrangement_of(parent).pieces;
   const std::size_t place = changed_.size();
@@ -153,7 +153,7 @@ double Labels::run(const Label& parent, const Arrangement& to, SlotIndex t, Slot
   return value;
 }
 
-/// What of a service is ready in slot t, and until when nothing more is.
+/// The pieces of a service that are ready in slot t, and the slot until which no more become ready.
 Labels::Ready Labels::ready_at(const Arrangement& to, ServiceIndex service, SlotIndex t,
                                const std::vector<SlotIndex>& ready) const {
   const Bundles& bundles = case_.bundles[service];

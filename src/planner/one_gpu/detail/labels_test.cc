@@ -26,7 +26,7 @@ Problem one_gpu_of_small(std::uint64_t seed) {
   return problem;
 }
 
-/// A schedule label by label, slot by slot where `holds`; nothing where it is not allowed.
+/// The value of a schedule label by label, slot by slot if `holds`; nothing if it is not allowed.
 std::optional<double> schedule_value(const GpuCase& gpu_case, const std::vector<Change>& changes, bool holds) {
   Arrangements arrangements(gpu_case);
   Labels labels(gpu_case, arrangements);
@@ -72,7 +72,8 @@ TEST(Labels, AreWorthWhatTheCheckerSays) {
   EXPECT_GT(judged, 0);
 }
 
-/// Trying every way on from label to label finds what the exhaustive search finds, which asks the checker alone.
+/// Trying every continuation from label to label gives the result of the exhaustive search, which uses only the
+/// checker.
 TEST(Labels, LeadToTheBestOfAllSchedules) {
   int judged = 0;
   int retraining = 0;
@@ -99,7 +100,7 @@ TEST(Labels, LeadToTheBestOfAllSchedules) {
   EXPECT_GT(retraining, 0);
 }
 
-/// A quarter stands, and a retraining of service 0 is under way.
+/// There is a quarter, and a retraining of service 0 is in progress.
 Problem problem_with_budget() {
   Problem problem = testing::quarters_problem(1, 10);
   problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0}};

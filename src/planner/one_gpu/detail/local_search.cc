@@ -31,7 +31,7 @@ void LocalSearch::improve() {
   }
 }
 
-/// Earlier, later, not at all.
+/// Tries a change earlier, later, and not at all.
 bool LocalSearch::improve_change(std::size_t number) {
   const auto is_there = [&] { return number < state_.incumbent.changes().size(); };
   bool is_better = false;
@@ -49,7 +49,7 @@ bool LocalSearch::improve_change(std::size_t number) {
   return offer(changes) || is_better;
 }
 
-/// kNever where the schedule is not allowed.
+/// kNever if the schedule is not allowed.
 double LocalSearch::value_of(const std::vector<Change>& changes) {
   const Labels::Mark before = state_.labels.mark();
   const double value = value_after_root(changes);

@@ -1,4 +1,4 @@
-/// Schedules from elsewhere, and better ones near the best known.
+/// Known schedules as starting points, and better ones near the best known.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@ class LocalSearch {
   /// Keeps a reference.
   explicit LocalSearch(SearchState& state) : state_(state) {}
 
-  /// A schedule becomes the best one if it is worth more; whether it does. Costs a node. Requires: its configurations
-  /// may begin.
+  /// Makes a schedule the best one if it is worth more. Returns whether it did. Costs a node. Requires: its
+  /// configurations may begin.
   bool offer(const std::vector<Change>& changes);
-  /// Moves the changes of the best schedule in time, and leaves out some, as long as that gains.
+  /// Moves the changes of the best schedule in time, and removes some, while that gains.
   void improve();
 
  private:

@@ -21,7 +21,7 @@ using testing::rounding_of;
 
 using Changes = std::vector<Change>;
 
-/// What the checker of schedules finds it worth; nothing where it is not allowed.
+/// The worth of a schedule according to the checker; nothing if it is not allowed.
 std::optional<double> judged(const Problem& problem, const Changes& changes) {
   const auto is_outside = [&](const Change& change) { return change.slot < 0 || change.slot >= problem.slots; };
   if (std::ranges::any_of(changes, is_outside)) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<double> judged(const Problem& problem, const Changes& changes) {
   return evaluate(problem, schedule).objective;
 }
 
-/// Some changes whose configurations may begin, in rising slots; not all of these schedules are allowed.
+/// Some changes whose configurations may begin, in ascending slots; not all of these schedules are allowed.
 Changes drawn_changes(const SearchState& state, const testing::Continuations& continuations, Rng& rng) {
   Changes changes;
   const GpuCase& gpu_case = state.gpu_case;
@@ -44,7 +44,7 @@ Changes drawn_changes(const SearchState& state, const testing::Continuations& co
   return changes;
 }
 
-/// The schedules that differ from one by a shift of one change, or lack one change.
+/// The schedules that differ from one by a shift or the removal of one change.
 std::vector<Changes> neighbours_of(const Changes& changes) {
   std::vector<Changes> neighbours;
   for (std::size_t i = 0; i < changes.size(); ++i) {

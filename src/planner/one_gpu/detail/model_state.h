@@ -9,7 +9,7 @@ namespace berth::planner {
 
 struct ModelState {
   bool is_stale = false;
-  bool is_done = false;                 ///< and its swap is under way
+  bool is_done = false;                 ///< its swap is in progress
   SlotIndex fresh_from = SlotIndex(0);  ///< while it is done
   double progress = 0;
   friend bool operator==(const ModelState&, const ModelState&) = default;

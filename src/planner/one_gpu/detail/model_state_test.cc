@@ -16,7 +16,7 @@
 namespace berth::planner {
 namespace {
 
-/// A service whose progress is all made elsewhere, so that no GPU has to do anything.
+/// A service whose progress is all made elsewhere, so that no GPU is involved.
 Problem drawn_stale_problem(Rng rng) {
   Problem problem = testing::quarters_problem(1, 4 + static_cast<int>(rng.below(12)));
   ServiceTerms& service = problem.services.front();
@@ -40,7 +40,7 @@ Problem drawn_stale_problem(Rng rng) {
   return problem;
 }
 
-/// The states slot by slot are those that the checker of schedules finds, which has code of its own.
+/// The states slot by slot are those of the schedule checker, which has its own code.
 TEST(ModelState, GoesThroughTheStatesThatTheCheckerFinds) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(400, 100))) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -78,7 +78,7 @@ TEST(ModelState, IsFreshAfterTheSwapAndStaleWhenDue) {
   EXPECT_EQ(state.progress, 0);
 }
 
-/// Done and due at one moment: due comes first.
+/// Done and due in the same slot: the due time comes first.
 TEST(ModelState, LosesProgressThatIsFullWhenTheNextIsDueUnlessItIsKept) {
   RetrainingTerms terms{.is_stale = true, .progress = 0.9, .due_slots = {SlotIndex(1)}};
   ModelState lost = first_state(terms);

@@ -10,7 +10,7 @@
 namespace berth::planner {
 namespace {
 
-/// Of the bound: a dive waits where that costs no more.
+/// Share of the bound: a dive waits if that costs no more.
 constexpr double kWaits = 3e-5;
 
 }  // namespace
@@ -58,7 +58,7 @@ void OneGpuSearch::pass(const PassLimits& limits) {
     }
     hold(alive, t);
   }
-  // Only a root that may not change at all arrives there.
+  // Only a root without any possible change arrives there.
   alive.insert(alive.end(), state_.arrivals.back().begin(), state_.arrivals.back().end());
   for (const LabelIndex label : alive) state_.finish(state_.labels[label]);
 }
@@ -73,7 +73,8 @@ bool OneGpuSearch::begins_changes(SlotIndex t) const {
   return std::ranges::any_of(gpu_case.problem.services, is_due);
 }
 
-/// Drops labels that cannot be better than the best known, those that others cover, and those that are too many.
+/// Drops labels that cannot be better than the best known schedule, those covered by others, and those beyond the
+/// width.
 void OneGpuSearch::select(std::vector<LabelIndex>& labels, SlotIndex t) {
   std::erase_if(labels, [&](LabelIndex number) {
     Label& label = state_.labels[number];
@@ -85,7 +86,7 @@ void OneGpuSearch::select(std::vector<LabelIndex>& labels, SlotIndex t) {
   if (labels.size() > ix(state_.budget.limits().width)) keep_most_promising(labels, t);
 }
 
-/// A label is compared with those that are alike up to symmetries of the GPU and worth no less so far.
+/// A label is compared with those that are equal up to symmetries of the GPU and worth at least as much so far.
 void OneGpuSearch::drop_covered(std::vector<LabelIndex>& labels, SlotIndex t) const {
   const auto alike = [&](LabelIndex label) { return state_.labels.arrangement_of(state_.labels[label]).alike; };
   std::ranges::sort(labels, [&](LabelIndex a, LabelIndex b) {
@@ -95,7 +96,7 @@ void OneGpuSearch::drop_covered(std::vector<LabelIndex>& labels, SlotIndex t) co
   });
   std::vector<LabelIndex> kept;
   kept.reserve(labels.size());
-  std::size_t group = 0;  // in `kept`, the first that is alike
+  std::size_t group = 0;  // in `kept`, the first equal one
   for (const LabelIndex label : labels) {
     if (!kept.empty() && alike(kept[group]) != alike(label)) group = kept.size();
     bool is_covered = false;
@@ -136,7 +137,7 @@ void OneGpuSearch::keep_most_promising(std::vector<LabelIndex>& labels, SlotInde
   std::ranges::sort(labels, by_bound);
 }
 
-/// One slot further without a change, if the configuration allows it.
+/// Advances labels by one slot without a change, if the configuration allows it.
 void OneGpuSearch::hold(std::vector<LabelIndex>& labels, SlotIndex t) {
   std::erase_if(labels, [&](LabelIndex label) { return !state_.labels.may_stay(state_.labels[label], t, t + 1); });
   for (const LabelIndex number : labels) {
@@ -148,8 +149,8 @@ void OneGpuSearch::hold(std::vector<LabelIndex>& labels, SlotIndex t) {
   }
 }
 
-/// One way through the window: whenever the joint bound would change, the change that keeps most of it is made, where
-/// that is no more than `patience` of the bound below what waiting keeps.
+/// One path through the window: whenever waiting would lower the joint bound, makes the change that keeps most of it,
+/// if that is at most a share `patience` of the bound below the bound of waiting.
 void OneGpuSearch::dive(double patience, const PassLimits& limits) {
   if (value_before() == kNever) return;
   start(limits);
@@ -189,7 +190,8 @@ LabelIndex OneGpuSearch::best_child(LabelIndex number, SlotIndex t, double patie
   return most_worth_staying(first, least - patience * std::abs(bound));
 }
 
-/// Of the labels from `first` on with at least such a bound, the one that is worth most if it never changes again.
+/// Among the labels from `first` on with a bound of at least `least`, the one that is worth most without further
+/// changes.
 LabelIndex OneGpuSearch::most_worth_staying(LabelIndex first, double least) const {
   LabelIndex best = kNoLabel;
   double most = kNever;

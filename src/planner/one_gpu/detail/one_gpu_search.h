@@ -1,5 +1,5 @@
-/// Label search for the window problem of one GPU; one_gpu.h says how the passes fit together, search_state.h what the
-/// parts of a pass do.
+/// Label search for the window problem of one GPU; one_gpu.h describes the sequence of passes, search_state.h the parts
+/// of a pass.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class OneGpuSearch {
   /// Keeps a reference to the case.
   explicit OneGpuSearch(const GpuCase& gpu_case);
 
-  /// What the services have at the first slot in which something may change.
+  /// The holdings of the services at the first slot in which a change may begin.
   [[nodiscard]] std::vector<ServiceStart> starts() const;
 
   void set_pool(std::vector<std::vector<Share>> pool) { expansion_.set_pool(std::move(pool)); }
@@ -28,27 +28,27 @@ class OneGpuSearch {
   /// the two. See `Bounding` for the legal order.
   void set_bound(const PriceBound& bound) { state_.bound.use(bound); }
   void set_bound(JointBound& bound) { state_.bound.use(bound); }
-  /// No search is allowed after it.
+  /// No search is allowed until a bound is set again.
   void forget_bounds() { state_.bound.forget(); }
-  /// Only schedules worth more than the best known one by this share are searched.
+  /// Searches only for schedules that are better than the best known one by this share.
   void set_gap(double gap) { state_.incumbent.set_gap(gap); }
 
   /// Searches for a schedule that is worth more than the best known one. Requires: some bound.
   void pass(const PassLimits& limits);
-  /// One path through the window guided by the joint bound. Requires: it alone bounds the search.
+  /// Follows one path through the window, guided by the joint bound. Requires: only the joint bound is in use.
   void dive(double patience, const PassLimits& limits);
-  /// A schedule from elsewhere: becomes the best one if it is worth more. Requires: it keeps all rules.
+  /// Makes a known schedule the best one if it is worth more. Returns whether it did. Requires: it keeps all rules.
   bool offer(const std::vector<Change>& changes) { return local_search_.offer(changes); }
-  /// Moves the changes of the best schedule in time, and leaves out some, as long as that gains.
+  /// Moves the changes of the best schedule in time, and removes some, while that gains.
   void polish() { local_search_.improve(); }
 
   [[nodiscard]] bool has_schedule() const { return state_.incumbent.has_schedule(); }
   [[nodiscard]] double best_value() const { return state_.incumbent.value(); }
   [[nodiscard]] const std::vector<Change>& best_changes() const { return state_.incumbent.changes(); }
-  /// Value of the slots before the first in which something may change; kNever if the standing pieces may not stay that
-  /// long.
+  /// Value of the slots before the first one in which a change may begin; kNever if the standing pieces may not stay
+  /// that long.
   [[nodiscard]] double value_before() const { return state_.labels.root().value; }
-  /// Of the last pass: an upper bound on what it left out.
+  /// An upper bound on everything that the last pass left out.
   [[nodiscard]] double left_out() const { return std::max(state_.budget.left_out(), state_.cutoff()); }
   [[nodiscard]] std::int64_t nodes() const { return state_.budget.nodes(); }
 

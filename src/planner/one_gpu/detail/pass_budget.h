@@ -1,4 +1,4 @@
-/// What one pass of the search may spend and leave out, and what it did.
+/// The limits of one pass of the search, and what it spent and left out.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace berth::planner {
 /// How much a pass may leave out.
 struct PassLimits {
   int width = 8;              ///< labels that are kept in a slot
-  int changes_max = 8;        ///< of a label in a slot, by what the services get
+  int changes_max = 8;        ///< of a label in a slot, counted by the services' shares
   int placings_max = 8;       ///< of one such change
   bool with_moves = false;    ///< also changes that only move pieces, or destroy unused ones
   bool is_from_pool = false;  ///< only changes to configurations of the pool
@@ -25,12 +25,12 @@ class PassBudget {
   void begin(const PassLimits& limits);
   [[nodiscard]] const PassLimits& limits() const { return limits_; }
 
-  /// Nodes are counted over all passes; `is_spent` is about those of the pass.
+  /// Nodes are counted over all passes; `is_spent` refers to those of this pass.
   void count(std::int64_t nodes) { nodes_ += nodes; }
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
   [[nodiscard]] bool is_spent() const { return nodes_ >= nodes_end_; }
 
-  /// Something is not searched that is worth no more than this.
+  /// Records that something with at most this bound was not searched.
   void leave_out(double bound) { left_out_ = std::max(left_out_, bound); }
   [[nodiscard]] double left_out() const { return left_out_; }
 

@@ -6,7 +6,7 @@
 namespace berth::planner {
 namespace {
 
-/// A part of the window and what is assumed in it.
+/// A part of the window and the assumptions for it.
 struct PoolStretch {
   SlotIndex from = SlotIndex(0);
   SlotIndex to = SlotIndex(0);
@@ -14,7 +14,7 @@ struct PoolStretch {
   double progress_factor = 0;
 };
 
-/// What a service gets out of a stretch in each room, at best.
+/// The best value of a service in a part of the window, for each room.
 struct PoolChoice {
   double value = kNever;
   Share share;
@@ -24,8 +24,8 @@ bool is_stale_in(const RetrainingTerms& terms, SlotIndex from) {
   return terms.is_stale || (!terms.due_slots.empty() && terms.due_slots.front() <= from);
 }
 
-/// Slices of each kind that are pinned to a service and can serve it: what a GPU changes to holds them, whatever they
-/// bring.
+/// Slices of each kind that are pinned to a service and can serve it: every configuration that a GPU changes to must
+/// hold them, whatever their worth.
 std::vector<int> pinned_kinds(const GpuCase& gpu_case, ServiceIndex service) {
   if (gpu_case.gpu.pins.empty()) return {};
   std::vector<int> counts(gpu_case.model.rates.size());

@@ -23,14 +23,14 @@ using testing::room_of;
 
 using Shares = std::vector<Share>;
 
-/// A part of the window, and how much of the price of progress is counted; -1: all models are fresh.
+/// A part of the window, and the factor of the price of progress; -1: all models are fresh.
 struct PoolRange {
   SlotIndex from = SlotIndex(0);
   SlotIndex to = SlotIndex(0);
   double progress_factor = -1;
 };
 
-/// The whole of what is left of the window, its halves, quarters and eighths, and the ranges between due slots.
+/// The rest of the window, its halves, quarters and eighths, and the ranges between due slots.
 std::vector<std::pair<SlotIndex, SlotIndex>> ranges_of(const GpuCase& gpu_case) {
   const SlotIndex first = gpu_case.first_slot;
   const int left = gpu_case.problem.slots - first;
@@ -53,7 +53,7 @@ std::vector<std::pair<SlotIndex, SlotIndex>> ranges_of(const GpuCase& gpu_case) 
   return ranges;
 }
 
-/// What a service gets out of a stretch with a share: what it serves, the tail if it is the last, and progress.
+/// The value of a service with a share in a part of the window: serving, the tail if it is the last part, and progress.
 double stretch_value(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service, const Share& share,
                      const PoolRange& stretch) {
   const auto& retraining = gpu_case.problem.services[service].retraining;

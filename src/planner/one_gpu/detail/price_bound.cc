@@ -11,16 +11,16 @@
 namespace berth::planner {
 namespace {
 
-/// First prices: of a retraining, this share of what a fresh model adds; of kinds, progress counts at this share of its
-/// price.
+/// First prices: a retraining costs this share of the gain of a fresh model; for the prices of kinds, progress counts
+/// at this share of its price.
 constexpr double kGainShare = 0.5;
 constexpr double kTrainingShare = 1;
-/// Values of a block are also taken from this many slots on each side, but from no more than a block.
+/// Values of a block also include this many slots on each side, at most a block.
 constexpr int kSmoothSlotsMax = 8;
 
 /// Rooms whose price is at least this share of the highest are nearly the most expensive.
 constexpr double kNearlyMostExpensive = 0.98;
-/// The share of the previous direction in a step (deflected subgradients): steps then follow a valley of the bound
+/// The weight of the previous direction in a step (deflected subgradients): steps then follow a valley of the bound
 /// instead of crossing it.
 constexpr double kMemory = 0.6;
 /// Steps are shortened after this many in a row without improvement, by this factor.
@@ -65,8 +65,8 @@ PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts
   now_value_ = value_;
 }
 
-/// Prices of each block as if changes cost nothing and every model were fresh half of the time. Values are taken from
-/// a block on each side too: where changes cost something, services do not follow each wave of their load.
+/// Prices of each block as if changes cost nothing and every model were fresh half of the time. Values include a block
+/// on each side: when changes have a cost, services do not follow each wave of their load.
 void PriceBound::start_kinds() {
   BlockPrices solver(case_);
   const int smooth = std::min(kSmoothSlotsMax, block_slots_);
@@ -82,7 +82,7 @@ void PriceBound::start_kinds() {
   }
 }
 
-/// Takes the best of several factors of each price of progress, and the prices of kinds that belong to it, in turn.
+/// Alternately picks the best of several factors of each price of progress, and recomputes the prices of kinds for it.
 void PriceBound::tune_progress(int rounds) {
   if (std::ranges::none_of(services_, [](const ServiceBound& bound) { return bound.retrains(); })) return;
   Prices best = prices_;
@@ -113,7 +113,7 @@ void PriceBound::tune_progress(int rounds) {
   prices_ = best;
 }
 
-/// What the slots [from, to) are worth per second to a service in each room, or the tail for the last block.
+/// The worth per second of the slots [from, to), or of the tail for the last block, to a service in each room.
 std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockIndex block, SlotIndex from,
                                                SlotIndex to) const {
   const Bundles& bundles = case_.bundles[service];
@@ -123,7 +123,7 @@ std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockI
   const bool retrains = services_[service].retrains();
   const auto& of_epoch = prices_.progress[service];
   const double progress = retrains && !is_tail ? kTrainingShare * *std::ranges::max_element(of_epoch) : 0;
-  // What is new at the beginning of the window does not work yet.
+  // New pieces do not work yet at the beginning of the window.
   const bool is_early = !is_tail && (from + to) / 2 < case_.first_slot + case_.start_slots[service];
   std::vector<double> values(ix(case_.rooms.count()), kNever);
   for (const BundleIndex n : Indices<BundleIndex>(bundles.count())) {
@@ -135,7 +135,7 @@ std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockI
     };
     const double value = (retrains ? (of(true) + of(false)) / 2 : of(true)) / seconds;
     values[room] = std::max(values[room], value);
-    // Where progress is worth nothing too: the prices of a block begin with what is best in the one before.
+    // Even where progress is worth nothing: the prices of a block start from the best basis of the previous one.
     for (KindIndex kind(0); kind < case_.rooms.kinds() && retrains; ++kind) {
       const double rate = case_.progress_rate(service, kind);
       const int more = rate > 0 ? case_.rooms.add(room, kind) : kNoRoom;
@@ -145,7 +145,7 @@ std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockI
   return values;
 }
 
-/// Half of what a fresh model gives more, from the middle of an epoch on, with all of the GPU.
+/// Half of the additional value of a fresh model from the middle of an epoch on, with the whole GPU.
 void PriceBound::start_progress() {
   const Problem& problem = case_.problem;
   for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
@@ -164,7 +164,7 @@ void PriceBound::start_progress() {
       if (is_last) gain += case_.served[service].tail(level, true) - case_.served[service].tail(level, false);
       prices_.progress[service][epoch] = std::max({0.0, gain * kGainShare, is_last ? terms.progress_value : 0.0});
     }
-    // One price holds for all epochs then.
+    // Then one price is used for all epochs.
     if (services_[service].keeps_unfinished())
       prices_.progress[service].front() = std::ranges::max(prices_.progress[service]);
   }
@@ -217,8 +217,8 @@ double PriceBound::compute(const Prices& prices, std::span<const double> factors
   return value;
 }
 
-/// Kinds of the nearly most expensive rooms, on average: there are many such rooms, and the most expensive one alone
-/// would make steps alternate between them.
+/// The average counts of kinds over the nearly most expensive rooms: there are many of them, and using only the most
+/// expensive one would make steps alternate between them.
 std::vector<double> PriceBound::supply_of(PriceBlockIndex block) const {
   const auto worth = [&](RoomIndex room) {
     double sum = 0;
@@ -263,7 +263,7 @@ PriceBound::Slope PriceBound::slope() const {
   return slope;
 }
 
-/// From the last direction to one that has a part of it.
+/// Mixes a part of the last direction into the new one.
 void PriceBound::turn(Slope slope) {
   const auto keep = [&](double before, double now) { return kMemory * before + (1 - kMemory) * now; };
   if (direction_.kinds.empty()) {

@@ -9,7 +9,7 @@
 
 namespace berth::planner {
 
-/// What a service has at the first slot in which something may change.
+/// The holdings of a service at the first slot in which a change may begin.
 struct ServiceStart {
   BundleIndex bundle = BundleIndex(0);
   ModelState state;
@@ -18,19 +18,19 @@ struct ServiceStart {
 /// The bounds of all services of a GPU at common prices.
 class PriceBound {
  public:
-  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots. The prices of progress are
-  /// searched in this many rounds.
+  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots. `tune_rounds`: rounds of the
+  /// search for the prices of progress.
   PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds);
 
   /// Lowers the bound for at most this many rounds; `known` is the value of a solution from first_slot on (the target
   /// of Polyak's step). Stops if the bound is within `gap` of it.
   void descend(double known, double gap, int rounds);
 
-  /// No schedule is worth more from first_slot on.
+  /// The bound: no schedule is worth more from first_slot on.
   [[nodiscard]] double value() const { return value_; }
 
-  /// An upper bound, at these prices, on what a service and its share of the room gain from slot t on; summed over the
-  /// services, with income(t), a bound on the worth from there on.
+  /// An upper bound, at these prices, on the gain of a service net of its rent from slot t on. Summed over the services
+  /// and added to income(t), it bounds the worth from t on.
   [[nodiscard]] double from(ServiceIndex service, SlotIndex t, BundleIndex bundle, const ModelState& state) const {
     const ServiceBound& bound = services_[service];
     if (!state.is_open()) return bound.from_fresh(t, bundle);
@@ -50,9 +50,9 @@ class PriceBound {
   double compute(const Prices& prices, std::span<const double> factors);
   void set_sums(const Prices& prices);
   struct Slope {
-    std::vector<double> kinds;                  ///< [block x kinds + kind], of a second of the block
+    std::vector<double> kinds;                  ///< [block x kinds + kind], per second of the block
     std::vector<std::vector<double>> progress;  ///< [service][epoch]
-    double norm = 0;                            ///< squared, in the metric of the steps
+    double norm = 0;                            ///< squared norm, in the metric of the steps
   };
   [[nodiscard]] std::vector<double> supply_of(PriceBlockIndex block) const;
   [[nodiscard]] Slope slope() const;

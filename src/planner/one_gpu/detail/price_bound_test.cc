@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kPriceBoundJudged = berth::testing::by_build(30, 6);
 
-/// The bound of all that is left from slot t on.
+/// The bound of the rest from slot t on.
 double bound_from(const PriceBound& bound, SlotIndex t, const std::vector<ServiceStart>& services) {
   double value = bound.income(t);
   for (const ServiceIndex service : indices_of<ServiceIndex>(services)) {
@@ -54,7 +54,7 @@ TEST(PriceBound, HoldsForTheExhaustiveSearchAndOnlyFalls) {
           bound.descend(left, 0, 10);
           EXPECT_LE(bound.value(), before + slack);
           EXPECT_GE(bound.value(), left - slack);
-          // Prices and tables are those of the least bound.
+          // Prices and tables are those of the lowest bound.
           EXPECT_GE(bound_from(bound, gpu_case.first_slot, search.starts()), bound.value() - slack);
           before = bound.value();
         }
@@ -63,7 +63,7 @@ TEST(PriceBound, HoldsForTheExhaustiveSearchAndOnlyFalls) {
   }
 }
 
-/// Goes through a schedule slot by slot: what works, and how models get on.
+/// Walks through a schedule slot by slot: the working pieces, and the states of models.
 class Walk {
  public:
   Walk(const GpuCase& gpu_case, const std::vector<Change>& changes) : case_(gpu_case), changes_(changes) {
@@ -76,7 +76,7 @@ class Walk {
     }
   }
 
-  /// To the beginning of slot t, before a change in it. Slots come one after the other, from 0.
+  /// Moves to the beginning of slot t, before a change in it. To be called for consecutive slots from 0 on.
   void enter(SlotIndex t) {
     for (const ServiceIndex service : indices_of<ServiceIndex>(states_)) {
       const ServiceTerms& terms = case_.problem.services[service];
@@ -136,7 +136,7 @@ class Walk {
   std::vector<ModelState> states_;
 };
 
-/// What a schedule is worth from slot t on, without the price of its changes.
+/// The worth of a schedule from slot t on, without the price of its changes.
 double worth_from(const Problem& problem, const Evaluation& evaluation, SlotIndex t) {
   double worth = evaluation.objective;
   for (const std::vector<SlotFigures>& service : evaluation.services) {
@@ -198,7 +198,7 @@ TEST(PriceBound, IsExactForOneServiceThatHoldsWhatItNeeds) {
   EXPECT_NEAR(bound.value(), 15 * 10, 1e-9);
 }
 
-/// What the GPU can hold shares the services' values: each of two could take all of it.
+/// The services share the GPU's space, although each of the two could use all of it.
 TEST(PriceBound, KnowsThatServicesShareTheGpu) {
   Problem problem = testing::quarters_problem(2, 10);
   problem.tail_seconds = 100;

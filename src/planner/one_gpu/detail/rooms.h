@@ -9,19 +9,19 @@
 
 namespace berth::planner {
 
-/// A place in a table of several dimensions, from ints and indices that are known not to be negative.
+/// A position in a table of several dimensions, from ints and indices known to be >= 0.
 [[nodiscard]] constexpr std::size_t ix(int index) { return static_cast<std::size_t>(index); }
 
 /// The number of a room, see Rooms.
 using RoomIndex = Index<struct RoomTag>;
 inline constexpr RoomIndex kNoRoom(-1);
-/// Where no kind of slice is meant.
+/// Means no kind of slice.
 inline constexpr KindIndex kNoKind(-1);
-/// The room of nothing.
+/// The empty room.
 inline constexpr RoomIndex kEmptyRoom(0);
 
-/// The multisets ("rooms") by number; 0 is the empty one, and a part of a room has a smaller number. Made by going
-/// through all sets of sites that do not clash: some hundred for the GPUs of today.
+/// The multisets ("rooms") by number; 0 is the empty one, and a part of a room has a smaller number. Built by
+/// enumerating all sets of sites that do not clash: a few hundred for today's GPUs.
 class Rooms {
  public:
   explicit Rooms(const ModelTerms& model);
@@ -31,7 +31,7 @@ class Rooms {
   [[nodiscard]] int count_of(RoomIndex room, KindIndex kind) const { return counts_[ix(room) * ix(kinds_) + ix(kind)]; }
   /// The room with one more of a kind, or kNoRoom.
   [[nodiscard]] RoomIndex add(RoomIndex room, KindIndex kind) const { return add_[ix(room) * ix(kinds_) + ix(kind)]; }
-  /// The room of two rooms together, or kNoRoom. O(1) for up to kTableMax rooms, else O(kinds + pieces).
+  /// The union of two rooms, or kNoRoom. O(1) for up to kTableMax rooms, else O(kinds + pieces).
   [[nodiscard]] RoomIndex join(RoomIndex a, RoomIndex b) const {
     return joined_.empty() ? add_all(a, b) : joined_[ix(a) * ix(count()) + ix(b)];
   }

@@ -45,7 +45,7 @@ RoomIndex number_in(const std::map<RoomCounts, RoomIndex>& numbers, const RoomCo
   return found == numbers.end() ? kNoRoom : found->second;
 }
 
-/// Every room is one of the sets and the reverse, and what is added or joined is what the counts say.
+/// Every room is one of the sets and vice versa, and additions and unions agree with the counts.
 void expect_rooms_are_the_sets(const ModelTerms& model) {
   const Rooms rooms(model);
   const std::set<RoomCounts> wanted = counts_of_all_sets(model);
@@ -100,7 +100,7 @@ TEST(Rooms, AreTheSetsWhereSitesAreMissing) {
   }
 }
 
-/// Too many for a table of pairs.
+/// With more rooms than the table of pairs allows.
 TEST(Rooms, AreJoinedOnePieceAtATimeWhereThereAreMany) {
   ModelTerms model;
   for (int site = 0; site < 9; ++site) {
@@ -108,7 +108,7 @@ TEST(Rooms, AreJoinedOnePieceAtATimeWhereThereAreMany) {
     model.rates.emplace_back();
     model.sms.push_back(1);
   }
-  // The last two cannot stand together.
+  // The last two clash.
   model.sites[7].clashes |= 1U << 8;
   model.sites[8].clashes |= 1U << 7;
   ASSERT_EQ(Rooms(model).count(), 128 * 3);

@@ -1,9 +1,9 @@
-/// What the parts of the one-GPU search share.
+/// The state shared by the parts of the one-GPU search.
 ///
-/// Who calls what, in which order (one_gpu_search.h drives):
+/// The order of calls (one_gpu_search.h drives them):
 ///   once         root label (Labels), offers of known schedules (LocalSearch)
 ///   each pass    `restart_pass`; then for each slot
-///     select     bounds of the labels that are there (LabelBound); those that cannot matter are dropped (Dominance)
+///     select     bounds of the current labels (LabelBound); those that cannot matter are dropped (Dominance)
 ///     expand     per label: drafts of changes (DealsByPrices, DealsByStates, or the pool), bounded without places
 ///                (ChangeBound); each deal is placed (Arrangements), each placing becomes a label (Labels::change, then
 ///                add, or undo where it cannot matter), which arrives in the slot in which all of it is ready
@@ -33,12 +33,12 @@ struct SearchState {
   SearchState(const SearchState&) = delete;
   SearchState& operator=(const SearchState&) = delete;
 
-  /// Only the root is there, at the first slot in which something may change.
+  /// Keeps only the root, at the first slot in which a change may begin.
   void restart_pass(const PassLimits& limits);
-  /// Nothing that is worth no more matters.
+  /// Labels and schedules with at most this worth do not matter.
   [[nodiscard]] double cutoff() const { return incumbent.cutoff(); }
   [[nodiscard]] int services() const { return static_cast<int>(gpu_case.bundles.size()); }
-  /// A label at the end of the window is a schedule.
+  /// Records a label at the end of the window as a schedule.
   void finish(const Label& label);
 
   const GpuCase& gpu_case;
@@ -47,8 +47,8 @@ struct SearchState {
   LabelBound bound;
   Incumbent incumbent;
   PassBudget budget;
-  std::vector<std::vector<LabelIndex>> arrivals;  ///< [slot], slots + 1: labels whose changes are done then
-  std::vector<LabelIndex> arrived_now;            ///< those that changed in this slot and are done at once
+  std::vector<std::vector<LabelIndex>> arrivals;  ///< [slot], slots + 1: labels whose changes are complete then
+  std::vector<LabelIndex> arrived_now;            ///< labels that changed in this slot and are complete at once
 };
 
 inline void SearchState::restart_pass(const PassLimits& limits) {

@@ -38,7 +38,7 @@ LevelIndex Served::level_of(std::span<const double> capacity) {
 void Served::add_level(std::span<const double> capacity) {
   for (const bool is_fresh : {false, true}) {
     if (!is_fresh && !terms_.retraining) {
-      // Never asked for.
+      // Never read.
       sums_.resize(sums_.size() + slots_and_one_);
       continue;
     }
@@ -50,7 +50,7 @@ void Served::add_level(std::span<const double> capacity) {
     }
   }
   const SlotIndex last(problem_.slots);
-  // As in the contract: a service without retraining, or not stale, has `after` for tail_fresh_seconds of the tail.
+  // As in problem.h: a service without retraining, or not stale, has `after` for tail_fresh_seconds of the tail.
   const double fresh_seconds = terms_.retraining
                                    ? std::min(problem_.tail_seconds, terms_.retraining->tail_fresh_seconds)
                                    : problem_.tail_seconds;

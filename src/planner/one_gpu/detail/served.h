@@ -10,7 +10,7 @@
 
 namespace berth::planner {
 
-/// The number of a capacity, see Served.
+/// The index of a capacity, see Served.
 using LevelIndex = Index<struct LevelTag>;
 
 /// Prefix sums over the slots of a problem, for one service, by capacity level and by whether the model is fresh.
@@ -27,7 +27,7 @@ class Served {
   LevelIndex level_of(std::span<const double> capacity);
   [[nodiscard]] int levels_count() const { return static_cast<int>(tails_.size() / 2); }
 
-  /// Value of the slots [from, to), 0 <= from <= to <= slots.
+  /// Value of the slots [from, to). Requires: 0 <= from <= to <= slots.
   [[nodiscard]] double value(LevelIndex level, bool is_fresh, SlotIndex from, SlotIndex to) const {
     const double* sums = prefix(level, is_fresh);
     return sums[to] - sums[from];

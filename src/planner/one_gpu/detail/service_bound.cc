@@ -128,7 +128,7 @@ void ServiceBound::add_rewards() {
   for (PhaseIndex phase = kStuck; phase < phases(); ++phase) add_reward(phase);
 }
 
-/// What a stale model serves and what progress is worth, summed over slots.
+/// Sums over slots of the value served by a stale model and of the worth of progress.
 void ServiceBound::add_reward(PhaseIndex phase) {
   std::vector<double> reward(ix(count_));
   std::vector<double>& sums = sums_[phase];
@@ -214,7 +214,7 @@ void ServiceBound::compute_slot(SlotIndex t) {
   }
 }
 
-/// Where a change costs nothing, every bundle is worth as much as the best.
+/// If a change costs nothing, every bundle is worth as much as the best one.
 void ServiceBound::add_free_changes(SlotIndex t) {
   for (const PhaseIndex phase : Indices<PhaseIndex>(phases())) {
     double* values = table(phase, t);
@@ -229,21 +229,21 @@ double ServiceBound::done_within(PhaseIndex phase, SlotIndex from, SlotIndex to,
          (gain[ix(to) * ix(count_) + ix(n)] - gain[ix(from) * ix(count_) + ix(n)]) - price_of(phase, from) * kDone;
 }
 
-/// From a due slot on, stale and without progress, in phase b at the end.
+/// The value from a due slot on, stale and without progress, in phase b at the end.
 double ServiceBound::after_due(PhaseIndex b, SlotIndex due, SlotIndex end, BundleIndex n) const {
   if (epoch_[end - 1] != epoch_[due]) {
-    // Another one is due: everything that may be worth something.
+    // Another retraining is due: sum everything that may have a value.
     double sum = 0;
     for (const PhaseIndex each : {kFresh, kStuck, kTraining}) sum += sums(each, end)[n] - sums(each, due)[n];
     return sum;
   }
-  // One lane is enough for a bound.
+  // One training phase is enough for a bound.
   if (b > kTraining) return kNever;
   if (b == kFresh) return done_within(kTraining, due, end, n);
   return sums(b, end)[n] - sums(b, due)[n];
 }
 
-/// The most that a bundle gives in [t, end), from phase a to phase b.
+/// The largest value of a bundle in [t, end), from phase a to phase b.
 double ServiceBound::window(PhaseIndex a, PhaseIndex b, SlotIndex t, SlotIndex end, BundleIndex n) const {
   const auto plain = [&](PhaseIndex phase, SlotIndex from, SlotIndex to) {
     return sums(phase, to)[n] - sums(phase, from)[n];
@@ -310,7 +310,7 @@ double ServiceBound::from_stale(SlotIndex t, BundleIndex bundle, double progress
 }
 
 bool ServiceBound::may_get_done(SlotIndex t, double progress) const {
-  // Progress that is full at the end of the last slot before a due one comes too late.
+  // Progress completed at the end of the last slot before a due one comes too late.
   const int last = epoch_end(t);
   const bool has_outside = !terms_.outside_progress.empty() || case_.standing_progress[service_] > 0;
   return has_outside || progress + (last - t) * fastest_ >= kDone;

@@ -83,7 +83,7 @@ double start_value(const ServiceBound& bound, SlotIndex first_slot, const Servic
   return bound.from_stale(first_slot, start.bundle, start.state.progress);
 }
 
-/// What the GPU earns, and what each service gains alone.
+/// The GPU's income plus the best gain of each service alone.
 double bound_at_prices(const GpuCase& gpu_case, const Prices& prices, std::span<const double> factors) {
   const OneGpuSearch search(gpu_case);
   const std::vector<ServiceStart> starts = search.starts();
@@ -125,8 +125,8 @@ TEST(ServiceBound, HoldsForTheExhaustiveSearchAtAnyPrices) {
   EXPECT_GT(retraining, 0);
 }
 
-/// The best of one service that never retrains, by trying everything: it holds on, drops pieces, or changes, and pays
-/// for all that it has.
+/// The best of one service that never retrains, by trying everything: it holds, drops pieces, or changes, and pays for
+/// everything that it has.
 class Alone {
  public:
   Alone(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service)
@@ -211,8 +211,8 @@ TEST(ServiceBound, IsTheBestOfAServiceThatNeverRetrainsAlone) {
   }
 }
 
-/// The path that is traced is one of those that the bound is the largest of, so at other prices the bound is no less
-/// than this path.
+/// The bound is the maximum over paths and the traced path attains it, so at other prices the bound is at least the
+/// value of this path.
 TEST(ServiceBound, TracesASubgradient) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 20))) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
@@ -248,7 +248,8 @@ TEST(ServiceBound, TracesASubgradient) {
   }
 }
 
-/// Where one change spans two due slots, a model may be in any lane after the second: there it may be larger.
+/// If one change spans two due slots, a model may be in any training phase after the second: there the bound may be
+/// larger.
 TEST(ServiceBound, IsNoLargerWithMoreFactors) {
   int smaller = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 20))) {
@@ -272,9 +273,9 @@ TEST(ServiceBound, IsNoLargerWithMoreFactors) {
 }
 
 TEST(ServiceBound, ChargesProgressWhenTheRetrainingIsDone) {
-  // A quarter serves 10, half as good while the model is stale. No change may begin, but slices to retrain on come and
-  // go freely. At a price of 0 the model may be fresh as soon as the fastest slice could have retrained it, after 2
-  // slots.
+  // A quarter serves 10, half as good while the model is stale. No change may begin, but retraining slices appear and
+  // disappear freely. At a price of 0 the model may be fresh as soon as the fastest slice could have retrained it,
+  // after 2 slots.
   Problem problem = testing::quarters_problem(1, 10);
   problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0}};
   problem.is_frozen.assign(10, 1);
@@ -290,8 +291,8 @@ TEST(ServiceBound, ChargesProgressWhenTheRetrainingIsDone) {
 }
 
 TEST(ServiceBound, ChargesProgressAtTheEndOfTheWindow) {
-  // The half is done when the window ends. At this price it is not worthwhile to be done before: what is paid for the
-  // whole of the progress is charged, and the tail is worth twice as much.
+  // The half is done when the window ends. At this price completing it earlier does not pay: the payment for the whole
+  // progress is charged, and the tail is worth twice as much.
   Problem problem = testing::quarters_problem(1, 4);
   problem.gpus[0].standing = {
       {.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0},

@@ -61,7 +61,7 @@ bool ServicePath::trace_hold(Position& now, double wanted, Usage& use) const {
   return true;
 }
 
-/// Goes on to slot t, where something may be due.
+/// Advances to slot t, where something may be due.
 void ServicePath::enter(Position& now, SlotIndex t) const {
   now.t = t;
   if (!of_.is_due(t) || (of_.keeps_unfinished_ && now.phase != kFresh)) return;
@@ -106,7 +106,7 @@ bool ServicePath::trace_drop(Position& now, double wanted) const {
   return false;
 }
 
-/// To the bundle that a free change leads to.
+/// Moves to the bundle that a free change leads to.
 bool ServicePath::trace_free(Position& now, double wanted) const {
   for (const BundleIndex n : Indices<BundleIndex>(of_.count_)) {
     Position other{.t = now.t, .phase = now.phase, .bundle = n};

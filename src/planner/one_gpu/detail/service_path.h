@@ -1,4 +1,4 @@
-/// The best path of one service through the program of its ServiceBound, and what it uses: a subgradient at its prices.
+/// The best path of one service through the program of its ServiceBound, and its usage: a subgradient at its prices.
 #pragma once
 
 #include "planner/one_gpu/detail/service_bound.h"
@@ -22,7 +22,7 @@ class ServicePath {
 
   void add_use(BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const;
   void add_training(PhaseIndex phase, BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const;
-  /// One step on the path, where it keeps `wanted` of the value: to the next slot, by a change, to a smaller bundle.
+  /// One step on the path that preserves `wanted` of the value: to the next slot, by a change, or to a smaller bundle.
   bool trace_hold(Position& now, double wanted, Usage& use) const;
   bool trace_change(Position& now, double wanted, Usage& use) const;
   bool trace_drop(Position& now, double wanted) const;

@@ -1,4 +1,4 @@
-/// What a service gets while nothing of it changes.
+/// The value of a service while its slices do not change.
 #pragma once
 
 #include "planner/one_gpu/detail/gpu_case.h"
@@ -14,7 +14,7 @@ struct ServiceRun {
 };
 
 /// The value of a service in the slots [from, to); `state`, that at the beginning of `from`, becomes that at the
-/// beginning of `to`. O(1) where nothing becomes due, done or fresh, else O(slots). Requires: from <= to.
+/// beginning of `to`. O(1) if nothing becomes due, done or fresh, else O(slots). Requires: from <= to.
 [[nodiscard]] double advance(const GpuCase& gpu_case, const ServiceRun& run, SlotIndex from, SlotIndex to,
                              ModelState& state);
 

@@ -14,14 +14,14 @@
 namespace berth::planner {
 namespace {
 
-/// 10 requests a second, of which a quarter answers all: 10 a slot with a fresh model, 4 with a stale one.
+/// 10 requests per second, all of which a quarter answers: 10 per slot with a fresh model, 4 with a stale one.
 Problem problem_of_a_run() {
   Problem problem = testing::quarters_problem(1, 12);
   problem.services[0].variants = {{.accuracy_before = 0.4, .accuracy_after = 1}};
   return problem;
 }
 
-/// The bundle of one quarter, with progress of 1/4 a slot.
+/// The bundle of one quarter, with progress of 1/4 per slot.
 ServiceRun on_a_quarter(const GpuCase& gpu_case, double progress_rate = 0.25) {
   const Bundles& bundles = gpu_case.bundles[0];
   return {.service = ServiceIndex(0),
@@ -114,7 +114,7 @@ TEST(ServiceRun, IsFreshWhereTheServiceNeverRetrains) {
   EXPECT_EQ(advance(gpu_case, on_a_quarter(gpu_case), SlotIndex(5), SlotIndex(5), state), 0);
 }
 
-/// A range at once is worth what its slots are one by one, and ends in the same state.
+/// A range computed at once has the worth of its slots one by one, and ends in the same state.
 TEST(ServiceRun, IsTheSameSlotBySlot) {
   int finished = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(300, 60))) {

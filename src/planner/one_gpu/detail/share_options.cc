@@ -94,7 +94,7 @@ double ShareOptions::value_with(const Label& label, ServiceIndex service, const 
   const SlotIndex trains_from = trains_anew ? std::min(end, t + case_.retraining_start_slots) : t;
   value += advance(case_, {.service = service, .bundle = common, .progress_rate = 0}, t, trains_from, state);
   value += advance(case_, {.service = service, .bundle = common, .progress_rate = rate}, trains_from, end, state);
-  // Whether sooner done is better cannot be said here.
+  // Whether completing it sooner is better cannot be decided here.
   if (was_open && !state.is_open()) return now;
   const bool makes_progress = share.retraining_kind >= 0 || case_.standing_progress[service] > 0;
   if (makes_progress && case_.loses_by_done[service] != 0 && case_.is_due_within(service, t, end)) return now;

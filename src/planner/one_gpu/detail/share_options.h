@@ -14,7 +14,7 @@ class LabelBound;
 struct ShareOption {
   Share share;
   RoomIndex room = RoomIndex(0);
-  double loss = 0;  ///< against the bound of the service with what it has
+  double loss = 0;  ///< relative to the bound of the service with its current share
 };
 
 class ShareOptions {
@@ -23,19 +23,19 @@ class ShareOptions {
   ShareOptions(const GpuCase& gpu_case, const Labels& labels, const LabelBound& bound)
       : case_(gpu_case), labels_(labels), bound_(bound) {}
 
-  /// Forgets what was computed before. To be called when bounds have changed.
+  /// Clears the cache. To be called when bounds have changed.
   void restart();
 
-  /// The options of a service in a change of a label in slot t that lose less than `slack`: what it has first, then the
-  /// least loss first. Valid until the next call for the service. Requires: prices; `restart` since they changed.
+  /// The options of a service in a change of a label in slot t that lose less than `slack`: the current share first,
+  /// then by ascending loss. Valid until the next call for the service. Requires: prices; `restart` since they changed.
   [[nodiscard]] const std::vector<ShareOption>& of(const Label& label, ServiceIndex service, SlotIndex t, double slack);
 
-  /// An upper bound on the worth of a service from slot t on if it gets a share then, whatever the others get.
+  /// An upper bound on the worth of a service from slot t on if it gets a share then, for any shares of the others.
   /// Requires: prices.
   [[nodiscard]] double value_with(const Label& label, ServiceIndex service, const Share& share, SlotIndex t) const;
 
  private:
-  /// Those of a service that never retrains: they depend on slot and bundle alone.
+  /// The options of a service that never retrains, which depend only on slot and bundle.
   struct Known {
     SlotIndex slot = SlotIndex(-1);
     double slack = 0;

@@ -30,7 +30,7 @@ bool may_train(const TinySearch& search, const Label& label, ServiceIndex servic
   return is_due || search.state.labels.state_of(label, service).is_open();
 }
 
-/// Every share that a service could have, with what it loses.
+/// Every share that a service could have, with its loss.
 std::map<Share, double> share_losses(const TinySearch& search, const Label& label, ServiceIndex service, SlotIndex t) {
   const GpuCase& gpu_case = search.gpu_case;
   const Share old = search.state.labels.share_of(label, service);
@@ -67,7 +67,7 @@ void expect_options(const TinySearch& search, const std::vector<ShareOption>& op
   }
 }
 
-/// Also from what is known of labels before it.
+/// Also from the cached options of earlier labels.
 TEST(ShareOptions, AreTheSharesThatLoseLessThanTheSlack) {
   std::size_t several = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kShareOptionsSeeds)) {
@@ -87,7 +87,7 @@ TEST(ShareOptions, AreTheSharesThatLoseLessThanTheSlack) {
   EXPECT_GT(several, 0U);
 }
 
-/// Service by service, at prices, it is a bound of every change to such shares.
+/// The sum over services, at prices, bounds every change to such shares.
 TEST(ShareOptions, AreWorthNoLessTogetherThanAnyChange) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kShareOptionsSeeds)) {

@@ -1,4 +1,4 @@
-/// The bounds of a case, made as the search makes them.
+/// The bounds of a case, computed as in the search.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ class CaseBounds {
     joint.compute(block_slots, standing, &prices);
   }
 
-  /// The legal ways of bounding: by prices, and with the joint bound, alone where no model becomes stale.
+  /// The legal combinations of bounds: prices, and the joint bound, on its own if no model becomes stale.
   [[nodiscard]] std::vector<Bounding> ways() const {
     return {Bounding::kPrices, joint.is_always_fresh() ? Bounding::kJoint : Bounding::kBoth};
   }

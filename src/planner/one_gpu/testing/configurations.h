@@ -14,7 +14,7 @@ namespace berth::planner::testing {
 /// More joint states than a tiny problem has.
 inline constexpr int kStatesMax = 100'000;
 
-/// tiny_problem with its first GPU alone.
+/// tiny_problem with only its first GPU.
 [[nodiscard]] inline Problem one_gpu_of_tiny(std::uint64_t seed) {
   Problem problem = tiny_problem(Rng(seed));
   problem.gpus.resize(1);
@@ -31,7 +31,7 @@ inline constexpr int kStatesMax = 100'000;
   return may_be_stale(terms) && !terms.retrains_elsewhere && rates.retraining_slots > 0;
 }
 
-/// The room of what a service holds with a share.
+/// The room of a service's share.
 [[nodiscard]] inline RoomIndex room_of(const GpuCase& gpu_case, ServiceIndex service, const Share& share) {
   const RoomIndex room = gpu_case.bundles[service].room[share.bundle];
   return share.retraining_kind < 0 ? room : gpu_case.rooms.add(room, share.retraining_kind);

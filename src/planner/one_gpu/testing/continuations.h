@@ -1,7 +1,7 @@
-/// Partial schedules of a tiny problem of one GPU, and the best that each can become, by trying every way on.
+/// Partial schedules of a tiny problem of one GPU, and the best completion of each, by trying every continuation.
 ///
-/// It goes from label to label with the steps of `Labels`, whose values the checker of schedules confirms
-/// (labels_test.cc), and leaves nothing out but what is not legal.
+/// It goes from label to label with the steps of `Labels`, whose values the schedule checker confirms (labels_test.cc),
+/// and leaves out only illegal continuations.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@
 
 namespace berth::planner::testing {
 
-/// Of tiny problems, for the sake of time.
+/// The limit for tiny problems, to save time.
 inline constexpr std::size_t kArrangementsMax = 60;
 
-/// What differs by less is rounding.
+/// Smaller differences are rounding.
 [[nodiscard]] inline double rounding_of(double value) { return 1e-9 * (1 + std::abs(value)); }
 
-/// Whether changes may begin a retraining whose progress cannot count any more: no other one is due, and the model is
-/// not stale. The slice may still be worth something, as it need not be created when it begins to serve.
+/// Whether changes may begin a retraining whose progress can no longer count: no other one is due, and the model is not
+/// stale. The slice may still have a worth, because it need not be created when it begins to serve.
 enum class RetrainsInVain { kNo, kYes };
 
 class Continuations {
@@ -44,8 +44,8 @@ class Continuations {
   /// Every arrangement, whether a change to it may begin or not.
   [[nodiscard]] const std::vector<ArrangementIndex>& all() const { return all_; }
 
-  /// The most that a schedule can be worth that continues a label from slot t on, in which it may change; kNever where
-  /// none is legal. Requires: the label has its parent.
+  /// The worth of the best schedule that continues a label from slot t on, in which it may change; kNever if none is
+  /// legal. Requires: the label has its parent.
   [[nodiscard]] double best(const Label& label, SlotIndex t) {
     return label.value + rest(label, t, true, used_by(label));
   }
@@ -57,7 +57,7 @@ class Continuations {
   [[nodiscard]] double best_changed(const Label& label, SlotIndex t, ArrangementIndex to) {
     return label.value + rest_changed(label, t, to, used_by(label));
   }
-  /// Whether the pieces that begin do something, pins and neighbours allow them, and something changes at all.
+  /// Whether the new pieces do something, pins and neighbours allow them, and anything changes at all.
   [[nodiscard]] bool may_follow(const Label& label, SlotIndex t, ArrangementIndex to) const {
     const ArrangementIndex from = label.arrangement;
     if (from == to || !arrangements_[to].may_begin) return false;
@@ -81,7 +81,7 @@ class Continuations {
 
   /// Of each service with a budget, the slices changed so far.
   using Used = std::vector<int>;
-  /// What decides how a label can continue.
+  /// Everything that determines how a label can continue.
   struct Situation {
     SlotIndex slot;
     bool may_change = false;
@@ -162,8 +162,8 @@ class Continuations {
   std::map<Situation, double> known_;
 };
 
-/// Goes through the window with some labels, the root first: calls `visit` in each slot from first_slot on with those
-/// that are there and may change, then changes some of them at random, and lets all wait. Begins with `restart`.
+/// Walks through the window with some labels, the root first: calls `visit` in each slot from first_slot on with the
+/// current labels that may change, then changes some of them at random, and lets all wait. Begins with `restart`.
 inline void visit_labels(const GpuCase& gpu_case, Labels& labels, const Continuations& continuations, Rng& rng,
                          const std::function<void(const std::vector<LabelIndex>& there, SlotIndex t)>& visit) {
   constexpr std::size_t kLabelsMax = 16;  // in a slot

@@ -1,4 +1,4 @@
-/// What holds for the deals of a draft, however they were found.
+/// Properties of the deals of a draft, however they were found.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 
 namespace berth::planner::testing {
 
-/// Each has a loss by the bound of its change, gives other shares than the label has, which fit, and is there once.
+/// Each deal has the loss given by the bound of its change and shares that fit and differ from the label's, and occurs
+/// once.
 inline void expect_sound(TinySearch& search, const Branch& branch, double slack, const std::vector<Deal>& deals) {
   std::set<std::vector<Share>> all;
   for (const Deal& deal : deals) {
@@ -30,7 +31,7 @@ inline void expect_sound(TinySearch& search, const Branch& branch, double slack,
   }
 }
 
-/// What changes may be worth that are not among the deals.
+/// The best worth of changes that are not among the deals.
 [[nodiscard]] inline double best_without(TinySearch& search, const Branch& branch, const std::vector<Deal>& deals) {
   return best_deal(search, branch, [&](const std::vector<Share>& shares) {
     return std::ranges::find(deals, shares, &Deal::shares) == deals.end();

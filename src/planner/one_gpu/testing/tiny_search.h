@@ -1,5 +1,5 @@
-/// A tiny problem of one GPU as a pass of its search finds it. No service begins to retrain in vain: the search does
-/// not consider that (one_gpu.h).
+/// A tiny problem of one GPU in the state of a search pass. No service begins to retrain in vain: the search does not
+/// consider that (one_gpu.h).
 #pragma once
 
 #include <algorithm>
@@ -54,8 +54,8 @@ struct TinySearch {
   ShareOptions options;
 };
 
-/// Goes through tiny problems under each legal way of bounding, with labels from which a change may begin. A schedule
-/// is known that is worth up to 30 % less than the best; only labels with a larger bound are visited.
+/// Visits tiny problems under each legal combination of bounds, with labels from which a change may begin. The best
+/// known schedule is worth up to 30 % less than the optimum; only labels with a larger bound are visited.
 inline void visit_branches(std::uint64_t seed,
                            const std::function<void(TinySearch& search, const Branch& branch)>& visit) {
   const Problem problem = one_gpu_of_tiny(seed);
@@ -81,7 +81,7 @@ inline void visit_branches(std::uint64_t seed,
   }
 }
 
-/// The most that a schedule can be worth that changes at a branch to shares which are `wanted`.
+/// The worth of the best schedule that changes at a branch to shares accepted by `wanted`.
 [[nodiscard]] inline double best_change(TinySearch& search, const Branch& branch,
                                         const std::function<bool(const std::vector<Share>& shares)>& wanted) {
   double best = kNever;

@@ -14,7 +14,7 @@
 namespace berth::packing::detail {
 namespace {
 
-/// The slices of one GPU before they have places: counts by kind, and perhaps the one that stays free.
+/// The slices of one GPU before placement: counts by kind, and perhaps the one that stays free.
 struct Load {
   Counts counts;
   std::optional<std::size_t> free;
@@ -54,7 +54,7 @@ std::vector<Load> loads_of(const OfferedGpus& offer, const std::vector<Partition
   return loads;
 }
 
-/// Places for a load, and room for its free slice.
+/// Placements for a load, with space for its free slice.
 mig::State places_of(const Instance& instance, const GpuModel& model, const Load& load) {
   mig::Multiset wanted;
   for (std::size_t k = 0; k < load.counts.size(); ++k) {

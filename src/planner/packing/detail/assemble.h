@@ -9,8 +9,8 @@
 
 namespace berth::packing::detail {
 
-/// The plan of an instance. GPUs are in the order of offers, then pools; slices of a kind are assigned to demands
-/// in their order. A place is kept for the kind that stays free. Requires: `search` found the plan.
+/// The plan of an instance. GPUs are in the order of offers, then pools; slices of a kind are assigned to demands in
+/// their order. A place is kept for the kind that stays free. Requires: the plan was found by `search`.
 [[nodiscard]] Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSearch& search,
                                const FoundPlan& plan, Budget& budget);
 

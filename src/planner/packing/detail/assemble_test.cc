@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kAssembleCases = berth::testing::by_build(400, 60);
 
-/// A problem without limits on GPUs, so that any covers are a plan.
+/// A problem without limits on GPUs, so that any covers form a plan.
 std::optional<PackingProblem> draw_unlimited(std::uint64_t seed) {
   PackingProblem problem = reference::ProblemGenerator(seed).draw();
   for (GpuOffer& offer : problem.offers) offer.count_max.reset();

@@ -81,7 +81,7 @@ struct Beam::Size {
   friend Size operator+(const Size& a, const Size& b) { return {a.slices + b.slices, a.sms + b.sms}; }
 };
 
-/// A cover with what it adds to every state that takes it.
+/// A cover with its additions to every state that takes it.
 struct Beam::ListedCover {
   Counts counts;
   Size size;
@@ -127,7 +127,7 @@ struct Beam::Layer {
     origins.push_back(from.origins[state]);
   }
 
-  /// The state of `from` with one more cover. States that use the same are merged; the least size is kept.
+  /// The state of `from` with one more cover. States with the same usage are merged; the smallest size is kept.
   void add_sum(const Layer& from, std::size_t state, const ListedCover& cover, std::span<const std::int64_t> weight,
                std::uint32_t cover_index) {
     const std::span<const std::int32_t> base = from.counts_of(state);
@@ -158,8 +158,8 @@ struct Beam::Layer {
     origins.push_back(origin);
   }
 
-  /// A state at the end of a pool: GPUs, slices and the start of the next pool. Of states with the same GPUs the one
-  /// with the least size is kept.
+  /// A state at the end of a pool: GPUs, slices and the start of the next pool. Among states with the same GPUs the
+  /// smallest is kept.
   void add_closed(const std::vector<std::int64_t>& closed_gpus, const std::vector<std::int64_t>& weights,
                   const Size& size_now, std::uint32_t parent, const Counts& begun) {
     std::uint64_t hash = 0;
@@ -391,7 +391,7 @@ std::optional<std::vector<std::int64_t>> Beam::gpus_when_closed(const Layer& fro
     all_at_best += at_best;
   }
   if (is_allowed && price <= limits_.price_max && all <= limits_.gpus_max) return gpus;
-  // A better partition that was not found would have been allowed: then nothing is proven.
+  // An undiscovered better partition might have been allowed: then nothing is proven.
   if (may_be_allowed && price_at_best <= limits_.price_max && all_at_best <= limits_.gpus_max) is_complete_ = false;
   return std::nullopt;
 }

@@ -1,9 +1,9 @@
 /// The search for a plan within given limits: demand by demand, with many partial plans in parallel.
 ///
-/// A state is what the demands served so far use: slices of each kind (and GPUs, for pools that are complete). Every
-/// weight inequality (row) that all plans satisfy rejects the states that cannot be completed within the limits. If no
-/// state was discarded and none is left at the end, there is no plan: that is the proof. Cost: one node for each cover
-/// tried on a state.
+/// A state is the usage of the demands served so far: slices of each kind (and GPUs, for complete pools). Every weight
+/// inequality (row) that all plans satisfy rejects the states that cannot be completed within the limits. If no state
+/// was discarded and none is left at the end, there is no plan: that is the proof. Cost: one node for each cover tried
+/// on a state.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace berth::packing::detail {
 /// A cover for each demand of the instance.
 using CoverChoice = std::vector<Counts>;
 
-/// What a plan may use.
+/// The resources that a plan may use.
 struct PlanLimits {
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   std::int64_t price_max = kNone;
@@ -30,11 +30,11 @@ struct PlanLimits {
   std::int64_t slices_max = kNone;
   std::optional<std::vector<std::int64_t>> offer_gpus_max =
       std::nullopt;              ///< by offer; in addition to the instance's limits
-  Counts extra;                  ///< slices that must fit as well
+  Counts extra;                  ///< slices that must fit, too
   std::uint32_t extra_pool = 0;  ///< together with those of this pool
 };
 
-/// A row of the relaxation with its limit for the plans that are searched.
+/// A row of the relaxation with its limit for the plans searched for.
 struct LimitedRow {
   PlanRow row;
   std::int64_t limit = 0;

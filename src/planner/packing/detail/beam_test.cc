@@ -21,7 +21,7 @@ using reference::SolvedProblem;
 constexpr std::uint64_t kBeamCases = berth::testing::by_build(400, 50);
 constexpr std::size_t kWide = 20'000;
 
-/// A beam with all that it needs.
+/// A beam with everything that it needs.
 class Search {
  public:
   explicit Search(const Instance& instance) : instance_(instance) {
@@ -33,7 +33,7 @@ class Search {
     return Beam(instance_, fillers_, limits, std::move(rows), budget_).run(width);
   }
 
-  /// Why an answer does not keep its limits, or nothing.
+  /// Why an answer violates its limits, or nothing.
   std::optional<std::string> find_fault(const CoverChoice& covers, const PlanLimits& limits) {
     if (auto fault = reference::find_cover_fault(instance_, covers)) return fault;
     std::vector<Counts> pools(instance_.pool_count, Counts(instance_.kinds.size(), 0));

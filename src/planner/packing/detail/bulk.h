@@ -1,4 +1,4 @@
-/// Large demands: most of their slices are taken as the relaxation mixes them, only the rest is searched.
+/// Large demands: most of their slices are taken as in the relaxation's mix, only the rest is searched.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Bulk {
   Instance rest;  ///< the same demands with smaller rates
 };
 
-/// What these slices carry of a demand, in the unit of its rate.
+/// The part of a demand that these slices carry, in the unit of its rate.
 [[nodiscard]] Int128 carried(const InstanceDemand& demand, const Counts& counts);
 
 /// Removes slices that the demand does not need, the fastest first.

@@ -59,7 +59,7 @@ TEST(Bulk, SettlesMostOfALargeDemand) {
   EXPECT_EQ(bulk->rest.demands[1].rate, 5);
 }
 
-// What is settled would meet the rate alone: the search could not choose any more.
+// The settled slices would meet the rate alone: the search would have no choice left.
 TEST(Bulk, ADemandThatWouldBeMetIsLeftToTheSearch) {
   const Instance instance = bulk_instance_of({100, 1000}, {10});
   const auto bulk = take_bulk(instance, mean_of({{16.0}, {100.0}}));

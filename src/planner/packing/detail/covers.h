@@ -10,7 +10,7 @@
 
 namespace berth::packing::detail {
 
-/// The remaining budget of a search. Shared by everything that one `pack` does.
+/// The remaining budget of a search. Shared by all parts of one `pack`.
 struct Budget {
   std::int64_t nodes_max = 0;
   std::int64_t nodes = 0;

@@ -76,7 +76,7 @@ TEST(Covers, SaysWhenThereAreMore) {
 }
 
 TEST(Covers, HugeRatesKeepTheirBound) {
-  // Weights that are different for all kinds make the exact search long; the bound must be valid all the same.
+  // Weights that are different for all kinds make the exact search long; the bound must still be valid.
   const InstanceDemand demand = instance_demand_of(Int128{1} << 90, {(Int128{1} << 75) + 1, (Int128{1} << 74) - 3});
   const LightestCover lightest = lightest_cover(demand, {{2'000'003, 1'000'001}, 0});
   EXPECT_GE(recounted_rate(demand, lightest.cover), demand.rate);
@@ -161,7 +161,7 @@ TEST(Weights, OfACoverAreOfItsKindsAndItsSlices) {
   EXPECT_EQ(weights.of({0, 0, 0}), 0);
 }
 
-// Demands as they occur, with weights as large as those of the relaxation.
+// Realistic demands, with weights as large as those of the relaxation.
 TEST(LightestCover, OfRealDemandsIsNoHeavierThanAnySimpleOne) {
   int judged = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

@@ -16,21 +16,21 @@ namespace berth::packing::detail {
 namespace {
 
 constexpr double kWholeEnough = 1e-6;
-/// What a GPU beyond a limit costs, in prices of the most expensive one: more than any plan saves by it.
+/// The cost of a GPU beyond a limit, in prices of the most expensive one: more than any plan saves by it.
 constexpr double kExcessCost = 100;
 /// Rows of the relaxation that give each demand a weight.
 constexpr std::size_t kWeightRowsMax = 4;
-/// Linear programs of one dive, and roundings of it that are taken back.
+/// The most linear programs of one dive, and the most roundings that it takes back.
 constexpr int kSolvesMax = 600;
 constexpr int kFlipsMax = 40;
 constexpr int kNearSolvesMax = 150;
 constexpr int kNearFlipsMax = 10;
 /// The cost of a linear program in nodes of the search: by row, for each iteration and for the start.
 constexpr std::int64_t kStartIterations = 8;
-/// Of many columns a share is rounded at once.
+/// If there are many columns, a share of them is rounded at once.
 constexpr std::size_t kRoundedAtOnceShare = 24;
 
-/// What a column counts; in the order in which some rules round them.
+/// What a column counts, in the order in which some rules round columns.
 enum class Counted : std::uint8_t { kTotal, kGpus, kPartition, kSlices, kRest };
 
 struct DiveColumn {
@@ -85,7 +85,7 @@ class DiveModel {
     }
   }
 
-  /// No cover is lighter than the lightest one.
+  /// Adds rows: no cover is lighter than the lightest one.
   void add_weight_rows(std::size_t demand, const Relaxation& relaxation) {
     for (std::size_t r = 0; r < std::min(kWeightRowsMax, relaxation.rows.size()); ++r) {
       const Weights& weights = relaxation.rows[r].weights;
@@ -154,7 +154,7 @@ class DiveModel {
     });
   }
 
-  /// The partitions as far as these kinds go, without those that another one contains.
+  /// The partitions restricted to these kinds, without those contained in another one.
   static std::vector<Counts> partitions_for(const OfferedGpus& offer, const std::vector<std::size_t>& kinds) {
     std::set<Counts> all;
     for (const Counts& partition : offer.partitions) {
@@ -255,7 +255,7 @@ struct Diver::State {
     solver::LpSession::ColumnLimits before;
     solver::LpSession::ColumnLimits now;
     bool may_flip = false;
-    double value = 0;  ///< that was rounded
+    double value = 0;  ///< the value before rounding
   };
 
   void set_task() {
@@ -321,7 +321,7 @@ struct Diver::State {
     return answer.objective <= most + kWholeEnough;
   }
 
-  /// From the changes that stand: rounds until every column is whole, and a few times back.
+  /// Starting from the current changes, rounds until every column is whole, with a few steps back.
   void dive(const RoundingRule& rule, const DiveEffort& effort) {
     const std::size_t fixed = changes_.size();
     int flips = 0;
@@ -396,7 +396,7 @@ struct Diver::State {
     score_ = score;
   }
 
-  /// Fixes the slices of the best plan but for some demands, or but for some offers.
+  /// Fixes the slices of the best plan, except for some demands or some offers.
   void keep_part_of_best() {
     const std::set<std::size_t> free_demands = near_ % 3 == 2 ? std::set<std::size_t>() : demands_to_free();
     const std::set<std::uint32_t> free_offers = near_ % 3 == 2 ? offers_to_free() : std::set<std::uint32_t>();
@@ -410,7 +410,7 @@ struct Diver::State {
     }
   }
 
-  /// About half of the demands; if tenants are apart often those of a few.
+  /// About half of the demands; if tenants are kept apart, often those of a few tenants.
   std::set<std::size_t> demands_to_free() {
     std::set<std::size_t> free;
     if (instance_.pool_count > 1 && rng_.below(3) > 0) {

@@ -7,7 +7,7 @@
 ///   each pool p and offer o:   g[p][o] = sum_c y[p][o][c]
 ///   each offer o:              t[o] = sum_p g[p][o] = within[o] + excess[o],  within[o] <= gpus_max[o]
 ///   minimise                   sum_o price[o] t[o] + penalty excess[o]
-/// The weights of the relaxation's rows (`PlanRow`) give each demand rows that say: no cover is lighter than the
+/// The weights of the relaxation's rows (`PlanRow`) give each demand rows stating that no cover is lighter than the
 /// lightest. They make the program as tight as whole covers. Its optimum is rounded column by column (the rules differ
 /// in which column is next), with a few steps back where a rounding fails. Then a part of the best plan is kept, and
 /// the rest is rounded again.
@@ -31,13 +31,13 @@ namespace berth::packing::detail {
 /// How many GPUs of each offer.
 using GpuCounts = std::vector<std::int64_t>;
 
-/// What to look for: a plan with few GPUs beyond `gpus_max`, then with a low price.
+/// The goal: a plan with few GPUs beyond `gpus_max`, then with a low price.
 struct DiveTask {
   std::vector<std::int64_t> prices;    ///< by offer, >= 0
   GpuCounts gpus_max;                  ///< by offer; PlanLimits::kNone: any number
   std::int64_t price_min = 0;          ///< a plan within `gpus_max` at this price is good enough
   const CoverChoice* start = nullptr;  ///< a plan to begin with, or nothing
-  int near_dives_max = 0;              ///< dives near the best plan in a row without a better one, after which it ends
+  int near_dives_max = 0;              ///< ends after this many dives near the best plan without a better one
 };
 
 class Diver {

@@ -8,7 +8,7 @@
 namespace berth::packing::detail {
 namespace {
 
-/// A random fleet with what a diver needs.
+/// A random fleet with everything that a diver needs.
 class Dives {
  public:
   explicit Dives(std::uint64_t seed)
@@ -33,7 +33,7 @@ class Dives {
     for (std::size_t o = 0; o < gpus.size(); ++o) price += gpus[o] * instance_.offers[o].price;
     return price;
   }
-  /// Of the plan whose GPUs are the limits.
+  /// The price of the plan whose GPUs are the limits.
   [[nodiscard]] std::int64_t known_price() const { return fleet_.cost() / instance_.micro_usd_per_price; }
   [[nodiscard]] const Instance& instance() const { return instance_; }
 

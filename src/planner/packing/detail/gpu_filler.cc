@@ -129,7 +129,7 @@ GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
   choose_guide(counts);
   const std::int64_t bound = bound_for(counts);
   if (bound < kManyGpus) {
-    // Mostly the first descent ends at the bound: then no further search is needed.
+    // Usually the first descent ends at the bound, and no further search is needed.
     const Fitting answer = try_to_fill(counts, bound, kQuickNodesMax, budget);
     if (answer == Fitting::kFits) return {.gpus = bound, .bound = bound, .partitions = chosen_uses()};
   }
@@ -167,7 +167,7 @@ GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
   }
 }
 
-/// Whole GPUs of the relaxation, then the rest. With a few GPUs less of each partition the rest has more choices.
+/// Whole GPUs of the relaxation, then the rest. With a few GPUs fewer of each partition the rest has more choices.
 GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double>& gpus_by_partition, Budget& budget) {
   constexpr int kTriesMax = 3;
   const std::int64_t bound = bound_for(counts);
@@ -182,7 +182,7 @@ GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double
       needed.gpus += gpus;
       left = less(left, partitions_[c], gpus);
     }
-    // If nothing was removed (the relaxation has no whole GPU) the rest is searched as it is.
+    // If nothing was removed (the relaxation has no whole GPU) the rest is searched directly.
     const GpusNeeded rest = left == counts ? search_few(counts, budget) : gpus_for(left, budget);
     needed.gpus += rest.gpus;
     needed.partitions.insert(needed.partitions.end(), rest.partitions.begin(), rest.partitions.end());

@@ -41,7 +41,7 @@ class GpuFiller {
   GpuFiller(const Instance& instance, std::uint32_t offer);
 
   /// GPUs for these slices (only the offer's own kinds count); answers are cached. Few GPUs are filled by a depth-first
-  /// search; of many, all but the last ones are partitioned as in the relaxation.
+  /// search; if there are many, all but the last ones are partitioned as in the relaxation.
   [[nodiscard]] GpusNeeded gpus_for(const Counts& counts, Budget& budget);
 
   /// The bound without a search: the greatest of all rows. O(rows x kinds).

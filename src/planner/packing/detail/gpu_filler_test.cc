@@ -136,7 +136,7 @@ bool holds(const Instance& instance, std::uint32_t offer, const GpusNeeded& need
   return gpus == needed.gpus;
 }
 
-// With what any problem has: several offers, media profiles, whole GPUs.
+// With all features of problems: several offers, media profiles, whole GPUs.
 TEST(GpuFiller, FillsWhatIsAskedAndBoundsIt) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kGpuFillerCases)) {
@@ -169,7 +169,7 @@ TEST(GpuFiller, RowsHoldForEveryPartition) {
     Rng rng = Rng(seed).split("rows");
     for (std::uint32_t o = 0; o < instance->offers.size(); ++o) {
       GpuFiller filler(*instance, o);
-      // Questions add rows.
+      // Calls add rows.
       for (int i = 0; i < 5 && !instance->offers[o].partitions.empty(); ++i) {
         Budget budget{.nodes_max = 100'000};
         (void)filler.gpus_for(drawn_counts(*instance, rng, 12), budget);
@@ -203,7 +203,7 @@ TEST(GpuFiller, OtherOffersSlicesDoNotCount) {
   EXPECT_EQ(filler.bound_for(counts), 0);
 }
 
-// The answer is known by then.
+// The answer is cached by then.
 TEST(GpuFiller, ASecondQuestionCostsNothing) {
   PackingProblem problem;
   problem.offers = {{.model = *mig::find_gpu_model("A100-80GB")}};

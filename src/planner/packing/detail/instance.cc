@@ -91,7 +91,7 @@ std::string name_of(const Demand& demand) {
                                        : fmt::format("{} of {}", in_quotes(demand.model), in_quotes(demand.tenant));
 }
 
-/// What is wrong with demands, each kind of trouble once, with all names.
+/// The faults of the demands, each kind once, with all names.
 struct Troubles {
   std::vector<std::string> without_table;
   std::vector<std::string> without_point;

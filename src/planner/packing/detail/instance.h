@@ -28,7 +28,7 @@ struct OfferedKind {
   std::uint32_t offer = 0;
   ProfileId profile;
   int sms = 0;
-  int length = 0;         ///< placement units; of `full` the GPU's
+  int length = 0;         ///< placement units; for `full` the GPU's
   bool is_plain = false;  ///< counts as a free slice if it still fits
 };
 
@@ -58,7 +58,7 @@ struct Instance {
   [[nodiscard]] Instance only_pool(std::uint32_t pool) const { return only_pools({&pool, 1}); }
 };
 
-/// The most slices of one plan, so that a typing error does not fill the memory.
+/// The most slices of one plan, so that a typing error does not exhaust memory.
 inline constexpr std::int64_t kSlicesMax = 1'000'000;
 
 /// Errors: demands without a usable point, all named; numbers too long; more slices than kSlicesMax.

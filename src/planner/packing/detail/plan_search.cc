@@ -13,7 +13,7 @@
 namespace berth::packing::detail {
 namespace {
 
-/// States kept in parallel: first few, for a quick plan, then more, for a proof.
+/// States kept in parallel: few at first for a quick plan, then more for a proof.
 constexpr std::array<std::size_t, 2> kQuickWidths = {32, 512};
 constexpr std::array<std::size_t, 3> kWidths = {32, 512, 8'192};
 constexpr std::array<std::size_t, 2> kLastWidths = {65'536, 262'144};
@@ -41,8 +41,8 @@ Beam PlanSearch::beam_for(const PlanLimits& limits, const Relaxation& relaxation
   return {instance_, fillers_, limits, std::move(rows), budget_};
 }
 
-/// As far as the budget goes: a beam, then (if GPUs of several models can replace each other) the numbers of
-/// GPUs one range after the other, else the widest beam.
+/// Within the budget: a beam, then (if GPUs of several models can replace each other) the ranges of the numbers of GPUs
+/// one after the other, else the widest beam.
 BeamAnswer PlanSearch::look(const Question& question, const Relaxation& relaxation) {
   const bool has_choice = instance_.offers.size() > 1;
   BeamAnswer answer;
@@ -91,7 +91,7 @@ void PlanSearch::measure(FoundPlan& plan) {
   }
 }
 
-/// The plan of the covers that the fractional optimum uses most, if the offers have GPUs enough for it.
+/// The plan of the covers that the fractional optimum uses most, if the offers have enough GPUs for it.
 std::optional<FoundPlan> PlanSearch::rounded(const Relaxation& relaxation) {
   if (relaxation.covers.empty()) return std::nullopt;
   FoundPlan plan{.covers = relaxation.covers, .bound = relaxation.bound};
@@ -139,9 +139,9 @@ void PlanSearch::take_if_better(CoverChoice covers, std::optional<FoundPlan>& pl
   if (found.is_within_counts && (!plan || found.price < plan->price)) plan = std::move(found);
 }
 
-/// Tenants apart: each tenant alone has all the limits for itself. What all of them cost together is a bound, and if
-/// their GPUs together are within the limits it is the best plan; otherwise they have to be mixed. False: some tenant
-/// alone has no plan.
+/// Tenants kept apart: each tenant is planned alone under the full limits. Their total cost is a bound, and if their
+/// GPUs together are within the limits it is the best plan; otherwise they have to be mixed. False: some tenant alone
+/// has no plan.
 bool PlanSearch::mix_of_pools(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
   std::vector<CoverChoice> alone(instance_.pool_count);
   std::int64_t sum = 0;
@@ -188,8 +188,8 @@ void PlanSearch::dive_for(Diver& diver, int near_dives_max, std::optional<FoundP
   if (!covers.empty()) take_if_better(std::move(covers), plan);
 }
 
-/// Halves the gap between bound and plan as long as narrow searches find something. Without a plan the target rises
-/// from the bound, in steps that double.
+/// Halves the gap between bound and plan while narrow searches find something. Without a plan the target rises from the
+/// bound, in steps that double.
 void PlanSearch::aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
   std::int64_t low = bound;  // below it nothing was found
   std::int64_t target = bound;
@@ -268,7 +268,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   return *plan;
 }
 
-/// What no plan can exceed.
+/// The cost that no plan can exceed.
 std::int64_t PlanSearch::most_expensive() const {
   std::int64_t price = 0;
   for (const OfferedGpus& offer : instance_.offers) {

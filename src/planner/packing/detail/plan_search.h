@@ -29,7 +29,7 @@ struct FoundPlan {
 
 /// Why there is no plan.
 struct NoPlan {
-  bool is_proven = false;  ///< otherwise only the budget ended
+  bool is_proven = false;  ///< otherwise the budget was used up
 };
 
 class PlanSearch {
@@ -49,8 +49,8 @@ class PlanSearch {
   };
   [[nodiscard]] FreeAnswer with_free(const FoundPlan& plan, std::size_t kind, std::uint32_t pool);
 
-  /// Removes slices as long as a plan as good as this one is found. Of plans with equally few slices it takes the one
-  /// with the fewest SMs that a quick search finds.
+  /// Removes slices while an equally good plan is found. Among plans with equally few slices it takes the one with the
+  /// fewest SMs that a quick search finds.
   void lower_slices(FoundPlan& plan);
 
   /// How GPUs are partitioned for the plan: one filler per offer.
@@ -82,7 +82,7 @@ class PlanSearch {
   [[nodiscard]] Question about_price(std::int64_t target) const;
   [[nodiscard]] GpuLimit price_limit(std::int64_t price_max) const;
   [[nodiscard]] std::vector<GpuLimit> limits_of(const FoundPlan& plan) const;
-  /// Fills in what the covers use.
+  /// Fills in the usage of the covers.
   void measure(FoundPlan& plan);
   void lower_gpus(FoundPlan& plan);
   [[nodiscard]] std::optional<FoundPlan> on_unlimited(const Relaxation& relaxation);

@@ -101,7 +101,7 @@ TEST(PlanSearch, BoundAndPlanHoldWithAnyBudget) {
   }
 }
 
-// Whatever GPUs cost, with none that costs something the fewest are wanted.
+// With GPUs that cost nothing, the plan takes the fewest.
 TEST(PlanSearch, OfGpusThatCostNothingItTakesTheFewest) {
   int judged = 0;
   int fewest = 0;
@@ -130,7 +130,7 @@ TEST(PlanSearch, OfGpusThatCostNothingItTakesTheFewest) {
 struct Freed {
   reference::FreeSize size;
   std::vector<FoundPlan> plans;
-  bool is_sure = true;  ///< of larger sizes there is none, and the slice counts are proven
+  bool is_sure = true;  ///< there is none of a larger size, and the slice counts are proven
 };
 
 Freed free_largest(const Instance& instance, PlanSearch& search, const FoundPlan& plan) {

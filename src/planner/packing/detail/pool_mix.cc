@@ -17,7 +17,7 @@ namespace {
 /// The most expensive GPU in the whole numbers in which pools alone are priced: fine enough for the prices of short
 /// offers, and a million GPUs stay below 2^63.
 constexpr double kFineUnit = 1e9;
-/// What a GPU beyond a count costs in the relaxation, in prices of the most expensive one.
+/// The cost of a GPU beyond a count in the relaxation, in prices of the most expensive one.
 constexpr double kExcessPrice = 8;
 constexpr int kPricingRoundsMax = 30;
 constexpr int kPolishRoundsMax = 20;
@@ -42,7 +42,7 @@ struct PoolDiver {
   Diver diver;
 };
 
-/// A pool's plans by their GPUs: those that no other one is within.
+/// A pool's plans by their GPUs, without dominated ones.
 using Columns = std::map<GpuCounts, CoverChoice>;
 
 bool is_within(const GpuCounts& small, const GpuCounts& large) {
@@ -153,7 +153,7 @@ class PoolMix {
     }
   }
 
-  /// What a GPU of each offer costs in addition, because others need it: the duals of the relaxed choice.
+  /// The additional price of a GPU of each offer because others need it: the duals of the relaxed choice.
   [[nodiscard]] std::vector<double> prices_of_short_offers() const {
     const auto unit = static_cast<double>(most_expensive_);
     solver::LinearModel model;
@@ -192,7 +192,7 @@ class PoolMix {
   /// The cheapest choice of one column of each pool, if it is cheaper than the last one.
   void choose() {
     if (budget_.is_spent()) return;
-    std::vector<std::int64_t> rest(pools_.size() + 1, 0);  // what the pools from here on cost at least
+    std::vector<std::int64_t> rest(pools_.size() + 1, 0);  // the least cost of the pools from here on
     for (std::size_t p = pools_.size(); p-- > 0;) {
       std::int64_t least = PlanLimits::kNone;
       for (const auto& [gpus, covers] : columns_[p]) least = std::min(least, price_of(gpus));
@@ -242,7 +242,7 @@ class PoolMix {
     std::erase_if(sums, [&](const auto& entry) { return cost_of(entry.first) >= *last; });
   }
 
-  /// Under the prices of short offers.
+  /// The cost under the prices of short offers.
   [[nodiscard]] double cost_of(const GpuCounts& gpus) const {
     auto cost = static_cast<double>(price_of(gpus));
     for (std::size_t o = 0; o < gpus.size(); ++o) cost += added_[o] * static_cast<double>(gpus[o]);
@@ -259,7 +259,7 @@ class PoolMix {
     }
   }
 
-  /// Each pool within what the others leave.
+  /// Replans each pool with the GPUs that the others leave.
   void polish_pools() {
     for (std::uint32_t p = 0; p < pools_.size() && !is_done(); ++p) {
       make_columns(p, std::vector<double>(counts_.size(), 0), left_for(std::vector{p}));
@@ -267,7 +267,7 @@ class PoolMix {
     }
   }
 
-  /// Each pool with one GPU less of each offer.
+  /// Replans each pool with one GPU fewer of each offer.
   void try_fewer_gpus() {
     added_ = prices_of_short_offers();
     for (std::size_t p = 0; p < pools_.size(); ++p) {
@@ -281,7 +281,7 @@ class PoolMix {
     choose();
   }
 
-  /// Each two pools within what the others leave.
+  /// Replans each pair of pools with the GPUs that the others leave.
   void polish_pairs() {
     for (std::uint32_t p = 0; p < pools_.size(); ++p) {
       for (std::uint32_t q = p + 1; q < pools_.size() && !is_done(); ++q) polish_pair(p, q);
@@ -301,7 +301,7 @@ class PoolMix {
     choose();
   }
 
-  /// The GPUs that the pools but these leave.
+  /// The GPUs that all pools but these leave.
   [[nodiscard]] GpuCounts left_for(std::span<const std::uint32_t> pools) const {
     GpuCounts left = counts_;
     for (std::uint32_t p = 0; p < pools_.size(); ++p) {

@@ -1,4 +1,4 @@
-/// Pools that compete for limited GPUs: each pool's plans are made alone, and one of each is chosen together.
+/// Pools that compete for limited GPUs: plans are made for each pool separately, and one of each is chosen jointly.
 ///
 /// Model (Dantzig-Wolfe over pools): a column is a plan of one pool, of which only its GPUs of each offer count.
 ///   each pool:   exactly one column
@@ -6,7 +6,7 @@
 ///   minimise     the price of the GPUs
 /// The relaxation of this choice prices the GPUs of short offers; under these prices each pool is searched for another
 /// plan. The choice itself is exact unless it has too many sums: pool by pool, over all sums of GPUs. At the end each
-/// pool, and each two pools together, get plans for what the others leave.
+/// pool, and each pair of pools, gets plans for the GPUs that the others leave.
 #pragma once
 
 #include <cstdint>

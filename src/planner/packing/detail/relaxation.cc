@@ -33,7 +33,7 @@ std::int64_t unit_of(const Instance& instance, const RelaxedProblem& problem) {
 
 std::int64_t total(const Counts& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
 
-/// The master problem while columns come in.
+/// The master problem, to which columns are added.
 class Master {
  public:
   Master(const Instance& instance, const RelaxedProblem& problem) : instance_(instance), problem_(problem) {
@@ -46,7 +46,7 @@ class Master {
       add_row(-solver::kInfinity, static_cast<double>(limit.max));
     }
     for (std::size_t o = 0; o < instance.offers.size(); ++o) add_partitions(o);
-    // Demands that cannot be served are left out at a price that no plan reaches.
+    // A demand that cannot be served is left out, at a price that no plan reaches.
     for (std::size_t d = 0; d < demand_count; ++d) {
       left_out_.push_back(add_column(kLeftOutCost));
       model_.rows[d].entries.push_back({left_out_.back(), 1});
@@ -160,7 +160,7 @@ class Master {
   std::vector<std::vector<CoverColumn>> columns_;  ///< by demand
 };
 
-/// Lowers the weights of an offer's kinds until no GPU holds more than it is worth.
+/// Lowers the weights of an offer's kinds until no GPU holds more than its value.
 void make_valid(const Instance& instance, std::size_t offer, PlanRow& row) {
   std::int64_t heaviest = 0;
   for (const Counts& partition : instance.offers[offer].partitions) {
@@ -188,7 +188,7 @@ std::int64_t scale_for(const Instance& instance, const RelaxedProblem& problem, 
   return scale > kScaleStep ? scale / kScaleStep * kScaleStep : scale;
 }
 
-/// The prices of the master in whole numbers, made valid. Nothing if they are too large for that.
+/// The prices of the master in whole numbers, made valid. Nothing if they are too large.
 std::optional<PlanRow> row_from(const Instance& instance, const RelaxedProblem& problem, const Master& master) {
   const std::int64_t scale = scale_for(instance, problem, master);
   const double unit = static_cast<double>(unit_of(instance, problem)) * static_cast<double>(scale);
@@ -223,7 +223,7 @@ struct ProvenRow {
   std::int64_t scaled_bound = 0;  ///< the bound times the row's scale
 };
 
-/// The tightest rows, the best first; of rows with the same weights one.
+/// The tightest rows, the best first; one of each set of equal weights.
 std::vector<PlanRow> tightest(std::vector<ProvenRow> proven) {
   sort_stably(proven, &ProvenRow::scaled_bound, std::greater<>());
   std::vector<PlanRow> rows;

@@ -29,10 +29,10 @@ struct GpuLimit {
 struct RelaxedProblem {
   bool counts_slices = false;  ///< minimise the slices instead of the price
   std::vector<GpuLimit> limits;
-  Counts extra;  ///< slices that must fit as well
+  Counts extra;  ///< slices that must fit, too
 };
 
-/// A row that every plan satisfies whose objective is at most `target`: the weights of all covers and of the extra
+/// A row that every plan with an objective of at most `target` satisfies: the weights of all covers and of the extra
 /// slices together are at most `limit(target)`, and no GPU of offer o holds kinds of more total weight than
 /// gpu_value[o].
 struct PlanRow {

@@ -116,7 +116,7 @@ TEST(Relaxation, ExtraSlicesTakeRoom) {
   EXPECT_EQ(relax(instance, problem).bound, 4);
 }
 
-/// Plans to hold against the rows: a first fit, and one of the least price.
+/// Plans to check against the rows: a first fit, and one of the least price.
 std::vector<Packing> plans_of(const PackingProblem& problem) {
   std::vector<Packing> plans;
   if (auto simple = reference::FirstFit(problem).solve()) plans.push_back(*std::move(simple));

@@ -1,4 +1,4 @@
-/// Random fleets for tests, with as many GPUs of each model as some plan takes: there is a plan, and hardly a better
+/// Random fleets for tests, with as many GPUs of each model as a known plan takes: there is a plan, and hardly a better
 /// one.
 #pragma once
 
@@ -26,7 +26,7 @@ class LimitedFleet {
   }
 
   [[nodiscard]] const PackingProblem& problem() const { return problem_; }
-  /// What the plan costs of which the limits and rates are.
+  /// The cost of the plan from which limits and rates were taken.
   [[nodiscard]] std::int64_t cost() const { return cost_; }
 
  private:
@@ -58,7 +58,7 @@ class LimitedFleet {
     }
   }
 
-  /// About as much as the slice is large, on whole GPUs or on plain profiles.
+  /// Points roughly proportional to the slice's size, on whole GPUs or on plain profiles.
   void draw_points(const GpuModel& model, std::int64_t base, PerformanceTable& table) {
     for (const ProfileId profile : all_profiles(model)) {
       if (profile.is_full() == model.is_mig_capable()) continue;
@@ -74,7 +74,7 @@ class LimitedFleet {
     }
   }
 
-  /// GPUs for one tenant each, and what they carry.
+  /// GPUs for one tenant each, and their load.
   void draw_plan() {
     std::vector<Decimal> sums(problem_.demands.size());
     for (std::int64_t gpu = from(tenant_count_, 30); gpu > 0; --gpu) {

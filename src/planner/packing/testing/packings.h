@@ -1,4 +1,4 @@
-/// Random small packing problems with their optimum, and what tests of the search ask of its covers.
+/// Random small packing problems with their optimum, and checks of the search's covers.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct SolvedProblem {
   [[nodiscard]] std::int64_t price() const { return optimum->cost / instance.micro_usd_per_price; }
 };
 
-/// Nothing: it has no demand, one that no slice serves, or too many plans.
+/// Nothing if it has no demand, a demand that no slice serves, or too many plans.
 inline std::optional<SolvedProblem> draw_solved(std::uint64_t seed) {
   SolvedProblem solved{.problem = ProblemGenerator(seed).draw(), .instance = {}, .optimum = {}};
   auto instance = detail::make_instance(solved.problem);
@@ -38,7 +38,7 @@ inline std::optional<SolvedProblem> draw_solved(std::uint64_t seed) {
   return solved;
 }
 
-/// The problem of a seed that has a plan.
+/// A seed's problem, which has a plan.
 struct SolvedCase {
   std::uint64_t seed = 0;
   SolvedProblem solved;

@@ -29,13 +29,13 @@ struct FreeSize {
 
 /// The best plan, in the order in which plans are compared.
 struct Optimum {
-  std::int64_t cost = 0;  ///< GPUs, or micro-USD an hour
+  std::int64_t cost = 0;  ///< GPUs, or micro-USD per hour
   FreeSize largest_free;
   std::int64_t slices = 0;
   friend bool operator==(const Optimum&, const Optimum&) = default;
 };
 
-/// Profiles on one GPU, ascending, without places.
+/// Profiles on one GPU, ascending, without placements.
 using Multiset = std::vector<ProfileId>;
 
 inline bool is_usable(const PackingProblem& problem, const Demand& demand, const PerformancePoint& point) {
@@ -143,8 +143,8 @@ struct Content {
 /// Tries every way to serve the demands, GPU by GPU. Exact; time and memory grow with the GPUs needed.
 ///
 /// A plan is a sequence of GPU contents; each next one serves the first demand that is still short, as some GPU of
-/// every plan must. The state is the rates still missing; contents that are dominated by another one are left out. With
-/// a price of 0 only the cost is exact.
+/// every plan must. The state is the rates still missing; dominated contents are left out. With a price of 0 only the
+/// cost is exact.
 class Exhaustive {
  public:
   explicit Exhaustive(const PackingProblem& problem) : problem_(problem) {
@@ -254,7 +254,7 @@ class Exhaustive {
   std::map<std::pair<Missing, std::vector<std::int64_t>>, std::optional<Completion>> known_;
 };
 
-/// GPUs, or micro-USD an hour.
+/// The cost in GPUs, or in micro-USD per hour.
 inline std::int64_t cost_of(const PackingProblem& problem, const Packing& packing) {
   return std::accumulate(packing.gpu_offers.begin(), packing.gpu_offers.end(), std::int64_t{0},
                          [&](std::int64_t sum, std::uint32_t offer) { return sum + price_of(problem.offers[offer]); });

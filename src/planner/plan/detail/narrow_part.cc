@@ -11,7 +11,7 @@ namespace {
 
 using fleet::idx;
 
-/// What a GPU that was taken out leaves behind in sums: less than this, of numbers of requests per second or shares.
+/// The rounding that a GPU leaves in sums when it is taken out is less than this, in requests per second or shares.
 constexpr double kDust = 1e-9;
 
 std::vector<double> without_dust(std::vector<double> values) {
@@ -19,7 +19,7 @@ std::vector<double> without_dust(std::vector<double> values) {
   return values;
 }
 
-/// The gain of one more slice of a kind, the best use of it; 0 where the service has no use for it.
+/// The gain of one more slice of a kind in its best use; 0 if the service has no use for it.
 double gain_of_kind(const fleet::FleetState& others, ServiceIndex service, const Rates& rates) {
   const fleet::Terms& terms = others.terms();
   const ServiceTerms& service_terms = terms.problem.services[idx(service)];
@@ -64,7 +64,7 @@ void keep_services(ModelTerms& model, const std::vector<ServiceIndex>& services)
   }
 }
 
-/// A service next to what the others give it.
+/// A service with the capacity that the others give it outside.
 ServiceTerms service_next_to(const fleet::FleetState& others, ServiceIndex service) {
   const Problem& problem = others.terms().problem;
   const fleet::ServiceSupply& state = others.service(service);
@@ -79,7 +79,7 @@ ServiceTerms service_next_to(const fleet::FleetState& others, ServiceIndex servi
   return terms;
 }
 
-/// All of a problem but its GPUs, models and services.
+/// A problem without its GPUs, models and services.
 Problem frame_of(const Problem& problem) {
   Problem frame;
   frame.slots = problem.slots;

@@ -32,7 +32,7 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& wa
   }
 }
 
-/// Whether another GPU drops a retraining piece of the service that stands, in slot 0.
+/// Whether another GPU drops a standing retraining piece of the service in slot 0.
 bool goes_at_once(const Problem& problem, const Schedule& schedule, GpuIndex gpu, ServiceIndex service) {
   for (const GpuIndex other : indices_of<GpuIndex>(problem.gpus)) {
     if (other == gpu || schedule.gpus[other].empty() || schedule.gpus[other].front().slot > 0) continue;
@@ -69,7 +69,7 @@ TEST(NarrowPart, WithAllServicesIsThePartOfTheFleet) {
         expect_near(one.outside, other.outside);
         if (one.retraining) expect_near(one.outside_progress, other.outside_progress);
         EXPECT_NEAR(one.outside_floor_rate, other.outside_floor_rate, 1e-8);
-        // part_of counts a retraining piece as well that stands and goes in slot 0: it is in no slot.
+        // part_of also counts a standing retraining piece that is dropped in slot 0 and so exists in no slot.
         if (one.retrains_elsewhere != other.retrains_elsewhere) {
           EXPECT_TRUE(goes_at_once(problem, schedule, gpu, i));
         }
@@ -97,7 +97,7 @@ TEST(NarrowPart, KeepsTheServicesOfTheGpuAndTheLikeliestOthers) {
       EXPECT_TRUE(std::ranges::is_sorted(services));
       EXPECT_LE(services.size(), 12U);
       EXPECT_EQ(part.has_all_services, services.size() == problem.services.size());
-      // What the plan does here can be said in the part's numbers, and back.
+      // The plan's changes here can be converted to the part's numbers and back.
       std::vector<Change> changes = schedule.gpus[idx(gpu)];
       for (Change& change : changes) {
         for (Piece& piece : change.to) piece = part.to_part(piece);

@@ -8,7 +8,7 @@
 namespace berth::planner {
 namespace {
 
-/// Something that stands on another GPU for a while.
+/// A piece that is on another GPU for a range of slots.
 struct OutsideStay {
   Piece piece;
   SlotIndex ready_from;
@@ -16,7 +16,7 @@ struct OutsideStay {
   SlotIndex until;  ///< the tail is slot problem.slots
 };
 
-/// What a GPU does under its changes, piece by piece and configuration by configuration.
+/// The stays of a GPU under its changes, piece by piece and configuration by configuration.
 std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms& gpu,
                                           const std::vector<Change>& changes) {
   const ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
@@ -53,7 +53,7 @@ std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms
   return all;
 }
 
-/// Adds what a piece gives its service from outside.
+/// Adds the capacity or progress that a piece gives its service from outside.
 void add_outside(const Problem& problem, const ModelTerms& model, const OutsideStay& stay, ServiceTerms& service,
                  std::vector<double>& planned) {
   const KindIndex kind = model.sites[static_cast<std::size_t>(stay.piece.site)].kind;

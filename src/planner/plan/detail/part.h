@@ -6,8 +6,8 @@
 namespace berth::planner {
 
 /// The problem of one GPU. Its objective differs from that of the fleet by a constant, so a better schedule of the part
-/// gives a better one of the fleet. A service that retrains elsewhere at any time cannot retrain
-/// here; budgets are reduced by what the others use; floors count the least that the others plan. O(slots x pieces).
+/// gives a better one of the fleet. A service that retrains elsewhere at any time cannot retrain here; budgets are
+/// reduced by the others' changes; floors count the others' least planned rates. O(slots x pieces).
 [[nodiscard]] Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu);
 
 }  // namespace berth::planner

@@ -1,5 +1,5 @@
-// A GPU of a fleet as a problem of its own: as its schedule changes, the part's objective and the whole one's change by
-// the same.
+// A GPU of a fleet as a problem of its own: when its schedule changes, the objectives of the part and of the fleet
+// change by the same amount.
 #include "planner/plan/detail/part.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace berth::planner {
 namespace {
 
-/// Two or three GPUs, with variants, retrainings, prices, what stands outside and, half of the time, rules.
+/// Two or three GPUs, with variants, retrainings, prices, pieces outside and, half of the time, rules.
 Problem any_fleet_problem(std::uint64_t seed) {
   Rng rng = Rng(seed).split("problem");
   testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB"}};
@@ -32,7 +32,7 @@ Problem any_fleet_problem(std::uint64_t seed) {
   return testing::ProblemGenerator(shape, rng).draw();
 }
 
-/// A random configuration: some of what is there goes on, the rest is drawn anew.
+/// A random configuration: some of the existing pieces continue, the rest is drawn at random.
 Configuration any_configuration(const Problem& problem, const ModelTerms& model, const Configuration& from, Rng& rng) {
   Configuration pieces;
   std::uint64_t taken = 0;
@@ -56,7 +56,7 @@ Configuration any_configuration(const Problem& problem, const ModelTerms& model,
   return pieces;
 }
 
-/// Floors are left aside: a random schedule hardly ever keeps them.
+/// Without floors, which a random schedule hardly ever keeps.
 Problem without_floors(Problem problem) {
   problem.floors_from = SlotIndex(problem.slots);
   return problem;
@@ -121,7 +121,7 @@ RC_GTEST_PROP(PartProperty, WhatThePartAllowsTheWholeAllows, (std::uint64_t seed
       Schedule changed = schedule;
       changed.gpus[gpu] = own.gpus.front();
       const std::string fault = find_fault(problem, changed).value_or("");
-      // A retraining piece that stands may meet one that begins elsewhere.
+      // A standing retraining piece may coincide with one that begins elsewhere.
       const bool may_meet = has_retraining(problem.gpus[gpu]) && fault.find("retraining pieces") != std::string::npos;
       RC_ASSERT(fault.empty() || may_meet);
     }

@@ -1,9 +1,9 @@
-/// A lower bound on the changes of all demands together: the slices must also fit into what the new plan may use.
+/// A lower bound on the changes of all demands together: the slices must also fit within the new plan's budget.
 ///
 /// Relaxation: sites are ignored, only sizes count: compute slices, and separately placement units. By demand: the
 /// least size of slices that meet its need with at most c changes (a knapsack over the existing slices, each kept or
 /// dropped, and new ones); over the demands: the least sum of changes whose sizes fit the budget. O(slices x changes x
-/// size) per demand; a demand for which that is too much counts with its least size and its fewest changes.
+/// size) per demand; a demand for which that is too expensive counts with its least size and its fewest changes.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace berth::transition::detail {
 using Size = std::int64_t;
 inline constexpr Size kNoSize = INT64_MAX / 4;  ///< cannot be reached
 
-/// By changes: the least size with at most that many; the last entry is valid for more too.
+/// By number of changes: the least size with at most that many; the last entry is also valid for more.
 using Curve = std::vector<Size>;
 [[nodiscard]] Size size_at(const Curve& curve, std::int64_t changes);
-/// Of two parts together.
+/// The curve of two parts together.
 [[nodiscard]] Curve joined(const Curve& a, const Curve& b);
 
 /// One way to measure slices and GPUs.
@@ -44,7 +44,7 @@ struct SizeQuestion {
 };
 [[nodiscard]] Curve size_curve(const TransitionView& view, const SizeQuestion& question, const Measure& measure);
 
-/// Also counts the slices that are destroyed because no demand needs them any more.
+/// Also counts the slices that are destroyed because no demand needs them.
 [[nodiscard]] std::int64_t changes_bound(const TransitionView& view);
 
 }  // namespace berth::transition::detail

@@ -111,12 +111,12 @@ struct Sized {
   Rate rate = 0;
 };
 
-/// A question about a demand of a drawn view, with what it is about.
+/// A question about a demand of a drawn view, and the demand's data.
 struct Asked {
   SizeQuestion question;
   std::vector<Sized> standing;
   std::vector<Sized> fresh;
-  Rate need = 0;  ///< without what is fixed
+  Rate need = 0;  ///< minus the fixed slices' rate
 };
 
 Asked drawn_bound_question(const TransitionView& view, int demand, const Measure& measure, Rng& rng) {
@@ -267,7 +267,7 @@ TEST(ChangesBound, IsAtMostTheFewestChangesOfAllPlans) {
   EXPECT_GT(tight * 10, judged * 7);
 }
 
-// By itself "a" needs no change and "b" one; but four slices of "a" leave no room on the one GPU, so "a" has to move
+// On its own "a" needs no change and "b" one; but four slices of "a" leave no room on the one GPU, so "a" has to move
 // into a larger one.
 TEST(ChangesBound, CountsThatSlicesMustFitTogether) {
   const PackingProblem problem =

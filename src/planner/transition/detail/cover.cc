@@ -16,7 +16,7 @@ constexpr int kExactStepsMax = 20'000;
 
 Rate sum_of(const std::vector<Rate>& rates) { return std::accumulate(rates.begin(), rates.end(), Rate{0}); }
 
-/// Meets the need, and does not without any one of them.
+/// Whether the rates meet the need, but not without any one of them.
 bool is_tight(Rate need, const std::vector<Rate>& rates) {
   const Rate sum = sum_of(rates);
   return sum >= need && (rates.empty() || sum - *std::ranges::min_element(rates) < need);

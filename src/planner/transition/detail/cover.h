@@ -8,15 +8,15 @@
 
 namespace berth::transition::detail {
 
-/// The rate of a slice as it is, and at its best point. Equal for slices that are created.
+/// The rate of a slice as it is, and at its best point. Both are equal for created slices.
 struct SliceRates {
   Rate low = 0;
   Rate best = 0;
   friend auto operator<=>(const SliceRates&, const SliceRates&) = default;
 };
 
-/// Which slices run at their best point so that they meet the need and none is surplus: as few as found; nothing
-/// if there is no such choice. Exact up to 12 slices with two points; beyond, largest gains first.
+/// Which slices run at their best point so that they meet the need and none is surplus: few of them; nothing if there
+/// is no such choice. Exact up to 12 slices with two points; beyond, largest gains first.
 [[nodiscard]] std::optional<std::vector<bool>> tune(Rate need, const std::vector<SliceRates>& slices);
 
 /// A demand's part of a search: slices that stay, those that may be kept, and the largest rate of a new one.

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kFirstShare = 8;        ///< of the budget, for the first exact search
 constexpr std::int64_t kLocalShare = 2;        ///< ... for the local search
-constexpr std::int64_t kTryNodesFirst = 3000;  ///< of one step of the local search; more while it has no success
+constexpr std::int64_t kTryNodesFirst = 3000;  ///< of one step of the local search; grows while it has no success
 constexpr std::size_t kTriesMax = 400;         ///< with that many nodes
-constexpr std::size_t kGpusMax = 6;            ///< that are decided anew at a time
+constexpr std::size_t kGpusMax = 6;            ///< replanned at a time
 
 std::vector<int> all_gpus(const TransitionView& view) {
   std::vector<int> gpus(view.gpus.size());
@@ -63,7 +63,7 @@ class Improving {
     }
   }
 
-  /// As many GPUs as possible stay as they are: found by halving.
+  /// Keeps as many GPUs as possible unchanged, by bisection.
   void keep_many() {
     std::size_t low = 0;
     std::size_t high = starter_.keepers().size() + 1;
@@ -86,7 +86,7 @@ class Improving {
     return is_found;
   }
 
-  /// All GPUs anew, for one more change at a time: the first plan found is the best, and a refuted count
+  /// Replans all GPUs, allowing one more change at a time: the first plan found is the best, and a refuted count
   /// raises the bound.
   void search_all(std::int64_t nodes) {
     if (is_done()) return;
@@ -100,7 +100,7 @@ class Improving {
     nodes_left_ += std::max<std::int64_t>(0, nodes);
   }
 
-  /// Decides a changed GPU anew, alone, then with each GPU with which it has a model in common, then with several.
+  /// Replans a changed GPU alone, then with each GPU with which it has a demand in common, then with several.
   void improve(std::int64_t nodes) {
     local_left_ = std::min(nodes, nodes_left_);
     const std::int64_t before = local_left_;

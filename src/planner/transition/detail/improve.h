@@ -1,5 +1,5 @@
-/// The plan with the fewest changes within a budget, and a bound: starting plans, an exact search as far as its budget
-/// goes, and a local search that decides a few GPUs anew at a time.
+/// The plan with the fewest changes within a budget, and a bound: starting plans, an exact search within its budget,
+/// and a local search that replans a few GPUs at a time.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,7 @@ TEST(Improve, GivesTheSameAnswerTwice) {
   }
 }
 
-// With no nodes the starting plans are all there is; the exact search is too large for a few thousand.
+// With no nodes there are only the starting plans; the exact search is too large for a few thousand.
 TEST(Improve, TheSearchOfAFewGpusAtATimeFindsBetterPlans) {
   int judged = 0;
   int better = 0;

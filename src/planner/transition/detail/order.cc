@@ -159,8 +159,8 @@ class Ordering {
     return false;
   }
 
-  /// What blocks a slice; only slices that are to be destroyed do. Of slices of its kind that could exist next to it,
-  /// those that are one too many.
+  /// The slices that block a slice; only slices to be destroyed do. Among slices of its kind that could exist next to
+  /// it, only the excess ones.
   std::vector<std::size_t> blockers_of(const NewSlice& wanted) const {
     const OfferView& offer = offer_at(wanted.gpu);
     const std::size_t kind = position(offer.map.sites[position(wanted.site)].kind);

@@ -3,8 +3,8 @@
 ///
 /// A demand's floor is min(its rate before the first step, its need). Harmless steps are always done first: a slice
 /// that is no longer needed is destroyed, a new one is created if its site is free. Then the slices that block a new
-/// one are destroyed if their demands do not need all of them, and GPUs that are released are emptied, as long as the
-/// spare rate is not needed for that. If no such step is possible, temporary slices are created in free room, or on
+/// one are destroyed if their demands do not need all of them, and GPUs that are released are emptied, unless their
+/// spare rate is needed for later steps. If no such step is possible, temporary slices are created in free room, or on
 /// spare GPUs, for the new slice that needs the fewest of them. Every round makes a step; O(steps x slices + deadlocks
 /// x GPUs x sites).
 #pragma once
@@ -20,7 +20,7 @@ struct OrderedStep {
   int gpu = 0;  ///< beyond the view's GPUs: a spare GPU
   int site = 0;
   int demand = kNone;
-  int standing = kNone;  ///< of kDestroy and kRetune: the existing slice
+  int standing = kNone;  ///< for kDestroy and kRetune: the existing slice
   bool is_temporary = false;
 };
 

@@ -20,8 +20,8 @@ constexpr std::uint64_t kOrderCases = berth::testing::by_build(400, 80);
 
 using Fault = std::optional<std::string>;
 
-/// The steps one by one, with the rules of MIG alone: what exists is legal, and no demand is below its floor, not even
-/// within a step.
+/// Replays the steps one by one with only the rules of MIG: the existing slices are legal, and no demand is below its
+/// floor, even within a step.
 class Replay {
  public:
   Replay(const TransitionView& view, const SlicesByGpu& plan, const std::vector<Rate>& retuned, const Order& order)
@@ -145,7 +145,7 @@ class Replay {
   std::vector<Rate> floors_;
 };
 
-/// The kept slices that run at another point in the plan: those that must, and those that the need takes.
+/// The kept slices that run at another point in the plan: those that must, and those that the need requires.
 std::vector<Rate> retuned_in(const TransitionView& view, const SlicesByGpu& plan) {
   std::vector<Rate> retuned(view.standing.size(), 0);
   std::vector<std::vector<SliceRates>> items(view.demands.size());
@@ -287,7 +287,7 @@ TEST(Order, ANewSliceComesBeforeTheOldOneGoes) {
   EXPECT_EQ(kinds_of(order), (std::vector<StepKind>{StepKind::kCreate, StepKind::kDestroy}));
 }
 
-// "a" and "b" swap their halves of the one GPU: a spare one holds one of them meanwhile.
+// "a" and "b" swap their halves of the one GPU: a spare GPU holds one of them meanwhile.
 TEST(Order, ASwapTakesOneSpareGpu) {
   Scene scene;
   scene.add_demand("a", 2, {{"2g.12gb", 2}});
@@ -303,7 +303,7 @@ TEST(Order, ASwapTakesOneSpareGpu) {
   EXPECT_EQ(order.steps.size(), 6U);
 }
 
-// The same with a second GPU that has room: nothing is spare.
+// The same with a second GPU that has room: no spare GPU is needed.
 TEST(Order, ASwapTakesTheFreeRoomOfOtherGpus) {
   Scene scene;
   scene.add_demand("a", 2, {{"2g.12gb", 2}});
@@ -321,7 +321,8 @@ TEST(Order, ASwapTakesTheFreeRoomOfOtherGpus) {
   EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1);
 }
 
-// The rate before the first step is below the need: no more than that has to be kept, so the swap needs no help.
+// The rate before the first step is below the need: only that rate has to be kept, so the swap needs no temporary
+// slice.
 TEST(Order, ADemandIsNotOwedMoreThanItHas) {
   Scene scene;
   scene.add_demand("a", 4, {{"1g.6gb", 1}, {"4g.24gb", 4}});

@@ -96,7 +96,7 @@ void GpuSearch::clear_free_gpus() {
   std::erase_if(open_, is_settled);
 }
 
-/// What each demand needs from the free GPUs.
+/// Adds the demands with their needs from the free GPUs.
 void GpuSearch::add_open_demands() {
   std::vector<int> open_of(view_.demands.size(), kNone);
   for (std::size_t i = 0; i < open_.size(); ++i) open_of[at(open_[i].demand)] = static_cast<int>(i);

@@ -1,8 +1,8 @@
-/// The search for a plan with fewer changes: some GPUs are decided anew, the others stay.
+/// The search for a plan with fewer changes: some GPUs are replanned, the others stay.
 ///
-/// Model: each existing slice on a free GPU is kept or dropped, slices are created at legal sites, each demand's
-/// slices meet its need without surplus, the plan stays within its budget. Depth first, demand by demand; pruned if the
-/// changes so far, plus the fewest that each later demand takes by itself, exceed the limit, and if the later demands,
+/// Model: each existing slice on a free GPU is kept or dropped, slices are created at legal sites, each demand's slices
+/// meet its need without surplus, the plan stays within its budget. Depth first, demand by demand; pruned if the
+/// changes so far, plus the fewest that each later demand takes on its own, exceed the limit, and if the later demands,
 /// with the remaining changes, need more compute slices or placement units than the GPUs still have. A node is a slice
 /// or a GPU tried.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace berth::transition::detail {
 
-/// How much more a GPU can hold, by its slices: in compute slices and in placement units. Caches results.
+/// The space left on a GPU with given slices: in compute slices and in placement units. Caches results.
 class GpuRoom {
  public:
   explicit GpuRoom(const TransitionView& view);
@@ -28,7 +28,7 @@ class GpuRoom {
     int length = 0;
   };
   [[nodiscard]] Extra extra(int offer, SiteSet standing);
-  /// Places where some demand can run.
+  /// Sites where some demand can run.
   [[nodiscard]] const std::vector<int>& useful(int offer) const { return useful_[static_cast<std::size_t>(offer)]; }
 
  private:
@@ -39,11 +39,11 @@ class GpuRoom {
 
 class GpuSearch {
  public:
-  /// Decides the GPUs of `free` anew in a plan; the rest of it stays. Slices may be missing in the plan, but none may
-  /// be surplus.
+  /// Replans the GPUs of `free` in a plan; the rest of it stays. The plan may lack slices, but may have no surplus
+  /// ones.
   GpuSearch(const TransitionView& view, GpuRoom& room, SlicesByGpu plan, std::vector<int> free);
 
-  /// No answer has fewer changes, in the whole plan.
+  /// A lower bound on the changes of the whole plan, over all answers.
   [[nodiscard]] std::int64_t bound() const { return fixed_changes_ + later_changes_.front(); }
 
   /// A plan with at most that many changes, or nothing: there is none, or `nodes_left` reached 0. After it has found
@@ -51,7 +51,7 @@ class GpuSearch {
   [[nodiscard]] std::optional<SlicesByGpu> run(std::int64_t changes_max, std::int64_t& nodes_left);
 
  private:
-  /// A demand that needs something from the free GPUs: what the search knows about it.
+  /// A demand that needs slices on the free GPUs, with its state in the search.
   struct OpenDemand {
     int demand = 0;
     std::vector<SliceRates> slices;  ///< the fixed ones, then those chosen
@@ -84,7 +84,7 @@ class GpuSearch {
   std::vector<std::int64_t> used_counts_;  ///< by offer
   std::int64_t used_price_ = 0;
   std::vector<OpenDemand> open_;             ///< in the order in which they are served; their ranks
-  std::vector<std::int64_t> later_changes_;  ///< by rank, one past the last too: fewest of it and those after it
+  std::vector<std::int64_t> later_changes_;  ///< by rank, and one past the last: fewest of it and those after it
   std::vector<Curve> later_weight_;          ///< likewise: least compute slices
   std::vector<Curve> later_length_;
   std::int64_t fixed_changes_ = 0;

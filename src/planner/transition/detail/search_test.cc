@@ -40,7 +40,7 @@ SiteSet mask_of(const OfferView& offer, const mig::State& state) {
   return sites;
 }
 
-/// The sizes of the slices of a state that another one does not have.
+/// The sizes of the slices of `larger` that the other state does not have.
 GpuRoom::Extra size_beyond(const OfferView& offer, const mig::State& larger, SiteSet standing) {
   GpuRoom::Extra extra;
   for (const mig::Placement& placement : larger) {
@@ -125,7 +125,7 @@ TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
   EXPECT_GT(judged * 10, static_cast<int>(kSearchCases) * 7);
 }
 
-/// Demands that the GPUs which stay serve by themselves: they get nothing on the others.
+/// Demands that the unchanged GPUs serve on their own: they get nothing on the others.
 std::vector<bool> settled_by(const TransitionView& view, const SlicesByGpu& plan, const std::vector<bool>& free) {
   std::vector<bool> is_settled(view.demands.size(), true);
   std::vector<std::vector<SliceRates>> items(view.demands.size());

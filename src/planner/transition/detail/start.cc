@@ -15,8 +15,8 @@ constexpr double kWasteMin = 0.05;
 
 std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// The ways to place the slices of a packed GPU on one of the view, one after the other: the most of them on existing
-/// slices, no more of a demand than it has.
+/// The ways to place the slices of a packed GPU on one of the view, one after the other: as many as possible on
+/// existing slices, no more of a demand than it has.
 class OverlapSearch {
  public:
   using Quotas = std::vector<std::vector<std::vector<int>>>;
@@ -205,7 +205,7 @@ std::optional<SlicesByGpu> Starter::keep_gpus(std::size_t count, bool fills_room
   return plan;
 }
 
-/// GPU by GPU, each slice, unless one of the demand's would be surplus.
+/// Keeps each slice, GPU by GPU, unless one of the demand's would be surplus.
 SlicesByGpu Starter::keep_most(std::size_t count) const {
   SlicesByGpu plan(view_.gpus.size());
   std::vector<Rate> sums(view_.demands.size(), 0);
@@ -260,7 +260,8 @@ void Starter::fill(SlicesByGpu& plan) {
   }
 }
 
-/// The smallest slice that covers the shortage, otherwise the one that covers most; where the least room is left over.
+/// The smallest slice that covers the shortage, otherwise the one that covers most; in the site that leaves the least
+/// room over.
 bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate shortfall) {
   using Rank = std::tuple<bool, Rate, int, int, std::size_t, int>;
   std::optional<Rank> best;
@@ -288,7 +289,7 @@ bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate shortfall) {
   return true;
 }
 
-/// The shortage, packed for the remaining GPUs. Nothing if it needs more than allowed.
+/// Packs the shortage for the remaining GPUs. Nothing if that exceeds the budget.
 std::optional<Packing> Starter::pack_rest(const SlicesByGpu& plan, const Packer& pack) const {
   PackingProblem rest = problem_;
   rest.rules.headroom = Decimal(1);

@@ -1,4 +1,4 @@
-/// Starting plans: as much as possible stays in place, the rest is packed anew.
+/// Starting plans: as much as possible stays in place, the rest is packed again.
 #pragma once
 
 #include <compare>
@@ -24,9 +24,9 @@ struct HeldAt {
 /// Packs a problem, or returns nothing if that fails.
 using Packer = std::function<std::optional<Packing>(const PackingProblem&)>;
 
-/// A plan that keeps what it can on the `count` GPUs that can keep most, fills their free room, and packs the rest
-/// for the remaining GPUs; nothing if that needs more than allowed. With 0 GPUs it is `fewest`, placed where it
-/// coincides with most existing slices, and always found.
+/// A plan that keeps as many slices as possible on the `count` GPUs that can keep most, fills their free room, and
+/// packs the rest for the remaining GPUs; nothing if that exceeds the budget. With 0 GPUs it is `fewest`, placed where
+/// it coincides with most existing slices, and always found.
 class Starter {
  public:
   Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, GpuRoom& room);

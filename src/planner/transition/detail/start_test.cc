@@ -140,7 +140,7 @@ TEST(Starter, TheFallbackIsAlwaysFound) {
   }
 }
 
-// The GPUs have other numbers in the plan that exists; the packing is placed where it exists.
+// The GPUs have other numbers in the existing plan; the packing is placed onto its existing slices.
 TEST(Starter, APackingThatExistsStaysAsItIs) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kStartCases)) {
@@ -182,7 +182,7 @@ TEST(Starter, PlansThatKeepGpusAreComplete) {
   EXPECT_GT(found, static_cast<int>(kStartCases));
 }
 
-/// The rest of a problem asks for no more than the problem, and of no more GPUs.
+/// The rest of a problem has no more demand than the problem, and no more GPUs.
 TEST(Starter, TheRestIsASmallerProblem) {
   int asked = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kStartCases)) {
@@ -220,7 +220,7 @@ TEST(Starter, TheRestIsASmallerProblem) {
   EXPECT_GT(asked, 0);
 }
 
-/// A transition made by hand, to start from. Keeps a reference to the problem.
+/// A hand-made transition as a start. Keeps a reference to the problem.
 struct ByHand {
   ByHand(const PackingProblem& problem, const Packing& stands, const Packing& of_fewest)
       : fewest{.packing = of_fewest, .score = {}, .unused = {}},
@@ -264,7 +264,7 @@ TEST(Starter, WhatStaysCountsWithItsBestPoint) {
   EXPECT_EQ(changes_of(of.view, *plan), 0);
 }
 
-// What fills the room covers the whole need: the slice that stayed is to spare then.
+// The slices that fill the room cover the whole need, so the slice that stayed becomes surplus.
 TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
   PackingProblem problem = plain_problem_of({{"a", 4}});
   problem.tables[0].points = {problem.tables[0].points[0], problem.tables[0].points[1]};

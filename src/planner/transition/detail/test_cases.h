@@ -1,5 +1,5 @@
-/// Tiny random transitions for tests, and every plan of one, found by trying all contents of all GPUs. What is legal is
-/// asked of the rules of MIG (`mig::find_clash`), not of the view.
+/// Tiny random transitions for tests, and every plan of one, found by trying all contents of all GPUs. Legality is
+/// decided by the rules of MIG (`mig::find_clash`), not by the view.
 #pragma once
 
 #include <algorithm>
@@ -30,27 +30,27 @@ inline std::optional<Packing> first_fit(const PackingProblem& problem) {
   return packing::reference::FirstFit(problem).solve();
 }
 
-/// What `plan_transition` is asked.
+/// The arguments of `plan_transition`.
 struct TransitionCase {
   PackingProblem problem;
   StandingPlan standing;
   packing::PackResult fewest;
 };
 
-/// The most of a transition that is drawn.
+/// Limits of a drawn transition.
 struct TransitionSize {
   int demands_max = 3;
   int gpus_max = 3;  ///< existing ones
 };
 
 /// Draws a transition from one seed, on A30 and L4: points that are not usable, demands that are gone, tenants that
-/// share a GPU and may not, an existing plan that is anything legal.
+/// share a GPU and may not, any legal existing plan.
 class TransitionGenerator {
  public:
   explicit TransitionGenerator(std::uint64_t seed, const TransitionSize& size = {})
       : rng_(Rng(seed).split("transition")), size_(size) {}
 
-  /// Nothing: no plan was found for the new demands.
+  /// Nothing if no plan was found for the new demands.
   [[nodiscard]] std::optional<TransitionCase> draw() {
     draw_offers();
     drawn_.problem.rules.keeps_tenants_apart = chance(25);
@@ -151,14 +151,14 @@ class TransitionGenerator {
     }
   }
 
-  /// Mostly a small one, so that several stand on one GPU.
+  /// Mostly a small one, so that several fit on one GPU.
   [[nodiscard]] ProfileId drawn_profile(const GpuModel& model) {
     const std::vector<ProfileId> profiles =
         chance(5) ? mig::all_rules(model).profiles : mig::plain_rules(model).profiles;
     return profiles[rng_.below(chance(60) ? 1 : profiles.size())];
   }
 
-  /// At one of its rows, or at a point that nobody has measured.
+  /// A slice at one of its rows, or at a point that was never measured.
   void add_slice(const GpuModel& model, const mig::Placement& site) {
     StandingPlan& standing = drawn_.standing;
     const auto gpu = static_cast<std::uint32_t>(standing.packing.gpu_offers.size() - 1);
@@ -217,7 +217,7 @@ inline bool is_tight_somehow(Rate need, const std::vector<SliceRates>& items) {
   return false;
 }
 
-/// Whether one is to spare at the lowest points; then it is to spare at any, with any more slices.
+/// Whether one is surplus at the lowest points; then it is surplus at any points and with any additional slices.
 inline bool has_surplus(Rate need, const std::vector<SliceRates>& items) {
   Rate sum = 0;
   Rate least = INT64_MAX;
@@ -240,7 +240,7 @@ inline SliceRates item_on(const TransitionView& view, int gpu, const Held& held)
   return {rate, rate};
 }
 
-/// Why a plan is not one of the view's, or nothing: sites, tenants, what is kept, the budget, the demands.
+/// Why a plan is not one of the view's, or nothing: sites, tenants, kept slices, the budget, the demands.
 inline std::optional<std::string> find_plan_fault(const TransitionView& view, const SlicesByGpu& plan) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   if (plan.size() != view.gpus.size()) return "the plan has another number of sites";
@@ -284,7 +284,8 @@ inline std::optional<std::string> find_plan_fault(const TransitionView& view, co
 }
 
 /// Every plan of a view, by trying every content of every GPU. A slice of a demand at the site of one of its existing
-/// slices is that one. New GPUs of one model are alike: of plans that differ in their order only one is visited.
+/// slices counts as that one. New GPUs of one model are interchangeable: of plans that differ only in their order one
+/// is visited.
 class EveryPlan {
  public:
   using Visit = std::function<void(const SlicesByGpu& plan, std::int64_t changes)>;
@@ -301,14 +302,14 @@ class EveryPlan {
   explicit EveryPlan(const TransitionView& view)
       : EveryPlan(view, std::vector<bool>(view.gpus.size(), true), SlicesByGpu(view.gpus.size())) {}
 
-  /// False: there are too many, not all were visited.
+  /// False if there are too many, so that not all were visited.
   [[nodiscard]] bool visit(const Visit& visit) {
     visit_ = &visit;
     try_gpu(0, 0);
     return steps_ <= kStepsMax;
   }
 
-  /// The fewest changes; INT64_MAX: there is no plan. Nothing: there are too many.
+  /// The fewest changes; INT64_MAX if there is no plan, nothing if there are too many.
   [[nodiscard]] std::optional<std::int64_t> fewest() {
     std::int64_t least = INT64_MAX;
     if (!visit([&](const SlicesByGpu&, std::int64_t changes) { least = std::min(least, changes); })) {
@@ -417,7 +418,7 @@ class EveryPlan {
     });
   }
 
-  /// A new GPU after a new one of the same model.
+  /// Whether it is a new GPU after a new one of the same model.
   [[nodiscard]] bool is_twin(std::size_t gpu) const {
     if (gpu == 0 || gpu >= view_.gpus.size() || !free_[gpu] || !free_[gpu - 1]) return false;
     const GpuView& own = view_.gpus[gpu];
@@ -447,7 +448,7 @@ class EveryPlan {
   const Visit* visit_ = nullptr;
 };
 
-/// One of all plans, each equally likely; nothing: there is none, or there are too many.
+/// One of all plans, each equally likely; nothing if there are none, or too many.
 inline std::optional<SlicesByGpu> any_plan(const TransitionView& view, Rng& rng) {
   std::optional<SlicesByGpu> chosen;
   std::uint64_t seen = 0;

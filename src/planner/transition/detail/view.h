@@ -51,9 +51,9 @@ struct DemandView {
 struct StandingView {
   int gpu = 0;
   int site = 0;
-  int demand = kNone;  ///< kNone: no demand of the new problem
+  int demand = kNone;  ///< kNone: not a demand of the new problem
   int tenant = 0;
-  Rate in_force = 0;  ///< its present rate
+  Rate in_force = 0;  ///< its current rate
   Rate low = 0;       ///< its rate if kept at its point, or at the best one if that is not usable
   Rate best = 0;      ///< 0: it cannot be kept
   bool must_retune = false;
@@ -71,11 +71,11 @@ struct TransitionView {
   std::vector<DemandView> demands;
   std::vector<StandingView> standing;  ///< in the order of the plan
   std::vector<GpuView> gpus;
-  std::int64_t budget = 0;  ///< what the new plan may use
+  std::int64_t budget = 0;  ///< the most that the new plan may use
   bool keeps_tenants_apart = false;
 };
 
-/// Errors as plan_transition's.
+/// Errors: as plan_transition.
 [[nodiscard]] Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,
                                              const packing::PackResult& fewest);
 

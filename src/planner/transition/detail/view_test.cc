@@ -118,7 +118,7 @@ TEST(TransitionView, HeadroomIsPartOfTheNeed) {
   EXPECT_EQ(view_of(problem, {}, {})->demands[0].need, 45);
 }
 
-/// The row of a slice's own point, if that is usable.
+/// The rate of a slice's own point, if that is usable.
 std::optional<Decimal> own_usable_rate(const PackingProblem& problem, const Demand& demand, const GpuModel& model,
                                        const PackedSlice& slice) {
   for (const PerformancePoint& point : problem.table_of(demand.model)->points) {

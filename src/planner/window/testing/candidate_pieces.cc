@@ -8,7 +8,7 @@
 namespace berth::planner::testing {
 namespace {
 
-/// Pins hold in every configuration after a change: what cannot exist next to them cannot begin.
+/// Pins hold in every configuration after a change: pieces that cannot exist next to them cannot begin.
 bool agrees_with_pins(const Problem& problem, GpuIndex gpu, const Piece& piece) {
   return std::ranges::all_of(problem.gpus[gpu].pins, [&](const PinnedSite& pin) {
     if (sharing_group_of(problem, pin.service) != sharing_group_of(problem, piece.service)) return false;
@@ -39,7 +39,7 @@ std::vector<CandidatePiece> pieces_that_may_begin(const Problem& problem, GpuInd
 
 int rounded(double seconds) { return static_cast<int>(std::floor(seconds + 0.5 + 1e-9)); }
 
-/// The longest that it takes to destroy what may be in the way of a piece, of slow kinds or only of the others.
+/// The longest time to destroy slices that may be in the way of a piece: of slow kinds, or only of the others.
 double destroy_seconds_in(const Problem& problem, const ModelTerms& model, const Site& site, bool with_slow) {
   const std::vector<char> is_slow = slow_kinds_of(problem, model);
   double longest = 0;

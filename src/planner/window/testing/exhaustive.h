@@ -1,4 +1,4 @@
-/// Tries every schedule of a tiny window problem. It knows no rule of the model: `find_fault` and `evaluate` judge.
+/// Tries every schedule of a tiny window problem. It contains no rule of the model: `find_fault` and `evaluate` judge.
 ///
 /// Each GPU alone gives its legal schedules (floors and budgets aside); all combinations of these are judged whole.
 #pragma once
@@ -21,7 +21,7 @@ class Exhaustive {
   explicit Exhaustive(const Problem& problem, std::int64_t schedules_max = 30'000)
       : problem_(problem), schedules_max_(schedules_max) {}
 
-  /// The best schedule with its objective; `is_infeasible` where none is legal. Nothing: there are too many.
+  /// The best schedule with its objective; `is_infeasible` if none is legal. Nothing if there are too many.
   [[nodiscard]] std::optional<Answer> solve() {
     std::vector<std::vector<std::vector<Change>>> choices;
     std::int64_t combinations = 1;
@@ -40,7 +40,7 @@ class Exhaustive {
   }
 
  private:
-  /// The problem of one GPU without what the others share in.
+  /// The problem of one GPU without the rules and services that involve others.
   [[nodiscard]] Problem alone(std::size_t gpu) const {
     Problem part = problem_;
     part.gpus = {problem_.gpus[gpu]};

@@ -7,7 +7,7 @@
 namespace berth::planner::testing {
 namespace {
 
-/// Begins are integers by themselves where the rest is; the library's cuts are better when it knows.
+/// Beginnings are integral whenever the rest is; the library's cuts are better if it knows that.
 constexpr bool kAreBeginsIntegers = true;
 
 }  // namespace

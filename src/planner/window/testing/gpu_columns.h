@@ -1,7 +1,7 @@
 /// The columns of one GPU: which pieces are part of its configuration, which begin, and whether it changes.
 ///
-/// Steps are the slots in which the GPU may change: step k, from 1 on, is the k-th of them, and step 0 is what stands
-/// at slot 0. Between two steps nothing changes, so columns by step suffice for all slots.
+/// Steps are the slots in which the GPU may change: step k, from 1 on, is the k-th of them, and step 0 is the
+/// configuration at slot 0. Between two steps nothing changes, so columns by step suffice for all slots.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ class PieceColumns {
   [[nodiscard]] const Piece& piece() const { return terms_.piece; }
   [[nodiscard]] bool begins_in(BeginWay way) const { return terms_.delays[way].has_value(); }
 
-  /// 1 where the piece is part of the configuration from the step on.
+  /// 1 if the piece is part of the configuration from the step on.
   [[nodiscard]] LinearSum present(std::size_t step) const;
-  /// The column of it. Requires: step > 0.
+  /// The column of `present`. Requires: step > 0.
   [[nodiscard]] int present_column(std::size_t step) const;
-  /// 1 where it begins at the step, in any way. Requires here and below: step > 0.
+  /// 1 if it begins at the step, in any way. Requires here and below: step > 0.
   [[nodiscard]] LinearSum begins(std::size_t step) const;
-  /// The column of its begins in one way. Requires: begins_in(way).
+  /// The column of its beginning in one way. Requires: begins_in(way).
   [[nodiscard]] int begin_column(BeginWay way, std::size_t step) const;
 
  private:
@@ -45,7 +45,7 @@ class GpuColumns {
   /// Adds the columns, step by step.
   GpuColumns(const Problem& problem, GpuIndex gpu, ProgramBuilder& program);
 
-  /// Without step 0.
+  /// The number of steps without step 0.
   [[nodiscard]] std::size_t step_count() const { return change_slots_.size(); }
   /// Requires: 1 <= step <= step_count().
   [[nodiscard]] SlotIndex slot_of(std::size_t step) const;
@@ -55,15 +55,15 @@ class GpuColumns {
 
   [[nodiscard]] const std::vector<PieceColumns>& pieces() const { return pieces_; }
   [[nodiscard]] const std::vector<std::uint64_t>& cliques() const { return cliques_; }
-  /// The column that is 1 where the GPU changes. Requires: 1 <= step <= step_count().
+  /// The column that is 1 if the GPU changes at the step. Requires: 1 <= step <= step_count().
   [[nodiscard]] int change_column(std::size_t step) const;
 
-  /// Begins of steps before `step_end` after which the piece is not ready in `slot` yet. Not columns of their own: the
-  /// library is many times slower with them.
+  /// The beginnings before `step_end` after which the piece is not yet ready in `slot`. Not separate columns, which
+  /// would make the library many times slower.
   [[nodiscard]] LinearSum warming(const PieceColumns& candidate, SlotIndex slot, std::size_t step_end) const;
-  /// 1 where the piece works in the slot. In the tail every piece does.
+  /// 1 if the piece works in the slot. In the tail every piece works.
   [[nodiscard]] LinearSum ready(const PieceColumns& candidate, SlotIndex slot) const;
-  /// No piece works in an earlier slot, whatever the columns are.
+  /// The earliest slot in which the piece can work, for any values of the columns.
   [[nodiscard]] SlotIndex first_ready(const PieceColumns& candidate) const;
 
  private:

@@ -37,7 +37,7 @@ class GpuRows {
     if (problem_.change_price > 0) add_destroyed(k);
   }
 
-  /// A piece is there only if it was or begins; one that begins stays until it is ready.
+  /// A piece is there only if it was there or begins; one that begins stays until it is ready.
   void add_presence(const PieceColumns& candidate, std::size_t k) {
     LinearSum appears = candidate.present(k);
     appears.add(-1, candidate.present(k - 1));
@@ -50,8 +50,8 @@ class GpuRows {
     program_.add_at_most_zero(std::move(stays));
   }
 
-  /// More progress can be worth less (a model done too early starts again when it is due): a piece that retrains may
-  /// neither begin again while it is there nor in a slower way than it must.
+  /// More progress can be worth less (a model done too early starts again when it is due): a retraining piece may
+  /// neither begin again while it is there nor begin in a slower way than necessary.
   void add_promptness(const PieceColumns& candidate, std::size_t k) {
     const SiteIndex site = candidate.piece().site;
     LinearSum again = candidate.present(k - 1);
@@ -81,8 +81,8 @@ class GpuRows {
     if (candidate.begins_in(BeginWay::kInFreeRoom)) program_.add_at_most_zero(std::move(taken));
   }
 
-  /// Of the sites of a clique: one piece at most; ends and begins are changes; no change while a piece warms up; free
-  /// room is free, and quick room has no slice that is destroyed slowly.
+  /// For the sites of a clique: at most one piece; ends and beginnings are changes; no change while a piece is warming
+  /// up; free room is free, and quick room has no slice that is destroyed slowly.
   void add_clique(std::uint64_t clique, std::size_t k) {
     LinearSum one = constant_sum(-1);
     LinearSum end;
@@ -119,7 +119,7 @@ class GpuRows {
     if (has_quick) program_.add_at_most_zero(std::move(quick));
   }
 
-  /// Only a slice that stands gets another owner or use.
+  /// Only an existing slice gets another owner or use.
   void add_slices(std::size_t k) {
     std::vector<LinearSum> sums(model_.sites.size());
     std::uint64_t used = 0;
@@ -136,7 +136,7 @@ class GpuRows {
     }
   }
 
-  /// A slice is destroyed where one stood and none stands.
+  /// A slice is destroyed if there was one and there is none now.
   void add_destroyed(std::size_t k) {
     for (const SiteIndex site : indices_of<SiteIndex>(model_.sites)) {
       LinearSum lost;
@@ -150,7 +150,7 @@ class GpuRows {
     }
   }
 
-  /// From the first change on the owner holds the site; where it does already, always.
+  /// From the first change on the owner holds the site; if it already does, always.
   void add_pin(const PinnedSite& pin) {
     const auto held = [&](std::size_t step) {
       LinearSum sum;
@@ -170,7 +170,7 @@ class GpuRows {
     }
   }
 
-  /// Pieces of one group at a time; what stands together against the rule may until the first change.
+  /// Pieces of one group at a time; standing pieces that violate the rule may stay until the first change.
   void add_isolation() {
     std::vector<SharingGroup> groups;
     std::vector<SharingGroup> standing;
@@ -212,7 +212,7 @@ class GpuRows {
     return column;
   }
 
-  /// Returns a column that is 1 where pieces of the group are on the GPU, unless it is untouched.
+  /// Returns a column that is 1 if pieces of the group are on the GPU, unless it is untouched.
   int add_group(const SharingGroup& group, std::size_t k, const LinearSum& untouched) {
     const int column = program_.add_column({});
     for (const std::uint64_t clique : gpu_.cliques()) {

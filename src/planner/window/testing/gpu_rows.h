@@ -1,4 +1,4 @@
-/// The rules of one GPU as rows: what a configuration is, how a GPU gets from one to the next, pins and isolation.
+/// The rules of one GPU as rows: valid configurations, transitions between them, pins and isolation.
 #pragma once
 
 #include "planner/window/testing/gpu_columns.h"

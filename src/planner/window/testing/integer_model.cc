@@ -17,7 +17,7 @@
 namespace berth::planner {
 namespace {
 
-/// How far two objectives may differ and be equal, as a share.
+/// Objectives with a smaller relative difference count as equal.
 constexpr double kSameObjective = 1e-6;
 
 /// The program of a problem: everything of each GPU, then everything of each service. The order of columns and rows
@@ -37,7 +37,7 @@ class IntegerProgram {
 
   [[nodiscard]] const testing::ProgramBuilder& program() const { return program_; }
 
-  /// Of values of the columns that meet all rows.
+  /// The schedule of column values that meet all rows.
   [[nodiscard]] Schedule schedule_of(const std::vector<double>& values) const {
     Schedule schedule;
     for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
@@ -64,7 +64,7 @@ class IntegerProgram {
   std::vector<testing::GpuColumns> gpus_;
 };
 
-/// The library's solver of integer programs knows no answer without integer columns.
+/// The library's integer solver gives no answer without integer columns.
 solver::MipAnswer solve_program(const solver::LinearModel& model, const solver::MipLimits& limits) {
   if (std::ranges::any_of(model.columns, &solver::Column::is_integer)) return solver::solve_mip(model, limits);
   const solver::LpAnswer answer = solver::solve_lp(model);
@@ -74,7 +74,7 @@ solver::MipAnswer solve_program(const solver::LinearModel& model, const solver::
           .values = answer.values};
 }
 
-/// Nothing changes.
+/// The answer without changes.
 Answer standstill(const Problem& problem) {
   Answer answer;
   answer.schedule.gpus.resize(problem.gpus.size());

@@ -1,7 +1,7 @@
-/// Window problems for tests and benchmarks: random ones of four sizes, and one made by hand.
+/// Window problems for tests and benchmarks: random ones of four sizes, and a hand-made one.
 ///
 /// Sites are those of real GPU models (the plain profiles at their legal starts, and `full`). Rates are concave in the
-/// size of a slice, loads are 60 to 120 % of what the GPUs can serve and move with time, half of the services retrain.
+/// size of a slice, loads are 60 to 120 % of the GPUs' capacity and vary with time, half of the services retrain.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,13 +24,13 @@
 
 namespace berth::planner::testing {
 
-/// What is drawn. Percentages are chances.
+/// Parameters of the random problems. Percentages are probabilities.
 struct Shape {
-  std::vector<std::string> gpus;  ///< their models, by names of mig::gpu_models()
+  std::vector<std::string> gpus;  ///< model names, as in mig::gpu_models()
   int services = 4;
   int slots = 20;
   int samples = 1;
-  int sites_max = 64;  ///< of a GPU model; more are left out at random
+  int sites_max = 64;  ///< per GPU model; more are left out at random
   int start_seconds_min = 1;
   int start_seconds_max = 20;
   int retraining_percent = 50;
@@ -38,7 +38,7 @@ struct Shape {
   int price_percent = 0;      ///< of a price of changes
   int times_percent = 0;      ///< of times of creations and destructions by kind of slice, of each GPU model
   int rules_percent = 0;      ///< of each of: floor, pin, budget, isolation, trust domain, frozen slots
-  int oddities_percent = 0;   ///< of what is rare: not ready yet, what stands outside, other costs, loads of 0 ..
+  int oddities_percent = 0;   ///< of rare cases: not ready yet, pieces outside, other costs, loads of 0 ..
 };
 
 class ProblemGenerator {
@@ -72,7 +72,7 @@ class ProblemGenerator {
   [[nodiscard]] bool happens(int percent) { return from(1, 100) <= percent; }
   [[nodiscard]] static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  /// Up to what a slot is worth in which everything is answered.
+  /// At most the worth of a slot in which everything is answered.
   void draw_change_price() {
     double all = 0;
     for (const ServiceTerms& service : problem_.services) {
@@ -206,7 +206,7 @@ class ProblemGenerator {
 
   // ---- loads
 
-  /// What one GPU could serve of variant 0 if the service had all of it, partitioned into equal pieces in the best way.
+  /// The capacity of one GPU for variant 0 if the service had all of it, in the best partition into equal pieces.
   [[nodiscard]] double capacity_of(const ModelTerms& model, int service) const {
     double best = 0;
     for (std::size_t kind = 0; kind < model.rates.size(); ++kind) {
@@ -243,7 +243,7 @@ class ProblemGenerator {
     }
   }
 
-  /// A form between 0 and about 2, of mean about 1, over the share of the window that is over.
+  /// A curve between 0 and about 2, with mean about 1, over the elapsed share of the window.
   struct Form {
     int kind = 0;
     double a = 0;
@@ -291,7 +291,7 @@ class ProblemGenerator {
     terms.fresh_value = happens(50) ? 0 : terms.progress_value * between(0, 2);
   }
 
-  // ---- what stands
+  // ---- standing pieces
 
   void draw_standing() {
     std::vector<char> retrains(problem_.services.size());
@@ -348,7 +348,7 @@ class ProblemGenerator {
     for (int slot = begin; slot < end; ++slot) problem_.is_frozen[at(slot)] = 1;
   }
 
-  /// Often exactly what some pieces serve.
+  /// Often exactly the rate of some pieces.
   [[nodiscard]] double draw_floor(int service) {
     const ModelTerms& model = problem_.models[at(problem_.gpus.front().model)];
     const std::size_t kind = rng_.below(model.rates.size());
@@ -369,7 +369,7 @@ class ProblemGenerator {
     if (std::ranges::max(rates.requests_per_second) > 0) gpu.pins.push_back(pin);
   }
 
-  // ---- what is rare
+  // ---- rare cases
 
   void draw_oddities() {
     for (GpuTerms& gpu : problem_.gpus) {
@@ -427,7 +427,7 @@ class ProblemGenerator {
   return ProblemGenerator(shape, rng).draw();
 }
 
-/// The same problem, but that on all GPUs of one model somebody else has made a slice, as large as one of its sites.
+/// The same problem with a foreign slice, as large as one site, on all GPUs of one model.
 [[nodiscard]] inline Problem shared_with_others(Problem problem, Rng rng) {
   const ModelIndex model(rng.below(problem.models.size()));
   ModelTerms& terms = problem.models[static_cast<std::size_t>(model)];
@@ -446,7 +446,7 @@ class ProblemGenerator {
   return problem;
 }
 
-/// More than the exhaustive search can do, with every rule: one or two GPUs of few sites, up to 8 slots.
+/// Too large for the exhaustive search, with every rule: one or two GPUs of few sites, up to 8 slots.
 [[nodiscard]] inline Problem small_problem(Rng rng) {
   static const std::array<const char*, 3> models = {"A30-24GB", "A100-80GB", "RTX-PRO-6000-Blackwell-96GB"};
   Shape shape{.gpus = {models[rng.below(models.size())]}};
@@ -485,8 +485,8 @@ class ProblemGenerator {
   return ProblemGenerator(shape, rng).draw();
 }
 
-/// One GPU of four units: quarters on sites 0 to 3, halves on 4 and 5, the whole on 6. A quarter serves 10 requests a
-/// second (variant 0), a half 20, the whole 40; retraining takes 8, 4 and 2 slots. Nothing stands. Each service has a
+/// One GPU of four units: quarters on sites 0 to 3, halves on 4 and 5, the whole on 6. A quarter serves 10 requests per
+/// second (variant 0), a half 20, the whole 40; retraining takes 8, 4 and 2 slots. The GPU is empty. Each service has a
 /// load of 10, value 1, accuracy 1, start 2 s; create and destroy take 0.5 s.
 [[nodiscard]] inline Problem quarters_problem(int services, int slots) {
   Problem problem;

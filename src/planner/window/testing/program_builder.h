@@ -1,4 +1,4 @@
-/// An integer program while it is stated: sums of columns, and the columns and rows in the order of their addition.
+/// An integer program under construction: sums of columns, and the columns and rows in the order of their addition.
 #pragma once
 
 #include <utility>
@@ -23,7 +23,7 @@ struct LinearSum {
 /// A column of [0, upper].
 struct ColumnTerms {
   double upper = 1;
-  double gain = 0;  ///< in the objective, of each 1
+  double gain = 0;  ///< in the objective, per unit
   bool is_integer = false;
 };
 
@@ -33,13 +33,13 @@ class ProgramBuilder {
   /// Returns the number of the column: 0, 1, 2 ... Requires: upper >= 0, the gain is finite.
   int add_column(const ColumnTerms& terms);
 
-  /// sum <= 0. Requires here and below: the columns exist. A row without columns is not added: it either holds or makes
-  /// the program contradictory.
+  /// sum <= 0. Requires here and below: the columns exist. A row without columns is not added: it is either true or
+  /// makes the program contradictory.
   void add_at_most_zero(LinearSum sum) { add_row(std::move(sum), false); }
   /// sum = 0.
   void add_equal_zero(LinearSum sum) { add_row(std::move(sum), true); }
 
-  /// Whether a row without columns does not hold: then no values meet the rows, whatever the model says.
+  /// Whether a row without columns is violated: then no values meet the rows.
   [[nodiscard]] bool is_contradictory() const { return is_contradictory_; }
   [[nodiscard]] const solver::LinearModel& model() const { return model_; }
 

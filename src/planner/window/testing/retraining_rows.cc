@@ -9,7 +9,7 @@
 namespace berth::planner::testing {
 namespace {
 
-/// The largest progress that counts as unfinished is less than 1 by so much: more than the library's tolerance.
+/// The largest progress that counts as unfinished is this much below 1: more than the library's tolerance.
 constexpr double kLessThanDone = 1e-5;
 
 /// A sum and the most that it can be.
@@ -60,7 +60,7 @@ class RetrainingRows {
     SlotIndex begin;
     BoundedSum carried{.sum = constant_sum(terms_.progress), .max = terms_.progress};
     bool is_open = terms_.is_stale && terms_.fresh_in == 0;
-    const int fresh_from = terms_.is_stale ? terms_.fresh_in : 0;  // where it is not open
+    const int fresh_from = terms_.is_stale ? terms_.fresh_in : 0;  // if not open
     std::vector<SlotIndex> ends = terms_.due_slots;
     ends.emplace_back(problem_.slots);
     for (const SlotIndex end : ends) {
@@ -126,14 +126,14 @@ class RetrainingRows {
     return progress.empty() ? 0 : progress[static_cast<std::size_t>(slot)];
   }
 
-  /// Of a whole retraining of the service by the piece; 0: it does none.
+  /// The slots of a whole retraining of the service by the piece; 0: it does not retrain.
   [[nodiscard]] double retraining_slots_of(GpuIndex gpu, const Piece& piece) const {
     if (piece.service != service_ || piece.use != kRetraining) return 0;
     return rates_of(problem_, gpu, piece).retraining_slots;
   }
 
-  /// A column that may be 1 only where the progress is done, and must be where it is and `is_forced`. 0 where that
-  /// cannot be.
+  /// A column that may be 1 only if the progress is done, and must be 1 if it is and `is_forced`. 0 if that is
+  /// impossible.
   LinearSum add_done(const BoundedSum& progress, bool is_forced) {
     if (progress.max < kDone - 1e-12) return {};
     const int column = program_.add_column({.is_integer = true});
@@ -169,7 +169,7 @@ class RetrainingRows {
     program_.add_at_most_zero(std::move(stays));
   }
 
-  /// Of the last period: returns whether the tail begins fresh or done. Unfinished progress has its value.
+  /// Ends the last period: returns whether the tail begins fresh or done. Unfinished progress has its value.
   LinearSum add_end(const RetrainingPeriod& period) {
     const double worth = terms_.progress_value;
     ENSURE(worth >= 0);
@@ -188,7 +188,7 @@ class RetrainingRows {
     return done;
   }
 
-  /// The progress with which the next period begins: all of it where it is kept and was not done before the due slot.
+  /// The progress at the beginning of the next period: all of it if it is kept and was not done before the due slot.
   BoundedSum add_carried(const RetrainingPeriod& period) {
     if (!terms_.keeps_unfinished) return {};
     if (period.begin == period.end) return period.progress.front();
@@ -211,7 +211,7 @@ class RetrainingRows {
     return {.sum = std::move(kept), .max = most};
   }
 
-  /// Of a model that is fresh or done at the window's end.
+  /// Adds the value of a model that is fresh or done at the window's end.
   void add_fresh_value() {
     const double worth = terms_.fresh_value;
     ENSURE(worth >= 0);

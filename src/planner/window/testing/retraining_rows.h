@@ -1,5 +1,5 @@
-/// The retraining of one service as columns and rows: its progress slot by slot, when its model is fresh, and what
-/// freshness or progress is worth at the end of the window.
+/// The retraining of one service as columns and rows: its progress slot by slot, when its model is fresh, and the worth
+/// of freshness or progress at the end of the window.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace berth::planner::testing {
 
-/// Whether the model of a service is fresh: sums that are 0 or 1, constant where it is known beforehand.
+/// Whether the model of a service is fresh: sums that are 0 or 1, constant where it is known in advance.
 struct FreshSums {
   std::vector<LinearSum> by_slot;  ///< `accuracy_after` is in force
   LinearSum in_tail;               ///< the tail begins fresh or done
@@ -19,7 +19,7 @@ struct FreshSums {
 [[nodiscard]] FreshSums add_retraining(const Problem& problem, const std::vector<GpuColumns>& gpus,
                                        ServiceIndex service, ProgramBuilder& program);
 
-/// Some variant is less accurate after a retraining: freshness must be forced.
+/// Whether some variant is less accurate after a retraining: freshness must then be forced.
 [[nodiscard]] bool is_worse_fresh(const ServiceTerms& service);
 
 }  // namespace berth::planner::testing

@@ -30,7 +30,7 @@ class ServiceRules {
     }
   }
 
-  /// A rate above what is missing counts as what is missing: the tighter row.
+  /// A rate above the missing amount counts as that amount, which makes the row tighter.
   void add_floor() {
     constexpr double kShortfallAllowed = 1e-9;
     const double missing = terms_.floor_rate * (1 - kShortfallAllowed) - terms_.outside_floor_rate;
@@ -56,7 +56,7 @@ class ServiceRules {
     return slots;
   }
 
-  /// Over the pieces of the service in the slot's configurations. `factor_of(gpu, piece)` is a double.
+  /// A sum over the pieces of the service in the slot's configurations. `factor_of(gpu, piece)` is a double.
   template <class FactorOf>
   [[nodiscard]] LinearSum sum_of_present(SlotIndex slot, const FactorOf& factor_of) const {
     LinearSum sum;

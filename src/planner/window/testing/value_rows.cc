@@ -21,7 +21,7 @@ struct ServingPeriod {
   LinearSum fresh;  ///< 0 or 1
 };
 
-/// The requests per second that a piece can answer where it is ready.
+/// The requests per second that a piece can answer once it is ready.
 struct PieceCapacity {
   std::size_t variant = 0;
   double rate = 0;
@@ -51,7 +51,7 @@ std::vector<LoadPart> load_parts_of(const Problem& problem, ServiceIndex service
   return parts;
 }
 
-/// Of the pieces of the service that may be ready in the slot.
+/// The capacities of the service's pieces that may be ready in the slot.
 std::vector<PieceCapacity> capacities_of(const Problem& problem, const std::vector<GpuColumns>& gpus,
                                          ServiceIndex service, SlotIndex slot) {
   std::vector<PieceCapacity> capacities;
@@ -70,7 +70,7 @@ std::vector<PieceCapacity> capacities_of(const Problem& problem, const std::vect
   return capacities;
 }
 
-/// What pieces outside the problem answer: requests per second, [variant].
+/// The capacity of pieces outside the problem: requests per second, [variant].
 std::vector<double> outside_of(const ServiceTerms& service, SlotIndex slot) {
   const std::size_t variants = service.variants.size();
   std::vector<double> rates(variants);
@@ -120,8 +120,8 @@ class PeriodRows {
   }
 
   /// The answers up to each level, of one variant or (nothing) all, are at most what the ready pieces can answer. A
-  /// rate above the level counts as the level: the tighter row. Where no rate is above the level, the row of the last
-  /// level says the same.
+  /// rate above the level counts as the level, which makes the row tighter. If no rate is above the level, the row of
+  /// the last level is equivalent.
   void add_capacity_rows(std::optional<std::size_t> variant) {
     const auto counts = [&](std::size_t v) { return !variant || *variant == v; };
     double given = 0;
@@ -192,7 +192,7 @@ class PeriodRows {
   ProgramBuilder& program_;
 };
 
-/// Of one answer per second for so long, [variant].
+/// The gains of one answer per second over a duration, [variant].
 std::vector<double> gains_of(const ServiceTerms& service, double VariantTerms::* accuracy, double seconds) {
   std::vector<double> gains;
   gains.reserve(service.variants.size());

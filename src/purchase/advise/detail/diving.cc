@@ -56,8 +56,7 @@ class Diver {
     for (const auto& [count, column] : order) buy(column);
   }
 
-  /// The column with the largest count; of equal ones, that with most value at stake: the most expensive, then the
-  /// first.
+  /// The column with the largest count; ties: the most expensive, then the first.
   [[nodiscard]] std::size_t most_decided(const std::vector<double>& counts) const {
     const auto price = [&](std::size_t column) { return problem_.boxes[relaxation_.columns()[column].box].micro_usd; };
     std::size_t best = 0;
@@ -68,7 +67,7 @@ class Diver {
     return best;
   }
 
-  /// Buys the cheapest box that holds what is still wanted of a content. Returns whether anything is.
+  /// Buys the cheapest box that holds the still unplaced pods of a content. Returns whether there are any.
   bool buy(std::size_t column) {
     Filled filled;
     for (const Part& part : relaxation_.columns()[column].content) {
@@ -78,7 +77,7 @@ class Diver {
     }
     if (filled.rows.empty()) return false;
     const auto box = cheapest_holder(problem_, filled.rows);
-    ENSURE(box.has_value());  // the column's own does
+    ENSURE(box.has_value());  // the column's own box holds it
     filled.box = *box;
     dive_.plan.push_back(std::move(filled));
     return true;
@@ -86,7 +85,7 @@ class Diver {
 
   const Problem& problem_;
   Relaxation& relaxation_;
-  std::vector<int> demand_;  ///< pods that have no place yet
+  std::vector<int> demand_;  ///< pods not placed yet
   Dive dive_;
 };
 

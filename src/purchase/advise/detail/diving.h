@@ -1,4 +1,4 @@
-/// A plan from the relaxation: boxes of its fractional optimum are bought one after the other.
+/// A plan from the relaxation: buys boxes of its fractional optimum one after the other.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace berth::purchase::advise {
 
 struct DiveEffort {
-  int rounds_per_step = 0;  ///< in which new contents are looked for
+  int rounds_per_step = 0;  ///< in which new contents are searched for
   std::int64_t nodes_max = 0;
   NodeWatch watch = {};
 };
@@ -20,10 +20,10 @@ struct Dive {
   std::int64_t nodes = 0;
 };
 
-/// Buys the whole part of each count; if there is none, the column with the largest one. Then solves the relaxation
-/// again for the pods that are left, with new contents for them, until all have a place. Once the nodes are used up or
-/// the watch says so, columns are bought in the order of their counts, without new contents. `relaxation` keeps what it
-/// learns. O(instances) linear programs at worst.
+/// Buys the integer part of each count; if all are 0, one of the column with the largest count. Then solves the
+/// relaxation again for the remaining pods, with new contents for them, until all are placed. Once the nodes are used
+/// up or the watch returns false, columns are bought in the order of their counts, without new contents. `relaxation`
+/// keeps the columns found. O(instances) linear programs at worst.
 [[nodiscard]] Dive dive(const Problem& problem, Relaxation& relaxation, const DiveEffort& effort);
 
 }  // namespace berth::purchase::advise

@@ -13,12 +13,12 @@
 namespace berth::purchase::advise {
 namespace {
 
-/// Prices of resources and bounds have so many binary digits behind the point.
+/// Fractional bits of resource prices and bounds.
 constexpr int kFractionBits = 18;
 constexpr std::int64_t kOne = std::int64_t{1} << kFractionBits;
 /// How many of its predecessors a label is compared with.
 constexpr std::size_t kNeighbours = 24;
-/// Cells of a completion table at most, and tables of a search.
+/// The most cells of a completion table, and tables of a search.
 constexpr std::int64_t kCellsMax = 2048;
 constexpr std::size_t kTablesMax = 2;
 constexpr int kNoTake = -1;
@@ -54,19 +54,19 @@ struct Room {
     whole_gpus += count * item.need.whole_gpus;
   }
 
-  /// Notes the shares of what was taken. Returns whether the GPUs are enough for what is now in the box.
+  /// Adds the shares of `count` pods. Returns whether the box's GPUs hold its content then.
   bool share(const Item& item, int count, const Box& box, ShareSets& sets) {
     if (item.need.share_milli > 0) shares = sets.with(shares, item.need.share_milli, count);
     return whole_gpus + sets.gpus_min(shares) <= box.gpu_count;
   }
 };
 
-/// A partial content. `potential`: its value and the price of what is free, in 1 / kOne, as `bound`.
+/// A partial content. `potential`: its value plus the price of its free resources; like `bound` in 1 / kOne.
 struct Label {
   Room room;
   std::int64_t potential = 0;
   std::int64_t bound = 0;
-  int take = kNoTake;  ///< how it came to be: number of its last `Take`
+  int take = kNoTake;  ///< index of its last `Take`
 };
 
 /// One step of a content, and the step before it.
@@ -85,9 +85,8 @@ bool dominates(const Room& a, const Room& b, const ShareSets& sets) {
   return sets.is_no_harder(a.shares, b.shares);
 }
 
-/// What the items from one on can add, when one resource is respected and all others are bought at their prices: a
-/// knapsack, by item and by how much of the resource is free. Amounts are rounded in favour of the items, to whole
-/// cells.
+/// The most that the items from one on can add when one resource is limited and all others are bought at their prices:
+/// a knapsack, by item and by free amount of the resource. Amounts are rounded in favour of the items, to whole cells.
 class CompletionTable {
  public:
   CompletionTable(const std::vector<Item>& items, std::size_t resource, std::int64_t capacity, std::int64_t price)
@@ -166,7 +165,7 @@ RoomPrices price_room(const std::vector<Item>& items, const Weights& free) {
     if (answer.values[i] > 0) priced.mixture.emplace_back(items[i].pods, answer.values[i]);
   }
   for (std::size_t resource = 0; resource < kResources; ++resource) {
-    const double worth = -answer.row_prices[resource];  // of all that is free
+    const double worth = -answer.row_prices[resource];  // of the whole free amount
     // With this limit sums stay within 64 bits.
     if (!(worth > 0) || worth > static_cast<double>(kFillValueMax)) continue;
     const double unit = std::max(1.0, static_cast<double>(free[resource]));
@@ -175,7 +174,7 @@ RoomPrices price_room(const std::vector<Item>& items, const Weights& free) {
   return priced;
 }
 
-/// What all searches for one box share.
+/// State shared by all searches for one box.
 struct Hunt {
   const Box& box;
   ShareSets& sets;
@@ -185,7 +184,7 @@ struct Hunt {
   std::int64_t nodes = 0;
 };
 
-/// The dynamic program: what can be added to a room.
+/// The dynamic program: the best additions to a room.
 class Search {
  public:
   /// Requires: each item fits the room.
@@ -245,7 +244,7 @@ class Search {
     }
   }
 
-  /// What a label may reach at most before item number `item` is decided.
+  /// An upper bound for a label before item number `item` is decided.
   [[nodiscard]] std::int64_t bound_of(const Label& label, std::size_t item) const {
     std::int64_t bound = label.potential + gain_behind_[item];
     for (const CompletionTable& table : tables_) bound = std::min(bound, table.bound_of(label, item));
@@ -284,7 +283,7 @@ class Search {
     best_take_ = label.take;
   }
 
-  /// Sorts by bounds; forgets those that are too many or, now that better contents are known, hopeless.
+  /// Sorts by bounds; discards the labels beyond the limit and those whose bound no longer exceeds the best value.
   void keep_best() {
     if (labels_.size() > hunt_.labels_max) {
       const auto end = labels_.begin() + static_cast<std::ptrdiff_t>(hunt_.labels_max);
@@ -320,23 +319,23 @@ class Search {
   Hunt& hunt_;
   std::vector<Item> items_;
   Weights prices_ = {};
-  std::vector<std::int64_t> gain_behind_ = {0};  ///< by item: what those from it on may add to a potential
+  std::vector<std::int64_t> gain_behind_ = {0};  ///< by item: the most that it and those after it add to a potential
   std::vector<CompletionTable> tables_;
   std::vector<Label> labels_;
   std::vector<Label> next_;
   std::vector<Take> takes_;
   Mixture mixture_;
   std::optional<int> best_take_;
-  std::int64_t lost_bound_ = 0;  ///< of the labels that were too many
+  std::int64_t lost_bound_ = 0;  ///< of the labels discarded beyond the limit
 };
 
-/// A part of the question: how many of the first items is decided.
+/// A part of the question, in which the counts of the first items are fixed.
 struct Branch {
   Content fixed;
   Room room;
   std::size_t decided = 0;
   std::int64_t bound = 0;
-  Mixture mixture = {};  ///< of what may be added
+  Mixture mixture = {};  ///< of the possible additions
 };
 
 class BoxFiller {
@@ -376,7 +375,7 @@ class BoxFiller {
   }
 
  private:
-  /// The items, those first that take most of the box.
+  /// Chooses the items, those that take most of the box first.
   void choose_items(const Problem& problem) {
     std::vector<std::pair<double, Item>> found;
     const Room empty{.free = hunt_.box.capacity};
@@ -461,7 +460,7 @@ FillAnswer fill_box(const Problem& problem, const FillQuestion& question, ShareS
   ENSURE(question.target <= kFillValueMax && question.labels_max > 0);
   FillAnswer answer = BoxFiller(problem, question, sets).fill();
   if (is_held(problem, question.box, answer.content)) return answer;
-  // Shares were taken to fit because the search for their GPUs ended at its limit.
+  // The shares were assumed to fit because the search for their GPUs reached its limit.
   answer.content.clear();
   answer.value = 0;
   return answer;

@@ -12,7 +12,7 @@
 
 namespace berth::purchase::advise {
 
-/// So many pods of one class.
+/// A number of pods of one class.
 struct Part {
   std::size_t pods = 0;  ///< number of the class
   int count = 0;
@@ -36,11 +36,11 @@ struct FillQuestion {
 /// The sum of value x limit over all classes, and a target, must not exceed this.
 inline constexpr std::int64_t kFillValueMax = std::int64_t{1} << 40;
 
-/// `content` fits the box; it is empty if none above the target was found. `bound`: no content has a higher value; at
-/// least the target.
+/// `content` fits the box; it is empty if none above the target was found. `bound`: no content has a higher value;
+/// never below the target.
 ///
-/// `mixture`: where the search is not complete, what its bound stands for: pods by class, in fractions, worth as much
-/// as the bound. It does not fit the box; empty where no more than the target is possible.
+/// `mixture`: if the search is incomplete, the fractional pods by class whose value is the bound. They do not fit the
+/// box. Empty if no content can exceed the target.
 struct FillAnswer {
   Content content;
   Mixture mixture;
@@ -51,16 +51,16 @@ struct FillAnswer {
 
 /// Dynamic programming over the classes, within branch and bound.
 ///
-/// A label of the dynamic program is a partial content. It is discarded if another one has no less value and leaves no
-/// less (looked for among a few neighbours), or if its bound is not above the target. Bounds: resources have prices,
-/// from the linear relaxation; a label can gain no more than what its free resources and the classes behind it are
-/// worth beside these prices, nor more than the best knapsack of these classes for one resource, the others at their
+/// A label of the dynamic program is a partial content. It is discarded if another one has no less value and no fewer
+/// free resources (compared with a few neighbours only), or if its bound is not above the target. Bounds: the linear
+/// relaxation prices the resources; a label can gain at most the price of its free resources plus the profit of the
+/// classes not yet decided, and at most the best knapsack of these classes for one resource, with the others at their
 /// prices. Only the `labels_max` labels with the highest bounds are kept at each class. If others were discarded for
-/// that, the question is split by the number of pods of the class that takes most of the box, and each part is
-/// searched again with prices of its own, `searches_max` in all. What is not decided then counts with its bound.
+/// that, the question is split by the number of pods of the class that takes most of the box, and each part is searched
+/// again with its own prices, `searches_max` in all. Parts left undecided count with their bound.
 ///
-/// All in whole numbers but the choice of the resource prices, and any prices give a valid bound.
-/// O(searches x classes x (labels_max x count + kCellsMax)).
+/// Integer arithmetic except for the choice of the resource prices, and any prices give a valid bound. O(searches x
+/// classes x (labels_max x count + kCellsMax)).
 [[nodiscard]] FillAnswer fill_box(const Problem& problem, const FillQuestion& question, ShareSets& shares);
 
 /// Whether the content fits the box: shares are packed on GPUs.

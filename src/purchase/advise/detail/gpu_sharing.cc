@@ -5,12 +5,13 @@
 #include <functional>
 #include <numeric>
 
+#include "base/core/ensure.h"
 #include "purchase/advise/detail/problem.h"
 
 namespace berth::purchase::advise {
 namespace {
 
-/// Depth first, the largest share first, on each GPU that has another rest than those tried before.
+/// Depth first, the largest share first, trying only GPUs whose free capacity differs from those tried before.
 class SharingSearch {
  public:
   SharingSearch(std::span<const int> sizes, const std::vector<std::size_t>& order, int gpu_count, int nodes_max)
@@ -36,13 +37,13 @@ class SharingSearch {
     return place(0);
   }
 
-  /// Whether the search ended for its limit: then it has proven nothing.
+  /// Whether the search ended at its limit; it has proven nothing then.
   [[nodiscard]] bool is_out_of_nodes() const { return nodes_ > nodes_max_; }
 
   [[nodiscard]] std::vector<int> answer() const { return gpu_; }
 
  private:
-  // Recursion ends with the shares, and after `nodes_max` calls.
+  // Bounded by the number of shares in depth, and by `nodes_max` calls.
   bool place(std::size_t depth) {
     if (depth == order_.size()) return true;
     if (++nodes_ > nodes_max_) return false;
@@ -69,7 +70,7 @@ class SharingSearch {
   int nodes_max_;
 };
 
-/// The numbers of the sizes, the largest first.
+/// The indices of the sizes, the largest size first.
 std::vector<std::size_t> descending(std::span<const int> sizes) {
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -83,10 +84,10 @@ int gpus_for_sum(std::span<const int> sizes) {
   return (sum + kGpuMilli - 1) / kGpuMilli;
 }
 
-/// Sets are many, and their numbers of GPUs need not be exact.
+/// There are many sets, and their GPU counts need not be exact.
 constexpr int kNodesPerSet = 300;
 
-/// No fewer GPUs are enough.
+/// A lower bound on the number of GPUs.
 int fewest_gpus(std::span<const int> sizes, int at_least) {
   const std::vector<std::size_t> order = descending(sizes);
   for (int gpus = std::max(at_least, gpus_for_sum(sizes));; ++gpus) {
@@ -98,6 +99,7 @@ int fewest_gpus(std::span<const int> sizes, int at_least) {
 }  // namespace
 
 Sharing share_gpus(std::span<const int> sizes, int gpu_count, int nodes_max) {
+  ENSURE(gpu_count >= 0 && nodes_max >= 0);
   if (sizes.empty()) return {.gpus = std::vector<int>(), .is_proven = true};
   if (gpu_count < gpus_for_sum(sizes)) return {.gpus = std::nullopt, .is_proven = true};
   const std::vector<std::size_t> order = descending(sizes);

@@ -10,41 +10,40 @@
 
 namespace berth::purchase::advise {
 
-/// `gpus`: the GPU, from 0, of each share; nothing if no way was found. `is_proven`: there is none, or it was found.
+/// `gpus`: the GPU, from 0, of each share; nothing if no packing was found. `is_proven`: one was found, or none exists.
 struct Sharing {
   std::optional<std::vector<int>> gpus;
   bool is_proven = true;
 };
 
-/// Puts shares on at most `gpu_count` GPUs, so that no GPU has more than 1000 thousandths: first fit decreasing; where
-/// that takes too many, a search of at most `nodes_max` nodes. Requires: sizes from 1 to 1000.
+/// Puts shares on at most `gpu_count` GPUs, at most 1000 thousandths on each: first fit decreasing; if that needs too
+/// many GPUs, a search of at most `nodes_max` nodes. Requires: sizes from 1 to 1000.
 [[nodiscard]] Sharing share_gpus(std::span<const int> sizes, int gpu_count, int nodes_max);
 
-/// Usually enough to find a way where there is one.
+/// Usually enough to find a packing if one exists.
 inline constexpr int kSharingNodes = 2'000;
 /// Nearly always enough for a proof.
 inline constexpr int kSharingNodesThorough = 200'000;
 
-/// Multisets of shares, each with a number, and how many GPUs they take. Filled as it is asked; 0 is the empty
-/// one.
+/// Numbered multisets of shares, and how many GPUs each needs. Filled on demand; set 0 is empty.
 class ShareSets {
  public:
   ShareSets();
 
-  /// The set with so many shares of a size more.
+  /// The set with `count` more shares of a size.
   [[nodiscard]] int with(int set, int size, int count);
   [[nodiscard]] std::size_t size() const { return sets_.size(); }
-  /// They do not fit fewer GPUs. It is the least number, but where the search for it was ended by its limit.
+  /// The set does not fit fewer GPUs. This is the exact minimum unless the search reached its limit.
   [[nodiscard]] int gpus_min(int set) const { return sets_[static_cast<std::size_t>(set)].gpus_min; }
-  /// Whether whatever fits beside the shares of `b` fits beside those of `a` too: each of `a` can stand for a larger
-  /// one of `b`. May be false where it is so.
+  /// Whether any shares that fit together with `b` also fit together with `a`: each share of `a` is matched by one of
+  /// `b` that is no smaller. Conservative: may be false although it holds.
   [[nodiscard]] bool is_no_harder(int a, int b) const;
 
  private:
   struct Set {
     std::vector<int> sizes;  ///< descending
     int gpus_min = 0;
-    std::vector<int> next;  ///< by number of a size: the set with one more; kUnknown, or shorter, where not asked for
+    std::vector<int> next;  ///< by number of a size: the set with one more; kUnknown, or absent, if not computed yet
   };
   static constexpr int kUnknown = -1;
   [[nodiscard]] int with_one(int set, int size);

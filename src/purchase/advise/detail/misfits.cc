@@ -40,7 +40,7 @@ std::vector<std::string> shortages(const Pod& pod, const PodClass& pods, const B
   return found;
 }
 
-/// The offer that is short of the fewest things, of equal ones the cheapest, then the first.
+/// The offer that is short of the fewest resources; ties: the cheapest, then the first.
 std::string nearest_offer(const Pod& pod, const PodClass& pods, std::span<const pricing::Offer> offers,
                           const Problem& problem) {
   const auto key = [&](const Box& box) {
@@ -75,7 +75,7 @@ Result<void> check_each_fits(std::span<const Pod> pods, std::span<const pricing:
   }
   if (misfits.empty()) return {};
   const std::size_t row = misfits.front();
-  constexpr std::size_t kFirstLine = 2;  // behind the header
+  constexpr std::size_t kFirstLine = 2;  // after the header
   const std::string message =
       fmt::format("wanted a pod that an offer holds, found {} with {}; {}{}", in_quotes(pods[row].name),
                   wish_of(pods[row]), nearest_offer(pods[row], problem.class_of_row(row), offers, problem),

@@ -12,9 +12,8 @@
 
 namespace berth::purchase::advise {
 
-/// An error for pods that no box holds: the place of the first one in `file`, a list with a header, what it wants and
-/// what the nearest offer has; behind it the names of others, up to kMisfitsNamedMax. Also if nothing can be bought at
-/// all.
+/// An error if some pods fit no box: the position of the first one in `file` (a list with a header), its demand and the
+/// nearest offer's capacity, then the names of others, up to kMisfitsNamedMax. Also an error if no offer is buyable.
 [[nodiscard]] Result<void> check_each_fits(std::span<const Pod> pods, std::span<const pricing::Offer> offers,
                                            const Problem& problem, std::string_view file);
 

@@ -1,4 +1,4 @@
-/// Watches what a search spends.
+/// Watches the nodes that a search uses.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace berth::purchase::advise {
 
-/// Learns how many nodes a part of the search has used so far, and says whether it may go on. Absent: it may.
+/// Called with the nodes that a part of the search has used so far; returns whether it may continue. Absent: it may.
 using NodeWatch = std::function<bool(std::int64_t nodes)>;
 
 [[nodiscard]] inline bool may_go_on(const NodeWatch& watch, std::int64_t nodes) { return !watch || watch(nodes); }

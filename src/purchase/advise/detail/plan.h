@@ -1,4 +1,4 @@
-/// Plans: which boxes are bought, and the pods in each.
+/// Plans: the boxes to buy, and the pods in each.
 #pragma once
 
 #include <cstddef>

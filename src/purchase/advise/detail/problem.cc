@@ -11,7 +11,7 @@
 namespace berth::purchase::advise {
 namespace {
 
-/// What a pod demands of GPUs beyond their number.
+/// A pod's requirements on GPUs beyond their number.
 struct GpuKind {
   std::vector<std::string> models;  ///< in lower case, sorted; empty: any
   std::int64_t memory_mib = 0;
@@ -82,8 +82,8 @@ std::bitset<kGpuMilli + 1> reachable_sums(const std::set<int>& sizes) {
   return sums;
 }
 
-/// How large a share may be taken to be: whatever shares one GPU with it still fits. Of a GPU that holds the share some
-/// thousandths always stay free; its copies on that GPU, of which there are at most 1000 / size, divide them.
+/// The largest size that a share can be raised to without excluding any packing. A GPU that holds the share always
+/// leaves some thousandths free; its copies on that GPU, at most 1000 / size, divide them.
 int raised_share(int size, const std::set<int>& sizes) {
   const auto sums = reachable_sums(sizes);
   int others = kGpuMilli - size;
@@ -91,7 +91,8 @@ int raised_share(int size, const std::set<int>& sizes) {
   return size + (kGpuMilli - size - others) / (kGpuMilli / size);
 }
 
-/// Raises the sizes one after the other, the largest first: each step keeps what fits, so all together do.
+/// Raises the sizes one after the other, the largest first: each step preserves the feasible packings, so all together
+/// do.
 std::map<int, int> raised_shares(const std::vector<PodClass>& classes) {
   std::set<int> sizes;
   for (const PodClass& pods : classes) {
@@ -148,7 +149,7 @@ Box box_of(const pricing::Offer& offer, std::size_t number, const std::vector<Gp
   return box;
 }
 
-/// Whether `a` serves wherever `b` does.
+/// Whether `a` can replace `b` everywhere.
 bool is_no_worse(const Box& a, const Box& b) {
   if (a.micro_usd > b.micro_usd) return false;
   for (std::size_t resource = 0; resource < kResources; ++resource) {
@@ -163,7 +164,7 @@ bool is_no_worse(const Box& a, const Box& b) {
 std::vector<std::size_t> choices_of(const std::vector<Box>& boxes) {
   std::vector<std::size_t> order(boxes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Among equal prices the larger capacity first, so that what replaces a box comes before it.
+  // At equal prices the larger capacity comes first, so that a box comes after those that dominate it.
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
     return std::tie(boxes[a].micro_usd, boxes[b].capacity, a) < std::tie(boxes[b].micro_usd, boxes[a].capacity, b);
   });

@@ -1,4 +1,4 @@
-/// Pods and offers as whole numbers: equal pods are one class, an offer is a box.
+/// Pods and offers as integers: equal pods form a class, an offer is a box.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace berth::purchase::advise {
 
 inline constexpr int kGpuMilli = 1000;
 
-/// Resources whose sums are within a box's capacity whenever its content fits. CPU and memory are exact. GPUs are seen
-/// five ways, each of them necessary and none sufficient: thousandths of GPUs, where shares are first rounded up as far
-/// as no packing can notice; and the dual feasible functions u(1) to u(4) (Fekete and Schepers 2001), in whole numbers.
-/// Together they are nearly as strong as packing the shares.
+/// Resources whose sums are within a box's capacity whenever its content fits. CPU and memory are exact. GPUs are
+/// counted in five ways, each of them necessary and none sufficient: thousandths of GPUs, with shares first rounded up
+/// as far as this changes no packing; and the dual feasible functions u(1) to u(4) (Fekete and Schepers 2001), in whole
+/// numbers. Together they are nearly as strong as packing the shares.
 enum Resource : std::size_t {
   kCpu,
   kMemory,
@@ -41,10 +41,10 @@ struct Need {
   friend auto operator<=>(const Need&, const Need&) = default;
 };
 
-/// Pods that are equal in all that matters here.
+/// Pods with equal needs.
 struct PodClass {
   Need need;
-  std::size_t kind = 0;           ///< what GPUs it accepts; numbers of `Box::accepts`
+  std::size_t kind = 0;           ///< the GPUs it accepts; index into `Box::accepts`
   std::vector<std::size_t> rows;  ///< ascending
   Weights weights = {};
 };
@@ -62,8 +62,8 @@ struct Problem {
   std::vector<PodClass> classes;
   std::vector<std::size_t> class_of;  ///< by row
   std::vector<Box> boxes;             ///< the buyable offers, in their order
-  /// Numbers of boxes, the cheapest first (ties: the order of offers), without those that another one replaces: it
-  /// costs no more, holds no less and accepts no fewer kinds.
+  /// Indices of boxes, the cheapest first (ties: the order of offers), without dominated ones: another box costs no
+  /// more, holds no less and accepts no fewer kinds.
   std::vector<std::size_t> choices;
 
   [[nodiscard]] const PodClass& class_of_row(std::size_t row) const { return classes[class_of[row]]; }
@@ -71,7 +71,7 @@ struct Problem {
 
 [[nodiscard]] Problem make_problem(std::span<const Pod> pods, std::span<const pricing::Offer> offers);
 
-/// What pods on one instance take together. Shares go to GPUs one by one, by first fit.
+/// The resources that pods on one instance use together. Shares go to GPUs one by one, by first fit.
 struct Load {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
@@ -82,7 +82,7 @@ struct Load {
   [[nodiscard]] int gpus_used() const { return whole_gpus + static_cast<int>(used_milli.size()); }
 };
 
-/// Whether the box is large enough; GPU models are another question.
+/// Whether the box is large enough; GPU models are not checked.
 [[nodiscard]] bool is_within(const Load& load, const Box& box);
 
 /// Whether a box holds a pod of that class alone.

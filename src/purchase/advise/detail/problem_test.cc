@@ -26,7 +26,7 @@ TEST(AdviseProblem, EqualPodsAreOneClass) {
 }
 
 TEST(AdviseProblem, SharesAreRoundedUpAsFarAsNoPackingNotices) {
-  // Beside 700 nothing fits but 200: it may as well be 800. Of 400 and 200 the sums reach 1000.
+  // Only 200 fits with 700, so 700 may as well be 800. Sums of 400 and 200 reach 1000.
   const std::vector<Pod> pods = {shared_pod("a", 700), shared_pod("b", 400), shared_pod("c", 200)};
   const Problem problem = make_problem(pods, std::vector{gpu_offer("one", "t4", 2, 5)});
   EXPECT_EQ(problem.classes[0].weights[kGpuThousandths], 800);

@@ -54,7 +54,7 @@ class Division {
   }
 
   [[nodiscard]] std::int64_t cost() const { return cost_.back(); }
-  /// Whether each set of shares that was not packed cannot be.
+  /// Whether every set of shares that was not packed is proven infeasible.
   [[nodiscard]] bool is_proven() const { return is_proven_; }
 
   [[nodiscard]] Plan plan() const {
@@ -85,7 +85,7 @@ class Division {
     }
   }
 
-  /// The number of the cheapest choice that holds a set. None before that of any smaller set can.
+  /// The index of the cheapest choice that holds a set. No choice before that of a subset can hold it.
   [[nodiscard]] std::size_t cheapest_box(std::size_t set) {
     Load load;
     std::vector<int> shares;
@@ -111,7 +111,7 @@ class Division {
     return kNone;
   }
 
-  /// One box for some pieces, the lowest one among them, and the best division of the others.
+  /// Tries one box for each subset that has the lowest piece, with the best division of the others.
   void divide(std::size_t set) {
     const std::size_t lowest = set & (~set + 1);
     for (std::size_t others = set ^ lowest, part = others;; part = (part - 1) & others) {
@@ -169,7 +169,7 @@ class Regrouper {
     return division.cost() < before;
   }
 
-  /// 2 to kInstancesMax of them, or all.
+  /// 2 to kInstancesMax instances, or all if there are fewer.
   std::vector<std::size_t> some_instances() {
     const std::size_t count = std::min<std::size_t>(regrouped_.plan.size(), 2 + rng_.below(kInstancesMax - 1));
     std::vector<std::size_t> taken;
@@ -180,7 +180,7 @@ class Regrouper {
     return taken;
   }
 
-  /// Each instance is divided into single pods, as far as there is room for pieces, and the rest of its pods.
+  /// Divides each instance into single pods, as far as the number of pieces allows, and one piece of the rest.
   std::vector<Piece> pieces_of(const std::vector<std::size_t>& taken) {
     std::vector<Piece> pieces;
     std::size_t left = kPiecesMax;
@@ -209,7 +209,7 @@ Regrouped regroup(const Problem& problem, Plan plan, const RegroupEffort& effort
   return Regrouper(problem, std::move(plan), rng).run(effort);
 }
 
-/// A set is as much work as a node, and dividing it once an eighth of that.
+/// A set costs as much as a node, and each way to divide it an eighth of that.
 std::int64_t division_nodes(std::size_t pieces) {
   std::int64_t sets = 1;
   std::int64_t divisions = 1;

@@ -1,4 +1,4 @@
-/// Local search: the pods of a few instances are divided anew, as cheaply as possible.
+/// Local search: redistributes the pods of a few instances as cheaply as possible.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ struct RegroupEffort {
 
 struct Regrouped {
   Plan plan;
-  std::int64_t nodes = 0;  ///< sets of pods looked at
+  std::int64_t nodes = 0;  ///< sets of pods examined
 };
 
-/// Takes a few instances at random, again and again. Their pods are at most kPiecesMax pieces (where they are more,
-/// some stay together as one piece), and an exact dynamic program over the sets of pieces finds the cheapest way to
-/// divide them among instances. It is taken if it costs no more: ties move the search on. Ends after `nodes_max` sets,
-/// after `idle_rounds_max` rounds without saving anything, or where the watch says so. O(3^kPiecesMax) a round.
+/// Repeatedly takes a few instances at random. Their pods form at most kPiecesMax pieces (with more pods, some stay
+/// together as one piece), and an exact dynamic program over the sets of pieces finds the cheapest way to divide them
+/// among instances. The result is accepted if it costs no more: accepting ties lets the search move. Ends after
+/// `nodes_max` sets, after `idle_rounds_max` rounds without a saving, or when the watch returns false. O(3^kPiecesMax)
+/// per round.
 [[nodiscard]] Regrouped regroup(const Problem& problem, Plan plan, const RegroupEffort& effort, Rng rng);
 
 inline constexpr std::size_t kPiecesMax = 11;
 
-/// `is_proven`: no plan is cheaper. That fails only where a search for shares was ended by its limit.
+/// `is_proven`: no plan is cheaper. False only if a search for shares reached its limit.
 struct CheapestPlan {
   Plan plan;
   bool is_proven = false;
@@ -41,7 +42,7 @@ struct CheapestPlan {
 
 inline constexpr std::size_t kExactPodsMax = 16;
 
-/// What dividing so many pieces takes, as nodes of a search.
+/// The cost of dividing `pieces` pieces, in nodes of a search.
 [[nodiscard]] std::int64_t division_nodes(std::size_t pieces);
 
 }  // namespace berth::purchase::advise

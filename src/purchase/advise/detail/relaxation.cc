@@ -13,19 +13,19 @@
 namespace berth::purchase::advise {
 namespace {
 
-/// A bound so close to the optimum over all columns found is not improved further.
+/// A bound within this relative gap of the optimum over the columns found is not improved further.
 constexpr double kGapMin = 1e-9;
 /// Rounds with each of the wider searches.
 constexpr int kWideRounds = 30;
 
-/// Values of the narrow rounds lie so far from the optimum's dual prices towards the best values known (Wentges 1997).
+/// How far the values of narrow rounds are moved from the dual prices towards the best values known (Wentges 1997).
 constexpr double kBlend = 0.5;
 
-/// The narrow rounds end where so many of them lower the objective by no more than this share.
+/// The narrow rounds end when this many of them lower the objective by no more than the share below.
 constexpr int kSlowRounds = 10;
 constexpr double kSlowGain = 1e-3;
 
-/// Sets of shares are forgotten when they are more.
+/// Sets of shares are discarded beyond this number.
 constexpr std::size_t kShareSetsMax = 500'000;
 
 /// How boxes are searched.
@@ -41,14 +41,14 @@ std::vector<std::int64_t> cheapest_boxes(const Problem& problem) {
   for (const PodClass& pods : problem.classes) {
     const auto holder =
         std::ranges::find_if(problem.choices, [&](std::size_t box) { return holds_alone(problem.boxes[box], pods); });
-    ENSURE(holder != problem.choices.end());  // a pod that no offer holds was refused
+    ENSURE(holder != problem.choices.end());  // check_each_fits refused pods that no offer holds
     cheapest.push_back(problem.boxes[*holder].micro_usd);
   }
   return cheapest;
 }
 
-/// Values by what the classes take of CPU, memory and GPUs: the prices of these resources at which all pods together
-/// are worth most, while no box is worth more than its price. Empty if the library fails.
+/// Values of the classes by their CPU, memory and GPUs: priced so that all pods together are worth most while no box is
+/// worth more than its price. Empty if the library fails.
 std::vector<double> resource_values(const Problem& problem, const std::vector<int>& demand) {
   constexpr std::size_t kPriced = kGpuThousandths + 1;
   std::array<double, kPriced> totals = {};
@@ -58,7 +58,7 @@ std::vector<double> resource_values(const Problem& problem, const std::vector<in
           static_cast<double>(demand[pods]) * static_cast<double>(problem.classes[pods].weights[resource]);
     }
   }
-  solver::LinearModel model;  // a column: what all of one resource is worth
+  solver::LinearModel model;  // a column: the value of all of one resource
   model.columns.reserve(kPriced);
   for (const double total : totals)
     model.columns.push_back({.cost = -1, .lower = 0, .upper = total > 0 ? solver::kInfinity : 0});
@@ -85,7 +85,7 @@ std::vector<double> resource_values(const Problem& problem, const std::vector<in
   return values;
 }
 
-/// Moves values towards a centre; not if there is none.
+/// Moves values towards a centre; does nothing if it is empty.
 void blend(std::vector<double>& values, const std::vector<double>& centre, double share) {
   for (std::size_t i = 0; i < centre.size(); ++i) values[i] += share * (centre[i] - values[i]);
 }
@@ -104,7 +104,7 @@ struct Relaxation::Values {
   double scale = 1;
 };
 
-/// What pricing all boxes gave.
+/// The result of pricing all boxes.
 struct Relaxation::Round {
   int columns_added = 0;
   std::vector<Doubt> doubts;
@@ -129,8 +129,8 @@ Relaxed Relaxation::solve(const std::vector<int>& demand, const RelaxEffort& eff
   return relaxed;
 }
 
-/// Dual prices jump while there are few columns. Blended with the values that gave the best bound so far they lead to
-/// fewer useless columns. Where that finds nothing the pure ones decide.
+/// Dual prices jump while there are few columns. Blending them with the values that gave the best bound so far leads to
+/// fewer useless columns. If the blend finds no column, the pure prices decide.
 void Relaxation::solve_narrowly(const std::vector<int>& demand, const RelaxEffort& effort, std::vector<double>& centre,
                                 Relaxed& relaxed) {
   if (effort.is_thorough) centre = resource_values(*problem_, demand);
@@ -164,7 +164,7 @@ void Relaxation::solve_widely(const std::vector<int>& demand, const RelaxEffort&
       Master master = solve_master(demand, doubts);
       if (static_cast<double>(relaxed.bound) >= master.objective * (1 - kGapMin)) {
         if (doubts.empty()) return;
-        break;  // only wider searches can do more
+        break;  // only wider searches can improve it
       }
       blend(master.row_prices, centre, kBlend);
       Round priced = price_boxes(demand, values_of(master.row_prices, demand), width);
@@ -204,7 +204,7 @@ Relaxation::Master Relaxation::solve_master(const std::vector<int>& demand, cons
     for (const auto& [pods, count] : doubt.mixture) add_entry(number, pods, count);
   }
   solver::LpAnswer answer = solver::solve_lp(model);
-  // Were the library to fail, no price would still give a valid bound, of 0.
+  // If the library fails there are no prices, which still gives a valid bound of 0.
   Master master{.objective = answer.objective, .counts = std::move(answer.values), .row_prices = {}};
   // A step of the simplex method looks at all rows, and on average at a part of the columns.
   master.nodes = answer.iterations * static_cast<std::int64_t>(model.rows.size() + model.columns.size() / 8);
@@ -216,7 +216,7 @@ Relaxation::Master Relaxation::solve_master(const std::vector<int>& demand, cons
   return master;
 }
 
-/// No value is above the price of the cheapest box that holds the class alone: that is allowed (less value keeps a
+/// No value exceeds the price of the cheapest box that holds the class alone: this is allowed (lower values keep the
 /// bound valid), and necessary for boxes that cost nothing.
 Relaxation::Values Relaxation::values_of(const std::vector<double>& prices, const std::vector<int>& demand) const {
   Values values;
@@ -247,7 +247,7 @@ Relaxation::Round Relaxation::price_boxes(const std::vector<int>& demand, const 
   for (const std::size_t box : problem_->choices) {
     const std::int64_t price = problem_->boxes[box].micro_usd;
     const double target = static_cast<double>(price) * values.scale;
-    if (target >= static_cast<double>(values.total)) {  // nothing can be worth more than all
+    if (target >= static_cast<double>(values.total)) {  // no content is worth more than all pods
       note_bound(price, values.total);
       continue;
     }

@@ -2,9 +2,9 @@
 ///
 /// Model: x[b][c] boxes b with content c, a multiset of pods that fits b:
 ///   each class k:  sum over b, c of c[k] x[b][c] >= pods of class k;  minimise the price of the boxes; x >= 0.
-/// The LP library solves it over the contents found so far. Its dual prices, rounded to whole numbers, are a value for
-/// each class; `fill_box` finds contents worth more than their box, which are added, and proves how much a content can
-/// be worth at most. The bound is (Farley 1990)
+/// The LP library solves it over the contents found so far. Its dual prices, rounded to whole numbers, give each class
+/// a value; `fill_box` finds contents worth more than their box, which are added, and proves the highest value of a
+/// content. The bound is (Farley 1990)
 ///   sum of value x pods / max over boxes of (most valuable content / price),
 /// in whole numbers, so that no rounding of the library can make it wrong.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace berth::purchase::advise {
 
-/// A box and what is in it.
+/// A box and its content.
 struct Column {
   std::size_t box = 0;
   Content content;
@@ -29,7 +29,7 @@ struct Column {
   friend auto operator<=>(const Column&, const Column&) = default;
 };
 
-/// How hard to look for better contents. Thorough: wider searches follow the narrow ones, for the sake of the bound.
+/// How hard to search for better contents. Thorough: wider searches follow the narrow ones, to raise the bound.
 struct RelaxEffort {
   int rounds_max = 0;  ///< of narrow searches, before the wider ones
   bool is_thorough = false;
@@ -52,12 +52,12 @@ class Relaxation {
   void add(Column column);
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
 
-  /// The relaxation for so many pods of each class. Each class needs a column that has it. Stops where no content is
-  /// found that would lower the objective, or where the effort ends; the bound is valid in any case.
+  /// Solves the relaxation for `demand` pods of each class. Requires: each class is in some column. Stops when no
+  /// content is found that would lower the objective, or when the effort is used up; the bound is valid in either case.
   ///
-  /// Where a search cannot exclude that some content of a box is worth more than the box, that doubt lowers the bound.
-  /// So what it stands for (`FillAnswer::mixture`) becomes a column of its own, as if it were possible: the prices
-  /// move until no box is in much doubt. Such columns are forgotten at the end.
+  /// If a search cannot exclude that some content of a box is worth more than the box, that doubt lowers the bound. So
+  /// the fractional content behind it (`FillAnswer::mixture`) becomes a column, as if it were possible: the prices move
+  /// until little doubt is left about any box. Such columns are removed at the end.
   [[nodiscard]] Relaxed solve(const std::vector<int>& demand, const RelaxEffort& effort);
 
  private:
@@ -71,7 +71,7 @@ class Relaxation {
     double objective = 0;
     std::vector<double> counts;      ///< by column
     std::vector<double> row_prices;  ///< by class
-    std::int64_t nodes = 0;          ///< what solving it took, as nodes of a search
+    std::int64_t nodes = 0;          ///< the cost of solving it, in nodes of a search
   };
   struct Values;
   struct Round;

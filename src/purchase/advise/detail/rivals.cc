@@ -24,7 +24,7 @@ std::vector<std::size_t> rows_descending(const Problem& problem) {
   return rows;
 }
 
-/// A node of first fit decreasing: which box it becomes is open.
+/// A node of first fit decreasing whose box is not chosen yet.
 struct OpenNode {
   Load load;
   std::vector<std::size_t> boxes;  ///< the choices that hold it, the cheapest first
@@ -41,7 +41,7 @@ std::vector<std::size_t> holders(const Problem& problem, const std::vector<std::
   return found;
 }
 
-/// Puts the pod on the node if some box still holds all.
+/// Puts the pod on the node if some box still holds all its pods.
 bool take_if_held(const Problem& problem, std::size_t row, OpenNode& node) {
   const PodClass& pod = problem.class_of_row(row);
   Load load = node.load;
@@ -54,14 +54,14 @@ bool take_if_held(const Problem& problem, std::size_t row, OpenNode& node) {
   return true;
 }
 
-/// The cheapest box that holds the pod alone, of equal ones the first offer.
+/// The cheapest box that holds the pod alone; ties: the first offer.
 std::size_t cheapest_alone(const Problem& problem, const PodClass& pod) {
   std::optional<std::size_t> best;
   for (std::size_t box = 0; box < problem.boxes.size(); ++box) {
     if (!holds_alone(problem.boxes[box], pod)) continue;
     if (!best || problem.boxes[box].micro_usd < problem.boxes[*best].micro_usd) best = box;
   }
-  ENSURE(best.has_value());  // a pod that no offer holds was refused
+  ENSURE(best.has_value());  // check_each_fits refused pods that no offer holds
   return *best;
 }
 

@@ -1,4 +1,4 @@
-/// The rules of others: first fit decreasing with sizes chosen at the end, and the cheapest instance that holds each
+/// The common rules: first fit decreasing with box sizes chosen at the end, and the cheapest instance that holds each
 /// pod.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace berth::purchase::advise {
 
-// Both take the pods by num_gpu x gpu_milli, CPU and memory, all descending, then by row. Every pod fits some box
-// alone. O(pods x nodes x choices) at worst.
+// Both take the pods by num_gpu x gpu_milli, CPU and memory, all descending, then by row. Require: each pod fits some
+// box alone. O(pods x nodes x choices) at worst.
 
 /// Each pod goes to the first node for which some box still holds all its pods and this one; in the end each node is
 /// the cheapest such box.

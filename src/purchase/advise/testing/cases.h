@@ -73,7 +73,7 @@ struct Case {
 struct CaseSize {
   int pods = 0;
   int offers = 0;
-  bool is_fine = false;  ///< hardly two pods are equal
+  bool is_fine = false;  ///< hardly any two pods are equal
 };
 
 /// Pods with all kinds of GPU needs, each of which the first offer holds.

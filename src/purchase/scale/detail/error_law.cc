@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/core/ensure.h"
+
 namespace berth::scale::detail {
 namespace {
 
@@ -42,6 +44,7 @@ void ErrorLaw::fade(double factor) {
 }
 
 MarginValues ErrorLaw::shortfalls(const MarginValues& limits) const {
+  ENSURE(samples_ > 0);
   static const std::array<double, kBins> errors = middles();
   MarginValues result{};
   for (std::size_t bin = 0; bin < kBins; ++bin) {
@@ -54,12 +57,14 @@ MarginValues ErrorLaw::shortfalls(const MarginValues& limits) const {
 }
 
 double ErrorLaw::share_up_to(double error) const {
+  ENSURE(samples_ > 0);
   double sum = 0;
   for (std::size_t bin = 0; bin <= bin_of(error); ++bin) sum += static_cast<double>(weights_[bin]);
   return std::min(1.0, sum / samples_);
 }
 
 MarginValues ErrorLaw::quantiles(double share, const ErrorLaw& other) const {
+  ENSURE(0 <= share && share <= 1);
   const double own = samples_ > 0 ? share / samples_ : 0;
   const double others = other.samples_ > 0 ? (1 - share) / other.samples_ : 0;
   MarginValues values{};
@@ -72,7 +77,7 @@ MarginValues ErrorLaw::quantiles(double share, const ErrorLaw& other) const {
     }
     below += weight;
   }
-  // What rounding leaves above the last bin.
+  // Levels that rounding leaves above the last bin.
   for (; level < values.size(); ++level) values[level] = level == 0 ? 0 : values[level - 1];
   return values;
 }

@@ -1,4 +1,4 @@
-/// How far arrivals come out above or below what was predicted: a distribution that is learned and slowly forgotten.
+/// The distribution of prediction errors of arrivals: learned, and slowly forgotten.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class ErrorLaw {
  public:
   /// Without a sample.
   ErrorLaw() = default;
-  /// As if so many samples of a normal distribution with this deviation had been seen.
+  /// As if `samples` samples of a normal distribution with this standard deviation had been seen.
   static ErrorLaw normal(double samples, double deviation);
 
   void observe(double error) {

@@ -7,33 +7,33 @@
 namespace berth::scale::detail {
 namespace {
 
-// How far back the predictors and the shadows begin to learn.
+// How long before the run the predictors and the shadows begin to learn.
 constexpr std::int64_t kHistorySeconds = std::int64_t{8} * 86'400;
 constexpr std::int64_t kShadowSeconds = 86'400;
-/// A request counts in a window as long as it may wait, and no longer than this.
+/// Load is counted in windows as long as a request may wait, and no longer than this.
 constexpr std::int64_t kWindowSecondsMax = 300;
 
-/// Until so much is known, the replicas that are there stay.
+/// Until this much load is known, the initial replicas stay.
 constexpr std::int64_t kColdSeconds = 30;
-/// The misses of this time behind the first start are no measure of a margin: nothing could be known before.
+/// Misses within this time after the first start say nothing about a margin: nothing could be known before.
 constexpr std::int64_t kColdAccountSeconds = 90;
-/// Without a request for so long nothing is kept ready where less than kIdleLoad is predicted.
+/// After this long without a request nothing is kept ready if less than kIdleLoad is predicted.
 constexpr std::int64_t kIdleSeconds = 1'800;
 constexpr double kIdleLoad = 0.02;
-/// Keeps one replica until then.
+/// Until then at least this load is assumed, which keeps one replica.
 constexpr double kLeastLoad = 1e-3;
-// A margin never asks for more than these multiples of the largest load and of the predicted mean: what is beyond is
-// the echo of an outage or of a sudden start.
+// A margin never asks for more than these multiples of the largest load and of the predicted mean: larger values are
+// the aftermath of an outage or of a sudden start.
 constexpr double kPeakHeadroom = 1.1;
 constexpr double kMeanHeadroom = 1.2;
 constexpr double kPeakHalfLife = 4 * 86'400.0;
 
-/// Outcomes are summed up so often, and fade with this half-life.
+/// Outcomes are summed at this interval, and fade with this half-life.
 constexpr std::int64_t kAccountSeconds = 60;
 constexpr double kOutcomeHalfLife = 8 * 3'600.0;
 constexpr std::int64_t kHour = 3'600;
-// What a margin misses before it was played: this part of what the errors exceed it by, with the weight of some
-// requests and of some starts.
+// The prior of a margin's misses, before it was simulated: this share of the requests by which errors exceed it,
+// weighted as some requests and some starts.
 constexpr double kPriorShare = 0.25;
 constexpr double kPriorRequests = 300;
 constexpr double kPriorStarts = 5;
@@ -41,8 +41,8 @@ constexpr double kPriorStarts = 5;
 constexpr double kLoyalty = 0.97;
 constexpr double kShareMin = 1e-4;
 
-// The share wanted: a little below the one allowed, and so that what is ahead or behind is made up for within a quarter
-// of the run so far and half an hour, within limits.
+// The share wanted: a little below the one allowed, and adjusted within limits so that a surplus or deficit is made up
+// within a quarter of the run so far plus half an hour.
 constexpr double kSafety = 0.97;
 constexpr double kRepayRequests = 0.25;
 constexpr double kRepaySeconds = 1'800;
@@ -50,8 +50,8 @@ constexpr double kShareFactorMin = 0.4;
 constexpr double kShareFactorMax = 1.5;
 /// Misses come in bursts of about so many seconds of load; that makes their number uncertain.
 constexpr double kBurstSeconds = 10;
-/// Being behind is made up for only where an avoided miss costs at most so many times what a served request does,
-/// beyond a share just below the one allowed.
+/// A deficit is made up beyond a share just below the one allowed only if avoiding a miss costs at most this many times
+/// as much as serving a request.
 constexpr double kMissPriceMax = 100;
 constexpr double kShareFactorDue = 0.9;
 
@@ -124,7 +124,7 @@ void Player::begin(std::int64_t second) {
   }
 }
 
-/// Takes the arrivals of `second` in, and plays it in the shadows.
+/// Adds the arrivals of `second`, and simulates that second in the shadows.
 void Player::finish(std::int64_t second) {
   static const double peak_fade = std::exp2(-1 / kPeakHalfLife);
   const std::int64_t requests = problem_.load.at(second);
@@ -148,7 +148,7 @@ double Player::bounded(double rate, double mean) const {
 bool Player::is_cold(std::int64_t second) const { return second - sums_.first() < kColdSeconds; }
 
 std::int64_t Player::need_of(double rate) const {
-  // A whole number of requests is served per second; the tolerance is for rates that are whole but for rounding.
+  // A whole number of requests is served per second; the tolerance covers rates that are whole up to rounding errors.
   const double requests = std::ceil(std::min(rate, 1e9) - 1e-9);
   if (requests <= 0) return 0;
   return std::min(problem_.rate.replicas_for(static_cast<std::int64_t>(requests)), kReplicasMax);
@@ -183,7 +183,7 @@ void Player::choose_candidate() {
   const double goal = std::max(share_allowed_, kShareMin);
   const auto score = [&](std::size_t k) {
     const Place place = place_for(candidates_[k], goal);
-    // Where no margin suffices, each part of misses too many counts as that part of the cost.
+    // If no margin suffices, the cost is scaled by the factor of excess misses.
     const double excess = std::max(1.0, place.share / goal);
     return place.cost * excess * (k == chosen_ ? kLoyalty : 1);
   };
@@ -198,8 +198,8 @@ void Player::choose_candidate() {
   chosen_ = best;
 }
 
-/// The smallest margin that misses no more than this share, between two margins as if its logarithm were linear; the
-/// largest one if none does.
+/// The smallest margin that misses no more than this share, interpolated with the logarithm of the share linear between
+/// two margins; the largest margin if none suffices.
 Player::Place Player::place_for(const Candidate& candidate, double share) {
   const auto& outcomes = candidate.outcomes;
   const auto suffices = [&](const Outcome& outcome) { return outcome.share <= share; };
@@ -213,7 +213,7 @@ Player::Place Player::place_for(const Candidate& candidate, double share) {
   return {.margin = index + part, .share = share, .cost = std::lerp(below->cost, above->cost, part)};
 }
 
-/// The share of the next requests that may be missed, by what was missed so far.
+/// The share of the next requests that may be missed, given the misses so far.
 double Player::share_wanted(const Moment& moment) const {
   const double load = load_of_last_hour();
   const auto requests = static_cast<double>(moment.requests);

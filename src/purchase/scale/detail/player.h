@@ -1,5 +1,5 @@
-/// How the policy `berth` works: candidates, each played beside the run, and the choice between them. forecast_policy.h
-/// describes the model.
+/// The implementation of the policy `berth`: candidates, each simulated alongside the run, and the choice between them.
+/// forecast_policy.h describes the model.
 #pragma once
 
 #include <array>
@@ -23,22 +23,22 @@ class Player {
   [[nodiscard]] Decision want(const Moment& moment);
 
  private:
-  /// What came of a margin in the last hours.
+  /// The outcome of a margin over the last hours.
   struct Outcome {
     double cost = 0;    ///< replica-seconds
     double missed = 0;  ///< requests
-    double share = 1;   ///< missed, smoothed and never above that of a smaller margin
+    double share = 1;   ///< share missed, smoothed and never above that of a smaller margin
   };
   struct Candidate {
     Predictor predictor;
-    std::vector<Shadow> shadows;  ///< by margin, as the others
+    std::vector<Shadow> shadows;  ///< by margin, as the outcomes
     std::array<Outcome, kMarginCount> outcomes{};
     std::array<std::int64_t, kMarginCount> needs{};
     Demand demand{};
   };
-  /// A place between two of the margins, and what comes of it.
+  /// A position between two margins, and its expected outcome.
   struct Place {
-    double margin = 0;  ///< index of the margin below, and how far it is to the next one
+    double margin = 0;  ///< index of the margin below, plus the fraction of the way to the next one
     double share = 0;
     double cost = 0;
   };

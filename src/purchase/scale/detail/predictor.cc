@@ -6,31 +6,31 @@
 namespace berth::scale::detail {
 namespace {
 
-/// Errors are learned from every so many seconds: neighbours say nearly the same.
+/// Errors are sampled at this interval: adjacent seconds carry nearly the same information.
 constexpr std::int64_t kSampleSeconds = 4;
-/// Margins are computed anew after at most so many seconds.
+/// Margins are recomputed after at most this many seconds.
 constexpr std::int64_t kRefreshSeconds = 20;
-/// Fading, of all errors by time, and of those of a part by period.
+/// Decay factors: of all errors over time, and of a part's errors per period.
 constexpr double kPooledFade = 0.998;  ///< per kRefreshSeconds: half after two hours
 constexpr double kPartFade = 0.94;     ///< per period: half after 11
-/// A part's own errors count as much as all others with so many samples.
+/// With this many samples a part's own errors weigh as much as all others.
 constexpr double kPartSamples = 50;
-/// What is known before the first error: a normal law of this deviation.
+/// The prior before the first error: a normal law of this weight and of the deviation below.
 constexpr double kPriorSamples = 100;
 constexpr double kPriorDeviation = 1.2;
 /// Floors, as multiples of the mean of the last View::floor_seconds.
 constexpr MarginValues kFloors = {1, 1.125, 1.25, 1.375, 1.5, 1.75, 2, 2.5, 3};
-/// Where the level is above the floor, its noise is covered by so many units of an error.
+/// The noise of the level, where it exceeds the floor, is covered by this many error units.
 constexpr double kLevelUnits = 0.5;
-/// Predictions from less are no measure of errors.
+/// Predictions from a shorter record do not count as samples of errors.
 constexpr std::int64_t kKnownSecondsMin = 30;
-/// The share of the mean that the unit of an error has beyond the noise of counting.
+/// The part of the error unit beyond counting noise, as a share of the mean.
 constexpr double kSpread = 0.1;
 /// A season's factor below this is not trusted as a divisor.
 constexpr double kFactorMin = 0.2;
 
-/// The unit in which errors of a count are measured: about its deviation, so that errors at low and high load are
-/// alike.
+/// The unit in which errors of a count are measured: about its standard deviation, so that errors at low and high load
+/// are comparable.
 double error_unit(double count) { return std::sqrt(count + kSpread * kSpread * count * count + 0.25); }
 
 }  // namespace

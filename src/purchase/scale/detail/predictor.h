@@ -1,4 +1,5 @@
-/// The demand of one second a start ahead, at each margin: the recent level, a season, and the errors so far.
+/// The demand of the second one start time ahead, at each margin: from the recent level, a season, and the errors so
+/// far.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,24 @@
 
 namespace berth::scale::detail {
 
-/// What a predictor looks at.
+/// The inputs of a predictor.
 struct View {
-  std::int64_t level_seconds = 0;     ///< the recent level is the mean of so many seconds
-  std::optional<SeasonShape> season;  ///< without one, the level is what is predicted
-  /// The margins are floors: multiples of the mean of so many seconds, below which no more is wanted than the level; 0:
-  /// margins are added to the prediction. A load that jumps between few levels is served best by a constant number for
-  /// its usual jumps, and by more only while a larger one lasts.
+  std::int64_t level_seconds = 0;     ///< the recent level is the mean of this many seconds
+  std::optional<SeasonShape> season;  ///< without one, the level is the prediction
+  /// If positive, the margins are floors: multiples of the mean of this many seconds, above which only the level
+  /// counts; if 0, margins are added to the prediction. A load that jumps between few levels is served best by a
+  /// constant number for its usual jumps, and by more only while a larger one lasts.
   std::int64_t floor_seconds = 0;
 };
 
-/// Requests per second of one second, as a mean and at each of the margins.
+/// The requests per second in one second, as a mean and at each margin.
 struct Demand {
   double mean = 0;
   MarginValues at_margin{};
 };
 
-/// Predicts the second `lead` ahead of the one that begins, and learns how far off that was. What counts is the load of
-/// as many seconds as a request may wait: the queue evens out the rest.
+/// Predicts the second `lead` ahead of the one that begins, and learns the errors. Measures load in windows as long as
+/// a request may wait: within these the queue evens it out.
 class Predictor {
  public:
   Predictor(View view, std::int64_t lead_seconds, std::int64_t window_seconds);
@@ -36,11 +37,11 @@ class Predictor {
   /// Learns from the second before sums.next(), and predicts the second sums.next() + lead.
   [[nodiscard]] Demand step(const RecentSums& sums);
 
-  /// The share of the requests by which windows of a load of `rate` per second exceed each margin, by the errors so
-  /// far.
+  /// The share of the requests by which windows of a load of `rate` per second exceed each margin, judging by the
+  /// errors so far.
   [[nodiscard]] MarginValues shortfalls(double rate) const;
 
-  /// The share of the errors so far that requests up to `rate` per second cover, `mean` being predicted.
+  /// The share of the errors so far that `rate` requests per second would cover if `mean` is predicted.
   [[nodiscard]] double covered(double rate, double mean) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Sums of the arrivals over any of the last seconds.
+/// Sums of the arrivals over any range of recent seconds.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace berth::scale::detail {
 
-/// The longest time over which a mean is taken, a day, and some more.
+/// Slightly more than a day, the longest time over which a mean is taken.
 inline constexpr std::int64_t kMemorySeconds = std::int64_t{1} << 17;
 
 /// Remembers the running total of the last kMemorySeconds seconds: 1 MiB. O(1) each.
@@ -38,7 +38,7 @@ class RecentSums {
   }
 
  private:
-  /// Seconds of the history are negative; the mask of two's complement is their place too.
+  /// Seconds of the history are negative; masking their two's complement works for them too.
   [[nodiscard]] static std::size_t place(std::int64_t second) {
     return static_cast<std::size_t>(second & (kMemorySeconds - 1));
   }

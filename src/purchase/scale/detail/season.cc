@@ -7,7 +7,7 @@ namespace {
 
 /// A new period moves a factor by at least this share: about 12 periods are remembered.
 constexpr double kNewsShareMin = 0.06;
-/// The parts of a long time over which a mean factor is sampled.
+/// The points of a long range at which a mean factor is sampled.
 constexpr std::int64_t kSamples = 12;
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// A load that repeats: how much of the mean of a period falls into each part of it.
+/// A periodic load: the factor of each part of a period, relative to the period's mean.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Season {
   explicit Season(SeasonShape shape) : shape_(shape), parts_(shape.part_count()) {}
 
   [[nodiscard]] const SeasonShape& shape() const { return shape_; }
-  /// Learns from the second before sums.next(). To be called after each second.
+  /// Learns from the second before sums.next(). Requires: called after each second.
   void observe(const RecentSums& sums);
   /// The factor of a second.
   [[nodiscard]] double factor(std::int64_t second) const { return parts_[shape_.part_of(second)].factor; }

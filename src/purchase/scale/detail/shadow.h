@@ -1,4 +1,4 @@
-/// A policy that is only played: what it would have cost and missed on the same load.
+/// A simulated policy: what it would have cost and missed on the same load.
 #pragma once
 
 #include <cstdint>
@@ -31,19 +31,19 @@ class HeldNeed {
   std::deque<Entry> largest_;  ///< descending needs
 };
 
-/// Plays a policy beside the run, and sums up the last hours: costs and misses fade.
+/// Simulates a policy alongside the run, and sums up the last hours: costs and misses fade.
 class Shadow {
  public:
   Shadow(const Problem& problem, std::int64_t first, std::int64_t ready)
       : service_(problem, first, ready), held_(problem.start_seconds + 1) {}
 
-  /// One second, with what is needed `start_seconds` after it.
+  /// One second, with the replicas needed `start_seconds` after it.
   void step(std::int64_t second, std::int64_t need) {
     static_cast<void>(service_.begin());
     service_.end(held_.add(second, need));
   }
 
-  /// Adds what happened since the last call, unless it does not count, and fades what was before.
+  /// Fades the sums, then adds the results since the last call if `counts`.
   void account(double fade, bool counts) {
     const double weight = counts ? 1 : 0;
     const RunResult& now = service_.result();

@@ -49,7 +49,7 @@ bool is_late(const State& state, const Market& market, const SpotJob& job) {
 void search(State state, const Market& market, const SpotJob& job, const SpotPrices& prices,
             std::optional<std::int64_t>& best) {
   charge(state, job, prices, market.tick_seconds);
-  if (is_late(state, market, job)) return;  // whatever it does, it is missed
+  if (is_late(state, market, job)) return;  // the deadline is missed in any case
   if (state.done == job.task_seconds) {
     if (!best || state.cost < *best) best = state.cost;
     return;

@@ -1,4 +1,4 @@
-/// The rules of a run once more, one after the other and without any cleverness, and random markets to run them on.
+/// A second, plain implementation of the rules of a run, and random markets to run it on.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct PlainResult {
   bool is_missed = false;
 };
 
-/// A run that wants wants[i] in tick i, and on demand behind their end.
+/// A run that wants wants[i] in tick i, and on demand after their end.
 [[nodiscard]] PlainResult run_plainly(const Market& market, const SpotJob& job, const SpotPrices& prices,
                                       const std::vector<Holding>& wants);
 
-/// The least cost of all sequences of wants that are not missed; -1 if all are. Exponential.
+/// The least cost of all sequences of wants that meet the deadline; -1 if none does. Exponential.
 [[nodiscard]] std::int64_t cheapest_plainly(const Market& market, const SpotJob& job, const SpotPrices& prices);
 
 /// n, s and o of a result.
 [[nodiscard]] std::string decisions_of(const RunResult& result);
 [[nodiscard]] std::int64_t cost_of(const RunResult& result, const SpotPrices& prices);
 
-/// A market of text: 1 is a tick without spot.
+/// A market from text: 1 is a tick without spot.
 [[nodiscard]] Market market_of(const std::vector<std::string>& unavailable, std::int64_t tick_seconds = 600);
 
 /// Spells of lengths of all sizes, in each zone.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kTypeNames[] = {"finish", "preempt", "start"};
 
-/// A tree of two groups with two tenants each, and a tenant beside them.
+/// A tree of two groups with two tenants each, and one more tenant at the top.
 std::vector<ListedTenant> random_tenants(Rng& rng, GpuCount gpus) {
   const auto limit = [&](std::int64_t least) {
     return rng.below(3) == 0 ? std::optional(least + static_cast<std::int64_t>(rng.below(8))) : std::nullopt;

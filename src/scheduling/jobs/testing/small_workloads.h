@@ -1,4 +1,4 @@
-/// Small workloads for tests, and what a policy makes of them.
+/// Small workloads for tests, and the log of a policy on them.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace berth::sched::testing {
 /// Jobs "a", "b", ... in that order; `tenants` as in a file, or none. Requires: a workload that can be made.
 [[nodiscard]] Workload workload_of(std::vector<ListedJob> jobs, GpuCount gpus, std::vector<ListedTenant> tenants = {});
 
-/// "start a 0, finish a 10": what happened, in order.
+/// "start a 0, finish a 10": the events, in order.
 [[nodiscard]] std::string course_of(const Workload& workload, Policy policy, const Terms& terms = {});
 
-/// Jobs with every property, of a tree of tenants with guarantees and limits, drawn from a seed.
+/// Random jobs with all properties, of a tree of tenants with guarantees and limits.
 [[nodiscard]] Workload random_workload(Rng rng);
 [[nodiscard]] Terms random_terms(Rng rng);
 

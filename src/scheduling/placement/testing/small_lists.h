@@ -16,7 +16,7 @@ struct NodeSketch {
   int gpus = 1;
   std::int64_t cpu_per_gpu = 8'000;
 };
-/// A pod; its name and what is not said are as small as possible.
+/// A pod; values that are not given are as small as possible.
 struct PodSketch {
   int gpus = 1;
   int milli = 1000;
@@ -34,8 +34,7 @@ struct PodSketch {
 [[nodiscard]] Problem problem_of(const std::vector<NodeSketch>& nodes, const std::vector<PodSketch>& pods,
                                  const ProblemOptions& options = {});
 
-/// Nodes of three models and pods of every kind, drawn from a seed; with `has_cuts` two of the models can be
-/// partitioned.
+/// Random nodes of three models and pods of every kind; with `has_cuts` two of the models can be partitioned.
 [[nodiscard]] Problem random_problem(Rng rng, bool has_cuts);
 
 }  // namespace berth::placement::testing

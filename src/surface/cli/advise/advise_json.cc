@@ -1,50 +1,43 @@
 #include "surface/cli/advise/advise_json.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/json/value.h"
+#include "surface/figures/advise_figures.h"
 
 namespace berth::cli {
 namespace {
 
 using purchase::advise::Advice;
 using purchase::advise::Instance;
-using Json = nlohmann::ordered_json;
 
-Json instance_json(const Instance& instance) {
-  Json entry;
-  entry["provider"] = instance.offer.key.provider;
-  entry["instance_type"] = instance.offer.key.instance_type;
-  entry["region"] = instance.offer.key.region;
-  entry["purchase"] = pricing::name_of(instance.offer.key.purchase);
-  entry["micro_usd_per_hour"] = instance.offer.micro_usd_per_hour.value();  // what is bought has a price
-  entry["pods"] = Json::array();
+json::Value instance_value(const Instance& instance) {
+  json::Value::List pods;
   for (const purchase::advise::SeatedPod& pod : instance.pods) {
-    Json seat;
-    seat["row"] = pod.row;
-    seat["gpus"] = pod.gpus;
-    entry["pods"].push_back(std::move(seat));
+    pods.push_back(
+        json::Value::Object{{"row", pod.row}, {"gpus", json::Value::List(pod.gpus.begin(), pod.gpus.end())}});
   }
-  return entry;
+  return json::Value::Object{
+      {"provider", instance.offer.key.provider},
+      {"instance_type", instance.offer.key.instance_type},
+      {"region", instance.offer.key.region},
+      {"purchase", pricing::name_of(instance.offer.key.purchase)},
+      {"micro_usd_per_hour", instance.offer.micro_usd_per_hour.value()},  // what is bought has one
+      {"pods", std::move(pods)}};
 }
 
 }  // namespace
 
 std::string advise_json(const Advice& advice) {
-  Json document;
-  document["berth"] = 1;
-  document["micro_usd_per_hour"] = advice.micro_usd_per_hour;
-  document["bound_micro_usd_per_hour"] = advice.bound_micro_usd_per_hour;
-  document["proven"] = advice.is_proven();
-  document["instances"] = Json::array();
-  for (const Instance& instance : advice.instances) document["instances"].push_back(instance_json(instance));
-  document["rivals"] = Json::array();
-  for (const purchase::advise::Rival& rival : advice.rivals) {
-    Json entry;
-    entry["name"] = rival.name;
-    entry["micro_usd_per_hour"] = rival.micro_usd_per_hour;
-    document["rivals"].push_back(std::move(entry));
-  }
-  return document.dump() + "\n";
+  json::Value::List instances;
+  for (const Instance& instance : advice.instances) instances.push_back(instance_value(instance));
+  return json::Value(json::Value::Object{{"berth", 1},
+                                         {"micro_usd_per_hour", advice.micro_usd_per_hour},
+                                         {"bound_micro_usd_per_hour", advice.bound_micro_usd_per_hour},
+                                         {"proven", advice.is_proven()},
+                                         {"instances", std::move(instances)},
+                                         {"rivals", figures::json_rows(figures::advise_costs(advice))}})
+      .to_line();
 }
 
 }  // namespace berth::cli

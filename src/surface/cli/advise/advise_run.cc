@@ -10,9 +10,8 @@
 #include "purchase/advise/advise.h"
 #include "surface/cli/advise/advise_json.h"
 #include "surface/cli/advise/advise_table.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/advise_report.h"
 
 namespace berth::cli {
@@ -43,43 +42,41 @@ Result<std::vector<Offer>> read_selected_offers(const OfferRequest& request, con
 
 /// Searches with a bar; an interrupt ends it.
 Result<Advice> searched(const AdviseRequest& request, const std::vector<Pod>& pods, const std::vector<Offer>& offers,
-                        std::FILE* progress, const InterruptWatch& interrupt) {
+                        std::FILE* progress, const RunOutputs& outputs) {
   ProgressBar bar(progress, 1, steady_now);
   auto advice = purchase::advise::advise_instances(pods, offers,
                                                    {.nodes_max = request.nodes_max,
                                                     .progress =
                                                         [&](double used) {
                                                           bar.show("advise", 0, used);
-                                                          return !interrupt.is_interrupted();
+                                                          return outputs.may_continue();
                                                         },
                                                     .file = request.pods_path});
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  if (outputs.is_interrupted()) return pass_on(interrupted_error());
   return advice;
 }
 
 }  // namespace
 
 Result<std::string> run_advise(const AdviseRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const auto pods = read_pod_file(request.pods_path, *context.files);
   if (!pods) return pass_on(pods.error());
   const auto offers = read_selected_offers(request.offers, *context.files);
   if (!offers) return pass_on(offers.error());
-  interrupt.defer();
-  ReportFolder folder;
-  if (request.report_dir) {
-    if (auto made = folder.make(*request.report_dir); !made) return pass_on(made.error());
-  }
-  const auto advice = searched(request, *pods, *offers, context.progress(), interrupt);
+  outputs.begin();
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  const auto advice = searched(request, *pods, *offers, context.progress(), outputs);
   if (!advice) return pass_on(advice.error());
   const purchase::advise::AdviceCase advice_case = {
       .pods_name = request.pods_path, .pods = *pods, .at = request.offers.filter.at, .advice = *advice};
-  if (request.report_dir) {
-    if (auto written = folder.write_page(report::render_advise_report(advice_case)); !written) {
-      return pass_on(written.error());
-    }
-  }
-  return request.format == OutputFormat::kJson ? advise_json(*advice) : advise_table(advice_case, context.has_colour());
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson
+                                          ? advise_json(*advice)
+                                          : advise_table(advice_case, context.has_colour());
+                             },
+                         .page = [&] { return report::render_advise_report(advice_case); }});
 }
 
 }  // namespace berth::cli

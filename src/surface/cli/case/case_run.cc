@@ -13,9 +13,9 @@
 #include "edges/run_journal/run_journal_file.h"
 #include "surface/cli/case/case_json.h"
 #include "surface/cli/case/case_table.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/shared/unwritable.h"
 #include "surface/pages/case_report.h"
 
@@ -77,33 +77,16 @@ class CaseJournals {
   std::map<std::string, edges::RunJournalFile> files_;
 };
 
-/// Where the answer goes besides standard output; both are optional.
-struct CaseOutputs {
-  CaseJournals journals;
-  ReportFolder report;
-
-  Result<void> open(const CaseRequest& request) {
-    if (request.report_dir) {
-      if (auto made = report.make(*request.report_dir); !made) return made;
-    }
-    return journals.open(request.journal_dir, step_count(request));
-  }
-  Result<void> write(const std::optional<std::string>& page) {
-    if (auto written = journals.commit(); !written) return written;
-    return page ? report.write_page(*page) : Result<void>();
-  }
-};
-
 /// With a bar; an interrupt ends it.
 Result<study::CaseResult> run_steps(const Scenario& scenario, const CaseRequest& request, const VerbContext& context,
-                                    CaseJournals& journals, const InterruptWatch& interrupt) {
+                                    CaseJournals& journals, const RunOutputs& outputs) {
   const auto& names = study::case_step_names();
   ProgressBar bar(context.progress(), step_count(request), steady_now);
   study::CaseHooks hooks;
   hooks.progress = [&](std::string_view step, double done) {
     const auto index = static_cast<int>(std::ranges::find(names, step) - names.begin());
     bar.show(fmt::format("{:<16}", step), index, done);
-    return !interrupt.is_interrupted();
+    return outputs.may_continue();
   };
   if (journals.is_open()) {
     hooks.journal = [&](std::string_view step, const sim::JournalRecord& record) { journals.write(step, record); };
@@ -117,19 +100,22 @@ Result<study::CaseResult> run_steps(const Scenario& scenario, const CaseRequest&
 }  // namespace
 
 Result<std::string> run_case_verb(const CaseRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const auto scenario = read_scenario(request, *context.files);
   if (!scenario) return pass_on(scenario.error());
-  interrupt.defer();
-  CaseOutputs outputs{.journals = CaseJournals(*scenario), .report = {}};
-  if (auto opened = outputs.open(request); !opened) return pass_on(opened.error());
-  const auto result = run_steps(*scenario, request, context, outputs.journals, interrupt);
+  outputs.begin();
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  CaseJournals journals(*scenario);
+  if (auto opened = journals.open(request.journal_dir, step_count(request)); !opened) return pass_on(opened.error());
+  outputs.add_file([&journals] { return journals.commit(); });
+  const auto result = run_steps(*scenario, request, context, journals, outputs);
   if (!result) return pass_on(result.error());
-  std::string text =
-      request.format == OutputFormat::kJson ? case_json(*result) : case_table(*result, context.has_colour());
-  const auto page = request.report_dir ? std::optional(report::render_case_report(*scenario, *result)) : std::nullopt;
-  if (auto written = outputs.write(page); !written) return pass_on(written.error());
-  return text;
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson ? case_json(*result)
+                                                                            : case_table(*result, context.has_colour());
+                             },
+                         .page = [&] { return report::render_case_report(*scenario, *result); }});
 }
 
 }  // namespace berth::cli

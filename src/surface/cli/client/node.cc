@@ -1,5 +1,4 @@
 #include "surface/cli/client/node.h"
-#include "surface/cli/shared/printable.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +6,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
+
+#include "base/json/writer.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {
@@ -18,19 +19,18 @@ using yaml::Node;
 using yaml::Scalar;
 using yaml::ScalarKind;
 
-constexpr int kYamlIndent = 2;
+constexpr int kIndent = 2;
 
-/// In double quotes, as in JSON; YAML reads the same.
-std::string quoted(const std::string& text) {
-  const std::string dumped = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+/// JSON with all control characters escaped: they are within texts only.
+std::string escaped(const std::string& json) {
   std::string result;
-  for (std::size_t i = 0; i < dumped.size(); ++i) {
-    if (dumped[i] == '\x7F') {
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '\x7F') {
       result += "\\u007f";
-    } else if (is_c1_control(dumped, i)) {
-      result += fmt::format("\\u00{:02x}", static_cast<unsigned char>(dumped[++i]));
+    } else if (is_c1_control(json, i)) {
+      result += fmt::format("\\u00{:02x}", static_cast<unsigned char>(json[++i]));
     } else {
-      result += dumped[i];
+      result += json[i];
     }
   }
   return result;
@@ -49,49 +49,41 @@ bool is_plain_in_yaml(const std::string& text) {
   return std::ranges::find(kWords, lower) == kWords.end();
 }
 
-std::string scalar_text(const Scalar& scalar, bool is_yaml) {
+void write_scalar(json::Writer& json, const Scalar& scalar) {
   switch (scalar.kind) {
     case ScalarKind::kNull:
-      return "null";
+      json.value(nullptr);
+      break;
     case ScalarKind::kNumber:
     case ScalarKind::kTruth:
-      return scalar.text;
+      json.written(scalar.text);
+      break;
     case ScalarKind::kText:
     case ScalarKind::kUntyped:
+      json.value(scalar.text);
       break;
   }
-  return is_yaml && is_plain_in_yaml(scalar.text) ? scalar.text : quoted(scalar.text);
 }
 
-/// Appends JSON; `indent` below 0: on one line.
-void append_json(std::string& out, const Node& node, int indent) {
-  const auto line = [&](int depth) {
-    if (indent >= 0) out += "\n" + std::string(static_cast<std::size_t>(depth), ' ');
-  };
-  const int inner = indent < 0 ? indent : indent + kYamlIndent;
+void write_node(json::Writer& json, const Node& node) {
   if (const auto* scalar = std::get_if<Scalar>(&node.value)) {
-    out += scalar_text(*scalar, false);
+    write_scalar(json, *scalar);
   } else if (const auto* list = std::get_if<yaml::List>(&node.value)) {
-    out += '[';
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      if (i > 0) out += ',';
-      line(inner);
-      append_json(out, (*list)[i], inner);
-    }
-    if (!list->empty()) line(indent);
-    out += ']';
+    json.list(*list, write_node);
   } else {
-    const auto& map = std::get<yaml::Map>(node.value);
-    out += '{';
-    for (std::size_t i = 0; i < map.size(); ++i) {
-      if (i > 0) out += ',';
-      line(inner);
-      out += quoted(map[i].key) + (indent < 0 ? ":" : ": ");
-      append_json(out, map[i].value, inner);
-    }
-    if (!map.empty()) line(indent);
-    out += '}';
+    json.open_object();
+    for (const yaml::Entry& entry : std::get<yaml::Map>(node.value)) write_node(json.key(entry.key), entry.value);
+    json.close_object();
   }
+}
+
+/// A scalar of YAML: texts that need quotes are in double ones, as in JSON; YAML reads the same.
+std::string scalar_text(const Scalar& scalar) {
+  const bool is_text = scalar.kind == ScalarKind::kText || scalar.kind == ScalarKind::kUntyped;
+  if (is_text && is_plain_in_yaml(scalar.text)) return scalar.text;
+  json::Writer json;
+  write_scalar(json, scalar);
+  return escaped(json.take());
 }
 
 bool is_empty_collection(const Node& node) {
@@ -112,7 +104,7 @@ void append_yaml(std::string& out, const Node& node, int indent, bool is_inline)
   if (is_leaf(node)) {
     begin();
     if (const auto* scalar = std::get_if<Scalar>(&node.value)) {
-      out += scalar_text(*scalar, true);
+      out += scalar_text(*scalar);
     } else {
       out += std::holds_alternative<yaml::List>(node.value) ? "[]" : "{}";
     }
@@ -121,14 +113,14 @@ void append_yaml(std::string& out, const Node& node, int indent, bool is_inline)
     for (const Node& item : *list) {
       begin();
       out += "- ";
-      append_yaml(out, item, indent + kYamlIndent, true);
+      append_yaml(out, item, indent + kIndent, true);
     }
   } else {
     for (const yaml::Entry& entry : std::get<yaml::Map>(node.value)) {
       begin();
-      out += scalar_text({.text = entry.key, .is_plain = false, .kind = ScalarKind::kText}, true) + ":";
+      out += scalar_text({.text = entry.key, .is_plain = false, .kind = ScalarKind::kText}) + ":";
       out += is_leaf(entry.value) ? " " : "\n";
-      append_yaml(out, entry.value, indent + kYamlIndent, is_leaf(entry.value));
+      append_yaml(out, entry.value, indent + kIndent, is_leaf(entry.value));
     }
   }
 }
@@ -182,15 +174,15 @@ void put(Node& map, std::string key, Node value) {
 }
 
 std::string json_of(const Node& node) {
-  std::string out;
-  append_json(out, node, -1);
-  return out;
+  json::Writer json;
+  write_node(json, node);
+  return escaped(json.take());
 }
 
 std::string indented_json_of(const Node& node) {
-  std::string out;
-  append_json(out, node, 0);
-  return out + "\n";
+  json::Writer json(kIndent);
+  write_node(json, node);
+  return escaped(json.take_line());
 }
 
 std::string yaml_of(const Node& node, int indent) {

@@ -21,12 +21,6 @@ using yaml::Node;
 
 constexpr std::size_t kGap = 3;
 
-/// Characters, not bytes.
-std::size_t printed_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 /// A column of a kind's table.
 struct Column {
   std::string heading;
@@ -218,21 +212,9 @@ std::string columns_text(const std::vector<std::string>& headings, const std::ve
     Row& line = lines.emplace_back();
     for (const std::string& cell : row) line.push_back(cell.empty() ? std::string(kAbsentText) : printable(cell));
   }
-  std::vector<std::size_t> widths(headings.size());
-  for (const Row& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], printed_width(line[i]));
-  }
-  std::string result;
-  for (const Row& line : lines) {
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      out += line[i];
-      if (i + 1 < line.size()) out += std::string(widths[i] - printed_width(line[i]) + kGap, ' ');
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    result += out + "\n";
-  }
-  return result;
+  std::string text;
+  for (const std::string& line : aligned(lines, {.gap = kGap, .is_all_to_left = true})) text += line + "\n";
+  return text;
 }
 
 std::string objects_table(Kind kind, const std::vector<Node>& objects, bool is_wide) {

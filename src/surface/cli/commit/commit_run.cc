@@ -9,7 +9,7 @@
 #include "surface/cli/commit/commit_json.h"
 #include "surface/cli/commit/commit_table.h"
 #include "surface/cli/shared/option_words.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/commit_report.h"
 
 namespace berth::cli {
@@ -67,16 +67,14 @@ std::vector<CommitScore> optimum_beside(const std::vector<CommitScore>& scores, 
 }  // namespace
 
 Result<std::string> run_commit(const CommitRequest& request, const VerbContext& context) {
+  RunOutputs outputs;
   const auto plans = read_plan_file(request, *context.files);
   if (!plans) return pass_on(plans.error());
   const auto policies = choose_policies(request, *plans);
   if (!policies) return pass_on(policies.error());
   const auto demand = read_demand(request, *context.files);
   if (!demand) return pass_on(demand.error());
-  ReportFolder folder;
-  if (request.report_dir) {
-    if (auto made = folder.make(*request.report_dir); !made) return pass_on(made.error());
-  }
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
   const auto scores = purchase::run_commit_study(*demand, *plans, *policies);
   const std::vector<CommitScore> least = optimum_beside(scores, *demand, *plans);
   const purchase::CommitComparison comparison{.demand_name = request.demand_path,
@@ -85,11 +83,14 @@ Result<std::string> run_commit(const CommitRequest& request, const VerbContext& 
                                               .plans = *plans,
                                               .scores = scores,
                                               .optimal = least.front()};
-  if (request.report_dir) {
-    if (auto done = folder.write_page(report::render_commit_report(comparison)); !done) return pass_on(done.error());
-  }
-  return request.format == OutputFormat::kJson ? commit_json(comparison)
-                                               : commit_table(comparison, context.has_colour());
+  outputs.begin();
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson
+                                          ? commit_json(comparison)
+                                          : commit_table(comparison, context.has_colour());
+                             },
+                         .page = [&] { return report::render_commit_report(comparison); }});
 }
 
 }  // namespace berth::cli

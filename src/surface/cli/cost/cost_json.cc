@@ -2,68 +2,61 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/json/writer.h"
 
 namespace berth::cli {
 
-using json::JsonWriter;
+using json::Writer;
 
 std::string cost_json(ledger::CostKey key, const std::vector<ledger::CostRow>& rows) {
-  JsonWriter json;
-  json.open_object().key("berth").integer(1).key("by").text(name_of(key)).key("rows").open_list();
+  Writer json;
+  json.open_object().member("berth", 1).member("by", name_of(key)).open_list("rows");
   for (const ledger::CostRow& row : rows) {
-    json.open_object().key("key").text(row.key).key("gpu_us").integer(row.amount.gpu_us);
-    json.key("grains").text(fmt::format("{}", row.amount.grains)).key("micro_usd").integer(row.micro_usd());
+    json.open_object().member("key", row.key).member("gpu_us", row.amount.gpu_us);
+    json.member("grains", fmt::format("{}", row.amount.grains)).member("micro_usd", row.micro_usd());
     json.close_object();
   }
   json.close_list().close_object();
-  return json.take();
+  return json.take_line();
 }
 
 std::string budgets_json(const std::vector<ledger::BudgetStanding>& standings) {
-  JsonWriter json;
-  json.open_object().key("berth").integer(1).key("budgets").open_list();
+  Writer json;
+  json.open_object().member("berth", 1).open_list("budgets");
   for (const ledger::BudgetStanding& standing : standings) {
-    json.open_object().key("tenant").text(standing.budget.tenant);
-    json.key("spent_micro_usd").integer(standing.spent_micro_usd).key("reached").open_object();
+    json.open_object().member("tenant", standing.budget.tenant);
+    json.member("spent_micro_usd", standing.spent_micro_usd).open_object("reached");
     for (std::size_t i = 0; i < ledger::kBudgetPercents.size(); ++i) {
-      json.key(fmt::format("{}", ledger::kBudgetPercents.at(i)));
       const auto& day = standing.reached.at(i);
-      if (day) {
-        json.text(day->to_string());
-      } else {
-        json.null();
-      }
+      json.member(fmt::format("{}", ledger::kBudgetPercents.at(i)),
+                  day ? std::optional(day->to_string()) : std::nullopt);
     }
-    json.close_object().key("forecast_micro_usd").integer(standing.forecast_micro_usd);
-    json.key("state").text(name_of(standing.state)).close_object();
+    json.close_object().member("forecast_micro_usd", standing.forecast_micro_usd);
+    json.member("state", name_of(standing.state)).close_object();
   }
   json.close_list().close_object();
-  return json.take();
+  return json.take_line();
 }
 
 std::string cells_json(const CostCells& cells) {
-  JsonWriter json;
-  json.open_object().key("berth").integer(1).key("cells").open_list();
+  Writer json;
+  json.open_object().member("berth", 1).open_list("cells");
   for (const CostCell& cell : cells.list) {
-    json.open_object().key("gpu").text(cell.gpu).key("slice").text(cell.slice).key("sku").text(cell.sku);
-    json.key("tenant").text(cell.tenant).key("service").text(cell.service).key("role").text(name_of(cell.role));
-    json.key("from_us").integer(cell.when.from_us).key("to_us").integer(cell.when.to_us);
-    json.key("micro_usd_per_gpu_hour");
-    if (cell.micro_usd_per_gpu_hour) {
-      json.integer(*cell.micro_usd_per_gpu_hour);
-    } else {
-      json.null();
-    }
-    json.key("weight").integer(cell.weight).key("whole").integer(cell.whole);
-    json.key("gpu_us").integer(cell.amount.gpu_us).key("grains").text(fmt::format("{}", cell.amount.grains));
+    json.open_object().member("gpu", cell.gpu).member("slice", cell.slice).member("sku", cell.sku);
+    json.member("tenant", cell.tenant).member("service", cell.service).member("role", name_of(cell.role));
+    json.member("from_us", cell.when.from_us).member("to_us", cell.when.to_us);
+    json.member("micro_usd_per_gpu_hour", cell.micro_usd_per_gpu_hour);
+    json.member("weight", cell.weight).member("whole", cell.whole);
+    json.member("gpu_us", cell.amount.gpu_us).member("grains", fmt::format("{}", cell.amount.grains));
     json.close_object();
   }
-  json.close_list().key("cells_count").integer(static_cast<Int128>(cells.count));
-  json.key("gpu_us").integer(cells.total.gpu_us).key("grains").text(fmt::format("{}", cells.total.grains));
-  json.key("micro_usd").integer(ledger::floor_divide(cells.total.grains, ledger::kGrainsPerMicroUsd));
+  json.close_list().member("cells_count", cells.count);
+  json.member("gpu_us", cells.total.gpu_us).member("grains", fmt::format("{}", cells.total.grains));
+  json.member("micro_usd", ledger::floor_divide(cells.total.grains, ledger::kGrainsPerMicroUsd));
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 }  // namespace berth::cli

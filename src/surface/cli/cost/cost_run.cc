@@ -1,32 +1,21 @@
 #include "surface/cli/cost/cost_run.h"
 
+#include <optional>
 #include <variant>
 
 #include "base/core/overloaded.h"
 #include "surface/cli/cost/cost_cells.h"
 #include "surface/cli/cost/cost_json.h"
 #include "surface/cli/cost/cost_table.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/cost_report.h"
 
 namespace berth::cli {
 
-Result<std::string> run_cost(const CostRequest& request, const VerbContext& context) {
-  ReportFolder folder;
-  if (request.page) {
-    if (auto made = folder.make(request.page->dir); !made) return pass_on(made.error());
-  }
-  auto opened = open_ledger(request.ledger, context);
-  if (!opened) return pass_on(opened.error());
-  ledger::Books& books = opened->books();
+namespace {
+
+std::string answered(const CostRequest& request, ledger::Books& books, bool has_colour) {
   const bool is_json = request.format == OutputFormat::kJson;
-  const bool has_colour = context.has_colour();
-  if (request.page) {
-    const auto overview = cost_overview(books, request.page->range);
-    if (auto done = folder.write_page(report::render_cost_report(request.ledger.path, overview)); !done) {
-      return pass_on(done.error());
-    }
-  }
   return std::visit(Overloaded{[&](const CostByQuestion& question) {
                                  const auto rows = ledger::cost_by(books, question.key, question.days);
                                  return is_json ? cost_json(question.key, rows)
@@ -41,6 +30,22 @@ Result<std::string> run_cost(const CostRequest& request, const VerbContext& cont
                                  return is_json ? cells_json(cells) : cells_table(cells, has_colour);
                                }},
                     request.question);
+}
+
+}  // namespace
+
+Result<std::string> run_cost(const CostRequest& request, const VerbContext& context) {
+  RunOutputs outputs;
+  const auto dir = request.page ? std::optional(request.page->dir) : std::nullopt;
+  if (auto made = outputs.open_report(dir); !made) return pass_on(made.error());
+  auto opened = open_ledger(request.ledger, context);
+  if (!opened) return pass_on(opened.error());
+  ledger::Books& books = opened->books();
+  outputs.begin();
+  return outputs.finish(
+      {.text = [&] { return answered(request, books, context.has_colour()); },
+       .page =
+           [&] { return report::render_cost_report(request.ledger.path, cost_overview(books, request.page->range)); }});
 }
 
 }  // namespace berth::cli

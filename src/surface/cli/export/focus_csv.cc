@@ -19,13 +19,10 @@ constexpr int kCostDecimals = 6;
 constexpr int kQuantityDecimals = 9;
 
 std::string tags_json(const FocusUsage& usage) {
-  json::JsonWriter json;
+  json::Writer json;
   json.open_object();
-  for (const auto& [key, value] : usage.tags) json.key(key).text(value);
-  json.close_object();
-  std::string text = json.take();
-  text.pop_back();  // the line end
-  return text;
+  for (const auto& [key, value] : usage.tags) json.member(key, value);
+  return json.close_object().take();
 }
 
 /// A column's name, and what it holds in a line.

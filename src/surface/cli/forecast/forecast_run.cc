@@ -8,9 +8,8 @@
 
 #include "surface/cli/forecast/forecast_json.h"
 #include "surface/cli/forecast/forecast_table.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/forecast_report.h"
 
 namespace berth::cli {
@@ -28,7 +27,7 @@ std::string printed_forecast(const ForecastRequest& request, const forecast::Bac
 
 Result<forecast::BacktestResult> backtest_models(const ForecastRequest& request,
                                                  const std::vector<std::uint32_t>& counts, std::FILE* progress,
-                                                 const InterruptWatch& interrupt) {
+                                                 const RunOutputs& outputs) {
   ProgressBar bar(progress, static_cast<int>(forecast::kModels.size()), steady_now);
   std::optional<forecast::BacktestResult> result =
       forecast::backtest(counts,
@@ -38,32 +37,24 @@ Result<forecast::BacktestResult> backtest_models(const ForecastRequest& request,
                           .every = request.every},
                          [&](forecast::Model model, double done) {
                            bar.show(fmt::format("{:<14}", forecast::name_of(model)), static_cast<int>(model), done);
-                           return !interrupt.is_interrupted();
+                           return outputs.may_continue();
                          });
-  if (!result) return pass_on(interrupted_error());
+  if (!result) return pass_on(outputs.reason_of_stop());
   return std::move(*result);
 }
 
 }  // namespace
 
 Result<std::string> run_forecast(const ForecastRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const Result<std::vector<std::uint32_t>> counts = read_trace_counts(request.trace, *context.files);
   if (!counts) return pass_on(counts.error());
-  interrupt.defer();
-  ReportFolder folder;
-  if (request.report_dir) {
-    if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
-  }
-  const Result<forecast::BacktestResult> result = backtest_models(request, *counts, context.progress(), interrupt);
+  outputs.begin();
+  if (Result<void> opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  const Result<forecast::BacktestResult> result = backtest_models(request, *counts, context.progress(), outputs);
   if (!result) return pass_on(result.error());
-  std::string text = printed_forecast(request, *result, context.has_colour());
-  const std::string page = request.report_dir ? report::render_forecast_report(request.trace.path, *result) : "";
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
-  if (request.report_dir) {
-    if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());
-  }
-  return text;
+  return outputs.finish({.text = [&] { return printed_forecast(request, *result, context.has_colour()); },
+                         .page = [&] { return report::render_forecast_report(request.trace.path, *result); }});
 }
 
 }  // namespace berth::cli

@@ -6,38 +6,28 @@
 namespace berth::cli {
 
 std::string invoice_json(const ledger::Invoice& invoice) {
-  json::JsonWriter json;
-  json.open_object().key("berth").integer(1).key("tenant").text(invoice.request.tenant);
-  json.key("month").text(invoice.request.month.to_string()).key("closed").truth(invoice.is_closed);
-  json.key("currency").text(invoice.request.currency).key("lines").open_list();
+  json::Writer json;
+  json.open_object().member("berth", 1).member("tenant", invoice.request.tenant);
+  json.member("month", invoice.request.month.to_string()).member("closed", invoice.is_closed);
+  json.member("currency", invoice.request.currency).open_list("lines");
   for (const ledger::InvoiceLine& line : invoice.lines) {
     json.open_object();
-    write_row(json, line.row);
-    json.key("micro").integer(line.micro);
-    if (line.row.key.role == ledger::Role::kShared) json.key("shared_role").text(name_of(line.shared_role));
+    put_row(json, line.row);
+    json.member("micro", line.micro);
+    if (line.row.key.role == ledger::Role::kShared) json.member("shared_role", name_of(line.shared_role));
     json.close_object();
   }
-  json.close_list().key("credits").open_list();
+  json.close_list().open_list("credits");
   for (const ledger::AppliedCredit& credit : invoice.credits) {
-    json.open_object().key("id").text(credit.credit->id).key("micro_usd").integer(credit.micro_usd);
-    json.key("micro").integer(credit.micro).key("reason").text(name_of(credit.credit->reason));
-    json.key("left_micro_usd").integer(credit.left_micro_usd).close_object();
+    json.open_object().member("id", credit.credit->id).member("micro_usd", credit.micro_usd);
+    json.member("micro", credit.micro).member("reason", name_of(credit.credit->reason));
+    json.member("left_micro_usd", credit.left_micro_usd).close_object();
   }
-  json.close_list().key("idle").text(name_of(invoice.request.idle)).key("micro_per_usd");
-  if (invoice.micro_per_usd) {
-    json.integer(*invoice.micro_per_usd);
-  } else {
-    json.null();
-  }
-  json.key("month_hash");
-  if (invoice.month_hash) {
-    json.text(*invoice.month_hash);
-  } else {
-    json.null();
-  }
-  json.key("total_micro_usd").integer(invoice.total_micro_usd).key("total_micro").integer(invoice.total_micro);
+  json.close_list().member("idle", name_of(invoice.request.idle)).member("micro_per_usd", invoice.micro_per_usd);
+  json.member("month_hash", invoice.month_hash);
+  json.member("total_micro_usd", invoice.total_micro_usd).member("total_micro", invoice.total_micro);
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 }  // namespace berth::cli

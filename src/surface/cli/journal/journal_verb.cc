@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 
 #include "base/core/text.h"
+#include "base/json/writer.h"
 #include "domain/scenario/scenario_files.h"
 #include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
@@ -56,18 +56,12 @@ Result<std::string> verify(const std::string& folder) {
 
 /// A row as a line of JSON. The body is JSON itself.
 std::string line_of(const JournalRow& row) {
-  nlohmann::ordered_json line;
-  line["sequence"] = row.sequence;
-  line["at_us"] = row.entry.at.micros();
-  line["wall_us"] = row.entry.wall_us;
-  line["kind"] = row.entry.kind;
-  line["format"] = row.entry.format;
-  const std::string hash(row.hash.begin(), row.hash.end());
-  line["hash"] = journal::hex_of(hash);
-  std::string text = line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  text.pop_back();
-  // As it is stored: its numbers are exact.
-  return text + ",\"body\":" + row.entry.body + "}\n";
+  json::Writer line;
+  line.open_object().member("sequence", row.sequence).member("at_us", row.entry.at.micros());
+  line.member("wall_us", row.entry.wall_us).member("kind", row.entry.kind).member("format", row.entry.format);
+  line.member("hash", journal::hex_of(std::string(row.hash.begin(), row.hash.end())));
+  line.key("body").written(row.entry.body);  // as it is stored: its numbers are exact
+  return line.close_object().take_line();
 }
 
 Result<std::uint64_t> sequence_of(const std::string& option, const std::string& text) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/core/text.h"
+#include "base/json/writer.h"
 #include "ledger/events/event_lines.h"
 #include "live/chain/field_hash.h"
 #include "surface/cli/shared/ledger_folder.h"
@@ -87,7 +88,7 @@ class Taking {
 
 /// Says that so many lines of the file are on the disk.
 void acknowledge(std::uint64_t lines, std::FILE* out) {
-  fmt::print(out, "{{\"lines\":{}}}\n", lines);
+  fmt::print(out, "{}", json::Writer().open_object().member("lines", lines).close_object().take_line());
   std::fflush(out);
 }
 

@@ -2,71 +2,61 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace berth::cli {
 namespace {
 
-using json::JsonWriter;
+using json::Writer;
 
-void write_counts(JsonWriter& json, const ledger::LineCounts& counts) {
-  const auto write = [&](std::string_view key, std::uint64_t count) {
-    json.key(key).integer(static_cast<Int128>(count));
-  };
-  write("lines", counts.lines);
-  write("accepted", counts.accepted);
-  write("duplicates", counts.duplicates);
-  write("conflicts", counts.conflicts);
-  write("overlaps", counts.overlaps);
-  write("refused_closed", counts.refused_closed);
-  write("refused_void", counts.refused_void);
-  write("refused_close", counts.refused_close);
-  write("voided", counts.voided);
+void put_counts(Writer& json, const ledger::LineCounts& counts) {
+  json.member("lines", counts.lines).member("accepted", counts.accepted).member("duplicates", counts.duplicates);
+  json.member("conflicts", counts.conflicts).member("overlaps", counts.overlaps);
+  json.member("refused_closed", counts.refused_closed).member("refused_void", counts.refused_void);
+  json.member("refused_close", counts.refused_close).member("voided", counts.voided);
 }
 
 }  // namespace
 
-void write_row(JsonWriter& json, const ledger::Row& row) {
-  json.key("tenant").text(row.key.tenant).key("service").text(row.key.service).key("sku").text(row.key.sku);
-  json.key("role").text(name_of(row.key.role)).key("class").text(row.key.class_name()).key("of");
-  if (row.key.of) {
-    json.text(row.key.of->to_string());
-  } else {
-    json.null();
-  }
-  json.key("gpu_us").integer(row.amount.gpu_us).key("grains").text(fmt::format("{}", row.amount.grains));
-  json.key("micro_usd").integer(row.micro_usd);
+void put_row(Writer& json, const ledger::Row& row) {
+  json.member("tenant", row.key.tenant).member("service", row.key.service).member("sku", row.key.sku);
+  json.member("role", name_of(row.key.role)).member("class", row.key.class_name());
+  json.member("of", row.key.of ? std::optional(row.key.of->to_string()) : std::nullopt);
+  json.member("gpu_us", row.amount.gpu_us).member("grains", fmt::format("{}", row.amount.grains));
+  json.member("micro_usd", row.micro_usd);
 }
 
 std::string report_json(const ledger::Report& report) {
-  JsonWriter json;
-  json.open_object().key("berth").integer(1);
-  write_counts(json, report.counts);
-  json.key("unpriced_us").integer(report.unpriced_us).key("unbacked_us").integer(report.unbacked_us);
-  json.key("grains").text(fmt::format("{}", report.grains));
-  json.key("carried_grains").text(fmt::format("{}", report.carried_grains));
-  json.key("micro_usd").integer(report.micro_usd).key("months").open_list();
+  Writer json;
+  json.open_object().member("berth", 1);
+  put_counts(json, report.counts);
+  json.member("unpriced_us", report.unpriced_us).member("unbacked_us", report.unbacked_us);
+  json.member("grains", fmt::format("{}", report.grains));
+  json.member("carried_grains", fmt::format("{}", report.carried_grains));
+  json.member("micro_usd", report.micro_usd).open_list("months");
   for (const ledger::MonthRows& month : report.months) {
-    json.open_object().key("month").text(month.month.to_string()).key("closed").truth(month.is_closed);
-    json.key("micro_usd").integer(month.micro_usd).key("rows").open_list();
+    json.open_object().member("month", month.month.to_string()).member("closed", month.is_closed);
+    json.member("micro_usd", month.micro_usd).open_list("rows");
     for (const ledger::Row& row : month.rows) {
       json.open_object();
-      write_row(json, row);
+      put_row(json, row);
       json.close_object();
     }
     json.close_list().close_object();
   }
   json.close_list().close_object();
-  return json.take();
+  return json.take_line();
 }
 
 std::string trial_balance_json(const ledger::TrialBalance& trial) {
-  JsonWriter json;
-  json.open_object().key("berth").integer(1).key("accounts").open_list();
+  Writer json;
+  json.open_object().member("berth", 1).open_list("accounts");
   for (const ledger::AccountBalance& account : trial.accounts) {
-    json.open_object().key("kind").text(name_of(account.kind)).key("name").text(account.name);
-    json.key("grains").text(fmt::format("{}", account.grains)).close_object();
+    json.open_object().member("kind", name_of(account.kind)).member("name", account.name);
+    json.member("grains", fmt::format("{}", account.grains)).close_object();
   }
-  json.close_list().key("sum_grains").text(fmt::format("{}", trial.sum)).close_object();
-  return json.take();
+  json.close_list().member("sum_grains", fmt::format("{}", trial.sum)).close_object();
+  return json.take_line();
 }
 
 }  // namespace berth::cli

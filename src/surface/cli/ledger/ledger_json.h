@@ -11,7 +11,7 @@ namespace berth::cli {
 [[nodiscard]] std::string report_json(const ledger::Report& report);
 [[nodiscard]] std::string trial_balance_json(const ledger::TrialBalance& trial);
 
-/// The members of a row: {"tenant": .., "micro_usd": ..}, without the brackets.
-void write_row(json::JsonWriter& json, const ledger::Row& row);
+/// Adds the members of a row: {"tenant": .., "micro_usd": ..}.
+void put_row(json::Writer& json, const ledger::Row& row);
 
 }  // namespace berth::cli

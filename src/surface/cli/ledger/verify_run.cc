@@ -65,21 +65,16 @@ std::string verification_text(const Verification& found) {
 }
 
 std::string verification_json(const Verification& found) {
-  json::JsonWriter json;
-  json.open_object().key("berth").integer(1).key("lines").integer(static_cast<Int128>(found.report.counts.lines));
-  json.key("grains").text(fmt::format("{}", found.report.grains)).key("differences");
-  json.integer(found.difference ? 1 : 0).key("difference");
-  if (found.difference) {
-    json.text(*found.difference);
-  } else {
-    json.null();
-  }
+  json::Writer json;
+  json.open_object().member("berth", 1).member("lines", found.report.counts.lines);
+  json.member("grains", fmt::format("{}", found.report.grains));
+  json.member("differences", found.difference ? 1 : 0).member("difference", found.difference);
   if (found.head) {
-    json.key("batches").integer(static_cast<Int128>(found.head->batches));
-    json.key("hash").text(chain::hex_of(found.head->hash));
+    json.member("batches", found.head->batches);
+    json.member("hash", chain::hex_of(found.head->hash));
   }
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 }  // namespace

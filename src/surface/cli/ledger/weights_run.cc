@@ -50,40 +50,40 @@ std::string dominance_name(ledger::Dominance dominance) {
 
 // for programs
 
-void write_profile_weight(json::JsonWriter& json, const GpuModel& model, const ledger::ProfileWeight& each) {
-  json.open_object().key("profile").text(profile_name(model, each.profile)).key("weight").integer(each.weight);
+void write_profile_weight(json::Writer& json, const GpuModel& model, const ledger::ProfileWeight& each) {
+  json.open_object().member("profile", profile_name(model, each.profile)).member("weight", each.weight);
   if (model.is_mig_capable()) {
-    json.key("compute_slices").integer(each.compute_slices).key("memory_slices").integer(each.memory_slices);
-    json.key("dominant").text(dominance_name(each.dominance));
+    json.member("compute_slices", each.compute_slices).member("memory_slices", each.memory_slices);
+    json.member("dominant", dominance_name(each.dominance));
   } else {
-    json.key("compute_slices").null().key("memory_slices").null().key("dominant").null();
+    json.member("compute_slices", nullptr).member("memory_slices", nullptr).member("dominant", nullptr);
   }
-  json.key("is_unverified").truth(each.is_unverified).close_object();
+  json.member("is_unverified", each.is_unverified).close_object();
 }
 
-void write_gpu_weights(json::JsonWriter& json, const GpuModel& model) {
+void write_gpu_weights(json::Writer& json, const GpuModel& model) {
   const std::int64_t capacity = ledger::capacity_of(model);
-  json.open_object().key("gpu").text(model.name).key("capacity").integer(capacity).key("profiles").open_list();
+  json.open_object().member("gpu", model.name).member("capacity", capacity).open_list("profiles");
   for (const ledger::ProfileWeight& each : ledger::weights_of(model)) write_profile_weight(json, model, each);
-  json.close_list().key("over_capacity").open_list();
+  json.close_list().open_list("over_capacity");
   for (const ledger::LayoutWeight& layout : ledger::layouts_over_capacity(model)) {
-    json.open_object().key("profiles").open_list();
-    for (const ProfileId profile : layout.profiles) json.text(profile_name(model, profile));
-    json.close_list().key("weight").integer(layout.weight).close_object();
+    json.open_object().open_list("profiles");
+    for (const ProfileId profile : layout.profiles) json.value(profile_name(model, profile));
+    json.close_list().member("weight", layout.weight).close_object();
   }
-  json.close_list().key("equal_shares").open_list();
+  json.close_list().open_list("equal_shares");
   for (const EqualShare& share : equal_shares(capacity)) {
-    json.open_object().key("count").integer(share.count).key("weight").integer(share.weight).close_object();
+    json.open_object().member("count", share.count).member("weight", share.weight).close_object();
   }
   json.close_list().close_object();
 }
 
 std::string weights_json(const std::vector<GpuModel>& models) {
-  json::JsonWriter json;
-  json.open_object().key("berth").integer(1).key("gpus").open_list();
+  json::Writer json;
+  json.open_object().member("berth", 1).open_list("gpus");
   for (const GpuModel& model : models) write_gpu_weights(json, model);
   json.close_list().close_object();
-  return json.take();
+  return json.take_line();
 }
 
 // for people

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/core/text.h"
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "domain/mig/catalogue.h"
 #include "domain/mig/compute_instance.h"
 #include "domain/mig/geometry.h"
@@ -20,15 +20,13 @@
 namespace berth::cli {
 namespace {
 
-using nlohmann::ordered_json;
+using json::Writer;
 
 /// The meaning of the marks in a table, if it has any.
 std::string legend_of(std::string_view table) {
   if (table.find_first_of("?~") == std::string_view::npos) return "";
   return "\n? marks what no primary source confirms; ~ an estimate from the compute slices.\n";
 }
-
-std::string to_text(const ordered_json& json) { return json.dump() + "\n"; }
 
 bool is_unverified(const MigProfile& profile, std::string_view field) {
   return std::ranges::find(profile.unverified, field) != profile.unverified.end();
@@ -56,16 +54,10 @@ std::vector<std::string> unverified_places(const GpuModel& model, const mig::Rul
 
 // profiles
 
-ordered_json compute_instances_json(const GpuModel& model, ProfileId id) {
-  ordered_json list = ordered_json::array();
-  for (const mig::ComputeProfile& profile : mig::compute_profiles(model, id)) {
-    list.push_back({{"profile", profile.name},
-                    {"slices", profile.slices},
-                    {"max", profile.instances_max},
-                    {"sms", json::or_null(profile.sms)},
-                    {"is_unverified", profile.is_unverified}});
-  }
-  return list;
+void write_compute_profile(Writer& json, const mig::ComputeProfile& profile) {
+  json.open_object().member("profile", profile.name).member("slices", profile.slices);
+  json.member("max", profile.instances_max).member("sms", profile.sms);
+  json.member("is_unverified", profile.is_unverified).close_object();
 }
 
 const char* media_name(MediaEngines media) {
@@ -82,35 +74,27 @@ const char* media_name(MediaEngines media) {
   return "";
 }
 
-ordered_json profile_json(const GpuModel& model, ProfileId id) {
+void write_profile(Writer& json, const GpuModel& model, ProfileId id) {
   const MigProfile& profile = model.profiles[id.index];
-  return {{"profile", profile.name},
-          {"length", profile.length},
-          {"starts", profile.starts},
-          {"max", profile.instances_max},
-          {"sms", json::or_null(profile.sms)},
-          {"memory_mib", json::or_null(profile.memory_mib)},
-          {"unverified", profile.unverified},
-          {"sms_estimate", profile.sms ? ordered_json(nullptr) : ordered_json(profile_sms(model, id))},
-          {"compute_slices", profile.compute_slices},
-          {"is_plain", profile.is_plain()},
-          {"media", media_name(profile.media)},
-          {"is_graphics", profile.is_graphics},
-          {"device_profile_id", profile.device_profile_id},
-          {"nvml_profile", profile.nvml_enum},
-          {"compute_instances", compute_instances_json(model, id)}};
+  json.open_object().member("profile", profile.name).member("length", profile.length).list("starts", profile.starts);
+  json.member("max", profile.instances_max).member("sms", profile.sms).member("memory_mib", profile.memory_mib);
+  json.list("unverified", profile.unverified);
+  json.member("sms_estimate", profile.sms ? std::nullopt : std::optional(profile_sms(model, id)));
+  json.member("compute_slices", profile.compute_slices).member("is_plain", profile.is_plain());
+  json.member("media", media_name(profile.media)).member("is_graphics", profile.is_graphics);
+  json.member("device_profile_id", profile.device_profile_id).member("nvml_profile", profile.nvml_enum);
+  json.list("compute_instances", mig::compute_profiles(model, id), write_compute_profile).close_object();
 }
 
 std::string profiles_json(const GpuModel& model) {
-  ordered_json profiles = ordered_json::array();
-  for (const ProfileId id : mig::all_rules(model).profiles) profiles.push_back(profile_json(model, id));
-  const ordered_json unverified = model.is_sms_unverified ? ordered_json({"sms"}) : ordered_json::array();
-  return to_text({{"gpu", model.name},
-                  {"units", model.units},
-                  {"profiles", profiles},
-                  {"full", {{"sms", model.sms}, {"memory_mib", model.memory_mib}, {"unverified", unverified}}},
-                  {"compute_slices", model.compute_slices},
-                  {"notes", model.notes}});
+  Writer json;
+  json.open_object().member("gpu", model.name).member("units", model.units);
+  json.list("profiles", mig::all_rules(model).profiles,
+            [&](Writer& to, ProfileId id) { write_profile(to, model, id); });
+  json.open_object("full").member("sms", model.sms).member("memory_mib", model.memory_mib).open_list("unverified");
+  if (model.is_sms_unverified) json.value("sms");
+  json.close_list().close_object().member("compute_slices", model.compute_slices);
+  return json.list("notes", model.notes).close_object().take_line();
 }
 
 std::string compute_instances_text(const GpuModel& model, ProfileId id) {
@@ -213,19 +197,14 @@ LayoutCounts count_states(const GpuModel& model, const mig::Rules& rules, const 
 
 std::string layouts_json(const GpuModel& model, const mig::Rules& rules, const std::vector<mig::State>& maximal) {
   const LayoutCounts counts = count_states(model, rules, maximal);
-  ordered_json layouts = ordered_json::array();
-  for (const mig::State& layout : maximal) layouts.push_back(state_json(model, layout));
-  return to_text({{"gpu", model.name},
-                  {"units", model.units},
-                  {"profiles", names_of(model, rules)},
-                  {"states", counts.states},
-                  {"maximal", layouts},
-                  {"multisets", counts.multisets},
-                  {"maximal_multisets", counts.maximal_multisets},
-                  {"unit_masks", counts.unit_masks},
-                  {"is_before_r510", rules.is_before_r510},
-                  {"unverified_places", unverified_places(model, rules)},
-                  {"notes", model.notes}});
+  Writer json;
+  json.open_object().member("gpu", model.name).member("units", model.units);
+  json.list("profiles", names_of(model, rules)).member("states", counts.states);
+  json.list("maximal", maximal, [&](Writer& to, const mig::State& layout) { write_state(to, model, layout); });
+  json.member("multisets", counts.multisets).member("maximal_multisets", counts.maximal_multisets);
+  json.member("unit_masks", counts.unit_masks).member("is_before_r510", rules.is_before_r510);
+  json.list("unverified_places", unverified_places(model, rules)).list("notes", model.notes);
+  return json.close_object().take_line();
 }
 
 /// The SMs of all instances, marked if one of them is estimated or unverified.
@@ -283,18 +262,16 @@ int free_units(const GpuModel& model, const mig::State& state) {
 }
 
 std::string fits_json(const GpuModel& model, const mig::State& state, const mig::Rules& rules) {
-  ordered_json fits = ordered_json::array();
-  for (const Fit& fit : fits_of(model, state, rules)) {
-    fits.push_back({{"profile", profile_name(model, fit.profile)}, {"starts", fit.starts}});
-  }
-  return to_text({{"gpu", model.name},
-                  {"state", state_json(model, state)},
-                  {"fits", fits},
-                  {"free_units", free_units(model, state)},
-                  {"fragmentation", mig::fragmentation(model, state, rules)},
-                  {"is_before_r510", rules.is_before_r510},
-                  {"unverified_places", unverified_places(model, rules)},
-                  {"notes", model.notes}});
+  Writer json;
+  write_state(json.open_object().member("gpu", model.name).key("state"), model, state);
+  json.list("fits", fits_of(model, state, rules), [&](Writer& to, const Fit& fit) {
+    to.open_object().member("profile", profile_name(model, fit.profile)).list("starts", fit.starts).close_object();
+  });
+  json.member("free_units", free_units(model, state));
+  json.member("fragmentation", mig::fragmentation(model, state, rules));
+  json.member("is_before_r510", rules.is_before_r510);
+  json.list("unverified_places", unverified_places(model, rules)).list("notes", model.notes);
+  return json.close_object().take_line();
 }
 
 std::string fits_table(const GpuModel& model, const mig::State& state, const mig::Rules& rules) {

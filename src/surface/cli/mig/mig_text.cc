@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/core/ensure.h"
 #include "domain/mig/catalogue.h"
@@ -18,12 +17,11 @@ Result<GpuModel> gpu_option(const std::string& name) {
   return model;
 }
 
-nlohmann::ordered_json state_json(const GpuModel& model, const mig::State& state) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const mig::Placement& placement : state) {
-    json.push_back({{"profile", profile_name(model, placement.profile)}, {"start", placement.start}});
-  }
-  return json;
+void write_state(json::Writer& json, const GpuModel& model, const mig::State& state) {
+  json.list(state, [&](json::Writer& to, const mig::Placement& placement) {
+    to.open_object().member("profile", profile_name(model, placement.profile)).member("start", placement.start);
+    to.close_object();
+  });
 }
 
 std::string unit_strip(const GpuModel& model, const mig::State& state) {

@@ -1,11 +1,11 @@
 /// States of GPUs as the mig verbs show them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "base/core/result.h"
+#include "base/json/writer.h"
 #include "domain/mig/geometry.h"
 #include "domain/values/gpu.h"
 
@@ -14,8 +14,8 @@ namespace berth::cli {
 /// The model that --gpu names; the error names the option.
 [[nodiscard]] Result<GpuModel> gpu_option(const std::string& name);
 
-/// [{"profile":"1g.10gb","start":0},...]
-[[nodiscard]] nlohmann::ordered_json state_json(const GpuModel& model, const mig::State& state);
+/// Writes [{"profile":"1g.10gb","start":0},...].
+void write_state(json::Writer& json, const GpuModel& model, const mig::State& state);
 
 /// A character for each unit: the number of compute slices where an instance begins, - where it continues, . where
 /// there is none: "1...3---". A whole GPU that is not partitioned is "full".

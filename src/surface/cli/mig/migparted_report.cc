@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/core/text.h"
+#include "base/json/writer.h"
 #include "domain/mig/catalogue.h"
 #include "domain/mig/geometry.h"
 #include "domain/migparted/config_file.h"
@@ -15,38 +16,34 @@
 namespace berth::cli {
 namespace {
 
-using nlohmann::ordered_json;
+using json::Writer;
 
 double fragmentation_of(const migparted::PlacedLayout& layout) {
   return mig::fragmentation(layout.gpu, layout.state, mig::plain_rules(layout.gpu));
 }
 
-ordered_json entry_json(const migparted::PlacedEntry& placed) {
-  ordered_json layouts = ordered_json::array();
-  for (const migparted::PlacedLayout& layout : placed.layouts) {
-    layouts.push_back({{"gpu", layout.gpu.name},
-                       {"state", state_json(layout.gpu, layout.state)},
-                       {"fragmentation", fragmentation_of(layout)}});
-  }
+void write_layout(Writer& json, const migparted::PlacedLayout& layout) {
+  write_state(json.open_object().member("gpu", layout.gpu.name).key("state"), layout.gpu, layout.state);
+  json.member("fragmentation", fragmentation_of(layout)).close_object();
+}
+
+void write_entry(Writer& json, const migparted::PlacedEntry& placed) {
   const auto& devices = placed.entry.devices;
-  return {{"devices", devices ? ordered_json(*devices) : ordered_json("all")},
-          {"device_filter", placed.entry.device_filter},
-          {"mig_enabled", placed.entry.is_mig_enabled},
-          {"is_for_other_gpus", placed.is_for_other_gpus},
-          {"layouts", layouts}};
+  json.open_object().key("devices");
+  devices ? json.list(*devices) : json.value("all");
+  json.list("device_filter", placed.entry.device_filter).member("mig_enabled", placed.entry.is_mig_enabled);
+  json.member("is_for_other_gpus", placed.is_for_other_gpus).list("layouts", placed.layouts, write_layout);
+  json.close_object();
 }
 
 std::string import_json(const MigImportOptions& options, const std::optional<GpuModel>& gpu,
                         const std::vector<migparted::PlacedConfig>& configs) {
-  ordered_json list = ordered_json::array();
-  for (const migparted::PlacedConfig& config : configs) {
-    ordered_json entries = ordered_json::array();
-    for (const migparted::PlacedEntry& entry : config.entries) entries.push_back(entry_json(entry));
-    list.push_back({{"label", config.label}, {"entries", entries}});
-  }
-  const ordered_json json = {
-      {"file", options.path}, {"gpu", gpu ? ordered_json(gpu->name) : ordered_json(nullptr)}, {"configs", list}};
-  return json.dump() + "\n";
+  Writer json;
+  json.open_object().member("file", options.path).member("gpu", gpu ? std::optional(gpu->name) : std::nullopt);
+  json.list("configs", configs, [](Writer& to, const migparted::PlacedConfig& config) {
+    to.open_object().member("label", config.label).list("entries", config.entries, write_entry).close_object();
+  });
+  return json.close_object().take_line();
 }
 
 std::string devices_text(const migparted::ConfigEntry& entry) {

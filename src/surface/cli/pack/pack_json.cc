@@ -1,8 +1,6 @@
 #include "surface/cli/pack/pack_json.h"
 
-#include <vector>
-
-#include "base/json/text.h"
+#include "base/json/writer.h"
 #include "domain/values/scenario.h"
 #include "planner/packing/packing_json.h"
 #include "planner/transition/transition_json.h"
@@ -10,49 +8,53 @@
 namespace berth::cli {
 namespace {
 
-using json::exact_text;
-using json::json_text;
-using json::list_text;
-using json::object_text;
+using json::Writer;
 
-std::string cure_text(const PackAnswer& answer) {
-  if (answer.cure == nullptr) return "null";
-  return object_text({{"headroom", exact_text(answer.cure->headroom)},
-                      {"gpus", json_text(answer.cure->gpus)},
-                      {"cost_micro_usd_per_hour", json_text(json::or_null(answer.cure->micro_usd_per_hour))}});
+void put_demands(Writer& json, const PackAnswer& answer) {
+  json.open_list("demands");
+  for (std::size_t i = 0; i < answer.replay->demands.size(); ++i) {
+    const Demand& demand = answer.problem.demands[i];
+    const study::DemandFigures& figures = answer.replay->demands[i];
+    json.open_object().member("model", demand.model).member("tenant", demand.tenant);
+    json.member("requests_per_second", demand.requests_per_second).member("load", figures.load);
+    json.member("slo_attainment", figures.slo_attainment);
+    json.member("latency_p99_ms", figures.latency_p99_ms).close_object();
+  }
+  json.close_list();
 }
 
-std::string verification_text(const PackAnswer& answer) {
-  if (answer.replay == nullptr) return "null";
-  const study::PackingReplay& replay = *answer.replay;
-  std::vector<std::string> demands;
-  demands.reserve(replay.demands.size());
-  for (std::size_t i = 0; i < replay.demands.size(); ++i) {
-    const Demand& demand = answer.problem.demands[i];
-    const study::DemandFigures& figures = replay.demands[i];
-    demands.push_back(object_text({{"model", json_text(demand.model)},
-                                   {"tenant", json_text(demand.tenant)},
-                                   {"requests_per_second", exact_text(demand.requests_per_second)},
-                                   {"load", json_text(json::or_null(figures.load))},
-                                   {"slo_attainment", json_text(json::or_null(figures.slo_attainment))},
-                                   {"latency_p99_ms", json_text(json::or_null(figures.latency_p99_ms))}}));
+void write_cure(Writer& json, const PackAnswer& answer) {
+  if (answer.cure == nullptr) {
+    json.value(nullptr);
+    return;
   }
-  return object_text({{"seconds", json_text(replay.seconds)},
-                      {"seeds", json_text(replay.seeds)},
-                      {"demands", list_text(demands)},
-                      {"fidelity", replay.fidelity == Fidelity::kRates ? "\"rates\"" : "\"requests\""},
-                      {"cure", cure_text(answer)}});
+  json.open_object().member("headroom", answer.cure->headroom).member("gpus", answer.cure->gpus);
+  json.member("cost_micro_usd_per_hour", answer.cure->micro_usd_per_hour).close_object();
+}
+
+void write_verification(Writer& json, const PackAnswer& answer) {
+  if (answer.replay == nullptr) {
+    json.value(nullptr);
+    return;
+  }
+  const study::PackingReplay& replay = *answer.replay;
+  json.open_object().member("seconds", replay.seconds).list("seeds", replay.seeds);
+  put_demands(json, answer);
+  json.member("fidelity", replay.fidelity == Fidelity::kRates ? "rates" : "requests");
+  write_cure(json.key("cure"), answer);
+  json.close_object();
 }
 
 }  // namespace
 
 std::string pack_json(const PackAnswer& answer) {
-  json::Members members = packing::packing_members(answer.problem, answer.result);
-  members.emplace_back("verification", verification_text(answer));
+  Writer json;
+  packing::put_packing(json.open_object(), answer.problem, answer.result);
+  write_verification(json.key("verification"), answer);
   if (answer.transition != nullptr) {
-    members.emplace_back("transition", transition::transition_json(answer.problem, *answer.transition));
+    transition::write_transition(json.key("transition"), answer.problem, *answer.transition);
   }
-  return object_text(members) + "\n";
+  return json.close_object().take_line();
 }
 
 }  // namespace berth::cli

@@ -14,8 +14,7 @@
 #include "surface/cli/pack/pack_json.h"
 #include "surface/cli/pack/pack_problem.h"
 #include "surface/cli/pack/pack_table.h"
-#include "surface/cli/shared/interrupt.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/pack_report.h"
 
 namespace berth::cli {
@@ -51,17 +50,10 @@ Result<std::optional<study::Standing>> standing_plan(const PackRequest& request,
   return study::Standing{.plan = std::move(*plan), .name = *request.from_path};
 }
 
-Result<void> report_written(const PackRequest& request, const PackAnswer& answer) {
-  if (!request.report_dir) return {};
-  ReportFolder folder;
-  if (auto made = folder.make(*request.report_dir); !made) return made;
-  return folder.write_page(report::render_pack_report(answer.problem, answer.result, answer.replay));
-}
-
 }  // namespace
 
 Result<std::string> run_pack(const PackRequest& request, const VerbContext& context) {
-  const InterruptWatch interrupt;  // ends the program with its own status; nothing is written before the end
+  RunOutputs outputs;
   auto problem = load_packing_problem(request, *context.files);
   if (!problem) return pass_on(problem.error());
   if (request.check_path) return judged(*request.check_path, *problem, *context.files);
@@ -74,11 +66,11 @@ Result<std::string> run_pack(const PackRequest& request, const VerbContext& cont
                           .replay = provision->replay ? &*provision->replay : nullptr,
                           .cure = provision->cure ? &*provision->cure : nullptr,
                           .transition = provision->transition ? &*provision->transition : nullptr};
-  std::string text = request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer);
-  if (const auto written = report_written(request, answer); !written) {
-    return pass_on(written.error());
-  }
-  return text;
+  outputs.begin();  // the search cannot be stopped
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  return outputs.finish(
+      {.text = [&] { return request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer); },
+       .page = [&] { return report::render_pack_report(answer.problem, answer.result, answer.replay); }});
 }
 
 }  // namespace berth::cli

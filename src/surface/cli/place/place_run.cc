@@ -16,10 +16,8 @@
 #include "surface/cli/place/decision_lines.h"
 #include "surface/cli/place/place_json.h"
 #include "surface/cli/place/place_table.h"
-#include "surface/cli/shared/interrupt.h"
-#include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/place_report.h"
 
 namespace berth::cli {
@@ -58,21 +56,16 @@ std::int64_t steady_ns() {
 /// Listens to the runs of a study: progress, interrupts, the file of decisions, the page, times.
 class RunWatch {
  public:
-  RunWatch(const PlaceRequest& request, const Problem& problem, std::size_t policy_count, const VerbContext& context)
+  RunWatch(const PlaceRequest& request, const Problem& problem, std::size_t policy_count, const VerbContext& context,
+           const RunOutputs& outputs, OutputLines& decisions)
       : request_(request),
         problem_(problem),
+        outputs_(outputs),
+        decisions_(decisions),
         bar_(context.progress(), static_cast<int>(policy_count), steady_now),
-        runs_per_policy_(request.study.order == placement::ArrivalOrder::kGiven ? 1 : request.study.seeds.size()) {}
-
-  Result<void> open() {
-    if (request_.report_dir) {
-      if (auto made = folder_.make(*request_.report_dir); !made) return made;
-      recorder_.emplace(problem_, request_.study);
-    }
-    return decisions_.open(request_.decisions_path);
+        runs_per_policy_(request.study.order == placement::ArrivalOrder::kGiven ? 1 : request.study.seeds.size()) {
+    if (outputs.has_report()) recorder_.emplace(problem, request.study);
   }
-
-  void defer_interrupts() { interrupt_.defer(); }
 
   placement::RunListener begin(placement::Policy policy, std::optional<std::uint64_t> seed,
                                const placement::Arrivals& arrivals) {
@@ -81,7 +74,7 @@ class RunWatch {
     listener.progressed = [this, policy, run](double share) {
       const double done = (static_cast<double>(run % runs_per_policy_) + share) / static_cast<double>(runs_per_policy_);
       bar_.show(fmt::format("{:<11}", placement::name_of(policy)), static_cast<int>(run / runs_per_policy_), done);
-      return !interrupt_.is_interrupted() && decisions_.written().has_value();
+      return outputs_.may_continue();
     };
     if (request_.has_timings) listener.clock = steady_ns;
     if (recorder_) recorder_->listen(policy, arrivals, listener);
@@ -95,56 +88,55 @@ class RunWatch {
     return listener;
   }
 
-  /// The failure to write of a study that was ended, or the interrupt.
-  [[nodiscard]] Error reason_of_end() const {
-    return decisions_.written() ? interrupted_error() : decisions_.written().error();
-  }
-
-  /// Writes the page, and completes the file of decisions.
-  Result<void> commit(const std::vector<placement::PolicyResult>& results) {
-    bar_.clear();
-    const std::string page = recorder_ ? report::render_place_report({.nodes_name = request_.nodes_path,
-                                                                      .pods_name = request_.pods_path,
-                                                                      .problem = problem_,
-                                                                      .options = request_.study,
-                                                                      .results = results,
-                                                                      .record = recorder_->record()})
-                                       : std::string();
-    if (auto written = decisions_.commit(); !written) return written;
-    return recorder_ ? folder_.write_page(page) : Result<void>();
+  void clear_bar() { bar_.clear(); }
+  /// Requires: a report is wanted.
+  [[nodiscard]] std::string page(const std::vector<placement::PolicyResult>& results) const {
+    return report::render_place_report({.nodes_name = request_.nodes_path,
+                                        .pods_name = request_.pods_path,
+                                        .problem = problem_,
+                                        .options = request_.study,
+                                        .results = results,
+                                        .record = recorder_->record()});
   }
 
  private:
   const PlaceRequest& request_;
   const Problem& problem_;
-  InterruptWatch interrupt_;
+  const RunOutputs& outputs_;
+  OutputLines& decisions_;
   ProgressBar bar_;
   std::size_t runs_per_policy_;
   std::size_t run_count_ = 0;
-  ReportFolder folder_;
   std::optional<placement::StudyRecorder> recorder_;
-  OutputLines decisions_;
 };
 
 }  // namespace
 
 Result<std::string> run_place(const PlaceRequest& request, const VerbContext& context) {
+  RunOutputs outputs;
   const auto problem = read_problem(request, *context.files);
   if (!problem) return pass_on(problem.error());
   const auto policies = place_policies(request, problem->has_cuts());
   if (!policies) return pass_on(policies.error());
-  RunWatch watch(request, *problem, policies->size(), context);
-  watch.defer_interrupts();
-  if (auto opened = watch.open(); !opened) return pass_on(opened.error());
+  outputs.begin();
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  const auto decisions = outputs.open_lines(request.decisions_path);
+  if (!decisions) return pass_on(decisions.error());
+  RunWatch watch(request, *problem, policies->size(), context, outputs, **decisions);
   const auto results =
       placement::run_study(*problem, request.study, *policies,
                            [&](placement::Policy policy, std::optional<std::uint64_t> seed,
                                const placement::Arrivals& arrivals) { return watch.begin(policy, seed, arrivals); });
   if (!results) return pass_on(results.error());
-  if (!*results) return pass_on(watch.reason_of_end());
-  if (auto written = watch.commit(**results); !written) return pass_on(written.error());
-  return request.format == OutputFormat::kJson ? place_json(*problem, request.study, **results)
-                                               : place_table(*problem, request.study, **results, context.has_colour());
+  if (!*results) return pass_on(outputs.reason_of_stop());
+  watch.clear_bar();
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson
+                                          ? place_json(*problem, request.study, **results)
+                                          : place_table(*problem, request.study, **results, context.has_colour());
+                             },
+                         .page = [&] { return watch.page(**results); }});
 }
 
 }  // namespace berth::cli

@@ -1,96 +1,94 @@
 #include "surface/cli/replay/replay_json.h"
 
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <utility>
+#include <string_view>
 
-#include "base/json/text.h"
+#include "base/json/writer.h"
 
 namespace berth::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Writer;
 
-/// Appends the figures after what `entry` already holds; `figures` absent: the same keys, all null.
-void add_figures(Json& entry, const measure::Figures* figures) {
-  const auto put = [&entry, figures](const char* key, auto member) {
-    entry[key] = figures != nullptr ? Json(figures->*member) : Json();
-  };
-  const auto put_optional = [&entry, figures](const char* key, auto member) {
-    entry[key] = figures != nullptr ? json::or_null(figures->*member) : Json();
-  };
+/// Adds the members of figures; `figures` null: the same keys, all null.
+void put_figures(Writer& json, const measure::Figures* figures) {
   using F = measure::Figures;
+  const auto put = [&](std::string_view key, auto member) {
+    if (figures == nullptr) json.member(key, nullptr);
+    if (figures != nullptr) json.member(key, figures->*member);
+  };
+  const auto put_share = [&](std::string_view key, auto member) {
+    if (figures == nullptr) json.member(key, nullptr);
+    if (figures != nullptr) json.member(key, figures->utilisation.*member);
+  };
   put("requests", &F::requests);
   put("in_time", &F::in_time);
   put("late", &F::late);
   put("dropped", &F::dropped);
   put("unfinished", &F::unfinished);
-  put_optional("goodput", &F::goodput);
-  put_optional("goodput_mean_of_services", &F::goodput_mean_of_services);
-  put_optional("goodput_worst_service", &F::goodput_worst_service);
-  put_optional("slo_attainment", &F::slo_attainment);
-  put_optional("mean_accuracy", &F::mean_accuracy);
+  put("goodput", &F::goodput);
+  put("goodput_mean_of_services", &F::goodput_mean_of_services);
+  put("goodput_worst_service", &F::goodput_worst_service);
+  put("slo_attainment", &F::slo_attainment);
+  put("mean_accuracy", &F::mean_accuracy);
   put("gpu_seconds", &F::gpu_seconds);
   put("gpu_seconds_fleet", &F::gpu_seconds_fleet);
-  put_optional("cost_micro_usd", &F::cost_micro_usd);
-  put_optional("cost_micro_usd_per_million_in_time", &F::cost_micro_usd_per_million_in_time);
-  Json& utilisation = entry["utilisation"];
-  utilisation["allocated"] = figures != nullptr ? Json(figures->utilisation.allocated) : Json();
-  utilisation["busy"] = figures != nullptr ? Json(figures->utilisation.busy) : Json();
-  utilisation["effective"] = figures != nullptr ? Json(figures->utilisation.effective) : Json();
+  put("cost_micro_usd", &F::cost_micro_usd);
+  put("cost_micro_usd_per_million_in_time", &F::cost_micro_usd_per_million_in_time);
+  json.open_object("utilisation");
+  using Utilisation = decltype(F::utilisation);
+  put_share("allocated", &Utilisation::allocated);
+  put_share("busy", &Utilisation::busy);
+  put_share("effective", &Utilisation::effective);
+  json.close_object();
   put("changes", &F::changes);
   put("lost_slice_seconds", &F::lost_slice_seconds);
-  Json& latency = entry["latency_ms"];
-  latency["mean"] = figures != nullptr ? json::or_null(figures->latency_mean_ms) : Json();
-  latency["p50"] = figures != nullptr ? json::or_null(figures->latency_p50_ms) : Json();
-  latency["p99"] = figures != nullptr ? json::or_null(figures->latency_p99_ms) : Json();
+  json.open_object("latency_ms");
+  put("mean", &F::latency_mean_ms);
+  put("p50", &F::latency_p50_ms);
+  put("p99", &F::latency_p99_ms);
+  json.close_object();
 }
 
-Json bound_json(const bound::Bound& bound) {
-  return {{"goodput", json::or_null(bound.any.goodput)},
-          {"goodput_mean_of_services", json::or_null(bound.any.goodput_mean_of_services)},
-          {"goodput_without_sharing", json::or_null(bound.without_sharing.goodput)},
-          {"goodput_mean_of_services_without_sharing", json::or_null(bound.without_sharing.goodput_mean_of_services)}};
+void put_bound(Writer& json, const bound::Bound& bound) {
+  json.open_object("bound").member("goodput", bound.any.goodput);
+  json.member("goodput_mean_of_services", bound.any.goodput_mean_of_services);
+  json.member("goodput_without_sharing", bound.without_sharing.goodput);
+  json.member("goodput_mean_of_services_without_sharing", bound.without_sharing.goodput_mean_of_services);
+  json.close_object();
 }
 
-Json policy_json(const measure::PolicyResult& policy, bool has_timings) {
-  Json entry;
-  entry["name"] = policy.name;
-  entry["hindsight"] = policy.is_hindsight;
-  add_figures(entry, policy.infeasible ? nullptr : &policy.figures);
-  Json services = Json::array();
+void write_service(Writer& json, const measure::ServiceFigures& service) {
+  put_figures(json.open_object().member("name", service.name), &service.figures);
+  json.close_object();
+}
+
+void write_policy(Writer& json, const measure::PolicyResult& policy, bool has_timings) {
+  json.open_object().member("name", policy.name).member("hindsight", policy.is_hindsight);
+  put_figures(json, policy.infeasible ? nullptr : &policy.figures);
+  json.open_list("services");
   if (!policy.infeasible) {
-    for (const measure::ServiceFigures& service : policy.services) {
-      Json one;
-      one["name"] = service.name;
-      add_figures(one, &service.figures);
-      services.push_back(std::move(one));
-    }
+    for (const measure::ServiceFigures& service : policy.services) write_service(json, service);
   }
-  entry["services"] = std::move(services);
-  if (policy.infeasible) entry["infeasible"] = *policy.infeasible;
-  if (!policy.how.empty()) entry["how"] = policy.how;
-  if (!policy.ignores.empty()) entry["ignores"] = constraint_names(policy.ignores);
-  if (!policy.notes.empty()) entry["notes"] = policy.notes;
-  if (has_timings) entry["wall_seconds"] = policy.wall_seconds;
-  return entry;
+  json.close_list();
+  if (policy.infeasible) json.member("infeasible", *policy.infeasible);
+  if (!policy.how.empty()) json.member("how", policy.how);
+  if (!policy.ignores.empty()) json.list("ignores", constraint_names(policy.ignores));
+  if (!policy.notes.empty()) json.list("notes", policy.notes);
+  if (has_timings) json.member("wall_seconds", policy.wall_seconds);
+  json.close_object();
 }
 
 }  // namespace
 
 std::string replay_json(const study::ReplayResult& result, bool has_timings) {
-  Json document;
-  document["berth"] = 1;
-  document["scenario"] = result.scenario;
-  document["seed"] = result.seed;
-  document["simulated_seconds"] = result.simulated_seconds;
-  document["cost_micro_usd_fleet"] = json::or_null(result.cost_micro_usd_fleet);
-  document["bound"] = bound_json(result.bound);
-  document["policies"] = Json::array();
-  for (const measure::PolicyResult& policy : result.policies)
-    document["policies"].push_back(policy_json(policy, has_timings));
-  // A path need not be UTF-8: what is not is replaced, so that the output always is.
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  Writer json;
+  json.open_object().member("berth", 1).member("scenario", result.scenario).member("seed", result.seed);
+  json.member("simulated_seconds", result.simulated_seconds);
+  json.member("cost_micro_usd_fleet", result.cost_micro_usd_fleet);
+  put_bound(json, result.bound);
+  json.list("policies", result.policies,
+            [&](Writer& to, const measure::PolicyResult& policy) { write_policy(to, policy, has_timings); });
+  return json.close_object().take_line();
 }
 
 }  // namespace berth::cli

@@ -22,9 +22,8 @@
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/shared/unwritable.h"
 #include "surface/pages/report.h"
 
@@ -102,7 +101,7 @@ Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Sou
 }
 
 Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, std::FILE* progress,
-                                         edges::RunJournalWriter* journal, const InterruptWatch& interrupt) {
+                                         edges::RunJournalWriter* journal, const RunOutputs& outputs) {
   const Scenario& scenario = source.scenario;
   const std::vector<std::string> names = policies_to_run(request, scenario);
   ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
@@ -118,7 +117,7 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sou
     hooks.keeps_insight = request.report_dir.has_value();
     hooks.progress = [&](std::string_view policy, double done) {
       bar.show(policy, static_cast<int>(i), done);
-      return !interrupt.is_interrupted() && (journal == nullptr || !journal->has_failed());
+      return outputs.may_continue() && (journal == nullptr || !journal->has_failed());
     };
     if (journal != nullptr) {
       hooks.journal = [journal](std::string_view policy, const sim::JournalRecord& record) {
@@ -133,7 +132,7 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sou
   }
   const auto bound = study::replay_bound(scenario, request.seed, [&](double done) {
     bar.show("bound", static_cast<int>(names.size()), done);
-    return !interrupt.is_interrupted();
+    return outputs.may_continue();
   });
   if (!bound) return pass_on(bound.error());
   result.bound = *bound;
@@ -153,39 +152,33 @@ std::string printed(const ReplayRequest& request, const study::ReplayResult& res
 }  // namespace
 
 Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   if (Result<void> paths = check_paths(request); !paths) return pass_on(paths.error());
   const Result<Source> source = read_source(request, context);
   if (!source) return pass_on(source.error());
   const Scenario* scenario = &source->scenario;
-  interrupt.defer();
-  ReportFolder folder;
-  if (request.report_dir) {
-    if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
-  }
+  outputs.begin();
+  if (Result<void> opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
   Result<edges::RunJournalFile> journal = edges::open_run_journal(request.journal_path, *scenario);
   if (!journal) return unwritable(journal.error());
   edges::RunJournalWriter* const writer = journal->writer.get();
-  const Result<study::ReplayResult> result = run_policies(request, *source, context.progress(), writer, interrupt);
+  const Result<study::ReplayResult> result = run_policies(request, *source, context.progress(), writer, outputs);
   if (writer != nullptr) {
     // A full disk also stops the replay: the writer's error says more than the interrupt.
     const bool is_stopped_by_writer = writer->has_failed();
     const Result<void> written = writer->finish();
     if (!written && (result || is_stopped_by_writer)) return pass_on(written.error());
   }
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  if (outputs.is_interrupted()) return pass_on(interrupted_error());
   if (!result) return pass_on(result.error());
-
-  std::string text = printed(request, *result, context.has_colour());
-  const std::string page = request.report_dir ? report::render_report(*scenario, *result) : "";
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (writer != nullptr) {
-    if (Result<void> done = journal->file->commit(); !done) return unwritable(done.error());
+    outputs.add_file([&journal]() -> Result<void> {
+      auto done = journal->file->commit();
+      return done ? done : unwritable(done.error());
+    });
   }
-  if (request.report_dir) {
-    if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());
-  }
-  return text;
+  return outputs.finish({.text = [&] { return printed(request, *result, context.has_colour()); },
+                         .page = [&] { return report::render_report(*scenario, *result); }});
 }
 
 }  // namespace berth::cli

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "edges/files/file_sink.h"
 #include "purchase/scale/comparison.h"
 #include "surface/cli/scale/scale_json.h"
 #include "surface/cli/scale/scale_table.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
-#include "surface/cli/shared/unwritable.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/pages/scale_report.h"
 
 namespace berth::cli {
@@ -22,16 +18,16 @@ namespace {
 
 /// Runs the policies with a bar; an interrupt ends them.
 Result<std::vector<scale::PolicyResult>> run_policies(const ScaleRequest& request, const scale::Problem& problem,
-                                                      std::FILE* progress, const InterruptWatch& interrupt) {
+                                                      std::FILE* progress, const RunOutputs& outputs) {
   ProgressBar bar(progress, static_cast<int>(request.policies.size()), steady_now);
   std::vector<scale::PolicyResult> results;
   for (const scale::Policy policy : request.policies) {
     const auto index = static_cast<int>(results.size());
     auto result = scale::run_policy(problem, policy, [&](double done) {
       bar.show(fmt::format("{:<15}", scale::name_of(policy)), index, done);
-      return !interrupt.is_interrupted();
+      return outputs.may_continue();
     });
-    if (!result) return pass_on(interrupted_error());
+    if (!result) return pass_on(outputs.reason_of_stop());
     results.push_back(std::move(*result));
   }
   return results;
@@ -49,47 +45,23 @@ Result<void> check_costs(const scale::Comparison& comparison) {
                   most, *comparison.micro_usd_per_replica_hour));
 }
 
-Result<void> write_log(edges::FileSink& log, const std::vector<scale::PolicyResult>& results) {
+void add_changes(OutputLines& log, const std::vector<scale::PolicyResult>& results) {
+  if (!log.is_open()) return;
   for (const scale::PolicyResult& result : results) {
-    for (const scale::WantChange& change : result.changes) {
-      if (auto written = log.append(scale_log_line(result.policy, change)); !written) return written;
-    }
+    for (const scale::WantChange& change : result.changes) log.add(scale_log_line(result.policy, change));
   }
-  return log.commit();
 }
-
-/// Where the answer goes beside standard output; both are optional.
-struct Outputs {
-  ReportFolder folder;
-  std::optional<edges::FileSink> log;
-
-  Result<void> open(const ScaleRequest& request) {
-    if (request.report_dir) {
-      if (auto made = folder.make(*request.report_dir); !made) return made;
-    }
-    if (!request.log_path) return {};
-    auto file = edges::FileSink::open(*request.log_path);
-    if (!file) return unwritable(file.error());
-    log.emplace(std::move(*file));
-    return {};
-  }
-  Result<void> write(const scale::Comparison& comparison, const std::optional<std::string>& page) {
-    if (log) {
-      if (auto written = write_log(*log, comparison.results); !written) return unwritable(written.error());
-    }
-    return page ? folder.write_page(*page) : Result<void>();
-  }
-};
 
 }  // namespace
 
 Result<std::string> run_scale(const ScaleRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const auto counts = read_trace_counts(request.trace, *context.files);
   if (!counts) return pass_on(counts.error());
-  interrupt.defer();
-  Outputs outputs;
-  if (auto opened = outputs.open(request); !opened) return pass_on(opened.error());
+  outputs.begin();
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  const auto log = outputs.open_lines(request.log_path);
+  if (!log) return pass_on(log.error());
   scale::Comparison comparison{.trace_name = request.trace.path,
                                .problem = {.load = {.counts = *counts, .from_second = request.trace.from_second},
                                            .rate = request.rate,
@@ -98,15 +70,18 @@ Result<std::string> run_scale(const ScaleRequest& request, const VerbContext& co
                                            .attainment = request.attainment},
                                .micro_usd_per_replica_hour = request.micro_usd_per_replica_hour,
                                .results = {}};
-  auto results = run_policies(request, comparison.problem, context.progress(), interrupt);
+  auto results = run_policies(request, comparison.problem, context.progress(), outputs);
   if (!results) return pass_on(results.error());
   comparison.results = std::move(*results);
   if (auto checked = check_costs(comparison); !checked) return pass_on(checked.error());
-  std::string text =
-      request.format == OutputFormat::kJson ? scale_json(comparison) : scale_table(comparison, context.has_colour());
-  const auto page = request.report_dir ? std::optional(report::render_scale_report(comparison)) : std::nullopt;
-  if (auto written = outputs.write(comparison, page); !written) return pass_on(written.error());
-  return text;
+  add_changes(**log, comparison.results);
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson
+                                          ? scale_json(comparison)
+                                          : scale_table(comparison, context.has_colour());
+                             },
+                         .page = [&] { return report::render_scale_report(comparison); }});
 }
 
 }  // namespace berth::cli

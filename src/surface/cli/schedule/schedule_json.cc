@@ -1,60 +1,14 @@
 #include "surface/cli/schedule/schedule_json.h"
 
-#include <fmt/format.h>
-
+#include "base/json/value.h"
 #include "base/json/writer.h"
+#include "surface/figures/schedule_figures.h"
 
 namespace berth::cli {
 namespace {
 
 using json::JsonWriter;
 using sched::LogType;
-using sched::PolicyFigures;
-
-void write_figure(JsonWriter& json, std::string_view key, double value) {
-  json.key(key).number(fmt::format("{:.9f}", value));
-}
-
-void write_spread(JsonWriter& json, std::string_view key, const sched::Spread& spread) {
-  json.key(key).open_object();
-  json.key("sum").integer(spread.sum);
-  write_figure(json, "mean", spread.mean);
-  json.key("p50").integer(spread.p50);
-  json.key("p99").integer(spread.p99);
-  json.key("max").integer(spread.max);
-  json.close_object();
-}
-
-void write_tenant(JsonWriter& json, const sched::TenantFigures& tenant) {
-  json.open_object();
-  json.key("tenant").text(tenant.tenant);
-  json.key("jobs").integer(tenant.jobs);
-  json.key("gpu_seconds").integer(tenant.gpu_seconds);
-  write_figure(json, "completion_mean", tenant.completion_mean);
-  json.key("gpu_seconds_borrowed").integer(tenant.gpu_seconds_borrowed);
-  json.close_object();
-}
-
-void write_policy(JsonWriter& json, const PolicyFigures& figures) {
-  json.open_object();
-  json.key("policy").text(sched::name_of(figures.policy));
-  json.key("hindsight").truth(sched::has_hindsight(figures.policy));
-  write_spread(json, "completion_seconds", figures.completion);
-  write_spread(json, "wait_seconds", figures.wait);
-  json.key("slowdown").open_object();
-  write_figure(json, "mean", figures.slowdown_mean);
-  write_figure(json, "p99", figures.slowdown_p99);
-  json.close_object();
-  write_figure(json, "rho_worst", figures.rho_worst);
-  json.key("makespan_seconds").integer(figures.makespan);
-  write_figure(json, "utilisation", figures.utilisation);
-  json.key("preemptions").integer(figures.preemptions);
-  json.key("restart_gpu_seconds").integer(figures.restart_gpu_seconds);
-  json.key("deadlines_missed").integer(figures.deadlines_missed);
-  json.key("tenants").open_list();
-  for (const sched::TenantFigures& tenant : figures.tenants) write_tenant(json, tenant);
-  json.close_list().close_object();
-}
 
 void write_beneficiary(JsonWriter& json, const sched::Workload& workload, const sched::Beneficiary& beneficiary) {
   json.key("for");
@@ -85,17 +39,14 @@ std::string_view type_name(LogType type) {
 
 }  // namespace
 
-std::string schedule_json(const sched::Workload& workload, const std::vector<PolicyFigures>& results) {
-  JsonWriter json;
-  json.open_object();
-  json.key("berth").integer(1);
-  json.key("jobs").integer(std::ssize(workload.jobs));
-  json.key("gpus").integer(workload.gpus);
-  json.key("bound_makespan_seconds").integer(sched::makespan_bound(workload));
-  json.key("policies").open_list();
-  for (const PolicyFigures& figures : results) write_policy(json, figures);
-  json.close_list().close_object();
-  return json.take();
+std::string schedule_json(const sched::Workload& workload, const std::vector<sched::PolicyFigures>& results) {
+  return json::Value(
+             json::Value::Object{{"berth", 1},
+                                 {"jobs", workload.jobs.size()},
+                                 {"gpus", workload.gpus},
+                                 {"bound_makespan_seconds", sched::makespan_bound(workload)},
+                                 {"policies", figures::json_rows(figures::schedule_figures(workload, results))}})
+      .to_line();
 }
 
 std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy, const sched::LogEntry& entry) {

@@ -1,36 +1,34 @@
-/// What `berth schedule` writes beside its answer: --log, --estimates and --report, each whole or not at all.
+/// What `berth schedule` writes besides its answer: --log, --estimates and --report.
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/core/result.h"
 #include "scheduling/jobs/comparison.h"
 #include "scheduling/jobs/simulation.h"
 #include "surface/cli/schedule/schedule_options.h"
-#include "surface/cli/shared/output_lines.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 
 namespace berth::cli {
 
-/// The request and the workload must outlive it.
+/// The request, the workload and the outputs must outlive it.
 class ScheduleOutputs {
  public:
-  ScheduleOutputs(const ScheduleRequest& request, const sched::Workload& workload);
+  ScheduleOutputs(const ScheduleRequest& request, const sched::Workload& workload, RunOutputs& outputs);
 
   [[nodiscard]] Result<void> open();
-  /// Follows the run of a policy, to be called after each instant; empty if nobody wants it.
+  /// Follows the run of a policy, to be called after each instant; empty if nothing is wanted.
   [[nodiscard]] std::function<void(const sched::Simulation&)> follower(sched::Policy policy);
-  /// What could not be written so far.
-  [[nodiscard]] Result<void> written() const { return log_.written() ? estimates_.written() : log_.written(); }
-  /// Requires: all policies have run.
-  [[nodiscard]] Result<void> commit(const std::vector<sched::PolicyFigures>& results);
+  /// Requires: all policies have run, and a report is wanted.
+  [[nodiscard]] std::string page(const std::vector<sched::PolicyFigures>& results);
 
  private:
   const ScheduleRequest& request_;
-  OutputLines log_;
-  OutputLines estimates_;
-  ReportFolder folder_;
+  RunOutputs& outputs_;
+  OutputLines* log_ = nullptr;        ///< open() sets it
+  OutputLines* estimates_ = nullptr;  ///< likewise
   sched::Comparison comparison_;
 };
 

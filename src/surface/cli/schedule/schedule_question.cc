@@ -29,7 +29,7 @@ Result<JobIndex> find_job(const sched::Workload& workload, const ScheduleRequest
 }  // namespace
 
 Result<std::string> answer_question(const sched::Workload& workload, const ScheduleRequest& request,
-                                    const VerbContext& context, const InterruptWatch& interrupt) {
+                                    const VerbContext& context, const RunOutputs& outputs) {
   const ScheduleQuestion& question = *request.question;
   std::optional<JobIndex> job;
   if (question.why_job) {
@@ -42,12 +42,12 @@ Result<std::string> answer_question(const sched::Workload& workload, const Sched
   sched::RunListener listener;
   listener.progressed = [&](double share) {
     bar.show(sched::name_of(policy), 0, share);
-    return !interrupt.is_interrupted();
+    return outputs.may_continue();
   };
   const auto moment = sched::moment_at(workload, request.terms, policy, question.at, listener);
   bar.clear();
   if (!moment) return pass_on(moment.error());
-  if (!*moment) return pass_on(interrupted_error());
+  if (!*moment) return pass_on(outputs.reason_of_stop());
   const bool is_json = request.format == OutputFormat::kJson;
   if (job) {
     const sched::Explanation explanation = sched::explain(**moment, *job);

@@ -6,7 +6,7 @@
 #include "base/core/result.h"
 #include "scheduling/jobs/workload.h"
 #include "surface/cli/schedule/schedule_options.h"
-#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
@@ -14,6 +14,6 @@ namespace berth::cli {
 /// The text for stdout. Of several policies that are named `berth` answers. Errors: no such job; as run_policy().
 /// Requires: request.question.
 [[nodiscard]] Result<std::string> answer_question(const sched::Workload& workload, const ScheduleRequest& request,
-                                                  const VerbContext& context, const InterruptWatch& interrupt);
+                                                  const VerbContext& context, const RunOutputs& outputs);
 
 }  // namespace berth::cli

@@ -13,8 +13,8 @@
 #include "surface/cli/schedule/schedule_outputs.h"
 #include "surface/cli/schedule/schedule_question.h"
 #include "surface/cli/schedule/schedule_table.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/run_outputs.h"
 
 namespace berth::cli {
 namespace {
@@ -41,30 +41,34 @@ Result<Workload> read_workload(const ScheduleRequest& request, const Files& file
 }  // namespace
 
 Result<std::string> run_schedule(const ScheduleRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const auto workload = read_workload(request, *context.files);
   if (!workload) return pass_on(workload.error());
-  interrupt.defer();
-  if (request.question) return answer_question(*workload, request, context, interrupt);
-  ScheduleOutputs outputs(request, *workload);
-  if (auto opened = outputs.open(); !opened) return pass_on(opened.error());
+  outputs.begin();
+  if (request.question) return answer_question(*workload, request, context, outputs);
+  ScheduleOutputs wanted(request, *workload, outputs);
+  if (auto opened = wanted.open(); !opened) return pass_on(opened.error());
   ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);
   std::vector<PolicyFigures> results;
   for (const sched::Policy policy : request.policies) {
-    sched::RunListener listener{.passed = outputs.follower(policy)};
+    sched::RunListener listener{.passed = wanted.follower(policy)};
     listener.progressed = [&](double share) {
       bar.show(fmt::format("{:<5}", sched::name_of(policy)), static_cast<int>(results.size()), share);
-      return !interrupt.is_interrupted() && outputs.written().has_value();
+      return outputs.may_continue();
     };
     auto figures = sched::run_policy(*workload, request.terms, policy, listener);
     if (!figures) return pass_on(figures.error());
-    if (!*figures) return pass_on(outputs.written() ? interrupted_error() : outputs.written().error());
+    if (!*figures) return pass_on(outputs.reason_of_stop());
     results.push_back(std::move(**figures));
   }
   bar.clear();
-  if (auto written = outputs.commit(results); !written) return pass_on(written.error());
-  return request.format == OutputFormat::kJson ? schedule_json(*workload, results)
-                                               : schedule_table(*workload, results, context.has_colour());
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson
+                                          ? schedule_json(*workload, results)
+                                          : schedule_table(*workload, results, context.has_colour());
+                             },
+                         .page = [&] { return wanted.page(results); }});
 }
 
 }  // namespace berth::cli

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/core/text.h"
+#include "surface/cli/shared/help_text.h"
 
 namespace berth::cli {
 namespace {
@@ -95,15 +97,29 @@ std::optional<std::string> find_wrong_verb(const CLI::App& app, std::span<const 
   return "wanted a verb, found " + in_quotes(arguments[1]) + spelling_hint(arguments[1], known);
 }
 
+/// `berth help VERB` is `berth VERB --help`, and `berth help` is `berth --help`.
+std::vector<const char*> without_help_verb(std::span<const char* const> arguments) {
+  std::vector<const char*> wanted(arguments.begin(), arguments.end());
+  if (wanted.size() < 2 || std::string_view(wanted[1]) != "help") return wanted;
+  wanted.erase(wanted.begin() + 1);
+  wanted.push_back("--help");
+  return wanted;
+}
+
 /// Parses, which runs the verb that is named. The status if parsing already decides it (help, version, bad options).
-std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> arguments, const VerbContext& context) {
+std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> arguments, const VerbContext& context,
+                                   std::string_view first_steps) {
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::CallForVersion& version) {
     print_now(context.out, std::string(version.what()) + "\n");
     return 0;
   } catch (const CLI::CallForHelp&) {
-    print_now(context.out, app.help());
+    if (const auto wrong = find_wrong_verb(app, arguments)) {
+      print_now(context.err, "berth: " + *wrong + "\nSee: berth --help\n");
+      return kStatusWrongArguments;
+    }
+    print_now(context.out, wrapped_help(app.help()));
     return 0;
   } catch (const CLI::ParseError& error) {
     const auto verbs = app.get_subcommands();
@@ -113,7 +129,7 @@ std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> a
     return kStatusWrongArguments;
   }
   if (!app.get_subcommands().empty()) return std::nullopt;
-  print_now(context.err, "berth: wanted a verb, found none\n\n" + app.help());
+  print_now(context.err, "berth: wanted a verb, found none\n\n" + std::string(first_steps));
   return kStatusWrongArguments;
 }
 
@@ -125,7 +141,8 @@ int run_command_line(const Program& program, std::span<const char* const> argume
   app.set_version_flag("--version", program.version);
   app.footer(program.footer);
   for (const Verb& verb : program.verbs) add_verb(app, verb, context);
-  return parse_arguments(app, arguments, context).value_or(context.status);
+  const std::vector<const char*> wanted = without_help_verb(arguments);
+  return parse_arguments(app, wanted, context, program.first_steps).value_or(context.status);
 }
 
 }  // namespace berth::cli

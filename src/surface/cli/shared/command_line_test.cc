@@ -71,6 +71,7 @@ SailOutcome run_fleet(std::vector<const char*> arguments) {
       .help = "Ships.",
       .version = "berth 7",
       .footer = "The end.",
+      .first_steps = "First sail.\n",
       .verbs = {std::move(sail), {.name = "fleet", .help = "All.", .subcommands = {verb("go", "")}}}};
   VerbContext context = {.out = std::tmpfile(), .err = std::tmpfile(), .status = 0};
   arguments.insert(arguments.begin(), "berth");
@@ -169,6 +170,15 @@ TEST(CommandLine, RefusesWrongArgumentsAndRunsNothing) {
     EXPECT_TRUE(outcome.runs.empty()) << bad.message;
   }
 }
+
+TEST(CommandLine, HelpIsAVerbToo) {
+  EXPECT_EQ(run_fleet({"help", "sail"}).out, run_fleet({"sail", "--help"}).out);
+  EXPECT_EQ(run_fleet({"help", "sail", "back"}).out, run_fleet({"sail", "back", "--help"}).out);
+  EXPECT_EQ(run_fleet({"help"}).out, run_fleet({"--help"}).out);
+  EXPECT_EQ(run_fleet({"help", "sial"}).status, 2);
+}
+
+TEST(CommandLine, SaysWhereToBegin) { EXPECT_THAT(run_fleet({}).err, HasSubstr("\n\nFirst sail.\n")); }
 
 TEST(CommandLine, SaysItsVersion) { EXPECT_EQ(run_fleet({"--version"}).out, "berth 7\n"); }
 

@@ -29,10 +29,10 @@ class RefusedLines {
   }
   [[nodiscard]] Result<void> add(const EventLine& line, Verdict verdict) {
     if (!sink_) return {};
-    json::JsonWriter json;
-    json.open_object().key("line").integer(static_cast<Int128>(line.number)).key("id").text(line.event.id);
-    json.key("reason").text(name_of(verdict)).close_object();
-    return sink_->append(json.take());
+    json::Writer json;
+    json.open_object().member("line", line.number).member("id", line.event.id);
+    json.member("reason", name_of(verdict)).close_object();
+    return sink_->append(json.take_line());
   }
   [[nodiscard]] Result<void> commit() { return sink_ ? sink_->commit() : Result<void>(); }
 

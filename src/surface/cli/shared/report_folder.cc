@@ -5,7 +5,7 @@
 
 #include <system_error>
 
-#include "edges/files/file_sink.h"
+#include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
 
@@ -40,12 +40,11 @@ Result<void> ReportFolder::make(const std::string& report_dir, std::string_view 
   return {};
 }
 
-Result<void> ReportFolder::write_page(const std::string& page) {
-  const Result<void> done = edges::write_file_whole(report_page_path(report_dir_).string(), page);
-  // A page that cannot be written is a failure of the environment, whatever the code of the error.
-  if (!done) return fail(ErrorCode::kUnavailable, done.error().message);
-  keep();
-  return {};
+Result<edges::FileSink> ReportFolder::stage_page(const std::string& page) const {
+  auto file = edges::FileSink::open(report_page_path(report_dir_).string());
+  if (!file) return unwritable(file.error());
+  if (auto added = file->append(page); !added) return unwritable(added.error());
+  return file;
 }
 
 }  // namespace berth::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/core/result.h"
+#include "edges/files/file_sink.h"
 
 namespace berth::cli {
 
@@ -17,8 +18,8 @@ namespace berth::cli {
 /// The same of an option that may be absent.
 [[nodiscard]] std::optional<std::string> report_page_of(const std::optional<std::string>& report_dir);
 
-/// A folder that is created with its parents, and removed again unless its page was written or it is kept: a failed run
-/// leaves no folders behind.
+/// A folder that is created with its parents, and removed again unless it is kept: a failed run leaves no folders
+/// behind.
 class ReportFolder {
  public:
   ReportFolder() = default;
@@ -30,8 +31,9 @@ class ReportFolder {
   [[nodiscard]] Result<void> make(const std::string& report_dir, std::string_view option = "--report");
   /// The files in it are complete.
   void keep() { made_.clear(); }
-  /// Writes the page atomically and keeps the folder. Error: kUnavailable. Requires: make() succeeded.
-  [[nodiscard]] Result<void> write_page(const std::string& page);
+  /// The page, which appears with commit(); then the folder is to be kept. Error: kUnavailable. Requires: make()
+  /// succeeded.
+  [[nodiscard]] Result<edges::FileSink> stage_page(const std::string& page) const;
 
  private:
   std::string report_dir_;

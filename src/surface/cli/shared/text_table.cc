@@ -15,9 +15,19 @@ std::size_t width_of(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+/// The cells of the columns that have a heading.
+std::vector<std::string> shown_cells(const figures::FigureTable& table, const figures::Row& row) {
+  ENSURE(row.cells.size() == table.columns.size());
+  std::vector<std::string> cells;
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    if (!table.columns[i].heading.empty()) cells.push_back(row.cells[i].text.value_or(std::string(kAbsentText)));
+  }
+  return cells;
+}
+
 }  // namespace
 
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows, const Alignment& alignment) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -26,8 +36,12 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   std::vector<std::string> lines;
   for (const auto& row : rows) {
     ENSURE(row.size() == widths.size());
-    std::string line = row[0] + std::string(widths[0] - width_of(row[0]), ' ');
-    for (std::size_t i = 1; i < row.size(); ++i) line += std::string(widths[i] - width_of(row[i]) + 2, ' ') + row[i];
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - width_of(row[i]), ' ');
+      if (i > 0) line += std::string(alignment.gap, ' ');
+      line += i == 0 || alignment.is_all_to_left ? row[i] + padding : padding + row[i];
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   }
@@ -42,6 +56,24 @@ std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool
   const std::vector<std::string> lines = aligned(rows);
   std::string text = styled_line(has_colour, "2", lines.front());
   for (std::size_t i = 1; i < lines.size(); ++i) text += lines[i] + "\n";
+  return text;
+}
+
+std::vector<std::string> figure_lines(const figures::FigureTable& table) {
+  std::vector<std::vector<std::string>> rows(1);
+  for (const figures::Column& column : table.columns) {
+    if (!column.heading.empty()) rows.front().push_back(column.heading);
+  }
+  for (const figures::Row& row : table.rows) rows.push_back(shown_cells(table, row));
+  return aligned(rows);
+}
+
+std::string figures_text(const figures::FigureTable& table, bool has_colour) {
+  const std::vector<std::string> lines = figure_lines(table);
+  std::string text = styled_line(has_colour, "2", lines.front());
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    text += styled_line(has_colour, table.rows[i - 1].is_ours ? "1" : "", lines[i]);
+  }
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/core/figure_text.h"
+#include "surface/figures/figure_table.h"
 
 namespace berth::cli {
 
@@ -24,15 +25,26 @@ template <class T, class Format>
   return value ? format(*value) : std::string(kAbsentText);
 }
 
-/// Lines of equal rows, columns separated by two spaces; the first column is left-aligned, the others right-aligned; no
-/// trailing spaces. A character counts as one column. Requires: rows of equal length.
-[[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+struct Alignment {
+  std::size_t gap = 2;          ///< spaces between columns
+  bool is_all_to_left = false;  ///< else only the first column is left-aligned, and the others right-aligned
+};
+
+/// Lines of equal rows; no trailing spaces. A character counts as one column. Requires: rows of equal length.
+[[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows,
+                                               const Alignment& alignment = {});
 
 /// A line for a terminal, with a newline: in the style of an SGR code ("1" bold, "2" dim), or plain without colour.
 [[nodiscard]] std::string styled_line(bool has_colour, std::string_view code, std::string_view text);
 
 /// The rows aligned, the first of them dim: a table with a heading.
 [[nodiscard]] std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool has_colour);
+
+/// The line of headings and a line for each row, of the columns that have a heading.
+[[nodiscard]] std::vector<std::string> figure_lines(const figures::FigureTable& table);
+
+/// The same as text, the line of headings dim and Berth's own row bold.
+[[nodiscard]] std::string figures_text(const figures::FigureTable& table, bool has_colour);
 
 /// A remark on one of several things.
 struct Remark {

@@ -9,9 +9,8 @@
 
 #include "domain/scenario/load.h"
 #include "sim/study/size_ideas.h"
-#include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/size/size_json.h"
 #include "surface/cli/size/size_table.h"
 #include "surface/pages/size_report.h"
@@ -22,10 +21,10 @@ namespace {
 /// Sizes policies and steps one after the other, with progress on the bar.
 class Sizing {
  public:
-  Sizing(const SizeRequest& request, const Scenario& scenario, std::FILE* progress, const InterruptWatch& interrupt)
+  Sizing(const SizeRequest& request, const Scenario& scenario, std::FILE* progress, const RunOutputs& outputs)
       : request_(request),
         scenario_(scenario),
-        interrupt_(interrupt),
+        outputs_(outputs),
         ideas_(request.has_ideas ? study::ideas_of(scenario) : std::vector<study::Idea>()),
         bar_(progress, static_cast<int>(request.policies.size() + ideas_.size()), steady_now),
         result_{.scenario = request.scenario_path,
@@ -60,7 +59,7 @@ class Sizing {
     study::SizeHooks hooks;
     hooks.progress = [&](std::string_view name, std::int64_t gpus, double done) {
       bar_.show(fmt::format("{:<11} with {:<8}", name, study::counted_gpus(gpus)), done_, done);
-      return !interrupt_.is_interrupted();
+      return outputs_.may_continue();
     };
     Result<study::PolicySize> size = study::size_policy(scenario_, policy, request_.options, hooks, settings);
     ++done_;
@@ -79,7 +78,7 @@ class Sizing {
 
   const SizeRequest& request_;
   const Scenario& scenario_;
-  const InterruptWatch& interrupt_;
+  const RunOutputs& outputs_;
   std::vector<study::Idea> ideas_;
   ProgressBar bar_;
   study::SizeResult result_;
@@ -99,25 +98,17 @@ std::string printed_size(OutputFormat format, const study::SizeResult& result, b
 }  // namespace
 
 Result<std::string> run_size(const SizeRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, *context.files);
   if (!scenario) return pass_on(scenario.error());
   if (Result<void> sizable = study::check_sizable(*scenario); !sizable) return pass_on(sizable.error());
-  interrupt.defer();
-  ReportFolder folder;
-  if (request.report_dir) {
-    if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
-  }
-  const Result<study::SizeResult> result = Sizing(request, *scenario, context.progress(), interrupt).run();
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  outputs.begin();
+  if (Result<void> opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  const Result<study::SizeResult> result = Sizing(request, *scenario, context.progress(), outputs).run();
+  if (outputs.is_interrupted()) return pass_on(interrupted_error());
   if (!result) return pass_on(result.error());
-  std::string text = printed_size(request.format, *result, context.has_colour());
-  const std::string page = request.report_dir ? report::render_size_report(*result) : "";
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
-  if (request.report_dir) {
-    if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());
-  }
-  return text;
+  return outputs.finish({.text = [&] { return printed_size(request.format, *result, context.has_colour()); },
+                         .page = [&] { return report::render_size_report(*result); }});
 }
 
 }  // namespace berth::cli

@@ -9,10 +9,8 @@
 
 #include "base/core/text.h"
 #include "purchase/spot/windows.h"
-#include "surface/cli/shared/interrupt.h"
-#include "surface/cli/shared/output_lines.h"
 #include "surface/cli/shared/progress_bar.h"
-#include "surface/cli/shared/report_folder.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/spot/spot_json.h"
 #include "surface/cli/spot/spot_table.h"
 #include "surface/pages/spot_report.h"
@@ -52,36 +50,32 @@ Result<SpotStudy> read_study(const SpotRequest& request, const Files& files) {
 }  // namespace
 
 Result<std::string> run_spot(const SpotRequest& request, const VerbContext& context) {
-  InterruptWatch interrupt;
+  RunOutputs outputs;
   const auto study = read_study(request, *context.files);
   if (!study) return pass_on(study.error());
-  interrupt.defer();
-  ReportFolder folder;
-  if (request.report_dir) {
-    if (auto made = folder.make(*request.report_dir); !made) return pass_on(made.error());
-  }
-  OutputLines lines;
-  if (auto opened = lines.open(request.runs_path); !opened) return pass_on(opened.error());
+  outputs.begin();
+  if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
+  const auto lines = outputs.open_lines(request.runs_path);
+  if (!lines) return pass_on(lines.error());
   const auto per_policy = static_cast<double>(study->markets.size() * study->deadlines.size() * study->restarts.size());
   ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);
   double done = 0;
   const auto scores = purchase::run_spot_study(*study, request.policies, [&](const purchase::SpotRun& run) {
-    if (lines.is_open()) lines.add(spot_run_line(run, study->markets[run.market]));
+    if ((*lines)->is_open()) (*lines)->add(spot_run_line(run, study->markets[run.market]));
     const auto index = static_cast<int>(done / per_policy);
     done += 1;
     bar.show(fmt::format("{:<16}", purchase::name_of(run.policy)), index, (done - index * per_policy) / per_policy);
-    return !interrupt.is_interrupted();
+    return outputs.may_continue();
   });
   bar.clear();
-  if (!scores) return pass_on(interrupted_error());
-  const std::string page =
-      request.report_dir ? report::render_spot_report(request.windows_path, *study, *scores) : std::string();
-  if (auto written = lines.commit(); !written) return pass_on(written.error());
-  if (request.report_dir) {
-    if (auto written = folder.write_page(page); !written) return pass_on(written.error());
-  }
-  return request.format == OutputFormat::kJson ? spot_json(*scores, *study)
-                                               : spot_table(*scores, *study, context.has_colour());
+  if (!scores) return pass_on(outputs.reason_of_stop());
+  return outputs.finish({.text =
+                             [&] {
+                               return request.format == OutputFormat::kJson
+                                          ? spot_json(*scores, *study)
+                                          : spot_table(*scores, *study, context.has_colour());
+                             },
+                         .page = [&] { return report::render_spot_report(request.windows_path, *study, *scores); }});
 }
 
 }  // namespace berth::cli

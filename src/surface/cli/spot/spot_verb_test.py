@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -56,6 +57,19 @@ class Spot(unittest.TestCase):
         run = spot(*arguments, "--format", "json")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return {each["policy"]: each for each in json.loads(run.stdout)["policies"]}
+
+    def test_fine_ticks_take_little_memory(self):
+        """2,250 ticks of 32 s with thousands of states each: as a table of ways, this was 1.2 GB."""
+        ticks = "".join("1" if (tick // 112) % 5 == 4 else "0" for tick in range(3_000))
+        path = self.windows(line(ticks=ticks, gap=32))
+        arguments = ["--windows", path, "--policies", "optimal", "--task-hours", 18, "--deadline-hours", 20,
+                     "--restart-hours", 0.1, "--format", "json"]
+        limit = 400 << 20
+        run = subprocess.run([PROGRAM, "spot", *map(str, arguments)], capture_output=True, text=True, check=False,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        optimal = json.loads(run.stdout)["policies"][0]
+        self.assertEqual((optimal["missed"], optimal["total_micro_usd"]), (0, 23_986_802))
 
     def refused(self, *arguments):
         run = spot(*arguments)

@@ -1,0 +1,15 @@
+/// The figures of `berth place`.
+#pragma once
+
+#include <vector>
+
+#include "scheduling/placement/study.h"
+#include "surface/figures/figure_table.h"
+
+namespace berth::figures {
+
+/// A row for each policy. People see the columns that some policy has a figure in. Shares are percentages of the GPUs.
+[[nodiscard]] FigureTable place_figures(const placement::Problem& problem,
+                                        const std::vector<placement::PolicyResult>& results);
+
+}  // namespace berth::figures

@@ -1,0 +1,16 @@
+/// What exists on a GPU, as its device shows it.
+#pragma once
+
+#include <vector>
+
+#include "domain/values/slice.h"
+
+namespace berth::world {
+
+struct ObservedLayout {
+  std::vector<Slice> slices;  ///< ascending
+  /// Those of them on which nothing can run: an interrupted change left them.
+  std::vector<Slice> orphans = {};
+};
+
+}  // namespace berth::world

@@ -1,0 +1,40 @@
+/// Creations and destructions that devices outside of this process carry out: the driver of slices on real GPUs.
+///
+/// It calls no device. `live::Session::take_device_intents` records the actions collected here as intents of the
+/// journal, and `live/local/device_orders.h` makes orders of them, which the GPU agent (`gpu/hands`) carries out by
+/// NVML in `gpu/device/verbs.h`. The results come back the same way (`SliceTable::end_device_action`), and `gpu/watch`
+/// reads what exists on each GPU (`SliceTable::observe`).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/core/ensure.h"
+#include "domain/ports/slice_driver.h"
+
+namespace berth::world {
+
+class OutsideDriver : public SliceDriver {
+ public:
+  [[nodiscard]] std::optional<ActionTime> begin(const DeviceAction& action) override {
+    collected_.push_back(action);
+    return std::nullopt;
+  }
+  void resume(const DeviceAction& action) override { collected_.push_back(action); }
+  /// Must not be called: no action has a time here.
+  [[nodiscard]] ActionResult end(const DeviceAction& /*action*/) override {
+    ENSURE(false && "an action outside has no time");
+    return {};
+  }
+  [[nodiscard]] bool can_devices_differ() const override { return true; }
+
+  /// Actions that were begun and not given out yet, in the order in which each GPU must get them. Those on a GPU that
+  /// was lost since are not awaited any more (SliceTable::awaits).
+  [[nodiscard]] const std::vector<DeviceAction>& collected() const { return collected_; }
+  void forget_collected() { collected_.clear(); }
+
+ private:
+  std::vector<DeviceAction> collected_;
+};
+
+}  // namespace berth::world
