@@ -1,17 +1,11 @@
 #include "base/json/value.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/core/overloaded.h"
 
 namespace berth::json {
 
-void Value::write(JsonWriter& json) const {
-  std::visit(Overloaded{[&](std::nullptr_t) { json.null(); }, [&](bool truth) { json.truth(truth); },
-                        [&](Int128 number) { json.integer(number); },
-                        [&](double number) { json.number(nlohmann::json(number).dump()); },
-                        [&](const Number& number) { json.number(number.decimal); },
-                        [&](const std::string& text) { json.text(text); },
+void Value::write(Writer& json) const {
+  std::visit(Overloaded{[&](const Number& number) { json.written(number.decimal); },
                         [&](const List& items) {
                           json.open_list();
                           for (const Value& item : items) item.write(json);
@@ -20,18 +14,18 @@ void Value::write(JsonWriter& json) const {
                         [&](const Object& members) {
                           json.open_object();
                           for (const Member& member : members) {
-                            json.key(member.key);
-                            member.value.write(json);
+                            member.value.write(json.key(member.key));
                           }
                           json.close_object();
-                        }},
+                        },
+                        [&](const auto& scalar) { json.value(scalar); }},
              value_);
 }
 
 std::string Value::to_line() const {
-  JsonWriter json;
+  Writer json;
   write(json);
-  return json.take();
+  return json.take_line();
 }
 
 }  // namespace berth::json

@@ -45,7 +45,7 @@ class Value {
 
   /// Adds the value to what `json` has written. A double as the shortest text that reads back as the same, with a point
   /// or an exponent; one that is not finite as null.
-  void write(JsonWriter& json) const;
+  void write(Writer& json) const;
   /// The value alone, with a newline.
   [[nodiscard]] std::string to_line() const;
 

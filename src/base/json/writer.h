@@ -106,24 +106,4 @@ template <class T>
   return Writer().value(value).take();
 }
 
-/// The names that `value.h` and the verbs of scheduling still use, in the compact form; new code uses Writer.
-class JsonWriter {
- public:
-  JsonWriter& open_object() { return after(writer_.open_object()); }
-  JsonWriter& close_object() { return after(writer_.close_object()); }
-  JsonWriter& open_list() { return after(writer_.open_list()); }
-  JsonWriter& close_list() { return after(writer_.close_list()); }
-  JsonWriter& key(std::string_view key) { return after(writer_.key(key)); }
-  JsonWriter& text(std::string_view text) { return after(writer_.value(text)); }
-  JsonWriter& integer(Int128 number) { return after(writer_.value(number)); }
-  JsonWriter& number(std::string_view decimal) { return after(writer_.written(decimal)); }
-  JsonWriter& truth(bool truth) { return after(writer_.value(truth)); }
-  JsonWriter& null() { return after(writer_.value(nullptr)); }
-  [[nodiscard]] std::string take() { return writer_.take_line(); }
-
- private:
-  JsonWriter& after(const Writer& /*written*/) { return *this; }
-  Writer writer_;
-};
-
 }  // namespace berth::json

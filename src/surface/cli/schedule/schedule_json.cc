@@ -7,20 +7,20 @@
 namespace berth::cli {
 namespace {
 
-using json::JsonWriter;
+using json::Writer;
 using sched::LogType;
 
-void write_beneficiary(JsonWriter& json, const sched::Workload& workload, const sched::Beneficiary& beneficiary) {
+void write_beneficiary(Writer& json, const sched::Workload& workload, const sched::Beneficiary& beneficiary) {
   json.key("for");
   if (!beneficiary.job && !beneficiary.tenant) {
-    json.null();
+    json.value(nullptr);
     return;
   }
   json.open_object();
   if (beneficiary.job) {
-    json.key("job").text(workload.job_names[static_cast<std::size_t>(*beneficiary.job)]);
+    json.member("job", workload.job_names[static_cast<std::size_t>(*beneficiary.job)]);
   } else {
-    json.key("tenant").text(workload.tenant(*beneficiary.tenant).name);
+    json.member("tenant", workload.tenant(*beneficiary.tenant).name);
   }
   json.close_object();
 }
@@ -50,31 +50,31 @@ std::string schedule_json(const sched::Workload& workload, const std::vector<sch
 }
 
 std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy, const sched::LogEntry& entry) {
-  JsonWriter json;
+  Writer json;
   json.open_object();
-  json.key("policy").text(sched::name_of(policy));
-  json.key("t_s").integer(entry.time);
-  json.key("type").text(type_name(entry.type));
-  json.key("job").text(workload.job_names[static_cast<std::size_t>(entry.job)]);
+  json.member("policy", sched::name_of(policy));
+  json.member("t_s", entry.time);
+  json.member("type", type_name(entry.type));
+  json.member("job", workload.job_names[static_cast<std::size_t>(entry.job)]);
   if (entry.type == LogType::kPreempt) {
     write_beneficiary(json, workload, entry.beneficiary);
-    json.key("reason").text(entry.reason);
+    json.member("reason", entry.reason);
   }
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 std::string schedule_estimate_line(const sched::Workload& workload, sched::Policy policy,
                                    const sched::StartEstimate& estimate) {
-  JsonWriter json;
+  Writer json;
   json.open_object();
-  json.key("policy").text(sched::name_of(policy));
-  json.key("job").text(workload.job_names[static_cast<std::size_t>(estimate.job)]);
-  json.key("t_s").integer(workload.job(estimate.job).submit);
-  json.key("start_p50_s").integer(estimate.p50);
-  json.key("start_p90_s").integer(estimate.p90);
+  json.member("policy", sched::name_of(policy));
+  json.member("job", workload.job_names[static_cast<std::size_t>(estimate.job)]);
+  json.member("t_s", workload.job(estimate.job).submit);
+  json.member("start_p50_s", estimate.p50);
+  json.member("start_p90_s", estimate.p90);
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 }  // namespace berth::cli

@@ -14,7 +14,7 @@
 namespace berth::cli {
 namespace {
 
-using json::JsonWriter;
+using json::Writer;
 using sched::Change;
 using sched::ChangeKind;
 using sched::Explanation;
@@ -28,36 +28,36 @@ const std::string& job_name(const Workload& workload, JobIndex job) {
   return workload.job_names[static_cast<std::size_t>(job)];
 }
 
-void write_job_names(JsonWriter& json, const Workload& workload, const std::vector<JobIndex>& jobs) {
-  json.key("jobs").open_list();
-  for (const JobIndex job : jobs) json.text(job_name(workload, job));
+void write_job_names(Writer& json, const Workload& workload, const std::vector<JobIndex>& jobs) {
+  json.open_list("jobs");
+  for (const JobIndex job : jobs) json.value(job_name(workload, job));
   json.close_list();
 }
 
-void write_blocker(JsonWriter& json, const sched::Blocker& blocker) {
+void write_blocker(Writer& json, const sched::Blocker& blocker) {
   json.open_object();
-  json.key("code").text(name_of(blocker.code));
-  json.key("needed").integer(blocker.needed);
-  json.key("available").integer(blocker.available);
-  json.key("where").text(blocker.where);
+  json.member("code", name_of(blocker.code));
+  json.member("needed", blocker.needed);
+  json.member("available", blocker.available);
+  json.member("where", blocker.where);
   json.close_object();
 }
 
-void write_change(JsonWriter& json, const Workload& workload, const Change& change) {
+void write_change(Writer& json, const Workload& workload, const Change& change) {
   json.open_object();
-  json.key("change").text(name_of(change.kind));
-  json.key("where").text(change.where);
-  json.key("by").integer(change.by);
+  json.member("change", name_of(change.kind));
+  json.member("where", change.where);
+  json.member("by", change.by);
   write_job_names(json, workload, change.jobs);
   json.close_object();
 }
 
-void write_eta(JsonWriter& json, const std::optional<sched::Eta>& eta) {
-  json.key("eta").open_object();
+void write_eta(Writer& json, const std::optional<sched::Eta>& eta) {
+  json.open_object("eta");
   if (eta) {
-    json.key("p50").integer(eta->p50).key("p90").integer(eta->p90).key("method").text(eta->method);
+    json.member("p50", eta->p50).member("p90", eta->p90).member("method", eta->method);
   } else {
-    json.key("p50").null().key("p90").null().key("method").null();
+    json.member("p50", nullptr).member("p90", nullptr).member("method", nullptr);
   }
   json.close_object();
 }
@@ -94,33 +94,33 @@ std::string change_text(const Workload& workload, const Change& change) {
 }  // namespace
 
 std::string why_json(const Workload& workload, const Explanation& explanation) {
-  JsonWriter json;
+  Writer json;
   json.open_object();
-  json.key("job").text(job_name(workload, explanation.job));
-  json.key("policy").text(name_of(explanation.policy));
-  json.key("as_of").integer(explanation.as_of);
-  json.key("verdict").text(name_of(explanation.verdict));
+  json.member("job", job_name(workload, explanation.job));
+  json.member("policy", name_of(explanation.policy));
+  json.member("as_of", explanation.as_of);
+  json.member("verdict", name_of(explanation.verdict));
   json.key("dominant_reason");
   if (explanation.blockers.empty()) {
-    json.null();
+    json.value(nullptr);
   } else {
-    json.text(name_of(explanation.blockers.front().code));
+    json.value(name_of(explanation.blockers.front().code));
   }
-  json.key("message").text(explanation.message);
-  json.key("blockers").open_list();
+  json.member("message", explanation.message);
+  json.open_list("blockers");
   for (const sched::Blocker& blocker : explanation.blockers) write_blocker(json, blocker);
   json.close_list();
-  json.key("ahead").open_object();
+  json.open_object("ahead");
   write_job_names(json, workload, explanation.ahead.jobs);
-  json.key("gpu_hours").number(fmt::format("{:.6f}", explanation.ahead.gpu_hours));
+  json.key("gpu_hours").written(fmt::format("{:.6f}", explanation.ahead.gpu_hours));
   json.close_object();
   write_eta(json, explanation.eta);
-  json.key("counterfactuals").open_list();
+  json.open_list("counterfactuals");
   for (const Change& change : explanation.changes) write_change(json, workload, change);
   json.close_list();
-  json.key("policy_version").text(fmt::format("{}-{}", name_of(explanation.policy), kPolicyVersion));
+  json.member("policy_version", fmt::format("{}-{}", name_of(explanation.policy), kPolicyVersion));
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 std::string why_text(const Workload& workload, const Explanation& explanation) {
@@ -144,16 +144,16 @@ std::string why_text(const Workload& workload, const Explanation& explanation) {
 }
 
 std::string slot_json(const std::optional<sched::Slot>& slot) {
-  JsonWriter json;
+  Writer json;
   json.open_object();
   if (slot) {
-    json.key("start_s").integer(slot->start);
-    json.key("confidence").number(fmt::format("{:.6f}", slot->confidence));
+    json.member("start_s", slot->start);
+    json.key("confidence").written(fmt::format("{:.6f}", slot->confidence));
   } else {
-    json.key("start_s").null().key("confidence").null();
+    json.member("start_s", nullptr).member("confidence", nullptr);
   }
   json.close_object();
-  return json.take();
+  return json.take_line();
 }
 
 std::string slot_text(const sched::SlotWish& wish, const std::optional<sched::Slot>& slot) {
