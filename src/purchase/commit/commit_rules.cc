@@ -102,7 +102,7 @@ Coverage buy_at_break_even(const HourlyDemand& demand, const PlanList& plans) {
 }
 
 Coverage cheapest_purchases(const HourlyDemand& demand, const PlanList& plans) {
-  ENSURE(!demand.empty() && !plans.committed.empty());
+  ENSURE(!demand.empty());
   const std::size_t hours = demand.size();
   const std::int64_t units_max = *std::max_element(demand.begin(), demand.end());
   solver::FlowProblem problem;
