@@ -3,7 +3,8 @@
 /// It serves jobs by worth (worth.h), as far as GPUs are free, within the limits of the tenants, those that fit into
 /// their tenant's unused guarantee first. A job for which too few are free takes those of running jobs that are worth
 /// much less, after some patience, or of less urgent ones, or of lower priority. A job that has waited very long keeps
-/// what falls free for itself, and others only run beside it. When a tenant has waited for its guarantee for the time
+/// what falls free for itself, and others only run beside it; one that is overdue (wait_bound.h) goes before all that
+/// were submitted later. When a tenant has waited for its guarantee for the time
 /// that it may have to, borrowers give it back. It knows estimates where jobs have them, and learns the others
 /// (durations.h); never durations of jobs at hand.
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "scheduling/jobs/durations.h"
+#include "scheduling/jobs/wait_bound.h"
 #include "scheduling/jobs/world.h"
 #include "scheduling/jobs/worth.h"
 
@@ -58,6 +60,7 @@ class BerthPolicy {
   const Workload* workload_;
   Durations durations_;
   Worths worths_;
+  WaitBounds bounds_;
   std::vector<JobIndex> waiting_;
   std::vector<JobIndex> order_;                 ///< of the latest decision; those that still wait
   std::vector<Taken> taken_;                    ///< by job

@@ -78,6 +78,7 @@ class Explainer {
         found.push_back({BlockerCode::kLimit, job().gpus, *tenant.limit - world_.use_of(at), tenant.name});
       });
     }
+    if (policy == Policy::kBerth && !world_.keeps_guarantees_reachable(job_)) found.push_back(out_of_reach());
     const GpuCount free = world_.free_gpus();
     const bool has_room = job().gpus <= free && found.empty();
     const bool is_short = ahead.gpus + job().gpus > free;
@@ -93,6 +94,16 @@ class Explainer {
       found.push_back({BlockerCode::kRound, (world_.now() / round + 1) * round, world_.now(), "pool"});
     }
     return found;
+  }
+
+  /// The guarantee that could not be met any more.
+  [[nodiscard]] Blocker out_of_reach() const {
+    const World::FixedRoom room = world_.fixed_room(job().tenant);
+    const std::vector<TenantIndex> others = guaranteed_beside(workload_, job().tenant, room.within);
+    return {.code = BlockerCode::kGuarantee,
+            .needed = job().gpus,
+            .available = std::max<GpuCount>(0, room.gpus),
+            .where = others.empty() ? "pool" : workload_.tenant(others.front()).name};
   }
 
   /// Whether others would take the GPUs that the job is short of.
