@@ -52,9 +52,9 @@ std::vector<ListedJob> large_beside_small(int small_jobs) {
 TEST(Berth, ALargeJobIsServedByItsBoundHoweverManyOthersCome) {
   for (const int small_jobs : {400, 2000}) {
     const std::string course = course_of(workload_of(large_beside_small(small_jobs), 8), Policy::kBerth);
-    // At 900 s a job has run for 600 s, and two more want a GPU each: 900 + 2 x 600 x (8 + 2 + 8) / 8 = 3,600.
-    EXPECT_NE(course.find("start large 3600"), std::string::npos);
-    EXPECT_NE(course.find("finish large 6960"), std::string::npos);
+    // At 900 s a job has run for 600 s, and two more want a GPU each: 900 + 4 x 600 x (8 + 2 + 8) / 8 = 6,300.
+    EXPECT_NE(course.find("start large 6300"), std::string::npos);
+    EXPECT_NE(course.find("finish large 9660"), std::string::npos);
   }
 }
 

@@ -80,7 +80,7 @@ class LawCheck {
           longest_ = std::max(longest_, std::min(done, workload_.job(other).duration));
         }
       }
-      const Seconds turns = 2 * longest_ * (workload_.gpus + asked + job.gpus);
+      const Seconds turns = 4 * longest_ * (workload_.gpus + asked + job.gpus);
       overdue_from_[static_cast<std::size_t>(index)] = job.submit + (turns + workload_.gpus - 1) / workload_.gpus;
     }
   }

@@ -6,7 +6,7 @@
 namespace berth::sched {
 
 void WaitBounds::submitted(const World& world, JobIndex index) {
-  constexpr int kTurns = 2;
+  constexpr int kTurns = 4;
   const Job& job = world.workload().job(index);
   longest_ = std::max(longest_, job.estimate.value_or(0));
   for (const JobIndex running : world.running()) longest_ = std::max(longest_, world.progress(running));

@@ -10,7 +10,7 @@ namespace berth::sched {
 /// From its bound on, a job is overdue: no job that was submitted later, with the same or a lower priority, starts
 /// before it or preempts it (BerthPolicy has the exceptions). With N GPUs,
 ///
-///   bound = submit + 2 x longest x (N + GPUs ahead + its GPUs) / N, rounded up,
+///   bound = submit + 4 x longest x (N + GPUs ahead + its GPUs) / N, rounded up,
 ///
 /// where the GPUs ahead are those of unfinished jobs that were submitted before it, and the longest is what is known
 /// when it is submitted: the most progress that a job has made, the largest estimate of a job submitted so far, its own

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/core/count_words.h"
 #include "base/core/int128.h"
 #include "base/core/text.h"
 #include "scheduling/jobs/world.h"
@@ -100,12 +101,12 @@ std::optional<std::string> why_never_fixed(const Workload& workload, const World
     guarantees.push_back(
         fmt::format("{} ({})", in_quotes(workload.tenant(other).name), workload.tenant(other).guaranteed));
   }
+  const std::string or_fewer = room.gpus > 0 ? fmt::format(", or at most {}", counted_noun(room.gpus, "GPU")) : "";
   return fmt::format(
-      "job {}: preemptible: wanted true, or at most {} GPUs, so that what others are guaranteed can be given back "
-      "({}), "
-      "found false with {}",
-      in_quotes(workload.job_names[static_cast<std::size_t>(index)]), std::max<GpuCount>(0, room.gpus),
-      fmt::join(guarantees, ", "), workload.job(index).gpus);
+      "job {}: preemptible: wanted true{}, so that what others are guaranteed can be given back ({}), found false with "
+      "{}",
+      in_quotes(workload.job_names[static_cast<std::size_t>(index)]), or_fewer, fmt::join(guarantees, ", "),
+      workload.job(index).gpus);
 }
 
 }  // namespace
@@ -158,7 +159,10 @@ std::vector<TenantIndex> guaranteed_beside(const Workload& workload, TenantIndex
   std::vector<TenantIndex> found;
   for (const TenantIndex other : indices_of<TenantIndex>(workload.tenants)) {
     const Tenant& at = workload.tenant(other);
-    if (at.parent == group && at.guaranteed > 0 && !is_below(workload, tenant, other)) found.push_back(other);
+    const bool is_beside =
+        !is_below(workload, tenant, other) && (!at.parent || is_below(workload, tenant, *at.parent));
+    const bool is_inside = !group || (at.parent && is_below(workload, *at.parent, *group));
+    if (at.guaranteed > 0 && is_beside && is_inside) found.push_back(other);
   }
   return found;
 }
