@@ -283,7 +283,7 @@ def check_jobs(path: str, jobs: list[Job], tree: Tree, gpus: int, first_line: in
         if job.gpus > min([gpus] + tree.limits_above(job.tenant)):
             raise InputError(path, line, 1, f"job {job.name!r}: {job.gpus} GPUs, more than there are or than a limit")
         if is_never_reachable(job, tree, gpus):
-            beside = ", ".join(f'"{tenant.name}" ({tenant.guaranteed})' for tenant in tree.guaranteed_beside(job.tenant))
+            beside = ", ".join(f'"{one.name}" ({one.guaranteed})' for one in tree.guaranteed_beside(job.tenant))
             raise InputError(path, line, 1, f"job {job.name!r} may not be preempted, and with its {job.gpus} GPUs not "
                              f"all guarantees could be met: {beside}")
 

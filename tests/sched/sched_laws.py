@@ -3,9 +3,9 @@
 - Limits: no tenant or ancestor ever runs more than its limit.
 - Guarantee: a tenant at or below its guarantee is never preempted for another that is, or would come, above its own.
   Compared are the victim's tenant with the other's, and their two ancestors below the first common one.
-- Reach: with what jobs hold that may not be preempted, all guarantees can still be met. m of a tenant is the most of its
-  guarantee, what its own such jobs hold, and the sum of m of its members; no m is above the tenant's limit, and those
-  of the top tenants are together at most N.
+- Reach: with what jobs hold that may not be preempted, all guarantees can still be met. m of a tenant is the most of
+  its guarantee, what its own such jobs hold, and the sum of m of its members; no m is above the tenant's limit, and
+  those of the top tenants are together at most N.
 - Giving back: see sched_lending.py. Waiting for later jobs: see sched_bounds.py.
 - Turns: A preempted for B and before that B for A, neither having made progress in between, is an error. With
   is_strict only progress that a checkpoint kept counts.

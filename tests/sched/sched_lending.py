@@ -43,7 +43,8 @@ class Lending:
             if self.can_give(row, use, started) is None:
                 self.reported.add(row)
                 report(until, f"{self.jobs[row].name!r} has fitted into the unused guarantee of "
-                       f"{self.jobs[row].tenant!r} since {self.since[row]} and waits for jobs that may not be preempted")
+                       f"{self.jobs[row].tenant!r} since {self.since[row]} and waits for jobs that may not be "
+                       "preempted")
             victims = self.must_give(row, until, use, started, is_turn)
             if victims is not None:
                 self.reported.add(row)
