@@ -8,11 +8,12 @@ LONGEST_LEAST. From its bound on no job that was submitted later, with the same 
 waits or preempts it, except
 
 - one that fits into its tenant's unused guarantee;
-- while a limit above the overdue job has no room for it;
-- while it may not be preempted and would put a guarantee out of reach;
+- while a limit above the overdue job has no room for it: one that is not below that limit;
+- while it may not be preempted and would put a guarantee out of reach: one that may be preempted;
 - while jobs that may not be preempted leave it too few GPUs.
 
-Lines of one second may be in any order, so a state counts as one of these where it is one before or behind the instant.
+Lines of one second may be in any order, so a state counts as one of these where it is one before the instant, behind
+its finishes and preemptions, or behind its other starts.
 """
 
 from collections import Counter
@@ -70,14 +71,15 @@ class Use(NamedTuple):
             self.fixed[job.tenant] += sign * job.gpus
 
 
-def must_wait(job: Job, use: Use, tree: Tree, gpus: int) -> bool:
-    """Whether what others hold keeps an overdue job from starting, so that later ones may."""
+def may_pass(later: Job, job: Job, use: Use, tree: Tree, gpus: int) -> bool:
+    """Whether what others hold keeps an overdue job from starting so that it need not hold back this later one."""
     with_it = use.copy()
     with_it.change(job, tree, 1)
-    limits = ((name, tree.tenants[name].limit) for name in tree.chain(job.tenant))
-    return (any(limit is not None and with_it.all[name] > limit for name, limit in limits)
+    apart = [(name, tree.tenants[name].limit) for name in tree.chain(job.tenant)
+             if name not in tree.chain(later.tenant)]
+    return (any(limit is not None and with_it.all[name] > limit for name, limit in apart)
             or use.fixed.total() + job.gpus > gpus
-            or not job.preemptible and tree.out_of_reach(with_it.fixed, gpus) != "")
+            or later.preemptible and not job.preemptible and tree.out_of_reach(with_it.fixed, gpus) != "")
 
 
 def fits_guarantee(job: Job, use: Use, tree: Tree) -> bool:

@@ -274,12 +274,15 @@ class Laws(unittest.TestCase):
         self.assertIn("bound of 5500", self.waits(5500, tree=tree(0, 5), whose="u"))
         limited = tree(0, 4)
         limited.tenants["o"] = limited.tenants["o"]._replace(parent="top")
-        self.assertEqual(self.waits(5500, tree=limited, whose="u"), "")
+        limited.tenants["free"] = Tenant("free", "")
+        self.assertIn("bound of 5500", self.waits(5500, tree=limited, whose="u"))
+        self.assertEqual(self.waits(5500, tree=limited, whose="free"), "")
         fixed = {"preemptible": False}
         held = Tree({"o": Tenant("o", "", 0), "t": Tenant("t", ""), "u": Tenant("u", "", 1)})
         self.assertIn("bound of 5500", self.waits(5500, tree=held))
         self.assertIn("out of reach", self.waits(5500, tree=held, its=fixed))
         self.assertNotIn("bound of", self.waits(5500, tree=held, its=fixed))
+        self.assertIn("bound of", self.waits(5500, tree=held, its=fixed, preemptible=False))
 
     def test_nobody_preempts_an_overdue_job(self) -> None:
         """`first` runs since 0; its bound is 4 x 600 x 2 = 4,800."""

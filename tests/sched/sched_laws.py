@@ -125,10 +125,12 @@ class Laws:
         starts = [row for row in instant.starts
                   if not sched_bounds.fits_guarantee(jobs[row], lowest, self.tree)]
         for waits in sorted(self.waiting) if starts else []:
-            passed = [row for row in starts if bounds.goes_first(waits, row, second)]
-            excused = passed and any(sched_bounds.must_wait(jobs[waits], use, self.tree, self.options.gpus)
-                                     for use in (before, self.held))
-            for row in [] if excused else passed:
+            for row in [row for row in starts if bounds.goes_first(waits, row, second)]:
+                behind = self.held.copy()
+                behind.change(jobs[row], self.tree, -1)
+                if any(sched_bounds.may_pass(jobs[row], jobs[waits], use, self.tree, self.options.gpus)
+                       for use in (before, lowest, behind)):
+                    continue
                 self.report(second, f"{jobs[row].name!r} starts, and {jobs[waits].name!r} still waits, which was "
                             f"submitted before it, with a bound of {bounds.of[waits]}")
         for victim, line in instant.preempts:
