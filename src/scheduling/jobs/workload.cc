@@ -159,8 +159,7 @@ std::vector<TenantIndex> guaranteed_beside(const Workload& workload, TenantIndex
   std::vector<TenantIndex> found;
   for (const TenantIndex other : indices_of<TenantIndex>(workload.tenants)) {
     const Tenant& at = workload.tenant(other);
-    const bool is_beside =
-        !is_below(workload, tenant, other) && (!at.parent || is_below(workload, tenant, *at.parent));
+    const bool is_beside = !is_below(workload, tenant, other) && (!at.parent || is_below(workload, tenant, *at.parent));
     const bool is_inside = !group || (at.parent && is_below(workload, *at.parent, *group));
     if (at.guaranteed > 0 && is_beside && is_inside) found.push_back(other);
   }

@@ -77,7 +77,8 @@ struct Terms {
 /// Whether a tenant is a group or one of its members, at any depth.
 [[nodiscard]] bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex group);
 
-/// The members of a group (nothing: the top tenants) with a guarantee, but for the one with the tenant in it.
+/// Others with a guarantee that a tenant's jobs could put out of reach: of its siblings and of those of its ancestors,
+/// as far up as the members of a group (nothing: the top tenants).
 [[nodiscard]] std::vector<TenantIndex> guaranteed_beside(const Workload& workload, TenantIndex tenant,
                                                          const std::optional<TenantIndex>& group);
 
