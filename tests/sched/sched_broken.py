@@ -99,6 +99,8 @@ def own_jobs() -> list[Broken]:
         one(f"jobs_priority_{value}", 2, "priority", value, ["priority"])
     one("jobs_more_gpus_than_there_are", 1, "gpus", "9", ["j0"])
     one("jobs_more_gpus_than_its_limit", 3, "gpus", "5", ["j2"], ("tenant",))
+    # b1 may be owed 4 then, b with the 2 of b2 6, and a 3: more than 8.
+    one("jobs_out_of_reach", 2, "gpus", "4", ["j1", '"a" (3)', '"b2" (2)'], ("preemptible", "tenant"))
     for name, row, tenant in (("without_row", 1, "nobody"), ("with_children", 2, "b"), ("other_case", 1, "A")):
         one(f"jobs_tenant_{name}", row, "tenant", tenant, [tenant])
     return made
@@ -110,8 +112,21 @@ def own_jobs_and_tree() -> list[Broken]:
     tree = [TENANT_HEADER, "top,,0,4,1", "x,middle,0,,1", "middle,top,0,6,1"]
     columns = [1, starts_of(jobs[2].split(","))[2], starts_of(jobs[2].split(","))[4]]
     made = [Broken("jobs_more_gpus_than_an_ancestors_limit", jobs, tree, "jobs.csv", [3], columns, ["big"])]
+    made += out_of_reach_in_groups()
     jobs = ["job,submit_s,gpus,duration_s", "small,0,1,1"]
     return made + [Broken("jobs_default_tenant_without_row", jobs, tree, "jobs.csv", [2], None, ["default"])]
+
+
+def out_of_reach_in_groups() -> list[Broken]:
+    """Jobs that may not be preempted: what others are guaranteed below the same limit, or in the same group."""
+    jobs = ["job,submit_s,gpus,duration_s,tenant,preemptible", "small,0,2,1,x,false", "big,0,3,1,x,false"]
+    columns = [1] + [starts_of(jobs[2].split(","))[at] for at in (2, 4, 5)]
+    made = []
+    for name, top, guaranteed in (("below_a_limit", "top,,2,4,1", 2), ("in_a_group", "top,,8,,1", 6)):
+        tree = [TENANT_HEADER, top, "x,top,0,,1", f"y,top,{guaranteed},,1"]
+        words = ["big", f'"y" ({guaranteed})']
+        made.append(Broken(f"jobs_out_of_reach_{name}", jobs, tree, "jobs.csv", [3], columns, words))
+    return made
 
 
 def own_tenants() -> list[Broken]:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from json import loads
 
+import sched_bounds
 import sched_broken
 import sched_check
 import sched_figures
@@ -200,22 +201,115 @@ class Laws(unittest.TestCase):
         self.assertEqual(self.lending(700), "")
         self.assertIn("still waits", self.lending(701))
         self.assertIn("still waits", self.lending(5001))
-        self.assertEqual(self.lending(5001, preemptible=False), "")
+        self.assertRegex(self.lending(5001, preemptible=False), "out of reach.*waits for jobs that may not be")
         self.assertEqual(self.lending(1000, min_run_seconds=1000), "")
         self.assertIn("still waits", self.lending(1001, min_run_seconds=1000))
         self.assertIn("for 700 s only", self.lending(700, min_run_seconds=1000))
         self.assertIn("still waits", self.lending(101, reclaim_seconds=0))
 
     def test_guarantee_that_does_not_suffice(self) -> None:
-        """The clock does not run while an ancestor's guarantee has no room, or nobody has borrowed."""
-        jobs = [job(0, "lent", 0, 8, 2000, tenant="u"), job(1, "mine", 0, 3, 10, tenant="t")]
-        lines = [line(0, "start", "lent"), line(2000, "finish", "lent"), line(2000, "start", "mine"),
-                 line(2010, "finish", "mine")]
-        for top, is_error in ((3, True), (2, False)):
-            tree = Tree({"u": Tenant("u", "", 4), "top": Tenant("top", "", top), "t": Tenant("t", "top", 3)})
-            self.assertEqual("still waits" in errors_of(jobs, tree, Options(8), lines), is_error)
-        tree = Tree({"u": Tenant("u", "", 8), "t": Tenant("t", "", 3)})   # more than there are: nobody borrows
-        self.assertEqual(errors_of(jobs, tree, Options(8), lines), "")
+        """The clock runs while the ancestors have room: in what they are guaranteed, or owed for the sake of jobs that
+        may not be preempted."""
+        tree = Tree({"u": Tenant("u", "", 2), "top": Tenant("top", "", 3), "s": Tenant("s", "top"),
+                     "t": Tenant("t", "top", 3)})
+        for preemptible in (True, False):
+            jobs = [job(0, "lent", 0, 5, 2000, tenant="u"), job(1, "mine", 0, 3, 10, tenant="t"),
+                    job(2, "side", 0, 3, 2000, tenant="s", preemptible=preemptible)]
+            lines = [line(0, "start", "lent"), line(0, "start", "side"), line(2000, "finish", "lent"),
+                     line(2000, "finish", "side"), line(2000, "start", "mine"), line(2010, "finish", "mine")]
+            self.assertEqual("still waits" in errors_of(jobs, tree, Options(8), lines), not preemptible)
+
+    def reach(self, tree: Tree, sizes: dict[str, int], **further) -> bool:
+        """Whether jobs that may not be preempted, one of each tenant, may all start."""
+        jobs = [job(row, name, 0, gpus, 10, tenant=name, preemptible=False)
+                for row, (name, gpus) in enumerate(sizes.items())]
+        lines = [line(0, "start", one.name) for one in jobs] + [line(10, "finish", one.name) for one in jobs]
+        found = errors_of([one._replace(**further) for one in jobs], tree, Options(8), lines)
+        self.assertEqual(found.replace("out of reach", "") != found, found != "")
+        return found == ""
+
+    def test_guarantees_stay_in_reach(self) -> None:
+        tree = Tree({"a": Tenant("a", "", 3), "g": Tenant("g", "", 3), "x": Tenant("x", "g", 1),
+                     "y": Tenant("y", "g", 2), "h": Tenant("h", "", 0, 2), "z": Tenant("z", "h")})
+        kept = ({"a": 3}, {"a": 5}, {"x": 1}, {"x": 3}, {"x": 2, "y": 2}, {"z": 2}, {"z": 2, "x": 1, "a": 3},
+                {"z": 1, "x": 2})
+        broken = ({"a": 6}, {"x": 4}, {"x": 2, "y": 4}, {"z": 2, "x": 2})
+        for sizes, is_kept in [(one, True) for one in kept] + [(one, False) for one in broken]:
+            self.assertEqual(self.reach(tree, sizes), is_kept, sizes)
+            self.assertTrue(self.reach(tree, sizes, preemptible=True), sizes)
+        below = Tree({"g": Tenant("g", "", 1, 3), "x": Tenant("x", "g"), "y": Tenant("y", "g", 1)})
+        self.assertTrue(self.reach(below, {"x": 2}))
+        self.assertFalse(self.reach(below, {"x": 3}))
+
+    def waits(self, small: int, large: int = 0, tree: Tree | None = None, **further) -> str:
+        """On 4 GPUs `large` waits for all of them from second 100 on, while `old` holds 1 until 20,000; its bound is
+        100 + 4 x 600 x (4 + 1 + 4) / 4 = 5,500. Small jobs, submitted later, start at the seconds given."""
+        whose = further.pop("whose", "t")
+        jobs = [job(0, "old", 0, 1, 20000, tenant="o", preemptible=further.pop("gives", True)),
+                job(1, "large", 100, 4, 50, tenant="t", **further.pop("its", {})),
+                job(2, "small", 200, 1, 50, tenant=whose, **further)]
+        lines = [line(0, "start", "old"), line(small, "start", "small"), line(small + 50, "finish", "small"),
+                 line(20000, "finish", "old"), line(20000, "start", "large"), line(20050, "finish", "large")]
+        tree = tree or Tree({"o": Tenant("o", ""), "t": Tenant("t", ""), "u": Tenant("u", "")})
+        return errors_of(jobs, tree, Options(4), lines)
+
+    def test_nobody_starts_before_an_overdue_job(self) -> None:
+        self.assertEqual(self.waits(5499), "")
+        self.assertIn("which was submitted before it, with a bound of 5500", self.waits(5500))
+        self.assertIn("bound of 5500", self.waits(19000))
+        self.assertIn("bound of 5500", self.waits(5500, whose="u"))
+        self.assertIn("bound of 5500", self.waits(5500, priority=-1))
+        self.assertEqual(self.waits(5500, priority=1), "")
+        self.assertEqual(self.waits(5500, its={"priority": -1}), "")
+        self.assertEqual(self.waits(5500, gives=False), "")   # it cannot fit before 20,000
+        self.assertEqual(self.waits(6399, its={"estimate_s": 700}), "")
+        self.assertIn("bound of 6400", self.waits(6400, its={"estimate_s": 700}))
+        self.assertIn("bound of 5500", self.waits(6400, estimate_s=7000))   # submitted behind it
+
+    def test_exceptions_of_the_bound(self) -> None:
+        def tree(mine: int, limit: int | None) -> Tree:
+            return Tree({"o": Tenant("o", ""), "top": Tenant("top", "", mine, limit), "t": Tenant("t", "top"),
+                         "u": Tenant("u", "top", mine)})
+        self.assertNotIn("bound of", self.waits(5500, tree=tree(1, None), whose="u"))   # what u is guaranteed
+        self.assertIn("bound of 5500", self.waits(5500, tree=tree(0, 5), whose="u"))
+        limited = tree(0, 4)
+        limited.tenants["o"] = limited.tenants["o"]._replace(parent="top")
+        limited.tenants["free"] = Tenant("free", "")
+        self.assertIn("bound of 5500", self.waits(5500, tree=limited, whose="u"))
+        self.assertEqual(self.waits(5500, tree=limited, whose="free"), "")
+        fixed = {"preemptible": False}
+        held = Tree({"o": Tenant("o", "", 0), "t": Tenant("t", ""), "u": Tenant("u", "", 1)})
+        self.assertIn("bound of 5500", self.waits(5500, tree=held))
+        self.assertIn("out of reach", self.waits(5500, tree=held, its=fixed))
+        self.assertNotIn("bound of", self.waits(5500, tree=held, its=fixed))
+        self.assertIn("bound of", self.waits(5500, tree=held, its=fixed, preemptible=False))
+
+    def test_nobody_preempts_an_overdue_job(self) -> None:
+        """`first` runs since 0; its bound is 4 x 600 x 2 = 4,800."""
+        def errors(second: int, tree: Tree | None = None, **further) -> str:
+            jobs = [job(0, "first", 0, 4, 10000, tenant="u"), job(1, "second", 10, 4, 50, tenant="t", **further)]
+            lines = [line(0, "start", "first"), line(second, "preempt", "first", "second"),
+                     line(second, "start", "second"), line(second + 50, "finish", "second"),
+                     line(second + 50, "start", "first"), line(10110, "finish", "first")]
+            return errors_of(jobs, tree or Tree({"t": Tenant("t", ""), "u": Tenant("u", "")}), Options(4), lines)
+        self.assertEqual(errors(4799), "")
+        self.assertIn("'first' is preempted for 'second', submitted after it, though its bound was 4800", errors(4800))
+        self.assertEqual(errors(4800, priority=1), "")
+        self.assertEqual(errors(550, Tree({"t": Tenant("t", "", 4), "u": Tenant("u", "")})), "")
+
+    def test_the_longest_that_is_known(self) -> None:
+        """What jobs have run until a submit counts, kept or not, and what was submitted and not finished before it."""
+        jobs = [job(0, "a", 0, 1, 900), job(1, "b", 800, 1, 10), job(2, "c", 850, 1, 10), job(3, "d", 950, 1, 10)]
+        bounds = sched_bounds.Bounds(jobs, 2)
+        bounds.submit(0, [])
+        bounds.submit(1, [800])
+        bounds.stop(820)   # preempted
+        bounds.submit(2, [0])
+        bounds.finish(0)
+        bounds.finish(1)
+        bounds.submit(3, [])
+        self.assertEqual([bounds.of[row] for row in range(4)],
+                         [4 * 600 * 3 // 2, 800 + 4 * 800 * 4 // 2, 850 + 4 * 820 * 5 // 2, 950 + 4 * 900 * 4 // 2])
 
     def guarantee(self, held: int, wanted: int, tree: Tree | None = None) -> str:
         jobs = [job(0, "old", 0, held, 100, tenant="u"), job(1, "new", 10, wanted, 20, tenant="t")]

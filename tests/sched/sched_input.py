@@ -9,7 +9,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
-from typing import NamedTuple
+from typing import Mapping, NamedTuple
 
 INTEGER_MAX = 1_000_000_000
 MISSING_ESTIMATE_S = 86_400
@@ -77,6 +77,29 @@ class Tree:
 
     def guaranteed(self, name: str) -> int:
         return self.tenants[name].guaranteed
+
+    def owed(self, fixed: Mapping[str, int]) -> dict[str, int]:
+        """What each may be owed at any time; `fixed`: GPUs of jobs that may not be preempted, by their tenant."""
+        most: dict[str, int] = {}
+        for name in sorted(self.tenants, key=lambda name: -len(self.chain(name))):   # members first
+            members = sum(most[one.name] for one in self.tenants.values() if one.parent == name)
+            most[name] = max(self.guaranteed(name), fixed.get(name, 0), members)
+        return most
+
+    def out_of_reach(self, fixed: Mapping[str, int], gpus: int) -> str:
+        """Why not all guarantees can be met while so much is held; empty: they can."""
+        owed = self.owed(fixed)
+        for name, tenant in self.tenants.items():
+            if tenant.limit is not None and owed[name] > tenant.limit:
+                return f"{name!r} may be owed {owed[name]} GPUs, its limit is {tenant.limit}"
+        together = sum(owed[name] for name, tenant in self.tenants.items() if not tenant.parent)
+        return f"all may be owed {together} GPUs, there are {gpus}" if together > gpus else ""
+
+    def guaranteed_beside(self, name: str) -> list[Tenant]:
+        """Tenants with a guarantee whose parent is an ancestor of this one, or that have none, in the file's order."""
+        above = self.chain(name)
+        return [tenant for tenant in self.tenants.values()
+                if tenant.guaranteed and tenant.name not in above and tenant.parent in above[1:] + ("",)]
 
     def limits_above(self, name: str) -> list[int]:
         return [self.tenants[n].limit for n in self.chain(name) if self.tenants[n].limit is not None]
@@ -259,6 +282,15 @@ def check_jobs(path: str, jobs: list[Job], tree: Tree, gpus: int, first_line: in
             raise InputError(path, line, 1, f"job {job.name!r}: tenant {job.tenant!r} has children")
         if job.gpus > min([gpus] + tree.limits_above(job.tenant)):
             raise InputError(path, line, 1, f"job {job.name!r}: {job.gpus} GPUs, more than there are or than a limit")
+        if is_never_reachable(job, tree, gpus):
+            beside = ", ".join(f'"{one.name}" ({one.guaranteed})' for one in tree.guaranteed_beside(job.tenant))
+            raise InputError(path, line, 1, f"job {job.name!r} may not be preempted, and with its {job.gpus} GPUs not "
+                             f"all guarantees could be met: {beside}")
+
+
+def is_never_reachable(job: Job, tree: Tree, gpus: int) -> bool:
+    """Whether a job that may not be preempted puts a guarantee out of reach even on an empty pool."""
+    return not job.preemptible and tree.out_of_reach({job.tenant: job.gpus}, gpus) != ""
 
 
 def load(trace: str, trace_format: str, tenants: str | None, gpus: int) -> tuple[list[Job], Tree]:

@@ -3,7 +3,10 @@
 - Limits: no tenant or ancestor ever runs more than its limit.
 - Guarantee: a tenant at or below its guarantee is never preempted for another that is, or would come, above its own.
   Compared are the victim's tenant with the other's, and their two ancestors below the first common one.
-- Giving back: see sched_lending.py.
+- Reach: with what jobs hold that may not be preempted, all guarantees can still be met. m of a tenant is the most of
+  its guarantee, what its own such jobs hold, and the sum of m of its members; no m is above the tenant's limit, and
+  those of the top tenants are together at most N.
+- Giving back: see sched_lending.py. Waiting for later jobs: see sched_bounds.py.
 - Turns: A preempted for B and before that B for A, neither having made progress in between, is an error. With
   is_strict only progress that a checkpoint kept counts.
 - Each preempt says for whom (a job that waits, or a tenant with one) and why.
@@ -12,6 +15,8 @@
 from collections import Counter
 from typing import NamedTuple
 
+import sched_bounds
+from sched_bounds import Bounds, Use
 from sched_input import Options, Tree
 from sched_lending import Lending
 from sched_replay import Instant, Preempt, Timeline
@@ -33,7 +38,9 @@ class Laws:
         self.timeline, self.jobs, self.tree, self.options = timeline, timeline.jobs, tree, options
         self.is_strict = is_strict
         self.rows = {job.name: job.row for job in self.jobs}
-        self.use: Counter[str] = Counter()
+        self.held = Use(Counter(), Counter())
+        self.use = self.held.all
+        self.bounds = Bounds(self.jobs, options.gpus)
         self.started: dict[int, int] = {}
         self.waiting: set[int] = set()
         self.errors: list[str] = []
@@ -53,10 +60,9 @@ class Laws:
         self.errors.append(f"at {second}: {text}")
 
     def change(self, row: int, sign: int) -> None:
-        for name in self.tree.chain(self.jobs[row].tenant):
-            self.use[name] += sign * self.jobs[row].gpus
+        self.held.change(self.jobs[row], self.tree, sign)
 
-    def begin(self, row: int, second: int) -> None:
+    def begin(self, row: int, second: int, is_berth: bool) -> None:
         self.waiting.discard(row)
         self.started[row] = second
         self.change(row, 1)
@@ -64,9 +70,15 @@ class Laws:
             limit = self.tree.tenants[name].limit
             if limit is not None and self.use[name] > limit:
                 self.report(second, f"tenant {name!r} runs {self.use[name]} GPUs, its limit is {limit}")
+        if is_berth and not self.jobs[row].preemptible:
+            reason = self.tree.out_of_reach(self.held.fixed, self.options.gpus)
+            if reason:
+                self.report(second, f"{self.jobs[row].name!r} starts, which may not be preempted, and puts a guarantee "
+                            f"out of reach: {reason}")
 
     def end(self, row: int) -> None:
         segment = self.segments_left[row].pop()
+        self.bounds.stop(self.kept[row] + segment.progress_s)
         self.progress[row] += segment.progress_s
         self.kept[row] = segment.kept_s
         del self.started[row]
@@ -82,17 +94,53 @@ class Laws:
         has_guarantees = any(tenant.guaranteed for tenant in self.tree.tenants.values())
         for second, following in zip(order, order[1:] + [order[-1]]):
             instant = moments[second]
+            before = self.held.copy()
             for row in instant.finishes:
                 self.end(row)
-            self.waiting.update(arriving.get(second, []))
+                self.bounds.finish(row)
+            self.submit(second, arriving.get(second, []))
             claims = [claim for preempt in instant.preempts for claim in self.preempted(instant, preempt, is_berth)]
             self.check_claims(second, claims)
+            lowest = self.held.copy()
             for row in instant.starts:
-                self.begin(row, second)
+                self.begin(row, second, is_berth)
+            if is_berth:
+                self.check_bounds(instant, before, lowest)
             if is_berth and has_guarantees:
-                self.lending.observe(second, following - 1, self.use, self.started, self.waiting,
+                self.lending.observe(second, following - 1, self.held, self.started, self.waiting,
                                      self.is_turn, self.report)
         return self.errors
+
+    # Waiting for later jobs
+
+    def submit(self, second: int, rows: list[int]) -> None:
+        self.waiting.update(rows)
+        for row in rows:
+            self.bounds.submit(row, [self.kept[one] + max(0, second - start - self.restart_of(one))
+                                     for one, start in self.started.items()])
+
+    def check_bounds(self, instant: Instant, before: Use, lowest: Use) -> None:
+        """Behind the starts; `before`: ahead of the finishes, `lowest`: ahead of the starts."""
+        second, bounds, jobs = instant.t_s, self.bounds, self.jobs
+        starts = [row for row in instant.starts
+                  if not sched_bounds.fits_guarantee(jobs[row], lowest, self.tree)]
+        for waits in sorted(self.waiting) if starts else []:
+            for row in [row for row in starts if bounds.goes_first(waits, row, second)]:
+                behind = self.held.copy()
+                behind.change(jobs[row], self.tree, -1)
+                if any(sched_bounds.may_pass(jobs[row], jobs[waits], use, self.tree, self.options.gpus)
+                       for use in (before, lowest, behind)):
+                    continue
+                self.report(second, f"{jobs[row].name!r} starts, and {jobs[waits].name!r} still waits, which was "
+                            f"submitted before it, with a bound of {bounds.of[waits]}")
+        for victim, line in instant.preempts:
+            whom = line["for"].get("job") if isinstance(line["for"], dict) else None
+            row = self.rows.get(whom) if isinstance(whom, str) else None
+            if row is None or sched_bounds.fits_guarantee(jobs[row], lowest, self.tree):
+                continue
+            if bounds.goes_first(victim, row, second):
+                self.report(second, f"{jobs[victim].name!r} is preempted for {whom!r}, submitted after it, though its "
+                            f"bound was {bounds.of[victim]}")
 
     # Preemptions of `berth`
 

@@ -1,7 +1,7 @@
 """Logs to test the checks with: those of the rules, and of the plainest `berth` that keeps every law.
 
 They must pass, and with a flaw must not. This `berth` starts in order whoever fits; a job that fits into an unused
-guarantee comes first and takes back what is lent at once.
+guarantee comes first and takes back what is lent at once. Others wait for overdue jobs that go first.
 """
 
 import json
@@ -10,11 +10,12 @@ from decimal import Decimal
 from fractions import Fraction
 
 import sched_rules
+from sched_bounds import Bounds, Use
 from sched_input import Job, Options, Tree
 from sched_rules import Pool
 
 FLAWS = ("limit", "late", "never", "protected", "min_run", "for", "reason", "capacity", "restart", "early", "submit",
-         "late_finish", "order", "lost")
+         "late_finish", "order", "lost", "reach", "bound")
 STEPS_MAX = 300   # of a flawed one, which may never end
 
 
@@ -22,7 +23,9 @@ class Model:
     def __init__(self, jobs: list[Job], tree: Tree, options: Options, flaw: str = "") -> None:
         self.pool = Pool(jobs, tree, options)
         self.jobs, self.tree, self.options, self.flaw = jobs, tree, options, flaw
-        self.use: Counter[str] = Counter()
+        self.held = Use(Counter(), Counter())
+        self.use = self.held.all
+        self.bounds = Bounds(jobs, options.gpus)
         self.waiting: list[tuple] = []
         self.lines: list[dict] = []
         self.turns: dict[tuple[int, int], tuple[int, int]] = {}   # (victim, for): made by both until then
@@ -33,16 +36,30 @@ class Model:
         self.lines.append({"policy": "berth", "t_s": self.pool.now, "type": kind, "job": self.jobs[row].name} | further)
 
     def change(self, row: int, sign: int) -> None:
-        for name in self.tree.chain(self.jobs[row].tenant):
-            self.use[name] += sign * self.jobs[row].gpus
+        self.held.change(self.jobs[row], self.tree, sign)
 
-    def has_room(self, row: int, level: str) -> bool:
-        """Within every `limit` or `guaranteed` above."""
-        for name in self.tree.chain(self.jobs[row].tenant):
-            most = getattr(self.tree.tenants[name], level)
-            if most is not None and self.use[name] + self.jobs[row].gpus > most:
-                return False
-        return True
+    def is_within_limits(self, row: int) -> bool:
+        job, tenants = self.jobs[row], self.tree.tenants
+        return all(tenants[name].limit is None or self.use[name] + job.gpus <= tenants[name].limit
+                   for name in self.tree.chain(job.tenant))
+
+    def fits_guarantee(self, row: int) -> bool:
+        """Its tenant's, and what its ancestors are owed."""
+        job = self.jobs[row]
+        if self.use[job.tenant] + job.gpus > self.tree.guaranteed(job.tenant):
+            return False
+        owed = self.tree.owed(self.held.fixed)
+        return all(self.use[name] + job.gpus <= owed[name] for name in self.tree.chain(job.tenant))
+
+    def keeps_reach(self, row: int) -> bool:
+        job = self.jobs[row]
+        if job.preemptible or self.flaw == "reach":
+            return True
+        fixed = self.held.fixed + Counter({job.tenant: job.gpus})
+        return self.tree.out_of_reach(fixed, self.options.gpus) == ""
+
+    def must_let_others_go_first(self, row: int) -> bool:
+        return self.flaw != "bound" and any(self.bounds.goes_first(one, row, self.pool.now) for *_, one in self.waiting)
 
     def start(self, row: int) -> None:
         self.waiting.remove(sched_rules.waiting_key("berth", self.jobs[row]))
@@ -60,6 +77,7 @@ class Model:
         return self.turns.get((row, victim)) == (self.made_by(row), self.made_by(victim))
 
     def preempt(self, victim: int, row: int) -> None:
+        self.bounds.stop(self.pool.progress(victim))
         self.made[victim] = self.made_by(victim)
         self.pool.preempt(victim)
         self.change(victim, -1)
@@ -106,11 +124,11 @@ class Model:
     def decide(self) -> None:
         self.starting: list[int] = []
         for *_, row in list(self.waiting):
-            if not self.has_room(row, "guaranteed") and self.flaw != "protected":
+            if not self.fits_guarantee(row) and self.flaw != "protected":
                 self.fitting_since.pop(row, None)
-            elif self.jobs[row].gpus <= self.pool.free and self.has_room(row, "limit"):
+            elif self.jobs[row].gpus <= self.pool.free and self.is_within_limits(row) and self.keeps_reach(row):
                 self.start(row)
-            elif self.is_urgent(row) and self.has_room(row, "limit"):
+            elif self.is_urgent(row) and self.is_within_limits(row) and self.keeps_reach(row):
                 victims = self.victims_for(row)
                 if victims is not None:
                     for victim in victims:
@@ -118,11 +136,12 @@ class Model:
                     self.start(row)
         gone = {line["job"] for line in self.lines if line["t_s"] == self.pool.now and line["type"] == "preempt"}
         for *_, row in list(self.waiting):
-            is_allowed = self.flaw == "limit" or self.has_room(row, "limit")
-            if is_allowed and self.jobs[row].gpus <= self.pool.free and self.jobs[row].name not in gone:
+            is_allowed = (self.flaw == "limit" or self.is_within_limits(row)) and self.keeps_reach(row)
+            has_room = self.jobs[row].gpus <= self.pool.free and self.jobs[row].name not in gone
+            if is_allowed and has_room and not self.must_let_others_go_first(row):
                 self.start(row)
         for *_, row in self.waiting:   # behind the decisions
-            if not self.has_room(row, "guaranteed"):
+            if not self.fits_guarantee(row):
                 self.fitting_since.pop(row, None)
             else:
                 self.fitting_since.setdefault(row, self.pool.now)
@@ -144,8 +163,10 @@ class Model:
             self.pool.now = min(self.next_times() + [job.submit_s for job in arrivals[at:at + 1]])
             for row in self.pool.finish_due():
                 self.change(row, -1)
+                self.bounds.finish(row)
                 self.write("finish", row)
             while at < len(arrivals) and arrivals[at].submit_s == self.pool.now:
+                self.bounds.submit(arrivals[at].row, [self.pool.progress(row) for row in self.pool.started])
                 self.waiting.append(sched_rules.waiting_key("berth", arrivals[at]))
                 at += 1
             self.waiting.sort()

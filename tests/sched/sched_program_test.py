@@ -6,11 +6,13 @@ are broken (sched_broken.py). Skips (77) without a program.
 
 Each random list: two runs write the same bytes, sched_check.py finds nothing (with --rules), and two rows that differ
 only in their names, exchanged, exchange only their names. A policy with rounds may answer that a list never ends where
-the rules find the same. Each broken list: status 2, one message with the place, nothing written.
+the rules find the same. Each broken list: status 2, one message with the place, nothing written. Borrowers that may not
+be preempted leave others what they are guaranteed.
 """
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -106,6 +108,43 @@ def check_broken(broken: Broken) -> list[str]:
     return errors + [f"no word {word!r}: {message.strip()}" for word in broken.words if word not in message]
 
 
+# Borrowers that may not be preempted
+
+HEADER = "job,submit_s,gpus,duration_s,tenant,preemptible\n"
+BORROWERS = HEADER + "a0,0,2,3000,a,false\na1,0,2,100000,a,false\nb,1000,2,500,b,true\n"
+REFUSED = HEADER + "large,0,2,100000,a,false\nb,1000,1,500,b,true\n"
+
+
+def check_borrowers() -> list[str]:
+    """Two tenants, each with half of the GPUs guaranteed."""
+    errors = []
+    with tempfile.TemporaryDirectory() as folder:
+        def asked(text: str, gpus: int, *further: str) -> subprocess.CompletedProcess:
+            half = gpus // 2
+            sched_random.write_text(folder, "jobs.csv", text)
+            sched_random.write_text(folder, "tenants.csv",
+                                    f"tenant,parent,guaranteed,limit,weight\na,,{half},,1\nb,,{half},,1\n")
+            words = ["--trace", "jobs.csv", "--trace-format", "own", "--gpus", str(gpus), "--tenants", "tenants.csv"]
+            return subprocess.run([PROGRAM, "schedule", *words, "--format", "json", *further], cwd=folder,
+                                  capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+
+        asked(BORROWERS, 4, "--policies", "berth", "--log", "log.jsonl")
+        lines = [json.loads(line) for line in read(folder, "log.jsonl").splitlines()]
+        starts = {line["job"]: line["t_s"] for line in lines if line["type"] == "start"}
+        if starts != {"a0": 0, "b": 1000, "a1": 3000}:
+            errors.append(f"a1 starts when a0 ends, and b at its submit; found {starts}")
+        blockers = json.loads(asked(BORROWERS, 4, "--why", "a1", "--at", "500").stdout)["blockers"]
+        if blockers != [{"code": "guarantee", "needed": 2, "available": 0, "where": "b"}]:
+            errors.append(f"a1 waits for the guarantee of b; found {blockers}")
+        os.remove(os.path.join(folder, "log.jsonl"))
+        for policy in ("berth", "fifo"):
+            refused = asked(REFUSED, 2, "--policies", policy, "--log", "log.jsonl")
+            has_words = all(word in refused.stderr for word in ("jobs.csv:2:1: ", '"large"', '"b" (1)', "preemptible"))
+            if refused.returncode != 2 or refused.stdout or is_written(folder, "log.jsonl") or not has_words:
+                errors.append(f"wanted status 2, the job and the guarantee: {refused.returncode}, {refused.stderr}")
+    return errors
+
+
 def show(name: str, errors: list[str]) -> int:
     for text in errors[:SHOWN_MAX]:
         print(f"{name}: {text}", flush=True)
@@ -122,7 +161,8 @@ def main() -> int:
         return 77
     first, last = (int(word) for word in arguments.seeds.split("-"))
     seeds, broken = range(first, last + 1), sched_broken.all_broken(first)[::arguments.broken]
-    count = sum(show(f"seed {seed}", check_random(seed)) for seed in seeds)
+    count = show("borrowers", check_borrowers())
+    count += sum(show(f"seed {seed}", check_random(seed)) for seed in seeds)
     count += sum(show(f"broken {one.name}", check_broken(one)) for one in broken)
     print(f"{len(seeds)} random lists, {len(broken)} broken ones, {count} errors")
     return 1 if count else 0

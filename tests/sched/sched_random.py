@@ -13,11 +13,12 @@ import os
 import random
 from dataclasses import dataclass, field
 
-from sched_input import Job, Options, Tenant
+from sched_input import Job, Options, Tenant, Tree, is_never_reachable
 
 NAMES = ("job-{}", "{}", "ü{}", "a b {}", "0{}", "J{}", "x/{}", "-{}")
 TENANT_NAMES = ("a", "b", "B", "ml", "ml2", "z", "10", "9", "é", "team one", "ads", "q", "default")
 NOTES = ("", "x", "1.5", "true")
+OVERLOADED_EVERY = 6   # one list in so many
 
 
 @dataclass
@@ -38,13 +39,28 @@ def make_case(seed: int) -> Case:
                       rng.choice([0, 0, 0, 30, 100, 600]), rng.choice([0, 1, 60, 60, 300, 600]))
     restart_max = 2 * options.round_seconds   # beyond it las crawls
     options = options._replace(restart_seconds=min(options.restart_seconds, restart_max))
+    if is_overloaded(seed):
+        options = options._replace(gpus=2 + 2 * (seed % 4 > 1), round_seconds=300)
+        gpus = options.gpus
     case = Case(options, may_lose=rng.random() < 0.3)
     if rng.random() < 0.8:
         case.tenants = make_tree(rng, gpus)
     case.columns = make_columns(rng, bool(case.tenants))
-    case.jobs = make_jobs(rng, case)
+    case.jobs = (make_many if is_overloaded(seed) else make_jobs)(rng, case)
+    make_reachable(case)
     case.swapped = twin_names(rng, case)
     return case
+
+
+def is_overloaded(seed: int) -> bool:
+    return seed % OVERLOADED_EVERY == OVERLOADED_EVERY - 1
+
+
+def make_reachable(case: Case) -> None:
+    """Jobs that may not be preempted, and would put a guarantee out of reach even alone, are refused: not these."""
+    tree = Tree({tenant.name: tenant for tenant in case.tenants or [Tenant(name, "") for name in leaves(case)]})
+    case.jobs = [job._replace(preemptible=True) if is_never_reachable(job, tree, case.options.gpus) else job
+                 for job in case.jobs]
 
 
 def make_tree(rng: random.Random, gpus: int) -> list[Tenant]:
@@ -141,6 +157,27 @@ def make_jobs(rng: random.Random, case: Case) -> list[Job]:
     if rng.random() < 0.3:
         rng.shuffle(jobs)   # not in order of submits
     return [job._replace(row=row) for row, job in enumerate(jobs)]
+
+
+def make_many(rng: random.Random, case: Case) -> list[Job]:
+    """Small jobs that come for so long, and about as many as the GPUs can run or more, that large ones among them wait
+    until their bound; mostly without estimates."""
+    has, owners = set(case.columns), leaves(case)
+    count, longest = rng.randint(80, 160), rng.choice([200, 500, 1000])
+    span = count * longest * 10 // (case.options.gpus * rng.choice([9, 11, 15, 30]))
+    has_estimates = "estimate_s" in has and rng.random() < 0.3
+    jobs = []
+    for row in range(count):
+        owner = rng.choice(owners) if "tenant" in has else "default"
+        most = size_max(case, owner)
+        gpus = most if row == count // 20 else rng.choice(12 * [1] + [min(2, most), most])
+        duration = rng.randint(longest // 2, longest * 3 // 2)
+        jobs.append(Job(row, rng.choice(NAMES).format(row), row * span // count, gpus, duration, owner,
+                        rng.choice([None, duration]) if has_estimates else None,
+                        rng.choice(10 * [0] + [1, -1]) if "priority" in has else 0,
+                        rng.choice(checkpoints(case)) if "checkpoint_s" in has else 0,
+                        rng.random() < 0.9 or "preemptible" not in has))
+    return jobs
 
 
 def twin_names(rng: random.Random, case: Case) -> tuple[str, str] | None:

@@ -4,10 +4,11 @@ What `berth` decides cannot be made again here: its numbers are checked, and its
 (sched_why_test.py).
 """
 
+from collections import Counter
 from functools import cached_property
 from typing import Iterator, NamedTuple
 
-from sched_input import ROUND_POLICIES
+from sched_input import ROUND_POLICIES, Tree
 from sched_moment import OBEY_LIMITS, Change, Run, State, fewest_victims, fits, least, remaining, victims_of
 from sched_rules import AT_EVENTS
 
@@ -94,6 +95,46 @@ def verdict_of(state: State, row: int) -> tuple[str, ...]:
     return ("waiting", "startable") if fits(state, row, without) else ("waiting",)
 
 
+class Reach(NamedTuple):
+    """A job that may not be preempted and would put a guarantee out of reach."""
+    room: int             # the most GPUs with which it would not
+    beside: list[str]     # whose guarantee it may be
+    is_binding: bool      # if they were guaranteed nothing it would not
+
+
+def reach_of(state: State, row: int) -> Reach | None:
+    run, job = state.run, state.run.jobs[row]
+    if run.policy != "berth" or job.preemptible:
+        return None
+    fixed = Counter()
+    for one in state.pool.started:
+        fixed[run.jobs[one].tenant] += 0 if run.jobs[one].preemptible else run.jobs[one].gpus
+
+    def reason(tree: Tree, gpus: int) -> str:
+        return tree.out_of_reach(fixed + Counter({job.tenant: gpus}), run.options.gpus)
+    if not reason(run.tree, job.gpus):
+        return None
+    beside = [tenant.name for tenant in run.tree.guaranteed_beside(job.tenant)]
+    without = Tree({name: tenant if name not in beside else tenant._replace(guaranteed=0)
+                    for name, tenant in run.tree.tenants.items()})
+    room = max(gpus for gpus in range(job.gpus) if not reason(run.tree, gpus))
+    return Reach(room, beside, not reason(without, job.gpus))
+
+
+def guarantee_errors(state: State, row: int, found: list[tuple]) -> Iterator[str]:
+    job, reach = state.run.jobs[row], reach_of(state, row)
+    guarantees = [one for one in found if one[0] == "guarantee"]
+    if reach and reach.is_binding and not guarantees:
+        yield f"blockers: wanted a guarantee of {reach.beside}, found {found}"
+    for _, needed, available, where in guarantees:
+        kept = (job.gpus, 0)   # for the guarantee of one who waits
+        others = ["pool", *(name for name in state.run.tree.tenants if name != job.tenant)]
+        if reach:
+            kept, others = (job.gpus, reach.room), reach.beside
+        if (needed, available) != kept or where not in others or not reach and state.pool.free < job.gpus:
+            yield f"blockers: wanted a guarantee of {others} for {kept}, found {found}"
+
+
 def blocker_errors(state: State, row: int, answer: dict) -> Iterator[str]:
     run, pool, job = state.run, state.pool, state.run.jobs[row]
     found = [tuple(one.get(key) for key in ("code", "needed", "available", "where")) for one in answer["blockers"]]
@@ -123,6 +164,7 @@ def blocker_errors(state: State, row: int, answer: dict) -> Iterator[str]:
     rest = [one for one in found if one not in wanted and one[0] not in may + ("round",)]
     if rest or not set(wanted) <= set(found):
         yield f"blockers: wanted {wanted}, found {found}"
+    yield from guarantee_errors(state, row, found)
     next_round = (pool.now // run.options.round_seconds + 1) * run.options.round_seconds
     for code, needed, available, where in found:
         if code == "round" and (needed, available, run.policy in ROUND_POLICIES) != (next_round, pool.now, True):

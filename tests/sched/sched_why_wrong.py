@@ -25,9 +25,10 @@ def whys(run: Run, answer: dict) -> Iterator[Made]:
         if blocker["code"] in ("capacity", "limit"):
             yield wrong(f"{blocker['code']} left out", lambda one: one["blockers"].pop(at))
             yield wrong(f"{blocker['code']} needed", lambda one: one["blockers"][at].update(needed=0))
-        if blocker["code"] != "guarantee":
-            yield wrong(f"{blocker['code']} available",
-                        lambda one: one["blockers"][at].update(available=blocker["available"] + 1))
+        yield wrong(f"{blocker['code']} available",
+                    lambda one: one["blockers"][at].update(available=blocker["available"] + 1))
+        if blocker["code"] == "guarantee":
+            yield wrong("guarantee of nobody", lambda one: one["blockers"][at].update(where=""))
     if answer["ahead"]["jobs"]:
         yield wrong("ahead, itself", lambda one: one["ahead"]["jobs"].append(one["job"]))
         if run.policy in AT_EVENTS and answer["verdict"] == "waiting":

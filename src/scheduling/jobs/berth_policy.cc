@@ -25,6 +25,7 @@ constexpr Seconds kNearlyDone = 5;
 constexpr Seconds kStarvation = 10;
 constexpr Seconds kShortestWait = 60;
 
+constexpr const char* kOverdue = "overdue, and submitted before";
 constexpr const char* kHigherPriority = "higher priority";
 constexpr const char* kMoreUrgentReason = "more urgent";
 constexpr const char* kEndsSooner = "expected to end sooner";
@@ -35,6 +36,13 @@ constexpr const char* kGuaranteeReason = "its guarantee";
 struct Reservation {
   Seconds start = 0;
   GpuCount beside = 0;
+};
+
+/// An overdue job that waits: jobs that were submitted later, of the same or a lower priority, do not start before it.
+struct OverdueJob {
+  JobIndex job;
+  std::optional<TenantIndex> scope = std::nullopt;  ///< only those of that group: its limit is what the job waits for
+  bool is_for_fixed = false;  ///< only those that may not be preempted: with them a guarantee could not be met
 };
 
 }  // namespace
@@ -62,11 +70,12 @@ class BerthInstant {
     std::vector<JobIndex> held_back;
     for (const JobIndex job : order_) {
       if (world_.is_running(job)) continue;
-      if (may_borrow_now(job)) {
-        serve(job);
-      } else {
+      if (is_blocked(job) || !may_borrow_now(job)) {
         held_back.push_back(job);
+      } else {
+        serve(job);
       }
+      if (is_overdue(job) && !world_.is_running(job)) block_later_ones(job);
     }
     start_held_back(held_back);
     if (!stopped_.empty()) give_back();
@@ -93,7 +102,9 @@ class BerthInstant {
     std::vector<Worths::ServiceKey> keys;
     keys.reserve(jobs.size());
     for (const JobIndex job : jobs) {
-      keys.push_back(policy_.worths_.service_key(workload_, job, is_within_[static_cast<std::size_t>(job)]));
+      keys.push_back(policy_.worths_.service_key(
+          workload_, job,
+          {.is_overdue = is_overdue(job), .is_within_guarantee = is_within_[static_cast<std::size_t>(job)]}));
     }
     std::ranges::sort(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) jobs[i] = std::get<JobIndex>(keys[i]);
@@ -101,7 +112,8 @@ class BerthInstant {
 
   [[nodiscard]] bool has_room(JobIndex index) const {
     const Job& job = workload_.job(index);
-    return job.gpus <= world_.free_gpus() && world_.is_within_limits(job.tenant, job.gpus);
+    return job.gpus <= world_.free_gpus() && world_.is_within_limits(job.tenant, job.gpus) &&
+           world_.keeps_guarantees_reachable(index);
   }
   [[nodiscard]] const std::optional<Seconds>& claim_of(JobIndex job) const {
     return policy_.claims_[static_cast<std::size_t>(workload_.job(job).tenant)];
@@ -113,6 +125,42 @@ class BerthInstant {
   void appoint(Seconds at) {
     if (at <= world_.now()) return;
     if (!policy_.appointment_ || at < *policy_.appointment_) policy_.appointment_ = at;
+  }
+
+  // ---- Jobs that have waited as long as they may for later ones
+
+  [[nodiscard]] bool is_overdue(JobIndex job) const { return policy_.bounds_.is_overdue(world_, job); }
+
+  /// Whether one job goes before another that was submitted later, once it is overdue.
+  [[nodiscard]] bool has_precedence(JobIndex job, JobIndex later) const {
+    const Job& first = workload_.job(job);
+    const Job& second = workload_.job(later);
+    return std::pair(first.submit, job) < std::pair(second.submit, later) && second.priority <= first.priority;
+  }
+
+  /// Keeps later jobs from starting before an overdue one that could not be started now, as far as that is of use to
+  /// it: not where jobs that may not be preempted leave it too few GPUs anyway.
+  void block_later_ones(JobIndex index) {
+    const Job& job = workload_.job(index);
+    if (world_.fixed_gpus() + job.gpus > workload_.gpus) return;
+    OverdueJob overdue{.job = index};
+    for_each_ancestor(workload_, job.tenant, [&](TenantIndex at) {
+      const std::optional<GpuCount> limit = workload_.tenant(at).limit;
+      if (limit && world_.use_of(at) + job.gpus > *limit) overdue.scope = at;
+    });
+    if (!overdue.scope) overdue.is_for_fixed = !world_.keeps_guarantees_reachable(index);
+    overdue_.push_back(overdue);
+  }
+
+  /// Whether an overdue job waits that goes before this one. What another tenant is guaranteed is its own.
+  [[nodiscard]] bool is_blocked(JobIndex index) const {
+    const Job& job = workload_.job(index);
+    return std::ranges::any_of(overdue_, [&](const OverdueJob& overdue) {
+      if (world_.is_running(overdue.job) || !has_precedence(overdue.job, index)) return false;
+      if (overdue.scope && !is_below(workload_, job.tenant, *overdue.scope)) return false;
+      if (overdue.is_for_fixed && job.is_preemptible) return false;
+      return job.tenant == workload_.job(overdue.job).tenant || !is_within_guarantee(index);
+    });
   }
 
   // ---- Preempting
@@ -138,9 +186,10 @@ class BerthInstant {
   [[nodiscard]] const char* reason_to_take(JobIndex job, JobIndex victim) const {
     const std::int64_t priority = workload_.job(job).priority;
     const std::int64_t other = workload_.job(victim).priority;
-    if (other > priority) return nullptr;
+    if (other > priority || (is_overdue(victim) && has_precedence(victim, job))) return nullptr;
     if (!may_stop(victim, other < priority) || !has_got_further(victim, job, false)) return nullptr;
     if (other < priority) return world_.progress(victim) > world_.record(victim).progress ? kHigherPriority : nullptr;
+    if (is_overdue(job) && has_precedence(job, victim)) return kOverdue;
     if (!has_gained(victim) || !TakeableJobs::may_take(taker(job), worth(victim))) return nullptr;
     if (!worth(job).is_urgent) return kEndsSooner;
     return is_nearly_done(victim, job) ? nullptr : kMoreUrgentReason;
@@ -200,8 +249,10 @@ class BerthInstant {
   void stop(JobIndex victim, JobIndex job, const Beneficiary& beneficiary, const char* reason) {
     policy_.taken_[static_cast<std::size_t>(victim)] = {.by = job, .progress = world_.record(job).progress};
     uses_.take(workload_, workload_.job(victim).tenant, workload_.job(victim).gpus);
+    policy_.bounds_.stopped(world_, victim);
     world_.preempt(victim, beneficiary, reason);
     stopped_.push_back(victim);
+    if (is_overdue(victim)) block_later_ones(victim);
   }
 
   // ---- Guarantees
@@ -241,7 +292,7 @@ class BerthInstant {
   /// Starts jobs that were held back for claims whose jobs have started since.
   void start_held_back(const std::vector<JobIndex>& jobs) {
     for (const JobIndex job : jobs) {
-      if (may_borrow_now(job) && has_room(job) && fits_beside_reservation(job)) world_.start(job);
+      if (!is_blocked(job) && may_borrow_now(job) && has_room(job) && fits_beside_reservation(job)) world_.start(job);
     }
   }
 
@@ -323,16 +374,25 @@ class BerthInstant {
   void start_those_within_guarantees() {
     settled_ = stopped_.size();
     for (const JobIndex job : order_) {
-      if (!world_.is_running(job) && is_within_guarantee(job) && has_room(job)) world_.start(job);
+      if (!world_.is_running(job) && is_within_guarantee(job) && !is_blocked(job) && has_room(job)) world_.start(job);
     }
   }
 
-  bool take_from_others(JobIndex job) {
+  /// Running jobs of which some may have to yield to this one; nobody if they are too few.
+  [[nodiscard]] std::vector<JobIndex> those_who_may_yield(JobIndex job) {
+    if (is_overdue(job)) return preemptible_;
     const auto entries = takeable(job);
-    if (entries.empty() || world_.free_gpus() + entries.back().gpus_up_to < workload_.job(job).gpus) return false;
+    if (entries.empty() || world_.free_gpus() + entries.back().gpus_up_to < workload_.job(job).gpus) return {};
     std::vector<JobIndex> among;
     among.reserve(entries.size());
     for (const TakeableJobs::Entry& entry : entries) among.push_back(entry.job);
+    return among;
+  }
+
+  bool take_from_others(JobIndex job) {
+    if (!world_.keeps_guarantees_reachable(job)) return false;
+    const std::vector<JobIndex> among = those_who_may_yield(job);
+    if (among.empty()) return false;
     const auto found = victims(job, TakingRule::kGoesBefore, among,
                                [&](JobIndex victim) { return reason_to_take(job, victim) != nullptr; });
     if (!found) return false;
@@ -354,6 +414,7 @@ class BerthInstant {
   void reserve_if_starving(JobIndex index) {
     const Job& job = workload_.job(index);
     if (job.gpus <= world_.free_gpus() || !world_.is_within_limits(job.tenant, job.gpus)) return;
+    if (!world_.keeps_guarantees_reachable(index)) return;
     const Seconds waited = world_.now() - job.submit - world_.progress(index);
     if (!worth(index).is_urgent && waited <= kStarvation * (worth(index).remaining + kShortestWait)) return;
     std::vector<std::pair<Seconds, GpuCount>> ends;
@@ -384,17 +445,24 @@ class BerthInstant {
   std::size_t next_claimant_ = 0;      ///< of claimants_: those before it have started, or no longer fit
   std::optional<TakeableJobs> takeable_;  ///< of those preemptible, once needed
   std::optional<Reservation> reservation_;
+  std::vector<OverdueJob> overdue_;
 };
 
 BerthPolicy::BerthPolicy(const Workload& workload)
-    : workload_(&workload), worths_(workload), taken_(workload.jobs.size()), claims_(workload.tenants.size()) {}
+    : workload_(&workload),
+      worths_(workload),
+      bounds_(workload),
+      taken_(workload.jobs.size()),
+      claims_(workload.tenants.size()) {}
 
-void BerthPolicy::arrived(const World& /*world*/, JobIndex job) {
+void BerthPolicy::arrived(const World& world, JobIndex job) {
+  bounds_.submitted(world, job);
   if (!workload_->job(job).estimate) durations_.submitted(*workload_, job);
   waiting_.push_back(job);
 }
 
-void BerthPolicy::finished(const World& /*world*/, JobIndex job) {
+void BerthPolicy::finished(const World& world, JobIndex job) {
+  bounds_.stopped(world, job);
   if (!workload_->job(job).estimate) durations_.finished(*workload_, job);
 }
 

@@ -1,12 +1,13 @@
 /// Berth's own policy for a pool: preemptive, at any instant; tenants lend GPUs that they do not need and get them
 /// back.
 ///
-/// It serves jobs by worth (worth.h) while GPUs are free, within the limits of the tenants, starting with those that
-/// fit into their tenant's unused guarantee. A job for which too few GPUs are free preempts running jobs: after some
-/// patience those that are worth much less, or less urgent ones, or those of lower priority. A job that has waited very
-/// long reserves GPUs as they become free, and others only run if they do not delay it. When a tenant has waited for
-/// its guarantee as long as it may have to, borrowers return GPUs. The policy uses the estimates that jobs have, and
-/// learns the others (durations.h); it never uses durations of unfinished jobs.
+/// It serves jobs by worth (worth.h), as far as GPUs are free, within the limits of the tenants, those that fit into
+/// their tenant's unused guarantee first. A job for which too few are free takes those of running jobs that are worth
+/// much less, after some patience, or of less urgent ones, or of lower priority. A job that has waited very long keeps
+/// what falls free for itself, and others only run beside it; one that is overdue (wait_bound.h) goes before all that
+/// were submitted later. When a tenant has waited for its guarantee for the time
+/// that it may have to, borrowers give it back. It knows estimates where jobs have them, and learns the others
+/// (durations.h); never durations of jobs at hand.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "scheduling/jobs/durations.h"
+#include "scheduling/jobs/wait_bound.h"
 #include "scheduling/jobs/world.h"
 #include "scheduling/jobs/worth.h"
 
@@ -60,6 +62,7 @@ class BerthPolicy {
   const Workload* workload_;
   Durations durations_;
   Worths worths_;
+  WaitBounds bounds_;
   std::vector<JobIndex> waiting_;
   std::vector<JobIndex> order_;                 ///< of the latest decision; those that still wait
   std::vector<Taken> taken_;                    ///< by job

@@ -32,17 +32,43 @@ TEST(Berth, WhatIsKeptForAGuaranteeIsNotLentToWhoMayNotBePreempted) {
   // c would fit next to a, but b waits for the guarantee of z.
   const ListedJob lent{
       .tenant = "y", .submit_s = 1, .gpus = 2, .duration_s = 100, .priority = 1, .is_preemptible = false};
-  const Workload workload = workload_of({{.tenant = "y", .gpus = 6, .duration_s = 40, .is_preemptible = false},
-                                         {.tenant = "z", .submit_s = 1, .gpus = 4, .duration_s = 50},
-                                         lent},
-                                        8, {{.name = "y"}, {.name = "z", .guaranteed = 4}});
+  const Workload workload = workload_of(
+      {{.tenant = "y", .gpus = 6, .duration_s = 40}, {.tenant = "z", .submit_s = 1, .gpus = 4, .duration_s = 50}, lent},
+      8, {{.name = "y"}, {.name = "z", .guaranteed = 4}});
   EXPECT_EQ(course_of(workload, Policy::kBerth),
             "start a 0, finish a 40, start b 40, start c 40, finish b 90, finish c 140");
 }
 
+/// One job of all 8 GPUs beside small ones that keep coming and leave it 6 GPUs at any time.
+std::vector<ListedJob> large_beside_small(int small_jobs) {
+  std::vector<ListedJob> jobs;
+  for (int i = 0; i < small_jobs; ++i) {
+    jobs.push_back({.name = std::to_string(i), .submit_s = 300 * i, .duration_s = 600});
+  }
+  jobs.push_back({.name = "large", .submit_s = 900, .gpus = 8, .duration_s = 3600});
+  return jobs;
+}
+
+TEST(Berth, ALargeJobIsServedByItsBoundHoweverManyOthersCome) {
+  for (const int small_jobs : {400, 2000}) {
+    const std::string course = course_of(workload_of(large_beside_small(small_jobs), 8), Policy::kBerth);
+    // At 900 s a job has run for 600 s, and two more want a GPU each: 900 + 4 x 600 x (8 + 2 + 8) / 8 = 6,300.
+    EXPECT_NE(course.find("start large 6300"), std::string::npos);
+    EXPECT_NE(course.find("finish large 9660"), std::string::npos);
+  }
+}
+
+TEST(Berth, WhoMayNotBePreemptedDoesNotPutAGuaranteeOutOfReach) {
+  const ListedJob fixed{.tenant = "y", .gpus = 2, .duration_s = 3000, .is_preemptible = false};
+  const Workload workload = workload_of({fixed, fixed, {.tenant = "z", .submit_s = 1000, .gpus = 2, .duration_s = 500}},
+                                        4, {{.name = "y", .guaranteed = 2}, {.name = "z", .guaranteed = 2}});
+  EXPECT_EQ(course_of(workload, Policy::kBerth),
+            "start a 0, start c 1000, finish c 1500, finish a 3000, start b 3000, finish b 6000");
+}
+
 TEST(Berth, AGuaranteeIsGivenBackByWhoeverHasEnough) {
-  // f wants 2 GPUs more for its guarantee. c and d together are 1 above theirs: d alone would bring them there, but is
-  // not enough; c alone is.
+  // f wants 2 GPUs more for its guarantee. c and d together are 1 above theirs: d alone would bring them there, and is
+  // not enough; c alone is. e started too recently to be preempted.
   const ListedJob large{.tenant = "c", .gpus = 2, .duration_s = 20'000};
   const ListedJob small{.tenant = "c", .submit_s = 21'000, .gpus = 1, .duration_s = 90'000};
   const Workload workload =
@@ -50,10 +76,10 @@ TEST(Berth, AGuaranteeIsGivenBackByWhoeverHasEnough) {
                    {.tenant = "a", .gpus = 4, .duration_s = 38'000},
                    {.tenant = "c", .submit_s = 20'000, .gpus = 2, .duration_s = 90'000},
                    small,
-                   {.tenant = "b", .submit_s = 21'000, .duration_s = 90'000, .is_preemptible = false},
+                   {.tenant = "b", .submit_s = 37'000, .duration_s = 90'000},
                    {.tenant = "a", .submit_s = 21'000, .gpus = 6, .duration_s = 100}},
                   8, {{.name = "a", .guaranteed = 6}, {.name = "b"}, {.name = "c", .guaranteed = 2}});
-  const std::string course = course_of(workload, Policy::kBerth);
+  const std::string course = course_of(workload, Policy::kBerth, {.min_run = 10'000});
   EXPECT_NE(course.find("finish b 38000, preempt c 38600, start f 38600"), std::string::npos) << course;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Seen {
   Seconds since = 0;     ///< the last start
   Seconds progress = 0;  ///< kept from before the last start
   bool is_restart = false;
+  bool is_within_guarantee = false;  ///< its tenant, when it started
 };
 
 /// Follows a log and checks every line of it.
@@ -31,7 +33,8 @@ class LawCheck {
         terms_(terms),
         policy_(policy),
         jobs_(workload.jobs.size()),
-        uses_(workload.tenants.size()) {}
+        uses_(workload.tenants.size()),
+        overdue_from_(workload.jobs.size()) {}
 
   void follow(const std::vector<LogEntry>& log) {
     const std::vector<GpuCount> before = uses_;
@@ -43,13 +46,103 @@ class LawCheck {
       if (entry.type == LogType::kStart) start(entry);
     }
     RC_ASSERT(std::ranges::is_sorted(types));
-    if (policy_ == Policy::kBerth) check_protection(log, before);
+    if (policy_ != Policy::kBerth) return;
+    check_protection(log, before);
+    check_reach();
+  }
+  /// Follows an instant: who waits behind it is known then.
+  void follow(const Simulation& simulation) {
+    if (policy_ == Policy::kBerth) submit_until(simulation.world().now());
+    uses_before_ = uses_;
+    follow(simulation.log());
+    if (policy_ == Policy::kBerth) check_precedence(simulation.log());
   }
   void end() const {
     RC_ASSERT(std::ranges::all_of(jobs_, [](const Seen& job) { return job.is_finished; }));
   }
 
  private:
+  /// The bounds of docs/reference/scheduling.md, of those that are submitted by now. To be called before their instant
+  /// is followed, but ends of jobs come before submits.
+  void submit_until(Seconds now) {
+    for (const JobIndex index : jobs_by_submit(workload_)) {
+      const Job& job = workload_.job(index);
+      if (job.submit > now || overdue_from_[static_cast<std::size_t>(index)]) continue;
+      GpuCount asked = 0;
+      longest_ = std::max(longest_, job.estimate.value_or(0));
+      for (const JobIndex other : indices_of<JobIndex>(workload_.jobs)) {
+        const Seen& known = seen(other);
+        if (overdue_from_[static_cast<std::size_t>(other)] && !ends_by(other, job.submit)) {
+          asked += workload_.job(other).gpus;
+        }
+        if (known.is_running) {
+          const Seconds done = known.progress + std::max<Seconds>(0, job.submit - works_from(known));
+          longest_ = std::max(longest_, std::min(done, workload_.job(other).duration));
+        }
+      }
+      const Seconds turns = 4 * longest_ * (workload_.gpus + asked + job.gpus);
+      overdue_from_[static_cast<std::size_t>(index)] = job.submit + (turns + workload_.gpus - 1) / workload_.gpus;
+    }
+  }
+  [[nodiscard]] bool ends_by(JobIndex index, Seconds now) {
+    const Seen& job = seen(index);
+    return job.is_finished || (job.is_running && works_from(job) + workload_.job(index).duration - job.progress <= now);
+  }
+
+  /// No job starts or takes GPUs before an overdue one that was submitted earlier and goes first.
+  void check_precedence(const std::vector<LogEntry>& log) {
+    for (const LogEntry& entry : log) {
+      if (entry.type == LogType::kPreempt && entry.beneficiary.job) {
+        RC_ASSERT(!goes_before_when_overdue(entry.job, *entry.beneficiary.job, entry.time));
+      }
+      if (entry.type != LogType::kStart) continue;
+      for (const JobIndex other : indices_of<JobIndex>(workload_.jobs)) {
+        if (seen(other).is_running || seen(other).is_finished || workload_.job(other).submit > entry.time) continue;
+        if (goes_before_when_overdue(other, entry.job, entry.time)) RC_ASSERT(is_excused(other, entry.job));
+      }
+    }
+  }
+  [[nodiscard]] bool goes_before_when_overdue(JobIndex first, JobIndex second, Seconds now) const {
+    const Job& one = workload_.job(first);
+    const Job& other = workload_.job(second);
+    const auto from = overdue_from_[static_cast<std::size_t>(first)];
+    return from && now >= *from && one.submit < other.submit && other.priority <= one.priority;
+  }
+  /// Guarantees, limits, and jobs that may not be preempted.
+  [[nodiscard]] bool is_excused(JobIndex overdue, JobIndex started) {
+    const Job& job = workload_.job(overdue);
+    if (seen(started).is_within_guarantee) return true;
+    bool is_limited = false;
+    for_each_ancestor(workload_, job.tenant, [&](TenantIndex at) {
+      const auto limit = workload_.tenant(at).limit;
+      const GpuCount most = std::max(uses_[static_cast<std::size_t>(at)], uses_before_[static_cast<std::size_t>(at)]);
+      is_limited = is_limited || (limit && most + job.gpus > *limit);
+    });
+    GpuCount fixed = 0;
+    for (const JobIndex index : indices_of<JobIndex>(workload_.jobs)) {
+      if (seen(index).is_running && !workload_.job(index).is_preemptible) fixed += workload_.job(index).gpus;
+    }
+    return is_limited || !job.is_preemptible || fixed + job.gpus > workload_.gpus;
+  }
+
+  /// Guarantees stay reachable: what tenants may be owed, with what their jobs hold that may not be preempted.
+  void check_reach() {
+    std::vector<GpuCount> owed(workload_.tenants.size());
+    for (const JobIndex index : indices_of<JobIndex>(workload_.jobs)) {
+      const Job& job = workload_.job(index);
+      if (seen(index).is_running && !job.is_preemptible) owed[static_cast<std::size_t>(job.tenant)] += job.gpus;
+    }
+    GpuCount together = 0;
+    // Parents come before their members in these lists.
+    for (std::size_t at = workload_.tenants.size(); at-- > 0;) {
+      const Tenant& tenant = workload_.tenants[at];
+      owed[at] = std::max(owed[at], tenant.guaranteed);
+      RC_ASSERT(!tenant.limit || owed[at] <= *tenant.limit);
+      (tenant.parent ? owed[static_cast<std::size_t>(*tenant.parent)] : together) += owed[at];
+    }
+    RC_ASSERT(together <= workload_.gpus);
+  }
+
   Seen& seen(JobIndex job) { return jobs_[static_cast<std::size_t>(job)]; }
   [[nodiscard]] Seconds works_from(const Seen& job) const { return job.since + (job.is_restart ? terms_.restart : 0); }
   void use(JobIndex job, GpuCount sign) {
@@ -74,12 +167,15 @@ class LawCheck {
     started_before_[entry.job] = true;
     seen(entry.job).is_running = true;
     seen(entry.job).since = entry.time;
+    const GpuCount held = uses_[static_cast<std::size_t>(job.tenant)];
+    seen(entry.job).is_within_guarantee = held <= workload_.tenant(job.tenant).guaranteed;
   }
 
   void finish(const LogEntry& entry) {
     Seen& job = seen(entry.job);
     RC_ASSERT(job.is_running);
     RC_ASSERT(works_from(job) + workload_.job(entry.job).duration - job.progress == entry.time);
+    longest_ = std::max(longest_, workload_.job(entry.job).duration);
     job.is_running = false;
     job.is_finished = true;
     use(entry.job, -1);
@@ -100,6 +196,7 @@ class LawCheck {
       if (earlier != taken_from_.end()) RC_ASSERT(progress > earlier->second);
       taken_from_[std::pair(entry.job, *entry.beneficiary.job)] = seen(*entry.beneficiary.job).progress;
     }
+    longest_ = std::max(longest_, progress);
     job.progress = about.checkpoint > 0 ? progress / about.checkpoint * about.checkpoint : progress;
     job.is_running = false;
     use(entry.job, -1);
@@ -124,7 +221,10 @@ class LawCheck {
   Policy policy_;
   std::vector<Seen> jobs_;
   std::vector<GpuCount> uses_;
+  std::vector<GpuCount> uses_before_;  ///< the instant that is followed
   GpuCount free_used_ = 0;
+  std::vector<std::optional<Seconds>> overdue_from_;  ///< by job: once it is submitted
+  Seconds longest_ = 600;                             ///< that is known to run, or expected to
   std::map<JobIndex, bool> started_before_;
   std::map<std::pair<JobIndex, JobIndex>, Seconds> taken_from_;  ///< victim and taker: the victim's progress then
 };
@@ -135,7 +235,7 @@ RC_GTEST_PROP(Scheduling, KeepsItsLaws, (std::uint64_t seed)) {
   for (const Policy policy : kPolicies) {
     LawCheck check(workload, terms, policy);
     RunListener listener;
-    listener.passed = [&](const Simulation& simulation) { check.follow(simulation.log()); };
+    listener.passed = [&](const Simulation& simulation) { check.follow(simulation); };
     const auto figures = run_policy(workload, terms, policy, listener);
     // Rounds shorter than a restart: `las` may exchange jobs for ever.
     if (!figures && decides_in_rounds(policy)) continue;

@@ -136,7 +136,9 @@ class Search {
   [[nodiscard]] bool stays_within_guarantee(const Job& victim) const {
     for (std::optional<TenantIndex> at = job_.tenant; at && !is_below(workload_, victim.tenant, *at);
          at = workload_.tenant(*at).parent) {
-      if (world_.use_of(*at) - gone(*at) + job_.gpus > guaranteed(*at)) return false;
+      // A group is owed more than its guarantee where jobs that may not be preempted hold so much of it.
+      const GpuCount owed = *at == job_.tenant ? guaranteed(*at) : world_.reserved_of(*at);
+      if (world_.use_of(*at) - gone(*at) + job_.gpus > owed) return false;
     }
     return true;
   }

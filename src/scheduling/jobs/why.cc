@@ -78,6 +78,9 @@ class Explainer {
         found.push_back({BlockerCode::kLimit, job().gpus, *tenant.limit - world_.use_of(at), tenant.name});
       });
     }
+    if (policy == Policy::kBerth) {
+      if (const auto guarantee = out_of_reach()) found.push_back(*guarantee);
+    }
     const GpuCount free = world_.free_gpus();
     const bool has_room = job().gpus <= free && found.empty();
     const bool is_short = ahead.gpus + job().gpus > free;
@@ -93,6 +96,19 @@ class Explainer {
       found.push_back({BlockerCode::kRound, (world_.now() / round + 1) * round, world_.now(), "pool"});
     }
     return found;
+  }
+
+  /// The guarantee that could not be met any more. Nothing where no other is guaranteed anything: jobs that may not be
+  /// preempted then hold the GPUs themselves, or all below a limit, which are blockers of their own.
+  [[nodiscard]] std::optional<Blocker> out_of_reach() const {
+    if (world_.keeps_guarantees_reachable(job_)) return std::nullopt;
+    const World::FixedRoom room = world_.fixed_room(job().tenant);
+    const std::vector<TenantIndex> others = guaranteed_beside(workload_, job().tenant, room.within);
+    if (others.empty()) return std::nullopt;
+    return Blocker{.code = BlockerCode::kGuarantee,
+                   .needed = job().gpus,
+                   .available = std::max<GpuCount>(0, room.gpus),
+                   .where = workload_.tenant(others.front()).name};
   }
 
   /// Whether others would take the GPUs that the job is short of.

@@ -21,7 +21,8 @@ enum class Verdict : std::uint8_t { kNotSubmitted, kWaiting, kStartable, kRunnin
 enum class BlockerCode : std::uint8_t {
   kLimit,      ///< of a tenant or group; needed: the job's GPUs, available: what is left below the limit
   kOrder,      ///< jobs served first, which would take more GPUs; needed: the GPUs of all, available: free ones
-  kGuarantee,  ///< free GPUs are kept for another tenant's; needed: the job's GPUs, available: 0
+  kGuarantee,  ///< what is free is kept for that of another tenant; needed: the job's GPUs, available: 0. Or the job
+               ///< may not be preempted, and with it that of another could not be met; available: World::fixed_room
   kCapacity,   ///< needed: the job's GPUs, available: free ones
   kRound,      ///< the policy decides at another second; needed: that one, available: now
 };

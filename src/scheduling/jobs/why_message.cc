@@ -31,6 +31,9 @@ std::string blocker_text(const World& world, const Explanation& explanation, con
     case BlockerCode::kOrder:
       return order_text(explanation.ahead, blocker.where);
     case BlockerCode::kGuarantee:
+      if (!world.keeps_guarantees_reachable(explanation.job)) {
+        return fmt::format("it may not be preempted, and would put the guarantee of {} out of reach", blocker.where);
+      }
       return fmt::format("what is free is kept for the guarantee of {}", blocker.where);
     case BlockerCode::kRound:
       return fmt::format("{} decides next at {}", name_of(explanation.policy), at_second(blocker.needed));

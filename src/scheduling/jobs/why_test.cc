@@ -103,6 +103,38 @@ TEST(Why, WhoIsAheadIsNoReasonWhereGpusAreLeftForAll) {
   }
 }
 
+/// On 4 GPUs two jobs of y for 2 each that may not be preempted; with one of them the other has to wait for z.
+Workload fixed_jobs(const std::vector<ListedTenant>& tenants) {
+  const ListedJob fixed{.tenant = "y", .gpus = 2, .duration_s = 3000, .is_preemptible = false};
+  return workload_of({fixed, fixed, {.tenant = "z", .submit_s = 1000, .gpus = 2, .duration_s = 500}}, 4, tenants);
+}
+
+TEST(Why, TheGuaranteeThatAJobWouldPutOutOfReachIsNamed) {
+  const std::vector<ListedTenant> top = {{.name = "y", .guaranteed = 2}, {.name = "z", .guaranteed = 2}};
+  const std::vector<ListedTenant> members = {{.name = "g", .guaranteed = 4},
+                                             {.name = "y", .parent = 0, .guaranteed = 2},
+                                             {.name = "z", .parent = 0, .guaranteed = 2}};
+  for (const auto& tenants : {top, members}) {
+    const Explanation explanation = explained(fixed_jobs(tenants), Policy::kBerth, 1, 500);
+    ASSERT_EQ(explanation.blockers.size(), 1U);  // 2 GPUs are free
+    EXPECT_EQ(explanation.blockers[0].code, BlockerCode::kGuarantee);
+    EXPECT_EQ(explanation.blockers[0].needed, 2);
+    EXPECT_EQ(explanation.blockers[0].available, 0);
+    EXPECT_EQ(explanation.blockers[0].where, "z");
+    EXPECT_NE(explanation.message.find("it may not be preempted, and would put the guarantee of z out of reach"),
+              std::string::npos)
+        << explanation.message;
+  }
+}
+
+TEST(Why, WhereNobodyIsGuaranteedAnythingNoGuaranteeIsNamed) {
+  const ListedJob fixed{.gpus = 2, .duration_s = 3000, .is_preemptible = false};
+  const ListedJob larger{.submit_s = 1, .gpus = 3, .duration_s = 3000, .is_preemptible = false};
+  const Explanation explanation = explained(workload_of({fixed, larger}, 4), Policy::kBerth, 1, 500);
+  ASSERT_EQ(explanation.blockers.size(), 1U);
+  EXPECT_EQ(explanation.blockers[0].code, BlockerCode::kCapacity);
+}
+
 TEST(Why, OfManyPrioritiesTheLeastThatHelpsIsFound) {
   // Of 500 jobs with a priority each two run, one GPU is free, and the last job must pass the first that waits.
   std::vector<ListedJob> jobs;

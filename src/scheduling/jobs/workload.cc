@@ -1,13 +1,16 @@
 #include "scheduling/jobs/workload.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
 
+#include "base/core/count_words.h"
 #include "base/core/int128.h"
 #include "base/core/text.h"
+#include "scheduling/jobs/world.h"
 
 namespace berth::sched {
 namespace {
@@ -88,6 +91,24 @@ std::optional<std::string> why_never(const Workload& workload, JobIndex index) {
   return reason;
 }
 
+/// Why a job that may not be preempted can never start, or nothing.
+std::optional<std::string> why_never_fixed(const Workload& workload, const World& empty_pool, JobIndex index) {
+  if (empty_pool.keeps_guarantees_reachable(index)) return std::nullopt;
+  const TenantIndex tenant = workload.job(index).tenant;
+  const World::FixedRoom room = empty_pool.fixed_room(tenant);
+  std::vector<std::string> guarantees;
+  for (const TenantIndex other : guaranteed_beside(workload, tenant, room.within)) {
+    guarantees.push_back(
+        fmt::format("{} ({})", in_quotes(workload.tenant(other).name), workload.tenant(other).guaranteed));
+  }
+  const std::string or_fewer = room.gpus > 0 ? fmt::format(", or at most {}", counted_noun(room.gpus, "GPU")) : "";
+  return fmt::format(
+      "job {}: preemptible: wanted true{}, so that what others are guaranteed can be given back ({}), found false with "
+      "{}",
+      in_quotes(workload.job_names[static_cast<std::size_t>(index)]), or_fewer, fmt::join(guarantees, ", "),
+      workload.job(index).gpus);
+}
+
 }  // namespace
 
 Result<Workload> make_workload(const std::vector<ListedJob>& jobs, std::string_view jobs_file,
@@ -104,8 +125,11 @@ Result<Workload> make_workload(const std::vector<ListedJob>& jobs, std::string_v
     workload.job_names.push_back(job.name);
   }
   workload.tenants = table.take();
+  const World empty_pool(workload, {});
   for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) {
-    if (const auto reason = why_never(workload, job)) return fail_job(jobs[static_cast<std::size_t>(job)], *reason);
+    auto reason = why_never(workload, job);
+    if (!reason) reason = why_never_fixed(workload, empty_pool, job);
+    if (reason) return fail_job(jobs[static_cast<std::size_t>(job)], *reason);
   }
   return workload;
 }
@@ -128,6 +152,18 @@ bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex group) {
   bool is_found = false;
   for_each_ancestor(workload, tenant, [&](TenantIndex at) { is_found = is_found || at == group; });
   return is_found;
+}
+
+std::vector<TenantIndex> guaranteed_beside(const Workload& workload, TenantIndex tenant,
+                                           const std::optional<TenantIndex>& group) {
+  std::vector<TenantIndex> found;
+  for (const TenantIndex other : indices_of<TenantIndex>(workload.tenants)) {
+    const Tenant& at = workload.tenant(other);
+    const bool is_beside = !is_below(workload, tenant, other) && (!at.parent || is_below(workload, tenant, *at.parent));
+    const bool is_inside = !group || (at.parent && is_below(workload, *at.parent, *group));
+    if (at.guaranteed > 0 && is_beside && is_inside) found.push_back(other);
+  }
+  return found;
 }
 
 Seconds makespan_bound(const Workload& workload) {

@@ -62,8 +62,9 @@ struct Terms {
 };
 
 /// Without a list of tenants each tenant of the jobs has no guarantee, no limit and weight 1. `jobs_file` is for
-/// messages. Errors: a job with more GPUs than the pool, or than a limit above it; a tenant that is not in the list, or
-/// has children.
+/// messages. Errors: a job with more GPUs than there are, or than a limit above it, or that may not be preempted and
+/// with which a guarantee could never be met (World::keeps_guarantees_reachable on an empty pool); a tenant that is not
+/// in the list, or has children.
 [[nodiscard]] Result<Workload> make_workload(const std::vector<ListedJob>& jobs, std::string_view jobs_file,
                                              const std::optional<std::vector<ListedTenant>>& tenants, GpuCount gpus);
 
@@ -76,7 +77,12 @@ struct Terms {
 /// Whether a tenant is a group or one of its members, at any depth.
 [[nodiscard]] bool is_below(const Workload& workload, TenantIndex tenant, TenantIndex group);
 
-/// A lower bound on the makespan: all work on all GPUs, or the last job alone.
+/// Others with a guarantee that a tenant's jobs could put out of reach: of its siblings and of those of its ancestors,
+/// as far up as the members of a group (nothing: the top tenants).
+[[nodiscard]] std::vector<TenantIndex> guaranteed_beside(const Workload& workload, TenantIndex tenant,
+                                                         const std::optional<TenantIndex>& group);
+
+/// The makespan that no schedule undercuts: all work on all GPUs, or the last job alone.
 [[nodiscard]] Seconds makespan_bound(const Workload& workload);
 
 /// Visits the tenant, its parent and so on.

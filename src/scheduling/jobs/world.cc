@@ -13,7 +13,14 @@ World::World(const Workload& workload, const Terms& terms)
       free_gpus_(workload.gpus),
       records_(workload.jobs.size()),
       running_place_(workload.jobs.size()),
-      uses_(workload.tenants.size()) {}
+      uses_(workload.tenants.size()) {
+  for (const TenantIndex tenant : indices_of<TenantIndex>(workload.tenants)) {
+    const GpuCount guaranteed = workload.tenant(tenant).guaranteed;
+    uses_[static_cast<std::size_t>(tenant)].reserved = guaranteed;
+    const auto parent = workload.tenant(tenant).parent;
+    (parent ? uses_[static_cast<std::size_t>(*parent)].fixed : reserved_gpus_) += guaranteed;
+  }
+}
 
 Seconds World::progress(JobIndex job) const {
   const JobRecord& record = this->record(job);
@@ -43,6 +50,21 @@ bool World::is_within_limits(TenantIndex tenant, GpuCount more) const {
     if (limit && use_of(*at) + more > *limit) return false;
   }
   return true;
+}
+
+World::FixedRoom World::fixed_room(TenantIndex tenant) const {
+  const Use& use = uses_[static_cast<std::size_t>(tenant)];
+  const std::optional<TenantIndex> parent = workload_->tenant(tenant).parent;
+  FixedRoom room = parent ? fixed_room(*parent) : FixedRoom{.gpus = workload_->gpus - reserved_gpus_};
+  const std::optional<GpuCount> limit = workload_->tenant(tenant).limit;
+  if (limit && *limit - use.reserved < room.gpus) room = {.gpus = *limit - use.reserved, .within = tenant};
+  room.gpus += use.reserved - use.fixed;  // up to its guarantee nothing more is owed
+  return room;
+}
+
+bool World::keeps_guarantees_reachable(JobIndex index) const {
+  const Job& job = workload_->job(index);
+  return job.is_preemptible || job.gpus <= fixed_room(job.tenant).gpus;
 }
 
 void World::advance(Seconds to) {
@@ -122,6 +144,19 @@ void World::change_use(JobIndex job, GpuCount by) {
     use.since = now_;
     use.gpus += by;
   });
+  if (!workload_->job(job).is_preemptible) change_fixed(workload_->job(job).tenant, by);
+}
+
+void World::change_fixed(TenantIndex tenant, GpuCount by) {
+  fixed_gpus_ += by;
+  for_each_ancestor(*workload_, tenant, [&](TenantIndex at) {
+    Use& use = uses_[static_cast<std::size_t>(at)];
+    use.fixed += by;
+    const GpuCount reserved = std::max(workload_->tenant(at).guaranteed, use.fixed);
+    by = reserved - use.reserved;
+    use.reserved = reserved;
+  });
+  reserved_gpus_ += by;
 }
 
 void World::rebase(const Workload& workload) {

@@ -61,7 +61,23 @@ class World {
   [[nodiscard]] std::span<const JobIndex> running() const { return running_; }
   /// GPUs used by a tenant, or by the members of a group.
   [[nodiscard]] GpuCount use_of(TenantIndex tenant) const { return uses_[static_cast<std::size_t>(tenant)].gpus; }
-  /// GPUs requested by submitted jobs that are not finished.
+  /// GPUs on which jobs run that may not be preempted.
+  [[nodiscard]] GpuCount fixed_gpus() const { return fixed_gpus_; }
+  /// GPUs that a tenant may be owed at any time: what it is guaranteed, or what its jobs that may not be preempted
+  /// hold, or what its members may be owed together, whichever is most.
+  [[nodiscard]] GpuCount reserved_of(TenantIndex tenant) const {
+    return uses_[static_cast<std::size_t>(tenant)].reserved;
+  }
+  /// How many GPUs more may go to jobs of a tenant that may not be preempted, so that all guarantees can be met: what
+  /// the top tenants may be owed is at most the pool, and what any tenant may be owed within its limit. O(depth).
+  struct FixedRoom {
+    GpuCount gpus = 0;                                 ///< at least 0
+    std::optional<TenantIndex> within = std::nullopt;  ///< the group whose limit it is; nothing: the pool
+  };
+  [[nodiscard]] FixedRoom fixed_room(TenantIndex tenant) const;
+  /// Whether all guarantees can be met while the job runs. True for jobs that may be preempted.
+  [[nodiscard]] bool keeps_guarantees_reachable(JobIndex job) const;
+  /// GPUs asked for by submitted jobs that are not finished.
   [[nodiscard]] GpuCount asked_gpus() const { return asked_gpus_; }
   [[nodiscard]] std::int64_t unfinished_count() const { return unfinished_count_; }
   /// Seconds of progress up to now, and the part of it that a preemption now would keep.
@@ -109,19 +125,24 @@ class World {
  private:
   struct Use {
     GpuCount gpus = 0;
+    GpuCount fixed = 0;     ///< of jobs that may not be preempted; of groups: what their members may be owed
+    GpuCount reserved = 0;  ///< reserved_of
     Seconds since = 0;
     Int128 gpu_seconds = 0;
     Int128 borrowed_gpu_seconds = 0;
   };
   JobRecord& at(JobIndex job) { return records_[static_cast<std::size_t>(job)]; }
   void change_use(JobIndex job, GpuCount by);
+  void change_fixed(TenantIndex tenant, GpuCount by);
   void stop(JobIndex job);
 
   const Workload* workload_;
   Terms terms_;
   Seconds now_ = 0;
   GpuCount free_gpus_ = 0;
-  GpuCount asked_gpus_ = 0;  ///< of submitted jobs that are not finished
+  GpuCount fixed_gpus_ = 0;
+  GpuCount reserved_gpus_ = 0;  ///< of the top tenants
+  GpuCount asked_gpus_ = 0;     ///< of submitted jobs that are not finished
   std::vector<JobRecord> records_;
   std::vector<JobIndex> running_;
   std::vector<std::int32_t> running_place_;  ///< by job: its index in `running_`

@@ -96,11 +96,12 @@ void Worths::update(const World& world, Durations& durations, const std::vector<
   });
 }
 
-Worths::ServiceKey Worths::service_key(const Workload& workload, JobIndex index, bool is_within_guarantee) const {
+Worths::ServiceKey Worths::service_key(const Workload& workload, JobIndex index, const Standing& standing) const {
   const Job& job = workload.job(index);
+  if (standing.is_overdue) return {-job.priority, false, false, false, 0, job.submit, index};
   const Worth& worth = of(index);
   const double key = worth.is_urgent ? -worth.urgency : worth.rank;
-  return {-job.priority, !is_within_guarantee, !worth.is_urgent, key, job.submit, index};
+  return {-job.priority, true, !standing.is_within_guarantee, !worth.is_urgent, key, job.submit, index};
 }
 
 bool Worths::yields_before(const Workload& workload, JobIndex a, JobIndex b) const {

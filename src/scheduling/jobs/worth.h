@@ -33,10 +33,16 @@ class Worths {
   void update(const World& world, Durations& durations, const std::vector<JobIndex>& waiting);
 
   [[nodiscard]] const Worth& of(JobIndex job) const { return worths_[static_cast<std::size_t>(job)]; }
-  /// The smallest key is served first: priority, within a guarantee, urgency, rank, submit, row.
-  using ServiceKey = std::tuple<std::int64_t, bool, bool, double, Seconds, JobIndex>;
-  [[nodiscard]] ServiceKey service_key(const Workload& workload, JobIndex job, bool is_within_guarantee) const;
-  /// Whether `a` is preempted rather than `b`: the reverse order of service, including what each would lose.
+  /// What puts a job before others, whatever it is worth.
+  struct Standing {
+    bool is_overdue = false;  ///< it has waited for later ones as long as it may (wait_bound.h)
+    bool is_within_guarantee = false;
+  };
+  /// The least is served first: priority; overdue, the earliest submitted first; within a guarantee, urgency, rank,
+  /// submit, row.
+  using ServiceKey = std::tuple<std::int64_t, bool, bool, bool, double, Seconds, JobIndex>;
+  [[nodiscard]] ServiceKey service_key(const Workload& workload, JobIndex job, const Standing& standing) const;
+  /// Whether `a` is preempted rather than `b`: the same the other way round, with what each would lose.
   [[nodiscard]] bool yields_before(const Workload& workload, JobIndex a, JobIndex b) const;
 
  private:

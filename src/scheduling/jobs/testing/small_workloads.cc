@@ -86,7 +86,16 @@ Workload random_workload(Rng rng) {
     if (rng.below(5) == 0) job.deadline_s = job.submit_s + 2 * duration;
     jobs.push_back(std::move(job));
   }
-  return workload_of(std::move(jobs), gpus, tenants);
+  // Jobs with which a guarantee could never be met are refused.
+  std::vector<ListedJob> preemptible = jobs;
+  for (ListedJob& job : preemptible) job.is_preemptible = true;
+  Workload workload = workload_of(preemptible, gpus, tenants);
+  for (std::size_t i = 0; i < jobs.size(); ++i) workload.jobs[i].is_preemptible = jobs[i].is_preemptible;
+  const World empty_pool(workload, {});
+  for (const JobIndex job : indices_of<JobIndex>(workload.jobs)) {
+    if (!empty_pool.keeps_guarantees_reachable(job)) workload.jobs[static_cast<std::size_t>(job)].is_preemptible = true;
+  }
+  return workload;
 }
 
 Terms random_terms(Rng rng) {
