@@ -145,10 +145,18 @@ class TidyTest(unittest.TestCase):
                              "src/domain/mig/b.h": '#pragma once\n#include "domain/mig/a.h"\n'})
         self.assert_one(found, "cycle", "domain/mig/a.h -> domain/mig/b.h -> domain/mig/a.h")
 
+    def test_a_long_chain_of_includes(self):
+        def chain(files):
+            headers = {f"src/domain/mig/h{i}.h": f'#pragma once\n#include "domain/mig/h{i + 1}.h"\n' for i in range(1, files - 1)}
+            last = {f"src/domain/mig/h{files - 1}.h": "#pragma once\n"}
+            return {**headers, **last, "src/domain/mig/extra.cc": '#include "domain/mig/h1.h"\n'}
+        self.assertEqual(findings_of(chain(12)), [])
+        self.assert_one(findings_of(chain(13)), "depth src/domain/mig/extra.cc:1", "13 files, at most 12: domain/mig/extra.cc -> domain/mig/h1.h")
+
     def test_libraries(self):
         cases = [
             ("src/domain/mig/extra.cc", "#include <zlib.h>\n", "src/edges/files/ alone"),
-            ("src/domain/mig/extra.cc", "#include <nlohmann/json.hpp>\n", " and src/base/json_lines/flat_object_fuzz.cc and "),
+            ("src/domain/mig/extra.cc", "#include <nlohmann/json.hpp>\n", " and src/base/json_lines/flat_object_fuzz.cc alone"),
             ("src/domain/mig/extra.cc", "#include <gmpxx.h>\n", "src/base/core/ alone"),
             ("src/domain/mig/extra.cc", "#include <coin/Clp_C_Interface.h>\n", "src/base/solver/ alone"),
             ("src/domain/mig/extra.cc", "#include <gtest/gtest.h>\n", "files of tests"),

@@ -19,9 +19,10 @@
 #include "ledger/books/amount.h"
 #include "ledger/books/report.h"
 #include "ledger/events/event.h"
-#include "ledger/events/event_lines.h"
 
 namespace berth::ledger {
+
+struct EventLine;
 
 /// The ledger's decision on a well-formed line.
 enum class Verdict : std::uint8_t {

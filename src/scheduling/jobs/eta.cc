@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduling/jobs/moment.h"
+
 namespace berth::sched {
 namespace {
 

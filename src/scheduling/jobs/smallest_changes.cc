@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduling/jobs/moment.h"
 #include "scheduling/jobs/victim_search.h"
 
 namespace berth::sched {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "scheduling/jobs/moment.h"
+
 namespace berth::sched {
 namespace {
 

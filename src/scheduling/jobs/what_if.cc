@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "scheduling/jobs/moment.h"
+
 namespace berth::sched {
 namespace {
 

@@ -8,9 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduling/jobs/moment.h"
+#include "scheduling/jobs/workload.h"
 
 namespace berth::sched {
+
+class Simulation;
+struct Moment;
 
 enum class ChangeKind : std::uint8_t { kGpus, kLimit, kPriority, kPreempt };
 [[nodiscard]] std::string_view name_of(ChangeKind kind);

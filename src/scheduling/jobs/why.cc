@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduling/jobs/eta.h"
+#include "scheduling/jobs/moment.h"
 #include "scheduling/jobs/smallest_changes.h"
 #include "scheduling/jobs/why_message.h"
 

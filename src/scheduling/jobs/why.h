@@ -7,10 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduling/jobs/moment.h"
+#include "scheduling/jobs/policy_name.h"
 #include "scheduling/jobs/what_if.h"
 
 namespace berth::sched {
+
+class World;
+struct Moment;
 
 /// `kStartable`: it would start if the policy decided once more at this second, although nothing has happened at it.
 /// Not under policies with rounds: between two rounds the job waits for the next (`kRound`).

@@ -4,6 +4,8 @@
 
 #include "base/core/count_words.h"
 #include "base/core/figure_text.h"
+#include "scheduling/jobs/policy_name.h"
+#include "scheduling/jobs/world.h"
 
 namespace berth::sched {
 namespace {

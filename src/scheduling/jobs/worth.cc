@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduling/jobs/durations.h"
+
 namespace berth::sched {
 namespace {
 

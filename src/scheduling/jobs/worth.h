@@ -10,10 +10,11 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduling/jobs/durations.h"
 #include "scheduling/jobs/world.h"
 
 namespace berth::sched {
+
+class Durations;
 
 struct Worth {
   double rank = 0;     ///< lower goes first; GPU-seconds

@@ -13,7 +13,7 @@
 #include "sim/world/journal.h"
 #include "sim/world/order.h"
 #include "sim/world/solving.h"
-#include "sim/world/world.h"
+#include "sim/world/world_options.h"
 
 namespace berth::sim {
 

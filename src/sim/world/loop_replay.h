@@ -13,6 +13,7 @@
 #include "engine/loop/engine.h"
 #include "sim/world/order.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::sim {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/core/overloaded.h"
+#include "sim/world/world.h"
 #include "world/slices/reconcile.h"
 
 namespace berth::sim {

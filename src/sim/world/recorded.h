@@ -15,10 +15,12 @@
 #include "domain/values/scenario.h"
 #include "sim/world/journal.h"
 #include "sim/world/order.h"
-#include "sim/world/world.h"
 #include "sim/world/world_left.h"
+#include "sim/world/world_options.h"
 
 namespace berth::sim {
+
+class World;
 
 /// What a world was ordered, or what was seen of its devices: a GPU that is lost or back; a slice that is gone, which
 /// is destroyed if it still stands here. A service that is set keeps its name and its arrivals.

@@ -31,37 +31,13 @@
 #include "sim/world/simulated_driver.h"
 #include "sim/world/sm_time.h"
 #include "sim/world/world_memory.h"
+#include "sim/world/world_options.h"
 #include "world/slices/busy_table.h"
 #include "world/slices/device_memory.h"
 #include "world/slices/outside_driver.h"
 #include "world/slices/slice_table.h"
 
 namespace berth::sim {
-
-/// Who carries out creations and destructions of slices.
-enum class Devices {
-  kSimulated,  ///< SimulatedDriver: the scenario's times, with injected faults
-  kOutside,    ///< world::OutsideDriver: devices outside, which World::device_actions are for
-};
-
-struct WorldOptions {
-  Sharing sharing = Sharing::kTimeSlices;
-  Dispatch dispatch = Dispatch::kPull;
-  /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
-  /// fast and approximate.
-  bool is_rough = false;
-  /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
-  bool has_load = true;
-  Devices devices = Devices::kSimulated;
-  /// The world does not end with the longest window; windows with `repeat: true` start again.
-  bool is_endless = false;
-  /// Sees each second of each service, with what the engine does not see. May be empty.
-  std::function<void(const MeasuredSecond&)> second_measured = {};
-  /// Only GPUs below that are there at second 0, of a fleet that may grow and shrink; absent: all.
-  std::optional<std::uint32_t> gpus_at_start = {};
-  /// Only this service gets requests and retraining (hindsight searches replay services one by one).
-  std::optional<ServiceId> only;
-};
 
 /// Entries of the tables that have one per object that comes and goes; tests check that they do not grow with time
 /// (README.md says what bounds each).

@@ -7,6 +7,7 @@
 
 #include "domain/values/slice.h"
 #include "sim/world/world_memory.h"
+#include "world/slices/device_memory.h"
 
 namespace berth::sim {
 

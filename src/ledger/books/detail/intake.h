@@ -19,6 +19,7 @@
 #include "ledger/books/detail/id_table.h"
 #include "ledger/books/detail/names.h"
 #include "ledger/books/detail/price_book.h"
+#include "ledger/events/event_lines.h"
 #include "ledger/events/event_reader.h"
 
 namespace berth::ledger::detail {

@@ -9,6 +9,7 @@
 
 #include "ledger/books/books.h"
 #include "ledger/books/report.h"
+#include "ledger/events/event_lines.h"
 #include "ledger/events/event_reader.h"
 
 namespace berth::ledger::testing {

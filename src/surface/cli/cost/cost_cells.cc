@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "surface/cli/cost/cost_options.h"
+
 namespace berth::cli {
 namespace {
 

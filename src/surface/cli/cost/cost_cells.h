@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "ledger/books/books.h"
-#include "surface/cli/cost/cost_options.h"
 
 namespace berth::cli {
+
+struct WhyQuestion;
 
 /// A part of a cell, with texts of its own.
 struct CostCell {

@@ -1,0 +1,39 @@
+/// What a simulated world is to be like.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "domain/values/scenario.h"
+#include "domain/values/serving_modes.h"
+#include "sim/world/service_meter.h"
+
+namespace berth::sim {
+
+/// Who carries out creations and destructions of slices.
+enum class Devices {
+  kSimulated,  ///< SimulatedDriver: the scenario's times, with injected faults
+  kOutside,    ///< world::OutsideDriver: devices outside, which World::device_actions are for
+};
+
+struct WorldOptions {
+  Sharing sharing = Sharing::kTimeSlices;
+  Dispatch dispatch = Dispatch::kPull;
+  /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
+  /// fast and approximate.
+  bool is_rough = false;
+  /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
+  bool has_load = true;
+  Devices devices = Devices::kSimulated;
+  /// The world does not end with the longest window; windows with `repeat: true` start again.
+  bool is_endless = false;
+  /// Sees each second of each service, with what the engine does not see. May be empty.
+  std::function<void(const MeasuredSecond&)> second_measured = {};
+  /// Only GPUs below that are there at second 0, of a fleet that may grow and shrink; absent: all.
+  std::optional<std::uint32_t> gpus_at_start = {};
+  /// Only this service gets requests and retraining (hindsight searches replay services one by one).
+  std::optional<ServiceId> only;
+};
+
+}  // namespace berth::sim
