@@ -17,6 +17,7 @@
 #include "apps/up/up_parts.h"
 #include "domain/ports/http_server.h"
 #include "live/folder/recorded_files.h"
+#include "live/session/session.h"
 
 namespace berth::up {
 namespace {

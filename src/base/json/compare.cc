@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "base/json/values.h"
+#include "base/json/tree.h"
 
 namespace berth::json {
 namespace {

@@ -22,7 +22,7 @@
 #include "base/core/decimal.h"
 #include "base/core/fields.h"
 #include "base/core/instant.h"
-#include "base/json/values.h"
+#include "base/json/tree.h"
 #include "base/json/writer.h"
 
 namespace berth::journal {

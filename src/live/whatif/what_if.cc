@@ -10,6 +10,7 @@
 
 #include "base/core/ensure.h"
 #include "live/whatif/remarks.h"
+#include "sim/world/world.h"
 #include "world/slices/device_memory.h"
 
 namespace berth::whatif {

@@ -13,6 +13,7 @@
 #include "live/session/session.h"
 #include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
+#include "sim/world/world.h"
 
 namespace berth::whatif {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "scheduling/jobs/moment.h"
 #include "scheduling/jobs/slot.h"
 #include "scheduling/jobs/testing/small_workloads.h"
 #include "scheduling/jobs/why.h"

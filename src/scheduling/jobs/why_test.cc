@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/core/ensure.h"
+#include "scheduling/jobs/moment.h"
 #include "scheduling/jobs/slot.h"
 #include "scheduling/jobs/testing/small_workloads.h"
 

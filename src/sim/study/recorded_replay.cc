@@ -8,6 +8,7 @@
 #include "sim/measure/figures.h"
 #include "sim/measure/timeline.h"
 #include "sim/study/replay_notes.h"
+#include "sim/world/world.h"
 
 namespace berth::study {
 

@@ -12,7 +12,7 @@
 
 #include "base/json/compare.h"
 #include "base/json/document.h"
-#include "base/json/values.h"
+#include "base/json/tree.h"
 #include "base/yaml/reader.h"
 #include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"

@@ -48,9 +48,9 @@ template <class Check, class Run>
 struct Program {
   std::string name;
   std::string help;
-  std::string version;      ///< what --version prints
-  std::string footer;       ///< the end of its help
-  std::string first_steps;  ///< what to type first, for whoever names no verb
+  std::string version;           ///< what --version prints
+  std::string footer;            ///< the end of its help
+  std::string first_steps = {};  ///< what to type first, for whoever names no verb
   std::vector<Verb> verbs;
 };
 

@@ -1,4 +1,4 @@
-#include "base/json/values.h"
+#include "base/json/tree.h"
 
 #include <gtest/gtest.h>
 
