@@ -21,8 +21,8 @@ constexpr const char* kProgramHelp =
 
 constexpr const char* kFirstSteps =
     "Begin with one of these:\n"
-    "  berth up                       a demo on simulated GPUs, with a page in the browser\n"
-    "  berth up --world local         watches this machine's GPUs, and changes nothing\n"
+    "  berth up                       a demo on simulated GPUs, with a page\n"
+    "  berth up --world local         this machine's GPUs, watched, not changed\n"
     "  berth mig layouts --gpu H100-80GB-SXM5\n"
     "                                 how one of your GPUs can be partitioned\n"
     "  berth pack --help              the fewest GPUs for your models and rates\n"
