@@ -93,7 +93,7 @@ class Decimal {
   /// Sets the value from a fraction in lowest terms. Returns false if the text is not one.
   bool read_fraction(std::string_view fraction);
 
-  mpq_t value_;  ///< in lowest terms
+  mpq_t value_{};  ///< in lowest terms
 };
 
 }  // namespace berth
