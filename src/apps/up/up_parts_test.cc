@@ -84,7 +84,7 @@ class UpPartsTest : public ::testing::Test {
   /// All that was written there.
   [[nodiscard]] static std::string text_of(std::FILE* stream) {
     std::string text;
-    std::rewind(stream);
+    EXPECT_EQ(std::fseek(stream, 0, SEEK_SET), 0);
     for (int byte = std::fgetc(stream); byte != EOF; byte = std::fgetc(stream)) text += static_cast<char>(byte);
     return text;
   }

@@ -13,9 +13,7 @@ void Value::write(Writer& json) const {
                         },
                         [&](const Object& members) {
                           json.open_object();
-                          for (const Member& member : members) {
-                            member.value.write(json.key(member.key));
-                          }
+                          for (const auto& [key, value] : members) value.write(json.key(key));
                           json.close_object();
                         },
                         [&](const auto& scalar) { json.value(scalar); }},

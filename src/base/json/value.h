@@ -24,7 +24,7 @@ class Value {
     std::string decimal;
   };
   using List = std::vector<Value>;
-  struct Member;
+  using Member = std::pair<std::string, Value>;  ///< a key, and its value
   using Object = std::vector<Member>;
 
   Value(std::nullptr_t = nullptr) {}
@@ -39,7 +39,7 @@ class Value {
   Value(std::string_view text) : value_(std::string(text)) {}
   Value(const char* text) : value_(std::string(text)) {}
   Value(List items) : value_(std::move(items)) {}
-  Value(Object members);
+  Value(Object members) : value_(std::move(members)) {}
   template <class T>
   Value(const std::optional<T>& value) : Value(value ? Value(*value) : Value()) {}
 
@@ -52,12 +52,5 @@ class Value {
  private:
   std::variant<std::nullptr_t, bool, Int128, double, Number, std::string, List, Object> value_;
 };
-
-struct Value::Member {
-  std::string key;
-  Value value;
-};
-
-inline Value::Value(Object members) : value_(std::move(members)) {}
 
 }  // namespace berth::json
