@@ -32,7 +32,7 @@ class Session;
 /// How long a start waits for the first reading of each GPU.
 inline constexpr std::chrono::seconds kFirstReadingPatience{10};
 
-/// Whether, and through whom, GPUs may be changed.
+/// Whether GPUs may be changed, and the agent that changes them.
 struct LocalManagement {
   bool is_wanted = false;                     ///< --manage-gpus
   bool is_dry_run = false;                    ///< --dry-run: no GPU agent is needed

@@ -436,8 +436,7 @@ class History {
 void expect_full(const std::map<EventKind, std::int64_t>& counts, const std::set<sim::FaultKind>& faults) {
   EXPECT_EQ(faults.size(), static_cast<std::size_t>(sim::FaultKind::kClear) + 1) << "a kind of fault is never drawn";
   for (int kind = 0; kind <= static_cast<int>(EventKind::kFaultCleared); ++kind) {
-    if (static_cast<EventKind>(kind) == EventKind::kGpuSeen)
-      continue;  // only for real GPUs, like all kinds after the last
+    if (static_cast<EventKind>(kind) == EventKind::kGpuSeen) continue;  // for real GPUs, like all kinds after the last
     const auto known = counts.find(static_cast<EventKind>(kind));
     const bool is_seen = known != counts.end() && known->second > 0;
     EXPECT_TRUE(is_seen) << event_word(static_cast<EventKind>(kind)) << " never happens";

@@ -24,8 +24,8 @@ inline constexpr std::size_t kMinuteSeconds = 60;
 inline constexpr std::int64_t kTargetSecondsMax = 60;
 
 /// The outcomes of requests that arrived in the latest seconds whose latency target has passed, at most 60 seconds. A
-/// request of these seconds that is not answered in time by now never will be, so in_time / requests is exact. in_time
-/// + late + dropped <= requests; the rest still waits. Percentiles are of the answers given in the last 60 s.
+/// request of these seconds that is not answered in time by now never will be, so in_time / requests is exact. The rest
+/// still waits: in_time + late + dropped <= requests. Percentiles are of the answers given in the last 60 s.
 struct MinuteFigures {
   std::int64_t seconds = 0;   ///< of arrival, in the window
   std::int64_t requests = 0;  ///< arrived in them

@@ -34,17 +34,17 @@ namespace berth::live {
 ///   (arrives) -- it needs approval ------------------> awaiting approval
 ///   awaiting approval -- approved -------------------> acting
 ///   awaiting approval -- not approved in time -------> expired
-///   awaiting approval -- what it stands on changes --> superseded
+///   awaiting approval -- its basis changes ----------> superseded
 ///   acting            -- its last action ends -------> done
 enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpired, kRefused, kSuperseded };
 
 /// Legal transitions of an action. It is intended when its plan takes effect, and handed to the world at once:
 ///
-///   (arrives) -- its plan acts ----------------------> running
+///   (arrives) -- its plan takes effect --------------> running
 ///   (arrives) -- its plan waits for approval --------> planned
 ///   (arrives) -- the facts of its GPU changed -------> dropped
-///   planned   -- its plan acts ----------------------> running
-///   planned   -- its plan never acts ----------------> dropped
+///   planned   -- its plan takes effect --------------> running
+///   planned   -- its plan never takes effect --------> dropped
 ///   running   -- the world reports that it is done --> done
 ///   running   -- its GPU is lost --------------------> failed
 ///   running   -- the world reports that it failed ---> failed

@@ -295,7 +295,7 @@ class Session {
   void on_unseen_gone(GpuId gpu, const world::DeviceMemory& device, const std::set<Slice>& created, Instant at);
   void on_unseen_there(const world::DeviceMemory& device, const std::set<Slice>& created, Instant at);
 
-  /// From now on a proposal waits, for as long as proposals do.
+  /// From now on a proposal waits, for kProposalWait; without a limit this has no effect.
   void wait_for_approval(std::uint64_t plan);
   /// From now on plans use measured times, where that is worthwhile.
   void learn_time(const ChangeKind& change);

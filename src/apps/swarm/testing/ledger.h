@@ -59,7 +59,7 @@ class Ledger {
   struct Counts {
     std::int64_t acknowledged = 0;  ///< orders
     std::int64_t refused = 0;
-    std::int64_t unanswered = 0;       ///< killed first
+    std::int64_t unanswered = 0;       ///< the process was killed first
     std::int64_t unanswered_done = 0;  ///< of these, carried out
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
@@ -73,7 +73,7 @@ class Ledger {
   Ordered ordered_;
   std::uint64_t key_count_ = 0;
   std::map<Sha256, std::string> answers_;  ///< answers that clients got, by key
-  /// Killed first, or refused by a failing disk, which may still have kept them after a restart. In order.
+  /// The process was killed first, or a failing disk refused them, which may still have kept them. In order.
   std::vector<Unanswered> unanswered_;
   Counts counts_;
 };
