@@ -14,7 +14,7 @@ namespace berth::up {
 
 struct UpParts;
 
-/// The results of searches that begin before the first thread.
+/// What was found, or begun, before the first thread.
 struct DeviceAccess {
   std::optional<edges::HandsFound> hands = std::nullopt;  ///< absent: no GPU may be changed
   /// Borrowed. Started if the world may be local; outlives the parts.

@@ -28,7 +28,7 @@ Result<void> close_journal(edges::RunJournalFile& journal) {
   return journal.file->commit();
 }
 
-/// The session can be saved only without an open question, so waits shortly for its answer.
+/// The session can be saved only without an open question, so this waits briefly for its answer.
 void take_last_answer(UpParts& parts) {
   constexpr std::chrono::seconds kPatience{1};
   const bool is_awaited =

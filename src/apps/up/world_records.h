@@ -35,8 +35,8 @@ class WorldRecords {
   /// `is_paced`: the world has a clock that clients see. `wall` is borrowed. `err` gets warnings.
   WorldRecords(std::string folder, bool is_paced, const SteadyWallClock& wall, std::FILE* err);
 
-  /// Opens all of it for writing; a new world begins here. Both files are checked before anything begins, and neither
-  /// is changed if one is refused.
+  /// Opens all of it for writing; a new world begins here. Both files are opened before anything begins, and neither is
+  /// changed if one is refused.
   [[nodiscard]] Result<void> open(const live::FolderWorld& world);
   /// The memory of the devices of a world that continues. Absent: it is new.
   [[nodiscard]] std::optional<sim::WorldLeft> take_left() { return std::exchange(left_, std::nullopt); }

@@ -21,7 +21,7 @@ void EntryEmitter::emit(Entry entry) {
 
 void EntryEmitter::announce(Instant at) {
   has_news_ = true;
-  // A plain step is implied only at earlier instants than the entry.
+  // An entry implies plain steps only at earlier instants.
   const auto plain_step = std::exchange(plain_step_, std::nullopt);
   if (plain_step == at) listener_.entry({.at = at, .what = Advanced{}});
 }

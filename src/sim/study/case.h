@@ -29,7 +29,7 @@ struct CaseOptions {
 struct CaseStep {
   std::string name;
   bool is_hindsight = false;
-  std::optional<std::string> infeasible = std::nullopt;  ///< why the step is impossible; it then has no figures
+  std::optional<std::string> infeasible = std::nullopt;  ///< why the step is impossible; ignore its figures then
   bool holds = false;                                    ///< every service keeps the attainment
   std::string how = {};                                  ///< the numbers and settings found
   double gpus_mean = 0;

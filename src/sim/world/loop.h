@@ -73,8 +73,8 @@ class Loop {
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
   /// engine for what is new. Requires: not over, awaits no answer.
   void advance() { static_cast<void>(advance(next_stop())); }
-  /// Advances to `until`, or until something happens that the engine should see. Returns whether the engine made its
-  /// step. Requires: not over, awaits no answer, now <= until.
+  /// The same, but at most to `until`; if that comes first, only the world advances. Returns whether the engine made
+  /// its step. Requires: not over, awaits no answer, now <= until.
   bool advance(Instant until);
   /// The next whole second, or the next solution that is known.
   [[nodiscard]] Instant next_stop() const;

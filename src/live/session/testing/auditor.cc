@@ -216,7 +216,7 @@ void Auditor::check_approval(const LoggedEvent& event, const AuditedPlan& plan, 
   gpu(action_of(event.message).slice.gpu).was_changed = true;
 }
 
-/// Only an action that never began may be dropped; one that failed has a second event, about its slice.
+/// An action that never began may end only as dropped; one that failed has a second event, about its slice.
 void Auditor::read_action_end(const LoggedEvent& event) {
   const ActionWords action = action_of(event.message);
   const auto running = running_.find({event.object.name, action.number});
