@@ -36,7 +36,7 @@ std::string line_of(std::uint64_t seed, const World& world) {
   return text;
 }
 
-/// For whoever looks into a seed: its events, and what the world went through between them.
+/// For debugging a seed: its events, and what happened in the world between them.
 void write_told(const World& world) {
   const char* path = std::getenv("BERTH_SWARM_TOLD");
   if (path != nullptr) std::ofstream(path) << world.diary() << world.told();
@@ -51,11 +51,11 @@ void expect_recovery(std::uint64_t seed) {
   write_told(world);
 }
 
-/// Seeds that found something once.
+/// Seeds that once found a bug.
 constexpr std::array kFailedOnce = {
     std::uint64_t{2026},  // a pinned slice was given to its service on a GPU that had just been cordoned
-    std::uint64_t{7},     // a power cut that was on its way when everything was healed counted as a world that stands
-    std::uint64_t{5008},  // planning paused itself after the end of trouble, and the check took it for an order
+    std::uint64_t{7},     // a power cut scheduled before the healing counted as a world without progress
+    std::uint64_t{5008},  // planning paused itself after the trouble ended, and the check took it for an order
 };
 
 TEST(Swarm, WorldsThatOnceDidNotRecoverDo) {

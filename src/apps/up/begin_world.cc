@@ -33,7 +33,7 @@ Result<void> begin_anew(UpParts& parts) {
   return {};
 }
 
-/// Goes on where the process before ended.
+/// Continues where the previous process ended.
 Result<void> go_on(UpParts& parts) {
   const live::History history = std::move(*std::exchange(parts.world.history, std::nullopt));
   if (!history.session && history.entries.empty()) return begin_anew(parts);
@@ -52,7 +52,7 @@ Result<void> go_on(UpParts& parts) {
   if (parts.local) parts.local->adopt(left);
   parts.session->repeat(history.entries, left.world.orders);
   const auto seconds = parts.series->begin(std::max(parts.session->now(), left.world.now).second());
-  if (parts.request.has_load) parts.session->restore_figures(seconds);  // without load nothing follows them
+  if (parts.request.has_load) parts.session->restore_figures(seconds);  // without load no figures follow them
   parts.session->resume(std::move(left));
   if (parts.local) parts.local->tell_notes(*parts.session);
   return {};

@@ -1,4 +1,4 @@
-/// The world begins, or goes on where the process before ended.
+/// Begins the world, or continues it where the previous process ended.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@ namespace berth::up {
 
 struct UpParts;
 
-/// The first layout is in place at second 0: its question is answered before the clock starts. Returns the exit status
-/// if a signal came meanwhile. Requires: build_parts.
+/// Puts the first layout in place at second 0: its question is answered before the clock starts. Returns the exit
+/// status if a signal arrived meanwhile. Requires: build_parts.
 [[nodiscard]] Result<std::optional<int>> begin_world(UpParts& parts, const HeldSignals& signals);
 
 }  // namespace berth::up

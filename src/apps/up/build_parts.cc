@@ -55,7 +55,7 @@ std::optional<std::string> follow_boot(UpParts& parts) {
   return *std::move(boot);
 }
 
-/// Who may change GPUs, as it was found before the first thread.
+/// The access to GPUs that was found before the first thread.
 live::LocalManagement management(UpParts& parts) {
   live::LocalManagement management{.is_wanted = parts.request.manage_gpus, .is_dry_run = parts.request.is_dry_run};
   management.gpus = parts.request.manage;
@@ -72,7 +72,7 @@ live::LocalManagement management(UpParts& parts) {
   return management;
 }
 
-/// Absent: the folder has none, or an empty one.
+/// Absent: the folder has no journal, or an empty one.
 Result<std::unique_ptr<JournalReader>> open_journal(const std::string& path) {
   const auto is_new = edges::is_sqlite_store_new(path);
   if (!is_new) return live::failed(is_new.error());
@@ -82,7 +82,7 @@ Result<std::unique_ptr<JournalReader>> open_journal(const std::string& path) {
   return std::move(*reader);
 }
 
-/// Which world it is, and for a local one the GPUs of this machine.
+/// Finds out which world it is, and for a local one the GPUs of this machine.
 Result<void> find_devices_and_world(UpParts& parts) {
   edges::LocalMachine machine;
   if (parts.request.world != live::WorldKind::kSimulated) {
@@ -113,7 +113,7 @@ Result<void> find_devices_and_world(UpParts& parts) {
   return {};
 }
 
-/// What the session reports, to the parts that record it or carry it on.
+/// Passes the session's reports to the parts that record them or act on them.
 live::SessionListener listener_of(UpParts& parts) {
   live::SessionListener listener;
   listener.wall_clock = [&parts] { return parts.wall.now_us(); };
@@ -180,7 +180,7 @@ void open_series(UpParts& parts) {
   parts.series->keep(series_seconds(parts.retention));
 }
 
-/// All that can be refused before anything is recorded.
+/// Everything that can fail before anything is recorded.
 Result<void> prepare_parts(UpParts& parts) {
   if (auto found = find_devices_and_world(parts); !found) return found;
   return make_session(parts);

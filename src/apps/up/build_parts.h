@@ -1,4 +1,4 @@
-/// Makes the parts of a running `berth up` that are there before its world begins.
+/// Makes the parts of a running `berth up` that exist before its world begins.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ namespace berth::up {
 
 struct UpParts;
 
-/// What was found, or is begun, before there was a thread.
+/// What was found, or begun, before the first thread.
 struct DeviceAccess {
   std::optional<edges::HandsFound> hands = std::nullopt;  ///< absent: no GPU may be changed
-  /// Borrowed. It is begun in a world that may be local, and outlives the parts.
+  /// Borrowed. Started if the world may be local; outlives the parts.
   std::optional<edges::MachineSearch>* search = nullptr;
 };
 
-/// In this order: the folder, the devices, the world, the session, the journal of the run, the records, the series.
-/// What can be refused is refused before anything is recorded, and a folder that was made for it is removed again.
+/// In this order: the folder, the devices, the world, the session, the journal of the run, the records, the series. All
+/// checks come before anything is recorded; if one fails, a folder created for the start is removed again.
 [[nodiscard]] Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
                                                            DeviceAccess devices);
 

@@ -13,7 +13,7 @@
 namespace berth::up {
 namespace {
 
-/// What is in force of the keys that SIGHUP applies. Requires: the lock is held, or nothing runs yet.
+/// Logs the values in force of the keys that SIGHUP applies. Requires: the lock is held, or nothing runs yet.
 void log_config(UpParts& parts, const std::string& path) {
   log_fields(parts.outside.err, "config", [&](json::Writer& json) {
     json.member("file", path).open_object("retention");
@@ -23,7 +23,7 @@ void log_config(UpParts& parts, const std::string& path) {
   });
 }
 
-/// Puts into force what can change while it runs.
+/// Applies the keys that can change at run time.
 void apply_config(UpParts& parts, const live::RereadConfig& read) {
   const std::scoped_lock turn(parts.turn);
   const std::scoped_lock hold(parts.lock);

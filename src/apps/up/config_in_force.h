@@ -1,15 +1,15 @@
-/// What of the configuration file is in force while a `berth up` runs.
+/// The parts of the configuration file that are in force while a `berth up` runs.
 #pragma once
 
 namespace berth::up {
 
 struct UpParts;
 
-/// Says what is in force at the start. Nothing runs yet.
+/// Logs what is in force at the start. To be called before anything runs.
 void log_start_of_config(UpParts& parts);
 
-/// Reads the configuration file again. An invalid one changes nothing; of a valid one, lines say what it does not
-/// change.
+/// Reads the configuration file again. An invalid file changes nothing; for a valid one, lines report the keys that do
+/// not take effect.
 void reload_config(UpParts& parts);
 
 }  // namespace berth::up

@@ -19,7 +19,7 @@ HeldSignals::HeldSignals() {
   sigaddset(&signals_, SIGTERM);
   sigemptyset(&reload_);
   sigaddset(&reload_, SIGHUP);
-  // Under nohup it would be ignored, and never come.
+  // Under nohup SIGHUP would be ignored, and never arrive.
   sigaction(SIGHUP, nullptr, &on_reload_before_);
   signal(SIGHUP, SIG_DFL);
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
@@ -27,7 +27,7 @@ HeldSignals::HeldSignals() {
 }
 
 HeldSignals::~HeldSignals() {
-  while (taken() || is_reload_asked()) continue;  // what came during the end changes nothing about it
+  while (taken() || is_reload_asked()) continue;  // signals that arrive during shutdown have no effect
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   sigaction(SIGHUP, &on_reload_before_, nullptr);
 }

@@ -7,8 +7,8 @@
 
 namespace berth::up {
 
-/// While it exists, SIGINT and SIGTERM are kept for `taken`, and SIGHUP for `is_reload_asked`. To be made before any
-/// thread.
+/// While it exists, SIGINT and SIGTERM are kept for `taken`, and SIGHUP for `is_reload_asked`. To be made before the
+/// first thread.
 class HeldSignals {
  public:
   HeldSignals();
@@ -16,9 +16,9 @@ class HeldSignals {
   HeldSignals& operator=(const HeldSignals&) = delete;
   ~HeldSignals();
 
-  /// A signal to stop that came, if any; does not wait.
+  /// A stop signal that arrived, if any; does not wait.
   [[nodiscard]] std::optional<int> taken() const;
-  /// Whether SIGHUP came since the last call; does not wait.
+  /// Whether SIGHUP arrived since the last call; does not wait.
   [[nodiscard]] bool is_reload_asked() const;
 
  private:

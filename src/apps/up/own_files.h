@@ -1,11 +1,11 @@
-/// Files that are made for their owner alone.
+/// Files that only their owner can read.
 #pragma once
 
 #include <sys/stat.h>
 
 namespace berth::up {
 
-/// While it exists, files are made for their owner alone; also those of other threads.
+/// While it exists, new files of all threads are accessible to their owner only.
 class OwnFilesOnly {
  public:
   OwnFilesOnly() : before_(::umask(S_IRWXG | S_IRWXO)) {}

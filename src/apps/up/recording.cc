@@ -14,7 +14,7 @@
 namespace berth::up {
 namespace {
 
-/// Those to which services refer.
+/// The blobs to which services refer.
 std::set<Sha256> used_blobs(UpParts& parts) {
   std::set<Sha256> used;
   for (const auto& [name, service] : parts.session->catalog().services) {
@@ -48,7 +48,7 @@ bool begin_snapshot(UpParts& parts) {
   std::string bytes = live::snapshot_bytes(parts.world.beginning, parts.world.files, parts.session->save());
   const bool has_usage = !parts.recorder().pending_usage().empty();
   parts.saving = parts.recorder().draft_snapshot(live::snapshot_format(parts.world.files), std::move(bytes));
-  if (has_usage) end_snapshot(parts, parts.recorder().append(*parts.saving));  // readers would miss it meanwhile
+  if (has_usage) end_snapshot(parts, parts.recorder().append(*parts.saving));  // else readers would miss it
   return parts.saving.has_value();
 }
 

@@ -10,17 +10,17 @@ namespace berth::up {
 
 struct UpParts;
 
-/// Usage that is over. Under the session's lock.
+/// Keeps usage that is over, to be recorded. Under the session's lock.
 void note_usage(UpParts& parts, const live::UsageInterval& interval);
 
-/// Records soon what was told. Under the lock.
+/// Records soon what was emitted. Under the lock.
 void record_news(UpParts& parts);
 
-/// Saves the world: the next start repeats what comes after it. Nothing runs any more.
+/// Saves the world: the next start repeats only later entries. To be called when nothing runs any more.
 void save_snapshot(UpParts& parts);
 
-/// The same in two steps, with `append` of `parts.saving` between them, which may be done without the lock. The first
-/// returns whether there is a snapshot to be appended; until the session changes readers have nothing to record.
+/// The same in two steps, with `append` of `parts.saving` between them, which needs no lock. The first returns whether
+/// there is a snapshot to append; until the session changes readers have nothing to record.
 [[nodiscard]] bool begin_snapshot(UpParts& parts);
 void end_snapshot(UpParts& parts, const StoreResult<std::uint64_t>& appended);
 

@@ -30,24 +30,25 @@ constexpr int kFailedStatus = 1;
 constexpr int kInfeasibleStatus = 2;
 constexpr std::chrono::milliseconds kPollPause{100};
 
-/// Plans and long lists are large and live shortly. glibc would soon take them from the same memory as small values
-/// that stay (it raises its threshold by itself), which then keep all of it, and separately for most threads: in 15
-/// minutes of busy clients twice the memory.
+/// Plans and long lists are large and short-lived. By default glibc raises its threshold and soon allocates them among
+/// small long-lived values, which then keep all of that memory, separately for most threads: twice the memory within 15
+/// minutes of busy clients.
 void return_large_blocks_at_once() {
-  constexpr int kLargeBytes = 128 * 1024;  // where glibc begins
-  constexpr int kArenas = 4;               // of small values
+  constexpr int kLargeBytes = 128 * 1024;  // glibc's initial threshold
+  constexpr int kArenas = 4;               // for small values
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBytes);
   mallopt(M_ARENA_MAX, kArenas);
 }
 
-/// Ends the process without waiting for its threads: what must be kept is kept already.
+/// Ends the process without waiting for its threads: what must be kept is already stored.
 [[noreturn]] void leave_at_once(int status) {
   std::fflush(nullptr);
   _exit(status);
 }
 
-/// Those who change GPUs, if any may be changed. Afterwards this process may change none. Nothing: none may be.
+/// The GPU agent, if any GPU may be changed. Afterwards this process cannot change one itself. Nothing: none may be
+/// changed.
 Result<std::optional<edges::HandsFound>> find_hands(const live::UpRequest& request) {
   const bool is_needed = request.manage_gpus && !request.is_dry_run && request.world != live::WorldKind::kSimulated;
   if (!is_needed) return std::nullopt;
@@ -73,7 +74,7 @@ int wait_until_over(UpParts& parts, const HeldSignals& signals) {
     }
     if (const auto signal = signals.taken()) return status_of(parts, *signal);
     if (signals.is_reload_asked()) reload_config(parts);
-    if (has_journal_failed(parts)) return kFailedStatus;  // closing it tells why
+    if (has_journal_failed(parts)) return kFailedStatus;  // closing it reports why
   }
 }
 
@@ -89,7 +90,7 @@ Result<int> run_parts(UpParts& parts, const HeldSignals& signals) {
 
 int run_up(const live::UpRequest& request, const UpOutside& outside) {
   return_large_blocks_at_once();
-  const HeldSignals signals;  // before any thread
+  const HeldSignals signals;  // before the first thread
   auto hands = find_hands(request);
   if (!hands) return outside.report_failure(hands.error());
   std::optional<edges::MachineSearch> search;
@@ -98,7 +99,7 @@ int run_up(const live::UpRequest& request, const UpOutside& outside) {
     auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search});
     const Result<int> ended = parts ? run_parts(**parts, signals) : pass_on(parts.error());
     status = ended ? *ended : outside.report_failure(ended.error());
-    // It may be searched for a plan as long as it likes.
+    // The solver may search for a plan for an unlimited time.
     if (parts && (*parts)->solver.is_solving()) leave_at_once(status);
   }
   if (search && search->is_running()) leave_at_once(status);  // the driver hangs

@@ -1,4 +1,4 @@
-/// Runs `berth up` until it is asked to stop.
+/// Runs `berth up` until it is stopped.
 #pragma once
 
 #include "apps/up/up_outside.h"
@@ -6,9 +6,9 @@
 
 namespace berth::up {
 
-/// The exit status. Prints one line on `outside.out` when it answers requests; all else goes to `outside.err` as JSON
-/// lines, except the message with which it fails to begin, which `outside.report_failure` prints. Does not return while
-/// a plan is searched for or a driver hangs: then it ends the process.
+/// Returns the exit status. Prints one line on `outside.out` when it answers requests; everything else goes to
+/// `outside.err` as JSON lines, except the reason why it cannot start, which `outside.report_failure` prints. If a
+/// solver still searches or a driver hangs, it ends the process instead of returning.
 [[nodiscard]] int run_up(const live::UpRequest& request, const UpOutside& outside);
 
 }  // namespace berth::up

@@ -10,7 +10,7 @@
 namespace berth::up {
 namespace {
 
-/// A ring of less is of no use.
+/// A smaller ring is useless.
 constexpr std::int64_t kSeriesBytesMin = std::int64_t{1} << 20U;
 
 }  // namespace

@@ -57,7 +57,7 @@ api::BlobStore blob_store(UpParts& parts) {
       .read = [&parts](const Sha256& blob) { return parts.blobs->read(blob); }};
 }
 
-/// Flushes first, so that clients never see usage that a kill would lose.
+/// Flushes first, so that clients never see usage that a crash would lose.
 api::UsageStore usage_store(UpParts& parts) {
   return {.unrecorded =
               [&parts] {

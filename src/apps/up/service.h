@@ -7,7 +7,7 @@ namespace berth::up {
 
 struct UpParts;
 
-/// Makes the driver, the API, the queues and the server, and starts them; says so on `out` when requests are answered.
+/// Makes and starts the driver, the API, the queues and the server; prints a line on `out` when requests are answered.
 /// Requires: begin_world.
 [[nodiscard]] Result<void> start_service(UpParts& parts);
 

@@ -28,7 +28,7 @@ Result<void> close_journal(edges::RunJournalFile& journal) {
   return journal.file->commit();
 }
 
-/// Without an open question it can be saved. One that is soon answered is waited for.
+/// The session can be saved only without an open question, so this waits briefly for its answer.
 void take_last_answer(UpParts& parts) {
   constexpr std::chrono::seconds kPatience{1};
   const bool is_awaited =
@@ -48,7 +48,7 @@ int status_of(UpParts& parts, int signal) {
 
 Result<int> stop_world(UpParts& parts, int status) {
   if (parts.blobs) parts.blobs->stop();
-  if (parts.writes) parts.writes->stop();  // what was sent is carried out and answered
+  if (parts.writes) parts.writes->stop();  // requests received are carried out and answered
   if (parts.server) parts.server->stop();
   if (parts.driver) parts.driver->stop();
   if (parts.local) parts.local->stop();  // its threads wake the driver
@@ -59,7 +59,7 @@ Result<int> stop_world(UpParts& parts, int status) {
   parts.series->stop();
   if (const auto failure = parts.recorder().flush()) log_error(parts.outside.err, *failure);
   const auto closed = close_journal(parts.run_journal);
-  parts.run_journal = edges::RunJournalFile();  // one that could not be kept leaves no file
+  parts.run_journal = edges::RunJournalFile();  // a journal that could not be kept leaves no file
   if (!closed) return fail(ErrorCode::kUnavailable, closed.error().message);
   return status;
 }

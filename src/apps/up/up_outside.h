@@ -1,4 +1,4 @@
-/// What the program that runs `berth up` hands in.
+/// What the program provides to `berth up`.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ namespace berth::up {
 using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
                                                                         HttpHandler& handler)>;
 
-/// What whoever runs it hands in. The streams and files are borrowed; all of it is required, but for the last function.
+/// Provided by the program. The streams and files are borrowed; everything is required, except the last function.
 struct UpOutside {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;
   ServerStarter start_server = {};
-  /// Prints why it failed; returns the exit status.
+  /// Prints why the start failed; returns the exit status.
   std::function<int(const Error&)> report_failure = {};
-  /// Needed with a configuration file only.
+  /// Needed only with a configuration file.
   std::function<Result<live::RereadConfig>()> read_config_again = {};
 };
 

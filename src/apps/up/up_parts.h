@@ -1,4 +1,4 @@
-/// What a running `berth up` is made of: every part has one owner, this struct, and is made by `build_parts`,
+/// The parts of a running `berth up`: every part has one owner, this struct, and is made by `build_parts`,
 /// `begin_world` or `start_service`.
 #pragma once
 
@@ -43,7 +43,7 @@ namespace berth::up {
 
 class WorldRecords;
 
-/// In the order in which they are made; they end in the reverse order.
+/// In the order in which they are made; they are destroyed in the reverse order.
 struct UpParts {
   UpParts();
   UpParts(const UpParts&) = delete;
@@ -52,21 +52,21 @@ struct UpParts {
 
   live::UpRequest request;  ///< settled once the kind of the world is known
   UpOutside outside;
-  live::Retention retention;  ///< in force; under lock
+  live::Retention retention;  ///< those in force; under lock
   std::unique_ptr<edges::StateFolder> folder;
-  live::FolderWorld world;  ///< its history goes into the session
+  live::FolderWorld world;  ///< its history moves into the session
   const SteadyWallClock wall = {};
   std::unique_ptr<WorldRecords> records;
   std::optional<edges::Recorder::Draft> saving;  ///< a snapshot between begin_snapshot and end_snapshot
   edges::RunJournalFile run_journal;
-  edges::FairMutex turn;  ///< of those who change the session
+  edges::FairMutex turn;  ///< of the threads that change the session
   edges::FairMutex lock;  ///< of the session
   edges::SolverThread solver;
-  std::atomic<edges::LiveDriver*> waked = nullptr;        ///< by the hands, once it is there; they end before it
-  std::optional<edges::HandsFound> hands_found;           ///< before there was a thread
+  std::atomic<edges::LiveDriver*> waked = nullptr;        ///< woken by the GPU agent, which ends first; null at first
+  std::optional<edges::HandsFound> hands_found;           ///< found before the first thread
   std::optional<edges::MachineSearch>* search = nullptr;  ///< borrowed: it may have to outlive all of this
   std::optional<edges::BootRecord> boot;                  ///< of a local world
-  std::string boot_failure;                               ///< as it was told last
+  std::string boot_failure;                               ///< as last reported
   std::unique_ptr<live::LocalWorld> local;                ///< absent: the devices are simulated
   std::unique_ptr<edges::SeriesQueue> series;             ///< outlives the session
   std::unique_ptr<live::Session> session;

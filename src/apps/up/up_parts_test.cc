@@ -34,7 +34,7 @@ class IdleServer final : public HttpServer {
   void stop() override {}
 };
 
-/// A folder that is not there yet, and starts in it: two simulated GPUs and no services.
+/// A folder that does not exist yet, and starts in it: two simulated GPUs and no services.
 class UpPartsTest : public ::testing::Test {
  protected:
   UpPartsTest()
@@ -44,7 +44,7 @@ class UpPartsTest : public ::testing::Test {
     std::filesystem::remove_all(base_);
     std::filesystem::create_directories(base_);
     request_.scenario_path = kScenario;
-    request_.has_load = false;  // said of real devices only; a simulated world has it anyway
+    request_.has_load = false;  // applies to real devices only; a simulated world has load anyway
     request_.data_dir = folder().string();
     request_.listen = {.host = "127.0.0.1", .port = 0};
   }
@@ -71,7 +71,7 @@ class UpPartsTest : public ::testing::Test {
   [[nodiscard]] Result<std::unique_ptr<UpParts>> build() {
     return build_parts(request_, outside(), {.search = &search_});
   }
-  /// A whole run; the status with which it ended.
+  /// A whole run; returns its exit status.
   [[nodiscard]] Result<int> run() {
     auto parts = build();
     if (!parts) return pass_on(parts.error());
@@ -81,7 +81,7 @@ class UpPartsTest : public ::testing::Test {
     if (auto started = start_service(**parts); !started) return pass_on(started.error());
     return stop_world(**parts, 0);
   }
-  /// All that was written there.
+  /// Everything written to the stream.
   [[nodiscard]] static std::string text_of(std::FILE* stream) {
     std::string text;
     EXPECT_EQ(std::fseek(stream, 0, SEEK_SET), 0);

@@ -12,7 +12,7 @@ namespace berth::up {
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
-/// The wall clock when it was made, and what has passed since: somebody may set the clock meanwhile.
+/// The wall clock at construction, plus the time since: the wall clock may be set meanwhile.
 class SteadyWallClock {
  public:
   [[nodiscard]] std::int64_t now_us() const {

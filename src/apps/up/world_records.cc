@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * 1'000'000;
 constexpr std::int64_t kOutcomeDays = 7;
 constexpr std::uint64_t kOutcomesMax = 10'000'000;
-/// How often it is noted that a blob is used. A day after that is more than a day after its last use.
+/// How often the use of a blob is recorded. A day after that record is more than a day after its last use.
 constexpr std::int64_t kBlobNoteUs = std::int64_t{600} * 1'000'000;
 
 Result<edges::Recorder::Head> head_of(const live::History& history) {
@@ -29,7 +29,7 @@ Result<edges::Recorder::Head> head_of(const live::History& history) {
                                .snapshot_bytes = history.saved_bytes};
 }
 
-/// The changes are newer.
+/// Merges newer changes into the memory.
 void add_changes(DevicesMemory& memory, DevicesMemory changes) {
   std::map<std::uint32_t, std::string> gpus(std::make_move_iterator(changes.gpus.begin()),
                                             std::make_move_iterator(changes.gpus.end()));
@@ -81,7 +81,7 @@ Result<void> WorldRecords::read_devices(const live::FolderWorld& world) {
   left_ = std::move(*left);
   const bool goes_on = world.history->session || !world.history->entries.empty();
   if (!goes_on || !memory->world.empty()) return {};
-  left_->world.orders = UINT64_MAX;  // none is carried out again
+  left_->world.orders = UINT64_MAX;  // nothing is carried out again
   log_warning(err_, fmt::format("{} is {}: the simulated devices are empty", path, has_file ? "empty" : "missing"));
   return {};
 }
@@ -164,7 +164,7 @@ void WorldRecords::prune_if_due(const live::Retention& retention, Instant now,
   constexpr std::chrono::minutes kPause{1};
   const auto looked_at = std::chrono::steady_clock::now();
   if (looked_at < prune_at_ || recorder_->failure()) return;
-  // What is forgotten cannot be brought back: a clock that was set is not believed at once, neither way.
+  // What is removed cannot be restored, so a clock that was set is not trusted at once, in either direction.
   const std::int64_t wall_us = std::min(wall_us_now(), wall_.now_us());
   const bool has_more = is_clock_believed(wall_us) && prune_by_wall_time(retention, wall_us, used_blobs());
   const bool has_more_usage = recorder_->prune_usage(now - Micros(retention.usage_days * kDayUs));  // of the world

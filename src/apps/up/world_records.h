@@ -1,4 +1,4 @@
-/// What a running world is recorded in: journal.db, the memory of its simulated devices, and the reserve of the disk.
+/// The records of a running world: journal.db, the memory of its simulated devices, and the reserve of the disk.
 #pragma once
 
 #include <chrono>
@@ -29,57 +29,58 @@
 
 namespace berth::up {
 
-/// Who calls what under which lock is as of edges::Recorder; `read_usage` is for any thread.
+/// Threads and locks as for edges::Recorder; any thread may call `read_usage`.
 class WorldRecords {
  public:
-  /// `is_paced`: the world has a clock that people see. `wall` is borrowed. `err` gets warnings.
+  /// `is_paced`: the world has a clock that clients see. `wall` is borrowed. `err` gets warnings.
   WorldRecords(std::string folder, bool is_paced, const SteadyWallClock& wall, std::FILE* err);
 
-  /// Opens all of it to be written; a new world begins here. Both files are whole before anything begins, and neither
-  /// is changed if one is refused.
+  /// Opens all of it for writing; a new world begins here. Both files are opened before anything begins, and neither is
+  /// changed if one is refused.
   [[nodiscard]] Result<void> open(const live::FolderWorld& world);
-  /// What the devices of a world that goes on remember. Absent: it is new.
+  /// The memory of the devices of a world that continues. Absent: it is new.
   [[nodiscard]] std::optional<sim::WorldLeft> take_left() { return std::exchange(left_, std::nullopt); }
-  /// The journal has no usage that is over: it is made again.
+  /// The journal has no past usage: it is computed again.
   [[nodiscard]] bool has_no_past_usage() const { return has_no_past_usage_; }
   /// Numbers that grow, also from one process to the next. Requires: open.
   [[nodiscard]] std::uint64_t next_intent() { return epoch_ << 32U | ++intents_; }
   [[nodiscard]] edges::Recorder& recorder() { return *recorder_; }
   [[nodiscard]] const edges::Recorder& recorder() const { return *recorder_; }
-  /// Two readers for blobs. Call it once.
+  /// Two readers for blobs. To be called once.
   [[nodiscard]] edges::BlobQueue::Readers take_blob_readers() { return std::move(blob_readers_); }
 
-  /// From now on it goes on without space for more than the orders that must not fail.
+  /// From now on, if the disk is full, only the orders that must not fail are recorded.
   void guard();
-  /// Writes down what the devices know now. What cannot be written is with the next change.
+  /// Writes down what the devices know now. What cannot be written now is written with the next change.
   void remember(const live::WorldChanges& changes);
   /// JournalReader::read_usage.
   [[nodiscard]] StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
                                                               const std::optional<UsageKey>& after,
                                                               std::size_t count_max);
-  /// Removes what is older than it must be kept, a little at a time. `used_blobs`: those to which services refer.
+  /// Removes records older than their retention, a little at a time. `used_blobs`: those to which services refer.
   void prune_if_due(const live::Retention& retention, Instant now, const std::function<std::set<Sha256>()>& used_blobs);
 
  private:
   [[nodiscard]] Result<void> open_store();
   [[nodiscard]] Result<void> open_readers();
-  /// What the devices of this world remember.
+  /// Reads the memory of this world's devices.
   [[nodiscard]] Result<void> read_devices(const live::FolderWorld& world);
   [[nodiscard]] Result<edges::Recorder::Head> begin(const live::FolderWorld& world, berth::JournalWriter& writer);
   [[nodiscard]] bool has_unwritten() const { return unwritten_ != DevicesMemory(); }
   [[nodiscard]] StoreResult<void> write_devices();
-  /// Afterwards they are on the disk as they are now. A journal that knows more than they do must not be written.
+  /// Syncs the devices' present memory to the disk. A journal that knows more than they do must not be written.
   [[nodiscard]] StoreResult<void> sync_devices();
-  /// A clock that was shown must not go back. A world that runs as fast as possible has no such clock.
+  /// Whether the clock is to be written: a clock that clients saw must not go back. A world that runs as fast as
+  /// possible has none.
   [[nodiscard]] bool is_clock_due();
-  /// Not for a day after it went on by more than a day at once.
+  /// False for a day after the wall clock advanced by more than a day at once.
   [[nodiscard]] bool is_clock_believed(std::int64_t wall_us);
   /// Whether there is more to remove.
   bool prune_by_wall_time(const live::Retention& retention, std::int64_t wall_us, std::set<Sha256> used_blobs);
 
   const std::string folder_;
   const bool is_paced_;
-  const SteadyWallClock& wall_;  ///< steady, as what is forgotten cannot be brought back
+  const SteadyWallClock& wall_;  ///< steady, as what is removed cannot be restored
   std::FILE* err_;
   std::unique_ptr<JournalStore> store_;  ///< outlives its writer and readers
   std::uint64_t epoch_ = 0;              ///< of this process
@@ -87,7 +88,7 @@ class WorldRecords {
   bool has_no_past_usage_ = false;
   std::unique_ptr<edges::DevicesFile> devices_;
   std::optional<sim::WorldLeft> left_;
-  DevicesMemory unwritten_;  ///< the newest of what could not be written yet
+  DevicesMemory unwritten_;  ///< the newest memory that could not be written yet
   bool has_unsynced_devices_ = false;
   std::chrono::steady_clock::time_point clock_written_at_;
   std::unique_ptr<edges::ReserveFile> reserve_;  ///< of the recorder
@@ -95,7 +96,7 @@ class WorldRecords {
   edges::BlobQueue::Readers blob_readers_;
   std::mutex usage_lock_;
   std::unique_ptr<JournalReader> usage_reader_;  ///< under usage_lock_
-  std::unique_ptr<JournalReader> old_rows_;      ///< that may be too old to keep
+  std::unique_ptr<JournalReader> old_rows_;      ///< those that may be too old to keep
   bool is_clock_doubted_ = false;
   std::chrono::steady_clock::time_point prune_at_;
 };

@@ -5,7 +5,7 @@ namespace berth::chain {
 StoreResult<std::uint64_t> first_row_since(JournalReader& reader, std::int64_t wall_us) {
   const auto range = reader.range();
   if (!range) return tl::unexpected(range.error());
-  // Those before `low` are older, those from `high` on are not.
+  // Rows before `low` are older, rows from `high` on are not.
   std::uint64_t low = range->first;
   std::uint64_t high = range->last + 1;
   while (low < high) {

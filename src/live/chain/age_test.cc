@@ -44,15 +44,15 @@ TEST(Age, AJumpOfTheClockIsKnownForSoLong) {
   for (std::int64_t at = 1000; at <= 1500; at += 50) append(at);
   EXPECT_EQ(has_jumped(**reader, 1550, 100), false);
   EXPECT_EQ(has_jumped(**reader, 1600, 100), false);
-  EXPECT_EQ(has_jumped(**reader, 1601, 100), true);  // before the first row that was made since
+  EXPECT_EQ(has_jumped(**reader, 1601, 100), true);  // before the first row written since
   EXPECT_EQ(has_jumped(**reader, 9000, 100), true);
   append(9000);
   EXPECT_EQ(has_jumped(**reader, 9000, 100), true);
   append(9050);  // another start under the same clock is no evidence for it
   EXPECT_EQ(has_jumped(**reader, 9100, 100), true);
   append(9100);
-  EXPECT_EQ(has_jumped(**reader, 9101, 100), false);  // it has gone on for so long
-  EXPECT_EQ(has_jumped(**reader, 1560, 100), false);  // it was set back
+  EXPECT_EQ(has_jumped(**reader, 9101, 100), false);  // the clock has advanced for that long
+  EXPECT_EQ(has_jumped(**reader, 1560, 100), false);  // the clock was set back
 }
 
 TEST(Age, WhereNoOlderRowIsLeftNothingJumped) {

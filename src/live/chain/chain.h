@@ -1,5 +1,5 @@
-/// The hashes of what a journal's store keeps. The hash of a row covers the hash of the row before, so that no row can
-/// change, vanish or change places unseen.
+/// The hashes of what a journal's store keeps. The hash of a row covers the hash of the previous row, so that no row
+/// can be changed, removed or moved undetected.
 #pragma once
 
 #include <cstdint>

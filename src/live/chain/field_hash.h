@@ -1,4 +1,5 @@
-/// SHA-256 over a list of fields, encoded so that two lists of fields of the same types never give the same bytes.
+/// SHA-256 over a list of fields, encoded so that two different lists of fields of the same types never give the same
+/// bytes.
 #pragma once
 
 #include <sodium/crypto_hash_sha256.h>
@@ -13,10 +14,10 @@
 
 namespace berth::chain {
 
-/// Feeds fields one by one: an integer as 8 bytes, lowest first; text and bytes as their length, then themselves.
+/// Adds fields one by one: an integer as 8 bytes, lowest first; text and bytes as their length, then themselves.
 class FieldHash {
  public:
-  /// `purpose` is the first field: what the hash is of, with the version of the encoding.
+  /// `purpose` is the first field: what is hashed, with the version of the encoding.
   explicit FieldHash(std::string_view purpose);
 
   FieldHash& add(std::int64_t value);
@@ -32,7 +33,7 @@ class FieldHash {
   crypto_hash_sha256_state state_;
 };
 
-/// SHA-256 of bytes as they are, given piece by piece.
+/// SHA-256 of raw bytes, added piece by piece.
 class BytesHash {
  public:
   BytesHash();
@@ -45,10 +46,10 @@ class BytesHash {
   crypto_hash_sha256_state state_;
 };
 
-/// Of bytes as they are: for keys and requests (`KeyedOutcome`).
+/// Of raw bytes: for keys and requests (`KeyedOutcome`).
 [[nodiscard]] Sha256 sha256(std::string_view bytes);
 
-/// As 64 digits of small letters, and back; absent if it is none.
+/// As 64 lower-case hexadecimal digits, and back; absent if the text is not that.
 [[nodiscard]] std::string hex_of(const Sha256& digest);
 [[nodiscard]] std::optional<Sha256> sha256_of_hex(std::string_view hex);
 

@@ -1,4 +1,4 @@
-/// A short keyed hash that never changes: for tables and for checking bytes against accidents, not against people.
+/// A short keyed hash that never changes: for tables, and to detect accidental damage, not tampering.
 #pragma once
 
 #include <cstdint>

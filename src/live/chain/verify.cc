@@ -21,7 +21,7 @@ tl::unexpected<StoreError> damaged(std::string message) {
   return tl::unexpected(StoreError{StoreFault::kDamaged, std::move(message)});
 }
 
-/// Whether a gap before the row has a reason: older rows were pruned since the walk began.
+/// Accepts a gap before the row only if older rows were pruned since the walk began.
 StoreResult<void> check_gap(JournalReader& reader, std::uint64_t wanted, std::uint64_t found) {
   const auto range = reader.range();
   if (!range) return tl::unexpected(range.error());
@@ -31,7 +31,7 @@ StoreResult<void> check_gap(JournalReader& reader, std::uint64_t wanted, std::ui
 
 StoreResult<void> check_row(const std::optional<JournalRow>& previous, const JournalRow& row) {
   if (row.sequence != 1 && !previous)
-    return {};  // the row before was pruned: the reader compares with what is kept of it
+    return {};  // the previous row was pruned: the reader compares with the part of it that is kept
   const Sha256 before = previous ? previous->hash : Sha256{};
   if (row.hash == row_hash(before, row.sequence, row.entry)) return {};
   return damaged(fmt::format("row {}: its hash does not fit its content and the row before", row.sequence));
@@ -88,7 +88,7 @@ StoreResult<void> count_outcomes(JournalReader& reader, JournalCounts& counts) {
   }
 }
 
-/// The usage of one GPU's units. Rows of one place come in order of time; those of its places one place after another.
+/// The usage of one GPU's units. Rows of one place come in order of time, and places one after another.
 class UsageCover {
  public:
   explicit UsageCover(std::uint32_t gpu) : gpu_(gpu) {}
@@ -110,7 +110,7 @@ class UsageCover {
     return {};
   }
 
-  /// Rows that do not overlap have a gap between them, or their times sum up to that from the first to the last.
+  /// If rows do not overlap, a gap makes the sum of their times smaller than the span from the first to the last.
   [[nodiscard]] StoreResult<void> check() const {
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
       const Unit& times = units_[unit];
@@ -177,7 +177,7 @@ StoreResult<void> count_usage(JournalReader& reader, JournalCounts& counts) {
   }
 }
 
-/// The parts that are counted are there; all together they are what the name says. It may be removed in the meantime.
+/// Checks that the counted parts exist and that together they match the name. The blob may be removed in the meantime.
 StoreResult<void> check_blob(JournalReader& reader, const BlobRow& row) {
   BytesHash hash;
   std::uint64_t bytes = 0;

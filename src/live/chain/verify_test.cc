@@ -61,7 +61,7 @@ UsageRow used(std::int32_t start, std::int32_t units, std::int64_t from) {
   return {.key = {.gpu = 7, .start = start, .from_us = from}, .units = units, .to_us = from + 1, .body = "{}"};
 }
 
-/// A reader of a store to which somebody appends between two calls.
+/// A reader of a store that grows between two calls.
 class InterruptedReader : public JournalReader {
  public:
   InterruptedReader(JournalStore& store, JournalBatch batch)
@@ -100,7 +100,7 @@ class InterruptedReader : public JournalReader {
   JournalBatch batch_;
 };
 
-/// A store whose first page of usage ends behind the last row of units 0 to 3, then 2 and 3.
+/// A store whose first page of usage ends after the last row of units 0 to 3, then 2 and 3.
 void fill_with_usage(testing::MemoryStore& store, std::int64_t row_count) {
   JournalBatch batch;
   for (std::int64_t from = 0; from < row_count; ++from) batch.usage.push_back(used(0, 4, from));

@@ -1,4 +1,4 @@
-/// What the simulated devices of a folder remember, and how it is stored.
+/// The memory of the simulated devices of a folder, and how it is stored.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace berth::live {
 
-/// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
+/// What the devices remember, for the fleet. If nothing was written yet: empty devices that have carried out nothing.
 [[nodiscard]] Result<sim::WorldLeft> world_of(const DevicesMemory& memory, const Scenario& scenario,
                                               const std::string& path);
 [[nodiscard]] DevicesMemory memory_of(const WorldChanges& changes);

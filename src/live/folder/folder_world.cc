@@ -16,9 +16,9 @@
 namespace berth::live {
 namespace {
 
-/// Files of a scenario: each snapshot has them, together with what the services that are set later hold
+/// Limit for the files of a scenario: each snapshot has them, together with what later services hold
 /// (domain/values/held_bytes.h), in one value of at most 1,000,000,000 bytes. Worlds that began before there was a
-/// limit go on.
+/// limit continue.
 constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
 
 Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool is_local) {
@@ -26,7 +26,7 @@ Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool 
   return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
 }
 
-/// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
+/// The policy `fixed` has only the layout of the scenario. Without GPUs there is no layout to write.
 Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario,
                           bool is_local) {
   if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
@@ -35,7 +35,7 @@ Result<void> check_layout(const UpRequest& request, const Beginning& beginning, 
   return invalid("--policy fixed: wanted a scenario with a layout, found " + found);
 }
 
-/// A world that does not exist yet: nothing is written before all of it is right.
+/// Checks a new world: nothing is written before all of it is valid.
 Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, const StartFacts& start) {
   FolderWorld world;
   const RememberingFiles read(files, kScenarioBytesMax);
@@ -61,7 +61,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   return world;
 }
 
-/// Of the files of the scenario.
+/// The contents of the scenario's files.
 std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
   std::multiset<std::string> contents;
   for (const auto& [path, content] : files) {
@@ -70,7 +70,7 @@ std::multiset<std::string> contents_of(const std::map<std::string, std::string>&
   return contents;
 }
 
-/// That another world is asked for than the one of the folder.
+/// The errors for a request that does not match the folder's world.
 class Refusal {
  public:
   explicit Refusal(const std::string& folder) : folder_(folder) {}

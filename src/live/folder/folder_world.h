@@ -22,11 +22,11 @@ struct FolderWorld {
   RecordedFiles files;  ///< of the scenario
   Scenario scenario;
   std::optional<std::vector<device::LocalGpu>> fleet = std::nullopt;  ///< absent: the devices are simulated
-  bool has_journal = false;                                           ///< if perhaps an empty one
+  bool has_journal = false;                                           ///< it may be empty
   std::optional<History> history = std::nullopt;                      ///< without the above; absent: the world is new
 };
 
-/// What a start has before it.
+/// The inputs of a start.
 struct StartFacts {
   std::string folder;                          ///< as messages name it
   JournalReader* journal = nullptr;            ///< borrowed; null: the folder has none
@@ -34,15 +34,14 @@ struct StartFacts {
   std::vector<device::LocalGpu> machine = {};  ///< the GPUs of this machine, for a new local world
 };
 
-/// Reads the journal and checks that what is asked for is what it has; where there is none, reads the scenario. Nothing
-/// is written.
+/// Reads the journal and checks that the request matches it; without a journal, reads the scenario. Nothing is written.
 [[nodiscard]] Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const StartFacts& start);
 
 /// The files of a folder.
 [[nodiscard]] std::string journal_path_in(const std::string& folder);
 [[nodiscard]] std::string devices_path_in(const std::string& folder);
 
-/// The store's reason, as that of a verb.
+/// The error of a store as the error of a verb.
 [[nodiscard]] tl::unexpected<Error> failed(const StoreError& error);
 
 }  // namespace berth::live

@@ -25,7 +25,7 @@ device::LocalGpu listed_gpu(const std::string& uuid, const std::string& model) {
   return gpu;
 }
 
-/// The request of a start; without a word: the usual one.
+/// The request of a start. `word`: "local", "auto", else simulated.
 UpRequest world(const char* word) {
   UpRequest request;
   if (word == std::string("local")) request.world = WorldKind::kLocal;
@@ -51,7 +51,7 @@ class FolderWorldTest : public ::testing::Test {
     const auto begun = start(request);
     return begun ? "none" : begun.error().message;
   }
-  /// Begins a world, and records that it did.
+  /// Begins a world, and records its beginning.
   void begin(const UpRequest& request) {
     const auto begun = start(request);
     ASSERT_TRUE(begun.has_value()) << begun.error().message;

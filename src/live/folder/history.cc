@@ -25,7 +25,7 @@ constexpr const char* kOpened = "Opened";
 constexpr const char* kFile = "ScenarioFile";
 constexpr const char* kFolder = "ScenarioFolder";
 constexpr int kFormat = 1;
-constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions that know no such world refuse it
+constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions without local worlds refuse it
 constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
 
 std::string beginning_json(const Beginning& beginning) {
@@ -38,7 +38,7 @@ std::string beginning_json(const Beginning& beginning) {
 
 std::string row_text(const yaml::Value& json, std::string_view key) { return json.at(key).text("a text"); }
 
-/// Nothing if its approval is not known; what else is wrong is in the report.
+/// Nothing if its approval is unknown; other errors are in the report.
 std::optional<Beginning> beginning_of(const yaml::Value& json) {
   Beginning beginning;
   const yaml::Value scenario = json.at("scenario");
@@ -55,7 +55,7 @@ std::optional<Beginning> beginning_of(const yaml::Value& json) {
   return beginning;
 }
 
-/// Takes the rows of the beginning apart from those of the session.
+/// Separates the rows of the beginning from those of the session.
 class HistoryReader {
  public:
   explicit HistoryReader(std::string path) : path_(std::move(path)) {}
@@ -71,7 +71,7 @@ class HistoryReader {
     return report.has_failed() ? wrong(row, kOtherBody) : std::move(taken);
   }
 
-  /// What follows are the rows after it.
+  /// The rows that follow come after the snapshot.
   Result<void> take(JournalSnapshot snapshot) {
     const auto wrong = [&](const char* what) {
       return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", path_, snapshot.sequence, what));
@@ -86,8 +86,8 @@ class HistoryReader {
     return {};
   }
 
-  /// The time of the world from which on what is after the snapshot does, which was made soon after `at`: what was on
-  /// its way then is settled, and the past that policies may see is known.
+  /// From which time of the world on a snapshot made soon after `at` is sufficient: changes then under way have
+  /// settled, and the past that policies may see is known.
   Result<std::int64_t> serves_from_wall_us(Instant at) {
     constexpr std::int64_t kSettlingSeconds = 600;
     if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
@@ -112,7 +112,7 @@ class HistoryReader {
  private:
   static constexpr const char* kOtherBody = "its body is not of that kind";
 
-  /// A row before the first entry, and its body. What that should be and is not is in the report of `json`.
+  /// Reads a row before the first entry, and its body. Errors are in the report of `json`.
   Result<void> take_beginning(const JournalRow& row, const yaml::Value& json) {
     if (row.entry.kind == kOpened) {
       beginning_ = beginning_of(json);
@@ -139,7 +139,7 @@ class HistoryReader {
     return {};
   }
 
-  /// The files come before the first entry.
+  /// Loads the scenario: its files come before the first entry.
   Result<void> load_scenario() {
     if (scenario_) return {};
     if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened first");
@@ -183,7 +183,7 @@ class HistoryReader {
 
 tl::unexpected<Error> unreadable(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
-/// The snapshot, if there is one, and the rows after it. Of those before it as many are checked.
+/// Reads the snapshot, if there is one, and the rows after it. Checks `checked_before` of the rows before it, too.
 Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::Range range,
                                           std::optional<JournalSnapshot> snapshot, std::uint64_t checked_before,
                                           const std::string& path) {
@@ -217,13 +217,13 @@ Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::
   return std::optional(std::move(*read));
 }
 
-/// Whether the snapshot is so long before that time of the world that a window from there on needs nothing of before.
+/// Whether the snapshot is early enough before that time of the world that a window from there on needs no older row.
 Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snapshot, std::int64_t from_wall_us,
                              const std::string& path) {
   if (snapshot.format < kSnapshotFormat) return false;
   const auto rows = reader.read(snapshot.sequence, 1);
   if (!rows) return unreadable(rows.error());
-  if (rows->empty() || rows->front().sequence != snapshot.sequence) return false;  // nothing says when it was
+  if (rows->empty() || rows->front().sequence != snapshot.sequence) return false;  // nothing says when it was made
   HistoryReader history(path);
   if (auto taken = history.take(snapshot); !taken) return pass_on(taken.error());
   const auto from = history.serves_from_wall_us(rows->front().entry.at);
@@ -273,14 +273,14 @@ Result<std::optional<History>> read_history(JournalReader& reader, const std::st
   if (!range) return unreadable(range.error());
   auto snapshot = reader.latest_snapshot();
   if (!snapshot) return unreadable(snapshot.error());
-  // What an earlier format does not remember follows from the rows, as long as all are there.
+  // What an earlier format does not store follows from the rows, if all of them are there.
   if (*snapshot && (*snapshot)->format < kSnapshotFormat && range->first == 1) snapshot->reset();
   return read_after(reader, *range, *std::move(snapshot), kCheckedBefore, path);
 }
 
 Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
                                                  std::optional<std::int64_t> from_wall_us) {
-  // A server that runs may remove rows meanwhile: then there is a snapshot that covers them.
+  // A running server may remove rows meanwhile: then a snapshot covers them.
   const auto range = reader.range();
   if (!range) return unreadable(range.error());
   auto newest = reader.latest_snapshot();

@@ -1,5 +1,5 @@
-/// The past of a `berth up`: what its folder has recorded, so that it goes on where it ended. The scenario and every
-/// file that it names are recorded, too, so that they need not be there any more.
+/// The past of a `berth up`: what its folder has recorded, so that it continues where it ended. The scenario and every
+/// file that it names are recorded, too, so that the originals are no longer needed.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace berth::live {
 
-/// What a world began with, and keeps.
+/// What a world began with, which never changes.
 struct Beginning {
-  std::optional<std::string> scenario = std::nullopt;  ///< as it was named; absent: the demo, or none in a local world
+  std::optional<std::string> scenario = std::nullopt;  ///< path as stated; absent: the demo, or none in a local world
   std::uint64_t seed = 1;
   std::string policy = "berth";
   Approval approval = Approval::kNever;
@@ -35,19 +35,18 @@ struct History {
   RecordedFiles files;
   Scenario scenario;
   std::optional<std::vector<device::LocalGpu>> fleet;  ///< of a local world
-  std::optional<std::string> session;                  ///< as it was saved (Session::save); absent: it never was
-  std::uint64_t saved_sequence = 0;                    ///< the last row before it
+  std::optional<std::string> session;                  ///< saved bytes (Session::save); absent: it was never saved
+  std::uint64_t saved_sequence = 0;                    ///< the last row before the save
   std::size_t saved_bytes = 0;                         ///< of the whole snapshot
   std::vector<Entry> entries;                          ///< after it
   std::uint64_t last_sequence = 0;                     ///< of the last row
 };
 
-/// The version of a snapshot's bytes; those of a local world have the next one, so that versions which know no such
-/// world refuse them.
+/// The version of a snapshot's bytes; local worlds use the next one, so that versions without local worlds refuse them.
 inline constexpr int kSnapshotFormat = 2;
 [[nodiscard]] int snapshot_format(const RecordedFiles& files);
 
-/// A snapshot of a world: with it the rows before are needed no more, those of the beginning neither.
+/// A snapshot of a world: it replaces all earlier rows, including those of the beginning.
 [[nodiscard]] std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& files,
                                          const std::string& session);
 
@@ -57,18 +56,18 @@ inline constexpr int kSnapshotFormat = 2;
 /// The scenario of a local world for which none was stated: its GPUs, and no services.
 [[nodiscard]] Scenario scenario_without_services();
 
-/// The rows with which a journal begins: the beginning, and the files of the scenario.
+/// The rows at the beginning of a journal: the beginning, and the files of the scenario.
 [[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files,
                                                    std::int64_t wall_us);
 
 /// Reads what a start needs of a journal, and checks it: the newest snapshot and the rows after it, or else all rows.
-/// Of those that the snapshot covers the latest 100,000 are checked, too. Absent if it has no rows. `path` is for
-/// messages. Errors: a row or a snapshot that is not what was written, or of a later version.
+/// Of the rows that the snapshot covers the latest 100,000 are checked, too. Absent if the journal has no rows. `path`
+/// is for messages. Errors: a row or a snapshot that was altered, or that a later version wrote.
 [[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
 
-/// The same from further back, as far as it goes: all rows, or, where the first ones are gone, the older one of the
-/// snapshots and all rows after it. `from_wall_us`: only what a window from that time of the world on needs, and the
-/// past that its policies may see; so the newest snapshot that is early enough does.
+/// The same, as far back as possible: all rows, or, if the first ones are gone, the older snapshot and all rows after
+/// it. `from_wall_us`: only what is needed for a window from that time of the world on, including the past that its
+/// policies may see; the newest snapshot that is early enough is then used.
 [[nodiscard]] Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
                                                                std::optional<std::int64_t> from_wall_us);
 

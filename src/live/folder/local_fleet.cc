@@ -40,7 +40,7 @@ int int_at(const yaml::Value& value, std::string_view key) {
 
 std::string text_at(const yaml::Value& value, std::string_view key) { return value.at(key).text("a text"); }
 
-/// Nothing if it is null, which must be written.
+/// Nothing if it is null; the key must be present.
 std::optional<std::int64_t> whole_or_null(const yaml::Value& value) {
   if (!value.is_written()) value.refuse("a number, or null");
   return value.is_present() ? std::optional(value.whole({})) : std::nullopt;
@@ -77,7 +77,7 @@ GpuModel read_model(const yaml::Value& json) {
     model.profiles.push_back(read_profile(profile));
   }
   const yaml::Value has_full = json.at("has_full");
-  model.has_full = !has_full.is_written() || has_full.truth();  // earlier versions did not know it
+  model.has_full = !has_full.is_written() || has_full.truth();  // earlier versions did not write it
   for (const yaml::Value& remark : json.at("notes").items("texts")) model.notes.push_back(remark.text("a text"));
   return model;
 }

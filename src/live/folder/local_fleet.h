@@ -10,12 +10,12 @@
 
 namespace berth::live {
 
-/// By which name the fleet is among the recorded files of a world. No file of a scenario has it.
+/// The fleet's name among the recorded files of a world. No file of a scenario has this name.
 inline constexpr const char* kLocalFleetFile = "berth:local-fleet";
 
 /// JSON.
 [[nodiscard]] std::string fleet_json(const std::vector<device::LocalGpu>& gpus);
-/// Without the differences. Error: it is not what `fleet_json` writes.
+/// Without the differences. Error: the text was not written by `fleet_json`.
 [[nodiscard]] Result<std::vector<device::LocalGpu>> read_fleet_json(const std::string& text);
 
 }  // namespace berth::live

@@ -1,4 +1,4 @@
-/// The files of a scenario, as they are read when a world begins and as its journal has them.
+/// The files of a scenario, as read when a world begins and as its journal stores them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace berth::live {
 
-/// Reads files, and remembers what they contained.
+/// Reads files, and remembers their contents.
 class RememberingFiles : public Files {
  public:
   /// `bytes_max`: of all contents; a file that exceeds it is an error.
@@ -46,7 +46,7 @@ class RecordedFiles : public Files {
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
   [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
-  /// Whether the world lives on real GPUs: its fleet is among the files.
+  /// Whether the world uses real GPUs: its fleet is among the files.
   [[nodiscard]] bool is_local() const { return contents_.contains(kLocalFleetFile); }
 
   template <class Archive, class Self>

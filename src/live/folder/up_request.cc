@@ -8,7 +8,7 @@
 namespace berth::live {
 namespace {
 
-/// What is about real GPUs means nothing in a world that was stated to be simulated, or is so without a word.
+/// Options about real GPUs are meaningless in a world that is simulated, whether stated or by default.
 Result<void> check_no_devices(const UpRequest& request) {
   const auto wrong = [](std::string_view option) {
     return invalid(fmt::format("{}: wanted --world local or auto with it, found a simulated world", option));

@@ -1,4 +1,4 @@
-/// What is asked of a running engine: the checked options of `berth up`, and what its configuration file adds.
+/// The request for a running engine: the checked options of `berth up`, with those of its configuration file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace berth::live {
 
-/// For how many days of the world what is recorded is kept; each > 0.
+/// For how many days of the world records are kept; each > 0.
 struct Retention {
   std::int64_t events_days = 30;
   std::int64_t series_days = 7;
@@ -21,7 +21,7 @@ struct Retention {
   friend bool operator==(const Retention&, const Retention&) = default;
 };
 
-/// What the devices of a world are.
+/// The kind of a world's devices.
 enum class WorldKind { kSimulated, kLocal };
 
 /// Where the API listens.
@@ -31,16 +31,16 @@ struct ListenAddress {
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
-/// What `berth up` is to do, checked.
+/// The request to `berth up`, checked.
 struct UpRequest {
   std::optional<std::string> scenario_path;                ///< absent: the demo, or no services on real devices
   std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
   std::optional<std::string> nvml_path = std::nullopt;     ///< of the library; absent: where it usually is
-  std::optional<std::string> hands_path = std::nullopt;    ///< socket of a process that changes GPUs; absent: none
+  std::optional<std::string> hands_path = std::nullopt;    ///< socket of the GPU agent; absent: none
   bool manage_gpus = false;                                ///< GPUs of `manage` may be changed
-  bool is_dry_run = false;                                 ///< what would be changed is recorded, and not done
+  bool is_dry_run = false;                                 ///< changes are recorded, and not carried out
   bool has_load = true;                                    ///< services get simulated requests
-  // What a world that goes on has kept, if it is not stated; of a new one: 1, berth, never.
+  // Unstated, a world that continues keeps its own; a new one has 1, berth, never.
   std::optional<std::uint64_t> seed = std::nullopt;
   std::optional<std::string> policy = std::nullopt;
   std::optional<Approval> approval = std::nullopt;
@@ -54,16 +54,16 @@ struct UpRequest {
   std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus
   std::vector<std::string> manage_places = {};  ///< where the file names each of them, for messages
   Retention retention = {};
-  /// Windows without changes of every week; absent: those that the folder has.
+  /// Weekly windows without changes; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
   std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
 };
 
-/// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load,
+/// Completes the request once the kind of the world is known. Error: a speed of a local world without simulated load,
 /// as real devices take their own time.
 [[nodiscard]] Result<UpRequest> settle_world(UpRequest request, WorldKind kind);
 
-/// A key of the configuration file whose value in a file that was read again does not take effect.
+/// A key of the configuration file whose new value, read again, does not take effect.
 struct UnappliedKey {
   std::string name;
   std::string in_force;      ///< as written, or the default in words
@@ -72,7 +72,7 @@ struct UnappliedKey {
   friend bool operator==(const UnappliedKey&, const UnappliedKey&) = default;
 };
 
-/// What a configuration file says that was read again.
+/// The contents of a configuration file that was read again.
 struct RereadConfig {
   Retention retention = {};
   std::vector<WeekSpan> no_changes = {};

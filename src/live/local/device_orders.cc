@@ -21,7 +21,7 @@ std::string outcome_word(DeviceOutcome outcome) {
   return "failed";
 }
 
-/// The message, which names those who hold an instance, with the call that failed.
+/// The message, which names the processes that use an instance, with the call that failed.
 std::string message_of(const DeviceEnd& end) {
   if (end.call.empty() || end.message.find(end.call) != std::string::npos) return end.message;
   return end.message + (end.message.empty() ? "" : ": ") + end.call + " returned " + end.error;
@@ -40,18 +40,18 @@ DeviceEnded ended_of(const DeviceEnd& end) {
 constexpr const char* kDryRun = "dry run: nothing is done";
 constexpr const char* kNobody = "nobody can change GPUs";
 
-/// An order that nobody gets.
+/// The outcome of an order that is not sent.
 DeviceEnd plain(std::uint64_t intent, DeviceOutcome outcome, const char* message = "") {
   return {.intent = intent, .outcome = outcome, .message = message};
 }
 
-/// How much is known of an order that ended. `is_given_up`: the session knows it as failed already.
+/// How much is known of an order that ended. `is_given_up`: the session has already recorded it as failed.
 Session::EndKind kind_of(const DeviceIntent& intent, bool is_given_up, const DeviceEnd& ended) {
   using Kind = Session::EndKind;
   if (is_given_up) return Kind::kLate;
   if (ended.outcome == DeviceOutcome::kDone || ended.reading) return Kind::kKnown;
-  // Without a call to the driver nothing is tried: the order was refused, or somebody else owned the GPU. But a process
-  // before this one may have carried it out.
+  // Without a call to the driver nothing was tried: the order was refused, or another owner had the GPU. But an earlier
+  // process may have carried it out.
   const bool is_untouched = ended.outcome != DeviceOutcome::kFailed && ended.call.empty();
   return is_untouched && !intent.action.was_ordered ? Kind::kKnown : Kind::kUnknown;
 }
@@ -67,7 +67,7 @@ void DeviceOrders::give(Session& session) {
     if (is_dry_run_) {
       end(DeviceOutcome::kRefused, kDryRun);
     } else if (intent.action.slice.profile.is_full()) {
-      end(DeviceOutcome::kDone);  // a whole GPU is there without a call
+      end(DeviceOutcome::kDone);  // a whole GPU exists without a call
     } else if (hands_ == nullptr) {
       end(DeviceOutcome::kRefused, kNobody);
     } else {

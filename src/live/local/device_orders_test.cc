@@ -20,7 +20,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// Ends orders when it is told to.
+/// Ends orders when a test says so.
 class FakeHands final : public GpuHands {
  public:
   void submit(const std::vector<DeviceOrder>& orders) override {
@@ -35,7 +35,7 @@ class FakeHands final : public GpuHands {
   std::vector<DeviceEnd> delayed;
 };
 
-/// One service that wants slices of one A100, which are made outside.
+/// One service that wants slices of one A100, which outside devices create.
 class DeviceOrdersTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -59,7 +59,8 @@ class DeviceOrdersTest : public ::testing::Test {
     session_ = std::move(*Session::make(std::move(scenario), std::move(options)));
     gpus_ = {{.uuid = "GPU-0", .model = session_->scenario().model_of({0})}};
     session_->begin();
-    // The first layout is in place at once in this session, so it goes away: what is made again is made outside.
+    // This session puts the first layout in place at once, so the GPU is lost and returns: slices created again are
+    // created outside.
     session_->lose_gpu({0}, "a test");
     session_->return_gpu({0});
     advance(20);

@@ -1,4 +1,4 @@
-/// What is known of the devices of a world of real GPUs, besides what the engine knows. A simulated world has none.
+/// What is known of the devices of a world of real GPUs, in addition to the engine's state. A simulated world has none.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct DeviceTimeView {
   bool is_creation = true;
   double assumed_seconds = 0;   ///< by the scenario
   double measured_seconds = 0;  ///< the median of the last few, in time of the world
-  double planned_seconds = 0;   ///< what plans count on
+  double planned_seconds = 0;   ///< what plans use
   std::int64_t count = 0;       ///< of all
 };
 
-/// One GPU. What is not known is absent.
+/// One GPU. Unknown fields are absent.
 struct DeviceView {
   std::string uuid;
   std::optional<std::string> pci_bus_id = std::nullopt;
@@ -29,11 +29,11 @@ struct DeviceView {
   std::optional<bool> is_mig_on = std::nullopt;            ///< absent: it has no MIG
   std::optional<bool> is_mig_pending_on = std::nullopt;
   std::optional<std::string> recovery_action = std::nullopt;
-  std::vector<std::string> differences = {};  ///< between the device and our tables
+  std::vector<std::string> differences = {};  ///< between the device and the tables of Berth
   std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured
 };
 
-/// What the driver calls a slice. What is not known is absent.
+/// The driver's names of a slice. Unknown fields are absent.
 struct DeviceSliceView {
   std::optional<std::string> uuid = std::nullopt;  ///< of the MIG device, as clients of the driver name it
   std::optional<std::int64_t> memory_mib = std::nullopt;
@@ -48,7 +48,7 @@ struct DeviceLibraryView {
   std::optional<std::string> reason = std::nullopt;  ///< why there is no GPU
 };
 
-/// Any thread may ask, without the session's lock. Empty functions: the world is simulated.
+/// Any thread may call these, without the session's lock. Empty functions: the world is simulated.
 struct DeviceSource {
   std::function<DeviceLibraryView()> library = {};
   std::function<DeviceView(GpuId)> device = {};
@@ -56,7 +56,7 @@ struct DeviceSource {
   bool has_load = true;  ///< services get simulated requests
 
   [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }
-  /// Whether it is known how busy GPUs are: on real ones only as far as the load is simulated.
+  /// Whether the load of GPUs is known: on real ones only if the load is simulated.
   [[nodiscard]] bool knows_load() const { return has_load || !is_local(); }
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kNoAction = "none";      // GpuReading::recovery_action
 constexpr const char* kNoDifference = "none";  // of DeviceNote::kDiffers
 constexpr std::string_view kMigModeIsOff = "its MIG mode is off";
-constexpr std::chrono::seconds kSlow{5};  // an answer of the driver that takes so long is worth a word
+constexpr std::chrono::seconds kSlow{5};  // an answer of the driver that takes this long is worth a warning
 
 std::string words_of(const GpuCallFailure& failure) { return fmt::format("{}: {}", failure.call, failure.code_name); }
 
@@ -131,7 +131,7 @@ std::optional<std::string> LocalWorld::why_lost(const Gpu& gpu) const {
     if (gpu.reading || gpu.is_remembered) return std::nullopt;
     return "the driver does not answer";
   }
-  // What the driver cannot say for once is as it was.
+  // If the driver cannot answer for once, the last reading counts.
   const bool is_known = gpu.reading || gpu.is_remembered;
   if (is_known && !gpu.failure->is_gpu_lost) return std::nullopt;
   if (!gpu.is_listed && !gpu.failure->is_gpu_lost) return absent("the library does not list it");
@@ -152,7 +152,7 @@ std::optional<std::string> LocalWorld::why_observed(const Gpu& gpu) const {
   return why_not_ready(gpu);
 }
 
-/// What the device itself says against changes.
+/// Why the device itself does not allow changes.
 std::optional<std::string> LocalWorld::why_not_ready(const Gpu& gpu) const {
   if (!gpu.reading) return "it has not been read yet";
   if (gpu.has_other_profiles) return "its profiles have changed since this folder began";
@@ -232,14 +232,14 @@ void LocalWorld::tell_notes(Session& session, std::uint32_t index) {
     if (count > 1) text += fmt::format(", {} times", count);
     session.on_device_note({.gpu = {index}, .note = DeviceNote::kXid, .text = std::move(text)});
   }
-  // What the log says already is no news.
+  // Texts that the log has already are not repeated.
   const auto tell = [&](DeviceNote note, const std::string& text, const char* first) {
     if (text == session.last_note({index}, note).value_or(first)) return;
     session.on_device_note({.gpu = {index}, .note = note, .text = text});
   };
   if (gpu.failure || !gpu.reading) return;
   tell(DeviceNote::kRecoveryAction, gpu.reading->recovery_action, kNoAction);
-  if (!gpu.is_listed) return;  // what it would be compared with was read at the start
+  if (!gpu.is_listed) return;  // it would be compared with what was read at the start
   const std::vector<std::string> differences = differences_of(index);
   tell(DeviceNote::kDiffers, differences.empty() ? kNoDifference : fmt::format("{}", fmt::join(differences, "; ")),
        kNoDifference);
@@ -252,7 +252,7 @@ void LocalWorld::tell_gpu(Session& session, std::uint32_t index) {
     if (!is_known_lost) session.lose_gpu(gpu, *lost);
     return;
   }
-  if (gpus_[index].failure || !gpus_[index].reading) return;  // it is as it was
+  if (gpus_[index].failure || !gpus_[index].reading) return;  // its last state counts
   if (is_known_lost) session.return_gpu(gpu);
   session.see_gpu(gpu, {.slices = standing_on(index).slices});
 }
@@ -264,7 +264,7 @@ void LocalWorld::start(std::function<void()> on_report) {
 void LocalWorld::serve(Session& session) {
   note_boot(session);
   take_ended(session);
-  if (!has_times_) note_times(session);  // of processes before this one
+  if (!has_times_) note_times(session);  // those of earlier processes
   take_reports(session);
   tell_observed(session);
   turn_modes_on(session);
@@ -298,7 +298,7 @@ void LocalWorld::note_boot(Session& session) {
 }
 
 void LocalWorld::turn_modes_on(Session& session) {
-  constexpr std::chrono::seconds kPause{30};  // after one that did not help
+  constexpr std::chrono::seconds kPause{30};  // after an attempt that did not help
   const auto now = std::chrono::steady_clock::now();
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     Gpu& gpu = gpus_[index];
@@ -351,7 +351,7 @@ void LocalWorld::take_reports(Session& session) {
   if (!watcher_) return;
   for (edges::GpuReport& report : watcher_->take_reports()) {
     note_xids(gpus_[report.gpu], report);
-    // One that began before an order ended may miss what that order did.
+    // A reading that began before an order ended may miss the effect of that order.
     if (report.began_at < gpus_[report.gpu].changed_at) {
       watcher_->read_again(report.gpu);
       continue;

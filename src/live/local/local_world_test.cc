@@ -32,7 +32,7 @@ using ::testing::IsEmpty;
 
 constexpr std::uint32_t kProfile3g = 9;  // of an A100-80GB
 
-/// A library whose GPUs show what the test says. Readings of "GPU-hanging" wait until it lets them go.
+/// A library whose GPUs report what the test sets. Readings of "GPU-hanging" wait until the test releases them.
 class FakeLibrary final : public GpuLibrary {
  public:
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
@@ -99,7 +99,7 @@ GpuReading with_3g(int start) {
 /// A world on the library's GPUs, and a session that knows them.
 class LocalWorldTest : public ::testing::Test {
  protected:
-  /// The machine has the GPUs of the fleet unless it is said otherwise.
+  /// By default the machine has the GPUs of the fleet.
   void begin(const std::vector<device::LocalGpu>& fleet,
              const std::optional<std::vector<device::LocalGpu>>& here = {}) {
     make_world(fleet, here);
@@ -131,7 +131,7 @@ class LocalWorldTest : public ::testing::Test {
     session_ = std::move(*Session::make(std::move(scenario), std::move(options)));
   }
 
-  /// Takes news until `is_done`.
+  /// Serves the session until `is_done`.
   void wait_for(const std::function<bool()>& is_done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!is_done() && std::chrono::steady_clock::now() < deadline) {

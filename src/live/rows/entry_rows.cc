@@ -27,7 +27,7 @@ namespace {
 using What = decltype(live::Entry::what);
 using EventWhat = decltype(Event::what);
 
-/// Kinds of events, by their place in Event::what; those that have entries of their own are not written so.
+/// Kinds of events, by their index in Event::what; those with entries of their own have no word.
 constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKinds = {"",
                                                                                       "SliceReady",
                                                                                       "SliceGone",
@@ -48,7 +48,7 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "SolutionSeen",
                                                                                       "TimesMeasured",
                                                                                       "GpuRented"};
-/// Kinds of entries, by their place in live::Entry::what.
+/// Kinds of entries, by their index in live::Entry::what.
 constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
                                                                                  "Seconds",         "Stepped",
                                                                                  "Advanced",        "SliceNoted",
@@ -70,7 +70,7 @@ constexpr const char* kSet = "set";
 constexpr const char* kSpec = "spec";
 constexpr const char* kExact = "exact_spec";
 
-/// What a ServiceSet says besides the spec.
+/// The parts of a ServiceSet besides the spec.
 struct SetParts {
   std::uint64_t revision = 0;
   bool restarts_arrivals = true;
@@ -78,8 +78,7 @@ struct SetParts {
   bool renumbers_variants = false;
 };
 
-/// Whether the API's JSON says all of the spec: what a scenario file states may be more exact
-/// (domain/scenario/service_json.h).
+/// Whether the API's JSON expresses the whole spec: a scenario file may be more exact (domain/scenario/service_json.h).
 bool is_said_by_json(const ServiceSpec& spec) {
   const auto& source = spec.arrivals.source;
   if (std::holds_alternative<TimedTrace>(source) || std::holds_alternative<MinuteTrace>(source)) return false;
@@ -97,8 +96,8 @@ inline constexpr std::array kNames<SetParts> = {"revision", "restarts_arrivals",
 
 namespace {
 
-/// The spec comes last, as the text that the API shows: its numbers are exact. Tables that it states by reference are
-/// in the exact one: a row needs no blob to be repeated.
+/// The spec comes last, as the text that the API shows: its numbers are exact. Tables stated by reference are included
+/// in the exact one: no blob is needed to repeat a row.
 std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
   json::Writer json;
   write_json(json.open_object().key(kName), stored.name);

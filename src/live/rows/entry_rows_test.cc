@@ -21,7 +21,7 @@
 namespace berth::journal {
 namespace {
 
-/// An hour of the demo in which everything happens that has a kind of entry.
+/// An hour of the demo that produces every kind of entry.
 class Busy {
  public:
   Busy() {

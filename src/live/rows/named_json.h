@@ -1,5 +1,5 @@
 /// Plain structs as JSON with the names of their fields, in both directions. A struct states its names once (kNames);
-/// that none is forgotten is checked when compiling.
+/// the compiler checks that none is missing.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ concept HasNames = !std::same_as<std::remove_cv_t<decltype(kNames<T>)>, std::nul
 template <class T>
 concept HasWords = !std::same_as<std::remove_cv_t<decltype(kWords<T>)>, std::nullptr_t>;
 
-/// Types with a form of their own overload these two.
+/// Types with their own JSON form overload these two.
 void write_own(json::Writer& json, const Decimal& value);
 [[nodiscard]] bool read_own(const yaml::Node& json, Decimal& value);
 
@@ -165,8 +165,8 @@ template <class T>
   return json.take();
 }
 
-/// Whether the JSON is such a value; else `value` is not to be used. Keys that the type does not have are passed over,
-/// and fields that are absent keep what they have: an older writer did not know them.
+/// Whether the JSON is such a value; if not, `value` must not be used. Keys that the type does not have are ignored,
+/// and absent fields keep their value: an older writer did not know them.
 template <class T>
 [[nodiscard]] bool read_json(const yaml::Node& json, T& value);
 

@@ -1,4 +1,4 @@
-/// The names that the journal's JSON gives to fields, values and cases. What is renamed in the code keeps its name
+/// The names that the journal's JSON gives to fields, values and cases. A field renamed in the code keeps its name
 /// here.
 #pragma once
 

@@ -25,7 +25,7 @@ std::optional<live::UsageState> state_named(std::string_view word) {
   return std::nullopt;
 }
 
-/// The slice at a place that is named as by live::place_name; its start may be before the part's.
+/// The slice at a place named as by live::place_name; it may start before the part.
 std::optional<Slice> slice_named(const std::string& place, const std::string& profile, GpuId gpu,
                                  const Scenario& fleet) {
   const auto found = mig::find_profile(fleet.model_of(gpu), profile);
@@ -35,7 +35,7 @@ std::optional<Slice> slice_named(const std::string& place, const std::string& pr
   return live::place_name(fleet, slice) == place ? std::optional(slice) : std::nullopt;
 }
 
-/// A value that is written, though perhaps as null.
+/// A key that must be present, perhaps as null.
 yaml::Value written_at(const yaml::Value& body, std::string_view key) {
   yaml::Value value = body.at(key);
   if (!value.is_written()) value.refuse("a value, or null");

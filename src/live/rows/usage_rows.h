@@ -10,8 +10,8 @@ namespace berth::journal {
 
 [[nodiscard]] UsageRow row_of(const live::UsageInterval& interval, const Scenario& fleet);
 
-/// What `row_of` wrote, for the same fleet. Error (kUnavailable): it is not that. Keys that this version does not know
-/// are passed over.
+/// The inverse of `row_of`, for the same fleet. Error (kUnavailable): the row was not written by it. Unknown keys are
+/// ignored.
 [[nodiscard]] Result<live::UsageInterval> interval_of(const UsageRow& row, const Scenario& fleet);
 
 }  // namespace berth::journal

@@ -24,7 +24,7 @@ std::vector<UsagePart> parts() {
       {.start = 0, .units = 8, .state = UsageState::kLost},
       {.start = 2, .units = 1, .state = UsageState::kForeign, .slice = slice_at(1, "1g.10gb+me", 2)},
       {.start = 4, .units = 2, .state = UsageState::kFree, .slice = slice_at(1, "2g.20gb", 4), .generation = 3},
-      // What is left of a slice that waits for the room of others.
+      // The rest of a slice that waits for the room of others.
       {.start = 5,
        .units = 1,
        .state = UsageState::kChanging,

@@ -1,4 +1,4 @@
-/// What the simulated world remembers as JSON, and back.
+/// The memory of the simulated world as JSON, and back.
 #pragma once
 
 #include <optional>

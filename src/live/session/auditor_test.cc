@@ -47,7 +47,7 @@ class AuditorTest : public ::testing::Test {
     auditor_.read(sim::JournalRecord(world::SliceRecord{
         .at = Instant::at_second(second), .event = event, .slice = slice, .services = std::move(services)}));
   }
-  /// There is exactly one finding, of that rule.
+  /// Expects exactly one finding, of that rule.
   void expect_found(const std::string& rule) const {
     EXPECT_THAT(auditor_.findings(), ElementsAre(StartsWith(rule + ": ")));
   }

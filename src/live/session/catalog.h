@@ -1,4 +1,4 @@
-/// The tenants and services that people have set: names, labels and versions. What runs is the session's.
+/// The tenants and services that clients have set: names, labels and versions. The session itself runs them.
 #pragma once
 
 #include <algorithm>
@@ -46,17 +46,17 @@ struct ServiceName {
 /// Versions come from one counter, so none is used twice for any name.
 class Catalog {
  public:
-  /// A new object's metadata. Nothing changes before it is noted. `given`: versions that will be noted before it.
+  /// Metadata for a new object. Nothing changes until `note`. `given`: versions that will be noted first.
   [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now, std::uint64_t given = 0) const {
     const std::uint64_t next = last_version_ + given + 1;
     return {.number = next, .version = next, .labels = std::move(labels), .created = now};
   }
-  /// That of an object that gets these labels, or another spec; the same.
+  /// The same for an object that gets these labels, or another spec.
   [[nodiscard]] ObjectMeta changed_meta(const ObjectMeta& meta, Labels labels, std::uint64_t given = 0) const {
     const std::uint64_t next = last_version_ + given + 1;
     return {.number = meta.number, .version = next, .labels = std::move(labels), .created = meta.created};
   }
-  /// An object is stored with this.
+  /// Records that an object was stored with this metadata.
   void note(const ObjectMeta& meta) { last_version_ = std::max(last_version_, meta.version); }
   [[nodiscard]] std::uint64_t last_version() const { return last_version_; }
 
@@ -77,20 +77,20 @@ class Catalog {
   std::uint64_t last_version_ = 0;
 };
 
-/// Why an object is not set or removed.
+/// Why an object was not set or removed.
 struct ObjectRefusal {
   enum class Kind : std::uint8_t {
     kNoTenant,     ///< the service's tenant does not exist
-    kNotFound,     ///< there is no such object
+    kNotFound,     ///< the object does not exist
     kVersion,      ///< another version is stored, or none
     kHasServices,  ///< the tenant still has services
     kNotRecorded,  ///< the order could not be recorded (SessionListener::record)
     kTooLarge,     ///< all objects would hold more than SessionOptions::held_bytes_max together
   };
   Kind kind = Kind::kNotFound;
-  std::optional<std::string> stored_version = std::nullopt;  ///< of kVersion; absent: there is no such object
+  std::optional<std::string> stored_version = std::nullopt;  ///< of kVersion; absent: the object does not exist
   std::string why = {};                                      ///< of kNotRecorded
-  std::int64_t held_bytes = 0;                               ///< of kTooLarge: that they would hold
+  std::int64_t held_bytes = 0;                               ///< of kTooLarge: what the objects would hold
   std::int64_t held_bytes_max = 0;                           ///< of kTooLarge
 };
 

@@ -14,17 +14,17 @@ namespace berth::live {
 
 struct DeviceEnded;
 
-/// Of how many samples the median is taken.
+/// The median is taken over at most this many samples.
 inline constexpr std::size_t kTimeSamplesMax = 9;
 
 class ChangeSamples {
  public:
-  /// A device was told to make this change.
+  /// Records that a device was ordered to make this change.
   void begin(std::uint64_t intent, ChangeKind change) { open_[intent] = std::move(change); }
-  /// What became of it. Only what was done by calls of the driver's library says how long it takes. Returns the kind
-  /// of change of which there is one sample more; nothing: of none.
+  /// Records its outcome. Only a change that calls of the driver's library carried out gives a sample. Returns the kind
+  /// of change that got one; nothing: none did.
   std::optional<ChangeKind> end(const DeviceEnded& ended);
-  /// Another process went on: nothing that was under way ends any more.
+  /// Another process has taken over: no open change will end any more.
   void forget_open() { open_.clear(); }
 
   /// By kind, in time of the devices: the median of the last kTimeSamplesMax, and the count of all. O(samples).
@@ -42,7 +42,7 @@ class ChangeSamples {
 
  private:
   struct Samples {
-    std::vector<Micros> last;  ///< the oldest first, at most kTimeSamplesMax
+    std::vector<Micros> last;  ///< oldest first, at most kTimeSamplesMax
     std::int64_t count = 0;
   };
   [[nodiscard]] static MeasuredTime median_of(const Samples& samples);
@@ -51,10 +51,10 @@ class ChangeSamples {
   std::map<ChangeKind, Samples> samples_;
 };
 
-/// Whether plans should count on a measured time from now on, instead of `known`: it differs by 10 % and 50 ms at
-/// least, and there are enough samples. Each such time makes plans begin anew.
+/// Whether plans should use a measured time from now on, instead of `known`: it differs by at least 10 % and 50 ms, and
+/// there are enough samples. Each such update makes planning start again.
 [[nodiscard]] bool is_worth_learning(Micros known, const MeasuredTime& measured);
-/// Whether a kind of change is looked at after that many samples: 3, 5, 9 and each kTimeSamplesMax more.
+/// Whether to examine a kind of change after that many samples: 3, 5, 9 and every kTimeSamplesMax after that.
 [[nodiscard]] bool is_looked_at(std::int64_t count);
 
 }  // namespace berth::live

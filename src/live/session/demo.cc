@@ -14,8 +14,7 @@
 namespace berth::live {
 namespace {
 
-/// How a model's latency grows: fixed_ms + item_ms x batch x (7 / compute slices)^scaling on an A100, less on a faster
-/// GPU.
+/// The latency of a model: fixed_ms + item_ms x batch x (7 / compute slices)^scaling on an A100, less on a faster GPU.
 struct Shape {
   double fixed_ms = 0;
   double item_ms = 0;
@@ -74,10 +73,10 @@ constexpr std::array kServices = {
 constexpr std::int64_t kWindowSeconds = 3600;
 constexpr std::array kBatches = {1, 2, 4, 8, 16};
 constexpr std::array kProcesses = {1, 2, 3};
-/// Of a second process on the latency of the first.
+/// The effect of a second process on the latency of the first.
 constexpr double kProcessPrice = 0.62;
 
-/// How fast a whole GPU is, compared with an A100.
+/// The speed of a whole GPU, relative to an A100.
 double speed_of(const GpuModel& model) {
   if (model.name.starts_with("H100")) return 1.8;
   if (model.name.starts_with("A30")) return 0.55;
@@ -89,7 +88,7 @@ PerformancePoint point_of(const Shape& shape, const GpuModel& model, const MigPr
   const double share = static_cast<double>(model.compute_slices) / profile.compute_slices;
   const double alone = shape.fixed_ms + shape.item_ms * batch * std::pow(share, shape.scaling) / speed_of(model);
   const double latency_ms = alone * (1 + kProcessPrice * (processes - 1));
-  // Rounded, so that the numbers are the same with every library of mathematics, and can be read back as shown.
+  // Rounded, so that the numbers are the same with every math library, and can be read back as shown.
   const std::int64_t centi_ms = std::llround(latency_ms * 100);
   const std::int64_t milli_rate = (std::int64_t{100'000'000} * batch * processes + centi_ms / 2) / centi_ms;
   return {.gpu = model.name,

@@ -1,5 +1,5 @@
-/// Changes of devices outside: which are under way by number of intent, how long they take, and what plans should count
-/// on.
+/// Changes of outside devices: which are under way, by number of intent; how long they take; and which times plans
+/// should use.
 #pragma once
 
 #include <optional>
@@ -22,18 +22,18 @@ class DeviceChanges {
   /// `scenario` is borrowed. `speed`: SessionOptions::device_speed.
   DeviceChanges(const Scenario& scenario, double speed) : scenario_(scenario), speed_(speed) {}
 
-  /// A device was told to make a change, or its change ended. Returns the kind of change of which there is one sample
-  /// more.
+  /// Records that a device was ordered to make a change (that the change ended). `end` returns the kind of change that
+  /// got a sample, if any.
   void begin(const DeviceIntended& intended);
   std::optional<ChangeKind> end(const DeviceEnded& ended) { return samples_.end(ended); }
-  /// Another process went on: nothing that was under way ends any more.
+  /// Another process has taken over: no open change will end any more.
   void forget_open() { samples_.forget_open(); }
 
-  /// In time of the world, by kind, as far as any was measured. O(kinds).
+  /// In time of the world, for each kind that was measured. O(kinds).
   [[nodiscard]] MeasuredTimes times() const;
-  /// What plans should count on from now on; nothing: what they count on is good enough. Requires: it was measured.
+  /// The time that plans should use from now on; nothing: the one in use is close enough. Requires: it was measured.
   [[nodiscard]] std::optional<TimesMeasured> find_news(const ChangeKind& change) const;
-  /// Whether a kind of change is looked at after its latest sample.
+  /// Whether to examine a kind of change after its latest sample.
   [[nodiscard]] bool is_due(const ChangeKind& change) const { return is_looked_at(samples_.time_of(change).count); }
 
   [[nodiscard]] ChangeSamples& samples() { return samples_; }
@@ -46,9 +46,9 @@ class DeviceChanges {
   ChangeSamples samples_;
 };
 
-/// The entry of an intent that is about to be given out.
+/// The entry of an intent that is about to be sent to its device.
 [[nodiscard]] DeviceIntended entry_of(const DeviceIntent& intent, const std::string& boot);
-/// The kind of event that a note of a device is.
+/// The kind of event for a note of a device.
 [[nodiscard]] EventKind event_of(DeviceNote note);
 
 }  // namespace berth::live

@@ -1,4 +1,4 @@
-/// What a device outside is to do.
+/// An order for an outside device.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace berth::live {
 
-/// The action, with the number under which the journal has it.
+/// The action, with its number in the journal.
 struct DeviceIntent {
   std::uint64_t number = 0;
   DeviceAction action;

@@ -1,4 +1,4 @@
-/// What a session was given from outside, in order: repeated, it makes the same session. This is what a journal holds.
+/// A session's inputs, in order: repeating them makes the same session. This is what a journal holds.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Begun {
   friend bool operator==(const Begun&, const Begun&) = default;
 };
 
-/// The engine was given an event, which its next step applies. Not the seconds of services, nor that services were set
-/// or removed: those have entries of their own.
+/// The engine was given an event, which its next step applies. Seconds of services, and services set or removed, have
+/// entries of their own.
 struct EventSeen {
   Event event;
   friend bool operator==(const EventSeen&, const EventSeen&) = default;
@@ -37,39 +37,39 @@ struct SolutionKnown {
   friend bool operator==(const SolutionKnown&, const SolutionKnown&) = default;
 };
 
-/// The engine was given the answer that was known.
+/// The engine was given the known answer.
 struct SolutionArrived {
   std::uint64_t question = 0;
   friend bool operator==(const SolutionArrived&, const SolutionArrived&) = default;
 };
 
-/// What a service got in seconds that follow each other. May come later than the steps that used them: a step has seen
-/// the seconds that had ended by then, with the observation delay.
+/// What a service received in consecutive seconds. May come later than the steps that used them: a step has seen the
+/// seconds that had ended by then, with the observation delay.
 struct SecondsSeen {
   ServiceId service;
   std::int64_t from_second = 0;
   std::vector<std::int64_t> arrivals;
-  std::vector<std::int64_t> queued;  ///< parallel: those that waited at the end of the second
+  std::vector<std::int64_t> queued;  ///< parallel: requests waiting at the end of the second
   friend bool operator==(const SecondsSeen&, const SecondsSeen&) = default;
 };
 
-/// The engine stepped. At whole seconds without any other entry it does so, too.
+/// The engine stepped. It also steps at whole seconds without any other entry.
 struct Stepped {
   friend bool operator==(const Stepped&, const Stepped&) = default;
 };
 
-/// Until then, that whole second included, the engine stepped at each whole second.
+/// The engine stepped at each whole second until then, inclusive.
 struct Advanced {
   friend bool operator==(const Advanced&, const Advanced&) = default;
 };
 
-/// The world told of a slice.
+/// The world reported a change of a slice.
 struct SliceNoted {
   world::SliceRecord record;
   friend bool operator==(const SliceNoted&, const SliceNoted&) = default;
 };
 
-/// Since when what people see holds was read between two seconds.
+/// A client read phases and conditions between two seconds: the `since` of what had changed is fixed then.
 struct Refreshed {
   friend bool operator==(const Refreshed&, const Refreshed&) = default;
 };
@@ -102,7 +102,7 @@ struct ServiceDropped {
 struct FaultGiven {
   std::uint64_t id = 0;
   sim::FaultOrder order;
-  std::vector<std::uint64_t> cleared = {};  ///< those that wait no longer
+  std::vector<std::uint64_t> cleared = {};  ///< those that no longer wait
   friend bool operator==(const FaultGiven&, const FaultGiven&) = default;
 };
 
@@ -113,13 +113,13 @@ struct ProposalWaits {
   friend bool operator==(const ProposalWaits&, const ProposalWaits&) = default;
 };
 
-/// A device of the local world was about to be told to create or destroy a slice. What came of it is among the events.
+/// A device of the local world was about to be ordered to create or destroy a slice. The outcome is among the events.
 struct DeviceIntended {
-  std::uint64_t intent = 0;  ///< unique: it grows with each, and with each process
+  std::uint64_t intent = 0;  ///< unique: it grows with each intent, and with each process
   ActionKind kind = ActionKind::kCreation;
   Slice slice;
   std::uint64_t generation = 0;  ///< StandingSlice::generation
-  bool was_ordered = false;      ///< a process before this one was about to tell the same
+  bool was_ordered = false;      ///< an earlier process was about to give the same order
   std::string boot = {};         ///< id of the machine's boot
   friend bool operator==(const DeviceIntended&, const DeviceIntended&) = default;
 };
@@ -127,7 +127,7 @@ struct DeviceIntended {
 /// DeviceEnded::outcome of a change that was carried out.
 inline constexpr const char* kDoneOutcome = "done";
 
-/// What became of it on the device.
+/// The outcome of an order on the device.
 struct DeviceEnded {
   std::uint64_t intent = 0;
   std::string outcome = {};  ///< "done", "failed", "busy", "refused"
@@ -139,20 +139,20 @@ struct DeviceEnded {
   friend bool operator==(const DeviceEnded&, const DeviceEnded&) = default;
 };
 
-/// Another process went on here. Between the entry before and this instant nothing stepped. What entries behind it say
-/// of seconds was unknown before it. Earlier versions told it only where the clock had gone on.
+/// Another process took over here. Nothing stepped between the previous entry and this instant. What later entries say
+/// of seconds was unknown before it. Earlier versions wrote this entry only if the clock had advanced.
 struct Resumed {
   friend bool operator==(const Resumed&, const Resumed&) = default;
 };
 
-/// What a device of a world of real GPUs said of itself, for people: no state follows from it.
+/// What a device of a world of real GPUs reported about itself, for people: no state follows from it.
 enum class DeviceNote : std::uint8_t {
-  kSeen,            ///< it is there for the first time: its UUID and model
-  kDiffers,         ///< how it differs from what berth knows of it
+  kSeen,            ///< present for the first time: its UUID and model
+  kDiffers,         ///< how it differs from the tables of Berth
   kXid,             ///< an error that its driver reported, by the number
   kRecoveryAction,  ///< what its driver asks for from now on: "none", "gpu_reset" ...
-  kMigMode,         ///< what became of an order to turn its MIG mode on
-  kBusy,            ///< an order found somebody who keeps the instance, or the GPU, and is given again
+  kMigMode,         ///< the outcome of an order to turn its MIG mode on
+  kBusy,            ///< an order found the instance or the GPU in use, and is given again
 };
 struct DeviceNoted {
   GpuId gpu;
@@ -161,7 +161,7 @@ struct DeviceNoted {
   friend bool operator==(const DeviceNoted&, const DeviceNoted&) = default;
 };
 
-/// A device of the local world was about to be told to turn its MIG mode on; a DeviceEnded says what became of it.
+/// A device of the local world was about to be ordered to turn its MIG mode on; a DeviceEnded has the outcome.
 struct MigModeIntended {
   std::uint64_t intent = 0;  ///< as of DeviceIntended
   GpuId gpu;
@@ -170,7 +170,7 @@ struct MigModeIntended {
 };
 
 struct Entry {
-  Instant at;  ///< of the world, when the session got it
+  Instant at;  ///< in time of the world, when the session received it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
                DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended>
@@ -178,7 +178,7 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&);
 };
 
-/// What the world remembers since the last time: its clock, the devices that changed, and the rest if it did.
+/// What the world remembers that is new: its clock, the devices that changed, and the rest if it did.
 struct WorldChanges {
   Instant now;  ///< the world's clock
   std::vector<std::pair<GpuId, world::DeviceMemory>> devices;

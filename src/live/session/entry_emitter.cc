@@ -21,7 +21,7 @@ void EntryEmitter::emit(Entry entry) {
 
 void EntryEmitter::announce(Instant at) {
   has_news_ = true;
-  // That it stepped there before is implied only for earlier instants.
+  // An entry implies plain steps only at earlier instants.
   const auto plain_step = std::exchange(plain_step_, std::nullopt);
   if (plain_step == at) listener_.entry({.at = at, .what = Advanced{}});
 }
@@ -29,7 +29,7 @@ void EntryEmitter::announce(Instant at) {
 void EntryEmitter::emit_event(const Event& event, Instant now) {
   std::visit(Overloaded{
                  [&](const ServiceSecond& second) { emit_second(second, now); },
-                 // Orders are emitted before they are given.
+                 // Orders are emitted before they are carried out.
                  [](const ServiceSet&) {},
                  [](const ServiceRemoved&) {},
                  [](const GpuScheduled&) {},
@@ -68,7 +68,7 @@ void EntryEmitter::emit_step(const StepAnswer& answer, Instant now) {
   const bool is_second = now == Instant::at_second(now.second());
   // A second step at one instant is never implied.
   const bool is_first = std::exchange(stepped_at_, now) != now;
-  // One that acts is emitted before anything comes of it.
+  // A step whose plan has actions is emitted before they begin.
   const bool acts = !answer.plan.actions.empty();
   const bool is_plain = is_second && is_first && !acts && !std::exchange(has_news_, false);
   if (is_plain) {

@@ -1,5 +1,5 @@
-/// The entries of a session: which one is emitted when, and what of them is safe. Entries of seconds are collected in
-/// blocks, and steps that are implied by others have none.
+/// The entries of a session: which one is emitted when, and which are durable. Entries of seconds are collected in
+/// blocks, and steps that other entries imply have none.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,33 @@ class EntryEmitter {
   [[nodiscard]] bool is_repeating() const { return is_repeating_; }
 
   void emit(Entry entry);
-  /// To be called before entries of that instant are emitted or recorded: what was emitted before is completed.
+  /// To be called before entries of that instant are emitted or recorded: completes what was emitted before.
   void announce(Instant at);
   /// The engine was given the event. Orders have entries of their own, and seconds are collected.
   void emit_event(const Event& event, Instant now);
   void emit_second(const ServiceSecond& second, Instant now);
   /// The engine stepped; a plain step at a whole second has no entry.
   void emit_step(const StepAnswer& answer, Instant now);
-  /// Entries of seconds that are not complete blocks yet.
+  /// Emits the seconds that do not fill a block yet.
   void emit_block(ServiceId service, Instant now);
   void emit_blocks(Instant now);
-  /// That it stepped plainly since the last entry.
+  /// Emits that it stepped plainly since the last entry.
   void emit_plain_step();
 
-  /// Orders, before they take effect. Returns whether they are recorded.
+  /// Records orders before they take effect. Returns whether they are recorded.
   [[nodiscard]] bool record(const std::vector<Entry>& orders);
-  /// Records what was emitted, where orders are recorded first. If that fails, it stays unsafe.
+  /// Records what was emitted, where orders are recorded first. If that fails, those entries are not durable yet.
   void record_emitted();
   /// Everything so far is recorded.
   void set_recorded() { recorded_event_ = log_.last_sequence(); }
-  /// The last event of the log that a kill cannot take back.
+  /// The last event of the log that a crash cannot take back.
   [[nodiscard]] std::uint64_t last_safe_event() const {
     return records_first_ ? recorded_event_ : log_.last_sequence();
   }
-  /// Of the latest order: why it was not recorded.
+  /// Why the latest order was not recorded.
   [[nodiscard]] const std::optional<std::string>& why_not_recorded() const { return why_not_recorded_; }
 
-  /// The answer to that question has an entry already.
+  /// Marks the answer to that question as having an entry already.
   void know_answer(std::uint64_t question) { known_question_ = question; }
 
  private:
@@ -63,7 +63,7 @@ class EntryEmitter {
   std::uint64_t recorded_event_ = 0;
   std::optional<std::string> why_not_recorded_;
   std::uint64_t known_question_ = 0;                ///< whose answer was emitted
-  std::vector<std::optional<SecondsSeen>> blocks_;  ///< by ServiceId: what is not emitted yet
+  std::vector<std::optional<SecondsSeen>> blocks_;  ///< by ServiceId: not emitted yet
   bool has_news_ = true;                            ///< besides seconds, since the last step
   std::optional<Instant> plain_step_;               ///< the last step, if it has no entry
 };

@@ -1,4 +1,4 @@
-/// What happened, for people and programs that watch: the latest events with a growing sequence number. Bounded.
+/// What happened, for people and programs that watch: the latest events, numbered in order. Bounded.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class ObjectKind : std::uint8_t { kTenant, kGpuService, kNode, kGpu, kGpuSl
 
 struct ObjectName {
   ObjectKind kind = ObjectKind::kGpu;
-  std::string tenant;  ///< empty for objects of no tenant
+  std::string tenant;  ///< empty for objects without a tenant
   std::string name;
   friend bool operator==(const ObjectName&, const ObjectName&) = default;
 };
@@ -59,7 +59,7 @@ enum class EventKind : std::uint8_t {
   kNoChangesSet,
   kFaultInjected,
   kFaultCleared,
-  // Of real GPUs alone, as is kGpuSeen:
+  // For real GPUs only, like kGpuSeen:
   kGpuXid,
   kGpuDiffers,
   kGpuRecoveryAction,
@@ -81,11 +81,11 @@ struct LoggedEvent {
   friend bool operator==(const LoggedEvent&, const LoggedEvent&) = default;
 };
 
-/// What an event is about, and its text.
+/// The object of an event, and its text.
 struct EventWords {
   ObjectName object;
   std::string message;
-  std::optional<std::uint64_t> generation = std::nullopt;  ///< of the slice; absent: of none, or it has none
+  std::optional<std::uint64_t> generation = std::nullopt;  ///< of the slice; absent: it is not a slice, or has none
 };
 
 class EventLog {
@@ -94,8 +94,8 @@ class EventLog {
 
   /// Appends an event and returns its sequence number. Beyond the capacity the oldest one is forgotten.
   std::uint64_t append(Instant at, EventKind kind, ObjectName object, std::string message);
-  /// The same, with words that are written when somebody reads them: thousands of slices can change in one step, and
-  /// most of their events are forgotten unread. `words` must give the same at any time.
+  /// The same, with words that are written when the event is read: thousands of slices can change in one step, and most
+  /// of their events are forgotten unread. `words` must return the same value at any time.
   std::uint64_t append(Instant at, EventKind kind, std::function<EventWords()> words);
 
   [[nodiscard]] std::uint64_t last_sequence() const { return last_; }
@@ -104,7 +104,7 @@ class EventLog {
   /// Up to `count_max` events with greater sequence numbers than `after`, oldest first. Requires:
   /// oldest_sequence() - 1 <= after <= last_sequence().
   [[nodiscard]] std::vector<LoggedEvent> after(std::uint64_t after, std::size_t count_max) const;
-  /// The message of the latest event of that kind about the object, of those that are kept. O(events).
+  /// The message of the latest kept event of that kind about the object. O(events).
   [[nodiscard]] std::optional<std::string> last_message(EventKind kind, const ObjectName& object) const;
 
   template <class Archive, class Self>

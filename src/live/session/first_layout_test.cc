@@ -1,5 +1,5 @@
-// The first layout is what `begin` decided, even if it is nothing: whatever comes later takes the time that changes
-// take, also at second 0. On devices that exist it takes that time, too.
+// The first layout is what `begin` decided, even if it is empty: later changes take their normal time, also at second
+// 0. On existing devices the first layout takes that time, too.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -128,7 +128,7 @@ TEST(FirstLayout, AServiceThatComesBeforeItsAnswerIsNotPartOfIt) {
 
 // ---- one that takes its time
 
-/// A session whose first layout takes its time, with what is needed to make it again.
+/// A session whose first layout takes its time, with what is needed to rebuild it.
 class LayoutWithTime : public ::testing::Test {
  protected:
   [[nodiscard]] std::unique_ptr<Session> make() {
@@ -156,7 +156,7 @@ class LayoutWithTime : public ::testing::Test {
     session_->answer({.question = request.question, .solution = std::make_shared<const Solution>(request.solve())});
     session_->advance(session_->now());
   }
-  /// The process ends, and another one goes on.
+  /// The process ends, and another one continues.
   void restart() {
     session_->emit_all();
     sim::WorldLeft left = session_->world_left();

@@ -1,6 +1,6 @@
-/// Random histories of a live session: services come, change and go, GPUs are lost, drained and return, actions fail,
-/// plans wait for approval, planning pauses, solutions arrive late. An auditor that reads events alone finds nothing
-/// that must not be; and an engine that is restored from its memory on the way changes nothing.
+/// Random histories of a live session: services are added, changed and removed, GPUs are lost, drained and return,
+/// actions fail, plans wait for approval, planning pauses, solutions arrive late. An auditor that reads events alone
+/// finds no violation; and restoring the engine from its memory on the way changes nothing.
 
 #include <gtest/gtest.h>
 
@@ -46,22 +46,22 @@ using testing::random_windows;
 constexpr int kHistories = kIsSlowBuild ? 10 : 100;
 constexpr int kRestoredHistories = kIsSlowBuild ? 1 : 25;
 constexpr std::int64_t kEventfulSeconds = 120;
-constexpr std::int64_t kOrderSeconds = 40;   ///< until what may not stand is gone, once it may go
+constexpr std::int64_t kOrderSeconds = 40;   ///< until forbidden slices are gone, once they may be destroyed
 constexpr std::int64_t kUseSeconds = 110;    ///< until every GPU must be in use again: an action may take 60 s
-constexpr std::int64_t kQuietSeconds = 150;  ///< until everything that was begun must be over
+constexpr std::int64_t kQuietSeconds = 150;  ///< until everything under way must be over
 constexpr std::uint32_t kGpus = 3;
 
 // ---- a history
 
-/// What one history is about.
+/// The options of one history.
 struct Kind {
   std::string policy = "berth";
   Approval approval = Approval::kNever;
   Micros planning;
   bool solves_late = false;
   bool restarts = false;
-  bool loses_tail = false;  ///< restarts without what was told last, as far as the world did nothing by it
-  bool saves = false;       ///< restarts from what was saved on the way, and what was told since then
+  bool loses_tail = false;  ///< restarts without the last entries, if the world has not acted on them
+  bool saves = false;       ///< restarts from a save made on the way, and the entries since then
   bool first_layout_takes_time = false;
 };
 
@@ -80,7 +80,7 @@ Kind random_kind(Rng rng) {
 
 class History {
  public:
-  /// `restores`: the engine is restored from its memory again and again.
+  /// `restores`: the engine is restored from its memory repeatedly.
   explicit History(std::uint64_t seed, bool restores = false)
       : rng_(Rng(seed).split("history")), kind_(random_kind(rng_.split("kind"))), seed_(seed), restores_(restores) {
     scenario_ = random_scenario();
@@ -103,7 +103,7 @@ class History {
     options.listener.wall_clock = [this] { return wall_us_; };
     options.no_changes = no_changes_;
     options.listener.journal = [this](const sim::JournalRecord& record) {
-      read_events();  // those that were before it
+      read_events();  // the events before the record
       story_.read(record);
       records_.push_back(record);
     };
@@ -169,14 +169,14 @@ class History {
     return scenario;
   }
 
-  /// What the world did stands on the entries so far.
+  /// The world's actions depend on the entries so far.
   void note_orders() {
     if (!session_ || session_->order_count() == orders_) return;
     orders_ = session_->order_count();
     needed_entries_ = entries_.size();
   }
 
-  /// What was told before is not needed any more.
+  /// Earlier entries are no longer needed.
   void save() {
     if (!session_->is_at_rest()) return;
     saved_ = session_->save();
@@ -185,7 +185,7 @@ class History {
     ++saves_;
   }
 
-  /// The session that was told all of this, or restored and told the rest.
+  /// The session rebuilt from all entries, or restored and given the rest.
   void make_again(Session& session, std::uint64_t carried_out) {
     if (!saved_) return session.repeat(entries_, carried_out);
     const auto begun_anew = session.restore(*saved_);
@@ -194,7 +194,7 @@ class History {
     session.repeat({entries_.begin() + static_cast<std::ptrdiff_t>(saved_entries_), entries_.end()}, carried_out);
   }
 
-  /// The process ends, and another one goes on: with all that was told, or without the last of it.
+  /// The process ends, and another one continues: with all entries, or without the last ones.
   void restart() {
     session_->emit_all();
     note_orders();
@@ -228,7 +228,7 @@ class History {
 
   /// In pieces, as a clock drives it.
   void run_to(Instant until) {
-    usage_.look(*session_);  // after what was ordered at this instant
+    usage_.look(*session_);  // after the orders of this instant
     while (session_->now() < until) {
       if (solver_) {
         if (auto finished = solver_->take(session_->now())) session_->answer(std::move(*finished));
@@ -245,7 +245,7 @@ class History {
     }
   }
 
-  /// Whatever waits is approved.
+  /// Approves every waiting plan.
   void run_quietly_to(std::int64_t second) {
     while (session_->now().second() < second) {
       run_to(Instant::at_second(session_->now().second() + 1));
@@ -307,7 +307,7 @@ class History {
     read_events();
   }
 
-  /// Unless what it asks for contradicts the others, which the API refuses.
+  /// Does nothing if the service contradicts the others, which the API refuses.
   void set_random(const ServiceName& name) {
     const ServiceSpec spec = random_service(rng_, kGpus);
     Scenario after = session_->scenario();
@@ -327,7 +327,7 @@ class History {
     read_events();
   }
 
-  /// Another one, which has no services.
+  /// Sets another tenant, which has no services.
   void set_or_remove_tenant() {
     if (session_->catalog().tenants.contains("u")) {
       EXPECT_TRUE(session_->remove_tenant("u").has_value());
@@ -340,7 +340,7 @@ class History {
     if (session_->inject(order).has_value()) faults_.insert(order.kind);
   }
 
-  /// The plan that waits, sometimes too late; or one that does not wait, or that is not there.
+  /// Approves the waiting plan, sometimes too late; or one that does not wait or does not exist.
   void approve_something() {
     const auto waiting = waiting_plan();
     if (rng_.below(4) == 0) {
@@ -377,7 +377,7 @@ class History {
     report(testing::find_misplaced(*session_));
   }
 
-  /// A service that needs all GPUs gets them: none is stuck. The policy `fixed` gives it nothing.
+  /// A service that needs all GPUs gets them: no GPU is stuck. The policy `fixed` gives it nothing.
   void use_every_gpu() {
     for (const auto& [name, entry] : std::map(session_->catalog().services)) {
       EXPECT_TRUE(session_->remove_service(name).has_value());
@@ -416,10 +416,10 @@ class History {
   Scenario scenario_;
   std::optional<NoChanges> no_changes_;  ///< of the next session
   std::vector<Entry> entries_;
-  std::size_t needed_entries_ = 0;  ///< the first ones, by which the world has done something
+  std::size_t needed_entries_ = 0;  ///< the first ones, on which the world has acted
   std::uint64_t orders_ = 0;        ///< when they were counted
   int restarts_ = 0;
-  std::optional<std::string> saved_;  ///< the session, when there were so many entries:
+  std::optional<std::string> saved_;  ///< the session, when there were that many entries:
   std::size_t saved_entries_ = 0;
   int saves_ = 0;
   std::int64_t wall_us_ = 1'700'000'000'000'000;
@@ -432,11 +432,11 @@ class History {
   std::unique_ptr<Session> session_;
 };
 
-/// Histories that do little would find little.
+/// Histories with little activity would find little.
 void expect_full(const std::map<EventKind, std::int64_t>& counts, const std::set<sim::FaultKind>& faults) {
   EXPECT_EQ(faults.size(), static_cast<std::size_t>(sim::FaultKind::kClear) + 1) << "a kind of fault is never drawn";
   for (int kind = 0; kind <= static_cast<int>(EventKind::kFaultCleared); ++kind) {
-    if (static_cast<EventKind>(kind) == EventKind::kGpuSeen) continue;  // of real GPUs, as all kinds behind the last
+    if (static_cast<EventKind>(kind) == EventKind::kGpuSeen) continue;  // for real GPUs, like all kinds after the last
     const auto known = counts.find(static_cast<EventKind>(kind));
     const bool is_seen = known != counts.end() && known->second > 0;
     EXPECT_TRUE(is_seen) << event_word(static_cast<EventKind>(kind)) << " never happens";
@@ -448,7 +448,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   std::set<sim::FaultKind> faults;
   int restarts = 0;
   std::size_t looks = 0;
-  std::map<std::string, int> usage;  ///< intervals by what they are
+  std::map<std::string, int> usage;  ///< intervals by kind
   int saves = 0;
   std::size_t histories = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kHistories)) {
@@ -473,7 +473,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
 
-/// 245: seconds that were lost with a process were repeated before the next one had counted them again.
+/// 245: seconds lost with a process were repeated before the next one had counted them again.
 TEST(History, SeedsThatFailedBefore) {
   for (const std::uint64_t seed : {245U}) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);

@@ -87,7 +87,7 @@ double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const
   if (it == rates_.end()) {
     const ServiceSpec& spec = scenario_.services[service.index];
     auto point = profile::point_for(spec, model, place.profile, slice.point);
-    // The spec has changed since, and lists the point no more.
+    // The spec has changed since, and no longer lists the point.
     if (!point) point = profile::choose_point(spec, model, place.profile);
     it = rates_.emplace(std::move(key), point ? point->requests_per_second.to_double() : 0).first;
   }

@@ -20,13 +20,13 @@ class LiveFigures {
   /// `scenario` must outlive it; where a spec in it changes, `read_spec` must be called.
   explicit LiveFigures(const Scenario& scenario) : scenario_(scenario) {}
 
-  /// The next second of a service.
+  /// Adds the next second of a service.
   void add(ServiceId service, std::int64_t second, const ServiceFigures& figures);
-  /// Reads the fleet's sums, once per second. Returns what came since the last time; absent the first time.
+  /// Reads the fleet's sums, once per second. Returns what was added since the last time; absent the first time.
   std::optional<FleetFigures> read(Instant now, const sim::SmTime& sm_time);
-  /// The world has begun anew: its sums, too.
+  /// The world has started again, and its sums with it.
   void begin(Instant now, const sim::SmTime& sm_time) { fleet_.begin({.at = now, .sm_time = sm_time}); }
-  // What another process has measured, before anything else is added; seconds ascend.
+  // Adds figures that an earlier process measured, before anything else is added; seconds ascend.
   void restore(ServiceId service, std::int64_t second, const ServiceFigures& figures);
   void restore(std::int64_t second, const FleetFigures& figures);
   /// The service has another spec: what was derived from its table is discarded.
@@ -41,7 +41,7 @@ class LiveFigures {
   [[nodiscard]] std::optional<double> goodput() const;
 
   /// Requests per second of a slice that serves the service at its point; its part where the slice is shared. 0 if the
-  /// service has no such point. What was looked up once is remembered.
+  /// service has no such point. Results are cached.
   [[nodiscard]] double rate_on(ServiceId service, const StandingSlice& slice) const;
 
  private:

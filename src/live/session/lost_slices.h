@@ -1,5 +1,5 @@
-/// Slices that went with their GPU: people still see them, in the state `lost`, until the GPU returns. They count for
-/// nothing else.
+/// Slices that were lost with their GPU: clients still see them, in the state `lost`, until the GPU returns. They count
+/// for nothing else.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ struct LostSlice {
   friend bool operator==(const LostSlice&, const LostSlice&) = default;
 };
 
-/// What is asked is about a snapshot: GPUs that it does not call lost (yet, or any more) have no lost slices.
+/// Queries are about a snapshot: GPUs that it does not call lost (yet, or any more) have no lost slices.
 class LostSlices {
  public:
-  /// O(log GPUs). Slices of one GPU come in order.
+  /// Adds a lost slice; those of one GPU come in order. O(log GPUs).
   void add(LostSlice lost);
   /// The GPU is back, and empty.
   void forget(GpuId gpu);

@@ -20,12 +20,12 @@ namespace berth::live {
 
 /// Seconds of a window.
 inline constexpr std::size_t kMinuteSeconds = 60;
-/// The longest latency target that a window waits for.
+/// The longest latency target that a window waits for, in seconds.
 inline constexpr std::int64_t kTargetSecondsMax = 60;
 
-/// What became of the requests that arrived in the latest seconds whose latency target has passed, at most 60 of them:
-/// of these requests those that are not answered in time by now never will be, so that in_time / requests is exact.
-/// in_time + late + dropped <= requests; the rest still waits. Percentiles are of the answers given in the last 60 s.
+/// The outcomes of requests that arrived in the latest seconds whose latency target has passed, at most 60 seconds. A
+/// request of these seconds that is not answered in time by now never will be, so in_time / requests is exact. The rest
+/// still waits: in_time + late + dropped <= requests. Percentiles are of the answers given in the last 60 s.
 struct MinuteFigures {
   std::int64_t seconds = 0;   ///< of arrival, in the window
   std::int64_t requests = 0;  ///< arrived in them
@@ -41,15 +41,15 @@ struct MinuteFigures {
   friend bool operator==(const MinuteFigures&, const MinuteFigures&) = default;
 };
 
-/// The figures of a second that the world measured; they say nothing of the service's number.
+/// The figures of a second that the world measured, without the service's number.
 [[nodiscard]] ServiceFigures figures_of(const sim::MeasuredSecond& measured);
 
-/// The window of one service. Latencies are counted in buckets: percentiles by nearest rank, within 0.4 %. Memory: what
-/// differs among the latencies of a minute, and 10 KiB.
+/// The window of one service. Latencies are counted in buckets: percentiles by nearest rank, within 0.4 %. Memory: the
+/// distinct latencies of a minute, and 10 KiB.
 class ServiceMinute {
  public:
-  /// A second of the world, later than the last one. Seconds between the two are unknown, and count for nothing.
-  /// `target`: the service's latency target; beyond kTargetSecondsMax that counts.
+  /// Adds a second of the world, later than the last one. Seconds between the two are unknown, and count for nothing.
+  /// `target`: the service's latency target, capped at kTargetSecondsMax.
   void add(std::int64_t second, const ServiceFigures& figures, Micros target);
   /// Absent before the first second whose latency target has passed. O(buckets + seconds).
   [[nodiscard]] std::optional<MinuteFigures> figures() const;
@@ -57,17 +57,17 @@ class ServiceMinute {
  private:
   struct Arrived {
     std::int64_t requests = 0;
-    SettledRequests settled;  ///< of them
+    SettledRequests settled;  ///< of these requests
     bool is_known = true;
   };
-  /// Makes room for the seconds between the last one and this one.
+  /// Adds empty seconds between the last one and this one.
   void skip_to(std::int64_t second);
   void add_arrived(std::int64_t second, const ServiceFigures& figures, Micros target);
   void add_latencies(LatencyBuckets latencies);
   void count(const LatencyBuckets& latencies, int sign);
   [[nodiscard]] std::optional<double> percentile_ms(int percent) const;
 
-  std::deque<Arrived> arrived_;  ///< consecutive seconds: the window, and those of the target behind it
+  std::deque<Arrived> arrived_;  ///< consecutive seconds: the window, and the seconds of the target after it
   std::size_t target_seconds_ = 0;
   std::deque<LatencyBuckets> latencies_;  ///< of the last seconds
   std::vector<std::int64_t> buckets_;
@@ -84,17 +84,17 @@ struct FunnelShares {
 /// The window of the fleet.
 class FleetMinute {
  public:
-  /// What the SM-time sums of the world are at an instant.
+  /// The world's SM-time sums at an instant.
   struct Reading {
     Instant at;
     sim::SmTime sm_time;
   };
-  /// Sums begin at this reading: those before it are of another world.
+  /// Starts from this reading: earlier ones are of another world.
   void begin(const Reading& reading) { last_ = reading; }
-  /// What came since the last reading; absent if this is the first one, or of the same instant. `fleet_sms`: of all
+  /// The increase since the last reading; absent if this is the first one, or at the same instant. `fleet_sms`: of all
   /// GPUs; `effective_us`: of the answers since then.
   [[nodiscard]] std::optional<FleetFigures> read(const Reading& reading, std::int64_t fleet_sms, double effective_us);
-  /// Figures that end at an instant, no earlier than those before.
+  /// Adds figures that end at an instant, no earlier than those before.
   void add(Instant until, const FleetFigures& figures);
   /// Absent before the first figures, or without SMs.
   [[nodiscard]] std::optional<FunnelShares> shares() const;

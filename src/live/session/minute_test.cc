@@ -79,7 +79,7 @@ TEST(ServiceMinute, ForgetsWhatIsOlderThanSixtySeconds) {
 
 TEST(ServiceMinute, SecondsThatAreMissingCountForNothing) {
   sim::MeasuredSecond later = second_with(5, 1, 1);
-  later.settled.push_back({.second = 3, .in_time = 9});  // its requests are not known
+  later.settled.push_back({.second = 3, .in_time = 9});  // its requests are unknown
   const auto figures = *minute_of({second_with(0, 7, 7), second_with(1, 7, 7), later, second_with(6, 1, 1)}).figures();
   EXPECT_EQ(figures.seconds, 3);
   EXPECT_EQ(figures.requests, 15);
@@ -97,8 +97,8 @@ TEST(ServiceMinute, WhatIsOlderThanTheWindowIsForgottenAlsoAcrossAGap) {
   }
 }
 
-/// Requests wait for up to 90 s and end in any way: each window counts at most what arrived in it, and over the whole
-/// run every answer in time is counted exactly once.
+/// Requests wait for up to 90 s and have any outcome: each window counts at most the requests that arrived in it, and
+/// over the whole run every answer in time is counted exactly once.
 TEST(ServiceMinute, NeverCountsMoreThanArrivedAndMissesNoAnswerInTime) {
   constexpr std::int64_t kSeconds = 420;  // seven whole windows
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

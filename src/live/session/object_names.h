@@ -16,10 +16,10 @@ namespace berth::live {
 [[nodiscard]] std::string gpu_name(GpuId gpu);
 /// "gpu-3-1g.10gb-2", a place.
 [[nodiscard]] std::string place_name(const Scenario& scenario, const Slice& slice);
-/// "gpu-3-1g.10gb-2-7", a slice. `generation` 0: of others, "gpu-3-1g.10gb-2-foreign".
+/// "gpu-3-1g.10gb-2-7", a slice. `generation` 0: foreign, "gpu-3-1g.10gb-2-foreign".
 [[nodiscard]] std::string slice_name(const Scenario& scenario, const Slice& slice, std::uint64_t generation);
 [[nodiscard]] std::string plan_name(std::uint64_t id);
-/// The number of "plan-3"; it need not be a plan.
+/// The number of "plan-3"; such a plan need not exist.
 [[nodiscard]] std::optional<std::uint64_t> plan_number(std::string_view name);
 /// "create", "destroy", "assign".
 [[nodiscard]] std::string_view action_word(const SliceChange& change);

@@ -1,5 +1,5 @@
-/// GPUs that are there and must not be changed: in a local world those that nobody gave into our hands. The engine
-/// knows them as cordoned, with a reason that says why; people's own cordons stay as they are.
+/// GPUs that are present and must not be changed: in a local world those that the configuration does not list. The
+/// engine knows them as cordoned, with a reason that says why; cordons of operators stay as they are.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace berth::live {
 
-/// What begins the reason of such a cordon. Nobody else's reason may.
+/// The reason of such a cordon begins with this. No other reason may.
 inline constexpr std::string_view kObserved = "observed: ";
 
-/// Whether its cordon is such a one.
+/// Whether the GPU is cordoned for that.
 [[nodiscard]] inline bool is_observed(const GpuState& state) { return state.scheduling_reason.starts_with(kObserved); }
 
-/// The order after which a GPU is observed for this reason, or not any more (no reason); nothing: it is so already.
+/// The order after which a GPU is observed for this reason, or no longer (no reason); nothing: that is so already.
 [[nodiscard]] std::optional<GpuScheduled> order_to_observe(GpuId gpu, const GpuState& state,
                                                            const std::optional<std::string>& why);
 

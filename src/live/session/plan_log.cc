@@ -15,7 +15,7 @@
 namespace berth::live {
 namespace {
 
-/// The generation of the slice that an accepted action is about, when the plan has taken effect.
+/// The generation of the slice of an accepted action, when the plan has taken effect.
 std::uint64_t generation_of(const Snapshot& snapshot, const Action& accepted) {
   if (std::holds_alternative<CreateSlice>(accepted.what)) return accepted.number;
   const bool goes = std::holds_alternative<DestroySlice>(accepted.what);
@@ -26,7 +26,7 @@ std::uint64_t generation_of(const Snapshot& snapshot, const Action& accepted) {
   return generation;
 }
 
-/// Of a plan that is done.
+/// The failures of a plan that is done.
 std::string failures_text(const ActionStates& states) {
   std::size_t failed = 0;
   for (std::size_t index = 0; index < states.size(); ++index) {
@@ -35,7 +35,7 @@ std::string failures_text(const ActionStates& states) {
   return failed == 0 ? "" : fmt::format("{} of {} actions failed", failed, states.size());
 }
 
-/// The number that the world reports when what a plan does to a slice is done: that of the last assignment.
+/// The number that the world reports when the plan's changes of a slice are done: that of the last assignment.
 using AssignmentNumbers = std::map<Slice, std::uint64_t>;
 
 AssignmentNumbers assignment_numbers(const Plan& accepted) {
@@ -46,8 +46,8 @@ AssignmentNumbers assignment_numbers(const Plan& accepted) {
   return numbers;
 }
 
-/// The number that the world reports when an accepted action is done: of a creation that is followed by an assignment
-/// that of the latter, of a destruction the generation of the slice that goes.
+/// The number that the world reports when an accepted action is done: for a creation followed by an assignment the
+/// number of the assignment, for a destruction the generation of the destroyed slice.
 std::uint64_t reported_number(const Action& accepted, const AssignmentNumbers& assignments, const Snapshot& snapshot) {
   if (std::holds_alternative<DestroySlice>(accepted.what)) return generation_of(snapshot, accepted);
   if (!std::holds_alternative<CreateSlice>(accepted.what)) return accepted.number;
@@ -110,7 +110,7 @@ std::vector<ActionChange> PlanLog::add(const std::shared_ptr<const Plan>& arrive
   return changes;
 }
 
-/// Forgets old plans; actions of theirs that still run are then nobody's.
+/// Adds a plan and forgets old ones; their actions that still run then belong to no plan.
 void PlanLog::keep(PlanStatus status) {
   action_count_ += status.actions->size();
   plans_.push_back(std::move(status));
@@ -219,7 +219,7 @@ void PlanLog::end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std:
                   std::vector<ActionChange>& changes) {
   const auto node = running_.extract({gpu, number});
   if (node.empty()) return;
-  bool creation_fails = false;  // an assignment of the same plan stands behind it
+  bool creation_fails = false;  // an assignment of the same plan follows it
   for (const Running& running : node.mapped()) {
     PlanStatus* plan = find_mutable(running.plan);
     if (plan == nullptr) continue;  // forgotten

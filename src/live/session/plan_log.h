@@ -1,4 +1,4 @@
-/// The latest plans and what became of them, action by action. Bounded.
+/// The latest plans and their outcomes, action by action. Bounded.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +34,17 @@ namespace berth::live {
 ///   (arrives) -- it needs approval ------------------> awaiting approval
 ///   awaiting approval -- approved -------------------> acting
 ///   awaiting approval -- not approved in time -------> expired
-///   awaiting approval -- what it stands on changes --> superseded
+///   awaiting approval -- its basis changes ----------> superseded
 ///   acting            -- its last action ends -------> done
 enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpired, kRefused, kSuperseded };
 
 /// Legal transitions of an action. It is intended when its plan takes effect, and handed to the world at once:
 ///
-///   (arrives) -- its plan acts ----------------------> running
+///   (arrives) -- its plan takes effect --------------> running
 ///   (arrives) -- its plan waits for approval --------> planned
 ///   (arrives) -- the facts of its GPU changed -------> dropped
-///   planned   -- its plan acts ----------------------> running
-///   planned   -- its plan never acts ----------------> dropped
+///   planned   -- its plan takes effect --------------> running
+///   planned   -- its plan never takes effect --------> dropped
 ///   running   -- the world reports that it is done --> done
 ///   running   -- its GPU is lost --------------------> failed
 ///   running   -- the world reports that it failed ---> failed
@@ -52,7 +52,7 @@ enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpire
 ///   running   -- the creation of its slice failed ---> dropped (of an assignment)
 enum class ActionPhase : std::uint8_t { kPlanned, kRunning, kDone, kFailed, kDropped };
 
-/// What became of the actions of a plan. Small: a plan may have 100,000 of them.
+/// The states of a plan's actions. Small: a plan may have 100,000 of them.
 class ActionStates {
  public:
   /// All are planned.
@@ -63,7 +63,7 @@ class ActionStates {
   /// Why it failed or was dropped; else empty.
   [[nodiscard]] const std::string& message(std::size_t index) const { return messages_[states_[index].message]; }
   void set(std::size_t index, ActionPhase phase, const std::string& message);
-  /// Of its slice, once it has begun; 0: it has not.
+  /// Generation of its slice, once it has begun; 0: it has not.
   [[nodiscard]] std::uint64_t generation(std::size_t index) const { return states_[index].generation; }
   void set_generation(std::size_t index, std::uint64_t generation) { states_[index].generation = generation; }
 
@@ -76,22 +76,22 @@ class ActionStates {
  private:
   struct State {
     ActionPhase phase = ActionPhase::kPlanned;
-    std::uint32_t message = 0;  ///< its place in messages_
+    std::uint32_t message = 0;  ///< index into messages_
     std::uint64_t generation = 0;
   };
   std::vector<State> states_;
   std::vector<std::string> messages_{""};  ///< neighbours are often equal, and then one text
 };
 
-/// A plan and what became of it, by cheap values: a copy takes a few pointers and short texts, and stays as it is.
+/// A plan and its outcome so far. Cheap to copy (a few pointers and short texts); a copy does not change.
 struct PlanStatus {
   std::shared_ptr<const Plan> plan;           ///< as the solver made it
-  std::shared_ptr<const ServiceNames> names;  ///< of its services, when it arrived
+  std::shared_ptr<const ServiceNames> names;  ///< of its services, as they were when it arrived
   std::vector<std::string> conflict;          ///< names of the constraints that no plan can meet together, at that time
-  std::optional<Instant> acts_at;             ///< absent: it never did, or not yet
+  std::optional<Instant> acts_at;             ///< absent: it has not taken effect
   PlanPhase phase = PlanPhase::kActing;
   std::string message;                  ///< why it was refused, expired or superseded, or what failed
-  std::vector<std::string> difference;  ///< of a superseded proposal: what has changed
+  std::vector<std::string> difference;  ///< of a superseded proposal: what changed
   SharedValue<ActionStates> actions;    ///< parallel to plan->actions
   std::size_t running_count = 0;        ///< of its actions
   std::optional<std::int64_t> expires_at_wall_us = std::nullopt;  ///< of a proposal: microseconds since 1970
@@ -100,7 +100,7 @@ struct PlanStatus {
 /// An action whose phase has changed.
 struct ActionChange {
   std::uint64_t plan = 0;  ///< Plan::id
-  std::size_t action = 0;  ///< its place in Plan::actions
+  std::size_t action = 0;  ///< its index in Plan::actions
   ActionPhase phase = ActionPhase::kRunning;
   std::string message;
   friend bool operator==(const ActionChange&, const ActionChange&) = default;
@@ -108,26 +108,26 @@ struct ActionChange {
 
 class PlanLog {
  public:
-  /// Beyond either the oldest plans are forgotten, but never the latest one.
+  /// Beyond either limit the oldest plans are forgotten, but never the latest one.
   static constexpr std::size_t kCapacity = 1'000;
   static constexpr std::size_t kActionsMax = 500'000;
 
-  /// A plan arrived with this answer of a step; `snapshot` is the state after it. `arrived` is the plan as the solver
-  /// made it, for `scenario`. Returns the actions that changed, also those of earlier plans.
+  /// Adds a plan that arrived with this answer of a step; `snapshot` is the state after it. `arrived` is the plan as
+  /// the solver made it, for `scenario`. Returns the actions that changed, including those of earlier plans.
   std::vector<ActionChange> add(const std::shared_ptr<const Plan>& arrived, const Scenario& scenario,
                                 const StepAnswer& answer, const Snapshot& snapshot);
-  /// The proposal of this answer waits no longer; the same. Requires: answer.ended.
+  /// The proposal of this answer no longer waits; returns the same. Requires: answer.ended.
   std::vector<ActionChange> end_proposal(const StepAnswer& answer, const Snapshot& snapshot);
-  /// What the world reported; the same.
+  /// Applies a report of the world; returns the same.
   std::vector<ActionChange> apply(const Event& event);
-  /// Notes until when a proposal waits.
+  /// Records until when a proposal waits.
   void set_wall_expiry(std::uint64_t id, std::int64_t expires_at_wall_us);
 
   /// Oldest first.
   [[nodiscard]] const std::deque<PlanStatus>& plans() const { return plans_; }
   /// The plan of that id, unless it is forgotten. O(log plans).
   [[nodiscard]] const PlanStatus* find(std::uint64_t id) const;
-  /// The latest plan that acts or waits, or else the latest one; null before the first.
+  /// The latest plan that is in progress or waits, or else the latest one; null before the first.
   [[nodiscard]] const PlanStatus* current() const;
 
   template <class Archive, class Self>
@@ -136,26 +136,26 @@ class PlanLog {
   }
 
  private:
-  /// An action that runs: its plan and its place in it.
+  /// A running action: its plan and its index there.
   struct Running {
     std::uint64_t plan = 0;
     std::size_t action = 0;
   };
   [[nodiscard]] PlanStatus* find_mutable(std::uint64_t id);
   void keep(PlanStatus status);
-  /// What was planned begins, with the numbers of the accepted plan.
+  /// Begins the planned actions, with the numbers of the accepted plan.
   void begin(PlanStatus& status, const StepAnswer& answer, const Snapshot& snapshot,
              std::vector<ActionChange>& changes);
-  /// What was planned is dropped.
+  /// Drops the planned actions.
   static void drop(PlanStatus& status, const std::string& why, std::vector<ActionChange>& changes);
-  /// Earlier actions on a slice that still run are replaced by those of another plan.
+  /// Earlier actions that still run on a slice are replaced by those of another plan.
   void replace_earlier(const Slice& slice, std::uint64_t by, std::vector<ActionChange>& changes);
   void end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std::string& message,
            std::vector<ActionChange>& changes);
 
   std::deque<PlanStatus> plans_;  ///< ids ascending
   std::size_t action_count_ = 0;  ///< of all of them
-  /// By GPU and Action::number, or for destructions the generation of the slice that goes.
+  /// By GPU and Action::number, or for destructions the generation of the slice that is destroyed.
   std::map<std::pair<GpuId, std::uint64_t>, std::vector<Running>> running_;
 };
 

@@ -170,7 +170,7 @@ TEST(PlanLog, APlanOfWhichNothingIsLeftIsSuperseded) {
   EXPECT_FALSE(log.find(1)->acts_at.has_value());
 }
 
-/// A log with a plan that acts and then one that waits, whose first part was dropped when it arrived.
+/// A log with a plan in progress and then one that waits, whose first part was dropped when it arrived.
 PlanLog waiting() {
   PlanLog log;
   add_plan(log, plan_of(1, {give(two_g)}), accepting(plan_of(1, {give(two_g, 1)})), at_second(1));
@@ -202,7 +202,7 @@ TEST(PlanLog, AProposalIsPlannedUntilItIsApproved) {
   EXPECT_EQ(log.find(2)->acts_at, Instant::at_second(9));
   log.apply(happened(SliceReady{.slice = one_g, .assignment = 5}));
   EXPECT_EQ(log.find(2)->phase, PlanPhase::kDone);
-  EXPECT_EQ(log.current(), log.find(1));  // it still acts
+  EXPECT_EQ(log.current(), log.find(1));  // it is still in progress
 }
 
 TEST(PlanLog, AProposalThatEndsOtherwiseDropsWhatWasPlanned) {

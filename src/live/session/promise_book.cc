@@ -34,7 +34,7 @@ std::uint64_t number_of(const Plan& accepted, const PromisedPiece& piece) {
   return 0;
 }
 
-/// The slot from which a slice counts that worked then: times are rounded as planned ones are.
+/// The slot from which a slice that worked at that time counts: times are rounded as planned ones are.
 std::int32_t slot_of(Instant ready_at, Instant began) {
   return static_cast<std::int32_t>(((ready_at - began).count() + kMicrosPerSecond / 2) / kMicrosPerSecond);
 }
@@ -115,7 +115,7 @@ void PromiseBook::note_second(const ServiceSecond& second) {
   Arrivals& arrivals = found->second;
   const std::int64_t next = arrivals.from_second + static_cast<std::int64_t>(arrivals.counts.size());
   if (second.second < next) return;
-  // Seconds in which a service is told of nothing have no requests.
+  // Seconds that are not reported for a service have no requests.
   arrivals.counts.resize(static_cast<std::size_t>(second.second - arrivals.from_second));
   arrivals.counts.push_back(second.arrivals);
 }
@@ -185,7 +185,7 @@ void PromiseBook::close_first(Instant now) {
   forget_arrivals(open.promise);
 }
 
-/// Those that no open promise needs.
+/// Forgets arrivals that no open promise needs.
 void PromiseBook::forget_arrivals(const Promise& promise) {
   for (const PromisedService& service : promise.services) {
     const auto next =

@@ -1,5 +1,5 @@
-/// What the changes of GPUs promised, and what came of it. A change is judged when the window is over for which it was
-/// planned, by the requests that came and by when its slices worked (engine/loop/promises.h).
+/// The gains that changes of GPUs promised, and those achieved. A change is judged when the window for which it was
+/// planned is over, by the requests that came and by when its slices worked (engine/loop/promises.h).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace berth::live {
 
-/// The planner pauses itself where its changes of that time, at least so many, gained less than this share of what they
-/// had promised; or where those of them that cut a GPU anew, at least so many, lost more than that share of their
+/// The planner pauses itself if its changes of that span, at least so many, gained less than this share of what they
+/// had promised; or if those that changed a GPU's partition, at least so many, lost more than that share of their
 /// promise because slices worked later than planned (docs/decisions/0027-promises.md).
 inline constexpr Micros kPromiseSpan = Micros::seconds(7'200);
 inline constexpr std::int64_t kPromisedChangesMin = 50;
@@ -35,9 +35,9 @@ struct JudgedPromise {
   Instant began;
   Instant judged_at;
   double promised = 0;            ///< Promise::gain
-  double achieved = 0;            ///< the same, computed again; 0 where it is void, like `on_time`
+  double achieved = 0;            ///< the same, recomputed; 0 where it is void, like `on_time`
   double on_time = 0;             ///< what it would have achieved if its slices had worked when it was planned
-  bool is_cut = false;            ///< slices were created or destroyed; else others were to hold those that stood
+  bool is_cut = false;            ///< slices were created or destroyed; else existing ones got other holders
   std::string void_because = {};  ///< why it cannot be judged; else empty
   friend bool operator==(const JudgedPromise&, const JudgedPromise&) = default;
 };
@@ -58,7 +58,7 @@ struct PromiseSums {
   std::int64_t changes = 0;
   double promised = 0;
   double achieved = 0;
-  // Of those that cut a GPU anew.
+  // Of those that changed a GPU's partition.
   std::int64_t cuts = 0;
   double cuts_promised = 0;
   double lost_to_delay = 0;  ///< on_time - achieved
@@ -69,29 +69,29 @@ struct PromiseSums {
 
 class PromiseBook {
  public:
-  /// Beyond them the oldest judged ones are forgotten, and of changes that begin nothing is kept.
+  /// Beyond these limits the oldest judged changes are forgotten, and changes that begin are not recorded.
   static constexpr std::size_t kJudgedMax = 1'000;
   static constexpr std::size_t kOpenMax = 20'000;
 
-  /// A plan took effect: `accepted` has the actions that begin, with their numbers. Promises of GPUs of which nothing
-  /// begins are passed over.
+  /// A plan took effect: `accepted` has the actions that begin, with their numbers. Promises for GPUs on which nothing
+  /// begins are ignored.
   void begin(const Plan& accepted, const std::vector<Promise>& promises, Instant now);
   /// A plan waits for approval.
   void hold(std::uint64_t plan, std::vector<Promise> promises) { held_ = {plan, std::move(promises)}; }
-  /// It waits no longer: `accepted`, if that is the plan, took effect.
+  /// It no longer waits: `accepted`, if that is the plan, took effect.
   void end_held(const Plan& accepted, Instant now);
   /// To be called for each event that the engine is given.
   void note(const Event& event);
-  /// Judges the changes whose windows are over, as far as their requests are known. To be called after each step.
+  /// Judges the changes whose windows are over and whose requests are known. To be called after each step.
   void judge(Instant now);
 
   /// By `began`.
   [[nodiscard]] const std::deque<OpenPromise>& open() const { return open_; }
   /// Oldest first.
   [[nodiscard]] const std::deque<JudgedPromise>& judged() const { return judged_; }
-  /// Of what was judged in the minutes of the world that reach into [now - span, now]; at most a day.
+  /// Of what was judged in the minutes of the world that overlap [now - span, now]; at most a day.
   [[nodiscard]] PromiseSums sums(Instant now, Micros span) const;
-  /// Of the changes that began after planning went on last: those by which it may pause.
+  /// Of the changes that began after planning last resumed: those by which it may pause.
   [[nodiscard]] PromiseSums counted(Instant now) const;
   [[nodiscard]] bool have_failed(Instant now) const;
 
@@ -124,10 +124,10 @@ class PromiseBook {
   std::deque<OpenPromise> open_;
   std::deque<JudgedPromise> judged_;
   std::optional<Held> held_;
-  std::map<ServiceId, Arrivals> arrivals_;  ///< of those with open promises, as far as they need them
+  std::map<ServiceId, Arrivals> arrivals_;  ///< for services with open promises, as far as these need them
   Minutes minutes_;                         ///< of a day
   Minutes counted_;                         ///< of kPromiseSpan
-  Instant counted_from_;                    ///< when planning went on last
+  Instant counted_from_;                    ///< when planning last resumed
 };
 
 }  // namespace berth::live

@@ -17,7 +17,7 @@ using sim::testing::slice_at;
 constexpr std::int64_t kBegan = 100;
 constexpr std::uint64_t kNumber = 7;
 
-/// A slice of 10 requests per second that is to work from slot 4 of 20 on, and in a tail of 8 s: 15 per second come.
+/// A slice of 10 requests per second that should work from slot 4 of 20 on, and in a tail of 8 s: 15 per second arrive.
 Promise promise_on(std::uint32_t gpu) {
   return {
       .gpu = {gpu},
@@ -52,7 +52,7 @@ class PromiseBookTest : public ::testing::Test {
   void ready_at(Instant at, std::uint64_t number = kNumber, std::uint32_t gpu = 0) {
     book_.note({.at = at, .what = SliceReady{.slice = slice_at(gpu, "3g.40gb", 0), .assignment = number}});
   }
-  /// Seconds [from, to) with so many requests each, and a step behind each.
+  /// Seconds [from, to) with that many requests each, each followed by a step.
   void run(std::int64_t from, std::int64_t to, std::int64_t arrivals = 15) {
     for (std::int64_t second = from; second < to; ++second) {
       const Instant at = Instant::at_second(second + 1);
@@ -149,7 +149,7 @@ TEST_F(PromiseBookTest, SumsTheLastHourAndDay) {
   EXPECT_EQ(book_.sums(now, Micros::seconds(86'400)), (PromiseSums{.changes = 2, .promised = 480, .achieved = 240}));
 }
 
-/// So many changes that are `seconds` late, one after the other; with a price they cut a GPU anew.
+/// That many changes that are `seconds` late, one after the other; with a price they change a GPU's partition.
 std::int64_t late_changes(PromiseBook& book, std::int64_t from, int count, std::int64_t seconds, double price = 0) {
   for (int i = 0; i < count; ++i, from += 30) {
     Promise promise = promise_on(0);
@@ -172,7 +172,7 @@ TEST_F(PromiseBookTest, FailsWhereManyChangesGainTooLittle) {
   EXPECT_FALSE(book_.have_failed(Instant::at_second(now)));
   now = late_changes(book_, now, 1, 20);
   EXPECT_TRUE(book_.have_failed(Instant::at_second(now)));
-  // Somebody lets planning go on: what was before counts no more, nor what began before.
+  // Planning is resumed: earlier changes, and those that began earlier, no longer count.
   begin(0, now);
   book_.note({.at = Instant::at_second(now + 1), .what = PlanningResumed()});
   EXPECT_FALSE(book_.have_failed(Instant::at_second(now + 1)));

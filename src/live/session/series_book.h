@@ -1,4 +1,4 @@
-/// Collects what a second of the world brought its services and its fleet, for those who keep it
+/// Collects each second's figures of the services and the fleet, for consumers that store them
 /// (domain/values/series.h).
 #pragma once
 
@@ -17,15 +17,15 @@ class SeriesBook {
   /// Both are borrowed.
   SeriesBook(const Scenario& scenario, const Catalog& catalog) : scenario_(scenario), catalog_(catalog) {}
 
-  /// The next second of the service at a place. Returns the second before, if it was not taken.
+  /// Adds the next second of the service at a place. Returns the previous second, if it was not taken.
   [[nodiscard]] std::optional<SeriesSpan> add(ServiceId place, std::int64_t second, ServiceFigures figures);
-  /// Another service may take the place.
+  /// To be called when another service may take the place.
   void forget(ServiceId place);
-  /// The second that was collected; absent if there is none.
+  /// The collected second; absent if there is none.
   [[nodiscard]] std::optional<SeriesSpan> take();
 
  private:
-  /// How often names are repeated: who begins anew with what is kept gets all of them.
+  /// How often names are repeated: a consumer that joins late has all of them after this time.
   static constexpr std::int64_t kNameSeconds = 60;
 
   const Scenario& scenario_;

@@ -1,4 +1,4 @@
-/// The figures of a session: of the last minute for those who ask, and second by second for those who keep them.
+/// The figures of a session: of the last minute for clients, and second by second for consumers that store them.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace berth::live {
 
 class SeriesFeed {
  public:
-  /// All are borrowed. `sink` gets what each second brought.
+  /// All are borrowed. `sink` receives the figures of each second.
   SeriesFeed(const Scenario& scenario, const Catalog& catalog, const std::function<void(SeriesSpan)>& sink)
       : catalog_(catalog), sink_(sink), figures_(scenario), series_(scenario, catalog) {}
 
   [[nodiscard]] LiveFigures& figures() { return figures_; }
   [[nodiscard]] const LiveFigures& figures() const { return figures_; }
 
-  /// The world measured a second of a service.
+  /// Adds a second of a service that the world measured.
   void add(const sim::MeasuredSecond& measured);
-  /// Gives away the second that was collected, with what came of the fleet until `now`.
+  /// Emits the collected second, with the fleet's figures up to `now`.
   void give(const std::optional<FleetFigures>& fleet, Instant now, const Snapshot& snapshot);
-  /// Another service may take the place.
+  /// To be called when another service may take the place.
   void forget(ServiceId service);
   /// Session::restore_figures.
   void restore(const std::vector<SeriesSpan>& seconds);

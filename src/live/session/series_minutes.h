@@ -1,4 +1,4 @@
-/// Sums seconds of a world's series to minutes, which take a part of the room.
+/// Sums the seconds of a world's series to minutes, which take less space.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ inline constexpr std::int64_t kSeriesMinute = 60;
 
 class SeriesMinutes {
  public:
-  /// Seconds come in order; some may be missing. Returns the minute before, if this second is the first one of a later
-  /// one: sums, with coarser latencies. O(services x buckets).
+  /// Seconds come in order; some may be missing. Returns the previous minute if this second begins a later one: sums,
+  /// with coarser latencies. O(services x buckets).
   [[nodiscard]] std::optional<SeriesSpan> add(const SeriesSpan& second);
 
  private:
-  std::optional<std::int64_t> minute_;  ///< the second with which it begins
+  std::optional<std::int64_t> minute_;  ///< its first second
   std::map<std::uint64_t, ServiceFigures> services_;
   std::optional<FleetFigures> fleet_;
 };

@@ -8,7 +8,7 @@ namespace berth::live {
 namespace {
 
 constexpr std::int64_t kDaySeconds = 86'400;
-/// Rows that are in memory at a time.
+/// Rows in memory at a time.
 constexpr std::int64_t kRowsAtATime = 5'000;
 
 std::int64_t floor_to(std::int64_t second, std::int64_t step) { return second / step * step; }
@@ -22,7 +22,7 @@ struct Part {
   std::int64_t step = 1;
 };
 
-/// Minutes up to a boundary, seconds from there on.
+/// Minutes up to a boundary, seconds after it.
 StoreResult<std::vector<Part>> parts_of(SeriesReader& reader, const AskedPoints& asked) {
   const auto seconds = reader.range(SeriesRing::kSeconds);
   if (!seconds) return tl::unexpected(seconds.error());

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kService = 7;
 
-/// A second that brings one request, answered in time after 10 ms; two in the first second of a minute.
+/// A second with one request, answered in time after 10 ms; two in the first second of a minute.
 SeriesSpan second_at(std::int64_t second) {
   const std::int64_t count = second % 60 == 0 ? 2 : 1;
   SeriesSpan span{.second = second,

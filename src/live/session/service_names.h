@@ -1,5 +1,4 @@
-/// The names of the services that a plan is about, as they were when it arrived: later their places may be those of
-/// other services.
+/// The names of the services in a plan, as they were when it arrived: later other services may have their places.
 #pragma once
 
 #include <map>
@@ -13,10 +12,10 @@ namespace berth::live {
 class ServiceNames {
  public:
   ServiceNames() = default;
-  /// Of the services that hold slices in the plan, now or ahead, or that its facts name. O(plan).
+  /// Names the services that hold slices in the plan, now or later, or that its facts mention. O(plan).
   ServiceNames(const Plan& plan, const Scenario& scenario);
 
-  /// Null: the plan is not about it.
+  /// Null: the plan does not name it.
   [[nodiscard]] const ServiceName* find(ServiceId service) const;
 
   template <class Archive, class Self>

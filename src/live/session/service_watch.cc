@@ -46,7 +46,7 @@ bool fits(const Scenario& scenario, const ServiceSpec& service) {
 
 bool is_met(const PlannedFloor& floor) { return floor.planned >= floor.needed * (1 - 1e-9); }
 
-/// A service that was seen for so long without a request is expected to get none.
+/// A service without a request for that long is expected to get none.
 constexpr std::ptrdiff_t kQuietSeconds = 100;
 
 bool is_quiet(const ServiceState& service) {
@@ -146,7 +146,7 @@ void ServiceWatch::plan_made(const Solution& solution) {
   if (!solution.floors) return;
   floors_ = *solution.floors;
   const bool is_any_short = std::ranges::any_of(floors_, std::not_fn(is_met));
-  // A plan that changes nothing does not search again for the reason.
+  // A plan without changes does not search again for the reason.
   if (solution.plan.unmet_floors || !is_any_short) unmet_floors_ = solution.plan.unmet_floors;
 }
 
@@ -363,7 +363,7 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (proposal_ && proposal_->services.contains(service)) {
     return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
   }
-  // A plan that was asked for since it lost its slice knew of that.
+  // A plan requested after it lost its slice took that into account.
   const Instant unplaced_since = known.since[static_cast<std::size_t>(ConditionType::kPlaced)];
   const bool is_planned_since = replans_ && planned_at_ && *planned_at_ > unplaced_since;
   if (!known.failure.empty() && !is_planned_since) return {"SliceFailed", known.failure};

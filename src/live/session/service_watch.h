@@ -1,4 +1,4 @@
-/// What services and slices look like from outside: phases, conditions and since when they hold, states of slices.
+/// Services and slices as clients see them: phases, conditions and since when they hold, states of slices.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace berth::live {
 
-/// Of a service:
+/// Phases of a service:
 ///
 ///   Waiting  -- planning gives it a slice -----------------> Starting
 ///   Starting -- a slice serves ----------------------------> Running
@@ -52,39 +52,39 @@ struct Condition {
 
 /// The slices of a service.
 struct ServiceSlices {
-  std::vector<std::size_t> indices;  ///< into Snapshot::slices; those that leave, too
+  std::vector<std::size_t> indices;  ///< into Snapshot::slices; including those that leave
   std::size_t staying = 0;
   std::size_t serving = 0;
   [[nodiscard]] ServicePhase phase() const;
 };
 
-/// Follows the snapshot. It is updated once per second and before it is read: a change and its reversal in between
-/// leave no mark in `since`.
+/// Follows the snapshot. It is updated once per second and before it is read: a change and its reversal in between do
+/// not show in `since`.
 class ServiceWatch {
  public:
   /// `scenario` must outlive it; where a spec in it changes, `read_spec` must be called.
-  /// `replans`: whether the policy makes other layouts as it goes.
+  /// `replans`: whether the policy makes new layouts during the run.
   ServiceWatch(const Scenario& scenario, bool replans) : scenario_(scenario), replans_(replans) {}
 
   /// The slice exists now (is gone): its holder may start there.
   void slice_created(const Slice& slice) { created_.insert(slice); }
   void slice_gone(const Slice& slice) { created_.erase(slice); }
-  /// The slices that exist by these calls.
+  /// The slices that exist according to these calls.
   [[nodiscard]] const std::set<Slice>& created() const { return created_; }
-  /// A plan was made and not refused, also one without actions.
+  /// A plan was made and not refused, even if it has no actions.
   void plan_made(const Solution& solution);
   /// A plan waits for approval, or no longer.
   void proposal_waits(const Plan& plan);
   void proposal_ended() { proposal_.reset(); }
-  /// The service lost a slice, or did not get it: `how` is a sentence for those who wonder. Forgotten when it serves.
+  /// The service lost a slice, or did not get it: `how` is a sentence for clients. Forgotten when it serves.
   void slice_failed(ServiceId service, std::string how);
-  /// The service has another spec. Its conditions go on: `since` changes with their status alone.
+  /// The service has another spec. Its conditions continue: `since` changes with their status alone.
   void read_spec(ServiceId service);
-  /// Another service takes the place, or none.
+  /// Another service takes the place, or the place is free.
   void forget(ServiceId service);
 
-  /// O(slices + services). What is asked below is about this snapshot. Returns whether a slice was first seen, or a
-  /// condition has another status than before.
+  /// Follows this snapshot, to which the queries below refer. Returns whether a slice was first seen, or a condition
+  /// changed its status. O(slices + services).
   bool update(const Snapshot& snapshot);
 
   [[nodiscard]] const ServiceSlices& slices_of(ServiceId service) const;
@@ -110,10 +110,10 @@ class ServiceWatch {
     bool is_new = true;
     std::optional<std::string> misfit = std::nullopt;  ///< why no slice of the fleet can serve it; empty: one can
     Instant came_at = {};
-    bool is_quiet = false;     ///< no request came for long
+    bool is_quiet = false;     ///< no request came for a long time
     std::string failure = {};  ///< of its latest slice; empty: none since it served
   };
-  /// A plan that awaits approval, and to whom it gives slices.
+  /// A plan that awaits approval, and the services that it gives slices to.
   struct Proposal {
     std::uint64_t plan = 0;
     std::set<ServiceId> services;
@@ -123,7 +123,7 @@ class ServiceWatch {
     std::uint64_t generation = 0;
     Instant at;
   };
-  /// A proven conflict is out of date once one of its services is gone or has another spec.
+  /// Discards a proven conflict once one of its services is gone or has another spec.
   void forget_conflict_of(ServiceId service);
   void note_frozen(Instant now);
   void note_open_gpus(const Snapshot& snapshot);
@@ -144,10 +144,10 @@ class ServiceWatch {
   std::optional<Proposal> proposal_;
   std::optional<std::string> pause_;
   std::optional<std::string> frozen_;  ///< why no change may begin, and until when
-  bool has_open_gpu_ = false;          ///< one that plans may change
-  std::vector<GpuId> with_foreign_;  ///< GPUs that plans leave alone for slices of others; each update finds them anew
-  std::vector<bool> used_up_;  ///< by ServiceId: `changes_per_hour` of the last hour; each update finds it out anew
-  std::optional<Instant> planned_at_;  ///< when the last plan was asked for
+  bool has_open_gpu_ = false;          ///< some GPU may be changed by plans
+  std::vector<GpuId> with_foreign_;    ///< GPUs that plans leave alone for foreign slices; found again at each update
+  std::vector<bool> used_up_;          ///< by ServiceId: `changes_per_hour` is used up; found again at each update
+  std::optional<Instant> planned_at_;  ///< when a plan was last requested
   std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors
   std::optional<UnmetFloors> unmet_floors_;
 };

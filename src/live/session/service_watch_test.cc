@@ -105,7 +105,7 @@ TEST(ServiceWatch, AnotherSpecDoesNotChangeSince) {
   EXPECT_EQ(watched.condition(kServing).since, Instant::at_second(3));
   EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);  // it was unknown
   EXPECT_EQ(watched.condition(kFloorMet).since, Instant::at_second(9));
-  // Why it fits nowhere is found out again.
+  // The reason why it fits nowhere is determined again.
   watched.scenario.services[0].table.points.clear();
   watched.watch.read_spec({0});
   watched.at(12, {});
@@ -155,7 +155,7 @@ TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {
   solution.floors->front().planned = 99;
   solution.plan.unmet_floors = ProvenConflict{.constraints = {constraint_of({0}, ConstraintKind::kFloor)}};
   watched.watch.plan_made(solution);
-  // The next plan changes nothing, and does not look for the reason again; an order says nothing about floors.
+  // The next plan changes nothing, and does not look for the reason again; an order does not mention floors.
   solution.plan.unmet_floors.reset();
   watched.watch.plan_made(solution);
   Solution order;

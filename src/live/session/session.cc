@@ -24,7 +24,7 @@
 namespace berth::live {
 namespace {
 
-/// The stages of the policy, and before them those that clear what must go.
+/// The stages of the policy, preceded by those that clear what must go.
 std::vector<Stage> stages_of(const Scenario& scenario, const policy::Policy& row, const policy::Settings& settings) {
   std::vector<Stage> stages;
   stages.push_back(drain_stage(scenario, row.replans(settings)));
@@ -46,7 +46,7 @@ policy::Settings settings_of(const SessionOptions& options) {
 
 }  // namespace
 
-// ---- how it is made
+// ---- construction
 
 Result<std::unique_ptr<Session>> Session::make(Scenario scenario, SessionOptions options) {
   const policy::Policy* row = policy::find_policy(options.policy);
@@ -123,7 +123,7 @@ void Session::read_sums() {
 
 void Session::keep_promises() {
   if (snapshot().pause || is_over() || !promises().have_failed(now())) return;
-  static_cast<void>(pause(kPromisesFailed));  // where it is not recorded, the next second tries again
+  static_cast<void>(pause(kPromisesFailed));  // if that is not recorded, the next second tries again
 }
 
 void Session::finish() {
@@ -146,11 +146,11 @@ void Session::refresh() {
   } else {
     report_clock();  // the step at this second saw it
   }
-  // A client is about to read since when it holds: a kill must not take that back.
+  // A client is about to read since when conditions hold: a crash must not take that back.
   emitter_->record_emitted();
 }
 
-// ---- what the loop reports
+// ---- reports of the loop
 
 void Session::on_slice(const world::SliceRecord& record) {
   emitter_->emit({.at = record.at, .what = SliceNoted{record}});
@@ -171,22 +171,22 @@ void Session::on_answer(const StepAnswer& answer) {
   ++step_count_;
   const bool is_repeating = emitter_->is_repeating();
   emitter_->emit_step(answer, now());
-  // Right behind the entry of the step: what has the one has the other.
+  // Directly after the entry of the step, so that a store has both or neither.
   log_->usage().update(snapshot(), *scenario_, is_repeating ? options_->listener.past_usage : options_->listener.usage);
   if (answer.request) {
-    emitter_->emit_blocks(now());  // the plan may stand on them
+    emitter_->emit_blocks(now());  // the plan may depend on them
     objects_->set_asked(answer.request->question);
   }
   ordered_.clear();
   if (const auto waiting = log_->on_step(answer, snapshot(), now()); waiting && !is_repeating) {
     wait_for_approval(*waiting);
   }
-  // What the world is about to do is recorded first. If that fails, the solution or approval that leads to it is
-  // recorded already, and the same follows from it again.
+  // The world's next actions are recorded first. If that fails, the solution or approval that leads to them is recorded
+  // already, and they follow from it again.
   if (!answer.plan.actions.empty() && !is_repeating) emitter_->record_emitted();
 }
 
-// ---- what it reports
+// ---- reports to the listener
 
 void Session::report_world(bool with_clock) {
   WorldChanges changes{.now = now(), .devices = {}};
@@ -205,7 +205,7 @@ void Session::report_clock() {
 }
 
 void Session::emit_all() {
-  // The engine will not see what the observation delay still holds back, but it happened.
+  // The observation delay holds back seconds that the engine will not see, but that did happen.
   if (is_over()) {
     for (const ServiceSecond& second : loop_->take_unseen_seconds()) emitter_->emit_second(second, now());
   }
@@ -216,7 +216,7 @@ void Session::emit_all() {
 
 void Session::restore_figures(const std::vector<SeriesSpan>& seconds) { series_->restore(seconds); }
 
-// ---- what is known
+// ---- queries
 
 bool Session::is_at_rest() const { return loop_->is_at_rest(); }
 bool Session::is_over() const { return loop_->is_over(); }
@@ -251,7 +251,7 @@ GpuState Session::gpu_state(GpuId gpu) const {
 }
 
 SliceState Session::slice_state(std::size_t index) const {
-  // A slice of a service that is gone waits to be destroyed, even before a plan may do so.
+  // A slice of a removed service waits to be destroyed, even before a plan may do so.
   if (snapshot().is_orphan(snapshot().slices[index])) return SliceState::kDraining;
   return watch().state_of(snapshot(), index);
 }

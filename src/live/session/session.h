@@ -1,9 +1,9 @@
-/// A running engine on a simulated fleet, with what people ask of it: recent events and plans. Pure: whoever drives it
-/// has the clock, the threads and the lock.
+/// A running engine on a simulated or real fleet, with what clients see of it: recent events and plans. Pure: the
+/// caller has the clock, the threads and the lock.
 ///
-/// A session begins, advances, answers and is saved; the rest it keeps in parts of its own: objects and their limits
-/// (session_objects.h), the entries that it emits (entry_emitter.h), what people are told (session_log.h), changes of
-/// devices outside (device_changes.h) and figures (series_feed.h).
+/// A session begins, advances, answers and is saved; the rest is in parts of its own: objects and their limits
+/// (session_objects.h), the entries that it emits (entry_emitter.h), what clients are shown (session_log.h), changes of
+/// outside devices (device_changes.h) and figures (series_feed.h).
 #pragma once
 
 #include <cstdint>
@@ -83,11 +83,11 @@ struct TenantStored;
 /// How long a proposal waits for approval, in wall time.
 inline constexpr Micros kProposalWait = Micros::seconds(60);
 
-/// What came of an approval.
+/// The outcome of an approval.
 enum class ApprovalOutcome : std::uint8_t {
   kAccepted,     ///< the plan takes effect
-  kUnknown,      ///< there is no such plan, or it is forgotten
-  kNotWaiting,   ///< its phase says what it is instead
+  kUnknown,      ///< the plan does not exist, or is forgotten
+  kNotWaiting,   ///< PlanStatus::phase says why
   kPaused,       ///< planning is paused; the plan still waits
   kChanged,      ///< PlanStatus::difference says what has changed since it was made
   kNotRecorded,  ///< the approval could not be recorded
@@ -103,57 +103,57 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  /// The first layout is decided and in place, or under way if it takes its time. It leaves alone what stands on
-  /// devices outside already: `sights`.
+  /// The first layout is decided and in place, or under way if it takes its time. It leaves alone what already exists
+  /// on outside devices: `sights`.
   void begin(const std::map<GpuId, world::ObservedLayout>& sights);
   void begin();
-  /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
+  /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. It can be saved only then.
   [[nodiscard]] bool is_at_rest() const;
-  /// Everything that it remembers, as bytes: what was emitted up to now is in them, which is completed before.
-  /// Figures of the last minute are not (restore_figures). Requires: is_at_rest. O(its size).
+  /// Its whole memory, as bytes, with everything emitted up to now, which is completed first. Figures of the last
+  /// minute are not included (restore_figures). Requires: is_at_rest. O(its size).
   [[nodiscard]] std::string save();
-  /// Becomes the session that was saved. Returns the names of stages that begin anew, as a later version wrote what
-  /// they remember. Error: the bytes are of another scenario, of a later version, or damaged; then this one is useless.
+  /// Becomes the session that was saved. Returns the names of stages that start again, as a later version wrote their
+  /// memory. Error: the bytes are of another scenario, of a later version, or damaged; this session is then unusable.
   /// Requires: the same scenario and options; this one has not begun.
   [[nodiscard]] Result<std::vector<std::string>> restore(std::string_view bytes);
-  /// Becomes the session that got these entries: from the first one on, or after what was restored. The world had
+  /// Becomes the session that was given these entries: from the first one on, or after what was restored. The world had
   /// carried out that many orders. Nothing is solved. Requires: this one has the same scenario and options, and has not
-  /// begun; they are in order.
+  /// begun; the entries are in order.
   void repeat(const std::vector<Entry>& entries, std::uint64_t carried_out);
-  /// The figures of the last minute go on, too: these are the seconds before the instant at which the world goes on, as
-  /// `SessionListener::series` got them, in order. At least kMinuteSeconds + kTargetSecondsMax of them, as far as they
-  /// are known. Those of services that are gone count for nothing. To be called before `resume`.
+  /// Restores the figures of the last minute. `seconds`: those before the instant at which the world continues, as
+  /// `SessionListener::series` received them, in order; at least kMinuteSeconds + kTargetSecondsMax of them, if so many
+  /// are known. Services that are gone are ignored. To be called before `resume`.
   void restore_figures(const std::vector<SeriesSpan>& seconds);
-  /// Goes on behind what was repeated, with what the world remembers.
+  /// Continues after what was repeated, with what the world remembers.
   void resume(sim::WorldLeft left);
-  /// What a session needs of the world to go on.
+  /// What a session needs of the world to continue.
   [[nodiscard]] sim::WorldLeft world_left() const;
   /// How many orders the world was given.
   [[nodiscard]] std::uint64_t order_count() const;
-  /// Entries of seconds that are not complete blocks yet. To be called before the session is put away.
+  /// Emits the seconds that do not fill a block yet. To be called before the session is discarded.
   void emit_all();
-  /// That the clock went on is reported, too. To be called from time to time.
+  /// Reports the advance of the clock, too. To be called from time to time.
   void report_clock();
-  /// Goes on towards `until`, by at most one step of the engine; returns whether there was one. Between steps only the
-  /// simulated world goes on. While an answer is awaited nothing does.
+  /// Advances towards `until`, by at most one step of the engine; returns whether there was one. Between steps only the
+  /// simulated world advances. While an answer is awaited nothing does.
   bool advance(Instant until);
   [[nodiscard]] bool is_over() const;
-  /// Ends a world that is over, as a replay does: what is not answered is journaled as unfinished. To be called last.
+  /// Ends a world that is over, as a replay does: requests not answered are journaled as unfinished. To be called last.
   void finish();
-  /// The solution of the open question. Returns whether it was recorded: only then it will be delivered.
+  /// The solution of the open question. Returns whether it was recorded; otherwise it is not delivered.
   bool answer(SolveFinished finished);
-  /// Whether the world stands still until `answer` (Solving::kElsewhereWaiting).
+  /// Whether the world waits for `answer` (Solving::kElsewhereWaiting).
   [[nodiscard]] bool awaits_answer() const;
 
-  /// Creates or replaces an object. Refused if it grew and all together held more than
-  /// SessionOptions::held_bytes_max. `version`: the one that must be stored. A service begins with no slice; its
+  /// Creates or replaces an object. Refused if it grew and all objects together would hold more than
+  /// SessionOptions::held_bytes_max. `version`: the one that must be stored. A service begins without slices; its
   /// arrivals begin with the next second.
   [[nodiscard]] tl::expected<SetResult, ObjectRefusal> set_tenant(const std::string& name, Labels labels,
                                                                   const std::optional<std::string>& version);
   [[nodiscard]] tl::expected<SetResult, ObjectRefusal> set_service(const ServiceName& name, ServiceSpec spec,
                                                                    Labels labels,
                                                                    const std::optional<std::string>& version);
-  /// Why nobody may set it now who saw that version, whatever the spec.
+  /// Why a client that saw that version may not set it now, whatever the spec.
   [[nodiscard]] std::optional<ObjectRefusal> find_refusal(const ServiceName& name,
                                                           const std::optional<std::string>& version) const;
   /// The service is gone at once; its slices drain. `version`: the one that must be stored.
@@ -161,78 +161,78 @@ class Session {
       const ServiceName& name, const std::optional<std::string>& version = std::nullopt);
 
   // The same for many at a time: they are checked and added to a batch, then announced, recorded by the caller, and
-  // carried out in one step. From the first check to the end only reading is allowed in between.
+  // carried out in one step. From the first check until then the session may only be read.
   [[nodiscard]] tl::expected<SetResult, ObjectRefusal> add_service(OrderBatch& batch, const ServiceName& name,
                                                                    ServiceSpec spec, Labels labels,
                                                                    const std::optional<std::string>& version,
                                                                    RowsBlobs blobs = {}) const;
   [[nodiscard]] tl::expected<void, ObjectRefusal> add_removal(OrderBatch& batch, const ServiceName& name,
                                                               const std::optional<std::string>& version) const;
-  /// What was emitted before is completed: the orders' rows come next.
+  /// Completes what was emitted before: the orders' rows come next.
   void announce(const OrderBatch& batch);
-  /// They are recorded.
+  /// Carries the orders out. Requires: they are recorded.
   void carry_out(const OrderBatch& batch);
-  /// All of that. Returns whether they were recorded.
+  /// All of that. Returns whether the orders were recorded.
   [[nodiscard]] bool commit(const OrderBatch& batch);
 
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(
       const std::string& name, const std::optional<std::string>& version = std::nullopt);
   [[nodiscard]] const Catalog& catalog() const;
-  /// What all objects hold of SessionOptions::held_bytes_max. O(objects).
+  /// What all objects hold together, limited by SessionOptions::held_bytes_max. O(objects).
   [[nodiscard]] std::int64_t held_bytes() const;
 
-  // Orders that return a bool say whether they were recorded: only then anything comes of them.
+  // Orders that return a bool say whether they were recorded: otherwise they have no effect.
   bool schedule(GpuId gpu, GpuScheduling scheduling, const std::string& reason);
   /// All of them in one step.
   bool schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason);
   /// Approves the plan that waits. `reason` may be empty.
   ApprovalOutcome approve(std::uint64_t plan, std::string reason);
-  /// The plan that waits expires if its time is over. To be called from time to time, at best at that time.
+  /// Lets the waiting plan expire if its time is over. To be called from time to time, ideally at that time.
   void expire_overdue();
-  /// Of the latest order: why it was not recorded.
+  /// Why the latest order was not recorded.
   [[nodiscard]] std::string why_not_recorded() const;
-  /// From now on no plan takes effect and nothing is asked; actions that run go on. A solution that still arrives is
-  /// dropped, and a plan that waits for approval goes on waiting. Paused already: the reason is replaced.
+  /// From now on no plan takes effect and nothing is asked; running actions continue. A solution that still arrives is
+  /// dropped, and a plan that waits for approval keeps waiting. If paused already, replaces the reason.
   bool pause(std::string reason);
   bool resume(std::string reason);
-  /// From now on these are the windows without changes. Those that are in force already are no order. Requires: sound.
+  /// Sets the windows without changes; those already in force are not an order. Requires: the windows are sound.
   bool set_no_changes(NoChanges windows);
   /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
   Result<std::uint64_t> inject(const sim::FaultOrder& order);
-  // What the devices of a world of real GPUs show, now. Requires: not over, awaits no answer.
-  /// What stands on a GPU: what nobody here made is of others, what is gone is reported, and what a change that was cut
-  /// off has left is destroyed.
+  // What the devices of a world of real GPUs report now. Requires: not over, awaits no answer.
+  /// What exists on a GPU: slices not created here are foreign, missing ones are reported, and orphans of an
+  /// interrupted change are destroyed.
   void see_gpu(GpuId gpu, const world::ObservedLayout& sight);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
-  /// What devices outside are to do, each once (SessionOptions::has_outside_devices), recorded before anybody has it.
-  /// Empty: nothing, or it could not be recorded, and comes again.
+  /// Orders for outside devices, each once (SessionOptions::has_outside_devices), recorded before they are returned.
+  /// Empty: there are none, or they could not be recorded and come again.
   [[nodiscard]] std::vector<DeviceIntent> take_device_intents();
   /// How much is known of an intent that ended.
   enum class EndKind {
     kKnown,
-    kUnknown,  ///< not done, and nobody knows what was
+    kUnknown,  ///< it failed, and what it changed is unknown
     kLate,     ///< it had timed out, and was reported as unknown before
   };
-  /// One of them ended.
+  /// Reports the end of one of them.
   void end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended, EndKind kind = EndKind::kKnown);
-  /// A GPU's MIG mode is to be turned on. Returns the number of the intent. Nothing: it could not be recorded.
+  /// Records that a GPU's MIG mode is to be turned on. Returns the number of the intent. Nothing: it could not be
+  /// recorded.
   [[nodiscard]] std::optional<std::uint64_t> intend_mig_mode(GpuId gpu);
   void end_mig_mode_intent(GpuId gpu, const DeviceEnded& ended);
-  /// How long changes took on devices outside, in time of the world: by kind, as far as any was measured. Plans count
-  /// on them (Scenario::measured_times) from a few samples on. O(kinds).
+  /// How long changes took on outside devices, in time of the world, for each kind that was measured. Plans use these
+  /// times (Scenario::measured_times) from a few samples on. O(kinds).
   [[nodiscard]] MeasuredTimes device_times() const;
-  /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
+  /// Forbids changes of a GPU for this reason, from now on; none: allows them. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
-  /// What a device said is emitted, and becomes an event.
+  /// Emits what a device reported, and logs it as an event.
   void on_device_note(const DeviceNoted& noted);
-  /// The latest such text of the GPU, of those that are kept (EventLog): what was reported before is no news after
-  /// a restart.
+  /// The latest kept text of that kind for the GPU (EventLog), so that a restart does not report it again.
   [[nodiscard]] std::optional<std::string> last_note(GpuId gpu, DeviceNote note) const;
   [[nodiscard]] const sim::FaultBook& faults() const;
 
   [[nodiscard]] Instant now() const;
-  /// Fleet and services as they are now. Places of removed services keep their names until others take them.
+  /// Fleet and services as they are now. Places of removed services keep their names until they are reused.
   [[nodiscard]] const Scenario& scenario() const { return *scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const;
   [[nodiscard]] bool is_solving() const;
@@ -243,14 +243,14 @@ class Session {
   [[nodiscard]] const LostSlices& lost_slices() const;
   /// Of a slice of the snapshot, by its index there.
   [[nodiscard]] SliceState slice_state(std::size_t index) const;
-  /// The usage that goes on.
+  /// The usage that is not over.
   [[nodiscard]] const UsageBook& usage() const;
-  /// What the engine knows of the GPU, with what was ordered since its last step.
+  /// The engine's state of the GPU, with orders since its last step applied.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const;
   [[nodiscard]] const EventLog& events() const;
-  /// The last event that a kill cannot take back: others must not be shown to a client that counts on it.
+  /// The last event that a crash cannot take back: later ones must not be shown to a client that relies on them.
   [[nodiscard]] std::uint64_t last_safe_event() const;
-  /// All that was emitted is recorded.
+  /// To be called when all that was emitted is recorded.
   void set_recorded();
   [[nodiscard]] const PlanLog& plans() const;
   [[nodiscard]] const PromiseBook& promises() const;
@@ -267,17 +267,18 @@ class Session {
 
   [[nodiscard]] sim::LoopOptions loop_options();
   [[nodiscard]] tl::unexpected<ObjectRefusal> not_recorded() const;
-  /// Records the orders and carries them out, with one step for those that are events. Returns whether.
+  /// Records the orders and carries them out, with one step for those that are events. Returns whether they were
+  /// recorded.
   [[nodiscard]] bool order(const std::vector<Entry>& orders);
   [[nodiscard]] bool order_event(const Event& event);
   void carry_out(const std::vector<Entry>& orders);
-  /// The orders that lead to the windows and the observed GPUs of the options, recorded; none: that is in force, or
-  /// they are not recorded.
+  /// The orders that bring about the windows and the observed GPUs of the options, recorded; none: these are in force
+  /// already, or the orders could not be recorded.
   [[nodiscard]] std::vector<Event> orders_of_start(Instant at);
-  /// What the world remembers, if it changed, to the listener.
+  /// Passes what the world remembers to the listener, if it changed.
   void report_world(bool with_clock);
 
-  // What an entry does, when it happens and when it is repeated.
+  // The effect of an entry, when it happens and when it is repeated.
   void apply(const TenantStored& stored);
   void apply(const TenantDropped& dropped);
   void apply(const ServiceStored& stored);
@@ -285,20 +286,20 @@ class Session {
   void apply(const ProposalWaits& waits);
   void log_device_note(const DeviceNoted& noted);
 
-  // What the loop reports.
+  // Reports of the loop.
   void on_slice(const world::SliceRecord& record);
   void on_event(const Event& event);
   void on_answer(const StepAnswer& answer);
-  /// Slices that came, began to serve or went while nobody watched: people are told of them now.
+  /// Reports slices that were created, began to serve or went while no process ran.
   void on_unseen(const sim::WorldLeft& left);
   void on_unseen_gone(GpuId gpu, const world::DeviceMemory& device, const std::set<Slice>& created, Instant at);
   void on_unseen_there(const world::DeviceMemory& device, const std::set<Slice>& created, Instant at);
 
-  /// A proposal waits from now on, as long as proposals do.
+  /// From now on a proposal waits, for kProposalWait; without a limit this has no effect.
   void wait_for_approval(std::uint64_t plan);
-  /// Plans count on measured times from now on, where it is worthwhile.
+  /// From now on plans use measured times, where that is worthwhile.
   void learn_time(const ChangeKind& change);
-  /// Pauses planning where promises have failed.
+  /// Pauses planning if promises have failed.
   void keep_promises();
   void forget(ServiceId service);
   /// To be called after steps: the first one of a second reads the fleet's sums, and brings `watch` up to date.
@@ -319,7 +320,7 @@ class Session {
   std::uint64_t step_count_ = 0;
   std::uint64_t refreshed_step_ = 0;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
-  bool has_unrecorded_sight_ = false;      ///< a second showed something new, of which no row tells yet
+  bool has_unrecorded_sight_ = false;      ///< a second showed something new, which no row has yet
   std::map<GpuId, OrderedState> ordered_;  ///< since the last step
   std::uint64_t reported_orders_ = 0;      ///< in the latest WorldMemory that was reported
   std::unique_ptr<sim::Loop> loop_;

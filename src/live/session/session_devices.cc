@@ -1,4 +1,4 @@
-/// What devices of a world of real GPUs show and say of themselves, and what they are to do.
+/// Session: reports of the devices of a world of real GPUs, and orders for them.
 #include <utility>
 
 #include "domain/values/event.h"
@@ -14,7 +14,7 @@
 
 namespace berth::live {
 
-// ---- what they show
+// ---- reports of devices
 
 void Session::see_gpu(GpuId gpu, const world::ObservedLayout& sight) {
   loop_->see_gpu(gpu, sight);
@@ -49,7 +49,7 @@ std::optional<std::string> Session::last_note(GpuId gpu, DeviceNote note) const 
   return events().last_message(event_of(note), gpu_object(gpu));
 }
 
-// ---- what they are to do
+// ---- orders for devices
 
 std::vector<DeviceIntent> Session::take_device_intents() {
   std::vector<DeviceIntent> intents;
@@ -65,7 +65,7 @@ std::vector<DeviceIntent> Session::take_device_intents() {
   if (!emitter_->record(entries)) return {};
   loop_->give_out_device_actions();
   for (const Entry& entry : entries) changes_->begin(std::get<DeviceIntended>(entry.what));
-  report_world(false);  // that they were given out is remembered before anybody has them
+  report_world(false);  // that they were sent is remembered before any device has them
   return intents;
 }
 
@@ -102,14 +102,14 @@ void Session::end_mig_mode_intent(GpuId gpu, const DeviceEnded& ended) {
   on_device_note({.gpu = gpu, .note = DeviceNote::kMigMode, .text = std::move(text)});
 }
 
-// ---- how long their changes take
+// ---- measured times
 
 MeasuredTimes Session::device_times() const { return changes_->times(); }
 
 void Session::learn_time(const ChangeKind& change) {
   auto measured = changes_->find_news(change);
   if (!measured) return;
-  // If it cannot be recorded, plans count on what they did until it is looked at again.
+  // If it cannot be recorded, plans use the previous time until the next examination.
   static_cast<void>(order_event({.at = now(), .what = *std::move(measured)}));
 }
 

@@ -1,4 +1,4 @@
-// What real devices show: notes that become events, and the same events from the same entries.
+// Reports of real devices: notes that become events, and the same events from the same entries.
 #include <gtest/gtest.h>
 
 #include <algorithm>

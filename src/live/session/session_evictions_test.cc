@@ -27,7 +27,7 @@ ServiceSpec served(const std::string& name) {
   return spec;
 }
 
-/// One GPU and the services x and y, which came at run time.
+/// One GPU and the services x and y, which were added at run time.
 class SessionEvictions : public ::testing::Test {
  protected:
   void SetUp() override {

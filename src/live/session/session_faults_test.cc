@@ -17,7 +17,7 @@
 namespace berth::live {
 namespace {
 
-/// The demo under its planner, until a second; then a fault, and on.
+/// The demo under its planner, until a second; then a fault, and further on.
 class SessionFaults : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -88,7 +88,7 @@ TEST_F(SessionFaults, PlansGoOnAfterActionsThatFail) {
   EXPECT_TRUE(std::ranges::any_of(session_->plans().plans(), has_failed_action));
 }
 
-/// Until it is cleared.
+/// Injects a fault until it is cleared.
 sim::FaultOrder fault_of(sim::FaultKind kind, GpuId gpu) {
   sim::FaultOrder order;
   order.kind = kind;
@@ -96,7 +96,7 @@ sim::FaultOrder fault_of(sim::FaultKind kind, GpuId gpu) {
   return order;
 }
 
-/// A session of two GPUs, to which a service comes.
+/// A session of two GPUs, to which a service is added.
 struct OneServiceOnTwoGpus {
   std::unique_ptr<Session> session;
 
@@ -113,7 +113,7 @@ struct OneServiceOnTwoGpus {
     ASSERT_TRUE(session->set_tenant("t", {}, std::nullopt).has_value());
     ASSERT_TRUE(session->set_service({.tenant = "t", .name = "a"}, spec, {}, std::nullopt).has_value());
   }
-  /// The first GPU on which something is planned, before any of it is done.
+  /// The first GPU with a planned change, before any of it is done.
   [[nodiscard]] std::optional<GpuId> first_choice() {
     for (std::int64_t second = 0; second < 30 && session->snapshot().slices.empty(); ++second) run_to(second);
     if (session->snapshot().slices.empty()) return std::nullopt;

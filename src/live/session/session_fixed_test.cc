@@ -1,4 +1,4 @@
-// A session under the policy `fixed`: whatever happens, the layout of the scenario comes back.
+// A session under the policy `fixed`: whatever happens, the layout of the scenario is restored.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Devices that know less than the journal: put back from an old copy, emptied, or with one write lost of two.
+// Devices that know less than the journal: restored from an old copy, emptied, or with one of two writes lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::int64_t kSavedSecond = 40;  ///< from then on, the first second a
 constexpr std::int64_t kEndSecond = 60;
 constexpr std::int64_t kRecoverySeconds = 60;
 
-/// The demo under its planner. Its entries and its devices are kept, and what was saved on the way.
+/// The demo under its planner. Its entries, its devices and a save made on the way are kept.
 class SessionForgotten : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -61,7 +61,7 @@ class SessionForgotten : public ::testing::Test {
     session_->repeat(std::vector(entries_), left.world.orders);
     session_->resume(std::move(left));
   }
-  /// Some time later everything that is known stands, and that is about as much as before.
+  /// Some time later every known slice exists, and there are about as many as before.
   void expect_recovered() {
     run_to(session_->now().second() + kRecoverySeconds);
     std::set<Slice> standing;
@@ -78,7 +78,7 @@ class SessionForgotten : public ::testing::Test {
     return left;
   }
 
-  std::vector<Entry> entries_;  ///< after what was saved
+  std::vector<Entry> entries_;  ///< after the save
   std::string saved_;
   std::uint64_t orders_ = 0;
   std::size_t slice_count_ = 0;

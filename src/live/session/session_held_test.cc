@@ -1,4 +1,4 @@
-// What services hold together is bounded, and no table is copied.
+// The bytes that services hold together are bounded, and no table is copied.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ ServiceSpec service_with(std::size_t seconds) {
 
 constexpr std::size_t kLong = 10'000;
 
-/// A world in which two services with long traces find room, and one without; not three.
+/// A world in which two services with long traces fit, and one without; not three.
 class SessionHeld : public ::testing::Test {
  protected:
   SessionHeld() {

@@ -1,4 +1,4 @@
-/// What a session reports to the program that runs it, and what it asks of it.
+/// What a session reports to the program that runs it, and what it asks of that program.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,25 @@ struct SessionListener {
   /// Each entry as it happens, to be recorded soon; orders and answers are among them unless
   /// SessionOptions::records_first.
   std::function<void(Entry)> entry = [](const Entry&) {};
-  /// SessionOptions::records_first: records the entries so far and these. Returns why they are not safe: then nothing
-  /// is to come of them.
+  /// SessionOptions::records_first: records the entries so far and these. Returns why they are not durable: then they
+  /// must not take effect.
   std::function<std::optional<std::string>(const std::vector<Entry>&)> record = [](const std::vector<Entry>&) {
     return std::optional<std::string>();
   };
-  /// What the world remembers, whenever it has changed or its clock went on.
+  /// What the world remembers, whenever it has changed or its clock has advanced.
   std::function<void(const WorldChanges&)> world_changed = [](const WorldChanges&) {};
   /// Each interval of usage that is over, after the entry of the step in which it ended: both are to be recorded
   /// together.
   UsageSink usage = [](const UsageInterval&) {};
   /// The same while entries are repeated, when they are recorded already.
   UsageSink past_usage = [](const UsageInterval&) {};
-  /// Each event that the engine is given, and each order of the world before it is carried out, in their order and also
+  /// Each event that the engine is given, and each order of the world before it is carried out, in their order, also
   /// while entries are repeated.
   std::function<void(const Event&)> event = [](const Event&) {};
   std::function<void(const sim::Order&)> order = [](const sim::Order&) {};
-  /// What each second of the world brought, soon after it: names of services at first, and again every minute.
+  /// The figures of each second of the world, soon after it: names of services at first, and again every minute.
   std::function<void(SeriesSpan)> series = [](const SeriesSpan&) {};
-  /// A service has its place; nothing has happened to it yet.
+  /// A service got its place, and nothing has happened to it yet.
   std::function<void(ServiceId)> service_set = [](ServiceId) {};
   /// Solving::kElsewhere: a question of the engine, which Session::answer answers.
   std::function<void(SolveRequest)> question = [](const SolveRequest&) {};
@@ -52,8 +52,8 @@ struct SessionListener {
   std::function<std::int64_t()> wall_clock = [] { return std::int64_t{0}; };
   /// Devices outside: the number of the next intent.
   std::function<std::uint64_t()> next_intent = [] { return std::uint64_t{0}; };
-  /// Devices outside: the id of the machine's boot, which is recorded: after another boot nothing that was created
-  /// stands. Nothing: it cannot be recorded now, and no intent is given out.
+  /// Outside devices: the id of the machine's boot, which is recorded, as nothing that was created survives a reboot.
+  /// Nothing: it cannot be recorded now, and no intent is given out.
   std::function<std::optional<std::string>()> boot = [] { return std::optional<std::string>(); };
 };
 

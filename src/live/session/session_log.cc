@@ -16,10 +16,10 @@
 namespace berth::live {
 namespace {
 
-/// A slice and who holds it, as events name them.
+/// A slice and its holder, as events name them.
 struct SliceEventSource {
   Slice slice;
-  std::uint64_t generation = 0;  ///< 0: of others
+  std::uint64_t generation = 0;  ///< 0: foreign
   std::string holder;            ///< "tenant/name"; empty: unowned
   std::size_t tenant_size = 0;   ///< of `holder`
 
@@ -44,7 +44,7 @@ std::optional<ServiceId> first_of(const std::vector<ServiceId>& services) {
   return services.empty() ? std::nullopt : std::optional(services.front());
 }
 
-/// Who holds the slice of that generation.
+/// The holder of the slice of that generation.
 std::optional<ServiceId> holder_of(const Snapshot& snapshot, const Slice& slice, std::uint64_t generation) {
   for (const StandingSlice& standing : snapshot.slices_at(slice)) {
     if (standing.generation == generation) return first_of(standing.holding.services);
@@ -54,7 +54,7 @@ std::optional<ServiceId> holder_of(const Snapshot& snapshot, const Slice& slice,
 
 std::string actions_text(std::size_t count) { return fmt::format("{} action{}", count, count == 1 ? "" : "s"); }
 
-/// The kind of event that a record of a slice is, if people are told of it.
+/// The kind of event for a record of a slice, if clients are shown it.
 std::optional<EventKind> kind_of(const world::SliceRecord& slice) {
   switch (slice.event) {
     case world::SliceEvent::kCreated:
@@ -72,7 +72,7 @@ std::optional<EventKind> kind_of(const world::SliceRecord& slice) {
   return std::nullopt;
 }
 
-/// The kind of event that another phase of an action is; planned: none.
+/// The kind of event for a new phase of an action; planned: none.
 std::optional<EventKind> kind_of(ActionPhase phase) {
   switch (phase) {
     case ActionPhase::kPlanned:
@@ -116,7 +116,7 @@ void SessionLog::on_slice(const world::SliceRecord& slice, const Snapshot& snaps
                  });
 }
 
-/// The snapshot is still that from before the loss.
+/// The snapshot is still the one before the loss.
 void SessionLog::on_lost_slice(const world::SliceRecord& record, const Snapshot& snapshot) {
   LostSlice lost{.slice = {.holding = {.slice = record.slice, .role = record.role, .services = record.services},
                            .generation = record.generation},
@@ -136,7 +136,7 @@ void SessionLog::on_fault(const FaultGiven& given, Instant now) {
 
 // ---- events
 
-/// The holders of these slices do not have them as they should.
+/// Records for the holders of these slices that they do not have them as they should.
 void SessionLog::on_failed(const SliceRange& slices, const std::string& how) {
   for (const StandingSlice& standing : slices) {
     for (const ServiceId service : standing.holding.services) watch_.slice_failed(service, how);
@@ -204,7 +204,7 @@ void SessionLog::on_failed_action(Instant at, const ActionFailed& failed, const 
   const char* what = word_of(failed.kind);
   on_failed(snapshot.slices_at(failed.slice),
             fmt::format("the {} of a slice on {} failed: {}", what, gpu_name(failed.slice.gpu), failed.message));
-  // That of the plan's action says it already.
+  // The event of the plan's action says so already.
   if (std::ranges::find(changes, ActionPhase::kFailed, &ActionChange::phase) != changes.end()) return;
   const SliceEventSource source(scenario_, failed.slice, failed.generation,
                                 holder_of(snapshot, failed.slice, failed.generation));
@@ -243,7 +243,7 @@ std::optional<std::uint64_t> SessionLog::on_step(const StepAnswer& answer, const
   const std::shared_ptr<const Solution> arrived = std::exchange(arrived_, nullptr);
   if (!arrived) return std::nullopt;
   if (!answer.refused) watch_.plan_made(*arrived);
-  // The plan lives on with its solution.
+  // The plan shares ownership with its solution.
   if (arrived->plan.actions.empty()) return std::nullopt;
   on_arrival({arrived, &arrived->plan}, answer, snapshot, now);
   if (!answer.held) {
@@ -254,7 +254,7 @@ std::optional<std::uint64_t> SessionLog::on_step(const StepAnswer& answer, const
   return arrived->plan.id;
 }
 
-/// A draining GPU became cordoned.
+/// Logs each draining GPU that became cordoned.
 void SessionLog::append_drained(const Snapshot& snapshot) {
   std::erase_if(draining_, [&](GpuId gpu) {
     if (snapshot.is_draining(gpu)) return false;

@@ -1,4 +1,4 @@
-/// What a session records of events, records and steps for people: its events, plans, conditions, usage and promises.
+/// What a session logs of events, records and steps for people: its events, plans, conditions, usage and promises.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@
 
 namespace berth::live {
 
-/// Every log in it is bounded. `snapshot` is always what the engine knows now: of an event, before it is applied.
+/// Every log in it is bounded. `snapshot` is always the engine's present state: of an event, before it is applied.
 class SessionLog {
  public:
-  /// `scenario` is borrowed, as it is now. `replans`: whether the policy makes other layouts as it goes.
+  /// `scenario` is borrowed and read as it is now. `replans`: whether the policy makes new layouts during the run.
   SessionLog(const Scenario& scenario, bool replans);
   SessionLog(const SessionLog&) = delete;  // the words of its events refer to it
   SessionLog& operator=(const SessionLog&) = delete;
 
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
-  /// The world reported something of a slice.
+  /// The world reported a change of a slice.
   void on_slice(const world::SliceRecord& slice, const Snapshot& snapshot);
   /// A fault was injected or cleared.
   void on_fault(const FaultGiven& given, Instant now);
@@ -57,7 +57,7 @@ class SessionLog {
   [[nodiscard]] PromiseBook& promises() { return promises_; }
   [[nodiscard]] const PromiseBook& promises() const { return promises_; }
 
-  // As bytes, in the parts that a saved session has of it, in their order.
+  // As bytes: its parts of a saved session, in their order.
   template <class Archive, class Self>
   static void archive_plans(Archive& archive, Self& self) {
     archive(self.events_, self.plans_, self.approval_reason_);
@@ -93,7 +93,7 @@ class SessionLog {
   LostSlices lost_slices_;
   UsageBook usage_;
   PromiseBook promises_;
-  std::shared_ptr<const Solution> arrived_;  ///< in the step to come; null: none
+  std::shared_ptr<const Solution> arrived_;  ///< to be applied by the next step; null: none
   std::string approval_reason_;              ///< of the last approval
   std::vector<ActionFailed> failed_;         ///< since the last step
   std::set<GpuId> draining_;                 ///< as far as the engine knows

@@ -14,15 +14,15 @@
 namespace berth::live {
 namespace {
 
-/// To be raised whenever the bytes mean something else than before. Those of format 2 have no blobs of services, and no
-/// promises; those of format 3 no samples of changes.
+/// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
+/// samples of changes.
 constexpr int kMemoryFormat = 4;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kFormatOfSamples = 4;
 
 }  // namespace
 
-/// The parts that all formats have, but for the services: they are written in one way and read in another.
+/// The parts that all formats have, except the services: these are written in one way and read in another.
 template <class Archive, class Self>
 void Session::archive_parts(Archive& archive, Self& self) {
   self.objects_->archive_catalog(archive);

@@ -1,4 +1,4 @@
-// Windows without changes in a running session: what holds still, what goes on, and that a restart keeps them.
+// Windows without changes in a running session: what stops, what continues, and that a restart keeps them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

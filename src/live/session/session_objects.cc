@@ -15,7 +15,7 @@
 namespace berth::live {
 namespace {
 
-/// Whether an object may be set by somebody who saw `version`.
+/// Whether a client that saw `version` may set the object.
 bool is_version(const std::optional<std::string>& version, const ObjectMeta* stored) {
   if (!version) return true;
   return stored != nullptr && *version == fmt::format("{}", stored->version);
@@ -27,14 +27,14 @@ ObjectRefusal version_refusal(const ObjectMeta* stored) {
   return refusal;
 }
 
-/// Whether the numbers of variants mean the same.
+/// Whether the numbers of variants mean the same in both.
 bool has_same_variants(const ServiceSpec& a, const ServiceSpec& b) {
   return std::ranges::equal(a.variants, b.variants, {}, &Variant::name, &Variant::name);
 }
 
 ObjectRefusal refusal_of(ObjectRefusal::Kind kind) { return {.kind = kind}; }
 
-/// What a tenant holds besides its labels: its name and numbers.
+/// The size of a tenant without its labels: its name and numbers.
 constexpr std::int64_t kTenantBytes = 256;
 
 tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) { return tl::unexpected(refusal_of(kind)); }
@@ -173,7 +173,7 @@ bool SessionObjects::is_in_open_question(ServiceId place, bool is_solving) const
   return is_solving && asked != asked_before_.end() && asked->second == asked_count_;
 }
 
-// ---- what they hold
+// ---- their size
 
 std::int64_t SessionObjects::held_by(const ServiceEntry& service) const {
   const std::size_t index = service.id.index;

@@ -1,4 +1,4 @@
-/// Orders of people to a session: recorded first, then carried out.
+/// Session: commands of operators and clients, recorded first, then carried out.
 #include <utility>
 #include <variant>
 
@@ -171,7 +171,7 @@ void Session::apply(const ServiceStored& stored) {
     log_->append(now(), EventKind::kServiceSet, service_object(std::as_const(scenario_->services)[id.index]), "labels");
     return;
   }
-  emitter_->emit_block(id, now());  // they are counted again, should that be needed, by the arrivals of that time
+  emitter_->emit_block(id, now());  // if these must be counted again, that uses the arrivals of that time
   scenario_->services.set_shared(id.index, stored.set->spec);
   options_->listener.service_set(id);
   if (is_new) {
@@ -191,7 +191,7 @@ void Session::apply(const ServiceDropped& dropped) {
   loop_->remove_service(id);
 }
 
-/// Figures and conditions of a place are those of one service.
+/// Figures and conditions of a place belong to one service.
 void Session::forget(ServiceId service) {
   log_->forget(service);
   series_->forget(service);
@@ -246,7 +246,7 @@ void Session::expire_overdue() {
   const PlanStatus* status = plans().find(waiting->id);
   if (status == nullptr || !status->expires_at_wall_us) return;
   const std::int64_t left_us = *status->expires_at_wall_us - options_->listener.wall_clock();
-  // The clock was set back: it must not wait for longer.
+  // The clock was set back: the proposal must not wait longer.
   if (left_us > kProposalWait.count()) wait_for_approval(waiting->id);
   if (left_us > 0) return;
   const Event expired{.at = now(), .what = PlanExpired{.plan = waiting->id}};

@@ -27,7 +27,7 @@ class SessionPlaces : public ::testing::Test {
     session_->begin();
     ask_another();
   }
-  /// The question is answered, and another one asked.
+  /// Answers the question, and waits for the next one.
   void ask_another() {
     while (!request_) go_on();
     const SolveRequest request = *std::exchange(request_, std::nullopt);

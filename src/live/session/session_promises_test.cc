@@ -1,4 +1,4 @@
-// Promises of a running session: they are judged, outlive a restart, and a world in which changes take far longer than
+// Promises of a running session: they are judged and survive a restart; a world in which changes take far longer than
 // planned ends in a pause.
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_F(SessionPromises, PauseAPlannerWhoseChangesTakeFarTooLong) {
   ASSERT_TRUE(session_->snapshot().pause);
   EXPECT_EQ(session_->snapshot().pause->reason, kPromisesFailed);
   EXPECT_GE(session_->promises().counted(session_->now()).changes, kPromisedChangesMin);
-  // It plans on when somebody says so, and is not stopped by what was before.
+  // Planning resumes when ordered, and earlier changes do not stop it again.
   ASSERT_TRUE(session_->resume("looked at"));
   run_to(second + 120);
   EXPECT_FALSE(session_->snapshot().pause);

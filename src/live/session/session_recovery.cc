@@ -1,4 +1,4 @@
-/// How a session begins, is made again from its entries, and resumes.
+/// Session: how it begins, is rebuilt from its entries, and resumes.
 #include <algorithm>
 #include <climits>
 #include <map>
@@ -45,8 +45,9 @@ class Session::Repetition {
   }
 
  private:
-  /// Blocks come after the steps that saw them, but never in another process: what one did not record before a kill,
-  /// the next one counts again when it goes on, and its engine sees it only then.
+  /// Reads the blocks of one process ahead: blocks come after the steps that saw them, but never in a later process.
+  /// Seconds that a process did not record before a kill are counted again by the next one when it continues, and its
+  /// engine sees them only then.
   void note_blocks_of_process(std::vector<Entry>::const_iterator it) {
     for (; it != entries_.end() && !std::holds_alternative<Resumed>(it->what); ++it) {
       if (const auto* block = std::get_if<SecondsSeen>(&it->what)) note_block(*block);
@@ -64,7 +65,7 @@ class Session::Repetition {
     }
   }
 
-  /// The steps at whole seconds of which no entry tells.
+  /// Makes the steps at whole seconds that have no entry.
   void step_plainly(Instant until, bool is_inclusive) {
     while (true) {
       const Instant next = Instant::at_second(session_.now().second() + 1);
@@ -111,7 +112,7 @@ class Session::Repetition {
                      session_.loop_->replay_order(sim::FaultInjection{.id = given.id, .fault = given.order});
                    },
                    [&](const ProposalWaits& waits) { session_.apply(waits); },
-                   // What came of it is among the events.
+                   // The outcome is among the events.
                    [&](const DeviceIntended& intended) { session_.changes_->begin(intended); },
                    [&](const DeviceEnded& ended) { static_cast<void>(session_.changes_->end(ended)); },
                    [](const MigModeIntended&) {},
@@ -122,7 +123,7 @@ class Session::Repetition {
 
   Session& session_;
   const std::vector<Entry>& entries_;
-  std::optional<SolveFinished> known_;                                       ///< that has not arrived yet
+  std::optional<SolveFinished> known_;                                       ///< has not arrived yet
   std::map<std::pair<std::int64_t, std::uint32_t>, ServiceSecond> seconds_;  ///< not seen yet, by second and service
 };
 
@@ -148,7 +149,7 @@ void Session::begin() { begin({}); }
 
 void Session::begin(const std::map<GpuId, world::ObservedLayout>& sights) {
   emitter_->emit({.at = now(), .what = Begun{}});
-  report_world(true);  // before anything is recorded: devices without a world have forgotten it
+  report_world(true);  // before anything is recorded: devices without a world have lost their memory
   loop_->begin(orders_of_start(now()), sights);
   after_step();
   report_world(true);
@@ -238,7 +239,7 @@ void Session::resume(sim::WorldLeft left) {
   const PlanStatus* status = waiting == nullptr ? nullptr : plans().find(waiting->id);
   if (status != nullptr && !status->expires_at_wall_us) wait_for_approval(waiting->id);
   report_world(true);
-  // The process before may have ended between a measured time and its event; the speed may be another.
+  // The previous process may have ended between a measured time and its event; the speed may have changed.
   for (const auto& [change, time] : changes_->times()) learn_time(change);
 }
 

@@ -12,7 +12,7 @@
 namespace berth::live {
 namespace {
 
-/// The next question comes no earlier than the next second: whoever saves need not wait for a pause of the solver.
+/// The next question comes no earlier than the next second: a save need not wait for a pause of the solver.
 TEST(SessionRest, EachAnswerIsFollowedByAnInstantOfRest) {
   constexpr std::int64_t kSeconds = 60;
   testing::LateSolver solver([] { return Micros(1'300'000); });

@@ -1,4 +1,4 @@
-/// The figures of a session go on after a restart: whoever watches sees what would have been without one.
+/// The figures of a session continue after a restart: a client sees what it would have seen without one.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -49,7 +49,7 @@ class SessionSeries : public ::testing::Test {
     }
   }
 
-  /// The session as the next process makes it, without the last seconds of its series.
+  /// The session as the next process rebuilds it, without the last seconds of its series.
   std::unique_ptr<Session> restarted(std::size_t missing = 0) {
     session_->emit_all();
     const std::vector<Entry> entries = entries_;

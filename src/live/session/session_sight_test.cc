@@ -1,4 +1,4 @@
-// What readers see is recorded before they see it: a kill must not take it back.
+// What readers see is recorded before they see it: a crash must not take it back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(SessionSight, WhatASecondShowedFirstIsRecordedForTheFirstReader) {
   const auto session = Session::make(sim::testing::scenario_of({service}, {}, 1), std::move(options));
   ASSERT_TRUE(session.has_value());
   (*session)->begin();
-  // Nobody reads before the second after the plan that makes the first slices.
+  // No client reads before the second after the plan that creates the first slices.
   while ((*session)->snapshot().slices.empty() && (*session)->now() < Instant::at_second(60)) {
     auto answer = solver.take((*session)->now());
     if (answer) {

@@ -1,4 +1,4 @@
-// Changes that devices outside make are measured: plans count on the times, also after a restart.
+// Changes made by outside devices are measured: plans use the times, also after a restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 const ChangeKind kSessionCreates{.model = "A100-80GB", .profile = "1g.10gb", .action = ActionKind::kCreation};
 
-/// One service that wants slices of one A100, whose changes are made by the test.
+/// One service that wants slices of one A100, whose changes the test carries out.
 class SessionTimesTest : public ::testing::Test {
  protected:
   [[nodiscard]] std::unique_ptr<Session> make_session(bool tells, double speed = 1) {
@@ -40,13 +40,13 @@ class SessionTimesTest : public ::testing::Test {
     if (tells) options.listener.entry = [this](const Entry& entry) { told_.push_back(entry); };
     return std::move(*Session::make(std::move(scenario), std::move(options)));
   }
-  /// A session with slices that have to be made, as their GPU was lost.
+  /// A session with slices that must be created, as their GPU was lost.
   void begin(double speed = 1) {
     session_ = make_session(true, speed);
     session_->begin();
     while (made_ < 3) make_slices(Micros::seconds(2));
   }
-  /// All that is wanted is made again, and each takes that long.
+  /// Creates all wanted slices again, each in that time.
   void make_slices(Micros each) {
     session_->lose_gpu({0}, "a test");
     session_->return_gpu({0});

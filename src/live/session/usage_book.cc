@@ -20,7 +20,7 @@ UsageState state_of(const Snapshot& snapshot, const StandingSlice& standing) {
   return standing.holding.services.empty() ? UsageState::kFree : UsageState::kHeld;
 }
 
-/// Without its units.
+/// The part of a slice, without its units.
 UsagePart part_of(const Snapshot& snapshot, const Scenario& names, const StandingSlice& standing) {
   UsagePart part{.state = state_of(snapshot, standing), .slice = standing.holding.slice};
   if (standing.is_foreign) return part;
@@ -81,7 +81,7 @@ UsageBook::UsageBook(const Scenario& scenario) : open_(scenario.gpu_count()) {
 
 void UsageBook::note(const Event& event) {
   std::visit(Overloaded{
-                 // The snapshot's versions do not say that.
+                 // The snapshot's versions do not show this.
                  [&](const SliceReady& ready) { changed_.insert(ready.slice.gpu); },
                  [&](const ServiceRemoved&) { is_all_changed_ = true; },
                  [](const auto&) {},

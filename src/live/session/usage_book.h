@@ -1,22 +1,22 @@
 /// Who held which units of which GPU from when to when.
 ///
-/// At each instant each placement unit of a GPU belongs to one part: a run of units that is one thing. Parts of a GPU
-/// never overlap and leave nothing out, so the intervals of a unit follow each other without a gap from the world's
-/// second 0 on. What a part is follows from the engine's snapshot after each step, at the step's instant: the engine
-/// steps at each instant at which something happens to a slice.
+/// At each instant each placement unit of a GPU belongs to one part: a run of units in one state. Parts of a GPU never
+/// overlap and leave nothing out, so the intervals of a unit follow each other without a gap from the world's second 0
+/// on. The state of a part follows from the engine's snapshot after each step, at the step's instant: the engine steps
+/// at each instant at which something happens to a slice.
 ///
 ///   lost      the GPU is lost: one part, all units
-///   foreign   a slice of others
-///   changing  a slice of ours that a plan has ordered to be made, destroyed, or to get other holders or another
-///             operating point, from the step in which the plan took effect until the one that learned that it is over
-///             (draining, waiting for room, and an action that failed until what stands there was seen, included); and
-///             a slice whose service is gone, until it is destroyed
+///   foreign   a foreign slice
+///   changing  a slice of ours that a plan creates, destroys, or gives other holders or another operating point, from
+///             the step in which the plan took effect until the step that learned that the change is over (including
+///             draining, waiting for room, and a failed action until the GPU was observed); and a slice whose service
+///             is gone, until it is destroyed
 ///   held      a slice that works for its holders
-///   free      everything else: units without a slice, on a cordoned GPU, too, and slices that nobody holds
+///   free      everything else: units without a slice, also on a cordoned GPU, and slices without holders
 ///
-/// Where slices overlap, as one waits for the room of others that leave, units belong to the one that stands: slices of
-/// others first, then those that leave, then the others, each in the order of their creation. What is left of a slice
-/// that waits is a part for each run of units.
+/// Where slices overlap, as one waits for the room of others that leave, units belong to the slice that exists: foreign
+/// slices first, then those that leave, then the others, each in the order of their creation. The units left to a slice
+/// that waits form a part for each run of units.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace berth::live {
 
 enum class UsageState : std::uint8_t { kHeld, kChanging, kFree, kLost, kForeign };
 
-/// What a run of units is.
+/// A run of units in one state.
 struct UsagePart {
   std::int32_t start = 0;  ///< the first unit
   std::int32_t units = 1;
@@ -43,19 +43,19 @@ struct UsagePart {
   std::optional<Slice> slice = std::nullopt;  ///< that the units belong to; absent: none
   std::uint64_t generation = 0;               ///< of the slice; 0: none, or made by others
   Role role = Role::kInference;
-  std::vector<ServiceName> holders = {};  ///< of the slice, in a change the coming ones; several: they share it
+  std::vector<ServiceName> holders = {};  ///< of the slice, during a change the future ones; several: they share it
   friend bool operator==(const UsagePart&, const UsagePart&) = default;
 };
 
-/// A part from when it began.
+/// A part since it began.
 struct OpenUsage {
   UsagePart part;
   Instant from;
-  std::uint64_t sequence = 0;  ///< grows in the order in which intervals begin; some numbers are never seen
+  std::uint64_t sequence = 0;  ///< grows in the order in which intervals begin; may have gaps
   friend bool operator==(const OpenUsage&, const OpenUsage&) = default;
 };
 
-/// Usage that is over, or read while it goes on.
+/// Usage that is over, or read while it continues.
 struct UsageInterval {
   GpuId gpu;
   OpenUsage what;
@@ -70,7 +70,7 @@ using UsageSink = std::function<void(const UsageInterval&)>;
 /// Placement units of a GPU; one without MIG has one.
 [[nodiscard]] std::int32_t usage_units(const GpuModel& model);
 
-/// The usage that goes on. Its memory depends on the slices that stand, not on how long it goes on.
+/// The usage that is not over. Memory depends on the existing slices, not on elapsed time.
 class UsageBook {
  public:
   /// All units of the fleet are free from second 0 on.
@@ -78,8 +78,8 @@ class UsageBook {
 
   /// To be called for each event that the engine is given.
   void note(const Event& event);
-  /// To be called after each step: closes what is no longer so and opens what is so instead. Reports to
-  /// `sink` each interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
+  /// To be called after each step: closes parts that have changed and opens their successors. Reports to `sink` each
+  /// interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
   void update(const Snapshot& snapshot, const Scenario& names, const UsageSink& sink);
 
   /// By GpuId, each by start.
@@ -98,8 +98,8 @@ class UsageBook {
 
   std::vector<std::vector<OpenUsage>> open_;
   std::uint64_t last_sequence_ = 0;
-  std::set<GpuId> changed_;         ///< since the last update, besides what the snapshot's versions say
-  bool is_all_changed_ = false;     ///< a service went
+  std::set<GpuId> changed_;         ///< since the last update, in addition to what the snapshot's versions say
+  bool is_all_changed_ = false;     ///< a service was removed
   std::uint64_t seen_version_ = 0;  ///< Snapshot::layout_version at the last update
 };
 

@@ -41,7 +41,7 @@ class UsageBookTest : public ::testing::Test {
     return slices_.back();
   }
 
-  /// What was over at that second, as texts.
+  /// The intervals that were over at that second, as texts.
   std::vector<std::string> reach(std::int64_t second) {
     snapshot_.slices = {};
     for (const StandingSlice& standing : slices_) snapshot_.slices.push_back(standing);

@@ -9,7 +9,7 @@
 namespace berth::live {
 namespace {
 
-/// What all holders have in common; nothing if there is nothing.
+/// What all holders have in common; nothing if they differ.
 std::optional<std::string> common_name(const std::vector<ServiceName>& holders, std::string ServiceName::* part) {
   if (holders.empty()) return std::nullopt;
   for (const ServiceName& holder : holders) {
@@ -27,7 +27,7 @@ std::optional<std::string_view> role_word(const UsagePart& part) {
   return part.role == Role::kRetraining ? "retraining" : "inference";
 }
 
-/// What a slice has of its GPU.
+/// The size of a slice.
 struct SliceSize {
   std::optional<int> sms = std::nullopt;
   std::optional<std::int64_t> memory_mib = std::nullopt;
@@ -77,7 +77,7 @@ std::string usage_body(const Scenario& fleet, GpuId gpu, const OpenUsage& usage)
   json.member("sms", size.sms).member("memory_mib", size.memory_mib);
   json.member("role", role_word(part)).member("state", usage_word(part.state));
   json.member("price_version", price ? std::optional(1) : std::nullopt);
-  // A text, so that a reader whose numbers are doubles has all its digits.
+  // As text, so that a reader whose numbers are doubles has all digits.
   json.member("usd_per_gpu_hour", price ? std::optional(json::text_of(*price)) : std::nullopt);
   return json.close_object().take();
 }

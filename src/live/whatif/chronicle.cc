@@ -13,7 +13,7 @@
 namespace berth::whatif {
 namespace {
 
-/// What stands on the devices as far as the engine knows. Slices on their way are made anew.
+/// The slices on the devices as far as the engine knows. Slices under way are created again.
 sim::WorldLeft left_as_known(const Snapshot& known, std::uint32_t gpu_count) {
   sim::WorldLeft left;
   left.devices.resize(gpu_count);
@@ -40,7 +40,7 @@ sim::WorldLeft left_as_known(const Snapshot& known, std::uint32_t gpu_count) {
   return left;
 }
 
-/// Repeats a session, and notes what it sees.
+/// Repeats a session, and records its past.
 class Reader {
  public:
   explicit Reader(Past past) : past_(std::move(past)) {}
@@ -66,10 +66,10 @@ class Reader {
   }
 
  private:
-  /// Who had a place from then on.
+  /// The service that had a place from then on.
   struct Holder {
     Instant from;
-    std::optional<std::size_t> service;  ///< by index in Chronicle::services; absent: nobody
+    std::optional<std::size_t> service;  ///< index in Chronicle::services; absent: no service
   };
 
   live::SessionOptions options() {
@@ -123,7 +123,7 @@ class Reader {
     note_saved_retrainings(known);
   }
 
-  /// How far those that are due have come is not known: they begin.
+  /// The progress of retrainings that are due is unknown: they start again.
   void note_saved_retrainings(const Snapshot& known) {
     std::vector<sim::ServiceMemory>& services = chronicle_.run.left->world.services;
     services.resize(chronicle_.services.size());
@@ -183,7 +183,7 @@ class Reader {
 
   // ---- arrivals
 
-  /// Who got the requests of that second: a service that was removed in it has none that are known.
+  /// The service that got the requests of that second: the requests of one removed in it are unknown.
   [[nodiscard]] std::optional<std::size_t> holder_in(ServiceId place, std::int64_t second) {
     std::optional<std::size_t> service;
     for (const Holder& holder : holders_of(place)) {
@@ -210,7 +210,7 @@ class Reader {
     }
   }
 
-  /// The first second of which the arrivals of some service are not known yet.
+  /// The first second in which the arrivals of some service are not known yet.
   [[nodiscard]] std::int64_t known_until() const {
     std::optional<std::int64_t> until;
     for (const ServicePast& service : chronicle_.services) {
@@ -276,7 +276,7 @@ class Reader {
     chronicle_.incidents.push_back({.kind = kind, .span = {.from = at, .until = at}});
   }
 
-  /// It begins, or is over.
+  /// An incident begins, or is over.
   void set_incident(IncidentKind kind, bool is_on, GpuId gpu = {}) {
     const auto open = open_.find({kind, gpu});
     if (is_on && open == open_.end()) {
@@ -302,7 +302,7 @@ class Reader {
     return order;
   }
 
-  /// Places become services.
+  /// Maps places to services.
   void rename(std::vector<ServiceId>& services, Role& role) {
     std::vector<ServiceId> renamed;
     for (const ServiceId place : services) {
@@ -320,7 +320,7 @@ class Reader {
   Chronicle chronicle_;
   std::map<live::ServiceName, std::size_t> by_name_;
   std::vector<std::vector<Holder>> holders_;                    ///< by place
-  std::map<ServiceId, bool> is_removed_;                        ///< by place: its last holder is
+  std::map<ServiceId, bool> is_removed_;                        ///< by place: whether its last holder is removed
   std::map<std::pair<IncidentKind, GpuId>, std::size_t> open_;  ///< by index in Chronicle::incidents
 };
 

@@ -1,5 +1,5 @@
-/// What the entries of a session say about the past of its world: which services there were when, what they were
-/// asked, and what happened to the devices.
+/// What the entries of a session say about the past of its world: which services existed when, their arrivals, and what
+/// happened to the devices.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace berth::whatif {
 
-/// What a session was made with, and what it was given: from the beginning on, or after it was saved.
+/// The options of a session, and its inputs: from the beginning on, or after it was saved.
 struct Past {
   Scenario scenario;
   std::uint64_t seed = 1;
@@ -27,7 +27,7 @@ struct Past {
   Approval approval = Approval::kNever;
   bool first_layout_takes_time = false;  ///< live::SessionOptions
   bool has_end = false;
-  std::optional<std::string> session;  ///< as it was saved (live::Session::save)
+  std::optional<std::string> session;  ///< saved bytes (live::Session::save)
   std::vector<live::Entry> entries;
 };
 
@@ -35,9 +35,9 @@ struct Past {
 struct SpecPast {
   Instant at;
   std::shared_ptr<const ServiceSpec> spec;  ///< never null
-  Instant retrains_since;                   ///< from when the due times of its retraining count
+  Instant retrains_since;                   ///< when the due times of its retraining begin to count
 
-  /// How long after `from` its retraining is first due, then or later. Requires: it has one.
+  /// How long after `from` its retraining is next due, at `from` or later. Requires: it has one.
   [[nodiscard]] Micros due_after(Instant from) const;
 };
 
@@ -48,51 +48,52 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// All services of one tenant and name, one after the other.
+/// All services that had one tenant and name, one after the other.
 struct ServicePast {
   live::ServiceName name;
   std::vector<SpecPast> specs;                    ///< in order of time, not empty
-  std::vector<Span> lives;                        ///< in order of time, not empty; the last one may go on
-  std::map<std::int64_t, std::int64_t> arrivals;  ///< by second of the world, those that are recorded
+  std::vector<Span> lives;                        ///< in order of time, not empty; the last one may not have ended
+  std::map<std::int64_t, std::int64_t> arrivals;  ///< by second of the world, where recorded
 
   [[nodiscard]] bool is_there_at(Instant at) const;
-  /// Whether it was there at some time in the span.
+  /// Whether it existed at some time in the span.
   [[nodiscard]] bool is_there_in(const Span& span) const;
-  /// The latest one that it got before `until`, or else the first one.
+  /// The latest spec set before `until`, or else the first one.
   [[nodiscard]] const SpecPast& spec_before(Instant until) const;
 };
 
-/// Something that a replay of the arrivals leaves out.
+/// Something that a replay of the arrivals omits.
 enum class IncidentKind : std::uint8_t {
-  kFault,      ///< of the simulated world, but for lost GPUs
+  kFault,      ///< of the simulated world, except lost GPUs
   kGpuLost,    ///< a GPU is lost
   kScheduled,  ///< a GPU is cordoned or drains
   kPaused,     ///< planning is paused
   kNoChanges,  ///< windows without changes are in force
-  kApproval,   ///< a plan waits for approval: when it began to
-  kResumed,    ///< another process went on
+  kApproval,   ///< a plan waits for approval: when the wait began
+  kResumed,    ///< another process took over
 };
 
 struct Incident {
   IncidentKind kind = IncidentKind::kFault;
-  Span span;  ///< empty, if it is about an instant
+  Span span;  ///< empty for an instant
 };
 
-/// Whether the specs ask for the same, whatever comes in.
+/// Whether the specs are equal except for their arrivals.
 [[nodiscard]] bool is_same_but_arrivals(const ServiceSpec& a, const ServiceSpec& b);
 
 struct Chronicle {
   Scenario scenario;       ///< fleet and rules; its services are those of the beginning
   std::uint64_t seed = 1;  ///< of the world
-  std::string policy;      ///< that decided
-  Instant begin;           ///< nothing is known of what was before
+  std::string policy;      ///< the deciding policy
+  Instant begin;           ///< nothing is known of earlier times
   std::int64_t until = 0;  ///< all arrivals of the seconds before this one are known
-  sim::RecordedRun run;    ///< from `begin` on: an instant of it counts from there. Services by index in `services`
+  sim::RecordedRun run;    ///< from `begin` on: its instants count from there. Services by index in `services`
   std::vector<ServicePast> services;  ///< in the order in which they came
   std::vector<Incident> incidents;    ///< in no order
 };
 
-/// Repeats the session, without solving anything. Error: the saved session cannot be read. O(what the session did).
+/// Repeats the session without solving anything. Error: the saved session cannot be read. O(steps and events of the
+/// session).
 [[nodiscard]] Result<Chronicle> read_chronicle(Past past);
 
 }  // namespace berth::whatif

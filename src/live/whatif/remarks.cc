@@ -15,7 +15,7 @@ struct IncidentWords {
   std::string_view words;
 };
 
-/// What is left out, by kind; {} is how many of them the window has.
+/// Omitted incidents, by kind; {} is their number in the window.
 constexpr std::array kIncidentWords = {
     IncidentWords{.kind = IncidentKind::kGpuLost, .words = "GPUs were lost ({}): only recorded loses them"},
     IncidentWords{.kind = IncidentKind::kFault, .words = "faults were injected ({}): only recorded has them"},
@@ -88,7 +88,7 @@ class ServiceRemarks {
     remark(fmt::format("its spec was changed ({}): the policies have that of {} all the time", count, words_(latest)));
   }
 
-  /// Seconds in which it was there all the time, and of which nothing is recorded.
+  /// Adds the seconds in which it existed throughout, and of which nothing is recorded.
   void add_gaps() {
     std::int64_t missing = 0;
     for (const Span& life : service_.lives) {

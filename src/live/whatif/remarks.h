@@ -1,4 +1,4 @@
-/// What happened in a window of the past and a scenario cannot say, in words.
+/// Remarks on events of a window of the past that a scenario cannot express.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@
 namespace berth::whatif {
 namespace {
 
-/// The window, while it becomes a scenario.
+/// Makes a scenario of the window.
 class Builder {
  public:
   Builder(const Chronicle& chronicle, const Window& window)
@@ -65,12 +65,12 @@ class Builder {
     service.name = label_of(past.name);
     service.arrivals = arrivals_of(past);
     if (service.retraining) service.retraining->offset = last.due_after(span_.from);
-    // Those of services that were never there together may clash.
+    // Pins of services that never existed together may clash.
     if (!past.is_there_at(span_.until - Micros(1))) service.pins.clear();
     return service;
   }
 
-  /// "tenant.name", which is another service's, too, if names have dots.
+  /// "tenant.name", which may also be another service's if names have dots.
   [[nodiscard]] std::string label_of(const live::ServiceName& name) {
     const std::string label = fmt::format("{}.{}", name.tenant, name.name);
     std::string free = label;
@@ -112,7 +112,7 @@ class Builder {
     return run;
   }
 
-  /// The scenario has the spec of the window's end.
+  /// The scenario has the spec of the window's end; a service that began with another one gets that at second 0.
   void set_first_spec(const ServicePast& past, sim::RecordedRun& run) const {
     const SpecPast& first = past.spec_before(span_.from);
     const SpecPast& last = past.spec_before(span_.until);
@@ -125,7 +125,7 @@ class Builder {
     run.orders.push_back({.at = Instant(), .what = std::move(set)});
   }
 
-  /// What the devices remember at the window's beginning: the orders before it, carried out without requests.
+  /// The memory of the devices at the window's beginning: the earlier orders, carried out without requests.
   [[nodiscard]] sim::WorldLeft left_at_window(Micros lead) const {
     Scenario before = chronicle_.scenario;
     before.services = {};
@@ -161,7 +161,7 @@ class Builder {
     }
   }
 
-  /// Those that were not there in the window hold nothing any more.
+  /// Services that did not exist in the window hold nothing any more.
   void rename(std::vector<ServiceId>& services, Role& role) const {
     std::vector<ServiceId> renamed;
     for (const ServiceId service : services) {
@@ -171,7 +171,7 @@ class Builder {
     if (services.empty()) role = Role::kInference;
   }
 
-  /// What stands at second 0; absent if nothing does, or slices are shared, which the form cannot say.
+  /// The slices at second 0; absent if there are none, or some are shared, which the format cannot express.
   [[nodiscard]] static std::optional<std::vector<Holding>> layout_of(const sim::RecordedRun& run) {
     std::vector<Holding> layout;
     if (run.left) {

@@ -45,7 +45,7 @@ Scenario small_scenario() {
   return scenario;
 }
 
-/// A session, with all that it tells.
+/// A session, with everything that it emits.
 class Live {
  public:
   explicit Live(Scenario scenario, bool has_end = false) : scenario_(std::move(scenario)), has_end_(has_end) {
@@ -72,7 +72,7 @@ class Live {
     ASSERT_TRUE(session_->inject({.kind = kind, .gpus = {{gpu}}, .times = std::nullopt, .duration = {}, .profile = {}})
                     .has_value());
   }
-  /// From now on only what comes is told in `past`.
+  /// From now on `past` has only later entries.
   void save() {
     ASSERT_TRUE(session_->is_at_rest());
     saved_ = session_->save();
@@ -121,8 +121,8 @@ std::vector<sim::JournalRecord> repeated(const WhatIf& what) {
   return records;
 }
 
-/// In which second something happened to which slice, after `from` and before `until`; they count from `from`. Where
-/// requests of services that came later are drawn anew, a drain takes some milliseconds more or less.
+/// The second of each event of a slice, after `from` and before `until`; counted from `from`. Where requests of later
+/// services are drawn again, a drain takes some milliseconds more or less.
 std::vector<std::string> slices_between(const std::vector<sim::JournalRecord>& records, std::int64_t from,
                                         std::int64_t until) {
   std::vector<sim::JournalRecord> between;

@@ -74,7 +74,7 @@ class ForecastWatch {
   std::vector<WatchedService> services_;
 };
 
-/// The same source, with every answer passed to `watch` too, in the thread that works it out; `watch` must outlive it.
+/// The same source; every answer is also passed to `watch`, in the thread that computes it. `watch` must outlive it.
 [[nodiscard]] OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch);
 
 }  // namespace berth::measure

@@ -408,7 +408,7 @@ TEST(Run, APlanThatTheVerifierRefusesIsCountedAndChangesNothing) {
   ASSERT_TRUE(outcome.has_value() && outcome->world != nullptr);
   EXPECT_EQ(outcome->refusals.count, 1);
   EXPECT_TRUE(outcome->refusals.first.starts_with("at second 10: ")) << outcome->refusals.first;
-  // The run goes on, and later plans take effect.
+  // The run continues, and later plans take effect.
   EXPECT_TRUE(std::ranges::any_of(journal, [](const sim::JournalRecord& record) {
     const auto* slice = std::get_if<world::SliceRecord>(&record);
     return slice != nullptr && slice->event == world::SliceEvent::kDestroyed && slice->slice == one_g;

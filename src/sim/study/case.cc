@@ -96,7 +96,7 @@ class CaseSteps {
     if (!hooks_.journal) return nullptr;
     return [this](const sim::JournalRecord& record) { hooks_.journal(name(), record); };
   }
-  /// How far a step is that looks at one service after the other.
+  /// The progress of a step that handles one service after the other.
   [[nodiscard]] GoesOn goes_on_at(std::uint32_t index) {
     return [this, index] {
       return hears(kSearchShare * static_cast<double>(index) / static_cast<double>(scenario_.services.size()));
@@ -130,7 +130,7 @@ class CaseSteps {
       auto found =
           tuned_whole_counts(scenario_, {index}, options_.seed, loads_[index], options_.attainment, goes_on_at(index));
       if (!found) return pass_on(found.error());
-      // Those that are released may still be there when others are ordered.
+      // GPUs that are released may still be present when others are ordered.
       most += 2 * std::ranges::max(found->wants) + 1;
       settings.push_back(fmt::format("{} target {:.2f} hold {} s ({} to {} GPUs)", service_label(scenario_, {index}),
                                      static_cast<double>(found->tracking.target_twentieths) / 20,
@@ -161,8 +161,8 @@ class CaseSteps {
 
   using LayoutOf = std::function<std::optional<std::vector<Holding>>(std::int64_t gpus)>;
 
-  /// The smallest count with which the policy keeps the attainment: every count is tried from one on below which no
-  /// policy could. A count above that of whole GPUs is no step forward, and is not tried.
+  /// The smallest count with which the policy keeps the attainment: every count is tried, from the one below which no
+  /// policy could. A count above that of whole GPUs saves nothing, and is not tried.
   Result<CaseStep> sized(std::string_view policy, const LayoutOf& layout_of) {
     CaseStep step;
     step.is_hindsight = true;
@@ -224,7 +224,7 @@ class CaseSteps {
     return replay_policy(constant, policy, options_.seed, hooks);
   }
 
-  /// No fewer GPUs have the SM-time for that share of the requests, each at the cheapest point of any slice.
+  /// Fewer GPUs cannot have the SM-time for that share of the requests, each at the cheapest point of any slice.
   [[nodiscard]] std::int64_t fewest_possible_gpus() const {
     const GpuModel& model = scenario_.fleet.front().model;
     const RunArrivals arrivals(scenario_, options_.seed);
@@ -276,12 +276,12 @@ class CaseSteps {
     return run_step(elastic, std::move(run), 0, journal);
   }
 
-  /// As many as will ever be ordered: no more than twice what is enough for the peak.
+  /// The number of GPUs that will ever be ordered at most: twice what is enough for the peak.
   [[nodiscard]] std::uint32_t elastic_gpus() const {
     return static_cast<std::uint32_t>(2 * std::max(peak_gpus_, constant_gpus_));
   }
 
-  /// What the services want of what is known before second 0.
+  /// The services' demand, from what is known before second 0.
   [[nodiscard]] std::int64_t first_demand(const Scenario& elastic) const {
     elastic::GpuDemandWatch watch(elastic, options_.attainment, elastic::ready_seconds(elastic), 0);
     const RunArrivals arrivals(elastic, options_.seed);
@@ -340,7 +340,7 @@ class CaseSteps {
     step.how = fmt::format("{} GPUs committed", found.gpus);
     const std::int64_t paid =
         gpu_us_of(step.counts, end_, [&](std::int64_t gpus) { return std::max(gpus, found.gpus); });
-    // What is committed is paid for when it is idle, too.
+    // Committed GPUs are paid for when idle, too.
     const double factor = paid > 0 ? static_cast<double>(step.gpu_us) / static_cast<double>(paid) : 1;
     step.utilisation = {.allocated = step.utilisation.allocated * factor,
                         .busy = step.utilisation.busy * factor,
@@ -353,7 +353,7 @@ class CaseSteps {
     return step;
   }
 
-  /// The run of `scaling` once more, as its journal is not kept, with the GPUs that are paid for now.
+  /// The run of `scaling` once more, as its journal is not kept, with the GPUs now paid for.
   Result<void> journal_commitments(std::int64_t committed) {
     CommittedGpus paid(committed, elastic_gpus(), journal());
     const auto again = run_scaling([&](const sim::JournalRecord& record) { paid.add(record); });

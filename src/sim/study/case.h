@@ -29,9 +29,9 @@ struct CaseOptions {
 struct CaseStep {
   std::string name;
   bool is_hindsight = false;
-  std::optional<std::string> infeasible = std::nullopt;  ///< why there is no such step; its figures mean nothing then
+  std::optional<std::string> infeasible = std::nullopt;  ///< why the step is impossible; ignore its figures then
   bool holds = false;                                    ///< every service keeps the attainment
-  std::string how = {};                                  ///< the numbers and settings that were found
+  std::string how = {};                                  ///< the numbers and settings found
   double gpus_mean = 0;
   std::int64_t gpus_max = 0;
   std::int64_t gpu_us = 0;  ///< GPU-microseconds paid for
@@ -78,8 +78,8 @@ struct CaseHooks {
 /// service that no whole GPU can serve; stopped by a hook. Requires: check_case finds nothing.
 [[nodiscard]] Result<CaseResult> run_case(const Scenario& scenario, const CaseOptions& options, const CaseHooks& hooks);
 
-/// The cheapest number of GPUs to pay for all the time at a price, the rest of what `counts` says at another; both per
-/// GPU-hour. `until` ends the run.
+/// The cheapest number of GPUs to pay for all the time at one price, while the rest of `counts` is paid at another;
+/// both per GPU-hour. `until` ends the run.
 struct Commitment {
   std::int64_t gpus = 0;
   std::int64_t cost_micro_usd = 0;

@@ -30,7 +30,7 @@ TEST(CheapestCommitment, CommitsWhatIsUsedOftenEnough) {
   EXPECT_EQ(cheapest(Decimal(2)).gpus, 0) << "a tie is the smaller commitment";
 }
 
-/// Two services whose loads rise and fall by turns; a whole GPU answers 400 requests per second, a 3g 200.
+/// Two services whose loads rise and fall alternately; a whole GPU answers 400 requests per second, a 3g 200.
 Scenario two_tides() {
   const auto tide = [](std::int64_t shift) {
     std::vector<std::uint32_t> counts;
@@ -60,7 +60,7 @@ Scenario two_tides() {
   return scenario;
 }
 
-/// What a journal says of a step, counted without the code that made the figures.
+/// The figures of a step from its journal, counted without the code that made the figures.
 struct Recounted {
   std::int64_t gpu_us = 0;
   std::int64_t requests = 0;

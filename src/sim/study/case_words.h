@@ -1,4 +1,4 @@
-/// What a case comes to, in words that the table and the page share.
+/// The results of a case in words, for the table and the page.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace berth::study {
 
-/// What to do, what it costs and what that saves against both baselines; or why nothing can be said.
+/// What to do, what it costs and what that saves against both baselines; or why there is no answer.
 [[nodiscard]] std::string case_verdict(const CaseResult& result);
 
-/// By what assumptions.
+/// The assumptions of the case.
 [[nodiscard]] std::string case_assumption(const CaseResult& result);
 
 /// Why the case is small; empty if it is not.

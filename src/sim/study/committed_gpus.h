@@ -1,4 +1,4 @@
-/// The GPUs that are paid for where some are committed: the journal of a run, with other orders.
+/// The GPUs that are paid for when some are committed: the journal of a run, with other orders.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace berth::study {
 
-/// Passes the records of a run on, so that never fewer GPUs are paid for than are committed: one that is released is
-/// kept where it is among them, and a later order takes the place of such an idle one. Requires: a run that orders at
-/// most `gpus` GPUs, as many as committed or more.
+/// Passes the records of a run on, so that never fewer GPUs are paid for than are committed: a released GPU is kept if
+/// it is among them, and a later order takes over such an idle one. Requires: a run that orders at most `gpus` GPUs, as
+/// many as committed or more.
 class CommittedGpus {
  public:
   CommittedGpus(std::int64_t committed, std::uint32_t gpus, sim::JournalSink sink)

@@ -22,7 +22,7 @@ struct ElasticRun {
   std::vector<Stage> stages;
   std::string_view policy;  ///< whose row says how requests are dispatched, and whether constraints are obeyed
   std::uint32_t gpus_at_start = 0;
-  std::optional<ServiceId> only = std::nullopt;  ///< who gets requests; absent: all
+  std::optional<ServiceId> only = std::nullopt;  ///< the only service with requests; absent: all have them
   bool has_timeline = false;
 };
 
@@ -34,7 +34,7 @@ struct ElasticOutcome {
   sim::Refusals refusals = {};
 };
 
-/// The scenario with one fleet entry of so many GPUs that may come and go.
+/// The scenario with one fleet entry of that many GPUs that may come and go.
 [[nodiscard]] Scenario elastic_scenario(const Scenario& scenario, std::int64_t gpus);
 
 /// Error only if `progress` stopped it. Requires: the stages are of this scenario, which is elastic.

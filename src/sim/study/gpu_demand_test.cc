@@ -42,7 +42,7 @@ Scenario whole_gpus_only(std::size_t services, std::int64_t history_seconds, con
   return scenario;
 }
 
-/// Seconds [from, to) with so many requests, all in time.
+/// Seconds [from, to) with that many requests, all in time.
 void see(GpuDemandWatch& watch, const Scenario& scenario, std::int64_t from, std::int64_t to, std::int64_t requests) {
   Snapshot snapshot;
   snapshot.services.resize(scenario.services.size());
@@ -121,7 +121,7 @@ TEST(GpuDemand, MissesOfOneServiceMakeItLarger) {
   EXPECT_GT(demand_after(10), demand_after(0));
 }
 
-/// GPUs over time, by second of the change. The attainment is low: what a jump misses need not be made up for.
+/// GPUs over time, by second of the change. The attainment is low: requests missed at a jump need not be made up for.
 std::vector<std::pair<std::int64_t, std::int64_t>> fleet_over_time(const Scenario& scenario, std::int64_t at_start) {
   sim::RunOptions options;
   options.loop.world.gpus_at_start = static_cast<std::uint32_t>(at_start);

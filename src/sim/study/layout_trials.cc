@@ -26,7 +26,7 @@ policy::LayoutTrials LayoutTrialRuns::trials() {
 }
 
 double LayoutTrialRuns::score(ServiceId service, const std::vector<Slice>& slices) {
-  if (slices.empty()) return 0;  // nothing is answered
+  if (slices.empty()) return 0;  // no request is answered
   partition::Layout layout;
   for (const Slice& slice : slices) layout.push_back({.slice = slice, .role = Role::kInference, .services = {service}});
   const auto result = run(layout, Fullness::kTrial, service);

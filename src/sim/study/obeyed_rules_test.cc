@@ -135,7 +135,7 @@ Instant part_began_at(const world::SliceRecord& record, const Scenario& scenario
 
 /// Every beginning of a change after the first layout, in order of the journal. A change begins with a drain, or with
 /// creating, destroying or starting a slice, unless that continues a change under way: a slice that waited for the room
-/// of another, one destroyed or started anew when its drain is over, and one started when it is created.
+/// of another, one destroyed or started again when its drain is over, and one started when it is created.
 std::vector<Beginning> beginnings_of_changes(const std::vector<world::SliceRecord>& journal, const Scenario& scenario) {
   const Micros drain_max = Micros::seconds(1);
   std::vector<Beginning> beginnings;

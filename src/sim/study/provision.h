@@ -30,8 +30,8 @@ struct Standing {
 struct Provision {
   packing::PackResult result;                        ///< with a standing plan, its packing is the transition's target
   std::optional<transition::Transition> transition;  ///< with a standing plan only
-  std::optional<PackingReplay> replay;               ///< where asked for
-  std::optional<PackingCure> cure;                   ///< where asked for and found
+  std::optional<PackingReplay> replay;               ///< if requested
+  std::optional<PackingCure> cure;                   ///< if requested and found
 };
 
 /// The same arguments give the same answer. Errors: kInvalidInput where the demand cannot be served or the standing

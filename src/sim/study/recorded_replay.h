@@ -13,7 +13,7 @@
 
 namespace berth::study {
 
-/// The name under which it stands among policies.
+/// Its name among policies.
 inline constexpr std::string_view kRecorded = "recorded";
 
 struct RecordedHistory {

@@ -84,7 +84,7 @@ TEST(SizeIdeas, EachIdeaSavesWhereItHelps) {
     ASSERT_TRUE(size);
     ASSERT_TRUE(size->gpus) << idea.adds << ": " << size->infeasible.value_or("");
     const bool is_fixed = std::ranges::find(idea.without, "berth.recuts") != idea.without.end();
-    // A slice that gets another holder starts anew: the time lost shows whether any did.
+    // A slice that gets another holder starts again: the time lost shows whether any did.
     EXPECT_TRUE(!is_fixed || size->at_answer->figures.lost_slice_seconds == 0) << idea.adds;
     steps.push_back({.adds = std::string(idea.adds), .without = {}, .size = std::move(*size)});
   }

@@ -10,7 +10,7 @@
 namespace berth::study {
 namespace {
 
-/// For each count from 1 on, which seeds hold: 'y' or 'n', one letter a seed.
+/// For each count from 1 on, which seeds hold: 'y' or 'n', one letter per seed.
 struct Truth {
   std::vector<std::string> by_count;
   std::map<std::int64_t, std::string> asked;

@@ -44,7 +44,7 @@ bool keeps(const measure::Figures& figures, const Decimal& attainment) {
   return figures.requests == 0 || Decimal(figures.in_time, figures.requests) >= attainment;
 }
 
-/// What target tracking wants in each second, whatever comes of it.
+/// What target tracking asks for in each second, whatever its effect.
 std::vector<std::int64_t> wants_of(const scale::Problem& problem, scale::Tracking tracking) {
   std::vector<std::int64_t> wants;
   wants.reserve(static_cast<std::size_t>(problem.load.seconds()));

@@ -16,7 +16,7 @@ namespace berth::study {
 /// Called from time to time; false stops. May be empty.
 using GoesOn = std::function<bool()>;
 
-/// The arrivals of a service as an autoscaler of whole GPUs sees them, and what one serves at its default point.
+/// The arrivals of a service as an autoscaler of whole GPUs sees them, and what one GPU serves at its default point.
 class WholeGpuLoad {
  public:
   /// Error: no whole GPU can serve it.
@@ -40,7 +40,7 @@ class WholeGpuLoad {
                                                         const WholeGpuLoad& load, const Decimal& attainment,
                                                         const GoesOn& goes_on);
 
-/// Target tracking that was tuned to the run.
+/// Target tracking, tuned to the run.
 struct TunedTracking {
   scale::Tracking tracking;
   std::vector<std::int64_t> wants;  ///< by second

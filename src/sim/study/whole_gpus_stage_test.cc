@@ -29,7 +29,7 @@ Scenario elastic(std::int64_t gpus, std::int64_t provision_seconds, std::int64_t
   return scenario;
 }
 
-/// GPUs that were ordered, given back, or got a slice that serves: "10000000 gpu_on 1".
+/// GPUs that were ordered, returned, or got a slice that serves: "10000000 gpu_on 1".
 std::vector<std::string> news(const Scenario& scenario, const WholeGpuCounts& counts) {
   std::vector<std::string> lines;
   sim::RunOptions options;

@@ -11,7 +11,7 @@ bool is_at_once(FaultKind kind) {
   return kind == FaultKind::kLose || kind == FaultKind::kReturn || kind == FaultKind::kClear;
 }
 
-/// How an action ends under a fault; nothing: the fault is not about its end.
+/// The outcome of an action under a fault; nothing: the fault does not concern outcomes.
 std::optional<ActionOutcome> end_under(FaultKind fault, ActionKind action) {
   if (fault == FaultKind::kReportsFailure) return ActionOutcome::kDoneButReportedFailed;
   const FaultKind failing = action == ActionKind::kCreation ? FaultKind::kFailCreate : FaultKind::kFailDestroy;

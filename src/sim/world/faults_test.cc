@@ -94,7 +94,7 @@ FaultOrder random_fault(Rng& rng) {
   return order;
 }
 
-/// Knows what happened from events alone: the records of slices, and what was seen of others'.
+/// Knows what happened from events alone: the records of slices, and the observations of foreign ones.
 class Auditor {
  public:
   void take(const JournalRecord& record) {
@@ -129,7 +129,7 @@ class Auditor {
     }
   }
 
-  /// What the engine believes is what stands, and nothing has been on its way for too long.
+  /// The engine's slices are those that exist, and nothing has been under way for too long.
   void check(const Snapshot& snapshot) {
     std::set<Slice> believed;
     std::map<std::pair<Slice, std::uint64_t>, Instant> moving;
@@ -204,7 +204,7 @@ TEST_P(RandomFaults, NoSliceIsLostOrInventedAndNoGpuIsStuck) {
       }
     }
     loop.advance();
-    // Now and then the engine is rebuilt from the events: it must come to believe the same.
+    // Now and then the engine is rebuilt from the events: it must reach the same state.
     const Instant at = loop.now();
     if (at.second() % 200 == 0 && at == Instant::at_second(at.second())) engine.rebuild();
     auditor.check(loop.engine().snapshot());

@@ -1,4 +1,4 @@
-/// After a restart: what the engine must be given so that it knows what happened unseen.
+/// After a restart: the events that tell the engine what happened while no process ran.
 #pragma once
 
 #include <map>

@@ -22,7 +22,7 @@ struct SecondRecord : RequestCounts {
   friend bool operator==(const SecondRecord&, const SecondRecord&) = default;
 };
 
-/// A GPU is ordered, or given back: it is paid for in between.
+/// A GPU is ordered, or returned: it is paid for in between.
 struct GpuRecord {
   Instant at;
   GpuId gpu;

@@ -23,7 +23,7 @@ namespace berth::sim {
 struct LatencyTable {
   profile::OperatingPoint point;
   /// [factor index][n - 1]: microseconds of a batch of n. Factor index: other busy slices of the GPU, or on a shared
-  /// slice other busy services of the slice; the last one applies to more.
+  /// slice other busy services of the slice; the last one applies to higher counts.
   std::vector<std::vector<std::int64_t>> latency_us;
 
   [[nodiscard]] const std::int64_t* with_others(int others) const {
@@ -32,8 +32,8 @@ struct LatencyTable {
   }
 };
 
-/// Millionths that an answer at the table's point is worth. A variant that the spec had when the replica began, and has
-/// no more, counts as the service itself.
+/// Millionths that an answer at the table's point is worth. A variant that the spec had when the replica began, and no
+/// longer has, counts as the service itself.
 [[nodiscard]] std::int64_t accuracy_micro(const ServiceSpec& service, const LatencyTable& table, bool is_stale);
 
 /// Creates tables and keeps them for the run: replicas of one service on equal slices share one.
@@ -47,7 +47,7 @@ class LatencyTables {
                                                          std::size_t holder_count,
                                                          const std::optional<PointChoice>& choice);
 
-  /// The service has another spec from now on.
+  /// To be called when the service has another spec.
   void forget(ServiceId service);
 
  private:

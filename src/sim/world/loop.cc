@@ -34,7 +34,7 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 void Loop::begin(const std::vector<Event>& orders, const std::map<GpuId, world::ObservedLayout>& layouts) {
   observe_history();
-  for (const Event& event : world_->take_events()) observe(event);  // GPUs that are not there
+  for (const Event& event : world_->take_events()) observe(event);  // GPUs that are absent
   for (const Event& order : orders) observe(order);
   for (const auto& [gpu, layout] : layouts) world_->see_gpu(gpu, layout, now_);
   for (const Event& event : world_->take_events()) delay(event);
@@ -61,7 +61,7 @@ Instant Loop::next_stop() const {
 }
 
 /// Limits the steps at one instant: a policy whose free and immediate changes lead to further ones would otherwise stay
-/// there for ever. After the limit it waits for the next instant.
+/// there forever. After the limit it waits for the next instant.
 bool Loop::may_step() {
   constexpr int kStepsAtOneInstantMax = 100;
   if (now_ != stepped_at_) steps_there_ = 0;
@@ -82,7 +82,7 @@ std::unique_ptr<World> Loop::finish() {
   return std::move(world_);
 }
 
-// ---- going on where another loop ended
+// ---- continuing where another loop ended
 
 bool Loop::is_at_rest() const {
   const bool is_asking = engine_->has_open_question() || pending_ || awaited_at_;
@@ -136,7 +136,7 @@ void Loop::replay_answer(SolveFinished finished) {
 void Loop::replay_end() {
   ENSURE(replay_);
   if (engine_->has_unapplied_events()) act_on(step_engine());
-  // Where the world waits for the solver, an answer has its time.
+  // Where the world waits for the solver, an answer is due at a set time.
   const bool is_due =
       options_.solving != Solving::kElsewhereWaiting && replay_->has_answer() && engine_->has_open_question();
   if (!is_due) return;

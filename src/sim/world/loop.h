@@ -1,5 +1,5 @@
 /// The engine and the simulated world, driven from one instant to the next. A replay drives it to its end at once
-/// (run.h); a live program drives it as its clock goes on.
+/// (run.h); a live program drives it with its clock.
 #pragma once
 
 #include <cstdint>
@@ -35,46 +35,46 @@ class Loop {
   Loop& operator=(const Loop&) = delete;
   ~Loop();
 
-  /// Observes the history, orders from outside and what stands on devices outside, and makes the first step. To be
-  /// called once, before anything else, unless `resume` is.
+  /// Observes the history, orders from outside and the slices that exist on outside devices, and makes the first step.
+  /// To be called once, before anything else, unless `resume` is.
   void begin(const std::vector<Event>& orders = {}, const std::map<GpuId, world::ObservedLayout>& layouts = {});
 
-  // ---- going on where another loop ended
+  // ---- continuing where another loop ended
 
-  /// Whether no question is open and nothing waits for a step: only then there is a memory of it.
+  /// Whether no question is open and nothing waits for a step: it has a memory only then.
   [[nodiscard]] bool is_at_rest() const;
   /// Requires: is_at_rest.
   [[nodiscard]] LoopMemory memory() const;
-  /// Goes on where the loop with that memory was. `scenario`: with the services of that time. Returns the names of the
-  /// stages whose memory cannot be read: they begin anew. Error, and nothing is changed: it is that of another
-  /// scenario. To be called before anything else.
+  /// Continues from that memory. `scenario`: with the services of that time. Returns the names of the stages whose
+  /// memory cannot be read: they start again. Error, and nothing is changed: the memory is of another scenario. To be
+  /// called before anything else.
   [[nodiscard]] Result<std::vector<std::string>> restore(const LoopMemory& memory, const Scenario& scenario);
 
-  /// What that one was given is repeated, in the same order, without a world: the engine observes an event, or steps.
-  /// Orders that the world has carried out are passed over: those up to `carried_out`, to be stated first. Plans are
-  /// not solved: their solutions are among the events.
+  /// Repeats the inputs of that loop, in the same order, without a world: the engine observes an event, or steps.
+  /// Orders that the world has carried out are skipped: those up to `carried_out`, to be stated first. Plans are not
+  /// solved: their solutions are among the events.
   void replay_after(std::uint64_t carried_out);
   void replay_begin() { observe_history(); }
   void replay_to(Instant at);
   void replay(const Event& event) { observe(event); }
   void replay_step();
-  /// The answer to the question that is open: it arrives when the world goes on.
+  /// The answer to the open question: it arrives when the world continues.
   void replay_answer(SolveFinished finished);
-  /// An order of people: a service was set or removed, a fault injected.
+  /// An order from outside: a service was set or removed, a fault injected.
   void replay_order(Order order) { give(std::move(order)); }
-  /// Makes the steps that followed what was repeated last, if there is no word of them: orders and the answer that is
-  /// known have effects, which the world may have carried out.
+  /// Makes the steps that followed the last repeated input, if no entry has them: orders and the known answer have
+  /// effects, which the world may have carried out.
   void replay_end();
-  /// The world goes on, not before the last step that was repeated. The engine learns what happened unseen; the orders
-  /// that were not carried out are, as far as they are possible still. A question without an answer is asked again.
-  /// Requires: replay_end; no slice of the devices is unknown (disown_unknown).
+  /// The world continues, not before the last repeated step. The engine learns what happened while no process ran;
+  /// orders that were not carried out are carried out now, where still possible. A question without an answer is asked
+  /// again. Requires: replay_end; no slice of the devices is unknown (disown_unknown).
   void resume(WorldLeft left);
 
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
   /// engine for what is new. Requires: not over, awaits no answer.
   void advance() { static_cast<void>(advance(next_stop())); }
-  /// As far as `until`, before which only the world goes on if nothing happens that the engine should see. Returns
-  /// whether the engine was given its step. Requires: not over, awaits no answer, now <= until.
+  /// The same, but at most to `until`; if that comes first, only the world advances. Returns whether the engine made
+  /// its step. Requires: not over, awaits no answer, now <= until.
   bool advance(Instant until);
   /// The next whole second, or the next solution that is known.
   [[nodiscard]] Instant next_stop() const;
@@ -85,7 +85,7 @@ class Loop {
   /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else,
   /// unless it is due later (Solving::kElsewhereWaiting).
   void answer(SolveFinished finished);
-  /// Whether the world stands still until `answer`: nobody may call `advance`.
+  /// Whether the world waits for `answer`: `advance` must not be called.
   [[nodiscard]] bool awaits_answer() const { return awaited_at_.has_value(); }
   /// How many orders it gave the world; each is carried out at once.
   [[nodiscard]] std::uint64_t order_count() const { return order_count_; }
@@ -94,34 +94,34 @@ class Loop {
   /// loop is over.
   void command(const Event& event);
   void command(const std::vector<Event>& events);
-  /// A service is set or removed, in the world at once and for the engine with the step that is to follow.
+  /// Sets (removes) a service, in the world at once and for the engine with the step that must follow.
   void set_service(const ServiceSet& set);
   void remove_service(ServiceId service);
-  /// That step, for all that were set and removed since the last one.
+  /// That step, for all services set and removed since the last one.
   void step_for_services();
   /// World::admit.
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order) { return world_->admit(order); }
-  /// Injects a fault that was admitted just now, of which the engine sees at once what happens.
+  /// Injects a fault that was admitted just now; the engine sees the effects at once.
   void inject(std::uint64_t id, const FaultOrder& order);
 
-  /// What stands on a GPU, as its device shows it now, that it is lost, or back. The engine sees at once what is new.
+  /// A device's report: what exists on a GPU now, that it is lost, or back. The engine sees at once what is new.
   void see_gpu(GpuId gpu, const world::ObservedLayout& layout);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
-  /// World::give_out_device_actions; how one ended is seen at once.
+  /// World::give_out_device_actions; the engine sees the end of an action at once.
   void give_out_device_actions() { world_->give_out_device_actions(); }
   void end_device_action(const world::DeviceActionEnd& end);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
-  /// An engine with its stages and rules that has seen nothing.
+  /// A new engine with the loop's stages and rules.
   [[nodiscard]] std::unique_ptr<Engine> new_engine(const Scenario& scenario) const;
-  /// Goes on with another engine, which must know the same.
+  /// Continues with another engine, which must know the same.
   void exchange_engine(std::unique_ptr<Engine> engine) { engine_ = std::move(engine); }
   /// Requires: begun or resumed.
   [[nodiscard]] const World& world() const { return *world_; }
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return world_->take_changed_gpus(); }
   [[nodiscard]] bool take_is_world_changed() { return world_->take_is_changed(); }
-  /// World::sm_time, for the figures of a world that runs on.
+  /// World::sm_time, for the figures of a running world.
   [[nodiscard]] SmTime sm_time() { return world_->sm_time(); }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }
   [[nodiscard]] const Refusals& refusals() const { return refusals_; }
@@ -131,7 +131,7 @@ class Loop {
   [[nodiscard]] std::unique_ptr<World> finish();
 
  private:
-  /// A solution that is known, but not yet delivered.
+  /// A known solution that is not delivered yet.
   struct PendingSolution {
     Instant due_at;
     SolveFinished finished;
@@ -144,20 +144,21 @@ class Loop {
   void deliver_observations();
   void deliver_solution();
   void step();
-  /// A solution that is due already takes effect in a step of its own, before anything else happens. Returns whether
+  /// A solution that is already due takes effect in a step of its own, before anything else happens. Returns whether
   /// there was one.
   bool take_due_solutions();
   [[nodiscard]] StepAnswer step_engine();
   void act_on(StepAnswer answer);
-  /// Carries the order out. While a session is repeated, it is kept for later if the world has not done so before.
+  /// Carries the order out. While a session is repeated, keeps it for later unless the world has carried it out
+  /// already.
   void give(Order order);
   void execute(const Order& order);
-  /// The same for an order that was given before the process began: what is not possible any more is left out.
+  /// The same for an order from before the process began: its impossible parts are left out.
   void execute_late(Order& order);
-  /// The engine gets the world's events, and steps if there are any.
+  /// Gives the engine the world's events, and makes a step if there are any.
   void see_world();
   void note_seen(const Event& event);
-  /// Those that nobody told the engine before the process ended: their arrivals, counted again.
+  /// Seconds that the engine had not seen when the process ended: their arrivals, counted again.
   void feed_missed_seconds();
   void solve(SolveRequest request);
   /// The question that was open when the other loop ended: its answer is known, or it is asked again.

@@ -10,7 +10,7 @@
 
 namespace berth::sim {
 
-/// Plans that the verifiers refused: nothing of them took effect.
+/// Plans that the verifiers refused: none of their actions took effect.
 struct Refusals {
   std::int64_t count = 0;
   std::string first;  ///< the verifier's words, with the time; empty if there was none

@@ -22,7 +22,7 @@ struct LoopListener {
   JournalSink journal = [](const JournalRecord&) {};
   /// A plan that has actions takes effect now.
   std::function<void(const Plan& plan, Instant acts_at)> plan = [](const Plan&, Instant) {};
-  /// An order of the world, before it is carried out or, while a session is repeated, passed over.
+  /// An order of the world, before it is carried out or, while a session is repeated, skipped.
   std::function<void(const Order&)> order = [](const Order&) {};
   /// An event that the engine is given, before the step that applies it.
   std::function<void(const Event&)> event = [](const Event&) {};

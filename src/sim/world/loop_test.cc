@@ -33,7 +33,7 @@ Scenario world() {
                      {holding_of(one_g, {0}), holding_of(three_g, {0})});
 }
 
-/// Fixed, and from second 10 on a question each time it may ask one: to destroy the slice as long as it stands.
+/// The policy fixed, and from second 10 on, whenever possible, a question: to destroy the slice while it exists.
 MakeStages destroying(const Scenario& scenario, int& asked) {
   return [&](const Scenario&) {
     std::vector<Stage> stages = fixed_stages(scenario);
@@ -95,7 +95,7 @@ TEST(Loop, DoesNotWaitForASolverElsewhere) {
   while (loop.now() < Instant::at_second(30)) loop.advance();
   ASSERT_EQ(requests.size(), 2U);
   EXPECT_EQ(requests[1].made_at, Instant::at_second(10));
-  EXPECT_EQ(asked, 1);  // the engine went on for 20 s, with one question open
+  EXPECT_EQ(asked, 1);  // the engine ran for 20 s with one question open
   EXPECT_TRUE(loop.engine().has_open_question());
 
   answer(1);

@@ -1,4 +1,4 @@
-/// A world that is told what exists on its GPUs.
+/// A world that is given what exists on its GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class ObservedGpuTest : public ::testing::Test {
     static_cast<void>(world_.take_events());
   }
 
-  /// What the engine is told to exist there.
+  /// The slices that the engine learns exist there.
   std::vector<SeenSlice> seen_after(const std::vector<Slice>& existing) {
     world_.see_gpu({0}, {.slices = existing}, {});
     std::vector<SeenSlice> seen;

@@ -112,7 +112,7 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
         std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share) + busy_.others_busy(replica.slice);
     int batch = largest_batch_in_time(table, others, spec.target.count());
     if (batch == 0) {
-      if (spec.drop == DropRule::kEarly) continue;  // it takes nothing: every request would be late
+      if (spec.drop == DropRule::kEarly) continue;  // it takes no requests: every one would be late
       batch = table.point.batch;
     }
     const double latency_us = latency_with(table, others, batch);
@@ -201,7 +201,7 @@ void RateServing::leave_head(std::size_t index) {
     return;
   }
   std::int64_t count = 0;
-  while (count == 0) count = streams_[index].count(++head.second);  // the last one has some
+  while (count == 0) count = streams_[index].count(++head.second);  // the last second has some
   (head.is_rest_late ? head.late : head.in_time) = count;
 }
 

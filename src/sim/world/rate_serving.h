@@ -34,7 +34,7 @@ class RateServing {
 
   // These functions mean the same as those of RequestServing.
   void open_second(std::int64_t second, const std::vector<bool>& is_mine);
-  /// Goes on to that time with the means of the span since the last call.
+  /// Advances to that time with the means of the span since the last call.
   void advance(std::int64_t until_us);
   void start(world::SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
@@ -56,12 +56,13 @@ class RateServing {
     bool is_shared = false;
     double busy_share = 0;  ///< in the last span
   };
-  /// Requests of one second that wait, and perhaps of later ones. Those that will be in time come first.
+  /// Waiting requests of one second, and perhaps of later ones. Those that will be in time come first.
   struct Cohort {
     std::int64_t second = 0;
     std::int64_t in_time = 0;
     std::int64_t late = 0;
-    /// All requests of the seconds after `second` up to this one wait, too: their numbers come from the arrivals again.
+    /// All requests of the seconds after `second` up to this one wait, too: their numbers are read from the arrivals
+    /// again.
     std::int64_t last_second = 0;
     bool is_rest_late = false;  ///< whether those will be late
   };
@@ -85,11 +86,11 @@ class RateServing {
   void run_service(std::size_t index, std::int64_t until_us);
   [[nodiscard]] Capacity capacity_of(std::size_t index) const;
   void arrive(std::size_t index, const Capacity& capacity, std::int64_t until_us);
-  /// Appends a cohort, as part of one before it where that keeps the order of requests: the number of cohorts depends
-  /// on how often the queue turns from in time to late, not on its length.
+  /// Appends a cohort, merged into an earlier one if that keeps the order of requests: the number of cohorts depends on
+  /// how often the queue turns from in time to late, not on its length.
   void join(std::size_t index, const Cohort& cohort);
   void fold_last(std::size_t index);
-  /// Takes the head away once none of its second is left.
+  /// Removes the head once none of its second is left.
   void leave_head(std::size_t index);
   void serve(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
   void drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);

@@ -35,7 +35,7 @@ class Recorded {
   }
 
  private:
-  /// Retrainings, arrivals and the way of serving begin as in a new world, unless the devices remember more.
+  /// Retrainings, arrivals and the way of serving start as in a new world, unless the devices remember more.
   void resume(WorldLeft left) {
     if (options_.journal) report_standing(left);
     std::vector<ServiceMemory> services = world_->memory().services;
@@ -68,7 +68,7 @@ class Recorded {
     }
   }
 
-  /// Returns whether it was not stopped.
+  /// Returns false if it was stopped.
   bool go_to(Instant at, Instant until) {
     while (now_ < at) {
       now_ = world_->advance(std::min(at, Instant::at_second(now_.second() + 1)));
@@ -104,7 +104,7 @@ class Recorded {
     world_->act(plan, now_, given.is_first_layout);
   }
 
-  /// Lost GPUs and those that are back have orders of their own.
+  /// GPUs that are lost or back have orders of their own.
   void inject(const FaultInjection& injected) {
     const FaultKind kind = injected.fault.kind;
     if (kind == FaultKind::kLose || kind == FaultKind::kReturn) return;

@@ -1,4 +1,4 @@
-/// Which GPUs of the fleet are rented: ordered, there, or on their way back; and how long they were paid for.
+/// Which GPUs of the fleet are rented: ordered, present, or being returned; and how long they were paid for.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,30 @@ struct RentedCount {
   friend bool operator==(const RentedCount&, const RentedCount&) = default;
 };
 
-/// A GPU can hold slices `provision_seconds` after its order; it is paid for from then until it is given back, which a
-/// GPU that is released is when it holds none. Without `provision_seconds` all GPUs are there all the time.
+/// A GPU can hold slices `provision_seconds` after its order; it is paid for from the order until it is returned. A
+/// released GPU is returned when it holds no slice. Without `provision_seconds` all GPUs are always present.
 class RentedGpus {
  public:
-  /// Those below `at_start` are there at second 0. Keeps a reference to `journal`, which may be empty.
+  /// Those below `at_start` are present at second 0. Keeps a reference to `journal`, which may be empty.
   RentedGpus(const Scenario& scenario, std::optional<std::uint32_t> at_start, const JournalSink& journal);
 
   /// Whether the fleet may grow and shrink.
   [[nodiscard]] bool is_elastic() const { return provision_.has_value(); }
   [[nodiscard]] bool is_here(GpuId gpu) const { return states_[gpu.index] == State::kHere; }
   [[nodiscard]] bool is_absent(GpuId gpu) const { return states_[gpu.index] == State::kAbsent; }
-  /// That are released and still there, ascending.
+  /// Those released and still present, ascending.
   [[nodiscard]] const std::set<GpuId>& leaving() const { return leaving_; }
 
   /// Requires: is_elastic, the GPU is absent.
   void order(GpuId gpu, Instant now);
-  /// Returns whether it is given back at once: it was not there yet. Requires: is_elastic, the GPU is not absent.
+  /// Returns whether it is returned at once: it was not present yet. Requires: is_elastic, the GPU is not absent.
   [[nodiscard]] bool release(GpuId gpu, Instant now);
-  /// A GPU that was released is empty.
+  /// To be called when a released GPU is empty.
   void give_back(GpuId gpu, Instant now);
 
-  /// When the next GPU that was ordered is there.
+  /// When the next ordered GPU arrives.
   [[nodiscard]] Instant next_time() const { return arrivals_.empty() ? Instant::never() : arrivals_.begin()->first; }
-  /// Those that are there now.
+  /// Those that arrive now.
   [[nodiscard]] std::vector<GpuId> take_arrived(Instant now);
 
   /// GPU-microseconds paid up to `now`.
@@ -59,7 +59,7 @@ class RentedGpus {
   std::optional<Micros> provision_;
   const JournalSink& journal_;
   std::vector<State> states_;                     ///< by GpuId
-  std::set<std::pair<Instant, GpuId>> arrivals_;  ///< of those that are ordered
+  std::set<std::pair<Instant, GpuId>> arrivals_;  ///< of the ordered ones
   std::set<GpuId> leaving_;
   std::vector<RentedCount> counts_;
 };

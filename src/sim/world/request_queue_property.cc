@@ -47,7 +47,7 @@ class QueueBesideModel {
     waiting_.pop_front();
     check();
   }
-  /// The waiting requests of so many seconds, at most.
+  /// Drops the waiting requests of at most that many seconds.
   void drop_seconds(int count) {
     for (; count > 0 && !waiting_.empty(); --count) {
       const std::int64_t second = waiting_.front() / kMicrosPerSecond;

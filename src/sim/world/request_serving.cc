@@ -60,7 +60,7 @@ void RequestServing::abandon(ServiceId id, std::int64_t now_us) {
 void RequestServing::open_second(std::int64_t second, const std::vector<bool>& is_elsewhere) {
   for (std::size_t index = 0; index < services_.size(); ++index) {
     if (is_elsewhere[index]) continue;
-    // Those of the second before that wait for a busy process.
+    // Requests of the previous second that wait for a busy process.
     services_[index].queue.arrive_before(second * kMicrosPerSecond);
     const std::int64_t count = services_[index].queue.open_second(second);
     if (count > 0) meters_[index].expect(second, count);

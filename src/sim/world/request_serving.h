@@ -50,12 +50,11 @@ class RequestServing {
   void lose(world::SliceIndex index, std::int64_t now_us);
   void set_table(world::SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
 
-  /// A place for one more service.
+  /// Makes a place for one more service.
   void add_place(const ArrivalStream& stream);
   /// The service's target and drop rule are read again.
   void read_spec(ServiceId service);
-  /// The requests of the service that wait, and those of the open second that have not arrived, count as dropped.
-  /// O(requests).
+  /// Counts as dropped the service's waiting requests, and those of the open second that have not arrived. O(requests).
   void abandon(ServiceId service, std::int64_t now_us);
   /// Sets the accuracy in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
@@ -69,7 +68,7 @@ class RequestServing {
   [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us);
   /// Places for replicas, in use or retired.
   [[nodiscard]] std::size_t place_count() const { return replicas_.size(); }
-  /// Requests that are stored one by one because they were pushed (kPush), and batches that run.
+  /// Requests stored one by one because they were pushed (kPush), and running batches.
   [[nodiscard]] std::size_t entry_count() const;
 
  private:
@@ -111,7 +110,7 @@ class RequestServing {
     explicit Service(const ArrivalStream& stream) : queue(stream) {}
     RequestQueue queue;
     std::vector<FreeProcess> free;        ///< a heap, lowest rank first (kPull)
-    std::vector<std::uint32_t> replicas;  ///< that take requests, by rank
+    std::vector<std::uint32_t> replicas;  ///< those that take requests, by rank
     std::deque<std::int64_t> unrouted;    ///< arrived while no replica took requests (kPush)
     std::int64_t target_us = 0;
     bool drops_early = true;
@@ -149,8 +148,8 @@ class RequestServing {
   std::vector<Process> processes_;
   std::vector<Replica> replicas_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes
-  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< that take requests, by SliceIndex
-  std::vector<std::vector<std::uint32_t>> stopped_on_slice_;     ///< that have stopped and still run batches
+  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< those that take requests, by SliceIndex
+  std::vector<std::vector<std::uint32_t>> stopped_on_slice_;     ///< those that have stopped and still run batches
   std::vector<DueAnswer> answers_;                               ///< a heap, earliest first
   std::vector<world::SliceIndex> idle_;
 };

@@ -40,7 +40,7 @@ class RetrainingClock {
   RetrainingClock(const Retraining& spec, Instant end, Instant begin = Instant())
       : spec_(spec), end_(end), next_due_(begin + spec.offset) {}
 
-  /// Goes on at `now` with what is remembered, running nowhere: what ran until then is done. `add_slice` is to be
+  /// Continues at `now` from that memory, running nowhere: what ran until then counts as done. `add_slice` must be
   /// called for each slice that it has.
   RetrainingClock(const Retraining& spec, Instant end, const RetrainingMemory& memory, Instant now);
   [[nodiscard]] RetrainingMemory memory() const;
@@ -72,7 +72,7 @@ class RetrainingClock {
     friend auto operator<=>(const RetrainingSlice&, const RetrainingSlice&) = default;
   };
 
-  /// Adds to the share that is done what has run on such a slice.
+  /// Adds to the share that is done the work of a run of that duration on such a slice.
   void add_done(Micros ran, Micros time_on);
   void begin_if_possible(Instant now, RetrainingNews& news);
   void halt(Instant now, RetrainingNews& news);

@@ -20,7 +20,7 @@ struct RunOptions {
   std::function<bool(double done)> progress;  ///< may be empty; returns false to stop
 };
 
-/// How a run ended.
+/// The outcome of a run.
 struct RunOutcome {
   std::unique_ptr<World> world;           ///< finished; absent when infeasible
   std::optional<std::string> infeasible;  ///< why no plan could exist

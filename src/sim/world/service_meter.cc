@@ -119,8 +119,8 @@ void add_settled(SettledRequests& sum, const SettledRequests& more) {
 
 void ServiceMeter::note_settled(const SettledRequests& settled) {
   if (!keeps_recent_) return;
-  // Queues are first in, first out: it is nearly always the latest second noted, or one of the few before it. Else a
-  // second is there twice, which does no harm: readers add up.
+  // Queues are first in, first out: it is nearly always the latest second recorded, or one of the few before it.
+  // Otherwise a second is there twice, which is harmless: readers add up.
   constexpr std::ptrdiff_t kSearched = 8;
   const auto end = recent_settled_.rbegin() + std::min(kSearched, std::ssize(recent_settled_));
   const auto known = std::find_if(recent_settled_.rbegin(), end,
@@ -131,7 +131,7 @@ void ServiceMeter::note_settled(const SettledRequests& settled) {
 }
 
 void ServiceMeter::shorten_settled() {
-  // What waited for days may be dropped at once: of its oldest seconds the sum is enough.
+  // Requests that waited for days may be dropped at once: for the oldest seconds the sum is enough.
   const auto kept = recent_settled_.begin() + kSettledSecondsMax;
   for (auto old = recent_settled_.begin() + 1; old != kept; ++old) add_settled(recent_settled_.front(), *old);
   recent_settled_.erase(recent_settled_.begin() + 1, kept);
@@ -168,7 +168,7 @@ void ServiceMeter::finish(Instant at) {
       }
     } else if (settled_of(open.record) < open.record.requests) {
       leave_unfinished(open.record, at);
-    }  // else settled before older ones, and journaled then
+    }  // else it was settled before older ones, and journaled then
     open_.pop_front();
   }
 }

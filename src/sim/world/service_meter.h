@@ -1,8 +1,8 @@
 /// Measures one service: counts, latencies, and one record for each second of arrival, closed when its last request is
 /// settled.
 ///
-/// Seconds of which nothing is settled are stored as ranges, whose counts come from the arrivals again: a queue that
-/// grows for days costs as much as a short one.
+/// Seconds of which nothing is settled are stored as ranges, whose counts are read from the arrivals again: a queue
+/// that grows for days costs as much as a short one.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct LatencyCount {
   friend bool operator==(const LatencyCount&, const LatencyCount&) = default;
 };
 
-/// What a second brought that the engine does not see: for the figures of a running world.
+/// What happened in a second beyond what the engine sees: for the figures of a running world.
 struct MeasuredSecond {
   ServiceSecond seen;
   std::vector<SettledRequests> settled;  ///< in this second, also requests of earlier ones; in no order
@@ -58,9 +58,9 @@ class ServiceMeter {
     if (keeps_recent_) recent_latencies_.push_back({.latency_us = latency_us, .count = count});
   }
 
-  /// The arrivals are about to change: seconds that are open keep their numbers of requests. O(open seconds).
+  /// To be called before the arrivals change: open seconds keep their numbers of requests. O(open seconds).
   void keep_counts();
-  /// Another service has the place: nothing was measured yet. Requires: all requests are settled.
+  /// Starts again for another service at this place. Requires: all requests are settled.
   void restart();
 
   /// Ends the run: requests that are not settled are unfinished.
@@ -69,9 +69,9 @@ class ServiceMeter {
   /// The events since the last call, as the record that the engine sees.
   [[nodiscard]] ServiceSecond take_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
 
-  /// From now on what a MeasuredSecond says is kept for `measure_second`, which must then be called.
+  /// From now on keeps the extra fields of MeasuredSecond for `measure_second`, which must then be called.
   void keep_recent() { keeps_recent_ = true; }
-  /// take_second, with what the engine does not see. Requires: keep_recent.
+  /// take_second, with the extra fields. Requires: keep_recent.
   [[nodiscard]] MeasuredSecond measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
@@ -88,7 +88,7 @@ class ServiceMeter {
     SecondRecord record;
     std::int64_t last_second = 0;
     bool is_range = false;
-    bool keeps_count = false;  ///< its number of requests cannot be asked for again
+    bool keeps_count = false;  ///< its number of requests cannot be read from the arrivals again
   };
 
   [[nodiscard]] SecondRecord new_record(std::int64_t second, std::int64_t count) const;

@@ -53,7 +53,7 @@ Serving::Serving(const Scenario& scenario, const ArrivalStreams& streams, std::v
       is_by_rates_(scenario.services.size(), false),
       requests_(scenario, streams, meters, busy, dispatch),
       rates_(scenario, streams, meters, busy) {
-  // Until a first layout decides; in a world that begins empty there is none.
+  // Until a first layout decides; a world that begins empty has none.
   if (has_interference(scenario)) common_way_ = scenario.fidelity == Fidelity::kRates;
 }
 

@@ -32,13 +32,13 @@ class Serving {
   /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests per second,
   /// by service). `is_rough`: every service by rates. Requires: nothing has started or arrived.
   void choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough);
-  /// Whether a service should be served in the other way from now on, as its arrivals have changed.
+  /// Whether a service should be served the other way from now on, as its arrivals have changed.
   [[nodiscard]] bool wants_other_way(ServiceId service) const;
   /// Requires: no replica of it takes requests, and none waits.
   void change_way(ServiceId service) { is_by_rates_[service.index].flip(); }
   [[nodiscard]] bool is_by_rates(ServiceId service) const { return is_by_rates_[service.index]; }
   [[nodiscard]] std::optional<bool> common_way() const { return common_way_; }
-  /// The ways that were chosen before. Requires: nothing has started or arrived.
+  /// Restores the ways chosen before. Requires: nothing has started or arrived.
   void restore_ways(std::vector<bool> is_by_rates, std::optional<bool> common_way) {
     is_by_rates_ = std::move(is_by_rates);
     common_way_ = common_way;
@@ -47,8 +47,8 @@ class Serving {
   // These functions mean the same as those of RequestServing and RateServing.
   void open_second(std::int64_t second);
   std::int64_t advance(std::int64_t until_us);
-  /// Serving by rates averages over the spans in which it goes on: it does so only here, to be called after `advance`
-  /// wherever the world does something.
+  /// Serving by rates averages over the spans between its advances: it advances only here. To be called after `advance`
+  /// whenever the world does something.
   void catch_up(std::int64_t now_us);
   [[nodiscard]] std::vector<world::SliceIndex> take_idle() { return requests_.take_idle(); }
   void start(world::SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,

@@ -11,10 +11,10 @@ namespace berth::sim {
 
 class SimulatedDriver : public SliceDriver {
  public:
-  /// References must outlive the driver. `faults`: those that wait for actions; it uses them up.
+  /// References must outlive the driver. `faults`: the pending ones; it uses them up.
   SimulatedDriver(const Scenario& scenario, FaultBook& faults) : scenario_(scenario), faults_(faults) {}
 
-  /// `change_time` of the scenario, or what a fault says: after kActionTimeMax the action times out.
+  /// `change_time` of the scenario, or of a fault: after kActionTimeMax the action times out.
   [[nodiscard]] std::optional<ActionTime> begin(const DeviceAction& action) override;
   void resume(const DeviceAction& /*action*/) override {}
   [[nodiscard]] ActionResult end(const DeviceAction& action) override;

@@ -64,7 +64,7 @@ TEST_F(SliceFaultsTest, AFailedDestructionLeavesTheSliceUnownedAndFailsWhatWaits
   run_.run_to(at_ms(20'000));
   EXPECT_EQ(run_.take_failures(),
             (Lines{"10500 creation 1g.10gb@0 #4", "10500 destruction 2g.20gb@0 #1", "sees 2g.20gb@0 #1 1g.10gb@2 #5"}));
-  // It can be given away, and be destroyed.
+  // It can be assigned, and be destroyed.
   run_.act({numbered(assign(holding_of(slice, {0})), 6)}, at_ms(20'000));
   run_.run_to(at_ms(30'000));
   run_.act({numbered(destroy(slice), 7)}, at_ms(30'000));

@@ -49,7 +49,7 @@ world::SliceJournal World::slice_journal() {
   return [this](const auto& record) { std::visit([this](const auto& each) { journal_(each); }, record); };
 }
 
-// ---- what is left when the process ends
+// ---- memory for the next process
 
 WorldMemory World::memory() const {
   WorldMemory memory{.now = now_,
@@ -288,7 +288,7 @@ void World::give_out_device_actions() {
 
 void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
   ENSURE(now == now_);
-  if (is_lost(end.slice.gpu)) return;  // nothing waits there
+  if (is_lost(end.slice.gpu)) return;  // nothing is awaited there
   serving_.catch_up(now.micros());
   slices_.end_device_action(end, now);
   settle_effects(now);
@@ -464,7 +464,7 @@ void World::lose_slice(world::SliceIndex index, Instant now) {
   if (retrainings_[holding.services.front().index]) change_retraining(holding.services.front(), remove, now);
 }
 
-/// At the point that a plan chose, or, where the service's spec has changed since and lists it no more, at the default.
+/// At the point that a plan chose; at the default point if the service's spec no longer lists that one.
 std::shared_ptr<const LatencyTable> World::table_of(const world::TrackedSlice& slice, ServiceId service) {
   const std::size_t holders = slice.holding.services.size();
   auto table = tables_.find(service, slice.slice, holders, slice.point);

@@ -39,12 +39,12 @@
 
 namespace berth::sim {
 
-/// Entries of the tables that have one per object that comes and goes; tests check that they do not grow with time
-/// (README.md says what bounds each).
+/// Sizes of the tables with one entry per object that comes and goes; tests check that they do not grow with time
+/// (README.md lists the bound of each).
 struct TableSizes {
-  std::size_t slices = 0;  ///< indices, those that are free too
+  std::size_t slices = 0;  ///< indices, including free ones
   std::size_t slice_timers = 0;
-  std::size_t replicas = 0;  ///< places of replicas that are served request by request, retired ones too
+  std::size_t replicas = 0;  ///< places of replicas that are served request by request, including retired ones
   std::size_t queued = 0;    ///< entries of the queues
   std::size_t open_seconds = 0;
   friend bool operator==(const TableSizes&, const TableSizes&) = default;
@@ -57,17 +57,17 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Goes on where another world ended, but for its requests: those that waited or were being answered are lost, and
-  /// those of a second that had begun do not come any more. `devices` by GpuId. A service of the scenario that has
-  /// another revision there (`revisions`, by ServiceId) begins anew. Requires: nothing has happened yet.
+  /// Continues where another world ended, except for its requests: those that waited or were being answered are lost,
+  /// and the rest of a second that had begun never arrives. `devices` by GpuId. A service whose revision differs
+  /// (`revisions`, by ServiceId) starts again. Requires: nothing has happened yet.
   void resume(const WorldMemory& memory, const std::vector<world::DeviceMemory>& devices,
               const std::vector<std::uint64_t>& revisions);
-  /// What `resume` needs; `orders` is the caller's. O(services + waiting faults), and O(slices of the GPU).
+  /// What `resume` needs; the caller counts `orders`. O(services + waiting faults), and O(slices of the GPU).
   [[nodiscard]] WorldMemory memory() const;
   [[nodiscard]] world::DeviceMemory memory_of(GpuId gpu) const;
   /// The GPUs whose memory may have changed since the last call, in no order.
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
-  /// Whether something else than its clock and the GPUs has changed in its memory since the last call, but for orders.
+  /// Whether its memory has changed since the last call, apart from its clock, the GPUs and orders.
   [[nodiscard]] bool take_is_changed() {
     const bool is_fault_used = faults_.take_is_used();
     return std::exchange(is_changed_, false) || is_fault_used;
@@ -76,10 +76,9 @@ class World {
   /// Begins a plan now. A first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
   void act(const Plan& plan, Instant now, bool is_first_layout);
 
-  /// Runs until `stop` or the first instant before it with an event that the engine should see at once (of a slice or
-  /// a retraining), but at most until `until`, and returns that instant; its changes are done, its answers and arrivals
-  /// are not. The way there may be cut in pieces: whatever is between, the same calls of other functions give the same
-  /// world.
+  /// Runs until `stop` or the first instant before it with an event that the engine should see at once (of a slice or a
+  /// retraining), but at most until `until`, and returns that instant; its changes are done, its answers and arrivals
+  /// are not. Splitting the way into several calls gives the same world, if the calls of other functions are the same.
   [[nodiscard]] Instant advance(Instant until, Instant stop);
   [[nodiscard]] Instant advance(Instant until) { return advance(until, until); }
   /// Events since the last call, in order of time.
@@ -89,32 +88,32 @@ class World {
   void lose_gpu(GpuId gpu, Instant now, const std::string& reason = world::kSimulatedLoss);
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
-  /// What exists on a GPU, as its device shows it (SliceTable::observe). Requires: it is not lost.
+  /// What exists on a GPU, as its device reports it (SliceTable::observe). Requires: it is not lost.
   void see_gpu(GpuId gpu, const world::ObservedLayout& layout, Instant now);
-  /// Devices::kOutside: the actions that can begin on devices and were not given out yet, in the order in which each
-  /// GPU must get them.
+  /// Devices::kOutside: the actions that can begin on devices and were not sent yet, in the order in which each GPU
+  /// must get them.
   [[nodiscard]] std::vector<DeviceAction> device_actions() const;
-  /// All of these are given out now: that is remembered.
+  /// Remembers that all of these are sent now.
   void give_out_device_actions();
-  /// How one of them ended (SliceTable::end_device_action).
+  /// Reports the end of one of them (SliceTable::end_device_action).
   void end_device_action(const world::DeviceActionEnd& end, Instant now);
 
   /// Which GPUs are rented, and how long they were paid for.
   [[nodiscard]] const RentedGpus& rented() const { return rented_; }
 
-  /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
-  /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose point the
-  /// new spec does not list goes on at the default point; one whose slice it does not list goes on as it is.
+  /// A service is set (see ServiceSet), or removed: its waiting requests are dropped, its running batches end. New
+  /// arrivals begin with the next second; earlier requests that still wait then are dropped. A replica whose point the
+  /// new spec does not list continues at the default point; one whose slice it does not list continues unchanged.
   void set_service(const ServiceSet& set, Instant now);
   void remove_service(ServiceId service, Instant now);
   /// Whether nothing of a removed service runs any more, so that another may take its place.
   [[nodiscard]] bool is_free(ServiceId service) const;
-  /// Why a fault cannot be injected now: slices of others find no room, or too many faults wait.
+  /// Why a fault cannot be injected now: foreign slices do not fit, or too many faults wait.
   [[nodiscard]] std::optional<Error> find_reason_against(const FaultOrder& order) const;
   /// The number of a fault that can be injected now. Error: find_reason_against.
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order);
-  /// The fault acts now, or waits for actions; events report what happens. Without GPUs only its number is noted.
-  /// Requires: find_reason_against finds none.
+  /// The fault takes effect now, or waits for actions; events report its effects. Without GPUs only its number is
+  /// recorded. Requires: find_reason_against finds none.
   void inject(std::uint64_t id, const FaultOrder& order, Instant now);
   [[nodiscard]] const FaultBook& faults() const { return faults_; }
 
@@ -130,7 +129,7 @@ class World {
   [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
     return least_chosen_sm_us_[service.index];
   }
-  /// SM-time up to now, for the figures of a world that runs on. O(slices).
+  /// SM-time up to now, for the figures of a running world. O(slices).
   [[nodiscard]] SmTime sm_time();
   /// When slices were running something; complete after finish().
   [[nodiscard]] const world::BusyTable& busy() const { return busy_; }
@@ -140,7 +139,7 @@ class World {
   /// Returns how they are served (Serving::restore_ways).
   [[nodiscard]] std::vector<bool> resume_services(const std::vector<ServiceMemory>& services,
                                                   const std::vector<std::uint64_t>& revisions);
-  /// Passes records of slices on to the journal; empty if that is.
+  /// Passes records of slices on to the journal; empty if the journal is.
   [[nodiscard]] world::SliceJournal slice_journal();
   void add_place();
   void renew_slices_of(ServiceId service, Instant now);
@@ -189,12 +188,12 @@ class World {
   RentedGpus rented_;
   Serving serving_;
   std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service
-  std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each goes on by itself, and its service
+  std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each next changes by itself, and its service
   std::vector<std::optional<double>> least_chosen_sm_us_;         ///< by service
   std::set<GpuId> lost_gpus_;
-  std::map<ServiceId, std::uint64_t> new_arrivals_;  ///< to begin with the next second: of services, by revision
+  std::map<ServiceId, std::uint64_t> new_arrivals_;  ///< revisions whose arrivals begin with the next second
   std::vector<Event> events_;
-  std::vector<ArrivalsMemory> arrivals_from_;  ///< by service, but for `new_arrivals_`
+  std::vector<ArrivalsMemory> arrivals_from_;  ///< by service, except `new_arrivals_`
   std::vector<std::uint64_t> revisions_;       ///< by service: ServiceSet::revision
   bool is_changed_ = false;                    ///< retraining or arrivals, since take_is_changed
   std::int64_t open_second_ = -1;

@@ -57,7 +57,7 @@ Plan first_layout(const Size& size) {
   return plan;
 }
 
-/// One slice of the GPU whose turn it is at the `turn`th change is destroyed and created again.
+/// Destroys and recreates one slice of the GPU that is due at the `turn`th change.
 Plan change_of(const Size& size, std::int64_t turn) {
   const auto gpu = static_cast<std::uint32_t>(turn % size.gpus);
   const Slice slice = slice_at(gpu, "1g.10gb", 3);
@@ -73,7 +73,7 @@ void run_to(World& world, Instant until) {
   benchmark::DoNotOptimize(world.take_events());
 }
 
-/// One second, in which the changes begin one by one at equal distances.
+/// One second, whose changes begin one by one at equal intervals.
 void run_second(World& world, const Size& size, std::int64_t second) {
   const std::int64_t count = size.changing_per_second;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-/// What the world of a process that ended remembers, for the process that goes on.
+/// The memory of a world whose process ended, for the next process.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace berth::sim {
 struct WorldLeft {
   WorldMemory world;
   std::vector<world::DeviceMemory> devices;  ///< by GpuId
-  std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
+  std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost, where no fault was the cause
 };
 
 }  // namespace berth::sim

@@ -1,5 +1,6 @@
-/// What a simulated world remembers when its process ends, besides its devices (world/slices/device_memory.h): faults
-/// and retrainings under way. Requests that wait or are being answered are lost with the process that serves them.
+/// What a simulated world remembers when its process ends, in addition to its devices (world/slices/device_memory.h):
+/// faults and retrainings under way. Requests that wait or are being answered are lost with the process that serves
+/// them.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,16 @@ struct RetrainingMemory {
   bool is_wanted = false;
   Decimal done_share;  ///< of the work, without what has run since `running_since`
   std::optional<Instant> running_since = std::nullopt;
-  Micros running_time_on = {};  ///< what the whole work takes where it runs
+  Micros running_time_on = {};  ///< time for the whole work on its present slice
   Instant swap_at = Instant::never();
   friend bool operator==(const RetrainingMemory&, const RetrainingMemory&) = default;
 };
 
-/// Where a service's arrivals come from.
+/// The source of a service's arrivals.
 struct ArrivalsMemory {
   std::uint64_t number = 0;      ///< RunArrivals::begin; 0: those of the scenario from its beginning on
-  std::int64_t from_second = 0;  ///< the second that is the first of them
-  bool is_to_begin = false;      ///< with the next second
+  std::int64_t from_second = 0;  ///< its first second
+  bool is_to_begin = false;      ///< begins with the next second
   friend bool operator==(const ArrivalsMemory&, const ArrivalsMemory&) = default;
 };
 
@@ -40,14 +41,14 @@ struct ServiceMemory {
   friend bool operator==(const ServiceMemory&, const ServiceMemory&) = default;
 };
 
-/// All but the devices.
+/// All except the devices.
 struct WorldMemory {
   Instant now;
   std::vector<WaitingFault> faults;
   std::uint64_t last_fault = 0;                   ///< the highest number of a fault
   std::vector<ServiceMemory> services;            ///< by ServiceId
   std::optional<bool> common_way = std::nullopt;  ///< `is_by_rates` of all services, where they must not differ
-  std::uint64_t orders = 0;                       ///< how many orders it has carried out, or begun to (Loop)
+  std::uint64_t orders = 0;                       ///< how many orders it has carried out, or begun to carry out (Loop)
   friend bool operator==(const WorldMemory&, const WorldMemory&) = default;
 };
 

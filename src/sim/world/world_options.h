@@ -1,4 +1,4 @@
-/// What a simulated world is to be like.
+/// The options of a simulated world.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace berth::sim {
 
-/// Who carries out creations and destructions of slices.
+/// What carries out creations and destructions of slices.
 enum class Devices {
   kSimulated,  ///< SimulatedDriver: the scenario's times, with injected faults
-  kOutside,    ///< world::OutsideDriver: devices outside, which World::device_actions are for
+  kOutside,    ///< world::OutsideDriver: outside devices, which get World::device_actions
 };
 
 struct WorldOptions {
@@ -23,14 +23,14 @@ struct WorldOptions {
   /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
   /// fast and approximate.
   bool is_rough = false;
-  /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
+  /// Services get requests and retrain. Without load, nothing is known of them: none of their seconds is reported.
   bool has_load = true;
   Devices devices = Devices::kSimulated;
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
-  /// Sees each second of each service, with what the engine does not see. May be empty.
+  /// Called with each second of each service, including what the engine does not see. May be empty.
   std::function<void(const MeasuredSecond&)> second_measured = {};
-  /// Only GPUs below that are there at second 0, of a fleet that may grow and shrink; absent: all.
+  /// Only GPUs with lower ids are present at second 0, in a fleet that may grow and shrink; absent: all.
   std::optional<std::uint32_t> gpus_at_start = {};
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).
   std::optional<ServiceId> only;

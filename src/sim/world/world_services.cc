@@ -1,4 +1,4 @@
-/// World: services come, change and go.
+/// World: services are added, changed and removed.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -110,7 +110,7 @@ void World::begin_new_arrivals(std::int64_t second) {
   }
 }
 
-/// The batches under way on its slices are dropped. Services that share a slice go on in the same way.
+/// The batches under way on its slices are dropped. Services that share a slice keep their way.
 void World::change_way(ServiceId service) {
   std::vector<world::SliceIndex> slices;
   for (const world::SliceIndex index : slices_.up_slices_of(service)) {

@@ -6,12 +6,12 @@
 namespace berth::world {
 namespace {
 
-/// Whether a slice continues although it need not exist on its device.
+/// Whether a slice in this phase continues even if it does not exist on its device.
 bool is_on_its_way(SlicePhase phase) {
   return phase == SlicePhase::kWaitingForRoom || phase == SlicePhase::kCreating || phase == SlicePhase::kDestroying;
 }
 
-/// Whether a remembered slice still exists, or is on its way.
+/// Whether a remembered slice still exists, or its change continues.
 bool continues(const SliceMemory& slice, bool exists, bool is_same_boot) {
   if (is_same_boot) return exists || is_on_its_way(slice.phase);
   if (slice.is_foreign) return exists;

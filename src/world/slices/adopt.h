@@ -1,4 +1,4 @@
-/// After a restart on real devices: what exists there, with what is remembered of it.
+/// After a restart on real devices: merges what exists there with what was remembered.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,11 @@
 
 namespace berth::world {
 
-/// What a device remembers and what exists on it now (`existing`, ascending), as one memory: what is remembered and
-/// exists is as it was remembered; what exists and is not remembered is foreign; what does not exist is gone, unless it
-/// waits for room or is being created or destroyed, which then continues. After a reboot (`is_same_boot` false) nothing
-/// that exists is ours: no instance survives one. O((remembered + existing) log).
+/// Merges what a device remembers with what exists on it now (`existing`, ascending). A slice that is remembered and
+/// exists stays as it was remembered; one that exists and is not remembered is foreign; one that does not exist is
+/// gone, unless it waits for room or is being created or destroyed, which then continues. After a reboot
+/// (`is_same_boot` false) everything that exists is foreign, as no instance survives one. O((remembered + existing)
+/// log).
 [[nodiscard]] DeviceMemory adopt(const DeviceMemory& remembered, const std::vector<Slice>& existing,
                                  bool is_same_boot = true);
 

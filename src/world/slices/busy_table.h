@@ -18,7 +18,7 @@ class BusyTable {
   BusyTable(std::uint32_t gpu_count, std::size_t service_count)
       : busy_slices_(gpu_count, 0), sm_us_by_service_(service_count, 0) {}
 
-  /// A place for one more service.
+  /// Makes a place for one more service.
   void add_service() { sm_us_by_service_.push_back(0); }
 
   /// Adds a slice with that many SMs. Requires: its index is the next one, or that of a slice on which nothing runs any
@@ -85,7 +85,7 @@ class BusyTable {
 
   /// SM-microseconds in which something ran, up to what has ended; a slice counts once for any number of services.
   [[nodiscard]] double sm_us() const { return sm_us_; }
-  /// The same up to now, with what still runs. O(slices).
+  /// The same up to now, including what still runs. O(slices).
   [[nodiscard]] double sm_us_until(std::int64_t now_us) const {
     double sm_us = sm_us_;
     for (const SliceRuns& own : slices_) {
@@ -101,7 +101,7 @@ class BusyTable {
     GpuId gpu;
     std::uint64_t sequence = 0;  ///< orders slices by creation
     double sms = 0;
-    std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< who runs something, and since when (microseconds)
+    std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< services that run something, since when (us)
     std::int64_t since_us = 0;
   };
   std::vector<SliceRuns> slices_;  ///< by SliceIndex

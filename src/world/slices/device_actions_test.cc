@@ -1,4 +1,4 @@
-/// Slices whose creations and destructions are carried out outside.
+/// Slices whose creations and destructions are carried out outside the process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,13 +41,13 @@ class DeviceActions : public ::testing::Test {
         now);
     settle(now);
   }
-  /// It is not known how the creation of slice_ ended.
+  /// How the creation of slice_ ended is unknown.
   void end_unknown(Instant now) {
     table_.end_device_action(
         {.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_known = false, .message = "no end"}, now);
     settle(now);
   }
-  /// The actions that are given to devices now.
+  /// The actions that devices get now.
   static std::vector<DeviceAction> given_out(OutsideDriver& driver, SliceTable& table) {
     std::vector<DeviceAction> actions = driver.collected();
     driver.forget_collected();
@@ -295,7 +295,7 @@ TEST_F(DeviceActions, SlicesOfALostGpuThatIsBackAreAsTheyWere) {
   EXPECT_FALSE(slices[0].is_foreign);
   EXPECT_EQ(slices[0].created_as, 1U);
   EXPECT_TRUE(slices[1].is_foreign);
-  // Once it was seen without it, another one is of others.
+  // Once it was observed to be absent, a slice at its place is foreign.
   table_.observe({0}, ObservedLayout(), at_ms(40));
   table_.observe({0}, {.slices = {slice_}}, at_ms(50));
   ASSERT_EQ(table_.memory_of({0}).slices.size(), 1U);

@@ -27,7 +27,7 @@ struct SliceMemory {
   bool will_time_out = false;
   std::uint64_t order = 0;                  ///< among all slices: that of their creation
   Instant continues_at = Instant::never();  ///< when its change continues by itself; never: it does not
-  bool was_ordered = false;                 ///< its present creation or destruction was given to a device outside
+  bool was_ordered = false;                 ///< its present creation or destruction was sent to an outside device
   friend bool operator==(const SliceMemory&, const SliceMemory&) = default;
 };
 
@@ -37,8 +37,8 @@ inline constexpr const char* kSimulatedLoss = "a fault of the simulated world";
 /// One GPU.
 struct DeviceMemory {
   bool is_lost = false;
-  std::uint64_t known_number = 0;   ///< the latest Action::number that it got
-  std::vector<SliceMemory> slices;  ///< by `order`, those that wait for room, too
+  std::uint64_t known_number = 0;   ///< the latest Action::number that it received
+  std::vector<SliceMemory> slices;  ///< by `order`, including those that wait for room
   friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
 

@@ -1,4 +1,4 @@
-/// What exists on a GPU, as its device shows it.
+/// What exists on a GPU, as its device reports it.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-/// Creations and destructions that devices outside of this process carry out: the driver of slices on real GPUs.
+/// Creations and destructions carried out by devices outside this process: the driver of slices on real GPUs.
 ///
 /// It calls no device. `live::Session::take_device_intents` records the actions collected here as intents of the
 /// journal, and `live/local/device_orders.h` makes orders of them, which the GPU agent (`gpu/hands`) carries out by
@@ -21,15 +21,15 @@ class OutsideDriver : public SliceDriver {
     return std::nullopt;
   }
   void resume(const DeviceAction& action) override { collected_.push_back(action); }
-  /// Must not be called: no action has a time here.
+  /// Must not be called: actions have no simulated time here.
   [[nodiscard]] ActionResult end(const DeviceAction& /*action*/) override {
     ENSURE(false && "an action outside has no time");
     return {};
   }
   [[nodiscard]] bool can_devices_differ() const override { return true; }
 
-  /// Actions that were begun and not given out yet, in the order in which each GPU must get them. Those on a GPU that
-  /// was lost since are not awaited any more (SliceTable::awaits).
+  /// Actions that were begun and not taken yet, in the order in which each GPU must get them. Those on a GPU that was
+  /// lost since are no longer awaited (SliceTable::awaits).
   [[nodiscard]] const std::vector<DeviceAction>& collected() const { return collected_; }
   void forget_collected() { collected_.clear(); }
 

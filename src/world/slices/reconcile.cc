@@ -63,7 +63,7 @@ class GpuNews {
     if (standing.is_ready || standing.assignment > device_.known_number) return;
     const bool is_unowned = seen->services.empty() && !seen->next;
     const bool was_reported_failed = is_unowned && !standing.holding.services.empty();
-    const bool was_passed_over = seen->assigned_as < standing.assignment;  // it has its holder of before
+    const bool was_passed_over = seen->assigned_as < standing.assignment;  // it still has its previous holder
     if (was_reported_failed || was_passed_over) {
       fail(ActionKind::kCreation, standing, events);
     } else if (seen->phase == SlicePhase::kUp && seen->assigned_as == standing.assignment) {
@@ -81,7 +81,7 @@ class GpuNews {
                                            .message = kUnseen}});
   }
 
-  /// Whether a slice exists there of which the engine does not know.
+  /// Whether a slice exists there that the engine does not know.
   [[nodiscard]] bool has_unknown(bool knows_nothing) const {
     return std::ranges::any_of(device_.slices, [&](const SliceMemory& slice) {
       if (knows_nothing) return true;
@@ -157,7 +157,7 @@ void drop_impossible(std::vector<std::set<Slice>>& staying, std::vector<DeviceMe
   std::set<GpuId> impossible;
   for (const Action& action : plan.actions) {
     const Slice& slice = slice_of(action.what);
-    if (devices[slice.gpu.index].is_lost) continue;  // the world passes them over
+    if (devices[slice.gpu.index].is_lost) continue;  // the world skips them
     std::set<Slice>& there = staying[slice.gpu.index];
     const bool is_possible = std::visit(Overloaded{
                                             [&](const CreateSlice&) { return there.insert(slice).second; },

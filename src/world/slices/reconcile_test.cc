@@ -26,7 +26,7 @@ Snapshot engine_that_waits() {
   return engine;
 }
 
-/// The slice works for service 0, or by now for service 1.
+/// The slice works for service 0, or already for service 1.
 std::vector<DeviceMemory> device_that_got(std::uint64_t assigned_as, std::uint64_t known_number) {
   const std::uint32_t holder = assigned_as == kGiven ? 0 : 1;
   return {{.known_number = known_number,

@@ -6,7 +6,7 @@
 
 namespace berth::world {
 
-/// The number of a slice that is gone is given to a later one, so it says nothing about the order of creation.
+/// The number of a slice that is gone is reused, so it says nothing about the order of creation.
 struct SliceIndex {
   std::uint32_t value = 0;
   friend auto operator<=>(SliceIndex, SliceIndex) = default;

@@ -1,4 +1,4 @@
-/// Where a slice is in its life.
+/// The phases of a slice's life.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ namespace berth::world {
 ///   waiting for room -- a slice that stays takes the room -------> gone
 ///   up               -- a foreign slice is cleared --------------> gone
 ///
-/// Another batch limit alone changes no phase. Where the driver has no times (OutsideDriver), a result that is
-/// reported counts as the time being over.
+/// A change of the batch limit alone changes no phase. Where the driver has no times (OutsideDriver), a reported result
+/// counts as the time being over.
 enum class SlicePhase : std::uint8_t { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
 
 }  // namespace berth::world

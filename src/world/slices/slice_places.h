@@ -1,7 +1,7 @@
 /// Which slices exist or wait for room, by index and by place.
 ///
-/// Memory depends on how many there are at one time, not on how many there have been: the index of a slice that is gone
-/// is given to a later one.
+/// Memory depends on how many exist at one time, not on how many there have been: the index of a slice that is gone is
+/// reused.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ class SlicePlaces {
 
   [[nodiscard]] const TrackedSlice& at(SliceIndex slice) const { return slices_[slice.value]; }
   [[nodiscard]] TrackedSlice& at(SliceIndex slice) { return slices_[slice.value]; }
-  /// All of them by index, those that are gone too.
+  /// All of them by index, including those that are gone.
   [[nodiscard]] const std::vector<TrackedSlice>& all() const { return slices_; }
   [[nodiscard]] std::vector<TrackedSlice>& all() { return slices_; }
   /// Whether no index is kept for reuse: indices are then in the order of creation.
   [[nodiscard]] bool are_indices_in_order() const { return free_.empty(); }
 
-  /// A new slice, which has no place yet.
+  /// Adds a slice, which has no place yet.
   [[nodiscard]] SliceIndex add(const Slice& slice) { return add_as(slice, sequence_++); }
-  /// One that had that TrackedSlice::sequence before.
+  /// Adds one that had that TrackedSlice::sequence before.
   [[nodiscard]] SliceIndex add_again(const Slice& slice, std::uint64_t sequence);
-  /// It is gone. Requires: it has no place.
+  /// Frees the index of a slice that is gone. Requires: it has no place.
   void release(SliceIndex slice);
 
   // ---- places
@@ -44,26 +44,26 @@ class SlicePlaces {
   /// Those that wait for room there, in the order of their creation.
   [[nodiscard]] const std::vector<SliceIndex>& waiting(GpuId gpu) const { return waiting_[gpu.index]; }
   [[nodiscard]] std::optional<SliceIndex> find_existing(const Slice& slice) const;
-  /// The same, of those that wait too.
+  /// The same, including those that wait.
   [[nodiscard]] std::optional<SliceIndex> find(const Slice& slice) const;
-  /// Whether a slice finds room between those that exist.
+  /// Whether a slice fits between those that exist.
   [[nodiscard]] bool has_room(const Slice& slice) const;
-  /// Whether an existing slice that is not to be destroyed takes room that a slice needs.
+  /// Whether an existing slice that is not to be destroyed overlaps the place that a slice needs.
   [[nodiscard]] bool clashes_with_staying(const Slice& slice) const;
 
-  /// A slice gets its place, or loses it.
+  /// The slice gets its place (loses it).
   void place(SliceIndex slice);
   void remove(SliceIndex slice);
-  /// A slice begins to wait for room, or ends it.
+  /// The slice begins to wait for room (stops waiting).
   void wait(SliceIndex slice);
   void stop_waiting(SliceIndex slice);
-  /// All slices of a GPU lose their places: those that wait, then those that exist, by start.
+  /// The slices of a GPU that lost their places: those that waited, then those that existed, by start.
   struct Cleared {
     std::vector<SliceIndex> waiting;
     std::map<int, SliceIndex> existing;
   };
   [[nodiscard]] Cleared clear(GpuId gpu);
-  /// Slices that wait where room may have come free since the last call, in the order of their creation.
+  /// Waiting slices for which room may have become free since the last call, in the order of their creation.
   [[nodiscard]] std::vector<SliceIndex> take_candidates();
 
  private:

@@ -25,8 +25,8 @@ struct SliceRecord {
   friend bool operator==(const SliceRecord&, const SliceRecord&) = default;
 };
 
-/// A slice that serves, or is about to, runs at this operating point from now on; absent: the default one. A slice that
-/// was drained is at the default one again. Not written to files.
+/// The operating point of a slice that serves, or is about to, from now on; absent: the default one. A slice that was
+/// drained returns to the default one. Not written to files.
 struct PointRecord {
   Instant at;
   Slice slice;

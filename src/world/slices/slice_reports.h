@@ -18,13 +18,13 @@ class SliceReports {
  public:
   void add_ready(const TrackedSlice& slice, Instant now);
   void add_gone(const TrackedSlice& slice, Instant now);
-  /// What exists on its GPU is to be reported, too: reports of actions are not to be trusted there.
+  /// Also requests a report of what exists on its GPU, as reports of actions are not to be trusted there.
   void add_failed(const TrackedSlice& slice, ActionKind kind, std::string why, Instant now);
   void add_failed(ActionFailed failed, Instant now) { events_.push_back({.at = now, .what = std::move(failed)}); }
 
-  /// What exists on the GPU is to be reported at this instant.
+  /// Requests a report of what exists on the GPU, at this instant.
   void want_observed(GpuId gpu) { to_observe_.push_back(gpu); }
-  /// Reports that of all such GPUs. `known_numbers` by GpuId. O(their slices).
+  /// Reports what exists on all requested GPUs. `known_numbers` by GpuId. O(their slices).
   void add_observed(const SlicePlaces& places, const std::vector<std::uint64_t>& known_numbers, Instant now);
 
   [[nodiscard]] std::vector<Event> take() { return std::exchange(events_, {}); }

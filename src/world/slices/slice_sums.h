@@ -1,10 +1,10 @@
 /// The sums over time of what slices allocate, for the figures of a run.
 ///
-/// Only what changes costs something: a GPU's share of a rate is replaced when the GPU changes, and a service's sums go
-/// on when its rates change. That gives the same sums as adding up each instant, because whole numbers and Decimals are
-/// exact in any order, and so are doubles of SM-microseconds below 2^53 (83 million seconds of a GPU of 108 SMs) while
-/// the SMs are whole. A slice whose SMs its holders cannot share in whole numbers is the exception: the services that
-/// held one are summed in the order of GPUs, at each instant.
+/// Only changes cost time: a GPU's share of a rate is replaced when the GPU changes, and a service's sums advance when
+/// its rates change. That gives the same sums as adding up each instant, because whole numbers and Decimals are exact
+/// in any order, and so are doubles of SM-microseconds below 2^53 (83 million seconds of a GPU of 108 SMs) while the
+/// SMs are whole. A slice whose SMs its holders cannot share in whole numbers is the exception: the services that held
+/// one are summed in the order of GPUs, at each instant.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +49,15 @@ class SliceSumsMeter {
   /// Keeps a reference to `scenario`.
   explicit SliceSumsMeter(const Scenario& scenario);
 
-  /// A place for one more service.
+  /// Makes a place for one more service.
   void add_service();
-  /// The GPU holds this from the instant reached on. O(parts of the GPU); O(parts of the fleet) if one of its services
-  /// has held a part of a slice that is not a whole number of SMs.
+  /// Sets what the GPU holds from the instant reached on. O(parts of the GPU); O(parts of the fleet) if one of its
+  /// services has held a part of a slice that is not a whole number of SMs.
   void set_gpu(GpuId gpu, HeldGpu held);
-  /// Reaches `now`. Requires: set_gpu was called for each change before. O(fleet entries).
+  /// Advances to `now`. Requires: set_gpu was called for each change before. O(fleet entries).
   void advance(Instant now);
   [[nodiscard]] Instant reached() const { return reached_; }
-  /// A slice of these services was created or destroyed.
+  /// Counts a slice of these services that was created or destroyed.
   void count_change(const std::vector<ServiceId>& services);
 
   /// Completes the sums up to the instant reached. O(services).

@@ -17,7 +17,7 @@ Scenario fleet() {
   return scenario;
 }
 
-/// The model: everything is added up again at each instant, in the order of GPUs.
+/// The model: adds everything up again at each instant, in the order of GPUs.
 class Recount {
  public:
   explicit Recount(const Scenario& scenario) : held_(scenario.gpu_count()) {
@@ -92,7 +92,7 @@ void compare_with_recount(std::uint64_t holders_max) {
     for (int step = 0; step < 60; ++step) {
       for (std::uint64_t changes = rng.below(3); changes > 0; --changes) {
         const GpuId gpu{static_cast<std::uint32_t>(rng.below(5))};
-        // Slices come to be shared in the middle of the run.
+        // Slices become shared in the middle of the run.
         const HeldGpu held = drawn(rng, step < 30 ? 1 : holders_max);
         meter.set_gpu(gpu, held);
         recount.set_gpu(gpu, held);

@@ -1,10 +1,10 @@
-/// The executor's model of slices: where they are, who holds them, what is to be done next with each of them.
+/// The executor's model of slices: where they are, their holders, and the next step of each.
 ///
 /// It carries out plans, step by step (`slice_phase.h` lists the legal transitions). Creations and destructions are
-/// carried out by a SliceDriver, for a simulated world or on devices outside; the table knows no difference but what
-/// `SliceDriver::can_devices_differ` says. Draining ends when nothing is running on the slice any more; a retraining
-/// stops at once and keeps its progress. Starting costs `plumbing`, and for inference the service's `start` (the
-/// longest of its holders').
+/// carried out by a SliceDriver, for a simulated world or on devices outside; the table sees no difference except
+/// `SliceDriver::can_devices_differ`. Draining ends when nothing runs on the slice any more; a retraining stops at once
+/// and keeps its progress. Starting costs `plumbing`, and for inference the service's `start` (the longest of its
+/// holders').
 ///
 /// Memory depends on the slices that exist or wait for room, not on how many there have been. Orders come from
 /// `TrackedSlice::sequence`, never from an index.
@@ -36,22 +36,22 @@
 
 namespace berth::world {
 
-/// What a slice's change means for serving and retraining on it.
+/// The effect of a slice's change on serving and retraining there.
 struct SliceEffect {
   enum class Kind { kStart, kStop, kLose, kNewBatchLimit };
   Kind kind = Kind::kStart;
   SliceIndex slice;
 };
 
-/// How an action ended that a device outside carried out.
+/// The outcome of an action that a device outside carried out.
 struct DeviceActionEnd {
   ActionKind kind = ActionKind::kCreation;
   Slice slice;
   std::uint64_t generation = 0;  ///< DeviceAction::generation
   bool is_done = false;
-  bool is_known = true;      ///< not done: nothing was changed; else it is not known what was
-  std::string message = {};  ///< why it is not done
-  bool is_late = false;      ///< it timed out before: its first result said that it failed
+  bool is_known = true;      ///< false: it failed, and what it changed is unknown
+  std::string message = {};  ///< why it failed
+  bool is_late = false;      ///< it had timed out, so its first reported result was a failure
 };
 
 class SliceTable {
@@ -62,27 +62,27 @@ class SliceTable {
   // ---- what devices remember
 
   /// Continues at `now` with what devices remember ([GpuId]; lost ones have nothing), with nothing running on any
-  /// slice. `take_effects` returns what follows for others. Requires: nothing has happened yet.
+  /// slice. `take_effects` returns the effects on serving and retraining. Requires: nothing has happened yet.
   void resume(const std::vector<DeviceMemory>& devices, Instant now);
   /// What the device remembers. O(slices of the GPU).
   [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
   /// The GPUs whose memory may have changed since the last call, in no order.
   [[nodiscard]] std::vector<GpuId> take_changed_gpus();
-  /// The GPU's memory changes by what this table does not know, as when it is back.
+  /// Marks a GPU whose memory changes in a way that this table does not see, such as a GPU that is back.
   void mark_changed(GpuId gpu);
 
   // ---- plans
 
-  /// The GPU got actions up to that number, none of which it can carry out.
+  /// Records that the GPU received actions up to that number and can carry out none of them.
   void pass_over(GpuId gpu, std::uint64_t number);
-  /// The part of a plan on GPUs on which all of it is possible, where devices can differ; else all of it. GPUs that
-  /// have other slices than when the plan was made pass it over: each action there is reported as failed, and then what
+  /// The part of a plan on GPUs on which all of it is possible, where devices can differ; else all of it. GPUs whose
+  /// slices have changed since the plan was made skip it: each action there is reported as failed, followed by what
   /// exists there. O(slices).
   [[nodiscard]] Plan take_possible(const Plan& plan, Instant now);
-  /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
-  /// what follows for others.
+  /// Carries out a plan's actions; those of the first layout (`is_first_layout`) at once and for free. `take_effects`
+  /// returns the effects on serving and retraining.
   void act(const Plan& plan, Instant now, bool is_first_layout);
-  /// Nothing is running on a draining slice any more.
+  /// To be called when nothing runs on a draining slice any more.
   void drained(SliceIndex slice, Instant now);
   /// The next instant at which a change continues by itself.
   [[nodiscard]] Instant next_time() const;
@@ -91,38 +91,38 @@ class SliceTable {
 
   // ---- devices outside
 
-  /// Whether the result of an action is still to come: its GPU was not lost meanwhile.
+  /// Whether the result of an action is still expected: its GPU was not lost meanwhile.
   [[nodiscard]] bool awaits(const DeviceAction& action) const;
-  /// An action was given to its device: that is remembered. Requires: awaits.
+  /// Remembers that an action was sent to its device. Requires: awaits.
   void mark_ordered(const DeviceAction& action);
-  /// An action ended. Ends of actions that are not awaited are ignored. A slice whose creation ends late exists,
-  /// without holders.
+  /// Reports the end of an action. Ends of actions that are not awaited are ignored. A slice whose creation ends late
+  /// exists, without holders.
   void end_device_action(const DeviceActionEnd& end, Instant now);
 
   // ---- what happens to devices
 
-  /// All slices of a GPU are gone at once, with what runs on them. `take_effects` returns what follows for others, and
-  /// is to be carried out before anything else happens; `forget_lost` then frees their places.
+  /// Removes all slices of a GPU at once, with what runs on them. `take_effects` returns the effects, which must be
+  /// applied before anything else happens; `forget_lost` then frees their places.
   void lose(GpuId gpu, Instant now);
   void forget_lost();
-  /// What exists on a GPU. What is not known is foreign, where it finds room, unless it was ours when the GPU was lost;
-  /// what is known and does not exist is gone, and orphans of ours are destroyed. Slices that are being created or
-  /// destroyed are left alone: the result of that says whether they exist. `take_effects` and `forget_lost` as of
-  /// `lose`.
+  /// Reports what exists on a GPU. A slice that is not known becomes foreign, where it fits, unless it was ours when
+  /// the GPU was lost; one that is known and does not exist is gone, and our orphans are destroyed. Slices that are
+  /// being created or destroyed are left alone: the result of that says whether they exist. `take_effects` and
+  /// `forget_lost` as for `lose`.
   void observe(GpuId gpu, const ObservedLayout& layout, Instant now);
-  /// A foreign slice appears; slices that wait for its room fail. Requires: has_room.
+  /// Adds a foreign slice; slices that wait for its room fail. Requires: has_room.
   void add_foreign(const Slice& slice, Instant now);
-  /// The foreign slices of a GPU are gone.
+  /// Removes the foreign slices of a GPU.
   void clear_foreign(GpuId gpu, Instant now);
 
-  // ---- what others need
+  // ---- queries and effects
 
   /// Effects and events since the last call, in order.
   [[nodiscard]] std::vector<SliceEffect> take_effects() { return std::exchange(effects_, {}); }
   [[nodiscard]] std::vector<Event> take_events() { return reports_.take(); }
 
   [[nodiscard]] const TrackedSlice& at(SliceIndex slice) const { return places_.at(slice); }
-  /// Whether a slice finds room between those that exist.
+  /// Whether a slice fits between those that exist.
   [[nodiscard]] bool has_room(const Slice& slice) const { return places_.has_room(slice); }
   /// Whether slices exist on the GPU, or wait for room there. O(1).
   [[nodiscard]] bool has_slices(GpuId gpu) const {
@@ -138,14 +138,14 @@ class SliceTable {
 
   /// Completes the sums up to `now`. O(services).
   void settle_sums(Instant now);
-  /// Completes the sums of the whole fleet up to `now`; those of services are not.
+  /// Completes the sums of the whole fleet up to `now`, without those of services.
   void advance_sums(Instant now) { account(now); }
   /// As of the last `settle_sums`.
   [[nodiscard]] const SliceSums& sums() const { return sums_.sums(); }
 
   /// Indices in use or kept for reuse: at most the slices that existed or waited for room at one time.
   [[nodiscard]] std::size_t index_count() const { return places_.all().size(); }
-  /// Timers that have not been reached, those that no longer matter too.
+  /// Timers not reached yet, including those that no longer matter.
   [[nodiscard]] std::size_t timer_count() const { return timers_.size(); }
 
  private:
@@ -188,41 +188,41 @@ class SliceTable {
 
   // slice_table_devices.cc: actions on devices, and how they fail
   [[nodiscard]] static DeviceAction action_of(const TrackedSlice& slice, ActionKind kind);
-  /// The driver begins the creation or destruction.
+  /// Begins the creation or destruction with the driver.
   void begin_on_device(SliceIndex slice, ActionKind kind, Instant now);
   /// The result of the creation or destruction that is due now.
   [[nodiscard]] ActionResult end_on_device(SliceIndex slice, ActionKind kind);
   void fail_creation(SliceIndex slice, const std::string& why, Instant now);
   void fail_destruction(SliceIndex slice, const std::string& why, Instant now);
-  /// A slice exists from now on without holders.
+  /// From now on the slice exists without holders.
   void disown(SliceIndex slice);
-  /// Slices that wait for room that slices take that stay will never get it.
+  /// Fails slices that wait for room which staying slices will never free.
   void fail_blocked(GpuId gpu, Instant now);
-  /// The slice of a creation that had timed out exists.
+  /// Keeps the slice of a creation that had timed out and exists after all.
   void keep_late_slice(const DeviceActionEnd& end, Instant now);
-  /// The actions of a plan on a GPU that carries out none of them failed.
+  /// Reports the actions of a plan on a GPU that skips it as failed.
   void report_passed_over(const Plan& plan, GpuId gpu, Instant now);
 
   // slice_table_observed.cc: what exists on devices
-  /// A place for a foreign slice. Requires: has_room.
+  /// Makes a place for a foreign slice. Requires: has_room.
   void place_foreign(const Slice& slice, Instant now);
-  /// A foreign slice turns out to be ours.
+  /// Takes over a foreign slice that turns out to be ours.
   void own(SliceIndex slice, std::uint64_t generation, Instant now);
-  /// The slices of a GPU that is being lost, in case that it comes back as it was.
+  /// Remembers the slices of a GPU that is being lost, in case it comes back unchanged.
   void remember_made_here(GpuId gpu);
-  /// An orphan of ours: its users lose it, and it is destroyed.
+  /// Destroys an orphan of ours; its holders lose it.
   void clear_orphan(const Slice& slice, Instant now);
-  /// Foreign slices that are not among these are gone. Returns whether there was one.
+  /// Removes foreign slices that are not among these. Returns whether there was one.
   bool drop_foreign_but(GpuId gpu, const std::vector<Slice>& existing);
-  /// Slices that serve, start or drain and are not among these are gone.
+  /// Removes slices that serve, start or drain and are not among these.
   void drop_missing(GpuId gpu, const std::vector<Slice>& existing, Instant now);
-  /// A slice is gone from under its users: lost with its GPU, or destroyed by others.
+  /// Removes a slice that its holders lose: with its GPU, or destroyed by another program.
   void lose_slice(SliceIndex slice, SliceEvent event, Instant now);
 
   // slice_table_memory.cc: memory, records and sums
   void remember(const SliceMemory& memory, Instant now);
   void touch(GpuId gpu);
-  /// A slice that is about to change.
+  /// The slice, marked as about to change.
   [[nodiscard]] TrackedSlice& change(SliceIndex slice);
   void release(SliceIndex slice);
   void report_observed(Instant now) { reports_.add_observed(places_, known_numbers_, now); }
@@ -240,7 +240,7 @@ class SliceTable {
   SliceReports reports_;
   std::vector<SliceEffect> effects_;
   std::vector<SliceIndex> lost_;  ///< to be forgotten
-  /// By GPU: what existed there as ours when it was lost, and its generations. Until it is observed again.
+  /// By GPU: the slices that were ours when it was lost, with their generations. Kept until it is observed again.
   std::vector<std::map<Slice, std::uint64_t>> made_here_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timer_sequence_ = 0;

@@ -31,7 +31,7 @@ void SliceTable::begin_on_device(SliceIndex index, ActionKind kind, Instant now)
     set_timer(index, time->duration, now);
     return;
   }
-  ++slice.generation;  // no earlier timer counts
+  ++slice.generation;  // earlier timers have no effect
   slice.continues_at = Instant::never();
 }
 
@@ -46,7 +46,7 @@ void SliceTable::fail_creation(SliceIndex index, const std::string& why, Instant
   const TrackedSlice& slice = change(index);
   places_.remove(index);
   reports_.add_failed(slice, ActionKind::kCreation, why, now);
-  // Its destruction was ordered meanwhile, and there is nothing to be destroyed.
+  // Its destruction was ordered meanwhile, and there is nothing to destroy.
   if (slice.is_unwanted) reports_.add_gone(slice, now);
   release(index);
 }
@@ -97,14 +97,15 @@ void SliceTable::end_device_action(const DeviceActionEnd& end, Instant now) {
   account(now);
   const bool is_creation = end.kind == ActionKind::kCreation;
   if (end.is_late) {
-    // What a late destruction leaves is observed.
+    // An observation shows what a late destruction left.
     if (is_creation && end.is_done) keep_late_slice(end, now);
     return;
   }
   if (!awaits({.kind = end.kind, .slice = end.slice, .generation = end.generation})) return;
   const SliceIndex index = *places_.find_existing(end.slice);
   ActionResult result{.outcome = end.is_done ? ActionOutcome::kDone : ActionOutcome::kFailed, .why = end.message};
-  // It counts as made until it is observed that it is not: what exists is not to be taken for a foreign slice.
+  // It counts as created until an observation shows that it does not exist: an existing slice must not be taken for a
+  // foreign one.
   if (is_creation && !end.is_known) result.outcome = ActionOutcome::kDoneButReportedFailed;
   if (is_creation) {
     created(index, result, now);
@@ -152,7 +153,7 @@ void SliceTable::report_passed_over(const Plan& plan, GpuId gpu, Instant now) {
     reports_.add_failed(
         {.kind = kind, .slice = slice, .generation = generation, .assignment = assignment, .message = kWhy}, now);
   };
-  std::map<Slice, std::uint64_t> created;  // as what number
+  std::map<Slice, std::uint64_t> created;  // with their action numbers
   std::map<Slice, std::uint64_t> assigned;
   for (const Action& action : plan.actions) {
     const Slice& slice = slice_of(action.what);
@@ -161,7 +162,7 @@ void SliceTable::report_passed_over(const Plan& plan, GpuId gpu, Instant now) {
     if (std::holds_alternative<AssignSlice>(action.what)) assigned[slice] = action.number;
     if (!std::holds_alternative<DestroySlice>(action.what)) continue;
     const auto index = places_.find(slice);
-    // One that leaves already needs no destruction, and its result is still to come.
+    // A slice that already leaves needs no destruction, and its result is still to come.
     const bool stays = index && !at(*index).is_unwanted;
     if (stays) report(ActionKind::kDestruction, slice, at(*index).created_as, at(*index).assigned_as);
   }

@@ -22,7 +22,7 @@ void SliceTable::resume(const std::vector<DeviceMemory>& devices, Instant now) {
   for (std::uint32_t index = 0; index < slices.size(); ++index) {
     const TrackedSlice& slice = at({index});
     if (slice.phase == SlicePhase::kDraining) {
-      drained({index}, now);  // begins what follows, as nothing runs on it
+      drained({index}, now);  // starts the next step, as nothing runs on it
       continue;
     }
     if (slice.phase == SlicePhase::kCreating) driver_.resume(action_of(slice, ActionKind::kCreation));

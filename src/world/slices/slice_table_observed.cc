@@ -1,4 +1,4 @@
-/// SliceTable: what exists on devices, as somebody observes it, and GPUs that are lost.
+/// SliceTable: what exists on devices, as observed, and GPUs that are lost.
 #include <algorithm>
 #include <utility>
 

@@ -38,7 +38,7 @@ TEST_F(SliceTableTest, ATimerOfASliceThatIsGoneDoesNothingToItsSuccessor) {
 
   const Slice next = slice_at(1, "1g.10gb", 3);
   run_.act({create(next), assign(holding_of(next, {0}))}, at_ms(3000));
-  EXPECT_EQ(run_.table().index_count(), 1U);  // the index is used again
+  EXPECT_EQ(run_.table().index_count(), 1U);  // the index is reused
   run_.run_to(at_ms(20'000));
   EXPECT_EQ(run_.take_lines(), (Lines{"3500000 created 1:1g.10gb@3 s0", "8500000 serving 1:1g.10gb@3 s0"}));
 }
@@ -51,7 +51,7 @@ TEST_F(SliceTableTest, OrderIsThatOfCreationWhateverTheIndices) {
   run_.run_to(at_ms(2500));
   static_cast<void>(run_.take_lines());
 
-  // The free indices are taken in another order than they were given; GPUs in falling order, too.
+  // The free indices are reused in another order than they were released; GPUs come in descending order, too.
   run_.act({create(slice_at(3, "1g.10gb", 0)), create(slice_at(2, "1g.10gb", 0)), create(slice_at(1, "1g.10gb", 0))},
            at_ms(3000));
   EXPECT_EQ(run_.table().index_count(), 3U);

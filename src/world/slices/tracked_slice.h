@@ -20,7 +20,7 @@ struct TrackedSlice {
   std::uint64_t created_as = 0;     ///< Action::number of its creation, reported when it is gone
   std::uint64_t assigned_as = 0;    ///< that of its latest assignment (else its creation), reported when it is ready
   bool is_unwanted = false;         ///< to be destroyed after the drain
-  bool is_foreign = false;          ///< created by others
+  bool is_foreign = false;          ///< created by another program
   bool will_time_out = false;       ///< ActionTime::times_out of its creation or destruction
   bool was_ordered = false;         ///< SliceMemory::was_ordered
   std::uint64_t sequence = 0;       ///< orders slices by creation

@@ -98,7 +98,7 @@ std::vector<std::string> Ledger::compare(const live::Session& session) {
     expect(is_closed == ordered_.closed_gpus.contains(gpu), fmt::format("scheduling of GPU {}", gpu));
   }
   const auto& pause = session.snapshot().pause;
-  const bool is_own = pause && pause->reason == live::kPromisesFailed;  // planning pauses itself where all goes wrong
+  const bool is_own = pause && pause->reason == live::kPromisesFailed;  // planning paused itself
   expect((pause && !is_own ? std::optional(pause->reason) : std::nullopt) == ordered_.pause, "pause");
   expect(session.scenario().no_changes == ordered_.windows, "windows without changes");
   for (const std::uint64_t id : ordered_.approved_plans) {

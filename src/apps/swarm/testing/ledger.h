@@ -1,6 +1,6 @@
-/// What clients ordered and what they were told, kept outside of the installation, and compared with it.
+/// What clients ordered and how they were answered, kept outside the installation and compared with it.
 ///
-/// Each order has a key that is recorded with it. So after a kill it is known of each order whether it was recorded:
+/// Each order has a key that is recorded with it, so after a kill it is known for each order whether it was recorded:
 /// then it must have been carried out, once. An order that was answered must have been recorded.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace berth::swarm::testing {
 struct Ordered {
   struct Service {
     ServiceSpec spec;
-    std::optional<std::uint64_t> version;  ///< absent: nobody was told
+    std::optional<std::uint64_t> version;  ///< absent: no client knows it
   };
   std::map<live::ServiceName, Service> services;
   std::set<std::string> tenants;
@@ -36,9 +36,9 @@ struct Ordered {
 };
 
 struct ClientOrder {
-  /// Gives it to the session. Returns whether it was accepted.
+  /// Sends it to the session. Returns whether it was accepted.
   std::function<bool(live::Session&)> send;
-  /// What follows if it was.
+  /// Its effect if it was accepted.
   std::function<void(Ordered&)> apply;
 };
 
@@ -48,19 +48,19 @@ class Ledger {
 
   /// Sends it under a new key. Returns whether it was recorded, as far as the client knows: false after a kill.
   bool send(Process& process, const ClientOrder& order);
-  /// Something was recorded since: what was refused before is not there, and never will be.
+  /// Something was recorded since: orders refused before are not in the journal and never will be.
   void forget_refused() { unanswered_.clear(); }
-  /// To be called after a restart: whether what was answered is there, and what was not, once or not at all. Returns
-  /// what is wrong.
+  /// To be called after a restart: checks that answered orders are there, and unanswered ones once or not at all.
+  /// Returns what is wrong.
   [[nodiscard]] std::vector<std::string> settle(Process& process);
-  /// What is wrong with a session that runs.
+  /// What is wrong with a running session.
   [[nodiscard]] std::vector<std::string> compare(const live::Session& session);
 
   struct Counts {
     std::int64_t acknowledged = 0;  ///< orders
     std::int64_t refused = 0;
-    std::int64_t unanswered = 0;       ///< killed before
-    std::int64_t unanswered_done = 0;  ///< of those, carried out
+    std::int64_t unanswered = 0;       ///< the process was killed first
+    std::int64_t unanswered_done = 0;  ///< of these, carried out
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -72,8 +72,8 @@ class Ledger {
 
   Ordered ordered_;
   std::uint64_t key_count_ = 0;
-  std::map<Sha256, std::string> answers_;  ///< that clients got, by key
-  /// Killed before, or refused by a failing disk, which may keep it over a restart. In order.
+  std::map<Sha256, std::string> answers_;  ///< answers that clients got, by key
+  /// The process was killed first, or a failing disk refused them, which may still have kept them. In order.
   std::vector<Unanswered> unanswered_;
   Counts counts_;
 };

@@ -118,7 +118,7 @@ void Process::make_session() {
   options.listener.wall_clock = [this] { return wall_us_without_jumps(); };
   options.listener.journal = [this](const sim::JournalRecord& record) {
     if (is_dead()) return;
-    read_events();  // those that were before it
+    read_events();  // the events before the record
     around_.story.read(record);
   };
   options.listener.entry = [this](const live::Entry& entry) { recorder_->note(entry); };
@@ -154,7 +154,7 @@ std::optional<std::string> Process::go_on() {
   return std::nullopt;
 }
 
-/// As `berth up` does: the first layout is in place at second 0.
+/// As in `berth up`: the first layout is in place at second 0.
 std::optional<std::string> Process::wait_for_first_layout() {
   if (!session_->is_solving() || !session_->snapshot().is_before_first_layout()) return std::nullopt;
   around_.solver.hurry();
@@ -174,7 +174,7 @@ void Process::read_events() {
 }
 
 void Process::run_to(Instant until, Rng& rng) {
-  if (!is_dead()) around_.usage.look(*session_);  // after what was ordered at this instant
+  if (!is_dead()) around_.usage.look(*session_);  // after the orders of this instant
   while (!is_dead() && session_->now() < until) {
     if (auto finished = around_.solver.take(session_->now())) {
       if (!session_->answer(*finished)) around_.solver.put_back(*std::move(finished));

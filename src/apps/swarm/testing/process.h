@@ -1,5 +1,5 @@
-/// A running engine of an installation: a session, and the recorder through which all of it reaches the machine. It can
-/// be killed between any two of its writes: what it does after that reaches nobody.
+/// A running engine of an installation: a session, and the recorder through which everything of it reaches the machine.
+/// It can be killed between any two of its writes: nothing that it does afterwards has an effect outside.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace berth::swarm::testing {
 
-/// What the world of an installation has, whichever process runs.
+/// The parts of an installation that outlive its processes.
 struct Surroundings {
   Machine& machine;
   const Scenario& scenario;  ///< of the beginning
@@ -28,7 +28,7 @@ struct Surroundings {
   Approval approval = Approval::kNever;
   live::testing::LateSolver& solver;
   const std::int64_t& wall_us;    ///< the wall clock, which jumps
-  const std::int64_t& steady_us;  ///< a clock that does not
+  const std::int64_t& steady_us;  ///< a clock that does not jump
   live::testing::Story& story;
   live::testing::UsageAuditor& usage;
 };
@@ -39,12 +39,12 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Begins, or goes on where the one before ended. Returns why it ended at once instead.
+  /// Begins, or continues where the previous process ended. Returns why it ended at once instead.
   [[nodiscard]] std::optional<std::string> start();
-  /// Called when the past was repeated and before the present begins; to be set before `start`.
+  /// Called after the past was repeated and before the present begins; to be set before `start`.
   void on_repeated(std::function<void(const live::Session&)> look) { repeated_ = std::move(look); }
 
-  /// It is killed before its `count`-th write from now on: an append, or a write of the devices.
+  /// Kills it before its `count`-th write from now on: an append, or a write of the devices.
   void die_before_write(std::uint64_t count) { writes_left_ = count; }
   [[nodiscard]] bool is_dead() const { return is_dead_ || around_.machine.is_down(); }
 
@@ -52,13 +52,13 @@ class Process {
   [[nodiscard]] live::Session& session() { return *session_; }
   [[nodiscard]] const live::Session& session() const { return *session_; }
   [[nodiscard]] edges::Recorder& recorder() { return *recorder_; }
-  /// Goes on to that instant, or until it is dead.
+  /// Advances to that instant, or until it is dead.
   void run_to(Instant until, Rng& rng);
-  /// Tells the story of events that are new.
+  /// Passes new events on to the story.
   void read_events();
-  /// Records what was told.
+  /// Records what was emitted.
   void record();
-  /// Records a snapshot, if it can be made now. Returns whether.
+  /// Records a snapshot, if one can be made now. Returns whether it did.
   bool save();
   /// The last event that clients may have seen.
   [[nodiscard]] std::uint64_t last_safe_event() const { return session_->last_safe_event(); }
@@ -68,11 +68,11 @@ class Process {
  private:
   class MortalWriter;
 
-  /// Whether the next write happens.
+  /// Whether the next write is carried out.
   [[nodiscard]] bool may_write();
   [[nodiscard]] std::optional<std::string> open();
   void make_session();
-  /// The wall clock when the process began, and what has passed since.
+  /// The wall clock when the process began, plus the time since.
   [[nodiscard]] std::int64_t wall_us_without_jumps() const {
     return wall_began_us_ + around_.steady_us - steady_began_us_;
   }
@@ -85,8 +85,8 @@ class Process {
   std::function<void(const live::Session&)> repeated_;
   std::optional<std::uint64_t> writes_left_;
   bool is_dead_ = false;
-  std::optional<std::string> saved_;  ///< of the past: the session,
-  std::vector<live::Entry> entries_;  ///< and what came after
+  std::optional<std::string> saved_;  ///< from the past: the session,
+  std::vector<live::Entry> entries_;  ///< and the entries after it
   std::unique_ptr<edges::Recorder> recorder_;
   Instant asked_at_;
   std::unique_ptr<live::Session> session_;

@@ -56,7 +56,7 @@ Scenario World::random_scenario() {
   if (policy_ == "fixed") {
     scenario.layout = {sim::testing::holding_of(sim::testing::slice_at(0, "1g.10gb", 0), {0})};
   }
-  // None in the quiet time, in which what was begun must end.
+  // None in the quiet time, in which everything under way must end.
   if (rng.below(3) == 0) scenario.frozen = live::testing::random_windows(rng, options_.troubled_seconds - 30);
   return scenario;
 }
@@ -101,7 +101,7 @@ void World::live_second() {
   safe_event_ = process_->last_safe_event();
 }
 
-/// The process has ended, or is ended.
+/// The process has ended, or is ended now.
 void World::bury() {
   note(loses_power_ ? "the power is cut" : "the process is killed");
   machine_.stop_after(0);
@@ -139,7 +139,7 @@ void World::start_again() {
   found(ledger_->settle(*process_));
 }
 
-/// What clients have seen is there again; what comes after is taken back.
+/// Compares the events that clients have seen with the repeated ones; later events are taken back.
 void World::compare_past(const live::Session& repeated) {
   const live::EventLog& log = repeated.events();
   if (log.last_sequence() < safe_event_) {

@@ -1,8 +1,8 @@
-/// A faulty world: a whole installation that is simulated in one process without threads, its clients, and all that
-/// goes wrong with it, drawn from one seed. At the end everything is healed, and it must recover.
+/// A faulty world: a whole installation simulated in one process without threads, with its clients and all its
+/// failures, drawn from one seed. At the end everything is healed, and it must recover.
 ///
 /// While it runs, an auditor reads events and the world's records, another one compares usage with the devices, and a
-/// ledger what clients ordered with what is there after each kill. Same seed, same bytes.
+/// ledger compares the clients' orders with the state after each kill. Same seed, same bytes.
 #pragma once
 
 #include <array>
@@ -26,16 +26,16 @@
 
 namespace berth::swarm::testing {
 
-/// What goes wrong in a world. Each world has some of them.
+/// Kinds of trouble. Each world has some of them.
 enum class Trouble : std::uint8_t {
   kClockJump,     ///< of the wall clock, forward or back
   kKill,          ///< between two writes of the process, or in the middle of one
   kPowerCut,      ///< what was not synced is lost
-  kFailingStore,  ///< for a time nothing can be recorded
-  kSlowStore,     ///< for a time things are recorded seldom
+  kFailingStore,  ///< for some time nothing can be recorded
+  kSlowStore,     ///< for some time entries are recorded only seldom
   kLostNode,      ///< all GPUs of a node are lost, and return
-  kSlowSolver,    ///< for a time answers come after minutes, or not at all
-  kDevices,       ///< they are slow, fail, report falsely, have slices of others
+  kSlowSolver,    ///< for some time answers come after minutes, or not at all
+  kDevices,       ///< they are slow, fail, report falsely, have foreign slices
   kOperators,     ///< pause, cordon, drain, close windows
 };
 inline constexpr std::size_t kTroubleCount = 9;
@@ -56,9 +56,9 @@ class World {
   /// Trouble, healing, recovery, and the end of all services. Requires: called once.
   void run();
 
-  /// What must not be, in the order in which it was found; the first ones.
+  /// Violations, in the order in which they were found; the first ones.
   [[nodiscard]] const std::vector<std::string>& findings() const { return findings_; }
-  /// How often each kind of trouble came.
+  /// How often each kind of trouble occurred.
   [[nodiscard]] const std::array<std::int64_t, kTroubleCount>& troubles() const { return troubles_; }
   [[nodiscard]] const Ledger::Counts& orders() const { return ledger_->counts(); }
   [[nodiscard]] std::int64_t restarts() const { return restarts_; }
@@ -66,13 +66,13 @@ class World {
   [[nodiscard]] std::int64_t world_seconds() const { return process_->session().now().second(); }
   [[nodiscard]] std::int64_t questions() const { return questions_; }
   [[nodiscard]] std::size_t event_count() const { return story_.last_event(); }
-  /// Everything that people could see, as bytes: two runs of a seed have the same.
+  /// Everything that clients could see, as bytes: two runs of a seed have the same.
   [[nodiscard]] std::string told() const;
-  /// What went wrong, and when: for whoever looks into a seed.
+  /// What went wrong, and when: for debugging a seed.
   [[nodiscard]] const std::string& diary() const { return diary_; }
 
  private:
-  /// Ends when its time has come.
+  /// Trouble that ends at its time.
   struct Episode {
     Trouble trouble = Trouble::kKill;
     std::int64_t until_us = 0;  ///< of the steady clock
@@ -125,7 +125,7 @@ class World {
 
   // ---- the end
   void heal();
-  /// Until the order is recorded.
+  /// Repeats the order until it is recorded.
   void insist(const std::function<bool()>& order);
   void pass_quietly(std::int64_t world_seconds);
   void expect_recovery();
@@ -154,7 +154,7 @@ class World {
   bool has_failing_store_ = false;
   std::int64_t record_every_ = 1;  ///< seconds
   std::vector<Episode> episodes_;
-  std::uint64_t safe_event_ = 0;  ///< that clients may have seen
+  std::uint64_t safe_event_ = 0;  ///< the last one that clients may have seen
   std::array<std::int64_t, kTroubleCount> troubles_{};
   std::int64_t restarts_ = 0;
   std::int64_t snapshots_ = 0;

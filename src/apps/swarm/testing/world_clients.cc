@@ -1,4 +1,4 @@
-/// What the clients and operators of a faulty world do.
+/// The actions of the clients and operators of a faulty world.
 
 #include <memory>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSecondsBetweenOrders = 25;
 constexpr std::uint64_t kServices = 3;
 
-/// As JSON can say it, in which clients send it.
+/// The spec as JSON can express it, since clients send JSON.
 ServiceSpec sayable(const ServiceSpec& spec, const Scenario& fleet) {
   live::ServiceStored stored{.name = {.tenant = spec.tenant, .name = spec.name}, .entry = {}, .set = ServiceSet{}};
   stored.set->spec = std::make_shared<const ServiceSpec>(spec);
@@ -27,7 +27,7 @@ ServiceSpec sayable(const ServiceSpec& spec, const Scenario& fleet) {
 
 ServiceSpec World::random_service(Rng& rng) const {
   ServiceSpec spec = live::testing::random_service(rng, kGpus);
-  // Each beginning and end of one is a question to the solver.
+  // Each beginning and end of a retraining is a question to the solver.
   if (spec.retraining) spec.retraining->every = Micros::seconds(900);
   return spec;
 }
@@ -45,7 +45,7 @@ void World::order_something() {
   approve_waiting();
 }
 
-/// Unless what it asks for contradicts the others, which the API refuses.
+/// Does nothing if the service contradicts the others, which the API refuses.
 void World::set_service() {
   const live::Session& session = process_->session();
   const live::ServiceName name{.tenant = "t", .name = "s" + std::to_string(rng_.below(kServices))};
@@ -72,7 +72,7 @@ bool World::remove(const live::ServiceName& name) {
 
 void World::remove_service() { remove({.tenant = "t", .name = "s" + std::to_string(rng_.below(kServices))}); }
 
-/// Another one, which has no services.
+/// Sets another tenant, which has no services.
 void World::set_tenant() {
   if (process_->session().catalog().tenants.contains("u")) {
     send([](live::Session& to) { return to.remove_tenant("u").has_value(); },
@@ -83,7 +83,7 @@ void World::set_tenant() {
   }
 }
 
-/// Returns whether nothing waits any more.
+/// Returns whether no plan waits any more.
 bool World::approve_waiting() {
   if (!is_up()) return false;
   const live::PlanStatus* plan = process_->session().plans().current();

@@ -1,4 +1,4 @@
-/// How a faulty world is healed, and what must hold then.
+/// How a faulty world is healed, and what must hold afterwards.
 
 #include <fmt/format.h>
 
@@ -22,10 +22,10 @@ constexpr std::int64_t kPlannerSecondsMax = 180;  ///< between two questions: on
 constexpr Micros kActionMax = Micros::seconds(150);
 constexpr std::int64_t kServeSeconds = 180;
 constexpr std::int64_t kUseSeconds = 180;    ///< until every GPU must be in use: a plan after 60 s, an action of 60 s
-constexpr std::int64_t kQuietSeconds = 150;  ///< until everything that was begun must be over
+constexpr std::int64_t kQuietSeconds = 150;  ///< until everything under way must be over
 constexpr int kTriesMax = 100;
 
-/// Whether a slice can answer so many of its requests that it is worth one.
+/// Whether a slice can answer enough of its requests to be worthwhile.
 bool is_worth_a_slice(const ServiceSpec& spec) {
   constexpr double kShare = 0.1;
   const auto* generator = std::get_if<Generator>(&spec.arrivals.source);
@@ -63,8 +63,8 @@ void World::insist(const std::function<bool()>& order) {
   found("an order is not taken though everything is healed");
 }
 
-/// Whatever waits is approved. Where planning has paused itself for what went wrong before, a person ends that. A kill
-/// that was on its way may come still.
+/// Approves every waiting plan. Where planning has paused itself because of earlier trouble, an operator resumes it. A
+/// kill scheduled before may still happen.
 void World::pass_quietly(std::int64_t world_seconds) {
   insist([this] { return is_up(); });
   if (!is_up()) return;
@@ -97,7 +97,7 @@ void World::expect_recovery() {
   found(audited().find_lasting(kActionMax));
 }
 
-/// One that can be served is, once it is alone.
+/// Expects that a service which can be served is served once it is alone.
 void World::expect_service_of_one() {
   if (policy_ == "fixed" || !is_up()) return;
   const auto services = process_->session().catalog().services;
@@ -126,7 +126,7 @@ void World::expect_service_of_one() {
   }
 }
 
-/// None is stuck. The policy `fixed` gives nothing to services that come.
+/// Expects that no GPU is stuck. The policy `fixed` gives nothing to new services.
 void World::expect_all_gpus_in_use() {
   remove_all();
   if (policy_ == "fixed") return;

@@ -1,4 +1,4 @@
-/// What goes wrong in a faulty world, and how it ends.
+/// The troubles of a faulty world, and how they end.
 
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 using live::testing::drawn;
 
-/// Of each kind that a world has, in the mean.
+/// Mean time between troubles of one kind.
 constexpr std::uint64_t kSecondsBetween = 300;
 constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * kMicrosPerSecond;
 constexpr Micros kNever = Micros::seconds(1'000'000);
@@ -85,7 +85,7 @@ void World::kill_soon(bool loses_power) {
   const bool is_in_call = machine_.has_disk() && (loses_power || rng_.below(2) == 0);
   if (is_in_call) machine_.stop_after(1 + rng_.below(60));
   if (!is_in_call) process_->die_before_write(1 + rng_.below(rng_.below(2) == 0 ? 3 : 30));
-  if (rng_.below(2) == 0) set_service();  // it may be in the middle of that
+  if (rng_.below(2) == 0) set_service();  // the stop may fall in the middle of that
 }
 
 void World::fail_store() {
@@ -139,7 +139,7 @@ void World::spoil_devices() {
   add_episode(Trouble::kDevices, 400, [this, end] { return inject(end); });
 }
 
-/// Returns whether it has happened, or never can.
+/// Returns whether the fault happened, or never can.
 bool World::inject(const sim::FaultOrder& order) {
   if (!is_up()) return false;
   const auto id = process_->session().inject(order);

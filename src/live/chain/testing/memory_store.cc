@@ -31,7 +31,7 @@ struct MemoryStore::State {
   int refusal_count = 0;
 
   [[nodiscard]] std::uint64_t head() const { return pruned_sequence + rows.size(); }
-  /// The hash of the row, which is kept or the last one pruned.
+  /// The hash of a row that is kept, or of the last one pruned.
   [[nodiscard]] const Sha256& hash_of(std::uint64_t sequence) const {
     return sequence == pruned_sequence ? pruned_hash : rows.at(sequence - pruned_sequence - 1).hash;
   }

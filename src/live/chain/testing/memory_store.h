@@ -1,4 +1,4 @@
-/// The store of a journal in memory, with true hashes: for tests of what reads and writes a journal.
+/// The store of a journal in memory, with real hashes: for tests of code that reads or writes a journal.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace berth::testing {
 
-/// Writers and readers may run in different threads. Nothing survives it.
+/// Writers and readers may run in different threads. Its contents are lost with it.
 class MemoryStore : public JournalStore {
  public:
   MemoryStore();
@@ -20,9 +20,9 @@ class MemoryStore : public JournalStore {
   [[nodiscard]] StoreResult<std::unique_ptr<JournalReader>> open_reader() override;
   [[nodiscard]] StoreResult<std::uint64_t> epoch() override;
 
-  /// The next `count` calls of `append` and `prune` fail so, and change nothing.
+  /// The next `count` calls of `append` and `prune` fail with this error and change nothing.
   void refuse_next(StoreError error, int count = 1);
-  /// Flips a bit in the body of a row that is there; readers then report it.
+  /// Flips a bit in the body of an existing row; readers then report it.
   void damage_row(std::uint64_t sequence);
 
   struct State;

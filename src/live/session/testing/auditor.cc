@@ -33,7 +33,7 @@ std::string_view without_prefix(std::string_view text, std::string_view prefix) 
 
 }  // namespace
 
-// ---- the journal: what stands, and for whom
+// ---- the journal: existing slices and their services
 
 void Auditor::read(const sim::JournalRecord& record) {
   const auto* slice = std::get_if<world::SliceRecord>(&record);
@@ -207,7 +207,7 @@ void Auditor::check_intent(const LoggedEvent& event, const ActionWords& action) 
   check_approval(event, plan, audited);
 }
 
-/// The first layout, at second 0, needs none.
+/// The first layout, at second 0, needs no approval.
 void Auditor::check_approval(const LoggedEvent& event, const AuditedPlan& plan, const AuditedGpu& audited) {
   if (event.at == Instant() && !plan.is_approved) return;
   const bool is_needed =
@@ -216,7 +216,7 @@ void Auditor::check_approval(const LoggedEvent& event, const AuditedPlan& plan, 
   gpu(action_of(event.message).slice.gpu).was_changed = true;
 }
 
-/// An action that never began may be dropped, nothing else; one that failed has a second event, about its slice.
+/// An action that never began may end only as dropped; one that failed has a second event, about its slice.
 void Auditor::read_action_end(const LoggedEvent& event) {
   const ActionWords action = action_of(event.message);
   const auto running = running_.find({event.object.name, action.number});
@@ -282,7 +282,7 @@ Slice Auditor::slice_of(std::string_view slice_name) const {
   ENSURE(profile_end != std::string_view::npos);
   const GpuId gpu = gpu_of(slice_name.substr(0, gpu_end));
   const std::string_view profile = slice_name.substr(gpu_end + 1, profile_end - gpu_end - 1);
-  const std::string_view rest = slice_name.substr(profile_end + 1);  // the start, and behind it the generation
+  const std::string_view rest = slice_name.substr(profile_end + 1);  // the start, followed by the generation
   const auto start = static_cast<int>(number_in(rest.substr(0, rest.find('-'))));
   if (profile == kFullProfileName) return {.gpu = gpu, .start = start, .profile = ProfileId::full()};
   const auto known = mig::find_profile(scenario_.model_of(gpu), profile);

@@ -1,9 +1,9 @@
-/// An auditor of a live session: it reads the world's journal and the session's events, nothing else, and finds what
-/// must not be. It shares no code with the engine or the simulator, only the geometry of MIG and the weekly windows of
+/// An auditor of a live session: it reads the world's journal and the session's events, nothing else, and finds
+/// violations. It shares no code with the engine or the simulator, only the geometry of MIG and the weekly windows of
 /// `domain`.
 ///
-///   layout    slices of a GPU that clash; a slice that stands twice, or is gone without having stood
-///   owners    a slice that serves two services, or another one before the first has left it
+///   layout    slices of a GPU that overlap; a slice that exists twice, or is gone without having existed
+///   owners    a slice that serves two services, or the next one before the first has left it
 ///   frozen    an action that begins in a frozen window
 ///   paused    an action that begins while planning is paused
 ///   approval  an action that needed an approval and begins without it; a plan approved after its end
@@ -43,24 +43,24 @@ class Auditor {
   /// Of the scenario only the fleet and the frozen windows are used.
   Auditor(Scenario scenario, const Rules& rules) : scenario_(std::move(scenario)), rules_(rules) {}
 
-  /// From now on these windows hold: to be called before the event that says so is read.
+  /// From now on these windows hold: to be called before the event about them is read.
   void obey(NoChanges windows) { scenario_.no_changes = std::move(windows); }
   /// Both streams, each in its order. An event is to be read before the records that follow it.
   void read(const sim::JournalRecord& record);
   void read(const LoggedEvent& event);
-  /// Another process goes on at that instant: of what happened just before nobody may have been told. To be called
+  /// Another process continues at that instant: clients may not have seen what happened just before. To be called
   /// before anything is read.
   void expect_restart(Instant at) { restarts_.insert(at); }
   /// The time is `now`, and nothing happened since the last event.
   void reach(Instant now);
-  /// The end: no action may be under way any more.
+  /// To be called at the end: no action may be under way any more.
   void finish();
   /// Actions that have been under way for longer.
   [[nodiscard]] std::vector<std::string> find_lasting(Micros at_most) const;
 
-  /// What must not be, in the order in which it was found; the first ones. Each begins with the word of its rule.
+  /// Violations, in the order in which they were found; the first ones. Each begins with the word of its rule.
   [[nodiscard]] const std::vector<std::string>& findings() const { return findings_; }
-  /// The slices that stand, those of others included.
+  /// The existing slices, including foreign ones.
   [[nodiscard]] std::set<Slice> standing() const;
   /// How often each kind of event was read.
   [[nodiscard]] std::int64_t count(EventKind kind) const;
@@ -111,7 +111,7 @@ class Auditor {
 
   Scenario scenario_;
   Rules rules_;
-  std::map<Slice, std::vector<ServiceId>> standing_;  ///< and whom each serves
+  std::map<Slice, std::vector<ServiceId>> standing_;  ///< with the services that each serves
   std::set<Slice> foreign_;
   std::map<GpuId, AuditedGpu> gpus_;
   std::map<std::string, AuditedPlan> plans_;

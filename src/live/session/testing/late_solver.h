@@ -1,4 +1,4 @@
-/// A solver that takes its time: answers come when somebody decides, not when they are worked out.
+/// A solver with a delay: answers are delivered when a test decides, not when they are computed.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace berth::live::testing {
 
 class LateSolver {
  public:
-  /// `delay`: of each answer, when its question comes.
+  /// `delay` is called for each answer, when its question is asked.
   explicit LateSolver(std::function<Micros()> delay) : delay_(std::move(delay)) {}
 
   /// Requires: no question is open.
@@ -27,9 +27,9 @@ class LateSolver {
     answer_.reset();
   }
   [[nodiscard]] bool is_open() const { return request_ || answer_; }
-  /// The open question is answered now.
+  /// Makes the open question due now.
   void hurry() { due_at_ = Instant(); }
-  /// An answer that was taken, and is to be taken again.
+  /// Returns an answer that was taken, so that it is taken again.
   void put_back(SolveFinished answer) { answer_ = std::move(answer); }
   /// An answer that is due.
   [[nodiscard]] std::optional<SolveFinished> take(Instant now) {

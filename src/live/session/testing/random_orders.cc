@@ -23,7 +23,7 @@ Retraining random_retraining(Rng& rng) {
 }
 
 std::vector<Row> random_rows(Rng& rng) {
-  // Batches of seconds are under way long after their service is gone.
+  // Some batches take seconds, so they outlive their service.
   const std::int64_t latency_ms = rng.below(5) == 0 ? 2000 + drawn(rng, 20'000) : 5 + drawn(rng, 40);
   std::vector<Row> rows{{.latency_ms = latency_ms}};
   if (rng.below(2) == 0) rows.push_back({.profile = "2g.20gb", .batch = 2, .latency_ms = latency_ms});
@@ -54,7 +54,7 @@ std::vector<Pin> random_pins(Rng& rng, std::uint32_t gpu_count) {
 std::int64_t drawn(Rng& rng, std::uint64_t bound) { return static_cast<std::int64_t>(rng.below(bound)); }
 
 ServiceSpec random_service(Rng& rng, std::uint32_t gpu_count) {
-  // Some get so many requests that `fidelity: rates` serves them by rates, and go back to few.
+  // Some get so many requests that `fidelity: rates` serves them by rates, and return to few.
   const std::int64_t rate = rng.below(4) == 0 ? 1500 : drawn(rng, 120);
   ServiceSpec spec = service_of("", random_rows(rng), generated(Generator::Kind::kPoisson, Decimal(rate), 60));
   spec.arrivals.repeat = true;

@@ -33,7 +33,7 @@ std::string words_of(const Slice& slice) {
   return fmt::format("the slice at {} of GPU {}, profile {}", slice.start, slice.gpu.index, slice.profile.index);
 }
 
-/// Its neighbours that it may not have, as far as it was set after them.
+/// Finds neighbours that the service must not share a GPU with, of those that were set before it.
 void find_forbidden_neighbours(const Session& session, const StandingSlice& standing, std::vector<std::string>& found) {
   const auto spec_of = [&](ServiceId id) -> const ServiceSpec& {
     return std::as_const(session.scenario()).services[id.index];
@@ -50,7 +50,7 @@ void find_forbidden_neighbours(const Session& session, const StandingSlice& stan
   }
 }
 
-/// Whether a slice of the fleet serves it.
+/// Whether some slice of the fleet can serve it.
 bool can_serve(const ServiceSpec& spec, const Scenario& scenario) {
   for (const FleetEntry& entry : scenario.fleet) {
     for (std::size_t profile = 0; profile < entry.model.profiles.size(); ++profile) {

@@ -1,4 +1,4 @@
-/// What must hold some time after the last trouble of a session. Each function returns what is wrong, in words.
+/// What must hold some time after the last trouble of a session. Each function returns the violations, in words.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,25 @@
 
 namespace berth::live::testing {
 
-/// Services that were set have only slices that serve them, beside services that they accept. Pins are promises, too.
+/// Services that were set have only slices that serve them, with neighbours that they accept. Pins must hold, too.
 [[nodiscard]] std::vector<std::string> find_misplaced(const Session& session);
 
-/// Long after the last trouble, with planning, every GPU and every window open: slices that are still lost, and
+/// Long after the last trouble, with planning active and every GPU and window open: slices that are still lost, and
 /// services that wait for a reason that cannot hold any more.
 [[nodiscard]] std::vector<std::string> find_unrecovered(Session& session);
 
 /// A service that needs every GPU of a fleet of that many A100-80GB.
 [[nodiscard]] ServiceSpec service_for_all_gpus(std::uint32_t gpu_count);
-/// GPUs on which no slice serves anybody.
+/// GPUs on which no slice serves a service.
 [[nodiscard]] std::vector<std::string> find_idle_gpus(const Session& session);
 
-/// Nobody wants anything: nothing is under way any more, nobody holds anything, and the engine knows what stands.
+/// Without any demand: nothing is under way any more, no service holds anything, and the engine knows which slices
+/// exist.
 [[nodiscard]] std::vector<std::string> find_unrest(const Session& session);
-/// What the engine knows to stand.
+/// The slices that exist according to the engine.
 [[nodiscard]] std::set<Slice> known_slices(const Session& session);
 
-/// How a session that was made again differs from the one before; that one may have gone on without a step.
+/// How a rebuilt session differs from the original, which may have advanced without a step since.
 [[nodiscard]] std::vector<std::string> find_differences(const Session& before, const Session& after);
 
 }  // namespace berth::live::testing

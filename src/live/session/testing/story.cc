@@ -8,7 +8,7 @@
 namespace berth::live::testing {
 
 void Story::read(const LoggedEvent& event) {
-  // After a kill the engine repeats steps by which the world did something before.
+  // After a kill the engine repeats steps that the world has already carried out.
   const auto is_later = [&](const Item& item) {
     const auto* record = std::get_if<sim::JournalRecord>(&item.what);
     return record != nullptr && std::visit([](const auto& each) { return each.at; }, *record) > event.at;

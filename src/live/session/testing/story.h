@@ -1,5 +1,5 @@
-/// What an installation went through, as far as it is remembered: events and records of the world in their order, kills
-/// and what they took back included. An auditor reads it as a whole.
+/// The history of an installation as far as it is remembered: events and records of the world in their order, including
+/// kills and what they took back. An auditor reads it as a whole.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ class Story {
   /// From the next event on these windows hold.
   void obey(const NoChanges& windows) { items_.push_back({.what = windows, .number = last_event_ + 1}); }
 
-  /// A kill took back the events after `last_event`, and the world's records but the first `record_count`.
+  /// A kill took back the events after `last_event`, and all but the first `record_count` of the world's records.
   void lose(std::uint64_t last_event, std::size_t record_count);
-  /// Another process goes on at that instant. It may tell again of instants before.
+  /// Another process continues at that instant. It may report earlier instants again.
   void go_on(Instant at) { restarts_.push_back(at); }
 
   [[nodiscard]] std::uint64_t last_event() const { return last_event_; }

@@ -27,7 +27,7 @@ std::string holders_text(const Scenario& scenario, const std::vector<ServiceId>&
   return text;
 }
 
-/// What the device says of a slice.
+/// The state of a slice according to its device.
 std::string usage_word_of(const Scenario& scenario, const world::SliceMemory& slice) {
   if (slice.is_foreign) return "foreign";
   if (slice.phase != world::SlicePhase::kUp || slice.is_unwanted || slice.next) return "changing";
@@ -72,7 +72,7 @@ void UsageAuditor::look(const Session& session) {
     for (int unit = 0; unit < std::max(model.units, 1); ++unit) {
       std::string word = left.devices[gpu].is_lost ? "lost" : "free";
       bool is_taken = left.devices[gpu].is_lost;
-      // Those that wait for room have only what no other has.
+      // Slices that wait for room have only the units that no other slice has.
       for (const bool waits : {false, true}) {
         for (const world::SliceMemory& slice : left.devices[gpu].slices) {
           const bool is_there = unit >= slice.slice.start && unit < slice.slice.start + units_of(model, slice.slice);
@@ -110,7 +110,7 @@ std::vector<std::string> UsageAuditor::findings(const Session& session) const {
       findings.push_back(fmt::format("gpu {} unit {} at {} us: {}", unit.gpu, unit.unit, at.micros(), text));
     }
   };
-  // A slice that never got its room is gone from its device at once; the world says so when it goes on.
+  // A slice that never got its room is gone from its device at once; the world reports that when it continues.
   const auto is_late_news = [](const Time& time, Instant at, const std::string& word) {
     return word == "free" && time.what == "changing" && time.to - at <= Micros::seconds(1);
   };

@@ -1,5 +1,5 @@
 /// Compares the usage of a session with what its simulated devices remember, unit by unit. It shares no code with the
-/// book of usage: it looks at the devices again and again, and in the end says what each unit was at that time.
+/// usage book: it looks at the devices repeatedly, and at the end states what each unit was at which time.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace berth::live::testing {
 
 class UsageAuditor {
  public:
-  /// An interval that is over, told when the session had told so many entries.
+  /// Reads an interval that is over, emitted when the session had emitted that many entries.
   void read(const UsageInterval& interval, std::size_t entry_count) { told_.emplace_back(interval, entry_count); }
-  /// What was told behind these entries is lost; `since` is when the last of them happened.
+  /// What was emitted after these entries is lost; `since` is when the last of them happened.
   void lose(std::size_t kept_entries, Instant since);
   /// Looks at the devices. To be called between steps.
   void look(const Session& session);
-  /// What is wrong: a unit that is two things or nothing at a time between second 0 and now, or another thing than the
+  /// Violations: a unit that is two things or nothing at a time between second 0 and now, or something else than the
   /// devices said; times that do not add up.
   [[nodiscard]] std::vector<std::string> findings(const Session& session) const;
   [[nodiscard]] std::size_t look_count() const { return looks_.size(); }

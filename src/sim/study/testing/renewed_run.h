@@ -1,4 +1,4 @@
-/// Runs in which the engine is discarded again and again, and another one goes on in its place.
+/// Runs in which the engine is discarded repeatedly, and another one continues in its place.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct RenewedRun {
   bool is_feasible = true;
 };
 
-/// A run in which the engine is renewed at about one of `every` stops at which it can be.
+/// A run in which the engine is renewed at about one of `every` stops where that is possible.
 inline RenewedRun run_renewed(const Scenario& scenario, const policy::Policy& row, Renewal renewal,
                               std::uint64_t every) {
   RenewedRun run;

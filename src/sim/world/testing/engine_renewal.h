@@ -28,10 +28,10 @@ inline void restore_engine(Loop& loop) {
   loop.exchange_engine(std::move(restored));
 }
 
-/// Remembers all that the engine of a loop was given, and makes it again from that.
+/// Remembers all inputs of the engine of a loop, and rebuilds it from them.
 class EngineRebuild {
  public:
-  /// Listens, too. To be called before the loop is made.
+  /// Also listens. To be called before the loop is made.
   void listen(LoopListener& listener) {
     listener.event = [this, next = std::move(listener.event)](const Event& event) {
       next(event);
@@ -42,7 +42,7 @@ class EngineRebuild {
       log_.push_back({.now = loop_->now(), .events = std::exchange(events_, {})});
     };
   }
-  /// The loop that was made, before it begins. `scenario`: that it was made for; both are borrowed.
+  /// The loop, before it begins. `scenario`: the one it was made for; both are borrowed.
   void attach(Loop& loop, const Scenario& scenario) {
     loop_ = &loop;
     scenario_ = &scenario;
@@ -60,7 +60,7 @@ class EngineRebuild {
   }
 
  private:
-  /// What the engine was given for one step.
+  /// The engine's inputs of one step.
   struct LoggedStep {
     Instant now;
     std::vector<Event> events;

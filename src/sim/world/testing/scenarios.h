@@ -109,7 +109,7 @@ struct Recount {
 inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario& scenario) {
   Recount count;
   count.services.resize(scenario.services.size());
-  std::map<GpuId, std::vector<std::pair<Instant, int>>> steps;  // slices more or less
+  std::map<GpuId, std::vector<std::pair<Instant, int>>> steps;  // changes of the number of slices
   Instant now;
   const auto take_slice = [&](const world::SliceRecord& record) {
     const bool is_created = record.event == world::SliceEvent::kCreated;

@@ -1,4 +1,4 @@
-/// A table of slices whose changes are carried out one after the other, and what it reports.
+/// A table of slices whose changes are carried out one after the other, and its reports.
 #pragma once
 
 #include <optional>
@@ -53,7 +53,7 @@ class TableRun {
     table_.act(plan, now, false);
     settle(now);
   }
-  /// Carries out what is due until `until`, and answers at once for what drains.
+  /// Carries out what is due until `until`, and reports drains as finished at once.
   void run_to(Instant until) {
     while (table_.next_time() <= until) {
       const Instant now = table_.next_time();
