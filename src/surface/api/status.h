@@ -11,7 +11,7 @@
 
 namespace berth::api {
 
-/// What the status says of the session.
+/// The part of the status that is read from the session.
 struct StatusView {
   Instant now;
   std::optional<PlanningPause> pause;
