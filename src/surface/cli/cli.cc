@@ -60,7 +60,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
   return run_command_line(program, arguments, context);
 }
 
-/// Ends with a failure that no verb reported.
+/// Reports a failure that no verb reported; returns the exit status.
 int failed_status(std::FILE* err, const std::string& message) {
   std::fputs(("berth: " + message + "\n").c_str(), err);
   std::fflush(err);

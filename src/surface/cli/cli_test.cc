@@ -41,7 +41,7 @@ std::string content(const fs::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// A folder of its own with a scenario in it.
+/// Has a temporary folder with a scenario.
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
@@ -182,7 +182,7 @@ TEST_F(Cli, AFailedReplayUnmakesItsFolders) {
   EXPECT_TRUE(is_untouched());
 }
 
-/// The files of a machine whose memory is full.
+/// The files of a machine without free memory.
 struct FilesWithoutMemory final : Files {
   [[nodiscard]] Result<std::string> read(const std::string&) const override { throw std::bad_alloc(); }
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string&) const override {

@@ -39,7 +39,7 @@ struct BudgetQuestion {
   std::int64_t as_of_us = 0;
 };
 
-/// Which cells are behind a figure: those that have all that is given.
+/// Selects the cells behind a figure: those that match all given values.
 struct WhyQuestion {
   std::optional<std::string> tenant = std::nullopt;
   std::optional<std::string> service = std::nullopt;

@@ -12,7 +12,7 @@
 
 namespace berth::cli {
 
-/// As typed; --by is of `opencost` alone.
+/// As typed; --by is only for `opencost`.
 struct ExportWords {
   LedgerWords ledger;
   std::string month;

@@ -13,7 +13,7 @@
 
 namespace berth::cli {
 
-/// Of `berth ledger report`, `verify` and `trial-balance`, as typed.
+/// The words of `berth ledger report`, `verify` and `trial-balance`, as typed.
 struct LedgerReportWords {
   LedgerWords ledger;
   std::string format = "table";
@@ -28,7 +28,7 @@ struct LedgerReportRequest {
 
 [[nodiscard]] Result<LedgerReportRequest> check_ledger_report_words(const LedgerReportWords& words);
 
-/// Of `berth ledger weights`, as typed.
+/// The words of `berth ledger weights`, as typed.
 struct LedgerWeightsWords {
   std::optional<std::string> gpu = std::nullopt;  ///< absent: every model
   std::string format = "table";

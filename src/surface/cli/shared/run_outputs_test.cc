@@ -20,7 +20,7 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A verb with a report and two files of lines, in a folder of its own, which is interrupted or blocked at some stage.
+/// A verb with a report and two files of lines in a temporary folder, interrupted or blocked at some stage.
 class RunOutputsTest : public ::testing::Test {
  protected:
   void SetUp() override {
