@@ -54,7 +54,7 @@ class Cli : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   [[nodiscard]] std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  /// The names in the folder besides the input.
+  /// Whether the folder has nothing except the input.
   [[nodiscard]] bool is_untouched() const { return std::distance(fs::directory_iterator(folder_), {}) == 2; }
 
   Outcome run(std::vector<std::string> arguments) {

@@ -121,7 +121,7 @@ class RecordedUsage {
 struct AskedTimes {
   Instant from;
   Instant to;
-  bool is_cut = false;  ///< intervals that continue are clipped at `to`
+  bool is_cut = false;  ///< open intervals are clipped at `to`; else each GPU ends at its last change or full hour
 };
 
 Result<Instant> recorded_instant(const char* option, const std::string& word, const RecordedWorld& world) {
