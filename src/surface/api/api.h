@@ -59,7 +59,7 @@ class Api final : public HttpHandler {
   std::atomic<std::uint64_t> request_count_ = 0;
 };
 
-/// All routes: the tables of the files X_routes.cc, one after the other.
+/// All routes: the tables of the files X_routes.cc in sequence.
 [[nodiscard]] std::vector<Route> api_routes();
 
 }  // namespace berth::api

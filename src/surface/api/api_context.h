@@ -1,4 +1,4 @@
-/// What the handlers of routes work with.
+/// The context that handlers of routes get.
 #pragma once
 
 #include <cstddef>

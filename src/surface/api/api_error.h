@@ -10,7 +10,7 @@
 
 namespace berth::api {
 
-/// What went wrong with a request. Keys that do not apply are null in JSON.
+/// The error of a request. Members that do not apply are null in JSON.
 struct ApiError {
   int status = 500;
   std::string code;  ///< a word for programs: "not_found"

@@ -85,7 +85,7 @@ ApiResult<std::optional<std::uint64_t>> last_event_id(const HttpRequest& request
   return given ? static_cast<std::uint64_t>(*given) : UINT64_MAX;
 }
 
-/// Where a stream begins.
+/// The start of a stream.
 struct Beginning {
   std::uint64_t after = 0;
   bool has_gap = false;

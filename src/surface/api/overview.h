@@ -66,6 +66,7 @@ struct OverviewView {
   std::uint64_t last_event = 0;
 };
 
+/// Reads the view under the session's lock; `overview_object` formats it without.
 [[nodiscard]] OverviewView view_overview(const live::Session& session, const OverviewQuery& query);
 [[nodiscard]] std::string overview_object(const ApiContext& context, const OverviewView& view);
 

@@ -20,6 +20,7 @@ struct StatusView {
   std::string no_changes = {};  ///< the windows without changes in force, in words; empty: none
 };
 
+/// Reads the view under the session's lock; `status_object` formats it without.
 [[nodiscard]] StatusView view_status(const live::Session& session);
 [[nodiscard]] std::string status_object(const ApiContext& context, const StatusView& view);
 

@@ -170,7 +170,7 @@ class WritesApi : public ::testing::Test {
     write.send();
   }
 
-  /// As the server sends it.
+  /// The response as the server sends it.
   static HttpResponse whole(const HttpParts& parts) {
     HttpResponse response{.status = 200, .content_type = parts.content_type, .headers = parts.headers, .body = {}};
     while (response.body.size() < parts.bytes) {

@@ -30,7 +30,7 @@ constexpr const char* kFirstSteps =
     "\n"
     "berth --help lists all verbs, berth help VERB describes one.\n";
 
-/// In the order in which --help lists them.
+/// All verbs, in the order of --help.
 std::vector<Verb> all_verbs() {
   Verb plan = plan_verb();
   plan.subcommands = client_plan_subcommands();

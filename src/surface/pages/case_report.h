@@ -1,4 +1,4 @@
-/// The page of `berth case`: what each step saves, where the GPU-time goes, and arrivals against capacity over time, as
+/// The page of `berth case`: the saving of each step, the use of GPU-time, and arrivals against capacity over time, as
 /// one self-contained HTML page without script.
 #pragma once
 

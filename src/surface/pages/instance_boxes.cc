@@ -104,7 +104,7 @@ struct FilledGroup {
   std::vector<const Instance*> instances;
 };
 
-/// In the order of their first instances.
+/// The groups, in the order of their first instances.
 std::vector<FilledGroup> filled_groups(const AdviceCase& advice_case) {
   const auto hues = hues_of_asks(advice_case.pods);
   std::map<Filling, std::size_t> places;

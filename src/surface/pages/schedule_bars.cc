@@ -141,7 +141,7 @@ std::string bar_paths(const BarPicture& picture, const BarPart& part, JobIndex i
   return svg;
 }
 
-/// From the first submit of some jobs to their last finish under any policy, so that pictures of policies compare.
+/// From the first submission of some jobs to their last finish under any policy, so that pictures can be compared.
 ChartScale part_scale(const ScheduleView& view, std::span<const JobIndex> jobs, const ChartFrame& frame) {
   std::vector<bool> is_in(view.workload().jobs.size());
   Seconds first = view.seconds;

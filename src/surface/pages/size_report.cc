@@ -140,7 +140,7 @@ struct TriedScale {
   }
 
  private:
-  static constexpr double kAboveDecades = 0.5;  ///< how far 100 % lies above the last decade
+  static constexpr double kAboveDecades = 0.5;  ///< the distance of 100 % from the last decade, in decades
 };
 
 /// The number of decades of the scale: one more than the target needs.

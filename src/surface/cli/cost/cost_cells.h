@@ -34,6 +34,7 @@ struct CostCells {
 };
 inline constexpr std::size_t kCostCellsMax = 100'000;
 
+/// The cells that match the question. Counts and sums include those beyond kCostCellsMax.
 [[nodiscard]] CostCells find_cells(ledger::Books& books, const WhyQuestion& question);
 
 }  // namespace berth::cli

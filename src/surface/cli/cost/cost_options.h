@@ -63,6 +63,8 @@ struct CostRequest {
   std::optional<CostPage> page = std::nullopt;
 };
 
+/// Refuses whatever check_ledger_words refuses, several questions, or none without --report, malformed dates and keys,
+/// and options that the question does not use.
 [[nodiscard]] Result<CostRequest> check_cost_words(const CostWords& words);
 
 }  // namespace berth::cli

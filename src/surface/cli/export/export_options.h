@@ -32,6 +32,7 @@ struct ExportRequest {
   ledger::AllocationDepth depth = ledger::AllocationDepth::kTenant;
 };
 
+/// Refuses whatever check_ledger_words refuses, a malformed month, an empty path and unknown words.
 [[nodiscard]] Result<ExportRequest> check_export_words(const ExportWords& words);
 
 }  // namespace berth::cli

@@ -19,9 +19,9 @@ inline constexpr int kStatusNoPrivilege = 4;
 /// SIGINT; with a descriptor, until its client disconnects. Messages go to `err`.
 [[nodiscard]] int run_hands(const HandsRequest& request, VerbContext& context);
 
-/// A message for each managed GPU that is not in this machine: where it is configured (from `places`, one for each),
-/// what was wanted and found. None if the UUID of a listed GPU cannot be read, for example of a lost one: it may be the
-/// missing GPU.
+/// A message for each managed GPU that is not in this machine: where it is configured (`places`, one for each), what
+/// was wanted and found. None if the UUID of a listed GPU cannot be read, such as a lost one's: it may be the missing
+/// GPU.
 [[nodiscard]] std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
                                                    const std::vector<std::string>& places,
                                                    const std::vector<GpuLibrary::Listed>& listed);

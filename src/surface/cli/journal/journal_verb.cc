@@ -125,7 +125,7 @@ Result<std::string> write_scenario(const RecordedWindowWords& words, const std::
                      window->scenario.simulated_seconds(), window->scenario.services.size());
 }
 
-/// Of `berth journal scenario`, as typed.
+/// The words of `berth journal scenario`, as typed.
 struct ScenarioFolderWords {
   RecordedWindowWords window;
   std::string out;

@@ -22,6 +22,7 @@ struct IngestWords {
 
 [[nodiscard]] OptionTable ledger_ingest_option_rows(IngestWords& words);
 
+/// Refuses empty paths.
 [[nodiscard]] Result<IngestWords> check_ingest_words(const IngestWords& words);
 
 /// The whole file is checked first. Then its lines are appended in batches; after each batch, {"lines":n} on `out`

@@ -26,6 +26,7 @@ struct LedgerReportRequest {
   OutputFormat format = OutputFormat::kTable;
 };
 
+/// Refuses whatever check_ledger_words refuses, and an unknown format.
 [[nodiscard]] Result<LedgerReportRequest> check_ledger_report_words(const LedgerReportWords& words);
 
 /// The words of `berth ledger weights`, as typed.
@@ -41,6 +42,7 @@ struct LedgerWeightsRequest {
   OutputFormat format = OutputFormat::kTable;
 };
 
+/// Refuses an unknown GPU model and an unknown format.
 [[nodiscard]] Result<LedgerWeightsRequest> check_ledger_weights_words(const LedgerWeightsWords& words);
 
 }  // namespace berth::cli

@@ -47,6 +47,7 @@ struct PlaceRequest {
   bool has_timings = false;
 };
 
+/// Refuses empty paths, unknown words and numbers out of range. Policies are checked by `place_policies`.
 [[nodiscard]] Result<PlaceRequest> check_place_options(const PlaceWords& words);
 
 /// The policies that --policies names. `has_cuts`: some GPUs can be partitioned, which changes the set of policies;

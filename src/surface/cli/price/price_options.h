@@ -42,6 +42,7 @@ struct PriceMergeRequest {
   std::string out;
 };
 
+/// Refuses whatever check_offer_words refuses, and an unknown format.
 [[nodiscard]] Result<PriceRequest> check_price_words(const PriceWords& words, Date today);
 [[nodiscard]] Result<PriceMergeRequest> check_price_merge_words(const PriceMergeWords& words, Date today);
 

@@ -60,6 +60,7 @@ struct ScheduleRequest {
   std::optional<ScheduleQuestion> question;
 };
 
+/// Refuses empty paths, unknown words, numbers out of range and malformed questions.
 [[nodiscard]] Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words);
 
 }  // namespace berth::cli

@@ -25,7 +25,7 @@ std::string set_true(std::string& word) {
   return {};
 }
 
-/// Adds the option of a row, as the type of its target wants it.
+/// Adds the option of a row, according to the type of its target.
 struct OptionAdder {
   CLI::Option* operator()(bool* flag) const { return app.add_flag(row.names, *flag, row.meaning); }
   CLI::Option* operator()(std::string* text) const {

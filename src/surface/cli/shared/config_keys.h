@@ -29,7 +29,7 @@ struct ConfigKey {
   std::int64_t live::Retention::* days = nullptr;            ///< of the keys of `retention`
 };
 
-/// In the order of the help and of the page.
+/// All keys, in the order of the help and of the page.
 [[nodiscard]] std::span<const ConfigKey> config_keys();
 
 /// The keys of the map at a path ("" for the whole file, "retention", "no_changes[]"), in order.

@@ -31,6 +31,7 @@ struct LedgerRequest {
   std::optional<std::string> refused_path;
 };
 
+/// Refuses both or neither of --events and --ledger, and empty paths.
 [[nodiscard]] Result<LedgerRequest> check_ledger_words(const LedgerWords& words);
 
 /// The lines of a ledger as one text.
@@ -39,6 +40,7 @@ struct LedgerText {
   std::unique_ptr<FileBytes> bytes;
   [[nodiscard]] std::string_view text() const { return bytes->bytes(); }
 };
+/// Opens the lines without interpreting them. Errors: those of the file or the ledger on disk.
 [[nodiscard]] Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbContext& context);
 
 /// A ledger that was read completely.

@@ -36,7 +36,7 @@ struct OptionRow {
   OptionTraits traits = {};
 };
 
-/// In the order of the help.
+/// Options in the order of the help.
 using OptionTable = std::vector<OptionRow>;
 
 /// The rows of all tables, in order.

@@ -141,7 +141,7 @@ TEST_F(RunOutputsTest, APageThatCannotBeWrittenLeavesNoLines) {
   EXPECT_EQ(run(path("a/b"), path("log"), path("runs")).error().code, ErrorCode::kUnavailable);
   EXPECT_FALSE(fs::exists(path("log")));
   EXPECT_FALSE(fs::exists(path("runs")));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "a" / "b"), {}), 1);  // what was in the way
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "a" / "b"), {}), 1);  // the file that was in the way
 }
 
 TEST_F(RunOutputsTest, BehindAFileThatCannotBeCompletedNothingIs) {
