@@ -25,7 +25,7 @@
 namespace berth::api {
 namespace {
 
-/// Equal without revealing by its time how much of a wrong key is right.
+/// Compares without revealing through timing how much of a wrong key is right.
 bool is_same_secret(std::string_view a, std::string_view b) {
   unsigned char difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -34,7 +34,7 @@ bool is_same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-/// Whether a text is this word in small letters, in any case of its letters.
+/// Whether a text equals this lower-case word, ignoring case.
 bool is_same_word(std::string_view text, std::string_view word) {
   return std::ranges::equal(text, word, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
@@ -110,7 +110,7 @@ HttpResponse Api::render(const HttpRefusal& refusal) {
 std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_count_); }
 
 bool Api::has_key(const HttpRequest& request) const {
-  constexpr std::string_view kScheme = "bearer ";  // in any case of letters: RFC 9110, 11.1
+  constexpr std::string_view kScheme = "bearer ";  // case-insensitive: RFC 9110, 11.1
   const auto header = find_header(request.headers, "Authorization");
   return header && is_same_word(header->substr(0, kScheme.size()), kScheme) &&
          is_same_secret(header->substr(kScheme.size()), key_);

@@ -1,4 +1,4 @@
-/// The API of a running engine: from a request to the handler of its route. It knows no library of HTTP.
+/// The API of a running engine: routes a request to its handler. Independent of any HTTP library.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,8 @@ struct ApiOptions {
   WorldEpoch epoch;
   std::string page;  ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;
-  /// Takes writes to carry them out in groups, and to remember what came of their keys. May be empty: each write is
-  /// carried out at once, and keys are not known.
+  /// Takes writes, carries them out in groups and stores the outcomes of their keys. If empty, each write is carried
+  /// out at once and keys have no effect.
   std::function<void(live::Write)> submit = {};
   UsageStore usage = {};
   BlobStore blobs = {};
@@ -38,8 +38,8 @@ struct ApiOptions {
 
 class Api final : public HttpHandler {
  public:
-  /// `session` and `lock` are borrowed: the lock is held while the session is read or changed, but not while texts are
-  /// made of what was read. Whoever drives the session holds it, too.
+  /// `session` and `lock` are borrowed: the lock is held while the session is read or changed, not while answers are
+  /// formatted. The session's driver must hold it, too.
   Api(live::Session& session, edges::FairMutex& lock, ApiOptions options);
 
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override;
@@ -59,7 +59,7 @@ class Api final : public HttpHandler {
   std::atomic<std::uint64_t> request_count_ = 0;
 };
 
-/// All routes: the tables of the files X_routes.cc, one after the other.
+/// All routes: the tables of the files X_routes.cc in sequence.
 [[nodiscard]] std::vector<Route> api_routes();
 
 }  // namespace berth::api

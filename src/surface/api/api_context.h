@@ -1,4 +1,4 @@
-/// What the handlers of routes work with.
+/// The context that handlers of routes get.
 #pragma once
 
 #include <cstddef>
@@ -28,39 +28,39 @@ struct DriverStatus {
   std::optional<std::string> store_failure = std::nullopt;  ///< why nothing can be recorded now
 };
 
-/// Where usage that is over is kept. Both may be empty: then none is.
+/// The store of ended usage. Both functions may be empty: then none is stored.
 struct UsageStore {
-  /// Records what can be recorded now, and returns what still waits for that. Called under the session's lock.
+  /// Records what can be recorded now, and returns the rows that are not recorded yet. Called under the session's lock.
   std::function<std::vector<UsageRow>()> unrecorded = {};
-  /// JournalReader::read_usage. Called by any thread, without that lock.
+  /// JournalReader::read_usage. Called from any thread, without that lock.
   std::function<StoreResult<std::vector<UsageRow>>(const UsageSpan& span, const std::optional<UsageKey>& after,
                                                    std::size_t count_max)>
       read = {};
 };
 
-/// Where series are kept. May be empty: then none are.
+/// The store of series. `read` may be empty: then there is none.
 struct SeriesSource {
-  /// Reads them. Called by any thread, without the session's lock. Errors: those of the reading, and why there are
-  /// none.
+  /// Calls `reading` with a reader. Called from any thread, without the session's lock. Errors: those of `reading`, and
+  /// why there are no series.
   std::function<StoreResult<void>(const std::function<StoreResult<void>(SeriesReader&)>& reading)> read = {};
 };
 
-/// Where blobs are kept. All may be empty: then there are none. Without the session's lock.
+/// The store of blobs. All functions may be empty: then there is none. Called without the session's lock.
 struct BlobStore {
-  /// Carries out what takes long, one after the other, on a thread of its own.
+  /// Runs slow work, one piece after another, on a thread of its own.
   std::function<void(std::function<void()> work)> run_slowly = {};
-  /// Stores the bytes of a blob as far as they are not there; returns why they are not. Takes long. Requires: they have
-  /// that SHA-256.
+  /// Stores those bytes of a blob that are missing; returns why that failed. Slow. Requires: the bytes have this
+  /// SHA-256.
   std::function<std::optional<std::string>(const Sha256& blob, std::string_view bytes)> store = {};
-  /// Makes a blob whole that was stored. Returns whether it was before, or why that could not be recorded.
+  /// Marks a stored blob as complete. Returns whether it was complete before, or why that could not be recorded.
   std::function<tl::expected<bool, std::string>(const Sha256& blob, std::uint64_t bytes)> finish = {};
-  /// Whether it is there, whole.
+  /// Whether the blob exists and is complete.
   std::function<StoreResult<bool>(const Sha256& blob)> has = {};
-  /// What is known of it, if it is there, whole.
+  /// The row of the blob, if it exists and is complete.
   std::function<StoreResult<std::optional<BlobRow>>(const Sha256& blob)> find = {};
-  /// A part of its bytes, 1 MiB at most, from index 0 on; nothing if it is not there.
+  /// Part `index` of its bytes, counted from 0, at most 1 MiB; nothing if there is none.
   std::function<StoreResult<std::optional<std::string>>(const Sha256& blob, std::uint32_t index)> read_part = {};
-  /// Its bytes; nothing if it is not there. Takes long.
+  /// All its bytes; nothing if it does not exist. Slow.
   std::function<StoreResult<std::optional<std::string>>(const Sha256& blob)> read = {};
 };
 

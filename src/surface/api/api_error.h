@@ -10,7 +10,7 @@
 
 namespace berth::api {
 
-/// What went wrong with a request. Keys that do not apply are null in JSON.
+/// The error of a request. Members that do not apply are null in JSON.
 struct ApiError {
   int status = 500;
   std::string code;  ///< a word for programs: "not_found"
@@ -26,13 +26,13 @@ struct ApiError {
 template <class T>
 using ApiResult = tl::expected<T, ApiError>;
 
-/// 503: nothing can be recorded, so nothing may change. `why`: of the store.
+/// 503: nothing can be recorded, so nothing may change. `why`: the failure of the store.
 [[nodiscard]] ApiError read_only_error(const std::string& why);
 
-/// The answer of an error. `request_id` is in the body and in the header X-Request-Id.
+/// The response for an error. `request_id` is in the body and in the header X-Request-Id.
 [[nodiscard]] HttpResponse error_response(const ApiError& error, const std::string& request_id);
 
-/// The error of a request that the server refused by itself.
+/// The error for a request that the HTTP server itself refused.
 [[nodiscard]] ApiError error_of(const HttpRefusal& refusal);
 
 }  // namespace berth::api

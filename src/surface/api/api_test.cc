@@ -23,13 +23,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The demo, some seconds after its beginning.
+/// The demo, some seconds after its start.
 class ApiTest : public ::testing::Test {
  protected:
   void SetUp() override {
     session_ = std::move(*live::Session::make(live::demo_scenario(), {}));
     session_->begin();
-    // The driver is asked while an answer's text is made: then nobody holds the session's lock.
+    // The driver is asked while an answer is formatted: then the session's lock is free.
     const auto driver_status = [this] {
       is_lock_free_ = lock_.users() == 0;
       return DriverStatus{};
@@ -77,7 +77,7 @@ class ApiTest : public ::testing::Test {
     return kinds;
   }
 
-  bool is_lock_free_ = false;  ///< when the driver was asked last
+  bool is_lock_free_ = false;  ///< when the driver was last asked
   edges::FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::optional<Api> api_;
@@ -136,7 +136,7 @@ TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
   const Json node = Json::parse(answer.body);
   EXPECT_EQ(node["status"]["scheduling"], "draining");
   EXPECT_EQ(node["status"]["scheduling_reason"], "repair");
-  // One without slices is drained at once.
+  // A GPU without slices is drained at once.
   for (const Json& gpu : node["status"]["gpus"]) EXPECT_NE(gpu["scheduling"], "open");
   EXPECT_NE(get({"v1", "gpus", "gpu-4"})["status"]["scheduling"], "open");
   advance_to(120);

@@ -31,7 +31,7 @@ ApiError wrong_name(const std::string& wanted, const std::string& found) {
           .found = found};
 }
 
-/// The bytes are those of the path, and stored.
+/// Checks that the bytes have the SHA-256 of the path, and stores them.
 ApiResult<void> store_ahead(const ApiContext& context, const Call& call) {
   const std::string& name = call.parameter(kParameter);
   const auto blob = chain::sha256_of_hex(name);
@@ -50,13 +50,13 @@ live::WriteAnswer stored_answer(const Call& call, bool was_whole) {
   return {.status = was_whole ? 200 : 201, .body = body.close_object().take_line()};
 }
 
-/// A repeat must not have to read the blob.
+/// Predicted, so that a repeat need not read the blob.
 live::WriteAnswer foretell_blob(const ApiContext& context, const Call& call) {
   const auto is_whole = context.blobs.has(*chain::sha256_of_hex(call.parameter(kParameter)));
   return stored_answer(call, is_whole.value_or(false));
 }
 
-/// What `store_ahead` has stored is whole.
+/// Marks what `store_ahead` has stored as complete.
 ApiResult<HttpAnswer> put_blob(const ApiContext& context, const Call& call) {
   const auto was_whole =
       context.blobs.finish(*chain::sha256_of_hex(call.parameter(kParameter)), call.request.body.size());
@@ -68,7 +68,7 @@ ApiResult<HttpAnswer> put_blob(const ApiContext& context, const Call& call) {
 
 ApiError unreadable(const StoreError& error) { return {.status = 500, .code = "internal", .message = error.message}; }
 
-/// The parts behind the first one, which is given: what is wrong with that one is still answered.
+/// Yields `first`, then the parts after it. The caller reads the first part, so that it can still answer an error.
 std::function<std::string()> parts_of(const ApiContext& context, const Sha256& blob, std::string first) {
   return [&context, blob, first = std::move(first), index = std::uint32_t{0}]() mutable {
     if (index++ == 0) return std::exchange(first, {});
@@ -77,7 +77,7 @@ std::function<std::string()> parts_of(const ApiContext& context, const Sha256& b
   };
 }
 
-/// Read as the client takes it: many clients that do not are as many parts in memory, and none delays the writes.
+/// The blob is read at the client's pace: each slow client costs one part in memory, and none delays the writes.
 ApiResult<HttpAnswer> get_blob(const ApiContext& context, const Call& call) {
   constexpr const char* kType = "application/octet-stream";
   const std::string& name = call.parameter(kParameter);

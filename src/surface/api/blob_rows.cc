@@ -9,7 +9,7 @@
 namespace berth::api {
 namespace {
 
-/// Values of a tree take 200 bytes each; a table of CSV has as many rows.
+/// Values of a tree take 200 bytes each; a CSV table may have as many rows.
 constexpr json::Limits kLimits{.text_bytes_max = std::size_t{64} << 20U, .value_count_max = 1'000'000};
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Rows that a service states by reference to a blob.
+/// Rows that a service's spec gives by reference to a blob.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace berth::api {
 
-/// Whether the body may have such references. Without one it says no; some bodies without one count as if they had one.
+/// Whether the body may have such references. May be true for a body without any, never false for one that has them.
 [[nodiscard]] bool may_refer_to_blobs(const HttpRequest& request);
 
 /// Reads blobs as rows: JSON if they begin with `[`, else CSV.
@@ -20,7 +20,7 @@ class BlobRowsReader {
   explicit BlobRowsReader(const BlobStore& blobs) : blobs_(blobs) {}
 
   [[nodiscard]] scenario::FindBlobRows finder();
-  /// Why something that is there cannot be read; absent: nothing failed so.
+  /// Why a blob that exists could not be read; absent if none failed.
   [[nodiscard]] const std::optional<ApiError>& failure() const { return failure_; }
 
  private:

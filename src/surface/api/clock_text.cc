@@ -21,12 +21,12 @@ std::string WorldEpoch::text(Instant at) const {
 
 namespace {
 
-/// Takes a text apart from its beginning on; what does not fit makes it fail for good.
+/// Parses a text from its beginning; after the first mismatch it stays failed.
 class ClockReader {
  public:
   explicit ClockReader(std::string_view text) : text_(text) {}
 
-  /// The number of exactly so many digits.
+  /// The number of exactly `digits` digits.
   int number(std::size_t digits) {
     int value = 0;
     for (std::size_t i = 0; i < digits; ++i) {
@@ -40,7 +40,7 @@ class ClockReader {
     text_.remove_prefix(digits);
     return value;
   }
-  /// Whether one of these is next; it is taken.
+  /// Consumes the next character if it is one of these; whether it was.
   bool takes(std::string_view characters) {
     if (text_.empty() || characters.find(text_.front()) == std::string_view::npos) return false;
     text_.remove_prefix(1);
@@ -68,7 +68,7 @@ int read_fraction(ClockReader& reader) {
   reader.require(digits >= 1);
   int micros = reader.number(std::min(digits, kDigitsMax));
   for (std::size_t i = digits; i < kDigitsMax; ++i) micros *= 10;
-  for (std::size_t i = kDigitsMax; i < digits; ++i) reader.number(1);  // of nanoseconds
+  for (std::size_t i = kDigitsMax; i < digits; ++i) reader.number(1);  // finer than microseconds: dropped
   return micros;
 }
 

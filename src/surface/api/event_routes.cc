@@ -23,7 +23,7 @@ constexpr std::size_t kEventsAtOnce = 200;
 /// The events of one client.
 class EventStream final : public HttpEventSource {
  public:
-  /// Goes on behind the event `after`, or, if there is a gap before it, behind those that are forgotten.
+  /// Continues after the event `after`, or, if events were forgotten since, with the oldest one kept.
   EventStream(const ApiContext& context, std::uint64_t after, bool has_gap)
       : context_(context), after_(after), has_gap_(has_gap) {}
 
@@ -41,7 +41,7 @@ class EventStream final : public HttpEventSource {
 
  private:
   struct Piece {
-    std::optional<std::uint64_t> gap_until;  ///< events before this one are forgotten
+    std::optional<std::uint64_t> gap_until;  ///< events before this one were forgotten
     std::vector<live::LoggedEvent> events;
   };
 
@@ -67,7 +67,7 @@ class EventStream final : public HttpEventSource {
   bool has_gap_;
 };
 
-/// The number of the header Last-Event-ID, if it is there; UINT64_MAX for one that no event has.
+/// The number in the header Last-Event-ID, if present; UINT64_MAX for one that no event has.
 ApiResult<std::optional<std::uint64_t>> last_event_id(const HttpRequest& request) {
   const auto last = find_header(request.headers, "Last-Event-ID");
   if (!last) return std::nullopt;
@@ -85,7 +85,7 @@ ApiResult<std::optional<std::uint64_t>> last_event_id(const HttpRequest& request
   return given ? static_cast<std::uint64_t>(*given) : UINT64_MAX;
 }
 
-/// Where a stream begins.
+/// The start of a stream.
 struct Beginning {
   std::uint64_t after = 0;
   bool has_gap = false;

@@ -1,4 +1,4 @@
-/// GET /v1/events: what happens, as server-sent events.
+/// GET /v1/events: the session's events as server-sent events.
 #pragma once
 
 #include <vector>

@@ -61,7 +61,7 @@ class FaultReader {
     return kKinds[root_.at("kind").choice(words)];
   }
 
-  /// Keys that other kinds have, but for the numbers of read_times and read_seconds.
+  /// Refuses keys of other kinds, except the numbers of read_times and read_seconds.
   void refuse_foreign_keys() const {
     const auto refuse_unless = [&](std::string_view key, bool is_its_own) {
       if (is_its_own || !root_.at(key).is_present()) return;
@@ -128,7 +128,7 @@ class FaultReader {
     return gpus;
   }
 
-  /// A number where it means nothing is ignored, so that one body may have every key.
+  /// A number that the kind does not use is checked and ignored, so that one body may have both keys.
   void read_times() {
     const auto times = root_.at("times");
     std::optional<std::int64_t> count;
@@ -145,7 +145,7 @@ class FaultReader {
     if (is_slow) order_.duration = micros_from_seconds(number);
   }
 
-  /// The profile and start must be a place of each GPU's model.
+  /// The profile and start must be a legal placement on each GPU's model.
   void read_slice() {
     const std::string profile = root_.at("profile").name();
     order_.start = static_cast<int>(root_.at("start").whole({.min = 0, .max = kStartMax}));
@@ -176,13 +176,13 @@ class FaultReader {
   FaultOrder order_;
 };
 
-// ---- faults that wait
+// ---- pending faults
 
 /// A fault without the list of its GPUs.
 struct FaultView {
   std::uint64_t id = 0;
   Instant since;
-  FaultOrder order;  ///< with the first of its GPUs alone
+  FaultOrder order;  ///< with only the first of its GPUs
   std::size_t gpu_count = 0;
   std::size_t gpus_left = 0;
   std::int64_t actions_left = 0;
@@ -244,7 +244,7 @@ ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
   return fault_response(*id);
 }
 
-/// No object shows the number of a fault that waits for nothing, so it must be kept with the order.
+/// No object shows the number of a fault that is not pending, so the answer is kept with the order.
 live::WriteAnswer foretell_fault(const ApiContext& context, const Call& /*call*/) {
   const auto last = context.session.with([](const live::Session& session) { return session.faults().last_id(); });
   const HttpResponse response = fault_response(last + 1);

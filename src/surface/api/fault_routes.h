@@ -1,4 +1,4 @@
-/// /v1/sim/faults: faults of the simulated world, on demand.
+/// /v1/sim/faults: injects faults into the simulated world.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace berth::api {
 /// The order in a body. Error: 422 with the field.
 [[nodiscard]] ApiResult<sim::FaultOrder> read_fault(const yaml::Node& body, const Scenario& scenario);
 
-/// POST: 201 with the fault's id; 409 where slices of others find no room, or too many faults wait. GET: what waits,
-/// oldest first.
+/// POST: 201 with the fault's id; 409 if foreign slices do not fit, or too many faults are pending. GET: the pending
+/// faults, oldest first.
 [[nodiscard]] std::vector<Route> fault_routes();
 
 }  // namespace berth::api

@@ -1,4 +1,4 @@
-// The API of a world of real GPUs: what it says of devices and of the load, and what it refuses.
+// The API of a world of real GPUs: what it reports of devices and load, and what it refuses.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The demo as if its GPUs were real: gpu-0 may be changed, the others are only observed.
+/// The demo as if its GPUs were real: gpu-0 is managed, the others are observed.
 class LocalApi : public ::testing::TestWithParam<bool> {
  protected:
   [[nodiscard]] static bool has_load() { return GetParam(); }

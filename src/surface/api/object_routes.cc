@@ -37,12 +37,12 @@ ApiResult<GpuId> gpu_of_path(const ApiContext& context, const Call& call) {
   return *gpu;
 }
 
-/// The reason of an order about a GPU or node; opening needs none.
+/// The reason given for an order about a GPU or node; optional for opening.
 ApiResult<std::string> order_reason(const HttpRequest& request, GpuScheduling scheduling) {
   return scheduling == GpuScheduling::kOpen ? optional_reason(request) : required_reason(request);
 }
 
-/// The first of these GPUs that is only observed: nobody may open it, or have its slices destroyed.
+/// The first of these GPUs that is observed, not managed: it cannot be opened or drained.
 std::optional<ApiError> find_observed(const ApiContext& context, GpuRange gpus, GpuScheduling scheduling) {
   if (!context.format.devices.is_local() || scheduling == GpuScheduling::kCordoned) return std::nullopt;
   for (std::uint32_t i = 0; i < gpus.count; ++i) {
@@ -128,20 +128,20 @@ ApiResult<HttpAnswer> order_gpu(const ApiContext& context, const Call& call) {
 
 // ---- slices
 
-/// Ascends with the place; at one place a slice that leaves stands behind its successor.
+/// Ascends with the placement; a slice that leaves comes after its successor at the same placement.
 std::string slice_key(const StandingSlice& standing) {
   const Slice& slice = standing.holding.slice;
   return number_key(slice.gpu.index) + number_key(static_cast<std::uint64_t>(slice.start)) +
          number_key(slice.profile.index) + number_key(UINT64_MAX - standing.generation);
 }
 
-/// The slices that stand and those that are lost, as one list in order of their places.
+/// The existing and the lost slices as one list, in order of placement.
 class AllSlices {
  public:
   /// O(lost slices x log slices).
   explicit AllSlices(const live::Session& session)
       : session_(session), lost_(session.lost_slices().all(session.snapshot())) {
-    // Nothing stands on a lost GPU, so that its slices come between those of other GPUs.
+    // A lost GPU has no existing slices, so its lost ones come between those of other GPUs.
     const auto place_of = [](const StandingSlice& standing) { return standing.holding.slice; };
     places_.reserve(lost_.size());
     for (const live::LostSlice* each : lost_) {
@@ -162,7 +162,7 @@ class AllSlices {
 
  private:
   [[nodiscard]] const ChunkedList<StandingSlice>& standing() const { return session_.snapshot().slices; }
-  /// The index of a slice that stands, or a lost one.
+  /// The index of an existing slice, or a lost one.
   [[nodiscard]] std::pair<std::size_t, const live::LostSlice*> at(std::size_t place) const {
     const auto next = static_cast<std::size_t>(std::ranges::lower_bound(places_, place) - places_.begin());
     if (next < places_.size() && places_[next] == place) return {0, lost_[next]};

@@ -5,11 +5,11 @@
 namespace berth::api {
 namespace {
 
-/// FNV-1a of 64 bits, with another beginning for each half.
+/// FNV-1a of 64 bits, with a different initial value for each half.
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
   constexpr std::uint64_t kPrime = 0x100000001b3;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  // The last bytes reach all bits.
+  // Mixes, so that the last bytes affect all bits.
   hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93;
   return hash ^ (hash >> 32);
 }

@@ -26,7 +26,7 @@ std::optional<std::string> text_or_null(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-/// The part of an object's metadata that people set, and its version.
+/// The part of an object's metadata that clients set, and its version.
 struct SetMetadata {
   std::string version = "1";
   live::Labels labels = {};
@@ -46,7 +46,7 @@ void put_head_with(Writer& json, const ObjectFormat& format, const ObjectIdentit
   json.close_object().member("creationTimestamp", format.epoch.text(object.created)).close_object();
 }
 
-/// Of an object that people set.
+/// Adds the head of an object that clients set.
 void put_set_head(Writer& json, const ObjectFormat& format, ObjectIdentity object, const live::ObjectMeta& meta) {
   object.created = meta.created;
   object.number = meta.number;
@@ -95,7 +95,7 @@ Scenario fleet_of(Scenario scenario) {
   return scenario;
 }
 
-// ---- what all have in common
+// ---- common parts
 
 void put_head(Writer& json, const ObjectFormat& format, const ObjectIdentity& object) {
   put_head_with(json, format, object, {});

@@ -1,5 +1,4 @@
-/// The objects of the API as JSON text: apiVersion, kind, metadata, spec, status. They are made of views and take no
-/// lock.
+/// The objects of the API as JSON text: apiVersion, kind, metadata, spec, status. Formatted from views, without a lock.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,7 @@
 
 namespace berth::api {
 
-/// What JSON is made with besides the views.
+/// What the JSON needs in addition to the views.
 struct ObjectFormat {
   Scenario fleet;  ///< without services and layout
   WorldEpoch epoch;
@@ -48,7 +47,7 @@ struct ObjectIdentity {
   Instant created = {};
   std::uint64_t number = 0;  ///< UidParts::number
 };
-/// Adds `apiVersion`, `kind` and `metadata` of an object that nobody sets, whose version is always 1; `spec` and
+/// Adds `apiVersion`, `kind` and `metadata` of an object that clients cannot set, whose version is always 1; `spec` and
 /// `status` follow.
 void put_head(json::Writer& json, const ObjectFormat& format, const ObjectIdentity& object);
 

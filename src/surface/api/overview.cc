@@ -107,7 +107,7 @@ void write_service(Writer& json, const OverviewService& view) {
   json.close_object();
 }
 
-/// GPUs of a local world that must not be changed: one machine has few.
+/// The observed GPUs of a local world. Iterates over all GPUs: one machine has few.
 std::size_t count_observed(const ObjectFormat& format) {
   std::size_t count = 0;
   for (std::uint32_t gpu = 0; gpu < format.fleet.gpu_count(); ++gpu) {

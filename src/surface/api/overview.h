@@ -1,5 +1,5 @@
-/// What the first page shows, in one answer: a part of the fleet, of the services and of the last plan, and new events.
-/// Bounded for a fleet of any size, and of one moment.
+/// The content of the first page in one answer: a part of the fleet, of the services and of the last plan, and new
+/// events. Bounded for a fleet of any size, and consistent: all of it is read at one instant.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ inline constexpr std::size_t kOverviewEvents = 60;
 struct OverviewQuery {
   std::size_t gpus = 0;      ///< the first GPU
   std::size_t services = 0;  ///< the first service, in the order of /v1/services
-  std::uint64_t events = 0;  ///< events after that one; the latest if there are more than kOverviewEvents
+  std::uint64_t events = 0;  ///< events after this sequence number; the latest kOverviewEvents if there are more
 };
 
-/// Error (400): another parameter, a repeated one, or no whole number.
+/// Error (400): an unknown or repeated parameter, or a value that is not a whole number.
 [[nodiscard]] ApiResult<OverviewQuery> parse_overview_query(const HttpRequest& request);
 
-/// What is shown of a GPU's slice.
+/// A GPU's slice as the overview shows it.
 struct OverviewSlice {
   Slice slice;
   live::SliceState state = live::SliceState::kCreating;
@@ -55,7 +55,7 @@ struct OverviewService {
 
 struct OverviewView {
   StatusView status;
-  std::size_t lost = 0;  ///< GPUs, as the next two
+  std::size_t lost = 0;  ///< GPUs, like the next two
   std::size_t cordoned = 0;
   std::size_t draining = 0;
   std::vector<OverviewGpu> gpus;
@@ -66,6 +66,7 @@ struct OverviewView {
   std::uint64_t last_event = 0;
 };
 
+/// Reads the view under the session's lock; `overview_object` formats it without.
 [[nodiscard]] OverviewView view_overview(const live::Session& session, const OverviewQuery& query);
 [[nodiscard]] std::string overview_object(const ApiContext& context, const OverviewView& view);
 

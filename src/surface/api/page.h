@@ -1,5 +1,5 @@
-/// The page of "/": it asks for the key, and then shows GPUs with their slices, services, the last plan and events,
-/// from /v1/overview. It loads nothing else.
+/// The page of "/": it asks for the key, then shows GPUs with their slices, services, the last plan and events from
+/// /v1/overview. It loads nothing else.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// The page of "/", what it reads (GET /v1/overview), the state of the process (GET /v1/status, /healthz, /readyz).
+/// The page of "/", its data (GET /v1/overview), and the state of the process (GET /v1/status, /healthz, /readyz).
 #pragma once
 
 #include <vector>

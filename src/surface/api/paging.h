@@ -22,25 +22,25 @@ namespace berth::api {
 /// Adds these two members to an open object.
 void put_list(json::Writer& json, const std::vector<std::string>& items, const std::string& next);
 
-/// A query with a parameter that is not what was wanted: 400.
+/// 400: a query parameter has a wrong value.
 [[nodiscard]] ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found);
 
-/// Which page of a list a request asks for.
+/// The page of a list that a request asks for.
 struct AskedPage {
-  std::optional<std::string> after;  ///< the key with which the last page ended
+  std::optional<std::string> after;  ///< the last key of the previous page
   std::size_t limit = 100;
 };
 
-/// `others`: parameters that the caller reads itself. The same errors as `find_page`.
+/// `others`: parameters that the caller reads itself. Errors: those of `find_page`.
 [[nodiscard]] ApiResult<AskedPage> parse_page(const HttpRequest& request,
                                               const std::vector<std::string_view>& others = {});
-/// What a page of the list of that path gives for the one behind the item of that key.
+/// The `continue` of a page of the list at `path` whose last item has this key.
 [[nodiscard]] std::string page_token(const std::vector<std::string>& path, const std::string& key);
 
-/// A list, as long as it does not change.
+/// A list, valid until it changes.
 struct ListKeys {
   std::size_t count = 0;
-  /// What an item is known by as long as it stands. Keys ascend with the index, as texts.
+  /// The key of an item, constant during its life. Keys ascend with the index, in text order.
   std::function<std::string(std::size_t)> key;
 };
 
@@ -48,19 +48,19 @@ struct ListKeys {
 struct PageRange {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::string next;  ///< the page behind it; empty: there is none
+  std::string next;  ///< the `continue` of the next page; empty: this is the last
 };
 
-/// The part that a request is about. `limit` is 1 to 500, 100 unless given; `continue` is what the last page of the
-/// same path gave: the page begins behind the item with which that one ended, so a list that changes in between
-/// neither repeats nor leaves out what stands all the time. Unknown and repeated parameters, and a `continue` that no
-/// page of this path gave, are errors (400). O(log(count)).
+/// The part that a request asks for. `limit` is 1 to 500, 100 unless given. `continue` comes from the previous page of
+/// the same path: the page begins after the last item of that one, so that if the list changes in between, no item that
+/// exists throughout is repeated or left out. Unknown and repeated parameters, and a `continue` that no page of this
+/// path returned, are errors (400). O(log(count)).
 [[nodiscard]] ApiResult<PageRange> find_page(const HttpRequest& request, const ListKeys& list);
 
-/// Of the items of a page, as texts: a page ends before the item with which it would have more, but has one at least.
+/// Of the texts of a page's items: a page ends before the item that would exceed this, but has at least one.
 inline constexpr std::size_t kPageBytesMax = std::size_t{8} << 20U;
 
-/// The items of a page by values that own what they hold.
+/// The items of a page, as values that own what they hold.
 template <class View>
 struct Page {
   std::vector<std::string> path;  ///< of the request
@@ -69,7 +69,7 @@ struct Page {
   std::string next;
 };
 
-/// Reads a page of a list; `view_of` reads the item of an index.
+/// Reads a page of a list; `view_of` reads the item at an index. Errors: those of `find_page`.
 template <class ViewOf>
 [[nodiscard]] auto read_page(const HttpRequest& request, const ListKeys& list, const ViewOf& view_of)
     -> ApiResult<Page<std::invoke_result_t<ViewOf, std::size_t>>> {
@@ -86,7 +86,7 @@ template <class ViewOf>
   return page;
 }
 
-/// The answer of a page; `object_of` makes the JSON of an item. It ends earlier where its items are long, see
+/// The response for a page; `object_of` formats an item as JSON. The page ends earlier if its items are long, see
 /// kPageBytesMax.
 template <class View, class ObjectOf>
 [[nodiscard]] ApiResult<HttpAnswer> page_response(const ApiResult<Page<View>>& page, const ObjectOf& object_of) {
@@ -105,7 +105,7 @@ template <class View, class ObjectOf>
   return json_response(200, list_object(items, page->next));
 }
 
-/// A key that ascends with the number.
+/// A key whose text order is that of the numbers.
 [[nodiscard]] std::string number_key(std::uint64_t number);
 
 /// An error (400) if the request has a query.

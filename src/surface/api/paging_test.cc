@@ -53,7 +53,7 @@ TEST(Paging, PagesAreTheWholeList) {
 TEST(Paging, AListThatChangesNeitherRepeatsNorLeavesOutWhatStands) {
   const PageRead first = page_of(ask({"a", "c", "e", "g"}, {{"limit", "2"}}));
   EXPECT_EQ(first.items, (Strings{"a", "c"}));
-  // "c", with which the page ended, is gone, and others came before and behind it.
+  // "c", the last item of the page, is gone, and others were added before and after it.
   const PageRead second = page_of(ask({"a", "b", "d", "e", "g"}, {{"limit", "2"}, {"continue", *first.next}}));
   EXPECT_EQ(second.items, (Strings{"d", "e"}));
   const PageRead third = page_of(ask({"g"}, {{"continue", *second.next}}));
@@ -62,7 +62,7 @@ TEST(Paging, AListThatChangesNeitherRepeatsNorLeavesOutWhatStands) {
 }
 
 TEST(Paging, APageOfLongItemsEndsEarlierButHasOne) {
-  // An item is a text of its own length, in parts of what a page may have; JSON has any number of spaces between.
+  // "a 0.6" is an item of 0.6 of the size limit of a page, padded with spaces, which JSON allows.
   const Strings list{"a 0.6", "b 0.3", "c 0.2", "d 1.5", "e 0.9", "f 0.05"};
   const auto text_of = [](const std::string& item) {
     const auto bytes = static_cast<std::size_t>(std::stod(item.substr(2)) * kPageBytesMax);

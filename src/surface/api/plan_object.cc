@@ -39,7 +39,7 @@ std::string_view word(live::ActionPhase phase) {
   return "";
 }
 
-/// Writes the parts of one plan.
+/// Writes the members of one plan.
 class PlanWriter {
  public:
   PlanWriter(Writer& json, const ObjectFormat& format, const live::PlanStatus& status)
@@ -51,7 +51,7 @@ class PlanWriter {
     json_.close_list();
   }
 
-  /// Without the changes that are in the plan.
+  /// Leaves out the changes that are part of this plan.
   void put_ahead() {
     json_.open_list("ahead");
     for (const ChangeAhead& change : plan_.ahead) {
@@ -78,7 +78,7 @@ class PlanWriter {
     json_.member("message", text_or_nothing(status_.actions->message(index))).close_object();
   }
 
-  /// What must still exist on the GPU, and be the same service, when the action begins.
+  /// The slices and services that must be unchanged on the GPU when the action begins.
   void put_preconditions(GpuId gpu) {
     const auto fact = std::ranges::lower_bound(plan_.facts, gpu, {}, &GpuFact::gpu);
     const bool is_known = fact != plan_.facts.end() && fact->gpu == gpu;
@@ -121,7 +121,7 @@ class PlanWriter {
   const Plan& plan_;
 };
 
-/// How far the plan may be from the best one, as a share of the bound.
+/// The gap between the plan and the best one, at most, as a share of the bound.
 std::optional<double> gap_of(const Plan& plan) {
   if (!plan.objective || !plan.bound || *plan.bound == 0) return std::nullopt;
   return (*plan.bound - *plan.objective) / std::abs(*plan.bound);

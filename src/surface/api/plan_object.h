@@ -1,4 +1,4 @@
-/// A plan as JSON: what it decided, and what became of it and of each of its actions (docs/how_to/approval.md).
+/// A plan as JSON: its decisions, its phase and the state of each of its actions (docs/how_to/approval.md).
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace berth::api {
 /// With the first `actions_max` of its actions.
 [[nodiscard]] std::string plan_object(const ObjectFormat& format, const live::PlanStatus& plan,
                                       std::size_t actions_max = SIZE_MAX);
-/// Adds its members to an open object.
+/// Adds the members of a plan to an open object.
 void put_plan(json::Writer& json, const ObjectFormat& format, const live::PlanStatus& plan, std::size_t actions_max);
-/// "awaiting_approval".
+/// Such as "awaiting_approval".
 [[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
 
 }  // namespace berth::api

@@ -84,7 +84,7 @@ ApiResult<HttpAnswer> get_plan(const ApiContext& context, const Call& call) {
   return tl::unexpected(ApiError{.status = 404, .code = "no_plan", .message = "no plan was made yet"});
 }
 
-/// 200 with the plan, 409 where it does not wait or its facts no longer hold.
+/// 200 with the plan, 409 if it does not await approval or its facts no longer hold.
 ApiResult<HttpAnswer> approve_plan(const ApiContext& context, const Call& call) {
   auto reason = optional_reason(call.request);
   if (!reason) return tl::unexpected(reason.error());
@@ -103,7 +103,7 @@ ApiResult<HttpAnswer> approve_plan(const ApiContext& context, const Call& call) 
   return json_response(200, plan_object(context.format, *status));
 }
 
-/// Its approval is recorded: the plan acts, or what it stood on had changed.
+/// The approval is recorded: either the plan took effect, or the facts that it relied on had changed.
 ApiResult<HttpAnswer> answer_begun_approval(const ApiContext& context, const Call& call) {
   const auto status = context.session.with([&](const live::Session& session) -> ApiResult<live::PlanStatus> {
     const live::PlanStatus* plan = find_plan(session, call.parameter("id"));

@@ -39,7 +39,7 @@ struct PlanAnswer {
   [[nodiscard]] std::string field() const { return body["error"]["field"].is_null() ? "" : body["error"]["field"]; }
 };
 
-/// Where a later answer goes.
+/// Receives a later answer.
 class PlanReply : public HttpLateReply {
  public:
   explicit PlanReply(std::optional<HttpResponse>& response) : response_(response) {}
@@ -87,7 +87,7 @@ class ApprovalApi : public ::testing::Test {
     return {.status = response.status, .body = Json::parse(response.body)};
   }
 
-  /// The answer to a repeat of an approval that was recorded, and not answered.
+  /// The answer to a repeat of an approval that was recorded but not answered.
   PlanAnswer repeat_approval(const std::string& plan) {
     const auto repeat = [](const live::Write& write) {
       write.key->repeat(
@@ -239,7 +239,7 @@ TEST_F(ApprovalApi, APlanSaysWhatItStandsOn) {
   const Json drain = call("GET", {"plans", propose()}).body["spec"];
   EXPECT_GT(drain["base_version"], first["base_version"]);
   ASSERT_EQ(drain["actions"].size(), 1U);
-  // It was created by action 1 of its GPU, and given to the service by action 2.
+  // Action 1 of its GPU created it, and action 2 assigned it to the service.
   EXPECT_EQ(drain["actions"][0]["preconditions"], (Json{{"slices", {{"3g.40gb-0", 2}}}, {"services", Json::object()}}));
 }
 

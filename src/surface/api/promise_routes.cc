@@ -21,7 +21,7 @@ struct PromiseView {
   bool is_open = false;  ///< its window is not over
 };
 
-/// A page of changes, and sums over more than it.
+/// A page of changes, and sums over the last hour, the last day and the changes that count.
 struct PromisesView {
   Page<PromiseView> page;
   live::PromiseSums hour;
@@ -60,7 +60,7 @@ ApiResult<PromisesView> read_promises(const live::Session& session, const HttpRe
                       .counted = book.counted(session.now())};
 }
 
-/// Null where nothing was promised.
+/// Null if nothing was promised.
 std::optional<double> share_of(double part, double promised) {
   return promised > 0 ? std::optional(part / promised) : std::nullopt;
 }
@@ -89,7 +89,7 @@ std::string promise_json(const ObjectFormat& format, const PromiseView& view) {
   return json.close_object().take();
 }
 
-/// The list, with the sums beside its items.
+/// The list, with the sums next to its items.
 ApiResult<HttpAnswer> list_promises(const ApiContext& context, const Call& call) {
   const auto view = context.session.with(
       [&](const live::Session& session) -> ApiResult<PromisesView> { return read_promises(session, call.request); });

@@ -1,4 +1,4 @@
-/// What the changes of plans promised and what came of it: /v1/promises.
+/// /v1/promises: what the changes of plans promised and achieved.
 #pragma once
 
 #include <vector>

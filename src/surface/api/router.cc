@@ -23,7 +23,7 @@ std::vector<std::string> segments_of(std::string_view path) {
 
 bool is_parameter(std::string_view segment) { return segment.starts_with('{'); }
 
-/// The parameters if the path is one of the route's.
+/// The parameters, if the path matches the route.
 std::optional<Parameters> match(const std::vector<std::string>& route, const std::vector<std::string>& path) {
   if (route.size() != path.size()) return std::nullopt;
   Parameters parameters;

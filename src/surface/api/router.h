@@ -1,4 +1,4 @@
-/// From method and path to what answers: one table of routes.
+/// From method and path to the handler: one table of routes.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ struct ServiceCall;
 
 /// Answers a request.
 using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
-/// The answer of a write that succeeds, where it is known before: no other write comes in between.
+/// Predicts the answer of a write, given that it succeeds; no other write is carried out in between.
 using Foretell = live::WriteAnswer (*)(const ApiContext&, const Call&);
-/// What of a write takes long: done before it has its turn, without any lock. An error is its answer.
+/// The slow part of a write: done before its turn, without any lock. An error becomes its answer.
 using Ahead = ApiResult<void> (*)(const ApiContext&, const Call&);
 /// Reads a write that is carried out together with others.
 using Prepare = ApiResult<ServiceCall> (*)(const ApiContext&, const Call&);
@@ -45,13 +45,13 @@ struct Route {
   int success_status = 200;
   Prepare prepare = nullptr;  ///< of a write about a service
   Foretell foretell = nullptr;
-  /// Answers a write that was carried out before its answer could be kept. Absent: as the object of the path is read.
+  /// Answers a repeat of a write whose order was recorded, but not its answer. Absent: the object of the path is read.
   Answer answer_begun = nullptr;
   Ahead ahead = nullptr;
-  std::size_t body_bytes_max = 0;  ///< 0: as everywhere
+  std::size_t body_bytes_max = 0;  ///< 0: the server's limit
 };
 
-/// What a request leads to.
+/// The route of a request, and the values of its parameters.
 struct Routed {
   const Route* route = nullptr;
   std::map<std::string, std::string, std::less<>> parameters;
@@ -61,7 +61,7 @@ class Router {
  public:
   explicit Router(std::vector<Route> routes);
 
-  /// The route of a request; 404 if no route has the path, 405 with the methods that it has if none has the method.
+  /// The route of a request; 404 if no route has the path, 405 with the allowed methods if none has the method.
   /// O(routes).
   [[nodiscard]] ApiResult<Routed> find(const HttpRequest& request) const;
 

@@ -23,16 +23,16 @@ namespace {
 
 using json::Writer;
 
-/// The words of a query; what they are about is known to the session.
+/// The parsed query, not yet resolved against the session.
 struct AskedSeries {
   std::optional<live::ServiceName> service;
   AskedTimes times;
   std::int64_t step = live::kSeriesMinute;
   std::size_t limit = 0;
-  std::optional<std::int64_t> after;  ///< the second where the last page ended
+  std::optional<std::int64_t> after;  ///< the last second of the previous page
 };
 
-// ---- what is asked for
+// ---- the request
 
 std::optional<std::string> find_parameter(const HttpRequest& request, std::string_view name) {
   const auto found = std::ranges::find(request.query, name, &HttpField::name);
@@ -68,7 +68,7 @@ ApiResult<AskedSeries> parse_series(const ApiContext& context, const HttpRequest
   return asked;
 }
 
-/// In seconds and numbers. Error: there is no such service.
+/// Resolves names and times to ids and seconds. Error: there is no such service.
 ApiResult<live::AskedPoints> points_of(const live::Session& session, const AskedSeries& asked) {
   live::AskedPoints points{
       .from = asked.times.from.value_or(Instant()).second(), .to = session.now().second() + 1, .step = asked.step};
@@ -86,7 +86,7 @@ ApiResult<live::AskedPoints> points_of(const live::Session& session, const Asked
   return points;
 }
 
-/// At most one more than the page has.
+/// At most one point more than fits the page.
 ApiResult<std::vector<live::SeriesPoint>> read_series(const ApiContext& context, const live::AskedPoints& asked,
                                                       std::size_t limit) {
   std::vector<live::SeriesPoint> points;
@@ -104,7 +104,7 @@ ApiResult<std::vector<live::SeriesPoint>> read_series(const ApiContext& context,
       .status = 503, .code = "series_unavailable", .message = "series cannot be read: " + read.error().message});
 }
 
-// ---- what is shown
+// ---- the answer
 
 std::optional<double> percentile_ms(const LatencyBuckets& latencies, int percent) {
   constexpr double kMicrosPerMs = 1000;
@@ -112,7 +112,7 @@ std::optional<double> percentile_ms(const LatencyBuckets& latencies, int percent
   return us ? std::optional(*us / kMicrosPerMs) : std::nullopt;
 }
 
-/// What all points have. Absent figures: nothing is known.
+/// The members that all points have. Absent figures are unknown.
 void put_counts(Writer& json, const std::optional<ServiceFigures>& known) {
   constexpr double kMicrosPerUnit = 1e6;
   if (!known) {
@@ -148,7 +148,7 @@ std::string point_object(const ObjectFormat& format, const live::SeriesPoint& po
   Writer json;
   json.open_object().member("from", format.epoch.text(Instant::at_second(point.from)));
   json.member("to", format.epoch.text(Instant::at_second(point.to)));
-  // A simulated fleet without services gets no requests. What real GPUs do is only known while the load is simulated.
+  // A simulated fleet without services gets no requests. What real GPUs do is known only while the load is simulated.
   const bool is_known = point.figures || !format.devices.is_local();
   const ServiceFigures figures = point.figures.value_or(ServiceFigures{.seconds = 0});
   put_counts(json, is_known ? std::optional(figures) : std::nullopt);

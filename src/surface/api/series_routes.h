@@ -1,4 +1,4 @@
-/// What services and the fleet brought second by second: the past of the figures of the last minute.
+/// The figures of services and of the fleet, second by second: the history of those of the last minute.
 #pragma once
 
 #include <vector>

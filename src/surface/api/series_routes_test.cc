@@ -54,7 +54,7 @@ class SeriesApi : public ::testing::Test {
     }
   }
 
-  /// As edges::SeriesQueue does.
+  /// Stores a second as edges::SeriesQueue does.
   void keep(SeriesSpan second) {
     SeriesBatch batch;
     if (auto total = total_of(second)) second.services.push_back(std::move(*total));

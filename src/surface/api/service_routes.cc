@@ -33,7 +33,7 @@ constexpr std::size_t kNameBytesMax = 63;
 constexpr std::size_t kLabelBytesMax = 253;
 constexpr std::size_t kLabelsMax = 256;
 
-/// What a body says about the object besides its spec.
+/// What a body says about the object, apart from its spec.
 struct Envelope {
   live::Labels labels;
   std::optional<std::string> version;
@@ -56,7 +56,7 @@ ApiError not_a_label(const std::string& field, const std::string& found) {
           .found = found};
 }
 
-/// A text that, where it is written, must be this one.
+/// Checks a text that, if present, must be this one.
 void check_text(const yaml::Value& value, const std::string& wanted) {
   if (!value.is_present() || value.has_failed()) return;
   const std::string found = value.text("the text " + wanted);
@@ -65,7 +65,7 @@ void check_text(const yaml::Value& value, const std::string& wanted) {
 
 constexpr std::string_view kWantedVersion = "a version as it was read: a text of digits that does not begin with 0";
 
-/// A version as the server writes it; which one is stored is another question.
+/// Whether the text has the form of a version; it need not be the stored one.
 bool is_version_text(std::string_view version) {
   constexpr std::size_t kDigitsMax = 20;
   const bool has_digits_only = std::ranges::all_of(version, [](char c) { return c >= '0' && c <= '9'; });
@@ -78,7 +78,7 @@ std::string read_version(const yaml::Value& value) {
   return version;
 }
 
-/// `?resourceVersion=` of a DELETE, if it is there.
+/// `?resourceVersion=` of a DELETE, if present.
 ApiResult<std::optional<std::string>> version_of_query(const HttpRequest& request) {
   std::optional<std::string> version;
   for (const HttpField& field : request.query) {
@@ -91,7 +91,7 @@ ApiResult<std::optional<std::string>> version_of_query(const HttpRequest& reques
   return version;
 }
 
-/// apiVersion, kind and metadata; what the server sets itself may be sent back, and is not read.
+/// Reads apiVersion, kind and metadata. Members that the server sets may be sent back and are ignored.
 Envelope read_envelope(const yaml::Value& root, const std::string& kind, const std::string& tenant,
                        const std::string& name) {
   root.check_keys({"apiVersion", "kind", "metadata", "spec", "status"});
@@ -174,7 +174,7 @@ std::vector<Pin> pins_of_others(const live::Session& session, const live::Servic
   return pins;
 }
 
-/// Why no plan could keep the constraints of this service together with those that are there.
+/// Why no plan could meet the constraints of this service together with the existing ones.
 std::optional<ApiError> find_conflict_with(const live::Session& session, const Scenario& fleet,
                                            const live::ServiceName& name, ServiceSpec spec) {
   if (spec.pins.empty()) return std::nullopt;
@@ -223,7 +223,7 @@ ApiResult<HttpAnswer> list_tenants(const ApiContext& context, const Call& call) 
   return page_response(page, [&](const TenantView& tenant) { return tenant_object(context.format, tenant); });
 }
 
-/// The tenant as it is now, if it is there.
+/// The tenant as it is now, if it exists.
 std::optional<TenantView> find_tenant(const live::Session& session, const std::string& name) {
   const auto known = session.catalog().tenants.find(name);
   if (known == session.catalog().tenants.end()) return std::nullopt;
@@ -237,7 +237,7 @@ ApiResult<HttpAnswer> get_tenant(const ApiContext& context, const Call& call) {
   return json_response(200, tenant_object(context.format, *view));
 }
 
-/// What a PUT stored.
+/// The result of a PUT.
 template <class View>
 struct Stored {
   live::SetResult result = live::SetResult::kUnchanged;
@@ -282,7 +282,7 @@ ApiResult<HttpAnswer> delete_tenant(const ApiContext& context, const Call& call)
 
 using KnownService = std::map<live::ServiceName, live::ServiceEntry>::const_iterator;
 
-/// Those of a tenant, or all if `tenant` is empty.
+/// The services of a tenant, or all if `tenant` is empty.
 std::vector<KnownService> services_of(const live::Catalog& catalog, const std::string& tenant) {
   std::vector<KnownService> services;
   auto it = catalog.services.lower_bound({.tenant = tenant, .name = ""});
@@ -310,16 +310,16 @@ ApiResult<HttpAnswer> list_services_of_tenant(const ApiContext& context, const C
   return page_of_services(context, call, call.parameter("t"));
 }
 
-/// The service as it is now, if it is there.
+/// The service as it is now, if it exists.
 std::optional<ServiceView> find_service(const live::Session& session, const live::ServiceName& name) {
   const auto known = session.catalog().services.find(name);
   if (known == session.catalog().services.end()) return std::nullopt;
   return view_service(session, known->second);
 }
 
-/// To write back what was read is no change: where a client, whose numbers are doubles, reads the same, the spec
-/// becomes what is stored, or its arrivals do, which a file may state more exactly than a client can. Returns its JSON
-/// then.
+/// Writing back what was read is not a change. A client's numbers are doubles, and a file may have given the stored
+/// ones more exactly: if the given spec, or its arrivals, equal the stored ones as doubles, the stored ones are kept in
+/// `object`. Returns the JSON of the resulting spec.
 std::string keep_what_reads_the_same(const ApiContext& context, const live::ServiceName& name,
                                      scenario::ServiceObject& object) {
   const Scenario& fleet = context.format.fleet;
@@ -353,26 +353,26 @@ ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
       ApiError{.status = 404, .code = "not_found", .message = fmt::format("there is no service {}", full_name(name))});
 }
 
-/// A PUT of a service on its way.
+/// A PUT of a service in progress.
 struct PutService {
   live::ServiceName name;
   Envelope envelope;
   scenario::ServiceObject object;
   std::shared_ptr<const std::string> spec_text;  ///< as JSON: made once, on the thread of its client
   std::optional<ApiResult<live::SetResult>> result;
-  std::optional<ServiceView> view;  ///< as it is answered
+  std::optional<ServiceView> view;  ///< what the answer shows
 
   [[nodiscard]] ApiError refused(const live::ObjectRefusal& refusal) const {
     return refusal_error(refusal, "service", full_name(name), envelope.version);
   }
-  /// How it will look where its order changes nothing but what people set: its state does not change with it. Where it
-  /// has no order, it is answered as it is now: what comes behind it in the batch may change or remove it.
+  /// Predicts the view if the order changes only what clients set, not the state of the service. If there is no order,
+  /// the view is the present one, because later orders of the batch may change or remove the service.
   void foresee(const live::Session& session, const live::OrderBatch& batch) {
     if (*result && **result == live::SetResult::kUnchanged) view = find_service(session, name);
     const auto* stored = batch.empty() ? nullptr : std::get_if<live::ServiceStored>(&batch.entries().back().what);
     if (stored != nullptr && stored->name == name && !stored->set) view = view_service(session, stored->entry);
   }
-  /// Checks it, and adds the order to the batch.
+  /// Checks the PUT, and adds its order to the batch.
   ApiResult<live::SetResult> join(const live::Session& session, const ApiContext& context,
                                   live::OrderBatch& batch) const {
     const bool is_known = session.catalog().services.contains(name);
@@ -385,7 +385,7 @@ struct PutService {
     if (!added) return tl::unexpected(refused(added.error()));
     return *added;
   }
-  /// A blob that was not of use for a day may have been removed since it was read.
+  /// A blob that was unused for a day may have been removed since it was read.
   [[nodiscard]] std::optional<ApiError> find_blob_gone(const ApiContext& context) const {
     for (const auto& [path, blob] : object.blobs) {
       const auto is_there = context.blobs.has(*chain::sha256_of_hex(blob));
@@ -412,7 +412,7 @@ ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call
   const yaml::Value root(*body, report);
   put->envelope = read_envelope(root, "GpuService", put->name.tenant, put->name.name);
   if (!report.has_failed()) {
-    // Pins that change in between are judged again below.
+    // Pins that change in between are checked again in `join`.
     const auto pins =
         context.session.with([&](const live::Session& session) { return pins_of_others(session, put->name); });
     BlobRowsReader blobs(context.blobs);
@@ -452,7 +452,7 @@ ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
   return carry_out_now(context, *prepared);
 }
 
-/// A DELETE of a service on its way.
+/// A DELETE of a service in progress.
 struct DeleteService {
   live::ServiceName name;
   std::optional<std::string> version;

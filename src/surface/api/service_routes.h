@@ -1,4 +1,4 @@
-/// Tenants and services over the API: read, set and remove them.
+/// Reads, sets and removes tenants and services over the API.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace berth::api {
 
-/// PUT: 201 for a new object, 200 for one that is replaced, or left as it is; DELETE: 200 with the object as it was.
-/// Nothing changes on an error.
+/// PUT: 201 for a new object, 200 for one that is replaced or unchanged; DELETE: 200 with the deleted object. Nothing
+/// changes on an error.
 [[nodiscard]] std::vector<Route> service_routes();
 
 }  // namespace berth::api

@@ -96,7 +96,7 @@ TEST_F(ServiceApi, AServiceIsSetServesAndIsGone) {
   EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"spec":{}})").status, 200);
   const ServiceAnswer created = call("PUT", {"tenants", "t", "services", "a"}, service(100));
   EXPECT_EQ(created.status, 201);
-  EXPECT_NE(created.body["status"]["phase"], "Running");  // it needs slices, which take their time
+  EXPECT_NE(created.body["status"]["phase"], "Running");  // it needs slices, which take time to create
   run_for(30);
   ServiceAnswer running = call("GET", {"tenants", "t", "services", "a"});
   EXPECT_EQ(running.body["status"]["phase"], "Running");

@@ -1,4 +1,4 @@
-/// The session as the handlers of requests reach it: under its lock, for as short a time as possible.
+/// The handlers' access to the session: under its lock, for as short a time as possible.
 #pragma once
 
 #include <mutex>
@@ -15,11 +15,11 @@ namespace berth::api {
 
 class SessionAccess {
  public:
-  /// Both are borrowed. Whoever drives the session holds the lock, too.
+  /// Both are borrowed. The driver of the session must hold the lock, too.
   SessionAccess(live::Session& session, edges::FairMutex& lock) : session_(session), lock_(lock) {}
 
-  /// Calls `function` with the session, to read or to change it, and returns what it returns: a value that owns all
-  /// that it holds. Texts are made of it afterwards, while the engine goes on.
+  /// Calls `function` with the session, to read or change it, and returns its result: a value that owns all that it
+  /// holds, so that it can be formatted afterwards, while the engine continues.
   template <class Function>
   auto with(Function&& function) const {
     using Value = std::invoke_result_t<Function, live::Session&>;
@@ -30,7 +30,7 @@ class SessionAccess {
   }
 
  private:
-  /// What is read is up to date then.
+  /// Brings the session up to date before it is read.
   void refresh() const;
 
   live::Session& session_;

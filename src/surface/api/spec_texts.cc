@@ -41,7 +41,7 @@ void SpecTexts::note(const std::shared_ptr<const ServiceSpec>& spec, const RowsB
 }
 
 void SpecTexts::make_room(std::size_t bytes) {
-  constexpr std::size_t kShare = 2;  // so that it is not looked for again soon
+  constexpr std::size_t kShare = 2;  // leaves space, so that this does not run again soon
   std::erase_if(known_, [&](const auto& entry) {
     if (!entry.second.spec.expired()) return false;
     bytes_ -= entry.second.text->size();

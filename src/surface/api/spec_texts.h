@@ -1,4 +1,4 @@
-/// The specs of services as JSON texts: what is asked for again and again is made once.
+/// A cache of the specs of services as JSON texts.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@
 
 namespace berth::api {
 
-/// Any thread. Memory: at most kBytesMax of texts.
+/// Thread-safe. Memory: at most kBytesMax of texts.
 class SpecTexts {
  public:
   static constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
 
-  /// scenario::service_spec_json of a spec that is stored.
+  /// scenario::service_spec_json of a stored spec.
   [[nodiscard]] std::shared_ptr<const std::string> text_of(const std::shared_ptr<const ServiceSpec>& spec,
                                                            const RowsBlobs& blobs, const Scenario& fleet);
-  /// The text of a spec was made elsewhere. One that is too long is not kept.
+  /// Records the text of a spec, made by the caller. One that is too long is not kept.
   void note(const std::shared_ptr<const ServiceSpec>& spec, const RowsBlobs& blobs,
             std::shared_ptr<const std::string> text);
 
  private:
   struct Known {
-    std::weak_ptr<const ServiceSpec> spec;  ///< expired: another one may have its address
+    std::weak_ptr<const ServiceSpec> spec;  ///< if expired, another spec may have its address
     RowsBlobs blobs;
     std::shared_ptr<const std::string> text;
   };
   [[nodiscard]] std::shared_ptr<const std::string> find(const std::shared_ptr<const ServiceSpec>& spec,
                                                         const RowsBlobs& blobs);
-  /// Removes those of specs that are gone; all, if that is not enough.
+  /// Removes the texts of specs that no longer exist; all texts, if that is not enough.
   void make_room(std::size_t bytes);
 
   std::mutex lock_;

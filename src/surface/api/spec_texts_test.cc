@@ -44,7 +44,7 @@ TEST_F(SpecTextsTest, OtherReferencesToTablesAreAnotherText) {
 
 TEST_F(SpecTextsTest, ASpecAtTheAddressOfOneThatIsGoneHasItsOwnText) {
   for (int i = 1; i < 2000; ++i) {
-    const auto spec = spec_of("a", i);  // most get the memory of the one before
+    const auto spec = spec_of("a", i);  // most reuse the address of the previous one
     ASSERT_EQ(text_of(spec), scenario::service_spec_json(*spec, fleet_, {})) << i;
   }
 }

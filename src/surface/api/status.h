@@ -11,7 +11,7 @@
 
 namespace berth::api {
 
-/// What the status says of the session.
+/// The part of the status that is read from the session.
 struct StatusView {
   Instant now;
   std::optional<PlanningPause> pause;
@@ -20,6 +20,7 @@ struct StatusView {
   std::string no_changes = {};  ///< the windows without changes in force, in words; empty: none
 };
 
+/// Reads the view under the session's lock; `status_object` formats it without.
 [[nodiscard]] StatusView view_status(const live::Session& session);
 [[nodiscard]] std::string status_object(const ApiContext& context, const StatusView& view);
 

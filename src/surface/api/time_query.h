@@ -15,7 +15,7 @@ struct AskedTimes {
   std::optional<Instant> to;
 };
 
-/// Errors (400): one that is no time of RFC 3339; `from` that is not before `to`.
+/// Errors (400): a value that is not a time of RFC 3339; `from` not before `to`.
 [[nodiscard]] ApiResult<AskedTimes> parse_times(const WorldEpoch& epoch, const HttpRequest& request);
 
 }  // namespace berth::api

@@ -21,21 +21,21 @@
 namespace berth::api {
 namespace {
 
-/// An interval of which nothing is cut yet.
+/// A whole interval, not yet clipped to the query.
 struct UsageView {
   UsageKey key;
-  std::int64_t to_us = 0;                              ///< INT64_MAX: it goes on
-  std::optional<live::OpenUsage> what = std::nullopt;  ///< that goes on
-  std::string body;                                    ///< of what is over
+  std::int64_t to_us = 0;                              ///< INT64_MAX: it continues
+  std::optional<live::OpenUsage> what = std::nullopt;  ///< if it continues
+  std::string body;                                    ///< if it has ended
 };
 
 UsageView view_of(UsageRow row) { return {.key = row.key, .to_us = row.to_us, .body = std::move(row.body)}; }
 
-/// Where the page before ended.
+/// The end of the previous page.
 struct PageEnd {
   UsageKey after;
-  /// When the first page was read, in microseconds of the world: all pages show usage as of then, so that what changes
-  /// in between neither is there twice nor leaves a gap.
+  /// The time when the first page was read, in microseconds of the world. All pages show usage as of then, so that
+  /// changes in between cause neither duplicates nor gaps.
   std::int64_t as_of_us = 0;
 };
 
@@ -51,7 +51,7 @@ std::string token_text(const PageEnd& end) {
   return fmt::format("{} {} {} {}", end.after.gpu, end.after.start, end.after.from_us, end.as_of_us);
 }
 
-/// The next number of a text, with the space behind it.
+/// Consumes the next number of a text and the space after it.
 template <class Number>
 Number take_number(std::string_view& text) {
   Number number = 0;
@@ -60,7 +60,8 @@ Number take_number(std::string_view& text) {
   return number;
 }
 
-/// Of a text of `token_text`; nothing for others: anybody can make a token, and earlier servers gave no instant.
+/// The inverse of `token_text`; nothing for any other text: clients can forge tokens, and those of earlier servers had
+/// no instant.
 std::optional<PageEnd> page_end_of(const std::string& text) {
   std::string_view rest = text;
   PageEnd end;
@@ -71,7 +72,7 @@ std::optional<PageEnd> page_end_of(const std::string& text) {
   return token_text(end) == text ? std::optional(end) : std::nullopt;
 }
 
-// ---- what is asked for
+// ---- the request
 
 ApiResult<AskedUsage> parse_usage(const ApiContext& context, const HttpRequest& request) {
   const auto page = parse_page(request, {"from", "to"});
@@ -87,9 +88,9 @@ ApiResult<AskedUsage> parse_usage(const ApiContext& context, const HttpRequest& 
   return asked;
 }
 
-// ---- what is read
+// ---- reading
 
-/// Whether a page has an interval of that key and end, as of an instant.
+/// Whether the page may contain the interval with this key and end, as of an instant.
 bool is_asked(const AskedUsage& asked, std::int64_t as_of_us, const UsageKey& key, std::int64_t to_us) {
   return key.from_us < std::min(asked.span.to_us, as_of_us) && std::min(to_us, as_of_us) > asked.span.from_us &&
          (!asked.last || key > asked.last->after);
@@ -98,13 +99,13 @@ bool is_asked(const AskedUsage& asked, std::int64_t as_of_us, const UsageKey& ke
 /// Usage as of an instant.
 struct UsagePage {
   std::int64_t as_of_us = 0;  ///< microseconds of the world
-  /// What ends then or later went on. Of a later page what ended at that very instant counts: the first page was read
-  /// before that, as far as can be known.
+  /// Intervals that end at this time or later were open. On later pages this includes those that ended at the instant
+  /// itself: as far as is known, the first page was read before they ended.
   std::int64_t open_us = 0;
   std::vector<UsageView> views;
 };
 
-/// The usage that goes on, as far as it is asked for: at least one more than the page has, if there are so many.
+/// Adds the open usage that matches the query: at least one interval more than fits the page, if there are so many.
 void add_open_usage(const live::Session& session, const AskedUsage& asked, UsagePage& found) {
   const auto& open = session.usage().open();
   for (std::uint32_t gpu = asked.last ? asked.last->after.gpu : 0;
@@ -117,7 +118,7 @@ void add_open_usage(const live::Session& session, const AskedUsage& asked, Usage
   }
 }
 
-/// What the store does not have.
+/// The usage that is not in the store.
 UsagePage usage_in_memory(const ApiContext& context, const live::Session& session, const AskedUsage& asked) {
   const std::int64_t now_us = session.now().micros();
   UsagePage found{.as_of_us = now_us, .open_us = now_us + 1, .views = {}};
@@ -130,8 +131,8 @@ UsagePage usage_in_memory(const ApiContext& context, const live::Session& sessio
   return found;
 }
 
-/// At most one more than the page has, by key. What went on as of the page's instant may be over and stored by now, and
-/// what began later is left out.
+/// At most one interval more than fits the page, by key. An interval that was open at the page's instant may have ended
+/// and been stored since; intervals that began later are left out.
 ApiResult<UsagePage> read_usage(const ApiContext& context, const AskedUsage& asked) {
   UsagePage found =
       context.session.with([&](const live::Session& session) { return usage_in_memory(context, session, asked); });
@@ -153,10 +154,10 @@ ApiResult<UsagePage> read_usage(const ApiContext& context, const AskedUsage& ask
   return found;
 }
 
-// ---- what is shown
+// ---- the answer
 
-/// The body with its times, cut where it reaches beyond what was asked for; open if it went on as of the page's
-/// instant, and that is before the end of what was asked for.
+/// The body with its times, clipped to the span of the query; open if it was open at the page's instant and the span
+/// ends later than that.
 std::string usage_object(const ObjectFormat& format, const UsagePage& page, const UsageView& view,
                          const UsageSpan& span) {
   std::string text = view.what ? live::usage_body(format.fleet, {view.key.gpu}, *view.what) : view.body;

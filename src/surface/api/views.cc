@@ -10,7 +10,7 @@
 namespace berth::api {
 namespace {
 
-/// One that leaves and its successor are in the same place.
+/// Each unit counts once: a slice that leaves and its successor cover the same ones.
 std::int64_t allocated_units(const live::Session& session, GpuId gpu) {
   const GpuModel& model = session.scenario().model_of(gpu);
   std::vector<bool> units(static_cast<std::size_t>(std::max(1, model.units)));

@@ -1,6 +1,6 @@
-/// What the API's objects show, read from a session under its lock: values that own what they hold, so that their JSON
-/// is made after the lock is released (objects.h). A view is small beside its JSON: it has numbers where that has names
-/// of GPUs, profiles and phases, and shares specs and plans.
+/// The content of the API's objects, read from a session under its lock: values that own what they hold, so that their
+/// JSON is made after the lock is released (objects.h). A view is small compared with its JSON: it has numbers where
+/// that has names of GPUs, profiles and phases, and it shares specs and plans.
 #pragma once
 
 #include <array>
@@ -37,11 +37,11 @@ struct HeldSliceView {
 struct ServiceView {
   std::shared_ptr<const ServiceSpec> spec;
   live::ObjectMeta meta;
-  RowsBlobs blobs;  ///< which tables of the spec were stated by reference
+  RowsBlobs blobs;  ///< the tables of the spec that were given by reference
   live::ServicePhase phase = live::ServicePhase::kWaiting;
   std::array<live::Condition, live::kConditionTypes> conditions;
   std::vector<HeldSliceView> slices;
-  double capacity_per_second = 0;  ///< requests that the slices can answer that serve now
+  double capacity_per_second = 0;  ///< requests that the slices that serve now can answer
   std::optional<live::MinuteFigures> last_minute;
 };
 
@@ -71,9 +71,9 @@ struct SliceView {
 [[nodiscard]] ServiceView view_service(const live::Session& session, const live::ServiceEntry& service);
 [[nodiscard]] GpuView view_gpu(const live::Session& session, GpuId gpu);
 [[nodiscard]] NodeView view_node(const live::Session& session, NodeId node);
-/// Of a slice of the snapshot, by its index there.
+/// The slice at `index` of the snapshot.
 [[nodiscard]] SliceView view_slice(const live::Session& session, std::size_t index);
-/// Of a slice that was lost with its GPU.
+/// A slice that was lost with its GPU.
 [[nodiscard]] SliceView view_lost_slice(const live::Session& session, const live::LostSlice& lost);
 
 /// Placement units that a slice covers; a whole GPU without MIG is one.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kKeyHeader = "Idempotency-Key";
 constexpr std::size_t kKeyBytesMax = 255;
-constexpr const char* kOwner = "admin";  // whoever has admin.key
+constexpr const char* kOwner = "admin";  // the holder of admin.key
 
 ApiError key_reused() {
   return {.status = 422,
@@ -126,7 +126,7 @@ live::ServiceWrite PendingWrite::service_write() {
   const auto settle = [self = shared_from_this()](const live::Session& session,
                                                   const std::optional<std::string>& failure) {
     self->service_->settle(session, failure);
-    if (failure) self->response_.reset();  // it was foretold, and did not come true
+    if (failure) self->response_.reset();  // it was predicted for a success
   };
   return {.join = service_->join, .foretell = foretell, .settle = settle};
 }
@@ -177,7 +177,7 @@ HttpResponse PendingWrite::answer_begun(int status) const {
       return std::move(*response);
     }
   }
-  // What it was about is gone, or has no path: all that is known is that it was carried out.
+  // Its object no longer exists or has no path: all that is known is that the write was carried out.
   json::Writer body;
   body.open_object().open_object("metadata").member("name", request_.path.back()).close_object().close_object();
   return {.status = status, .content_type = "application/json", .headers = {}, .body = body.take_line()};

@@ -1,4 +1,4 @@
-// Writes that are answered later, and their keys, as a client of the API sees them. The queue is played by the test.
+// Writes that are answered later, and their keys, as a client of the API sees them. The test plays the queue.
 #include "surface/api/writes.h"
 
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ TEST(IdempotencyKey, SaysWhatIsWrongWithAMalformedOne) {
   }
 }
 
-/// Where an answer goes.
+/// Receives an answer.
 class WriteReply : public HttpLateReply {
  public:
   explicit WriteReply(std::optional<HttpResponse>& response) : response_(response) {}
@@ -144,7 +144,7 @@ class WritesApi : public ::testing::Test {
             }};
   }
 
-  /// As the queue does, one at a time.
+  /// Carries out a write as the queue does, one at a time.
   void carry_out(live::Write write) {
     key_ = write.key;
     if (is_grouping_) {
@@ -170,7 +170,7 @@ class WritesApi : public ::testing::Test {
     write.send();
   }
 
-  /// As the server sends it.
+  /// The response as the server sends it.
   static HttpResponse whole(const HttpParts& parts) {
     HttpResponse response{.status = 200, .content_type = parts.content_type, .headers = parts.headers, .body = {}};
     while (response.body.size() < parts.bytes) {
@@ -206,7 +206,7 @@ class WritesApi : public ::testing::Test {
     return {.status = response->status, .text = response->body, .is_replay = replay == "true"};
   }
 
-  /// Of two writes about a service: the queue carries them out together.
+  /// The answers to two writes about a service that the queue carries out together.
   std::pair<WrittenAnswer, WrittenAnswer> call_together(const HttpRequest& first, const HttpRequest& second) {
     std::optional<HttpResponse> responses[2];
     is_grouping_ = true;
@@ -240,7 +240,7 @@ class WritesApi : public ::testing::Test {
     return request;
   }
 
-  /// What the store has of the write that was sent last.
+  /// Sets what the store has of the last write.
   void store_outcome(int status, const std::string& body) {
     ASSERT_TRUE(key_);
     before_ = KeyedOutcome{.key = key_->key, .request = key_->request, .wall_us = 1, .status = status, .body = body};
@@ -259,10 +259,10 @@ class WritesApi : public ::testing::Test {
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<Api> api_;
   std::optional<std::string> failure_;               ///< why nothing can be recorded
-  std::optional<StoreResult<KeyedOutcome>> before_;  ///< what the store has of every key
+  std::optional<StoreResult<KeyedOutcome>> before_;  ///< what the store returns for every key
   std::optional<live::WriteKey> key_;                ///< of the last write
   std::map<Sha256, std::string> stored_;
-  std::map<Sha256, std::string> blobs_;  ///< those that are whole
+  std::map<Sha256, std::string> blobs_;  ///< the complete ones
   bool is_damaged_ = false;
   int slow_count_ = 0;
   int begun_status_ = 0;
@@ -615,7 +615,7 @@ class ServicesOfBlobs : public WritesApi {
     call("PUT", {"blobs", sha_of(csv_)}, csv_);
     slow_count_ = 0;
   }
-  /// Its arrivals are the rows of a blob.
+  /// A service whose arrivals are the rows of a blob.
   static std::string service_of(const std::string& blob) {
     Json body = Json::parse(service(100));
     body["spec"]["arrivals"] = {{"format", "csv"}, {"rows", {{"blob", blob}}}};

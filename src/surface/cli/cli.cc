@@ -30,7 +30,7 @@ constexpr const char* kFirstSteps =
     "\n"
     "berth --help lists all verbs, berth help VERB describes one.\n";
 
-/// In the order in which --help lists them.
+/// All verbs, in the order of --help.
 std::vector<Verb> all_verbs() {
   Verb plan = plan_verb();
   plan.subcommands = client_plan_subcommands();
@@ -60,7 +60,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
   return run_command_line(program, arguments, context);
 }
 
-/// Ends with a failure that no verb reported.
+/// Reports a failure that no verb reported; returns the exit status.
 int failed_status(std::FILE* err, const std::string& message) {
   std::fputs(("berth: " + message + "\n").c_str(), err);
   std::fflush(err);

@@ -8,7 +8,7 @@
 
 namespace berth::cli {
 
-/// What the composition root hands in.
+/// What the composition root provides.
 struct CliParts {
   std::FILE* in = stdin;
   std::FILE* out = stdout;

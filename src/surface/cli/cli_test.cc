@@ -41,7 +41,7 @@ std::string content(const fs::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// A folder of its own with a scenario in it.
+/// Has a temporary folder with a scenario.
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
@@ -54,7 +54,7 @@ class Cli : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   [[nodiscard]] std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  /// The names in the folder besides the input.
+  /// Whether the folder has nothing except the input.
   [[nodiscard]] bool is_untouched() const { return std::distance(fs::directory_iterator(folder_), {}) == 2; }
 
   Outcome run(std::vector<std::string> arguments) {
@@ -182,7 +182,7 @@ TEST_F(Cli, AFailedReplayUnmakesItsFolders) {
   EXPECT_TRUE(is_untouched());
 }
 
-/// The files of a machine whose memory is full.
+/// The files of a machine without free memory.
 struct FilesWithoutMemory final : Files {
   [[nodiscard]] Result<std::string> read(const std::string&) const override { throw std::bad_alloc(); }
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string&) const override {

@@ -1,4 +1,4 @@
-/// The verbs of `berth`: of each its options, its help, and what it runs. X_verb() is in X/X_verb.cc.
+/// The verbs of `berth`, each with its options, its help and its action. X_verb() is in X/X_verb.cc.
 #pragma once
 
 #include <vector>

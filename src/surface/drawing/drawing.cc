@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-// Put in by the assembler (cmake/BerthEmbed.cmake).
+// Embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char page_css_begin[];
 extern const char page_css_end[];

@@ -1,4 +1,4 @@
-/// The style and the scripts that the pages share; each is put into a page as it is.
+/// The style and the scripts that the pages share; each is embedded in a page unchanged.
 #pragma once
 
 #include <string_view>

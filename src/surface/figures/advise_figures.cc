@@ -16,7 +16,7 @@ using purchase::advise::AdviceCase;
 using purchase::advise::OfferTotals;
 using purchase::advise::Rival;
 
-/// A share of all instances of an offer.
+/// The taken share of all instances of an offer.
 Cell taken_cell(std::int64_t taken, std::int64_t each, std::int64_t instances) {
   if (each == 0) return {};
   const double share = static_cast<double>(taken) / (static_cast<double>(each) * static_cast<double>(instances));
@@ -25,7 +25,7 @@ Cell taken_cell(std::int64_t taken, std::int64_t each, std::int64_t instances) {
           .share = share};
 }
 
-/// On the page with the offer below it.
+/// On the page, with the offer below the number.
 Cell instances_cell(const OfferTotals& totals) {
   const pricing::OfferKey& key = totals.offer->key;
   return {.text = fmt::format("{} x {}", totals.instances, key.instance_type),
@@ -43,7 +43,7 @@ Row offer_row(const OfferTotals& totals, Date at) {
                     {.text = std::string(pricing::name_of(offer.key.purchase))},
                     {.text = fmt::format("{} x {}", shape.gpu_count, shape.gpu_model),
                      .markup = fmt::format("{} × {}", shape.gpu_count, html_escaped(shape.gpu_model))},
-                    money_cell(offer.micro_usd_per_hour.value_or(0)),  // what is bought has one
+                    money_cell(offer.micro_usd_per_hour.value_or(0)),  // a bought offer has a price
                     money_cell(totals.micro_usd_per_hour()),
                     count_cell(totals.pods),
                     taken_cell(totals.gpu_milli, std::int64_t{shape.gpu_count} * 1000, totals.instances),

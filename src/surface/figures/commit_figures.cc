@@ -29,7 +29,7 @@ Cell against_on_demand_cell(const CommitScore& score, const CommitComparison& co
   return {.text = text == "+0.0 %" || text == "-0.0 %" ? "0.0 %" : text};
 }
 
-/// What was bought and when, for programs; for people how much.
+/// For programs, the purchases and their times; for people, the amount.
 Cell bought_cell(const CommitScore& score, const purchase::PlanList& plans) {
   json::Value::List purchases;
   for (const purchase::Purchase& bought : score.coverage.purchases()) {

@@ -19,7 +19,7 @@ struct PlaceColumn {
   std::string_view key;
   std::string_view heading;  ///< of the text and of the page
   std::optional<Summary> PolicyResult::* figure;
-  int digits = 2;             ///< behind the point
+  int digits = 2;             ///< decimals
   bool is_share = true;       ///< of the GPUs, in percent
   bool is_of_slices = false;  ///< only where GPUs can be partitioned
 };

@@ -8,7 +8,8 @@
 
 namespace berth::figures {
 
-/// A row for each policy. People see the columns that some policy has a figure in. Shares are percentages of the GPUs.
+/// A row for each policy. Text and page have only columns in which some policy has a figure. Shares are percentages of
+/// the GPUs.
 [[nodiscard]] FigureTable place_figures(const placement::Problem& problem,
                                         const std::vector<placement::PolicyResult>& results);
 

@@ -9,7 +9,7 @@ namespace {
 
 using scale::Comparison;
 
-/// How the policy is set; of `berth` what it found by itself, means over the run.
+/// The parameters of the policy; for `berth`, those that it found itself, as means over the run.
 json::Value parameters_value(const scale::PolicyResult& result) {
   constexpr double kTwentieths = 20;
   json::Value::Object parameters;
@@ -73,7 +73,7 @@ Row scale_row(const scale::PolicyResult& result, const Comparison& comparison, s
           .is_ours = result.policy == scale::Policy::kBerth};
 }
 
-/// Of a bound nothing is known but what it costs.
+/// A bound has no figures except its cost.
 Row scale_bound_row(const Comparison& comparison, std::int64_t most) {
   const std::int64_t bound = scale::bound_replica_seconds(comparison.problem);
   const auto price = comparison.micro_usd_per_replica_hour;

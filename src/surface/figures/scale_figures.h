@@ -6,7 +6,7 @@
 
 namespace berth::figures {
 
-/// A row for each policy, and the bound. Without a price there is no column of costs for people.
+/// A row for each policy, and the bound. Without a price, text and page have no column of costs.
 [[nodiscard]] FigureTable scale_figures(const scale::Comparison& comparison);
 
 }  // namespace berth::figures

@@ -22,7 +22,7 @@ json::Value spread_value(const sched::Spread& spread) {
                              {"max", spread.max}};
 }
 
-/// For programs the whole spread, for people its mean.
+/// For programs, the whole spread; for people, its mean.
 Cell spread_cell(const sched::Spread& spread) {
   return {.value = spread_value(spread), .text = rounded_text(spread.mean)};
 }
@@ -33,7 +33,7 @@ Cell slowdown_cell(const PolicyFigures& figures) {
           .text = fmt::format("{:.2f}", figures.slowdown_mean)};
 }
 
-/// For programs in GPU-seconds, for people in GPU-hours.
+/// In GPU-seconds for programs, in GPU-hours for people.
 Cell restart_cell(Int128 gpu_seconds) {
   constexpr double kSecondsPerHour = 3'600;
   return {.value = gpu_seconds, .text = rounded_text(static_cast<double>(gpu_seconds) / kSecondsPerHour)};

@@ -9,7 +9,7 @@
 
 namespace berth::figures {
 
-/// A row for each policy. Without a job that has a deadline there is no column of those missed for people.
+/// A row for each policy. If no job has a deadline, text and page have no column of missed deadlines.
 [[nodiscard]] FigureTable schedule_figures(const sched::Workload& workload,
                                            const std::vector<sched::PolicyFigures>& results);
 

@@ -34,7 +34,7 @@ Cell missed_cell(const SpotTotals& totals) {
   return cell;
 }
 
-/// All for programs, those of a run for people.
+/// For programs, the switches of all runs; for people, those per run.
 Cell switches_cell(const SpotTotals& totals) {
   Cell cell{.value = totals.switches};
   if (totals.runs == 0) return cell;

@@ -41,7 +41,7 @@ pricing::Offer offer(const std::string& type, int gpus, std::int64_t micro_usd) 
   return made;
 }
 
-/// A question with its answer: two instances that are filled alike, and one of another offer.
+/// A problem with its advice: two instances that are filled alike, and one of another offer.
 struct Question {
   std::vector<Pod> pods = {pod("a", 1, 250), pod("b<c>", 1, 250), pod("d", 2, 1'000), pod("e", 0, 0)};
   Advice advice = {

@@ -7,7 +7,7 @@
 namespace berth::report {
 namespace {
 
-/// The goodput that the objective names, of figures or of a bound.
+/// The goodput that the objective names, from figures or a bound.
 template <class Goodputs>
 std::optional<double> asked_of(Objective objective, const Goodputs& goodputs) {
   return objective == Objective::kServices ? goodputs.goodput_mean_of_services : goodputs.goodput;

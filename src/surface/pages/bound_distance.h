@@ -8,7 +8,7 @@
 
 namespace berth::report {
 
-/// Writes {"any", "unshared"}: the bounds of the goodput that the scenario's objective names, for all policies and for
+/// Writes {"any", "unshared"}: the bounds on the goodput that the scenario's objective names, for all policies and for
 /// those that keep services apart; null if there is none.
 void write_bound(json::Writer& json, const study::ReplayResult& result);
 

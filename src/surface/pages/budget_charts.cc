@@ -29,7 +29,7 @@ MicroUsd budget_use(const BudgetStanding& standing) {
   return std::max(standing.spent_micro_usd, standing.forecast_micro_usd);
 }
 
-/// Of a budget of nothing everything is too much.
+/// The used share of the budget; infinite if the budget is 0.
 double share_of_budget(const BudgetStanding& standing) {
   const std::int64_t budget = standing.budget.micro_usd_per_month;
   if (budget == 0) return std::numeric_limits<double>::infinity();
@@ -55,7 +55,7 @@ BudgetScales scales_of(const BudgetStanding& standing, Month month) {
                 .at_last = kSmallFrame.top}};
 }
 
-/// From day to day, to what is spent at the instant.
+/// The spending by day, up to the given instant.
 std::string spent_area(const BudgetStanding& standing, const BudgetScales& scales, Month month, std::int64_t until_us) {
   const auto until = static_cast<double>(until_us);
   std::string path = fmt::format("M{} {}", position(scales.x.at_first), position(scales.y.at_first));

@@ -9,16 +9,16 @@
 
 namespace berth::report {
 
-/// So many budgets are drawn, those that are used most.
+/// The maximum number of budgets drawn, most used first.
 inline constexpr std::size_t kBudgetFiguresMax = 12;
 
-/// What is spent or forecast for the month, whichever is more, reaches the budget.
+/// Whether the larger of the month's spending so far and its forecast reaches the budget.
 [[nodiscard]] bool is_tight(const ledger::BudgetStanding& standing);
 
-/// The budgets, those that are used most first: by what is spent or forecast, as a share of them.
+/// The budgets, most used first: by the larger of spending and forecast, as a share of the budget.
 [[nodiscard]] std::vector<const ledger::BudgetStanding*> budgets_by_use(const ledger::CostOverview& overview);
 
-/// For each of the first budgets: what is spent of the month so far, day by day, against the budget, and the forecast.
+/// For each of the first budgets: the month's spending so far, day by day, against the budget, and the forecast.
 [[nodiscard]] std::string budget_figures(const ledger::CostOverview& overview);
 [[nodiscard]] std::string budget_key();
 

@@ -19,7 +19,7 @@ from page_browser import DEADLINE_SECONDS, browse, check_layout, check_picture, 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[3]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 EXAMPLE = ROOT / "examples/buying"
-# A verb's words, and how many figures its page has at least.
+# A verb's arguments, and the least number of figures on its page.
 PAGES = {
     "spot": (["--windows", EXAMPLE / "windows.jsonl", "--restart-hours", "0.05,0.1"], 2),
     "commit": (["--demand", EXAMPLE / "demand.csv", "--demand-format", "csv", "--plans", EXAMPLE / "plans.csv"], 4),

@@ -16,12 +16,12 @@ namespace {
 constexpr std::int64_t kHourLengthUs = 3'600'000'000;
 constexpr std::int32_t kMonthsOfYear = 12;
 
-/// So many units from label to label.
+/// The distance from label to label.
 struct CalendarStep {
   CalendarUnit unit = CalendarUnit::kHour;
   std::int32_t count = 1;
 
-  /// About.
+  /// Approximate for months and years.
   [[nodiscard]] double length_us() const {
     switch (unit) {
       case CalendarUnit::kHour:
@@ -70,7 +70,7 @@ std::int64_t first_label_us(const CalendarStep& step, std::int64_t from_us) {
       const Month month = Month::of(from_us);
       const std::int32_t months = step.count * (step.unit == CalendarUnit::kYear ? kMonthsOfYear : 1);
       const std::int32_t first = month.begin_us() < from_us ? month.index() + 1 : month.index();
-      // 1970 is a multiple of 10 only: years are counted from 1960.
+      // Years are counted from 1960, a multiple of 20; 1970 is only one of 10.
       constexpr std::int32_t kSince1960 = 10 * kMonthsOfYear;
       return Month(static_cast<std::int32_t>(up_to_multiple(first + kSince1960, months)) - kSince1960).begin_us();
     }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int32_t kMonday = 20'773;  // 2026-11-16
 
-/// The labels from a day on.
+/// The labels of `days` days from `first` on.
 std::vector<std::string> labels(std::int32_t first, double days, CalendarUnit least = CalendarUnit::kHour) {
   const ChartFrame frame;
   const ChartScale x{.first = static_cast<double>(first * kMicrosPerDay),

@@ -23,12 +23,12 @@ using study::CaseStep;
 
 constexpr double kHourUs = 3.6e9;
 
-/// Where rows of steps are drawn: names to the left, bars from `kCaseBarLeft`, columns of figures to the right.
+/// The layout of rows: names on the left, bars from `kCaseBarLeft`, columns of figures on the right.
 constexpr double kCaseBarLeft = 178;
 constexpr double kRowsTop = 24;
 constexpr double kCaseRowHeight = 44;
 constexpr double kCaseBarHeight = 24;
-constexpr std::size_t kReasonBytesMax = 110;  ///< of a line in a picture; the page has the whole text below the table
+constexpr std::size_t kReasonBytesMax = 110;  ///< in a picture; the full text is below the table of the page
 
 double row_top(std::size_t row) { return kRowsTop + kCaseRowHeight * static_cast<double>(row); }
 double rows_bottom(const CaseResult& result) { return row_top(result.steps.size()); }
@@ -50,7 +50,7 @@ std::string share_saved(std::optional<double> saves) {
   return (*saves < 0 && text != "0.0 %" ? "−" : "") + text;
 }
 
-/// Broken between characters of UTF-8.
+/// Truncated between UTF-8 characters.
 std::string shortened(std::string text) {
   if (text.size() <= kReasonBytesMax) return text;
   std::size_t end = kReasonBytesMax;
@@ -58,7 +58,7 @@ std::string shortened(std::string text) {
   return text.substr(0, end) + "…";
 }
 
-/// The name of a row with a line below it, or the reason why there is no such step.
+/// The name of a row with a line below it, or with the reason why the step is not possible.
 std::string row_names(const CaseStep& step, double top, std::string_view below, bool is_warning) {
   std::string svg = text_at(0, top + 10, is_ours(step) ? R"(class="name ours")" : R"(class="name")",
                             html_escaped(case_step_title(step)));
@@ -79,7 +79,7 @@ std::string column_heads(const std::array<ChartColumn, N>& columns) {
   return svg;
 }
 
-/// Lines down through the rows at round values, with their texts below.
+/// Vertical lines through the rows at round values, with labels below.
 std::string vertical_axis(const ChartScale& x, double bottom, std::string_view prefix, std::string_view unit) {
   constexpr int kSteps = 5;
   std::string svg;
@@ -111,7 +111,7 @@ std::string row_words(const CaseStep& step) {
   return words;
 }
 
-/// What is shown when the pointer rests on a row.
+/// The tooltip of a row.
 std::string row_title(const CaseStep& step, const CaseStep* before) {
   std::string words = fmt::format("{}: {}, {:.2f} GPUs on average, at most {}", step.name, dollars(step.cost_micro_usd),
                                   step.gpus_mean, with_separators(step.gpus_max));
@@ -122,7 +122,8 @@ std::string row_title(const CaseStep& step, const CaseStep* before) {
   return html_escaped(words + (step.holds ? "" : "; a service does not keep its share in time"));
 }
 
-/// In the difference if there is room, else behind it, or before it where the columns of figures begin.
+/// Inside the bar of the difference if the text fits, else to its right, or to its left if the columns of figures are
+/// in the way.
 std::string change_text(double from, double to, double top, std::string_view text) {
   constexpr double kTextWidth = 62;
   const double y = top + kCaseBarHeight / 2 + 4;
@@ -131,7 +132,7 @@ std::string change_text(double from, double to, double top, std::string_view tex
   return text_at(from - 5, y, R"(class="change" text-anchor="end")", text);
 }
 
-/// The bar of a step, with the difference from the step before it.
+/// The bar of a step, with the difference from the previous step.
 std::string cost_bar(const CaseStep& step, const CaseStep* before, const ChartScale& x, double top) {
   const double own = x.at(static_cast<double>(step.cost_micro_usd));
   if (before == nullptr) return bar_from(kCaseBarLeft, own, top, cost_style(step));
@@ -144,7 +145,7 @@ std::string cost_bar(const CaseStep& step, const CaseStep* before, const ChartSc
                            (change < 0 ? "−" : "+") + dollars(std::abs(change)));
 }
 
-/// From the end of a bar down to the next bar's row.
+/// A line from the end of a bar down to the next bar's row.
 std::string connector(double at, double from_top, double to_top) {
   return fmt::format(R"(<path class="connector" d="M{0} {1}V{2}"/>)", position(at), position(from_top + kCaseBarHeight),
                      position(to_top));

@@ -10,14 +10,14 @@ namespace berth::report {
 
 /// "whole-peak *": with a mark if it works in hindsight.
 [[nodiscard]] std::string case_step_title(const study::CaseStep& step);
-/// The step that can be had, as it decides without hindsight.
+/// Whether this is Berth's step that can be run live, because it decides without hindsight.
 [[nodiscard]] bool is_ours(const study::CaseStep& step);
 
-/// The cost of each step as a bar, and what it saves compared with the step before it.
+/// The cost of each step as a bar, and its saving compared with the previous step.
 [[nodiscard]] std::string waterfall_figure(const study::CaseResult& result);
 [[nodiscard]] std::string waterfall_key();
 
-/// The GPU-time that each step pays for, and within it what is allocated, busy and effective.
+/// The GPU-time that each step pays for, with its allocated, busy and effective parts.
 [[nodiscard]] std::string gpu_time_figure(const study::CaseResult& result);
 [[nodiscard]] std::string gpu_time_key();
 

@@ -47,7 +47,7 @@ std::vector<double> gpus_by_column(const CaseStep& step, const ColumnPlan& plan)
   return means;
 }
 
-/// Its style: one for each of the steps, in their order.
+/// The style of a step's line: one for each step, in order.
 std::string count_style(const CaseResult& result, const CaseStep& step) {
   return fmt::format("count c{}{}", &step - result.steps.data(), is_ours(step) ? " ours" : "");
 }
@@ -88,7 +88,7 @@ constexpr double kLaneApart = 92;
 constexpr double kCourseLanesTop = 22;
 constexpr int kLaneTimesMax = 6;
 
-/// What the lanes of a service share.
+/// What the strips of a service share.
 struct LoadPicture {
   std::uint32_t service = 0;
   ColumnPlan plan;  ///< of bins

@@ -16,7 +16,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char case_html_begin[];
 extern const char case_html_end[];
@@ -99,7 +99,7 @@ std::string case_columns() {
   return columns;
 }
 
-/// What was found for each step: counts, settings.
+/// Remarks on each step: counts, settings.
 std::string case_remarks(const CaseResult& result) {
   std::string lines;
   for (const CaseStep& step : result.steps) {

@@ -35,7 +35,7 @@ Scenario services_named(const std::vector<std::string>& names) {
 struct StepFigures {
   std::string name;
   bool is_hindsight = true;
-  std::vector<std::int64_t> gpus;  ///< in quarters of an hour
+  std::vector<std::int64_t> gpus;  ///< by quarter of an hour
 };
 
 CaseStep step_of(const StepFigures& figures, std::size_t services) {
@@ -49,7 +49,7 @@ CaseStep step_of(const StepFigures& figures, std::size_t services) {
     step.gpu_us += figures.gpus[quarter] * kHourUs / 4;
   }
   step.gpus_mean = static_cast<double>(step.gpu_us) / kHourUs;
-  step.cost_micro_usd = step.gpu_us / 900;  // 4 dollars an hour
+  step.cost_micro_usd = step.gpu_us / 900;  // 4 dollars per hour
   step.cost_micro_usd_per_million_in_time = 2'000'000;
   step.slo_attainment_worst_service = 0.9951;
   step.utilisation = {.allocated = 0.9, .busy = 0.6, .effective = 0.3};

@@ -15,7 +15,7 @@
 namespace berth::report {
 namespace {
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `least`.
 double round_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -39,7 +39,7 @@ constexpr TimeUnit kMinute = {.seconds = 60, .name = "min"};
 constexpr TimeUnit kHour = {.seconds = 3600, .name = "h"};
 constexpr TimeUnit kDay = {.seconds = 86'400, .name = "d"};
 
-/// The shortest usual step with at most `count_max` of them in a time.
+/// The shortest usual step that fits at most `count_max` times into the duration.
 TimeStep time_step(double seconds, int count_max) {
   constexpr std::array kUsual = {std::pair(1, kSecond),  std::pair(2, kSecond),  std::pair(5, kSecond),
                                  std::pair(10, kSecond), std::pair(30, kSecond), std::pair(1, kMinute),
@@ -53,7 +53,7 @@ TimeStep time_step(double seconds, int count_max) {
   return {.seconds = std::max(1.0, round_step(least / kDay.seconds)) * kDay.seconds, .unit = kDay};
 }
 
-/// "5:40 h" where minutes are counted over hours, else "30 s", "10 min", "6 h", "2 d".
+/// "5:40 h" if minutes extend over hours, else "30 s", "10 min", "6 h", "2 d".
 std::string time_text(double seconds, const TimeStep& step, bool is_long) {
   if (step.unit.name != kMinute.name || !is_long) {
     return fmt::format("{:.6g} {}", seconds / step.unit.seconds, step.unit.name);
@@ -66,13 +66,13 @@ double edge_at(const StepChart& chart, std::size_t column) {
   return chart.x.at(static_cast<double>(chart.plan.first(column)));
 }
 
-/// Columns that follow each other.
+/// A run of consecutive columns.
 struct Island {
   std::size_t first = 0;
   std::size_t end = 0;
 };
 
-/// Around an area: along the upper values, back along the lower ones.
+/// The outline of an area: along the upper values, back along the lower ones.
 std::string island_path(const StepChart& chart, const Island& island, std::span<const double> low,
                         std::span<const double> high) {
   const auto edge = [&](std::size_t column) { return position(edge_at(chart, column)); };

@@ -32,7 +32,7 @@ TEST(Chart, AValueScaleEndsWithARoundValue) {
   EXPECT_EQ(y.last, 40);
   EXPECT_EQ(y.at(0), frame.bottom);
   EXPECT_EQ(y.at(40), frame.top);
-  EXPECT_EQ(value_scale(frame, 0).last, 1);  // nothing to draw, but a scale all the same
+  EXPECT_EQ(value_scale(frame, 0).last, 1);  // nothing to draw, but still a valid scale
   const ChartScale point{.first = 3, .last = 3, .at_first = 10, .at_last = 20};
   EXPECT_EQ(point.at(3), 10);
 }

@@ -29,13 +29,13 @@ using purchase::PlanList;
 
 constexpr double kHourSeconds = 3600;
 
-/// Hues of committed plans and of on demand: on demand has the warm one.
+/// The styles of committed plans; on demand has the warm hue.
 std::string_view plan_style(std::size_t plan) {
   constexpr std::array<std::string_view, 6> kStyles = {"plan0", "plan1", "plan2", "plan3", "plan4", "plan5"};
   return kStyles[plan % kStyles.size()];
 }
 
-/// Plans by term, the longest first: in this order their units count as used.
+/// Plans by term, longest first: the order in which their units count as used.
 std::vector<std::size_t> plans_by_term(const PlanList& plans) {
   std::vector<std::size_t> order(plans.committed.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -117,10 +117,10 @@ std::string commit_title(const CommitScore& score) {
 
 struct ExcessLine {
   const CommitScore* score = nullptr;
-  std::vector<double> usd;  ///< at the end of each column, from 0 at the beginning
+  std::vector<double> usd;  ///< at the end of each column, starting from 0
 };
 
-/// Exact sums of micro-dollars; only their positions become doubles.
+/// Sums are exact, in micro-dollars; only positions are doubles.
 ExcessLine excess_of(const CommitComparison& comparison, const CommitScore& score,
                      const std::vector<std::int64_t>& least, const ColumnPlan& plan) {
   const auto cost = purchase::hourly_micro_usd(comparison.demand, comparison.plans, score.coverage);
@@ -199,7 +199,7 @@ std::string excess_figure(const std::vector<ExcessLine>& lines, const ColumnPlan
                        .svg = svg});
 }
 
-/// The lines that would be close together in the picture of all: those within a quarter of its height.
+/// The lines that are close together in the picture of all: those within a quarter of its height.
 std::vector<ExcessLine> close_lines(const std::vector<ExcessLine>& lines) {
   constexpr double kShare = 0.25;
   const auto highest = [](const ExcessLine& line) { return std::ranges::max(line.usd); };

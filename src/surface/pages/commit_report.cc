@@ -15,7 +15,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char commit_html_begin[];
 extern const char commit_html_end[];
@@ -64,7 +64,7 @@ std::string commit_headline(const CommitComparison& comparison) {
                      dollars(best->cost.micro_usd));
 }
 
-/// Ours, the best rival without hindsight that buys something, and the optimum.
+/// Berth, the best rival without hindsight that buys something, and the optimum.
 std::vector<const CommitScore*> covered_scores(const CommitComparison& comparison) {
   std::vector<const CommitScore*> shown;
   if (const CommitScore* ours = commit_score_of(comparison, CommitPolicy::kBerth)) shown.push_back(ours);
@@ -85,7 +85,7 @@ std::string coverage_figures(const CommitComparison& comparison) {
   return figures;
 }
 
-/// What `berth` bought, with what was still to be paid then.
+/// The purchases of `berth`, with what was still to be paid at their time.
 std::string purchase_rows(const CommitComparison& comparison, const CommitScore& ours) {
   std::string rows;
   const auto& purchases = ours.coverage.purchases();

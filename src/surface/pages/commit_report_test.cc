@@ -38,7 +38,7 @@ struct Commitments {
   }
 };
 
-/// A step from 4 units to 8, with two plans.
+/// Demand that steps from 4 units to 8, with two plans.
 Commitments steps(std::size_t hours = 400) {
   Commitments made{.demand = purchase::HourlyDemand(hours, 4),
                    .plans = {.on_demand_name = "by<hour>",
@@ -78,7 +78,7 @@ TEST(CommitReport, ARivalThatBuysIsShownToo) {
   one.run({purchase::kCommitPolicies.begin(), purchase::kCommitPolicies.end()});
   const std::string page = one.page();
   EXPECT_THAT(page, HasSubstr("what covers it under trailing-168"));
-  EXPECT_THAT(page, Not(HasSubstr("what covers it under constant")));  // hindsight is no rival
+  EXPECT_THAT(page, Not(HasSubstr("what covers it under constant")));  // a policy with hindsight is not a rival
   EXPECT_THAT(page, HasSubstr(R"(<th scope="row">wang</th>)"));
 }
 

@@ -23,7 +23,7 @@ using ledger::Grains;
 using ledger::KindSpan;
 using ledger::SpendKind;
 
-/// Of the chart of days: marks stand above the frame, months below the axis.
+/// The frame of the chart of days: marks are above it, months below the axis.
 constexpr ChartFrame kBurnFrame{.left = 66, .top = 30, .bottom = 220, .height = 272};
 constexpr double kMarkLine = 14;
 constexpr double kMonthTop = 246;
@@ -67,9 +67,9 @@ std::string usd_axis(const ChartFrame& frame, const ChartScale& y) {
 
 // Days
 
-/// A layer of the stack, from the bottom up.
+/// A layer of the stack.
 struct BurnLayer {
-  std::string name;  ///< as it may be shown
+  std::string name;  ///< safe to show
   std::string style;
   std::vector<Grains> by_day;
 };
@@ -81,7 +81,7 @@ std::string others_name(std::ptrdiff_t count) {
   return fmt::format("{} other{}", with_separators(count), count == 1 ? "" : "s");
 }
 
-/// Tenants with a colour, the others together, and nobody; those that there are.
+/// From the bottom up: tenants with a colour, the others together, and unowned time, as far as they exist.
 std::vector<BurnLayer> burn_layers(const CostOverview& overview) {
   const CostDays days = days_of(overview);
   const std::vector<std::string> styles = tenant_styles(overview);
@@ -94,7 +94,7 @@ std::vector<BurnLayer> burn_layers(const CostOverview& overview) {
     layers.back().by_day.resize(static_cast<std::size_t>(days.count()), 0);
     return layers.size() - 1;
   };
-  for (const bool is_nobodys_turn : {false, true}) {  // nobody comes last
+  for (const bool is_nobodys_turn : {false, true}) {  // unowned time is last
     for (std::size_t i = 0; i < overview.tenants.size(); ++i) {
       const std::string& style = styles[i];
       if ((style == kNobodysStyle) != is_nobodys_turn) continue;
@@ -110,7 +110,7 @@ std::vector<BurnLayer> burn_layers(const CostOverview& overview) {
   return layers;
 }
 
-/// So many days have a bar each; more are an area.
+/// Up to this many days have a bar each; more are drawn as an area.
 constexpr std::int32_t kBarDaysMax = 100;
 
 std::string day_bars(const CostOverview& overview, const std::vector<BurnLayer>& layers, const ChartScale& x,
@@ -140,7 +140,7 @@ std::string day_bars(const CostOverview& overview, const std::vector<BurnLayer>&
   return svg;
 }
 
-/// Dollars a day of a layer, in columns.
+/// The dollars per day of a layer, by column.
 std::vector<double> column_usd(const ColumnPlan& plan, const std::vector<Grains>& by_day) {
   std::vector<double> usd;
   for (std::size_t column = 0; column < plan.columns(); ++column) {
@@ -169,7 +169,7 @@ std::string day_areas(const std::vector<BurnLayer>& layers, const ColumnPlan& pl
   return svg;
 }
 
-/// Of the columns together, the highest.
+/// The height of the highest column, all layers together.
 double burn_most(const std::vector<BurnLayer>& layers, const ColumnPlan& plan) {
   std::vector<double> sums(plan.columns(), 0);
   for (const BurnLayer& layer : layers) {
@@ -179,7 +179,7 @@ double burn_most(const std::vector<BurnLayer>& layers, const ColumnPlan& plan) {
   return std::ranges::max(sums);
 }
 
-/// Numbered marks at the changes of prices; those too close to each other share one.
+/// Numbered marks at price changes; those too close to each other share one.
 std::string price_marks(const CostOverview& overview, const ChartFrame& frame, const ChartScale& x) {
   constexpr double kApart = 34;
   const auto& changes = overview.price_changes;
@@ -215,14 +215,14 @@ std::string month_state(const CostOverview& overview, Month month) {
   return !is_closed ? "open" : is_corrected ? "corrected" : "closed";
 }
 
-/// Months that follow each other.
+/// Consecutive months.
 struct MonthRun {
   Month first;
   Month last;
   std::string state;
 };
 
-/// The months that are covered, each on its own, or, where they would be too narrow, those of one state together.
+/// The covered months, each on its own, or, if they would be too narrow, consecutive ones of one state together.
 std::vector<MonthRun> month_runs(const CostOverview& overview, const ChartScale& x) {
   constexpr double kNarrow = 16;
   const CostDays days = days_of(overview);
@@ -240,7 +240,7 @@ std::vector<MonthRun> month_runs(const CostOverview& overview, const ChartScale&
   return runs;
 }
 
-/// The longest of the texts that has room.
+/// The longest of the texts that fits; empty if none does.
 std::string run_text(const MonthRun& run, double room) {
   constexpr double kCharacter = 7;
   const std::string state = run.state == "corrected" ? "closed, corrected later" : run.state;
@@ -272,7 +272,7 @@ std::string month_lane(const CostOverview& overview, const ChartScale& x) {
 
 // Kinds
 
-/// From the bottom up.
+/// The layers from the bottom up.
 constexpr std::array kKindOrder = {SpendKind::kUsed, SpendKind::kReconfiguration, SpendKind::kStranded,
                                    SpendKind::kIdle};
 
@@ -280,7 +280,7 @@ double gpu_us_of(const KindSpan& span, SpendKind kind) {
   return static_cast<double>(span.kinds.at(static_cast<std::size_t>(kind)).gpu_us);
 }
 
-/// GPUs of a kind, the mean of each column.
+/// The mean number of GPUs of a kind in each column.
 std::vector<double> column_gpus(const ColumnPlan& plan, const std::vector<KindSpan>& spans, SpendKind kind) {
   std::vector<double> gpus;
   for (std::size_t column = 0; column < plan.columns(); ++column) {
@@ -312,7 +312,7 @@ std::string_view kind_words(SpendKind kind) {
   return "";
 }
 
-/// The scale of spans: the first begins with its hour or day, before what is covered of it.
+/// The scale of spans: the first begins with its hour or day, which may be before the covered time.
 ChartScale span_scale(const CostOverview& overview, const ChartScale& x) {
   constexpr std::int64_t kMicrosPerHour = 3'600'000'000;
   const std::int64_t length_us = overview.has_hours ? kMicrosPerHour : kMicrosPerDay;

@@ -9,18 +9,18 @@
 
 namespace berth::report {
 
-/// So many tenants have a colour of their own, those that pay most.
+/// The number of tenants with a colour of their own: those that pay most.
 inline constexpr std::size_t kTenantHues = 8;
 
-/// The layers of the tenants in the chart of days, as styles of the page: "l0" to "l7", "others" or "nobodys".
+/// For each tenant, the style of its layer in the chart of days: "l0" to "l7", "others" or "nobodys" (unowned).
 [[nodiscard]] std::vector<std::string> tenant_styles(const ledger::CostOverview& overview);
 
-/// What each day costs, stacked by tenant, with the changes of prices, and below it the months with their state.
-/// Requires: something is covered.
+/// The cost of each day, stacked by tenant, with price changes, and below it the months with their state. Requires: the
+/// overview covers some time.
 [[nodiscard]] std::string burn_figure(const ledger::CostOverview& overview);
 [[nodiscard]] std::string burn_key(const ledger::CostOverview& overview);
 
-/// GPUs over time as used, idle, stranded and in reconfiguration. Requires: something is covered.
+/// GPUs over time as used, idle, stranded and in reconfiguration. Requires: the overview covers some time.
 [[nodiscard]] std::string kinds_figure(const ledger::CostOverview& overview);
 [[nodiscard]] std::string kinds_key();
 

@@ -16,7 +16,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char cost_html_begin[];
 extern const char cost_html_end[];
@@ -50,7 +50,7 @@ std::string text_column(std::string_view label, std::string_view markup) {
   return fmt::format(R"(<td class="text" data-label="{}">{}</td>)", label, markup);
 }
 
-/// Of the columns behind the first, so many have texts.
+/// `text_count` columns after the first hold text; the others hold numbers.
 std::string cost_table_of(const std::vector<std::string_view>& names, std::size_t text_count, const std::string& rows) {
   std::string head;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -77,7 +77,7 @@ double width_of(Int128 part, Int128 whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-/// The colour of a layer, before its name.
+/// The swatch of a layer, shown before its name.
 std::string row_swatch(std::string_view style) {
   return fmt::format(R"(<svg class="swatch" viewBox="0 0 16 12" aria-hidden="true">)"
                      R"(<rect class="{}" x=".5" y=".5" width="15" height="11"/></svg> )",
@@ -108,7 +108,7 @@ void add_kinds(TenantCost& sum, const TenantCost& cost) {
   for (std::size_t i = 0; i < sum.kinds.size(); ++i) sum.kinds.at(i) += cost.kinds.at(i);
 }
 
-/// The tenants that pay most, the others together, what nobody pays, all.
+/// The tenants that pay most, the others together, unowned cost, and the total.
 std::string tenant_rows(const CostOverview& overview) {
   const std::vector<std::string> styles = tenant_styles(overview);
   std::string rows;
@@ -214,7 +214,7 @@ std::string kind_row(const CostOverview& overview, std::string_view kind, const 
          table_cell("Of cost", share_text(amount.grains, overview.total.grains)) + "</tr>\n";
 }
 
-/// Of a kind that is not used: by owner, nobody first, then the most expensive.
+/// Rows of an unused kind by owner: unowned first, then the most expensive.
 std::string owner_rows(const CostOverview& overview, SpendKind kind) {
   std::vector<const TenantCost*> owners;
   for (const TenantCost& cost : overview.tenants) {
@@ -253,7 +253,7 @@ std::string kinds_section(const CostOverview& overview) {
           cost_table_of({"Kind", "Owner", "GPU-hours", "Of GPU time", "Cost", "Of cost"}, 1, rows));
 }
 
-// What changed
+// Changes
 
 std::string change_text(const ledger::PriceChange& change) {
   if (!change.before || *change.before == 0) return std::string(kAbsentCell);

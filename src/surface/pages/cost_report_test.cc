@@ -28,7 +28,7 @@ Amount amount(std::int64_t gpu_hours, std::int64_t usd) {
   return {.gpu_us = Int128{gpu_hours} * kHour, .grains = Int128{usd} * 1'000'000 * ledger::kGrainsPerMicroUsd};
 }
 
-/// Tenants that use a GPU-hour of so many dollars a day, each less than the one before it; nobody has one idle.
+/// Tenants that each use a GPU-hour per day, cheaper than the previous one's; another GPU-hour is idle and unowned.
 CostOverview overview_of(std::size_t tenant_count, std::int32_t days, const std::string& prefix = "team-") {
   CostOverview overview;
   overview.when =

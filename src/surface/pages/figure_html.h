@@ -7,10 +7,11 @@
 
 namespace berth::report {
 
-/// The heads of the columns that have a label.
+/// The headers of the columns that have a label.
 [[nodiscard]] std::string figure_heads(const figures::FigureTable& table);
 
-/// A line of markup for each row. The first column with a label heads its rows; Berth's own row has the class `ours`.
+/// A line of markup for each row. The first column with a label has the row headers; Berth's own row has the class
+/// `ours`.
 [[nodiscard]] std::string figure_rows(const figures::FigureTable& table);
 
 }  // namespace berth::report

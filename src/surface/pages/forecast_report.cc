@@ -13,7 +13,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char forecast_html_begin[];
 extern const char forecast_html_end[];
@@ -79,7 +79,7 @@ std::string score_rows(const BacktestResult& result) {
   return rows;
 }
 
-/// Positions of seconds and requests in one picture.
+/// The positions of seconds and requests in one picture.
 struct BandScale {
   static constexpr double kWidth = 1120;
   static constexpr double kHeight = 190;

@@ -46,13 +46,13 @@ std::string percent_change(double value, double reference) {
   return fmt::format("{:.0f} % {} than", std::abs(percent), percent > 0 ? "more" : "less");
 }
 
-/// ", 38 % more than shared (0.674)"; a reference of 0 has no percentage.
+/// ", 38 % more than shared (0.674)"; without a percentage if the reference is 0.
 std::string compared(double goodput, double reference, const std::string& name) {
   if (reference <= 0) return fmt::format("; that of {} is 0", name);
   return fmt::format(", {} {} ({:.3f})", percent_change(goodput, reference), name, reference);
 }
 
-/// The costs of both, and of a million answers in time; empty if the fleet has no price.
+/// The costs of both, in total and per million answers in time; empty if the fleet has no price.
 std::string cost_sentence(const measure::Figures& best, const measure::Figures& reference) {
   if (!best.cost_micro_usd || !reference.cost_micro_usd) return "";
   std::string text = *best.cost_micro_usd == *reference.cost_micro_usd

@@ -1,5 +1,4 @@
-/// Eight colours for kinds of things, which colour-blind readers can distinguish; later kinds repeat them under a
-/// pattern.
+/// Eight colours for categories, which colour-blind readers can distinguish; later ones repeat them under a pattern.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,8 @@
 
 namespace berth::report {
 
-/// A box in the colour of a kind. `geometry`: its attributes, as markup. The page has the patterns p0 to p2.
+/// A rectangle in the colour of a category. `geometry`: its attributes, as markup. Requires: the page defines the
+/// patterns p0 to p2.
 [[nodiscard]] std::string coloured_box(std::size_t hue, std::string_view geometry);
 
 /// The style of text on that colour; over a pattern it has an outline in the plain colour.

@@ -29,7 +29,7 @@ std::string how_used(const AssignSlice& assign) {
   return assign.point->variant == 0 ? point : fmt::format("variant {}, {}", assign.point->variant, point);
 }
 
-/// `given`: to whom it is given; null if to no one.
+/// `given`: the assignment of the slice; null if it is not assigned.
 void write_step(Writer& json, const Scenario& scenario, const char* verb, const Slice& slice,
                 const AssignSlice* given) {
   json.open_list().value(verb).value(profile_name(scenario.model_of(slice.gpu), slice.profile)).value(slice.start);

@@ -23,7 +23,7 @@ using purchase::advise::AdviceCase;
 using purchase::advise::Instance;
 using purchase::advise::SeatedPod;
 
-/// What a pod asks of GPUs: its colour.
+/// A pod's request for GPUs, which determines its colour.
 struct GpuAsk {
   int gpus = 0;
   int milli = 0;  ///< of each
@@ -33,7 +33,7 @@ struct GpuAsk {
 
 GpuAsk ask_of(const Pod& pod) { return {.gpus = pod.gpu_count, .milli = pod.gpu_milli}; }
 
-/// The asks, the most frequent first.
+/// Numbers the requests, the most frequent first.
 std::map<GpuAsk, std::size_t> hues_of_asks(std::span<const Pod> pods) {
   std::map<GpuAsk, std::int64_t> counts;
   for (const Pod& pod : pods) ++counts[ask_of(pod)];
@@ -62,7 +62,7 @@ struct Part {
   friend auto operator<=>(const Part&, const Part&) = default;
 };
 
-/// What a picture shows: equal fillings of one offer share it.
+/// The content of a picture, shared by equal fillings of one offer.
 struct Filling {
   pricing::OfferKey offer;
   std::vector<std::vector<Part>> gpus;  ///< thousandths; fullest first
@@ -104,7 +104,7 @@ struct FilledGroup {
   std::vector<const Instance*> instances;
 };
 
-/// In the order of their first instances.
+/// The groups, in the order of their first instances.
 std::vector<FilledGroup> filled_groups(const AdviceCase& advice_case) {
   const auto hues = hues_of_asks(advice_case.pods);
   std::map<Filling, std::size_t> places;
@@ -162,7 +162,7 @@ std::string gpu_columns(const Filling& filling) {
   return svg;
 }
 
-/// A bar with what pods take of `whole`, and that in words.
+/// A bar with the parts of `whole` that pods take, and a text.
 std::string taken_bar(std::string_view name, const std::vector<Part>& parts, std::int64_t whole, double top,
                       const std::string& words) {
   constexpr double kHeight = 12;
@@ -189,7 +189,7 @@ std::string taken_words(const std::vector<Part>& parts, std::int64_t whole, std:
   return fmt::format("{} of {} {}", units(taken), units(whole), unit);
 }
 
-/// The names of pods, as far as there is room.
+/// The names of pods, as many as fit.
 std::string pod_names(const AdviceCase& advice_case, const std::vector<const Instance*>& instances) {
   constexpr std::size_t kNamed = 6;
   std::string text;
@@ -252,8 +252,7 @@ std::string pod_key(const AdviceCase& advice_case) {
   std::string items;
   std::size_t listed = 0;
   const auto hues = hues_of_asks(advice_case.pods);
-  for (const auto& [ask, hue] :
-       hues) {  // by what is asked; those that share a colour with an earlier kind are only counted
+  for (const auto& [ask, hue] : hues) {  // by request; those that share a colour with an earlier one are only counted
     if (hue >= kListed) continue;
     items += key_item(coloured_box(hue, R"(width="16" height="12")"), ask_text(ask));
     ++listed;

@@ -11,7 +11,7 @@ namespace berth::report {
 /// A figure for each kind of filling, in the order of the advice.
 [[nodiscard]] std::string instance_figures(const purchase::advise::AdviceCase& advice_case);
 
-/// How many figures that would be without the limit.
+/// The number of figures without the limit.
 [[nodiscard]] std::size_t filling_count(const purchase::advise::AdviceCase& advice_case);
 
 /// What the colours mean.

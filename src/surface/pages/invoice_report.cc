@@ -11,7 +11,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char invoice_html_begin[];
 extern const char invoice_html_end[];
@@ -30,11 +30,11 @@ using InvoiceLines = std::vector<const InvoiceLine*>;
 
 constexpr int kHourDecimals = 4;
 
-/// Lines by the section in which they stand, each in the order of the invoice.
+/// Lines by section, each in the order of the invoice.
 struct InvoiceParts {
   InvoiceLines own;
   InvoiceLines shared;
-  std::map<Month, InvoiceLines> corrections;  ///< by the month that is corrected
+  std::map<Month, InvoiceLines> corrections;  ///< by corrected month
 };
 
 InvoiceParts parts_of(const Invoice& invoice) {
@@ -51,7 +51,7 @@ InvoiceParts parts_of(const Invoice& invoice) {
   return parts;
 }
 
-/// GPU time and money of lines; of credits the money alone, negative.
+/// GPU time and money of lines; for credits only the money, negative.
 struct InvoiceSum {
   ledger::GpuMicros gpu_us = 0;
   MicroUsd micro_usd = 0;
@@ -72,7 +72,7 @@ bool is_converted(const Invoice& invoice) { return invoice.micro_per_usd.has_val
 std::string currency_markup(const Invoice& invoice) { return name_markup(invoice.request.currency); }
 std::string currency_label(const Invoice& invoice) { return html_escaped(isolated(invoice.request.currency)); }
 
-/// The columns of money: in dollars where the currency is another one, and in the currency.
+/// The columns of money: in dollars if the currency is another one, and in the currency.
 std::string money_cells(const Invoice& invoice, MicroUsd micro_usd, MicroUsd micro) {
   const std::string in_usd = is_converted(invoice) ? table_cell("USD", exact_money(micro_usd)) : "";
   return in_usd + table_cell(currency_label(invoice), exact_money(micro));
@@ -124,7 +124,7 @@ std::string sum_row(const Invoice& invoice, std::string_view style, std::string_
          money_cells(invoice, sum.micro_usd, sum.micro) + "</tr>\n";
 }
 
-/// Rows by service, those of several lines with a sum. Requires: lines of one service stand together.
+/// Rows by service, with a sum if there are several. Requires: lines of one service are consecutive.
 std::string line_rows(const Invoice& invoice, const InvoiceLines& lines) {
   std::string rows;
   for (std::size_t first = 0; first < lines.size();) {
@@ -276,7 +276,7 @@ std::string_view total_name(const Invoice& invoice) {
   return invoice.is_closed ? "Total due" : "Total so far";
 }
 
-/// What each section comes to, and the total.
+/// The sum of each section, and the total.
 std::string summary_rows(const Invoice& invoice, const InvoiceParts& parts) {
   InvoiceSum own;
   own.add(parts.own);

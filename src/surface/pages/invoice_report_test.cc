@@ -28,7 +28,7 @@ std::string use_line(const std::string& id, const std::string& tenant, const std
                      kNovember + to_hour * kInvoiceHour);
 }
 
-/// A GPU for a day at 2.000001 dollars an hour, half of it used for ten hours; November is closed, then more is known.
+/// A GPU for a day at 2.000001 dollars per hour, half of it used for ten hours; events of November follow its close.
 std::vector<std::string> november(const std::string& tenant = "t", const std::string& service = "chat") {
   return {
       fmt::format(R"({{"type":"price","id":"p","sku":"a100","from_us":{},"micro_usd_per_gpu_hour":2000001}})",
@@ -48,7 +48,7 @@ std::vector<std::string> november(const std::string& tenant = "t", const std::st
   };
 }
 
-/// The page of an invoice of the lines.
+/// The page of an invoice made from these lines.
 std::string invoice_page_of(const std::vector<std::string>& lines, const ledger::InvoiceRequest& request) {
   ledger::testing::LineLedger ledger(lines);
   const ledger::Report report = ledger.report();
@@ -80,7 +80,7 @@ TEST(InvoiceReport, ShowsCreditsUsedAndLeft) {
   EXPECT_THAT(page, HasSubstr("2030-01-01 00:00"));
   EXPECT_THAT(page, HasSubstr(exact("−11.000005")));
   EXPECT_THAT(page, HasSubstr(exact("888.999995")));      // left
-  EXPECT_THAT(page, HasSubstr("<bdi>c&lt;1&gt;</bdi>"));  // not used, but there
+  EXPECT_THAT(page, HasSubstr("<bdi>c&lt;1&gt;</bdi>"));  // unused, but listed
   EXPECT_THAT(page, HasSubstr("missed target (slo)"));
   EXPECT_THAT(page, HasSubstr(exact("891.999995")));  // all that is left
   EXPECT_THAT(page, HasSubstr("Total due"));

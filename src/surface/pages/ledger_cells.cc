@@ -18,7 +18,7 @@ constexpr std::string_view kReplacement = "\uFFFD";
 constexpr int kMoneyDecimals = 6;
 constexpr std::string_view kMinus = "\u2212";
 
-/// The bytes of a character that may not be shown as it is; 0 if it may.
+/// The bytes of the control character at the beginning; 0 if there is none.
 std::size_t control_size(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
@@ -29,7 +29,7 @@ std::size_t control_size(std::string_view text) {
   return embeds || isolates ? 3 : 0;
 }
 
-/// What is nothing but spaces is in quotation marks.
+/// A name of nothing but spaces is quoted.
 std::string without_controls(std::string_view name) {
   std::string text;
   while (!name.empty()) {

@@ -10,22 +10,22 @@
 
 namespace berth::report {
 
-/// A name as plain text that cannot disturb what stands beside it: controls of terminals and of the direction of
-/// writing become U+FFFD, what is not ASCII is isolated (U+2068, U+2069), and a blank one has quotation marks.
+/// A name as plain text that cannot affect the text around it: terminal and bidirectional control characters become
+/// U+FFFD, a name with non-ASCII characters is isolated (U+2068, U+2069), and a blank one is quoted.
 [[nodiscard]] std::string isolated(std::string_view name);
-/// The same as markup: an escaped <bdi>.
+/// The same as markup: an escaped name in <bdi>.
 [[nodiscard]] std::string name_markup(std::string_view name);
 
 /// All six decimals, as markup: <data value="-1234.500000">−1,234.500000</data>.
 [[nodiscard]] std::string exact_money(ledger::MicroUsd micro);
-/// "$1,234.57", "−$0.01"; what is less than a cent has all decimals: "$0.000024".
+/// "$1,234.57", "−$0.01"; less than a cent has all decimals: "$0.000024".
 [[nodiscard]] std::string usd_text(ledger::MicroUsd micro_usd);
 /// "1,234.50". Requires: 0 < decimals <= 6.
 [[nodiscard]] std::string gpu_hours_text(ledger::GpuMicros gpu_us, int decimals);
-/// A part of a whole: "12.3 %", with a space that does not break; a dash of nothing.
+/// `part` of `whole`: "12.3 %", with a no-break space; a dash if `whole` is 0.
 [[nodiscard]] std::string share_text(Int128 part, Int128 whole);
 
-/// Microseconds since 1970 as "2026-11-18 13:30", with seconds and their fraction where there are some.
+/// Microseconds since 1970 as "2026-11-18 13:30", with seconds and their fraction unless 0.
 [[nodiscard]] std::string utc_text(std::int64_t us);
 /// "November 2026".
 [[nodiscard]] std::string month_words(Month month);

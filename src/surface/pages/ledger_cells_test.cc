@@ -12,7 +12,7 @@ TEST(LedgerCells, NamesCannotDisturbWhatStandsBesideThem) {
   EXPECT_EQ(isolated("a\u2069\u2066"), "\u2068a\uFFFD\uFFFD\u2069");
   EXPECT_EQ(isolated("\u0085"), "\u2068\uFFFD\u2069");
   EXPECT_EQ(isolated("שלום"), "\u2068שלום\u2069");
-  EXPECT_EQ(isolated("\u2030"), "\u2068\u2030\u2069");  // no control, though it begins like one
+  EXPECT_EQ(isolated("\u2030"), "\u2068\u2030\u2069");  // not a control character, though it begins like one
   EXPECT_EQ(isolated("  "), "\u2068“  ”\u2069");
   EXPECT_EQ(name_markup("<b>&\""), "<bdi>&lt;b&gt;&amp;&quot;</bdi>");
 }

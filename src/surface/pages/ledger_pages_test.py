@@ -111,7 +111,7 @@ def decimal(micro):
 
 
 def dollars(micro_usd):
-    """To the cent, half to even."""
+    """Rounded to the cent, half to even."""
     cents, rest = divmod(micro_usd, 10_000)
     cents += rest > 5_000 or (rest == 5_000 and cents % 2)
     return f"${cents // 100:,}.{cents % 100:02}"

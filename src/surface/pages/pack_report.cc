@@ -15,7 +15,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char pack_html_begin[];
 extern const char pack_html_end[];
@@ -141,7 +141,7 @@ BarSpan bar_span_of(const GpuModel& model, const Slice& slice) {
   return {.left = unit * slice.start, .width = unit * model.profiles[slice.profile.index].length};
 }
 
-/// Two lines in a box of their own, which clips text that is too long. `style`: of the text.
+/// Two lines, clipped if they are too long. `style`: of the text.
 std::string label_in(const BarSpan& at, std::string_view style, std::string_view first, std::string_view second) {
   return fmt::format(
       R"(<svg x="{:.1f}" y="0" width="{:.1f}" height="{}"><text class="label" x="6" y="17" style="{}">{}</text>)"
@@ -214,7 +214,7 @@ std::string pictures_note(const PackPage& page) {
 
 // Demands
 
-/// Exact if that is short, else with three digits.
+/// Exact if that is short, else with three significant digits.
 std::string rate_words(const Decimal& rate) {
   constexpr std::size_t kShort = 9;
   const std::string exact = rate.to_string();
@@ -224,7 +224,7 @@ std::string rate_words(const Decimal& rate) {
 /// The slices of a demand, summed.
 struct DemandGain {
   Decimal given;
-  std::map<std::string, int> kinds;  ///< its slices by the names of their profiles
+  std::map<std::string, int> kinds;  ///< number of slices by profile name
 };
 
 std::vector<DemandGain> gains_of(const PackPage& page) {

@@ -1,4 +1,4 @@
-"""Pages in headless Chromium, for the tests of this folder: what the browser makes of a page, and how that looks."""
+"""Pages in headless Chromium, for the tests of this folder: how the browser renders a page, and how that looks."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ PHONE_WIDTH = 500  # narrower windows are not possible
 COLOUR_COUNT_MIN = 40
 DEADLINE_SECONDS = 90
 
-# Finds by how much the page is too wide, texts of pictures that overlap, and those that are cut off at the edge of one.
+# Finds by how much the page is too wide, texts of pictures that overlap, and texts cut off at the edge of a picture.
 MEASURE = """<script>
 (function () {
   var root = document.documentElement, overlaps = [], cuts = [];
@@ -36,7 +36,7 @@ MEASURE = """<script>
 
 
 def find_chromium():
-    """The browser's path, or None."""
+    """The path of the browser, or None."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -67,7 +67,7 @@ def check_picture(chromium, folder, page, mode):
 
 
 def check_layout(chromium, folder, file):
-    """Draws the page wide and narrow: nothing stands out of it, no texts of a picture overlap or are cut off. It
+    """Draws the page wide and narrow: nothing extends beyond it, no texts of a picture overlap or are cut off. It
     has no script of its own."""
     text = file.read_text(encoding="utf-8")
     policy = re.search(r'<meta http-equiv="Content-Security-Policy"[^>]*>', text)[0]

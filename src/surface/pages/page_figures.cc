@@ -106,7 +106,7 @@ void write_span(Writer& json, const Scenario& scenario, const measure::SliceSpan
   json.value((span.from - Instant()).to_seconds()).value((span.until - Instant()).to_seconds()).close_list();
 }
 
-/// Returns whether some are left out.
+/// Returns whether some spans are left out.
 bool write_spans(Writer& json, const Scenario& scenario, const measure::Timeline& timeline) {
   std::size_t written = 0;
   json.open_list();

@@ -1,4 +1,4 @@
-/// Numbers of a page as JSON.
+/// Numbers in a page's JSON.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace berth::report {
 
-/// Rounded to five significant digits, as more cannot be seen; 0 if not finite.
+/// Rounded to five significant digits, because more would not be visible; 0 if not finite.
 [[nodiscard]] double rounded(double value);
 
 void write_series(json::Writer& json, const std::vector<double>& values);

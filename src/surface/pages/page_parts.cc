@@ -3,7 +3,7 @@
 #include "base/core/ensure.h"
 #include "surface/drawing/drawing.h"
 
-// What all pages share, put in by the assembler (cmake/BerthEmbed.cmake).
+// The parts that all pages share, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char head_html_begin[];
 extern const char head_html_end[];

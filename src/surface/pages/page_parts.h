@@ -1,4 +1,4 @@
-/// Pages from their parts: a frame with {{marks}}, a text for each, and escaped text that cannot become markup.
+/// Assembles pages: a frame with {{marks}}, the text of each mark, and escaping.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace berth::report {
 
-/// A file that the assembler put into the program (cmake/BerthEmbed.cmake).
+/// A file that the assembler embedded in the program (cmake/BerthEmbed.cmake).
 [[nodiscard]] inline std::string_view embedded(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
@@ -20,8 +20,8 @@ using figures::html_escaped;
 /// The text for each mark.
 using PageParts = std::vector<std::pair<std::string_view, std::string>>;
 
-/// The frame with each {{mark}} replaced. {{head}} (what the head of a page without a script begins with), {{logo}},
-/// {{style}} and {{chart_style}} are the same for all pages and known here. Requires: every other mark has a part.
+/// The frame with each {{mark}} replaced. {{head}} (the start of the head of a page without a script), {{logo}},
+/// {{style}} and {{chart_style}} are the same for all pages and filled in here. Requires: every other mark has a part.
 [[nodiscard]] std::string fill_page(std::string_view frame, const PageParts& parts);
 
 }  // namespace berth::report

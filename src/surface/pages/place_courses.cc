@@ -20,7 +20,7 @@ using placement::StudyRecord;
 constexpr double kLabelWidth = 150;
 constexpr double kLabelApart = 15;
 constexpr double kPercentMax = 100;
-/// With demands below this the scale ends at the demand.
+/// If the demand is below this, the scale ends at the demand.
 constexpr double kLowPercent = 60;
 constexpr std::size_t kEnlargedColumnsMin = 10;
 
@@ -48,7 +48,7 @@ std::size_t columns_of_all(const StudyRecord& record) {
   return columns;
 }
 
-/// Where a course ends; one of a single column is drawn across the chart.
+/// The end of a line; one of a single column extends across the chart.
 double end_of(const StudyRecord& record, const CourseChart& chart, std::size_t end) {
   return end == 1 ? chart.frame.right : chart.x.at(middle_of(record, end - 1));
 }
@@ -91,9 +91,9 @@ std::string course_lines(const StudyRecord& record, const CourseChart& chart) {
   return fmt::format(R"svg(<g clip-path="url(#inside-{})">{}{}</g>)svg", chart.first, bands, lines);
 }
 
-/// What every policy would allocate if nothing were ever lost.
+/// The allocation if no request ever failed.
 std::string asked_line(const StudyRecord& record, const CourseChart& chart) {
-  const double least = std::max(chart.x.first, chart.y.first);  // what lies below is outside the chart
+  const double least = std::max(chart.x.first, chart.y.first);  // anything below is outside the chart
   if (record.axis.is_churning || record.asked.rows_with_gpus == 0 || least >= chart.x.last) return "";
   const auto y = [&](double demand) { return position(chart.y.at(std::min(demand, kPercentMax))); };
   std::string path = fmt::format("M{} {}", position(chart.x.at(least)), y(least));
@@ -107,7 +107,7 @@ std::string asked_line(const StudyRecord& record, const CourseChart& chart) {
                             position(chart.y.at(std::min(chart.x.last, kPercentMax)) + 13));
 }
 
-/// Names at the ends of the lines, with the allocation there; with departures with the mean.
+/// Names at the ends of the lines, with the allocation there; with departures, with the mean instead.
 std::string end_labels(const StudyPage& page, const CourseChart& chart) {
   const StudyRecord& record = page.record;
   std::vector<double> wanted;
@@ -194,7 +194,7 @@ std::string course_figure(const StudyPage& page, const CourseChart& chart, const
                        .svg = svg});
 }
 
-/// Where a chart begins, and whether its lines have names; without them it is lower and wider.
+/// The origin of a chart, and whether its lines have names; without names its plot area is lower and wider.
 struct CourseSpan {
   std::size_t first = 0;
   double least = 0;
@@ -226,8 +226,8 @@ CourseChart chart_of(const StudyRecord& record, const CourseSpan& span) {
   return chart;
 }
 
-/// From the least allocation at the ends of the lines, rounded down to 5 %, and the demand that reaches it; with
-/// departures from that of the arrivals which are measured, and a mean stay before these.
+/// The enlarged part begins at the least allocation at the ends of the lines, rounded down to 5 %, and at the demand
+/// that reaches it. With departures: at the least allocation in the measured time, and a mean stay before that time.
 CourseSpan enlarged(const StudyRecord& record) {
   constexpr double kRoundPercent = 5;
   const auto stay = static_cast<std::size_t>(placement::kColumnsPerStay);

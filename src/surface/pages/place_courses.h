@@ -1,4 +1,4 @@
-/// Allocation while the runs of a placement go on, a line for each policy with the band of its seeds.
+/// Allocation over the runs of a placement, a line for each policy with the band of its seeds.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace berth::report {
 /// The colour of a policy's line, the same in every chart: `place-` and its name, a class of the page.
 [[nodiscard]] std::string policy_class(placement::Policy policy);
 
-/// Where the policies part, enlarged, then the whole run.
+/// The part in which the policies differ, enlarged, then the whole run.
 [[nodiscard]] std::string course_figures(const placement::StudyPage& page);
 
 }  // namespace berth::report

@@ -45,7 +45,7 @@ std::vector<IdleCause> causes_of(const StudyPage& page) {
   return causes;
 }
 
-/// Of the capacity, mean over the runs, in percent.
+/// Percent of the capacity, mean over the runs.
 double percent_of(const StudyPage& page, const PolicyRecord& policy, std::int64_t milli_rows) {
   const double whole = static_cast<double>(page.problem.capacity_milli()) * policy.course.runs() *
                        static_cast<double>(std::max<std::int64_t>(1, policy.idle.rows));

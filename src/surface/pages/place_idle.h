@@ -1,4 +1,4 @@
-/// What the idle GPU capacity of each policy is stuck in at the end of its runs.
+/// The causes of each policy's idle GPU capacity at the end of its runs.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace berth::report {
 
 /// The legend and the chart.
 [[nodiscard]] std::string idle_figure(const placement::StudyPage& page);
-/// The same as a table; each cell has milli x rows, summed over the runs, as its value.
+/// The same as a table; the value of each cell is in milli-GPU x rows, summed over the runs.
 [[nodiscard]] std::string idle_table(const placement::StudyPage& page);
-/// The causes in words, those that occur.
+/// Explanations of the causes that occur.
 [[nodiscard]] std::string idle_terms(const placement::StudyPage& page);
 
 }  // namespace berth::report

@@ -42,7 +42,7 @@ struct MapGroup {
   std::int64_t gpus = 0;
 };
 
-/// The first letters of a name that fit beside the counts, as plain text that cannot disturb these.
+/// The first letters of a name that fit next to the counts, as plain text that cannot affect the text around it.
 std::string model_label(std::string_view name) {
   constexpr std::size_t kLettersMax = 14;
   std::size_t letters = 0;
@@ -89,11 +89,11 @@ std::vector<MapGroup> map_groups(const placement::Problem& problem) {
   return sorted;
 }
 
-/// Where everything stands in a map; the same in all maps of a page.
+/// The layout of a map, the same for all maps of a page.
 struct MapPlan {
   double cell_width = 4;   ///< with the gap
   double cell_height = 4;  ///< likewise
-  double strip_gap = 0;    ///< more between nodes beside each other
+  double strip_gap = 0;    ///< extra space between adjacent nodes
   bool is_detailed = false;
   bool has_slices = false;
   std::vector<MapGroup> groups;
@@ -144,7 +144,7 @@ MapPlan map_plan(const StudyPage& page) {
   return plan;
 }
 
-/// Cells of one look, as dashes of vertical lines: neighbours of a node are one line.
+/// Cells by look, as dashes of vertical lines: adjacent cells of a node are one line.
 class CellPaths {
  public:
   explicit CellPaths(const MapPlan& plan) : plan_(plan) {}
@@ -170,7 +170,7 @@ class CellPaths {
   std::array<std::string, kUseLevels> paths_;
 };
 
-/// Every GPU a cell of its level of use.
+/// Each GPU as a cell coloured by its level of use.
 std::string level_cells(const MapPlan& plan, const ClusterEnd& end) {
   CellPaths paths(plan);
   for (std::size_t node = 0; node < end.nodes.size(); ++node) {
@@ -184,7 +184,7 @@ std::string level_cells(const MapPlan& plan, const ClusterEnd& end) {
   return paths.svg();
 }
 
-/// Much that is idle on nodes where no pod of the list can use any of it: a dot in each such cell.
+/// A dot in each cell with much idle capacity on a node where no pod of the list can use any of it.
 std::string stuck_dots(const MapPlan& plan, const ClusterEnd& end) {
   constexpr int kMuchMilli = 250;
   const double size = std::max(1.6, plan.cell_height * 0.3);
@@ -202,7 +202,7 @@ std::string stuck_dots(const MapPlan& plan, const ClusterEnd& end) {
   return fmt::format(R"(<path class="stuck" style="stroke-width:{}" d="{}"/>)", position(size), path);
 }
 
-/// Every GPU a bar that is filled as far as it is used, with its slices.
+/// Each GPU as a bar filled in proportion to its use, with its slices.
 std::string slice_bars(const MapPlan& plan, const ClusterEnd& end) {
   const double width = plan.cell_width - 4;
   const std::string height = position(plan.cell_height - 2);
@@ -231,7 +231,7 @@ std::string slice_bars(const MapPlan& plan, const ClusterEnd& end) {
                      empty, used, slices);
 }
 
-/// What a pointer shows of a node.
+/// The tooltip of a node.
 std::string node_text(const StudyPage& page, std::size_t index, const NodeEnd* end) {
   const placement::Node& node = page.problem.nodes[index];
   std::string text =
@@ -317,9 +317,9 @@ std::string map_panel(const StudyPage& page, const MapPlan& plan, const MapWords
   return panel(words, plan.height, map_headings(plan, end) + cells + node_texts(page, plan, end));
 }
 
-// Bars, where the GPUs are too many for cells
+// Bars, for too many GPUs to draw cells
 
-/// Of the largest models; the others together.
+/// The use of the largest models; the others together.
 std::vector<std::pair<std::string, GpusByUse>> use_by_model(const placement::Problem& problem, const ClusterEnd& end) {
   const auto gpus_of = [](const GpusByUse& use) {
     std::int64_t gpus = 0;
@@ -364,9 +364,9 @@ std::string use_bars(const StudyPage& page, const ClusterEnd& end, double& heigh
   return svg;
 }
 
-// Which policies
+// The policies shown
 
-/// `berth` and the best of the others; without `berth`, the best two.
+/// `berth` and the best other policy; without `berth`, the best two.
 std::vector<const PolicyRecord*> mapped_policies(const StudyPage& page) {
   const auto yardstick = placement::yardstick_of(page.results);
   const auto worth = [&](std::size_t i) {

@@ -1,4 +1,4 @@
-/// Maps of the nodes: every GPU a cell, coloured by how much of it is used; before the pods came, and at the end of a
+/// Maps of the nodes, with each GPU as a cell coloured by its use: before any pod was placed, and at the end of a
 /// policy's first run.
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace berth::report {
 
-/// The legend, and the maps side by side: the empty cluster, the best policy and `berth` (else the best two). A node
-/// stands at the same place in each. With more than `kEndGpusMax` GPUs bars by model stand for the cells.
+/// The legend, and the maps side by side: the empty cluster, the best policy and `berth` (else the best two). A node is
+/// at the same position in each. With more than `kEndGpusMax` GPUs, bars by model replace the cells.
 [[nodiscard]] std::string map_figures(const placement::StudyPage& page);
 
-/// With at most so many GPUs slices are drawn one by one, and nodes have texts.
+/// The maximum number of GPUs for which single slices are drawn and nodes have tooltips.
 inline constexpr std::int64_t kDetailedGpusMax = 400;
-/// So many models have a heading of their own.
+/// The maximum number of models with a heading of their own.
 inline constexpr std::size_t kMapModelsMax = 24;
 
 }  // namespace berth::report

@@ -17,7 +17,7 @@
 #include "surface/pages/place_idle.h"
 #include "surface/pages/place_map.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char place_html_begin[];
 extern const char place_html_end[];

@@ -1,4 +1,4 @@
-/// The page of `berth place`: what policies allocate, what their idle GPU capacity is stuck in, and where pods lie.
+/// The page of `berth place`: the allocation of policies, the causes of their idle GPU capacity, and the pods' places.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace berth::report {
 
 /// The page, UTF-8, one file without a script. Names are escaped; absent figures are a dash. Smaller than
-/// `kPlacePageBytesMax`, whatever the lists. The same arguments give the same bytes. Requires: a result at least.
+/// `kPlacePageBytesMax` for any input. The same arguments give the same bytes. Requires: at least one result.
 [[nodiscard]] std::string render_place_report(const placement::StudyPage& page);
 
 inline constexpr std::size_t kPlacePageBytesMax = 1'500'000;

@@ -20,7 +20,7 @@ from page_browser import DEADLINE_SECONDS, browse, check_layout, check_picture, 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[3]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 LISTS = ["--nodes", ROOT / "examples/scheduling/nodes.csv", "--pods", ROOT / "examples/scheduling/pods.csv"]
-# A call's words, how many figures its page has, and whether it is drawn in each mode and printed.
+# A call's arguments, the number of figures on its page, and whether it is drawn in each mode and printed.
 PAGES = {
     "seeded": (["--seeds", "42-44"], 6, True),
     "churn": (["--seeds", "42", "--churn"], 6, True),

@@ -5,7 +5,7 @@
 #include "surface/pages/page_figures.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char page_html_begin[];
 extern const char page_html_end[];

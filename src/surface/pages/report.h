@@ -8,10 +8,10 @@
 
 namespace berth::report {
 
-/// The page, UTF-8. Names from the scenario are escaped; absent figures are shown as absent. The layout
-/// strips show the first `kReportGpusMax` GPUs, the load charts the first `kReportServicesMax` services, and the page
-/// says so. The same arguments give the same bytes. Requires: `result` comes from a replay of `scenario` (services and
-/// slices name its services and GPUs).
+/// The page, UTF-8. Names from the scenario are escaped; absent figures are shown as absent. The layout strips show the
+/// first `kReportGpusMax` GPUs, the load charts the first `kReportServicesMax` services, and the page says so. The same
+/// arguments give the same bytes. Requires: `result` comes from a replay of `scenario` (its ids refer to services and
+/// GPUs of that scenario).
 [[nodiscard]] std::string render_report(const Scenario& scenario, const study::ReplayResult& result);
 
 inline constexpr std::uint32_t kReportGpusMax = 32;

@@ -19,7 +19,7 @@ using scale::CourseBin;
 constexpr double kMissedBase = 248;
 constexpr double kMissedHeight = 32;
 
-/// What all charts of a span share.
+/// Shared by all charts of a span.
 struct ScalePicture {
   ScaleSpan span;
   ColumnPlan plan;

@@ -20,7 +20,7 @@
 #include "surface/pages/page_parts.h"
 #include "surface/pages/scale_charts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char scale_html_begin[];
 extern const char scale_html_end[];
@@ -48,7 +48,7 @@ std::string scale_facts(const Comparison& comparison) {
   return facts + fact("Price", dollars(*comparison.micro_usd_per_replica_hour) + " a replica-hour, as given");
 }
 
-/// `berth` and `tuned`; where one was not run, the first others in their place.
+/// `berth` and `tuned`; if one was not run, the first other result instead.
 std::vector<const scale::PolicyResult*> shown_results(const Comparison& comparison) {
   std::vector<const scale::PolicyResult*> shown;
   const auto show = [&shown](const scale::PolicyResult* result) {
@@ -64,7 +64,7 @@ std::vector<const scale::PolicyResult*> shown_results(const Comparison& comparis
 
 constexpr std::int64_t kCloseSeconds = 3600;
 
-/// The hour around the second with most arrivals.
+/// The hour around the second with the most arrivals.
 ScaleSpan busiest_span(const scale::Load& load) {
   const auto run = load.counts.subspan(static_cast<std::size_t>(load.from_second));
   const std::int64_t busiest = std::ranges::max_element(run) - run.begin();
@@ -72,7 +72,7 @@ ScaleSpan busiest_span(const scale::Load& load) {
   return {.from_second = from, .seconds = kCloseSeconds};
 }
 
-/// A section of its own where the whole run is too long to see starts in it.
+/// The section of the busiest hour; empty if the run is short enough to show single starts.
 std::string close_section(const Comparison& comparison) {
   const scale::Load& load = comparison.problem.load;
   if (load.seconds() < 2 * kCloseSeconds) return "";
@@ -84,7 +84,7 @@ std::string close_section(const Comparison& comparison) {
       scale_key(), scale_figures(comparison, shown_results(comparison), busiest_span(load)));
 }
 
-/// The changes with the largest steps, in the order of time.
+/// The changes with the largest steps, in order of time.
 std::vector<std::size_t> largest_changes(const scale::PolicyResult& result) {
   const auto& changes = result.changes;
   std::vector<std::size_t> order;

@@ -27,7 +27,7 @@ constexpr double kAllRowsHeight = 2'500;
 constexpr double kPictureHeight = 600;  ///< of the rows of one picture: two of them fit on a printed page
 constexpr int kJobNameMax = 1'120;      // of 126 at size 11
 
-/// How rows are laid out.
+/// The layout of rows.
 struct BarRows {
   double height = kNamedRowHeight;
   std::size_t per_picture = 1;
@@ -41,7 +41,7 @@ BarRows bar_rows(std::size_t jobs) {
   return rows;
 }
 
-/// What the bars of a policy are drawn from.
+/// The input for the bars of a policy.
 struct BarPicture {
   const ScheduleView& view;
   const RunCourse& course;
@@ -54,7 +54,7 @@ struct BarPart {
   std::span<const JobIndex> jobs;
   std::size_t first = 0;  ///< the number of its first row, from 0
   ChartScale x;
-  Seconds gap = 1;  ///< interruptions shorter than this are not drawn
+  Seconds gap = 1;  ///< shorter interruptions are not drawn
 };
 
 std::vector<std::vector<JobRun>> runs_by_job(const RunCourse& course, std::size_t jobs) {
@@ -63,7 +63,7 @@ std::vector<std::vector<JobRun>> runs_by_job(const RunCourse& course, std::size_
   return runs;
 }
 
-/// Runs that follow each other within `gap` are joined.
+/// Joins runs less than `gap` apart.
 std::vector<JobRun> joined_runs(const std::vector<JobRun>& runs, Seconds gap) {
   std::vector<JobRun> joined;
   for (const JobRun& run : runs) {
@@ -77,7 +77,7 @@ std::vector<JobRun> joined_runs(const std::vector<JobRun>& runs, Seconds gap) {
   return joined;
 }
 
-/// Interruptions narrower than one unit of the picture are joined, and wider ones while there are too many.
+/// The gap below which runs are joined: one unit of the picture, doubled until there are few enough pieces.
 Seconds gap_of(const BarPicture& picture, const BarPart& part) {
   auto gap =
       std::max<Seconds>(1, static_cast<Seconds>((part.x.last - part.x.first) / (part.x.at_last - part.x.at_first)));
@@ -141,7 +141,7 @@ std::string bar_paths(const BarPicture& picture, const BarPart& part, JobIndex i
   return svg;
 }
 
-/// From the first submit of some jobs to their last finish under any policy, so that pictures of policies compare.
+/// From the first submission of some jobs to their last finish under any policy, so that pictures can be compared.
 ChartScale part_scale(const ScheduleView& view, std::span<const JobIndex> jobs, const ChartFrame& frame) {
   std::vector<bool> is_in(view.workload().jobs.size());
   Seconds first = view.seconds;
@@ -161,7 +161,7 @@ ChartScale part_scale(const ScheduleView& view, std::span<const JobIndex> jobs, 
           .at_last = frame.right};
 }
 
-/// "5 d", "+6 h", "+12 h": hours within days, where the usual axis would count hours alone.
+/// "5 d", "+6 h", "+12 h": hours within days, if the usual axis would count only hours.
 std::string hours_axis(const ChartFrame& frame, const ChartScale& x) {
   constexpr double kHour = 3'600;
   constexpr int kHoursPerDay = 24;
@@ -184,7 +184,7 @@ std::string hours_axis(const ChartFrame& frame, const ChartScale& x) {
   return svg;
 }
 
-/// Names, or numbers of rows.
+/// The name of the job, or the number of its row.
 std::string row_text(const BarPicture& picture, std::size_t row, JobIndex job, double x, double y) {
   constexpr std::size_t kNumbersApart = 10;
   if (!picture.rows.has_names && (row + 1) % kNumbersApart != 0) return "";

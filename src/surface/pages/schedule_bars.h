@@ -8,11 +8,11 @@
 
 namespace berth::report {
 
-/// At most so many pieces of bars are drawn in one of the pictures: where there are more, those behind short
-/// interruptions are joined.
+/// The maximum number of pieces of bars in one picture: if there are more, those separated by short interruptions are
+/// joined.
 inline constexpr std::size_t kBarPiecesMax = 2'500;
 
-/// Jobs in the order of submit. Where the course does not follow jobs one by one, a note that says why.
+/// Jobs in order of submission. If the run was not recorded job by job, a note that says why.
 [[nodiscard]] std::string job_bars(const ScheduleView& view, std::size_t index);
 
 /// What the parts of a bar mean, as a legend.

@@ -81,7 +81,7 @@ def check_self_contained(text):
 
 
 def check_choices(chromium, folder, text):
-    """Each policy's pictures are shown when it is chosen, and only they."""
+    """When a policy is chosen, its pictures are shown, and no others."""
     reader = """<script>
 var root = document.documentElement;
 root.setAttribute("data-shown", [].map.call(document.querySelectorAll("#inside .of"), function (part) {
@@ -108,7 +108,7 @@ def unlocked(text):
 
 
 def check_phone(chromium, folder, text):
-    """In a frame, as windows of browsers are not that narrow."""
+    """In a frame, because browser windows are not that narrow."""
     inside = html.escape(unlocked(text).replace("</body>", MEASURE + "</body>"))
     file = folder / "phone.html"
     file.write_text(f"""<body><iframe width="{PHONE_WIDTH}" height="2000" srcdoc="{inside}"></iframe><script>
@@ -140,7 +140,7 @@ HEAD = "job,submit_s,gpus,duration_s,tenant"
 
 
 def lists():
-    """Rows, GPUs and policies of lists at the edge of what pages show."""
+    """Rows, GPUs and policies of lists at the limits of what pages show."""
     at_once = [f"job-with-a-long-name-{i},5,{i % 4 + 1},{i * 37 + 1},t{i % 11}" for i in range(60)]
     names = [f'"{name.replace(chr(34), chr(34) * 2)}",{i * 50},1,{900 + i},"{name}"' for i, name in enumerate(NAMES)]
     thrashing = [f"{i},{i},{i % 8 + 1},{i * 7919 % 3000 + 1},t{i % 40}" for i in range(2000)]
@@ -172,7 +172,7 @@ def check_failures():
         refuse(folder, 2, "gpus: wanted at most the 1", "--trace", EXAMPLE / "jobs.csv", "--gpus", "1", "--report", folder / "a/b")
         (folder / "file").write_text("")
         refuse(folder, 1, "--report", "--trace", EXAMPLE / "jobs.csv", "--gpus", "32", "--report", folder / "file/b")
-        # Checkpoints longer than rounds: jobs that get nowhere.
+        # Checkpoints longer than rounds: jobs that make no progress.
         (folder / "stuck.csv").write_text("job,submit_s,gpus,duration_s,checkpoint_s\na,0,1,1000,5000\nb,0,1,1000,5000\n")
         refuse(folder, 2, "that get nowhere", "--trace", folder / "stuck.csv", "--gpus", "1", "--policies", "las",
                "--report", folder / "a/b", "--log", folder / "log")

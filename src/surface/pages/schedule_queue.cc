@@ -37,7 +37,7 @@ ChartFrame queue_frame(QueueMeasure measure) {
           .height = top + kQueueLaneHeight + 24};
 }
 
-/// A measure on the scale that all policies share.
+/// A measure of the queue, on a scale shared by all policies.
 class QueueLane {
  public:
   QueueLane(const ScheduleView& view, QueueMeasure measure)
@@ -56,7 +56,7 @@ class QueueLane {
   }
 
   [[nodiscard]] const ChartFrame& frame() const { return frame_; }
-  /// The line of the policy at that place of the order, to be used in all pictures.
+  /// The line of the policy at this place of the order; all pictures reuse it.
   [[nodiscard]] std::string line(std::size_t place) const {
     const StepChart chart =
         course_chart(view_, view_.course(view_.order[place]), frame_,

@@ -10,7 +10,7 @@ namespace berth::report {
 /// A picture for each policy, all on the same scales.
 [[nodiscard]] std::string queue_figures(const ScheduleView& view);
 
-/// Whether the scales are logarithmic, as the queues are of very different lengths.
+/// Whether the scales are logarithmic, because the queues differ greatly in length.
 [[nodiscard]] bool has_log_queues(const ScheduleView& view);
 
 }  // namespace berth::report

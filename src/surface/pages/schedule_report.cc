@@ -19,7 +19,7 @@
 #include "surface/pages/schedule_view.h"
 #include "surface/pages/schedule_waits.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char schedule_html_begin[];
 extern const char schedule_html_end[];
@@ -69,7 +69,7 @@ std::string hindsight_note(const sched::Comparison& comparison) {
 
 // Policies one by one
 
-/// Shows the parts of the chosen policy alone.
+/// Shows only the parts of the chosen policy.
 std::string switch_style(std::size_t policies) {
   std::string style = "@supports selector(:has(*)) {\n#inside .of { display: none; }\n";
   for (std::size_t place = 0; place < policies; ++place) {
@@ -88,7 +88,7 @@ std::string policy_chooser(const ScheduleView& view) {
   return labels;
 }
 
-/// A part of the page for each policy, of which one is shown.
+/// A part of the page for each policy; only one is shown.
 template <class PartOf>
 std::string switched(const ScheduleView& view, PartOf part_of) {
   std::string parts;

@@ -9,9 +9,10 @@
 namespace berth::report {
 
 /// The page, UTF-8. Names are escaped; absent figures are a dash. Policies are switched by buttons that need no script;
-/// where a browser does not know them (CSS :has) all are shown. Courses have at most sched::kCourseColumnsMax columns
-/// and sched::kCourseTenantsMax tenants, jobs are drawn in lists of at most sched::kCourseJobsMax, and the page says
-/// so. The same arguments give the same bytes. Requires: at least one result, and a course for each.
+/// browsers without support for them (CSS :has) show all policies. Charts over time have at most
+/// sched::kCourseColumnsMax columns and sched::kCourseTenantsMax tenants, jobs are drawn for lists of at most
+/// sched::kCourseJobsMax, and the page says so. The same arguments give the same bytes. Requires: at least one result,
+/// and a timeline for each.
 [[nodiscard]] std::string render_schedule_report(const sched::Comparison& comparison);
 
 }  // namespace berth::report

@@ -138,7 +138,7 @@ TEST(ScheduleReport, QueuesOfVeryDifferentLengthsAreLogarithmic) {
   EXPECT_THAT(schedule_page_of(workload, {sched::Policy::kSkip}), Not(HasSubstr("logarithmic.")));
 }
 
-/// What the areas of the stack show, from the first tenant's upper edge: GPU-seconds, to the precision of positions.
+/// Recomputes GPU-seconds from the first tenant's upper edge, to the precision of positions.
 TEST(ScheduleReport, TheLowestAreaOfTheStackIsTheTenantsUse) {
   const Workload workload = workload_of({{.tenant = "x", .gpus = 3, .duration_s = 100},
                                          {.tenant = "x", .submit_s = 50, .gpus = 1, .duration_s = 100},
@@ -148,7 +148,7 @@ TEST(ScheduleReport, TheLowestAreaOfTheStackIsTheTenantsUse) {
   std::smatch found;
   ASSERT_TRUE(std::regex_search(page, found, std::regex(R"(<path class="use t0" d="([^"]*)\"/>)")));
   const std::string path = found[1];
-  // Of each island: along its upper edge in steps (x, y), until Z.
+  // Each run of columns: along its upper edge in steps (x, y), until Z.
   double area = 0;
   double x = 0;
   double y = 240;

@@ -24,14 +24,14 @@ constexpr double kBandLabelApart = 15;
 constexpr double kMeanBarWidth = 14;
 constexpr int kBandNameMax = 1'150;  // of 138 at size 12
 
-/// GPUs are whole.
+/// Round values that are whole numbers of GPUs.
 std::vector<double> whole_values(const ChartScale& y, int count_max) {
   std::vector<double> values = round_values(0, y.last, count_max);
   std::erase_if(values, [](double value) { return value != std::floor(value); });
   return values;
 }
 
-/// Up to all GPUs, which end the axis.
+/// The axis ends at the number of GPUs.
 std::string gpu_axis(const ChartFrame& frame, const ChartScale& y) {
   constexpr int kSteps = 4;
   constexpr double kTextApart = 18;
@@ -52,7 +52,7 @@ std::string gpu_axis(const ChartFrame& frame, const ChartScale& y) {
 struct UsageBand {
   std::string name;  ///< markup
   std::optional<std::size_t> hue;
-  std::vector<double> upper;  ///< by column: it and all below
+  std::vector<double> upper;  ///< by column: the sum of this band and all below
   double mean = 0;
 };
 
@@ -90,7 +90,7 @@ std::string tenant_area(const StepChart& chart, std::optional<std::size_t> hue, 
 
 struct BandLabel {
   std::string name;   ///< markup
-  double wanted = 0;  ///< the height at which it would be best
+  double wanted = 0;  ///< the preferred height
   double mean = 0;
 };
 
@@ -212,7 +212,7 @@ std::string usage_figure(const ScheduleView& view, std::size_t index) {
   const double end = chart.x.at(static_cast<double>(course.end()));
   std::string svg = fmt::format(R"(<rect class="lane" x="{}" y="{}" width="{}" height="{}"/>)", position(frame.left),
                                 position(y.at(gpus)), position(end - frame.left), position(y.at(0) - y.at(gpus)));
-  // From the top down: each area covers the one before where tenants below have GPUs.
+  // From the top down: each area is painted over the previous one, which is visible only above it.
   for (auto band = bands.rbegin(); band != bands.rend(); ++band) svg += tenant_area(chart, band->hue, band->upper);
   svg += gpu_axis(frame, y) + time_axis(frame, chart.x) + mean_bar(frame, y, bands, gpus);
   const double held = course.mean(course.used_gpus()) / gpus;

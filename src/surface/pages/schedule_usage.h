@@ -8,10 +8,10 @@
 
 namespace berth::report {
 
-/// The GPUs of all tenants, stacked in the order of the tree, with their means at the right.
+/// The GPUs of all tenants, stacked in the order of the tree, with their means on the right.
 [[nodiscard]] std::string usage_figure(const ScheduleView& view, std::size_t index);
 
-/// A picture of each followed tenant and group beside its guarantee and limit; nothing where no tenant has either.
+/// A picture of each followed tenant and group with its guarantee and limit; empty if no tenant has either.
 [[nodiscard]] std::string share_figures(const ScheduleView& view, std::size_t index);
 
 /// Whether share_figures() has any.

@@ -17,10 +17,10 @@ constexpr std::size_t kTenantPatterns = 3;
 
 constexpr int kDotsWidth = 100;
 
-/// Of UTF-8.
+/// Whether this is a continuation byte of UTF-8.
 bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// Hundredths of the size of bold letters, rather too much; of a character that begins so.
+/// The width of the character with this first byte in bold, in hundredths of the font size; an upper estimate.
 int character_width(unsigned char first) {
   constexpr std::string_view kWide = "WMmw@%";
   constexpr std::string_view kNarrow = "ijlI.,:;|'!ftr()[]/- ";
@@ -118,7 +118,7 @@ std::string duration_words(double seconds) {
 
 std::string short_name(std::string_view name, int width_max) {
   int width = 0;
-  std::size_t kept = 0;  // bytes that leave room for the dots
+  std::size_t kept = 0;  // bytes that leave space for the dots
   for (std::size_t at = 0; at < name.size(); ++at) {
     if (is_inside_character(name[at])) continue;
     if (width + kDotsWidth <= width_max) kept = at;

@@ -45,7 +45,7 @@ struct WaitLine {
     return share(static_cast<std::size_t>(std::ranges::upper_bound(waits, 0) - waits.begin()));
   }
   [[nodiscard]] bool is_ours() const { return course->policy() == sched::Policy::kBerth; }
-  /// Such as "wait-las": what it looks like.
+  /// Its classes, such as "wait wait-las".
   [[nodiscard]] std::string style() const {
     return fmt::format("wait wait-{}{}", sched::name_of(course->policy()), is_ours() ? " ours" : "");
   }
@@ -62,7 +62,7 @@ std::vector<WaitLine> wait_lines(const ScheduleView& view) {
   return lines;
 }
 
-/// From 0 by the largest tick below all other waits up to the longest one.
+/// From 0, linear up to the largest tick not above any positive wait, then logarithmic up to the longest wait.
 ZeroLogScale wait_scale(const ChartFrame& frame, const std::vector<WaitLine>& lines) {
   constexpr double kZeroWidth = 46;
   double shortest = kWaitTicks[2].seconds;
@@ -83,7 +83,7 @@ ZeroLogScale wait_scale(const ChartFrame& frame, const std::vector<WaitLine>& li
           .at_most = frame.right};
 }
 
-/// Along the steps, as far as whole units of the picture show them.
+/// A path along the steps, rounded to whole units of the picture.
 std::string wait_path(const WaitLine& line, const ZeroLogScale& x, const ChartScale& y) {
   std::string path = fmt::format("M{} {}", position(x.at(0)), position(y.at(line.share_at_once())));
   std::string before;
@@ -125,7 +125,7 @@ std::string wait_axes(const ChartFrame& frame, const ZeroLogScale& x, const Char
   return svg;
 }
 
-/// At the left, with the share of the jobs that start at once.
+/// Labels on the left, with the share of the jobs that start at once.
 std::string wait_labels(const ChartFrame& frame, const std::vector<WaitLine>& lines, const ChartScale& y) {
   constexpr double kApart = 16;
   std::vector<double> wanted;

@@ -7,7 +7,7 @@
 
 namespace berth::report {
 
-/// The cumulative share of the jobs by wait, one line for each policy; waits from 0 on a logarithmic scale.
+/// The cumulative share of the jobs by wait, one line for each policy; waits on a logarithmic scale that includes 0.
 [[nodiscard]] std::string waits_figure(const ScheduleView& view);
 
 }  // namespace berth::report

@@ -17,7 +17,7 @@
 #include "surface/pages/page_cells.h"
 #include "surface/pages/page_parts.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char size_html_begin[];
 extern const char size_html_end[];
@@ -116,7 +116,7 @@ std::string remark_lines(const study::SizeResult& result) {
 }
 
 /// Positions in a picture of the counts tried: the shares by their distance from 100 % on a logarithmic scale, so that
-/// a target near 100 % can be read; counts that cannot run in a lane of their own below.
+/// a target near 100 % can be read; counts that cannot run are in a strip below.
 struct TriedScale {
   static constexpr double kWidth = 300;
   static constexpr double kHeight = 150;
@@ -127,7 +127,7 @@ struct TriedScale {
   std::int64_t gpus_smallest = 1;
   std::int64_t gpus_largest = 1;
   double radius = 4;
-  int decades = 1;  ///< above which everything is drawn as 100 %
+  int decades = 1;  ///< of the scale; shares beyond them are drawn as 100 %
 
   [[nodiscard]] double x_of(std::int64_t gpus) const {
     const auto span = static_cast<double>(std::max<std::int64_t>(1, gpus_largest - gpus_smallest));
@@ -140,7 +140,7 @@ struct TriedScale {
   }
 
  private:
-  static constexpr double kAboveDecades = 0.5;  ///< how far 100 % lies above the last decade
+  static constexpr double kAboveDecades = 0.5;  ///< the distance of 100 % from the last decade, in decades
 };
 
 /// The number of decades of the scale: one more than the target needs.
@@ -169,7 +169,7 @@ std::string share_axis(const TriedScale& scale) {
   return svg;
 }
 
-/// A cross in the lane below.
+/// A cross in the strip below.
 std::string cannot_run_mark(const TriedScale& scale, const study::CountTrial& trial) {
   const double x = scale.x_of(trial.gpus);
   return fmt::format(R"(<path class="cross" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>{}: cannot run</title></path>)",
@@ -187,7 +187,7 @@ std::string dot(const TriedScale& scale, const study::CountTrial& trial) {
                      study::counted_gpus(trial.gpus), said);
 }
 
-/// The counts below the dots, as far as there is room; the answer's always.
+/// The counts below the dots, as many as fit; always that of the answer.
 std::string count_axis(const TriedScale& scale, const PolicySize& policy) {
   constexpr double kApart = 20;
   std::string svg;

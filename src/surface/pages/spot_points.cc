@@ -35,13 +35,13 @@ double usd_of(const SpotOutcome& run) { return run.micro_usd.to_double() / 1e6; 
 
 bool has_lane_per_deadline(const SpotStudy& study) { return study.deadlines.size() <= kLanesOfPolicyMax; }
 
-/// Of how many runs one is drawn.
+/// The number of runs per drawn point.
 double runs_per_point(const SpotScore& score) {
   return std::max(1.0, static_cast<double>(score.runs.size()) / static_cast<double>(kSpotPointsMax));
 }
 
-/// Chooses runs evenly, and without regard to the order of deadlines and restarts: multiples of the golden ratio are
-/// spread evenly over the fractions (Weyl).
+/// Samples runs evenly and independently of the order of deadlines and restarts: the fractional parts of multiples of
+/// the golden ratio are equidistributed (Weyl).
 bool is_drawn(std::size_t index, double per_point) {
   constexpr double kGolden = 0.6180339887498949;
   const double multiple = static_cast<double>(index) * kGolden;
@@ -77,14 +77,14 @@ CostRange range_of(const std::vector<SpotScore>& scores) {
   return {.least = range.least - margin, .most = range.most + margin};
 }
 
-/// 0, 1/2, 1/4, 3/4, 1/8 ...: numbers in [0, 1) that fill it evenly, however many are taken (van der Corput).
+/// 0, 1/2, 1/4, 3/4, 1/8 ...: a sequence that fills [0, 1) evenly at any length (van der Corput).
 double evenly(std::size_t index) {
   double value = 0;
   for (double part = 0.5; index > 0; index /= 2, part /= 2) value += (index % 2 == 1) ? part : 0;
   return value;
 }
 
-/// Points of one lane: where many runs cost about the same they spread over its whole height.
+/// The points of one row: where many runs cost about the same, they spread over its whole height.
 class Lane {
  public:
   Lane(const ChartScale& x, double middle) : x_(x), middle_(middle) {}
@@ -126,7 +126,7 @@ class Lane {
   std::map<std::int64_t, std::vector<Point>> bins_;
 };
 
-/// Draws the lanes one below the other.
+/// Draws the rows of points one below the other.
 class PointsPicture {
  public:
   PointsPicture(const SpotStudy& study, const std::vector<SpotScore>& scores) : study_(study), scores_(scores) {

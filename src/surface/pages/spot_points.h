@@ -12,7 +12,7 @@ namespace berth::report {
 [[nodiscard]] std::string spot_points_lead(const purchase::SpotStudy& study,
                                            const std::vector<purchase::SpotScore>& scores);
 
-/// A lane for each policy, or for each policy and deadline while there are few, with the mean beside.
+/// A row of points for each policy, or for each policy and deadline if there are few, with the mean next to it.
 [[nodiscard]] std::string spot_points_figure(const purchase::SpotStudy& study,
                                              const std::vector<purchase::SpotScore>& scores);
 

@@ -18,7 +18,7 @@
 #include "surface/pages/spot_points.h"
 #include "surface/pages/spot_strip.h"
 
-// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+// The page's parts, embedded by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
 extern const char spot_html_begin[];
 extern const char spot_html_end[];
@@ -71,7 +71,7 @@ std::string policy_label(const SpotScore& score) {
   return fmt::format("{}{}", purchase::name_of(score.policy), purchase::has_hindsight(score.policy) ? " *" : "");
 }
 
-/// The means of one deadline and restart; the least of those without hindsight is marked.
+/// The means for one deadline and restart; the lowest one without hindsight is marked.
 std::string group_row(const std::vector<SpotScore>& scores, std::size_t group) {
   const purchase::SpotGroup& first = scores.front().groups[group];
   std::optional<Decimal> least;
@@ -91,7 +91,7 @@ std::string group_row(const std::vector<SpotScore>& scores, std::size_t group) {
   return row + "</tr>\n";
 }
 
-/// The means by deadline and restart, where there are several.
+/// The means by deadline and restart, if there are several.
 std::string group_table(const std::vector<SpotScore>& scores) {
   const std::size_t groups = scores.front().groups.size();
   if (groups < 2) return "";

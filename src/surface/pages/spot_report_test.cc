@@ -26,7 +26,7 @@ Market market(const std::string& series, const std::string& unavailable) {
   return made;
 }
 
-/// Two windows of 20 ticks: spot all the time, and spot that comes late.
+/// Two windows of 20 ticks: spot always available, and available only late.
 SpotStudy study() {
   return {.markets = {market("z<1>", std::string(20, '0')), market("z2", std::string(8, '1') + std::string(12, '0'))},
           .task_seconds = 3'600,
@@ -102,7 +102,7 @@ TEST(SpotReport, AScoreThatDoesNotExistIsADash) {
 
 TEST(SpotReport, MissedDeadlinesAreCrosses) {
   SpotStudy hostile = study();
-  // Spot goes in the last tick in which it could be left.
+  // Spot is lost in the last tick in which the policy could still leave it.
   hostile.markets = {market("z", "0000001111" + std::string(10, '1'))};
   hostile.deadlines = {4'200};
   const std::vector<SpotScore> scores = scores_of(hostile, {SpotPolicy::kGreedy});

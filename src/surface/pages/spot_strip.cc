@@ -30,7 +30,7 @@ constexpr double kZoneRow = 18;
 constexpr double kPolicyRow = 34;
 constexpr double kStripBarHeight = 24;
 
-/// The policy without hindsight, other than ours, with the lowest mean.
+/// The policy other than ours, without hindsight, with the lowest mean.
 const SpotScore* best_rival(const std::vector<SpotScore>& scores) {
   const SpotScore* best = nullptr;
   for (const SpotScore& score : scores) {
@@ -40,10 +40,10 @@ const SpotScore* best_rival(const std::vector<SpotScore>& scores) {
   return best;
 }
 
-/// A state of a column of a strip: of several ticks, the one that most of them are in.
+/// The state of a column of a strip: the most frequent one of its ticks.
 enum class StripState { kNone, kSpot, kOnDemand };
 
-/// Equal columns that follow each other.
+/// Consecutive equal columns.
 struct Stretch {
   std::size_t first = 0;
   std::size_t end = 0;
@@ -81,12 +81,13 @@ StripState state_of(const std::vector<Holding>& ticks, std::int64_t tick) {
   return StripState::kNone;
 }
 
-/// Whether an instance is started in a tick. Spot that goes is not held in the next tick, so equal neighbours are one.
+/// Whether an instance starts in a tick. Lost spot is not held in the next tick, so equal consecutive holdings are one
+/// instance.
 bool starts_at(const std::vector<Holding>& ticks, std::size_t tick) {
   return ticks[tick].hold != Hold::kNone && (tick == 0 || ticks[tick - 1] != ticks[tick]);
 }
 
-/// The index of `berth`, or of the first policy without it.
+/// The index of `berth`, else 0, the first policy.
 std::size_t followed_policy(const std::vector<SpotScore>& scores) {
   const auto ours = std::ranges::find(scores, SpotPolicy::kBerth, &SpotScore::policy);
   return ours == scores.end() ? 0 : static_cast<std::size_t>(ours - scores.begin());
@@ -148,7 +149,7 @@ class StripPicture {
   [[nodiscard]] std::string zone_row(std::size_t zone, double top) const {
     std::int64_t there = 0;
     for (std::int64_t tick = 0; tick < plan_.items; ++tick) there += market().has(zone, tick) ? 1 : 0;
-    // A long name is clipped by its box.
+    // The nested <svg> clips a long name.
     std::string svg = fmt::format(R"(<svg x="0" y="{}" width="{}" height="18"><text x="0" y="12">{}</text></svg>)",
                                   position(top), position(frame_.left - 8), html_escaped(market().series[zone]));
     svg += fmt::format(R"(<text x="{}" y="{}" text-anchor="end">{:.0f} %</text>)"
@@ -168,7 +169,7 @@ class StripPicture {
     return svg + fmt::format(R"(<path class="there" d="{}"/>)", path) + stay_line(zone, top + 12.5);
   }
 
-  /// Among several zones: where the policy that is followed holds spot in this one.
+  /// With several zones: when the followed policy holds spot in this one.
   [[nodiscard]] std::string stay_line(std::size_t zone, double y) const {
     if (!market().is_joined) return "";
     const std::vector<Holding>& ticks = runs_[followed_policy(scores_)].ticks;

@@ -15,8 +15,8 @@ struct SpotStripRun {
   std::string why;
 };
 
-/// The run in which `berth` pays less than the best rival by the most, and the one in which it pays more by the most,
-/// as far as there are such runs. Without `berth` or without a rival: a run that costs most.
+/// The run in which `berth` saves most against the best rival, and the one in which it loses most, if there are such
+/// runs. Without `berth` or without a rival: the most expensive run.
 [[nodiscard]] std::vector<SpotStripRun> chosen_spot_runs(const std::vector<purchase::SpotScore>& scores);
 
 /// The availability of the zones with a row for each policy below.

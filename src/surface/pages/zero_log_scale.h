@@ -1,4 +1,4 @@
-/// A scale that begins with 0 and is logarithmic behind it: for waits and queues, often 0 and sometimes huge.
+/// A scale that includes 0 and is logarithmic for larger values: for waits and queues, often 0 and sometimes huge.
 #pragma once
 
 #include <algorithm>

@@ -22,7 +22,7 @@ json::Value instance_value(const Instance& instance) {
       {"instance_type", instance.offer.key.instance_type},
       {"region", instance.offer.key.region},
       {"purchase", pricing::name_of(instance.offer.key.purchase)},
-      {"micro_usd_per_hour", instance.offer.micro_usd_per_hour.value()},  // what is bought has one
+      {"micro_usd_per_hour", instance.offer.micro_usd_per_hour.value()},  // a bought offer has a price
       {"pods", std::move(pods)}};
 }
 

@@ -33,7 +33,7 @@ struct AdviseRequest {
   std::optional<std::string> report_dir;
 };
 
-/// `today` is the default of --at. Refuses empty paths, what check_offer_words refuses, and nodes out of range.
+/// `today` is the default of --at. Refuses empty paths, a --nodes out of range, and whatever check_offer_words refuses.
 [[nodiscard]] Result<AdviseRequest> check_advise_options(const AdviseWords& words, Date today);
 
 }  // namespace berth::cli

@@ -40,7 +40,7 @@ Result<std::vector<Offer>> read_selected_offers(const OfferRequest& request, con
   return selected;
 }
 
-/// Searches with a bar; an interrupt ends it.
+/// Searches and shows progress; an interrupt stops the search.
 Result<Advice> searched(const AdviseRequest& request, const std::vector<Pod>& pods, const std::vector<Offer>& offers,
                         std::FILE* progress, const RunOutputs& outputs) {
   ProgressBar bar(progress, 1, steady_now);

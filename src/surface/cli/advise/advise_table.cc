@@ -9,7 +9,7 @@
 namespace berth::cli {
 namespace {
 
-/// The headings dim, Berth's own row bold.
+/// The lines of a table, its headings dim and Berth's own row bold.
 std::string advise_lines(const figures::FigureTable& table, bool has_colour) {
   const std::vector<std::string> lines = figure_lines(table);
   std::string text = styled_line(has_colour, "2", lines.front());

@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// Equal instances are one row.
+/// Equal instances share a row.
 [[nodiscard]] std::string advise_table(const purchase::advise::AdviceCase& advice_case, bool has_colour);
 
 }  // namespace berth::cli

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth advise` end to end: each answer checked pod by pod, the rivals and small optima computed again, bad input."""
+"""`berth advise` end to end: each answer checked pod by pod, the rivals and small optima recomputed, bad input."""
 
 import csv
 import itertools
@@ -25,7 +25,7 @@ AT = "2026-11-01"
 POD_HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,gpu_memory_mib"
 OFFER_HEADER = ("provider,instance_type,region,purchase,gpu_model,gpu_count,gpu_memory_mib,vcpu_milli,memory_mib,"
                 "mig_instances_max,micro_usd_per_hour,valid_from,valid_to,source")
-# No two prices are equal, nor the sums of a few: no rule needs a tie-break among offers.
+# No two prices, nor sums of a few prices, are equal: no rule needs a tie-break among offers.
 OFFERS = ["p,t4-1,r,on-demand,t4,1,15360,4000,16384,0,526000,2026-01-01,,s",
           "p,t4-4,r,on-demand,T4,4,15360,48000,196608,0,3912000,2026-01-01,,s",
           "p,a10g-1,r,on-demand,a10g,1,23028,8000,32768,0,1212000,2026-01-01,,s",
@@ -93,7 +93,7 @@ def holds_by_first_fit(offer, pods):
 
 
 def holds_at_all(offer, pods):
-    """Shares packed in the best way, by trying all."""
+    """Shares packed optimally, by exhaustive search."""
     def fits(shares, free):
         if not shares:
             return True

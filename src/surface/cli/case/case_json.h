@@ -1,4 +1,4 @@
-/// What a case found, as JSON.
+/// The result of a case as JSON.
 #pragma once
 
 #include <string>

@@ -36,6 +36,7 @@ struct CaseRequest {
   std::optional<std::string> journal_dir;
 };
 
+/// Refuses empty paths, numbers out of range, a share that is not above 0 and at most 1, and an unknown format.
 [[nodiscard]] Result<CaseRequest> check_case_options(const CaseWords& words);
 
 }  // namespace berth::cli

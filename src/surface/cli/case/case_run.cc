@@ -22,7 +22,7 @@
 namespace berth::cli {
 namespace {
 
-/// More GPUs than any step has: the journal's writer looks up their model.
+/// More GPUs than any step has, because the journal's writer looks up their model.
 constexpr std::int64_t kGpusInJournal = 1'000'000;
 
 Result<Scenario> read_scenario(const CaseRequest& request, const Files& files) {
@@ -33,7 +33,7 @@ Result<Scenario> read_scenario(const CaseRequest& request, const Files& files) {
   return scenario;
 }
 
-/// Without a price for commitments there is no such step.
+/// Without a price for commitments, the step of commitments is left out.
 int step_count(const CaseRequest& request) {
   const auto all = static_cast<int>(study::case_step_names().size());
   return request.options.committed_micro_usd_per_gpu_hour ? all : all - 1;
@@ -77,7 +77,7 @@ class CaseJournals {
   std::map<std::string, edges::RunJournalFile> files_;
 };
 
-/// With a bar; an interrupt ends it.
+/// Shows progress; an interrupt stops it.
 Result<study::CaseResult> run_steps(const Scenario& scenario, const CaseRequest& request, const VerbContext& context,
                                     CaseJournals& journals, const RunOutputs& outputs) {
   const auto& names = study::case_step_names();

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. The files of --journal and the page of --report appear whole or not at all.
+/// The text for stdout. The files of --journal and the page of --report appear complete or not at all.
 [[nodiscard]] Result<std::string> run_case_verb(const CaseRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

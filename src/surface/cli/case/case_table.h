@@ -1,4 +1,4 @@
-/// What a case found, as text for people.
+/// The result of a case as text for people.
 #pragma once
 
 #include <string>

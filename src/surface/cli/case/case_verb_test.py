@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth case` end to end: every step counted again from its journal, options, bad input, interrupts."""
+"""`berth case` end to end: every step recomputed from its journal, options, bad input, interrupts."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def case(*arguments, attainment="0.99"):
 
 
 class Run:
-    """What a journal says of one step."""
+    """The journal of one step."""
 
     def __init__(self, path):
         self.counts = []  # (microsecond, GPUs from then on)

@@ -55,7 +55,7 @@ ClientResult<std::string> schedule(const ScheduleWords& words, const VerbContext
   return fmt::format("{} {}\n", title_of(target->kind, "", target->name), done);
 }
 
-/// Adds a number that was typed, as it is: its range is the server's matter.
+/// Adds a typed number unchanged: the server checks its range.
 ClientResult<void> put_number(Node& body, const std::string& key, const std::optional<std::string>& text) {
   if (!text) return {};
   const auto number = Decimal::parse(*text);
@@ -99,7 +99,7 @@ ClientResult<std::string> inject(const FaultWords& words, const VerbContext& con
   return fmt::format("fault/{} injected\n", printable(text_at(reply->body, "id").value_or("unknown")));
 }
 
-/// The name of a plan, as the path has it.
+/// The name of a plan, as in the path.
 ClientResult<std::string> plan_id(const std::string& text) {
   if (text.empty()) return "current";
   const auto checked = check_selection("plan", text, "");

@@ -1,4 +1,4 @@
-/// Verbs that change how a running world goes on: cordon, uncordon, drain, faults, approval and pause.
+/// Verbs that act on a running world: cordon, uncordon, drain, faults, approval and pause.
 #pragma once
 
 #include <optional>
@@ -31,14 +31,14 @@ struct FaultWords {
   std::optional<std::string> start;
 };
 [[nodiscard]] VerbOutcome run_fault(const FaultWords& words, const VerbContext& context);
-/// `berth sim faults`, as typed: what still waits.
+/// `berth sim faults`, as typed: lists the pending faults.
 struct FaultsWords {
   ServerWords server;
   std::string output = "table";
 };
 [[nodiscard]] VerbOutcome run_faults(const FaultsWords& words, const VerbContext& context);
 
-/// `berth plan show [ID]`, as typed; `berth plan history` (history_run.h) has the same words.
+/// `berth plan show [ID]`, as typed; `berth plan history` (history_run.h) uses the same words.
 struct PlanShowWords {
   ServerWords server;
   std::string id;  ///< "plan-7" or "7"; empty: the current one

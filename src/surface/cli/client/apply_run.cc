@@ -29,7 +29,7 @@ Result<std::string> read_input(std::FILE* in) {
   }
 }
 
-/// The objects of all files, in their order; only their names where no more is needed.
+/// The objects of all files, in order; only their names if `has_names_only`.
 ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& paths, const VerbContext& context,
                                                bool has_names_only) {
   std::vector<Manifest> manifests;
@@ -45,12 +45,12 @@ ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& p
 
 std::string selection_text(const Selection& object) { return title_of(object.kind, object.tenant, object.name); }
 
-/// Whether the next object would fail likewise.
+/// Whether the next object would fail in the same way.
 bool ends_all(ClientStatus status) {
   return status == ClientStatus::kNotAllowed || status == ClientStatus::kTimedOut || status == ClientStatus::kNoServer;
 }
 
-/// The stored version; nothing if the object is not there.
+/// The stored version; nothing if the object does not exist.
 ClientResult<std::optional<std::string>> version_of(const Client& client, const Selection& object) {
   const auto reply = client.get(object_path(object));
   if (reply) return text_at(reply->body, "metadata.resourceVersion");
@@ -58,7 +58,7 @@ ClientResult<std::optional<std::string>> version_of(const Client& client, const 
   return client_fail(reply.error());
 }
 
-/// What became of an object: created, configured or unchanged.
+/// Sends an object; returns the outcome: created, configured or unchanged.
 ClientResult<std::string> apply_one(const Client& client, const Manifest& manifest) {
   constexpr int kCreated = 201;
   const auto before = version_of(client, manifest.object);
@@ -74,7 +74,7 @@ ClientResult<std::string> apply_one(const Client& client, const Manifest& manife
   return after && after == *before ? "unchanged" : "configured";
 }
 
-/// Does something with each object; prints what became of it.
+/// Calls `function` with each object and prints the outcomes.
 template <class Function>
 void for_each(const std::vector<Manifest>& manifests, VerbOutcome& outcome, Function&& function) {
   for (const Manifest& manifest : manifests) {

@@ -24,11 +24,11 @@ struct DeleteWords {
 };
 
 /// Creates or replaces the objects of the files, tenants first, and prints a line for each: created, configured or
-/// unchanged. Nothing is sent if anything in the files is wrong. An object that the server refuses does not keep the
-/// others from being sent; a server that does not answer, or the key, does.
+/// unchanged. Nothing is sent if anything in the files is wrong. If the server refuses one object, the others are still
+/// sent; if it does not answer or refuses the key, the verb stops.
 [[nodiscard]] VerbOutcome run_apply(const ApplyWords& words, const VerbContext& context);
 
-/// Deletes an object, or those of the files, services first; the others as above.
+/// Deletes an object, or those of the files, services first. Errors are handled as by `apply`.
 [[nodiscard]] VerbOutcome run_delete(const DeleteWords& words, const VerbContext& context);
 
 }  // namespace berth::cli

@@ -204,7 +204,7 @@ TEST_F(Apply, SendsCountsAndTablesOfOtherFormatsAsRows) {
   const Printed printed = run({"apply", "-f", at("s.yaml")});
   ASSERT_EQ(printed.status, 0) << printed.err;
   const std::string& body = calls().back().body;
-  // Its length stays, and of a file of one model the service's name is the model.
+  // The length of the trace is kept, and in a file of one model the model gets the service's name.
   EXPECT_THAT(body, HasSubstr(R"("rows":[{"second":0,"requests":3},{"second":2,"requests":0}],"scale":2})"));
   EXPECT_THAT(body, HasSubstr(R"("profile":{"format":"csv","model":"detector","rows":[{"model":"detector",)"));
   EXPECT_THAT(body, HasSubstr(R"({"name":"small","profile":{"format":"csv","model":"m","rows":[{"model":"m",)"));

@@ -21,10 +21,10 @@ constexpr std::size_t kRowBytesMax = 40;
 constexpr std::size_t kValuesPerRow = 3;
 static_assert(ReplyLimits().bytes_max > 2 * kRowsMax * kRowBytesMax);
 static_assert(ReplyLimits().values_max > kRowsMax * kValuesPerRow + kRowsMax);
-/// Pages of one list: beyond any fleet, and a server that never ends a list does not keep the program busy.
+/// Pages of one list: more than any fleet needs, but a bound on a server that never ends a list.
 constexpr std::size_t kPagesMax = 100'000;
 
-/// What is wrong with the request is wrong input, unless something else is to be done about it.
+/// Errors of the request count as bad input, unless they have a status of their own.
 ClientStatus status_of(int http_status) {
   switch (http_status) {
     case 401:
@@ -42,13 +42,13 @@ ClientStatus status_of(int http_status) {
     case 429:
     case 502:
     case 503:
-      return ClientStatus::kNoServer;  // not now: the same request may do later
+      return ClientStatus::kNoServer;  // not now: the same request may succeed later
     default:
       return http_status >= 400 && http_status <= 499 ? ClientStatus::kBadInput : ClientStatus::kFailed;
   }
 }
 
-/// "field: message (wanted W, found F)", without what the message says already.
+/// "field: message (wanted W, found F)", without the parts that the message already contains.
 std::string text_of_error(const yaml::Node& error) {
   const std::string field = text_at(error, "field").value_or("");
   std::string text = text_at(error, "message").value_or(text_at(error, "code").value_or(""));
@@ -62,7 +62,7 @@ std::string text_of_error(const yaml::Node& error) {
   return printable(text);
 }
 
-/// What a plan that may no longer be approved differs in: a line for each part.
+/// What has changed since a plan that can no longer be approved: a line for each difference.
 std::string text_of_difference(const yaml::Node& difference) {
   std::string text;
   const auto* list = std::get_if<yaml::List>(&difference.value);
@@ -71,7 +71,7 @@ std::string text_of_difference(const yaml::Node& difference) {
   return text;
 }
 
-/// The items of a page, to take them; null if it has none.
+/// The items of a page, to be moved from; null if it has none.
 yaml::List* items_of(yaml::Node& page) {
   auto* map = std::get_if<yaml::Map>(&page.value);
   if (map == nullptr) return nullptr;

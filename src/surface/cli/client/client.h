@@ -1,4 +1,4 @@
-/// Requests to the API of `berth up`, and what their errors mean.
+/// Requests to the API of `berth up`, and the meaning of their errors.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace berth::cli {
 
-/// An answer of a status 2xx.
+/// An answer with a status 2xx.
 struct Reply {
   int status = 200;
   yaml::Node body;  ///< JSON; null if the answer is empty
 };
 
-/// Of one answer. It may be one object of any size that the server shows: a service with the arrivals of 30 days by
-/// second, or a plan with all actions that the server remembers.
+/// The limits of one answer. It may be the largest object that a server sends: a service with the arrivals of 30 days
+/// by second, or a plan with all recorded actions.
 struct ReplyLimits {
   std::size_t bytes_max = std::size_t{256} << 20U;
-  std::size_t values_max = 12'000'000;  ///< of JSON, keys not counted
+  std::size_t values_max = 12'000'000;  ///< JSON values, keys not counted
 };
 
 class Client {
@@ -38,13 +38,13 @@ class Client {
   /// server, no answer in time.
   [[nodiscard]] ClientResult<Reply> send(const std::string& method, const std::string& path,
                                          const std::string& body) const;
-  /// Stores a blob, unless it is there.
+  /// Stores a blob, unless it exists.
   [[nodiscard]] ClientResult<void> put_blob(const std::string& sha256, const std::string& bytes) const;
   /// The items of all pages of a list. `path` may have a query.
   [[nodiscard]] ClientResult<std::vector<yaml::Node>> list(const std::string& path) const;
 
  private:
-  /// `type`: of the body, if there is one.
+  /// `type`: the media type of the body, if there is one.
   [[nodiscard]] ClientResult<Reply> send_typed(const std::string& method, const std::string& path,
                                                const std::string& body, const std::string& type) const;
   [[nodiscard]] ClientError error_of(const HttpReply& reply) const;
@@ -54,10 +54,10 @@ class Client {
   ReplyLimits limits_;
 };
 
-/// Finds the server and makes its client.
+/// Finds the server and makes a client for it. Errors: those of `find_connection`.
 [[nodiscard]] ClientResult<Client> connect(const ServerWords& words, const VerbContext& context);
 
-/// A part of a path: everything but letters, digits and -._~ is escaped.
+/// A path segment: everything except letters, digits and -._~ is escaped.
 [[nodiscard]] std::string path_part(std::string_view text);
 
 }  // namespace berth::cli

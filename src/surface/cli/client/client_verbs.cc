@@ -59,7 +59,7 @@ constexpr const char* kFaultExamples = R"(  berth sim fault lose gpu-3
 
 std::string examples(const std::string& lines) { return "Examples:\n" + lines + kStatusHelp; }
 
-/// `rows` and those that all these verbs have.
+/// `rows`, and the options that all these verbs have.
 OptionTable with_server(const OptionTable& rows, ServerWords& words) {
   constexpr OptionTraits kServer = {.environment = "BERTH_SERVER"};
   constexpr OptionTraits kState = {.environment = "BERTH_STATE"};
@@ -194,7 +194,7 @@ OptionTable pause_option_rows(PauseWords& words) {
   return with_server({reason_row(words.reason, words.is_paused)}, words.server);
 }
 
-/// Prints what came of run(words, context).
+/// Prints the outcome of run(words, context).
 template <class Run>
 auto answered(Run run) {
   return [run](const auto& words, VerbContext& context) { print_outcome(context, run(words, context)); };

@@ -61,7 +61,7 @@ ClientResult<Connection> find_connection(const ServerWords& words, const Files& 
   if (!url) return client_fail(url.error());
   connection.url = std::move(*url);
   connection.key_path = *folder + "/admin.key";
-  // Without a key the server says what it wants.
+  // Without a key, the server answers with what it wants.
   if (const auto key = files.read(connection.key_path)) connection.key = first_line(*key);
   return connection;
 }

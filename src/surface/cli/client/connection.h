@@ -1,4 +1,4 @@
-/// Where the server of the client's verbs is, and with which key it is asked.
+/// The address and key of the server that the client's verbs talk to.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,13 @@ struct ServerWords {
 
 struct Connection {
   std::string url;       ///< "http://127.0.0.1:8642", without a slash at its end
-  std::string key;       ///< empty: there is none
-  std::string key_path;  ///< where the key is, or should be
+  std::string key;       ///< empty: none
+  std::string key_path;  ///< the file of the key, which may not exist
   Micros timeout = Micros::seconds(10);
 };
 
 /// The address is `server`, else the content of DIR/address; the key is that of DIR/admin.key. DIR is `data`, else the
-/// default of `berth up`. Errors: kBadInput (an address that is no URL, a time that is none), kNoServer (no address).
+/// default of `berth up`. Errors: kBadInput (a malformed address or timeout), kNoServer (no address).
 [[nodiscard]] ClientResult<Connection> find_connection(const ServerWords& words, const Files& files);
 
 }  // namespace berth::cli

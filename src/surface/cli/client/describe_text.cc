@@ -36,12 +36,12 @@ std::string words_of(std::string_view key) {
   return printable(words);
 }
 
-/// Of a plan: null where it does not apply.
+/// Keys of a plan that are null if they do not apply.
 bool may_not_apply(std::string_view key) {
   return key == "expires_at_wall" || key == "expires_at" || key == "acts_at" || key == "message" || key == "conflict";
 }
 
-/// A reason or a message that is null: there is none. Any other null is not known.
+/// The text for null: a reason or message does not exist; anything else is unknown.
 std::string absent_text(std::string_view key) {
   const bool is_text = key.ends_with("reason") || key.ends_with("message") || key == "conflict";
   return is_text ? "none" : "unknown";
@@ -122,7 +122,7 @@ std::string head_text(Kind kind, const Node& object) {
   return facts_text(facts, 0);
 }
 
-/// The value with a count in place of each long list.
+/// The value, with each long list replaced by its count.
 Node shortened(const Node& node) {
   if (const auto* list = std::get_if<yaml::List>(&node.value)) {
     if (list->size() > kShownItemsMax) return text_node(fmt::format("{} items", list->size()));
@@ -185,7 +185,7 @@ std::string plan_text(const Node& plan) {
   return text + "Later in its window:\n" + indented(columns_text({"GPU", "AFTER S", "LAYOUT"}, rows), 2);
 }
 
-/// Without what `related_text` shows in full: the GPUs of a node.
+/// The status without what `related_text` shows in full: the GPUs of a node.
 Map own_facts(Kind kind, Map status) {
   if (kind == Kind::kNode) std::erase_if(status, [](const yaml::Entry& entry) { return entry.key == "gpus"; });
   return status;

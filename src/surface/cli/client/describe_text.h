@@ -9,11 +9,11 @@
 
 namespace berth::cli {
 
-/// Name, version and labels, everything of its status (figures that are not known as "unknown"), its spec without long
-/// lists of rows. Of a plan: its actions as a table with phase and reason.
+/// Name, version and labels, the whole status (unknown figures as "unknown"), the spec without long lists of rows. For
+/// a plan: its actions as a table with phase and reason.
 [[nodiscard]] std::string describe_text(Kind kind, const yaml::Node& object);
 
-/// Objects that belong to one, as a part of its text: "Slices:" and a table.
+/// The related objects of an object, as a part of its text: "Slices:" and a table.
 [[nodiscard]] std::string related_text(Kind kind, const std::vector<yaml::Node>& objects);
 
 }  // namespace berth::cli

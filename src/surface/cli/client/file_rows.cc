@@ -29,7 +29,7 @@ struct NamedFile {
   std::string text;
 };
 
-/// Names in rows stay as they are: the reader of the spec checks them.
+/// Keeps names in rows unchanged: the reader of the spec checks them.
 tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> as_typed(std::string_view gpu,
                                                                             std::string_view profile) {
   return profile::ResolvedProfile{std::string(gpu), std::string(profile)};
@@ -67,7 +67,7 @@ class RowsInPlace {
     return result;
   }
 
-  /// Likewise, with the other keys of the arrivals.
+  /// The same for arrivals, with their other keys.
   std::optional<Node> arrivals_of(const Value& value, const Map& written) const {
     if (value.has_failed() || !value.at("path").is_written()) return std::nullopt;
     value.check_keys({"format", "path", "from_second", "seconds", "scale", "smooth_seconds", "repeat"});
@@ -101,7 +101,7 @@ class RowsInPlace {
     return std::nullopt;
   }
 
-  /// The error of a file names its own line, unless the whole file is the trouble.
+  /// Records the error of a file. It names its own line, unless it is about the whole file.
   static void keep(const Value& value, const Error& error) {
     if (error.code == ErrorCode::kNotFound) return value.at("model").fail_with(error);
     value.pass_on({error.code, fmt::format("{}: {}", value.path(), error.message)});
@@ -131,7 +131,7 @@ class RowsInPlace {
     return trace;
   }
 
-  /// A row for each second with requests, and for the last one, so that the length stays.
+  /// A row for each second with requests, and for the last second, so that the length is kept.
   static Node rows_of(const CountTrace& trace) {
     yaml::List rows;
     for (std::size_t second = 0; second < trace.counts.size(); ++second) {
@@ -157,7 +157,7 @@ yaml::Entry* find_entry(Node& node, std::string_view key) {
   return found == map->end() ? nullptr : &*found;
 }
 
-/// Every value of a tree at one place.
+/// Gives every value of a tree one source location.
 void set_places(Node& node, TextPlace place) {
   node.place = place;
   if (auto* list = std::get_if<yaml::List>(&node.value)) {
@@ -181,7 +181,7 @@ void replace(Node& node, std::optional<Node> by) {
 
 void put_rows_in_place(Node& root, yaml::Report& report, const std::string& folder, const std::string& service,
                        const Files& files) {
-  const Node written = root;  // what the values below refer to
+  const Node written = root;  // the values below refer to it
   const RowsInPlace rows(written, report, folder, service, files);
   yaml::Entry* spec = find_entry(root, "spec");
   if (yaml::Entry* profile = find_entry(spec->value, "profile")) {

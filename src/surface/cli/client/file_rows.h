@@ -1,4 +1,4 @@
-/// Files that the spec of a service names, in place as rows: the API takes no paths.
+/// Replaces files that a service's spec names by their rows: the API takes no paths.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace berth::cli {
 /// Replaces `profile`, also of variants, and `arrivals` that have a `path` by the rows of that file:
 /// `{format: csv, model, rows}` (of `csv` and `parvagpu`) and `{format: csv, rows, ..}` (of `csv`, `rps-text` and
 /// `azure-llm`, counted by second). Paths are relative to `folder`; the model of a `parvagpu` file is `service`. Rows
-/// have the place of the path. A failure is kept in the report. Requires: `root` has the map `spec`.
+/// get the source location of the path. A failure is recorded in the report. Requires: `root` has the map `spec`.
 void put_rows_in_place(yaml::Node& root, yaml::Report& report, const std::string& folder, const std::string& service,
                        const Files& files);
 

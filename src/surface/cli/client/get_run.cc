@@ -28,7 +28,7 @@ ClientResult<Output> parse_output(std::string_view word) {
                      "--output: wanted table, wide, json, yaml or name, found " + in_quotes(word));
 }
 
-/// A list as the API gives it, with all its items.
+/// A list in the API's form, with all its items.
 Node list_node(std::vector<Node> objects) {
   Node metadata{{}, yaml::Map()};
   put(metadata, "continue", null_node());
@@ -38,7 +38,7 @@ Node list_node(std::vector<Node> objects) {
   return list;
 }
 
-/// The objects in a form; as one object where the name of one was given.
+/// The objects in an output format; `is_one`: as a single object instead of a list.
 std::string render(Output output, Kind kind, std::vector<Node> objects, bool is_one) {
   switch (output) {
     case Output::kTable:
@@ -64,7 +64,7 @@ struct Request {
   Client client;
 };
 
-/// Everything about the words first, then the server.
+/// Checks all words before it looks for the server.
 ClientResult<Request> request_of(const GetWords& words, const VerbContext& context) {
   auto selection = check_selection(words.kind, words.name, words.tenant);
   if (!selection) return client_fail(selection.error());
@@ -77,7 +77,7 @@ ClientResult<Request> request_of(const GetWords& words, const VerbContext& conte
 
 bool is_of(const Node& slice, std::string_view gpu) { return text_at(slice, "status.gpu") == gpu; }
 
-/// What belongs to an object and is no part of it.
+/// The related objects of an object that are not part of it.
 ClientResult<std::string> related(const Client& client, const Selection& selection, const Node& object) {
   const std::string name = text_at(object, "metadata.name").value_or(selection.name);
   if (selection.kind == Kind::kTenant) {

@@ -19,9 +19,9 @@ struct GetWords {
   std::string output = "table";  ///< table, wide, json, yaml or name
 };
 
-/// All objects, or the one of a name.
+/// All objects of a kind, or the named one.
 [[nodiscard]] VerbOutcome run_get(const GetWords& words, const VerbContext& context);
-/// One object, with those that belong to it; `json`, `yaml` and `name` as in `get`.
+/// One object with its related ones; `json`, `yaml` and `name` as in `get`.
 [[nodiscard]] VerbOutcome run_describe(const GetWords& words, const VerbContext& context);
 
 }  // namespace berth::cli

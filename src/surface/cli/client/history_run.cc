@@ -18,10 +18,10 @@ namespace {
 using yaml::Node;
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Newest first; a page has the sums, too.
+/// Newest first; each page also has the sums.
 constexpr const char* kPromises = "/v1/promises?limit=500";
 
-/// What a plan's changes promised, and what they achieved as far as it is known.
+/// What a plan's changes promised, and what they have achieved as far as is known.
 struct PlanSums {
   int changes = 0;
   int judged = 0;

@@ -1,4 +1,4 @@
-/// `berth plan history`: the latest plans, what their changes promised and what came of it.
+/// `berth plan history`: the latest plans, and what their changes promised and achieved.
 #pragma once
 
 #include "surface/cli/client/act_run.h"

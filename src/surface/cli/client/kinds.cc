@@ -28,7 +28,7 @@ constexpr std::array<KindWords, 7> kKindWords = {{{"tenant", "tenants"},
 
 constexpr std::size_t kNameBytesMax = 253;
 
-/// Objects on a page: services and plans are large.
+/// The objects per page: fewer for services and plans, which are large.
 int page_limit(Kind kind) { return kind == Kind::kService || kind == Kind::kPlan ? 100 : 500; }
 
 std::string path_of(Kind kind) {
@@ -38,7 +38,7 @@ std::string path_of(Kind kind) {
 
 bool has_tenant(Kind kind) { return kind == Kind::kService || kind == Kind::kSlice; }
 
-/// A name is one part of a path.
+/// Checks that a name can be a segment of a path.
 ClientResult<void> check_name(std::string_view what, const std::string& name) {
   if (name != "." && name != ".." && name.size() <= kNameBytesMax) return {};
   return client_fail(ClientStatus::kBadInput, fmt::format("{}: wanted a name, found {}", what, in_quotes(name)));
@@ -100,7 +100,7 @@ std::string title_of(Kind kind, const yaml::Node& object) {
 }
 
 ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
-  // A slice or a fault has no page of its own, and a service only together with its tenant.
+  // A slice or a fault has no path of its own, and a service only together with its tenant.
   const bool has_page = selection.kind != Kind::kSlice && selection.kind != Kind::kFault;
   const bool is_direct =
       !selection.name.empty() && has_page && (selection.kind != Kind::kService || !selection.tenant.empty());

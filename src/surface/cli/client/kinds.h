@@ -19,14 +19,14 @@ enum class Kind : std::uint8_t { kTenant, kService, kNode, kGpu, kSlice, kPlan, 
 /// "services".
 [[nodiscard]] std::string_view plural_of(Kind kind);
 
-/// Which objects: all of a kind, those of a tenant, or one.
+/// Selects objects: all of a kind, those of a tenant, or one.
 struct Selection {
   Kind kind = Kind::kService;
   std::string name;    ///< empty: all
   std::string tenant;  ///< empty: of any tenant
 };
 
-/// Refuses names that cannot be one, and a tenant where the kind has none.
+/// Refuses invalid names, and a tenant for a kind that has none.
 [[nodiscard]] ClientResult<Selection> check_selection(std::string_view kind, const std::string& name,
                                                       const std::string& tenant);
 
@@ -36,9 +36,9 @@ struct Selection {
 [[nodiscard]] std::string title_of(Kind kind, const std::string& tenant, const std::string& name);
 [[nodiscard]] std::string title_of(Kind kind, const yaml::Node& object);
 
-/// The objects, in the server's order. A name without objects is kNotFound.
+/// The objects, in the server's order. Error: kNotFound if no object has the name.
 [[nodiscard]] ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection);
-/// The one object of a name. kBadInput if several tenants have it and none is given.
+/// The object with the name. Error: also kBadInput if several tenants have it and none is given.
 [[nodiscard]] ClientResult<yaml::Node> fetch_one(const Client& client, const Selection& selection);
 
 }  // namespace berth::cli

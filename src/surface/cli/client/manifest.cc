@@ -30,7 +30,7 @@ constexpr std::size_t kVersionBytesMax = 20;
 constexpr std::size_t kLabelKeyBytesMax = 253;
 constexpr std::size_t kLabelsMax = 256;
 
-/// JSON if it is that, also under another name; otherwise YAML, of which documents of JSON are a part.
+/// Parses JSON if the text is JSON, whatever the file's name; otherwise YAML, whose documents may be JSON.
 Result<std::vector<Node>> documents_of(std::string_view text, const std::string& path) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const bool looks_like_json = first != std::string_view::npos && text[first] == '{';
@@ -41,8 +41,7 @@ Result<std::vector<Node>> documents_of(std::string_view text, const std::string&
   return yaml || !path.ends_with(".json") ? std::move(yaml) : Result<std::vector<Node>>(pass_on(json.error()));
 }
 
-/// A scalar of YAML gets the kind that JSON has for it: unquoted numbers, true, false and null are such, all else is
-/// text.
+/// Gives a YAML scalar its JSON kind: unquoted numbers, true, false and null keep their meaning, all else is text.
 void set_kind(Scalar& scalar, bool is_null) {
   if (scalar.kind != ScalarKind::kUntyped) return;
   const auto number = Decimal::parse(scalar.text);
@@ -103,7 +102,7 @@ Node read_labels(const Value& value) {
   return labels;
 }
 
-/// What is sent of the metadata; sets the name and the tenant of the object.
+/// The part of the metadata to send; sets the name and the tenant of the object.
 Node read_metadata(const Value& value, Selection& object) {
   value.check_keys({"name", "namespace", "labels", "resourceVersion", "uid", "creationTimestamp"});
   object.name = read_label(value.at("name"));
@@ -122,7 +121,7 @@ Node read_metadata(const Value& value, Selection& object) {
   return metadata;
 }
 
-/// The spec as the server reads it. Pins need its fleet, so that only the server can check them.
+/// Checks the spec as the server does, except pins, which need the server's fleet.
 void check_spec(Node root, yaml::Report& report) {
   for (yaml::Entry& entry : std::get<yaml::Map>(root.value)) {
     auto* spec = entry.key == "spec" ? std::get_if<yaml::Map>(&entry.value.value) : nullptr;
@@ -131,7 +130,7 @@ void check_spec(Node root, yaml::Report& report) {
   (void)scenario::read_service_object(Value(root, report).at("spec"), Scenario());
 }
 
-/// One object. `root` is its document, or an item of a list. Without `files` only its kind and metadata.
+/// Reads one object. `root` is its document, or an item of a list. Without `files`, only its kind and metadata.
 Result<Manifest> read_object(Node root, const std::string& path, const Files* files) {
   yaml::Report report(path);
   const auto failed = [&] { return pass_on(report.failure()); };

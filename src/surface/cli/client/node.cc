@@ -21,7 +21,7 @@ using yaml::ScalarKind;
 
 constexpr int kIndent = 2;
 
-/// JSON with all control characters escaped: they are within texts only.
+/// JSON with all control characters escaped: they occur only in strings.
 std::string escaped(const std::string& json) {
   std::string result;
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -36,7 +36,7 @@ std::string escaped(const std::string& json) {
   return result;
 }
 
-/// A text that every reader of YAML takes for a text, also without quotes.
+/// Whether every YAML reader takes the text for a string even without quotes.
 bool is_plain_in_yaml(const std::string& text) {
   constexpr std::array<std::string_view, 9> kWords = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -77,7 +77,7 @@ void write_node(json::Writer& json, const Node& node) {
   }
 }
 
-/// A scalar of YAML: texts that need quotes are in double ones, as in JSON; YAML reads the same.
+/// A YAML scalar: strings that need quotes are double-quoted, as in JSON, which YAML reads alike.
 std::string scalar_text(const Scalar& scalar) {
   const bool is_text = scalar.kind == ScalarKind::kText || scalar.kind == ScalarKind::kUntyped;
   if (is_text && is_plain_in_yaml(scalar.text)) return scalar.text;

@@ -1,4 +1,4 @@
-/// How a verb that talks to a server ends: its text, its messages and its exit status.
+/// The outcome of a verb that talks to a server: its text, its messages and its exit status.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ enum class ClientStatus : int {
   kNotAllowed = 4,
   kConflict = 5,
   kTimedOut = 6,
-  kNoServer = 7,  ///< none answers, or not now
+  kNoServer = 7,  ///< no server, or unavailable now
 };
 
 struct ClientError {
@@ -35,12 +35,12 @@ using ClientResult = tl::expected<T, ClientError>;
 [[nodiscard]] inline tl::unexpected<ClientError> client_fail(const ClientError& error) {
   return tl::unexpected<ClientError>(error);
 }
-/// Of a local error: wrong words, and files that cannot be read.
+/// The error for a local failure: wrong words, and files that cannot be read.
 [[nodiscard]] inline tl::unexpected<ClientError> bad_input(const Error& error) {
   return client_fail(ClientStatus::kBadInput, error.message);
 }
 
-/// What a verb prints. Several objects may have several outcomes: then `out` has those that are done, `err` the others.
+/// What a verb prints. If objects have different outcomes, `out` has those that succeeded, `err` the others.
 struct VerbOutcome {
   std::string out;
   std::string err;  ///< whole lines

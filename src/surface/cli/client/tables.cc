@@ -26,7 +26,7 @@ struct Column {
   std::string heading;
   std::function<std::string(const Node&)> cell;
   bool is_wide = false;    ///< only in the wide table
-  std::string needs = {};  ///< only if one of the objects has this: they do in a world of real GPUs
+  std::string needs = {};  ///< a path; the column is shown only if an object has it, as in a world of real GPUs
 };
 
 Column text(std::string heading, std::string path, bool is_wide = false) {
@@ -38,7 +38,7 @@ Column number(std::string heading, std::string path, bool is_wide = false) {
           is_wide};
 }
 
-/// "2/3": slices that serve, and all that stay.
+/// "2/3": the slices that serve, and all except draining and lost ones.
 std::string slices_cell(const Node& service) {
   int serving = 0;
   int staying = 0;
@@ -114,7 +114,7 @@ std::vector<Column> service_columns() {
           {"NOT MET", conditions_cell}};
 }
 
-/// By which clients of the driver know a GPU or a slice.
+/// The UUID by which clients of the driver know a GPU or a slice.
 Column wide_uuid() {
   return {.heading = "UUID",
           .cell = [](const Node& object) { return text_cell(object, "status.uuid"); },

@@ -1,4 +1,4 @@
-/// Objects of the API as tables for people. What is unknown is shown as "-", never as 0.
+/// Objects of the API as tables for people. Unknown values are shown as "-", never as 0.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace berth::cli {
 /// "-". Requires: rows as long as the headings.
 [[nodiscard]] std::string columns_text(const std::vector<std::string>& headings,
                                        const std::vector<std::vector<std::string>>& rows);
-/// The objects of a kind, one a line; with `is_wide` more columns.
+/// The objects of a kind, one per line; with `is_wide` more columns.
 [[nodiscard]] std::string objects_table(Kind kind, const std::vector<yaml::Node>& objects, bool is_wide);
 /// Maps of any keys: a column for each key, in the order in which they first occur.
 [[nodiscard]] std::string maps_table(const yaml::List& maps);
@@ -26,7 +26,7 @@ namespace berth::cli {
 [[nodiscard]] std::string number_cell(const yaml::Node& object, std::string_view path);
 /// A share as a percentage.
 [[nodiscard]] std::string share_cell(const yaml::Node& object, std::string_view path);
-/// What the load of services is, in a world of real GPUs: "simulated" or "unknown".
+/// The kind of load that services have in a world of real GPUs: "simulated" or "unknown".
 [[nodiscard]] std::string load_word(const yaml::Node& object, std::string_view path);
 /// A scalar as it is, a list or map as JSON in one line; "" for null.
 [[nodiscard]] std::string any_cell(const yaml::Node& value);

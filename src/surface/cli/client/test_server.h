@@ -1,4 +1,4 @@
-/// A server for tests of the client's verbs: it answers from a table and remembers what it was asked.
+/// A server for tests of the client's verbs: it answers from a table and records requests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct Scripted {
   ErrorCode failure = ErrorCode::kUnavailable;  ///< with status 0
 };
 
-/// "GET /v1/gpus": its answers, one after the other; the last one again and again. Anything else is a 404.
+/// For each request such as "GET /v1/gpus" its answers in order; the last one repeats. Anything else is a 404.
 struct Script {
   std::map<std::string, std::vector<Scripted>> answers;
   std::vector<HttpCall> calls;
@@ -64,7 +64,7 @@ struct Printed {
   std::string err;
 };
 
-/// Runs the program with a scripted server, and a folder of its own with a key.
+/// Runs the program with a scripted server and a temporary folder with a key.
 class ClientTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -81,7 +81,7 @@ class ClientTest : public ::testing::Test {
   [[nodiscard]] std::string at(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
 
-  /// What the server answers: "GET /v1/gpus/gpu-3".
+  /// Adds an answer to a request such as "GET /v1/gpus/gpu-3".
   void answer(const std::string& request, const std::string& body, int status = 200) {
     script_.answers[request].push_back({.status = status, .body = body});
   }

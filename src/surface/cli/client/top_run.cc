@@ -57,7 +57,7 @@ std::string gpus_text(const std::vector<Node>& gpus) {
                      count("status.scheduling", "cordoned"), count("status.scheduling", "draining"));
 }
 
-/// What is real in a world of real GPUs, and what is not; nothing in a simulated one.
+/// What is real in a world of real GPUs and what is simulated; empty in a simulated world.
 std::string local_lines(const Node& status, const std::vector<Node>& gpus) {
   if (text_cell(status, "world") != "local") return "";
   const auto observed =

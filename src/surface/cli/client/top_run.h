@@ -17,11 +17,11 @@ struct TopWords {
   bool is_once = false;
 };
 
-/// Prints once with --once or where `out` is no terminal; otherwise draws each second until it is interrupted or the
+/// Prints once with --once or if `out` is not a terminal; otherwise redraws every second until it is interrupted or the
 /// server does not answer.
 void run_top(const TopWords& words, VerbContext& context);
 
-/// The lines of one moment. `status` is /v1/status.
+/// The screen at one instant. `status` is /v1/status.
 [[nodiscard]] std::string top_text(const yaml::Node& status, const std::vector<yaml::Node>& gpus,
                                    const std::vector<yaml::Node>& services);
 

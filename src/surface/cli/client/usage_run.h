@@ -22,8 +22,8 @@ struct UsageWords {
 /// All intervals, by GPU, first unit and time.
 [[nodiscard]] VerbOutcome run_usage(const UsageWords& words, const VerbContext& context);
 
-/// RFC 4180 with LF: a line of names, then one for each interval; what is unknown is empty. Several holders are
-/// separated by spaces.
+/// RFC 4180 with LF: a header, then a line for each interval; unknown values are empty. Several holders are separated
+/// by spaces.
 [[nodiscard]] std::string usage_csv(const std::vector<yaml::Node>& intervals);
 
 }  // namespace berth::cli

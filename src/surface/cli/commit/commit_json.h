@@ -1,4 +1,4 @@
-/// What policies committed to and what that cost, as JSON.
+/// The commitments of policies and their cost as JSON.
 #pragma once
 
 #include <string>

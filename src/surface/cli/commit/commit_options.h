@@ -37,6 +37,7 @@ struct CommitRequest {
   std::optional<std::string> report_dir;
 };
 
+/// Refuses empty paths and unknown formats. Policies are checked with the plans.
 [[nodiscard]] Result<CommitRequest> check_commit_options(const CommitWords& words);
 
 }  // namespace berth::cli

@@ -33,7 +33,7 @@ Result<purchase::PlanList> read_plan_file(const CommitRequest& request, const Fi
   return purchase::read_plans(*text, request.plans_path);
 }
 
-/// Those that are asked for; without words all that are possible.
+/// The requested policies; by default all that are possible.
 Result<std::vector<CommitPolicy>> choose_policies(const CommitRequest& request, const purchase::PlanList& plans) {
   std::vector<CommitPolicy> possible;
   std::vector<std::string> known;
@@ -56,7 +56,7 @@ Result<std::vector<CommitPolicy>> choose_policies(const CommitRequest& request, 
   return policies;
 }
 
-/// The optimum in the first place: that of the scores, or computed where it is not among them.
+/// The score of the optimum alone: from `scores`, or computed if it is not among them.
 std::vector<CommitScore> optimum_beside(const std::vector<CommitScore>& scores, const purchase::HourlyDemand& demand,
                                         const purchase::PlanList& plans) {
   const auto known = std::ranges::find(scores, CommitPolicy::kOptimal, &CommitScore::policy);

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. The page of --report appears whole or not at all.
+/// The text for stdout. The page of --report appears complete or not at all.
 [[nodiscard]] Result<std::string> run_commit(const CommitRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

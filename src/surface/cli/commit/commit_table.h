@@ -1,4 +1,4 @@
-/// What policies committed to and what that cost, as text for people.
+/// The commitments of policies and their cost as text for people.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth commit` end to end: the example counted again, several plans, bad input."""
+"""`berth commit` end to end: the example recomputed, several plans, bad input."""
 
 import csv
 import json

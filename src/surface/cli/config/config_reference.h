@@ -1,11 +1,11 @@
-/// The reference page of the configuration file, as docs/reference/config.md has it.
+/// The reference page of the configuration file: docs/reference/config.md.
 #pragma once
 
 #include <string>
 
 namespace berth::cli {
 
-/// Markdown, made from config_keys(). The same bytes each time.
+/// Markdown, generated from config_keys(). Always the same bytes.
 [[nodiscard]] std::string config_reference();
 
 }  // namespace berth::cli

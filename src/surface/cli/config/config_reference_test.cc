@@ -32,7 +32,7 @@ TEST(ConfigReference, HasEveryKeyAndAnExampleThatIsRead) {
   const auto config = read_config(page.substr(from, page.find("```", from) - from), "example");
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_EQ(config->retention, live::Retention());
-  EXPECT_EQ(config->no_changes.size(), 7U);  // that of Sunday ends in the next week
+  EXPECT_EQ(config->no_changes.size(), 7U);  // the one of Sunday ends in the next week
 }
 
 }  // namespace

@@ -12,13 +12,13 @@ namespace berth::cli {
 
 struct WhyQuestion;
 
-/// A part of a cell, with texts of its own.
+/// A part of a cell, with its own copies of texts.
 struct CostCell {
   ledger::Interval when;
   std::string gpu;
   std::string sku;
   std::optional<std::int64_t> micro_usd_per_gpu_hour;
-  std::string slice;  ///< "" for what nobody uses
+  std::string slice;  ///< "" for an unused part
   std::int64_t weight = 0;
   std::int64_t whole = 0;
   std::string tenant;
@@ -34,6 +34,7 @@ struct CostCells {
 };
 inline constexpr std::size_t kCostCellsMax = 100'000;
 
+/// The cells that match the question. Counts and sums include those beyond kCostCellsMax.
 [[nodiscard]] CostCells find_cells(ledger::Books& books, const WhyQuestion& question);
 
 }  // namespace berth::cli

@@ -92,14 +92,14 @@ Result<std::optional<CostPage>> check_page(const CostWords& words) {
   return std::optional(std::move(page));
 }
 
-/// The words of --why, as far as they were read.
+/// The words of --why that were read so far.
 struct WhyWords {
   WhyQuestion question;
-  std::optional<std::string>* last = nullptr;  ///< the value that may go on
+  std::optional<std::string>* last = nullptr;  ///< the value that the next word may extend
   bool has_days = false;                       ///< by a word, or by --since and --until
 };
 
-/// Takes "key=value" into a question: false if the key is none.
+/// Adds "key=value" to the question; false if the key is unknown.
 Result<bool> take_word(WhyWords& words, std::string_view name, std::string_view value) {
   WhyQuestion& question = words.question;
   const std::array<std::pair<std::string_view, std::optional<std::string>*>, 6> keys = {{
@@ -129,7 +129,7 @@ Result<bool> take_word(WhyWords& words, std::string_view name, std::string_view 
   return true;
 }
 
-/// "tenant=T day=2026-11-17" as a question. A word without "=" belongs to the value before it: names may have spaces.
+/// "tenant=T day=2026-11-17" as a question. A word without "=" extends the previous value: names may have spaces.
 Result<WhyQuestion> check_why(const CostWords& words) {
   const auto days = days_of(words);
   if (!days) return pass_on(days.error());

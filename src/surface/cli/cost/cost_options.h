@@ -39,7 +39,7 @@ struct BudgetQuestion {
   std::int64_t as_of_us = 0;
 };
 
-/// Which cells are behind a figure: those that have all that is given.
+/// Selects the cells behind a figure: those that match all given values.
 struct WhyQuestion {
   std::optional<std::string> tenant = std::nullopt;
   std::optional<std::string> service = std::nullopt;
@@ -63,6 +63,8 @@ struct CostRequest {
   std::optional<CostPage> page = std::nullopt;
 };
 
+/// Refuses whatever check_ledger_words refuses, several questions, or none without --report, malformed dates and keys,
+/// and options that the question does not use.
 [[nodiscard]] Result<CostRequest> check_cost_words(const CostWords& words);
 
 }  // namespace berth::cli

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth cost --report` and `berth invoice` beside their pages: options, answers, bad input."""
+"""`berth cost --report` and `berth invoice` apart from their pages: options, answers, bad input."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class CostPage(unittest.TestCase):
                               timeout=DEADLINE_SECONDS, check=False)
 
     def cost_page(self, *arguments):
-        """What is printed, and the page."""
+        """The printed text, and the page."""
         run = self.run_verb("cost", "--report", self.folder / "out", *arguments)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return run.stdout, (self.folder / "out/index.html").read_text(encoding="utf-8")

@@ -12,12 +12,12 @@
 namespace berth::cli {
 namespace {
 
-/// Rows of cells in a table; the JSON has all.
+/// The most cells in a table; the JSON has all.
 constexpr std::size_t kShownCellsMax = 200;
 
 std::string day_or_absent(const std::optional<Date>& day) { return day ? day->to_string() : std::string(kAbsentText); }
 
-/// Nothing that costs has another empty key.
+/// Only unowned cost has an empty key.
 std::string tenant_text(const std::string& tenant) { return tenant.empty() ? "(nobody)" : printable(tenant); }
 
 std::vector<std::string> cell_row(const CostCell& cell) {

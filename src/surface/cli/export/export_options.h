@@ -12,7 +12,7 @@
 
 namespace berth::cli {
 
-/// As typed; --by is of `opencost` alone.
+/// As typed; --by is only for `opencost`.
 struct ExportWords {
   LedgerWords ledger;
   std::string month;
@@ -32,6 +32,7 @@ struct ExportRequest {
   ledger::AllocationDepth depth = ledger::AllocationDepth::kTenant;
 };
 
+/// Refuses whatever check_ledger_words refuses, a malformed month, an empty path and unknown words.
 [[nodiscard]] Result<ExportRequest> check_export_words(const ExportWords& words);
 
 }  // namespace berth::cli

@@ -15,7 +15,7 @@ namespace {
 
 using ledger::MonthCharges;
 
-/// Of a ledger that is open, whose credits the charges name.
+/// The charges of an open ledger, whose credits they refer to.
 MonthCharges charges_of_request(OpenLedger& opened, const ExportRequest& request) {
   const ledger::Report report = opened.books().report();
   return charges_of(ledger::Invoicing(opened.books(), report), report, request.month, request.idle);

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// Writes the file; the answer says what is in it.
+/// Writes the file; the text says what it contains.
 [[nodiscard]] Result<std::string> run_export_focus(const ExportRequest& request, const VerbContext& context);
 [[nodiscard]] Result<std::string> run_export_opencost(const ExportRequest& request, const VerbContext& context);
 

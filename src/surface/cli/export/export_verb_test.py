@@ -30,7 +30,7 @@ NOT_NULL = MANDATORY - {"PricingQuantity", "PricingUnit", "BillingAccountName", 
 OTHER_COSTS = ("cpuCost", "ramCost", "pvCost", "networkCost", "loadBalancerCost", "sharedCost", "externalCost")
 
 OCTOBER_US, NOVEMBER_US, HOUR_US = 1_790_812_800_000_000, 1_793_491_200_000_000, 3_600_000_000
-# October is idle for two hours and closed; that acme used half of the first becomes known later.
+# October is idle for two hours and closed; afterwards it becomes known that acme used half of the first hour.
 TWO_TENANTS = [
     {"type": "price", "id": "1", "sku": "a", "from_us": OCTOBER_US, "micro_usd_per_gpu_hour": 2_000_001},
     {"type": "gpu", "id": "2", "gpu": "g", "sku": "a", "capacity": 2, "from_us": OCTOBER_US, "to_us": OCTOBER_US + 2 * HOUR_US},
@@ -137,7 +137,7 @@ class Export(unittest.TestCase):
         self.assertEqual(self.opencost(path, "2031-01"), {})
 
     def check_identities(self, path, month, idle, rows):
-        """Those that cost tools rely on, of all lines and of each invoice."""
+        """The sums that cost tools rely on, of all lines and of each invoice."""
         for row in rows:
             self.assertLessEqual(MANDATORY, set(row))
             self.assertEqual([name for name in NOT_NULL if not row[name]], [])

@@ -25,10 +25,10 @@ std::string tags_json(const FocusUsage& usage) {
   return json.close_object().take();
 }
 
-/// A column's name, and what it holds in a line.
+/// A column's name, and its value in a line.
 using FocusField = std::pair<std::string_view, std::string>;
 
-/// The columns in their order. An empty field is what CSV has for null.
+/// The columns in order. In CSV, an empty field is null.
 std::vector<FocusField> fields_of(const FocusLine& line, Month month) {
   const bool is_usage = line.usage.has_value();
   const auto of_usage = [&](std::string_view text) { return std::string(is_usage ? text : ""); };

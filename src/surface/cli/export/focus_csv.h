@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// A header, then the lines. Columns of FOCUS by name, then our own; one that never has a value is left out.
+/// A header, then the lines. Columns of FOCUS by name, then our own; columns without any value are left out.
 [[nodiscard]] std::string focus_csv(const std::vector<ledger::FocusLine>& lines, Month month);
 
 }  // namespace berth::cli

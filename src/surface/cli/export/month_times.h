@@ -1,4 +1,4 @@
-/// Months in the times of other systems.
+/// Months in the time format of other systems.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace berth::cli {
 /// Such as "2026-11-01T00:00:00Z".
 struct MonthTimes {
   std::string begin;
-  std::string end;  ///< when the next month begins
+  std::string end;  ///< the beginning of the next month
 };
 
 [[nodiscard]] inline MonthTimes times_of(Month month) {

@@ -19,7 +19,7 @@ constexpr int kUsdDecimals = 6;
 constexpr int kHourDecimals = 9;
 constexpr Int128 kMinutesPerDay = 1440;
 
-/// What OpenCost sums with gpuCost to totalCost; the price of a GPU has its share of the host in it.
+/// OpenCost adds these to gpuCost for totalCost. They are 0: the price of a GPU includes its share of the host.
 constexpr std::array<std::string_view, 7> kOtherCosts = {"cpuCost",          "ramCost",    "pvCost",      "networkCost",
                                                          "loadBalancerCost", "sharedCost", "externalCost"};
 

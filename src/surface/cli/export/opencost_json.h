@@ -1,4 +1,4 @@
-/// A month of a ledger as OpenCost's allocation API answers it.
+/// A month of a ledger in the form of OpenCost's allocation API.
 #pragma once
 
 #include <string>

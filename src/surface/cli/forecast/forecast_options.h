@@ -34,7 +34,7 @@ struct ForecastRequest {
   std::optional<std::string> report_dir;
 };
 
-/// Refuses what check_trace_words refuses, numbers out of range, an unknown format and empty paths.
+/// Refuses whatever check_trace_words refuses, numbers out of range, an unknown format and empty paths.
 [[nodiscard]] Result<ForecastRequest> check_forecast_options(const ForecastWords& words);
 
 }  // namespace berth::cli

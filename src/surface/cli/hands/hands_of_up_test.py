@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth up` and its hands, on simulated GPUs: who has which privileges, and what is left when the hands are gone."""
+"""`berth up` and its GPU agent, on simulated GPUs: which process has which privileges, and the state after the agent ends."""
 
 import os
 import signal
@@ -66,7 +66,7 @@ class HandsOfUp(Case):
         self.assertEqual(self.on_machine.changing_calls(), [0, 0])
 
     def test_a_gpu_that_does_not_answer_at_the_start_keeps_no_other_from_being_changed(self):
-        # Every read: its hands look at the GPUs at the same time, and whoever comes first meets the first fault.
+        # Every read fails: the agent reads the GPUs at the same time, and the first reader would get a single fault.
         self.on_machine.do("fault", "--gpu", 1, "--call", "read", "--times", 1_000, "--ms", 600_000)
         up = self.managing()
         self.assertEqual([gpu["status"]["uuid"] for gpu in up.items("gpus")], [self.uuid])

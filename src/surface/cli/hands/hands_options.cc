@@ -34,7 +34,7 @@ OptionTable hands_option_rows(HandsWords& words) {
       {"--config", "FILE", "The configuration file; only its manage: is obeyed (required)", &words.config},
       {"--nvml", "FILE", "The library of the NVIDIA driver [libnvidia-ml.so.1]", &words.nvml},
       {"--owner", "USER", "Who may connect besides root: name or number of a user [this one]", &words.owner},
-      {"--fd", "TEXT", "", &words.fd},  // berth up starts it with that
+      {"--fd", "TEXT", "", &words.fd},  // used by berth up, which starts it
   };
 }
 

@@ -13,7 +13,7 @@ namespace berth::cli {
 
 struct HandsWords {
   std::optional<std::string> socket;
-  std::optional<std::string> fd;  ///< of whoever starts it: `berth up`
+  std::optional<std::string> fd;  ///< inherited from the process that starts it: `berth up`
   std::optional<std::string> config;
   std::optional<std::string> nvml;
   std::optional<std::string> owner;
@@ -23,14 +23,14 @@ struct HandsWords {
 
 /// Checked.
 struct HandsRequest {
-  std::string socket_path;  ///< empty: there is `fd`
+  std::string socket_path;  ///< empty: `fd` is used instead
   int fd = -1;
   std::string config_path;
-  std::optional<std::string> nvml_path;  ///< absent: where it usually is
+  std::optional<std::string> nvml_path;  ///< absent: the usual place
   std::optional<uid_t> owner;            ///< of the socket; absent: this user
 };
 
-/// Refuses missing and empty words, both or neither of --socket and --fd, and an --owner that is no user of this
+/// Refuses missing and empty words, both or neither of --socket and --fd, and an --owner that is not a user of this
 /// machine.
 [[nodiscard]] Result<HandsRequest> check_hands_options(const HandsWords& words);
 

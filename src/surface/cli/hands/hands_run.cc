@@ -28,15 +28,16 @@
 namespace berth::cli {
 namespace {
 
-/// Whoever reads it may be gone: that must not end a change.
+/// Ignores errors: the reader of stderr may have exited, which must not abort a change.
 void say(std::FILE* err, std::string_view text) {
   std::fputs(fmt::format("berth hands: {}\n", text).c_str(), err);
   std::fflush(err);
 }
 
-/// Can be read when it is to stop. To be made before any thread, so that no other one gets the signals.
+/// A descriptor that becomes readable when the process should stop. Must be made before any thread, so that no thread
+/// receives the signals.
 edges::Descriptor hold_signals(bool has_socket) {
-  ::signal(SIGPIPE, SIG_IGN);  // whoever reads stderr may end first, in the midst of a change
+  ::signal(SIGPIPE, SIG_IGN);  // the reader of stderr may exit first, during a change
   sigset_t held;
   sigemptyset(&held);
   for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&held, each);
@@ -44,7 +45,7 @@ edges::Descriptor hold_signals(bool has_socket) {
   sigset_t heard;
   sigemptyset(&heard);
   sigaddset(&heard, SIGTERM);
-  if (has_socket) sigaddset(&heard, SIGINT);  // else the end of the client says that it is over
+  if (has_socket) sigaddset(&heard, SIGINT);  // else the client's disconnection is the request to stop
   return edges::Descriptor(::signalfd(-1, &heard, SFD_CLOEXEC));
 }
 
@@ -67,7 +68,8 @@ Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
   return fail(is_wrong ? ErrorCode::kInvalidInput : ErrorCode::kUnavailable, none.message);
 }
 
-/// Those that are in this machine. For a client that started it the others do not count: it knows that they are lost.
+/// The managed GPUs that are in this machine. Absent ones are an error, except for a client that started this process:
+/// it knows that they are lost.
 Result<std::vector<device::ManagedGpu>> keep_present(Config config, GpuLibrary& library, const HandsRequest& request) {
   const auto listed = library.list();
   if (!listed) {
@@ -92,8 +94,8 @@ Result<bool> serve(const HandsRequest& request, int stop, edges::HandsServerOpti
   return edges::serve_clients(*socket, stop, std::move(options));
 }
 
-/// Why the hands cannot begin. A client that started them hears it over the connection, and says so itself; one that is
-/// gone already has had a reason of its own.
+/// Reports why the GPU agent cannot start. A client that started it gets the reason over the connection and reports it;
+/// if that client has disconnected, the failure to send is ignored.
 void refuse(const HandsRequest& request, const std::string& message, std::FILE* err) {
   if (!request.socket_path.empty()) return say(err, message);
   const edges::Descriptor client(request.fd);
@@ -103,7 +105,7 @@ void refuse(const HandsRequest& request, const std::string& message, std::FILE* 
 
 struct Prepared {
   edges::ChangeableGpus gpus;
-  std::vector<device::ManagedGpu> managed;  ///< those that are in this machine
+  std::vector<device::ManagedGpu> managed;  ///< that are in this machine
 };
 
 Result<Prepared> prepare(const HandsRequest& request, const Files& files) {
@@ -130,7 +132,7 @@ Result<void> run(const HandsRequest& request, VerbContext& context) {
                              .logs_clients = !request.socket_path.empty()},
                             context.out);
   if (!served) return pass_on(served.error());
-  if (!*served) ::_exit(exit_status(ErrorCode::kUnavailable));  // threads are in the library: it must stay
+  if (!*served) ::_exit(exit_status(ErrorCode::kUnavailable));  // threads may be inside the library: no unloading
   return {};
 }
 
@@ -152,7 +154,7 @@ std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& mana
                                      const std::vector<std::string>& places,
                                      const std::vector<GpuLibrary::Listed>& listed) {
   const auto is_nameless = [](const GpuLibrary::Listed& gpu) { return gpu.uuid.empty(); };
-  if (std::ranges::any_of(listed, is_nameless)) return {};  // each that is missed may be that one
+  if (std::ranges::any_of(listed, is_nameless)) return {};  // any missing one may be that one
   std::vector<std::string> uuids;
   uuids.reserve(listed.size());
   for (const GpuLibrary::Listed& gpu : listed) uuids.push_back(gpu.uuid);

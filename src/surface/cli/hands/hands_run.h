@@ -1,4 +1,4 @@
-/// Runs `berth hands` until it is told to stop.
+/// Runs `berth hands` until it is asked to stop.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 
 namespace berth::cli {
 
-/// The status of `berth hands` where the process has no privilege to change GPUs.
+/// The exit status of `berth hands` if the process has no privilege to change GPUs.
 inline constexpr int kStatusNoPrivilege = 4;
 
-/// The exit status. With a socket it prints "ready PATH" when clients can connect, and runs until SIGTERM or SIGINT;
-/// with a descriptor until its client is gone. Messages go to `err`.
+/// Returns the exit status. With a socket, it prints "ready PATH" when clients can connect, and runs until SIGTERM or
+/// SIGINT; with a descriptor, until its client disconnects. Messages go to `err`.
 [[nodiscard]] int run_hands(const HandsRequest& request, VerbContext& context);
 
-/// The managed GPUs that are not in this machine, as a message each: where (`places` has it of each), wanted, found.
-/// None while a GPU is there whose UUID cannot be read, as a lost one's: it may be the one.
+/// A message for each managed GPU that is not in this machine: where it is configured (`places`, one for each), what
+/// was wanted and found. None if the UUID of a listed GPU cannot be read, such as a lost one's: it may be the missing
+/// GPU.
 [[nodiscard]] std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
                                                    const std::vector<std::string>& places,
                                                    const std::vector<GpuLibrary::Listed>& listed);

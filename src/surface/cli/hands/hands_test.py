@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth hands` as a process, on simulated GPUs: what it changes and for whom, and what is left when it is killed."""
+"""`berth hands` as a process, on simulated GPUs: what it changes and for which client, and its state after a kill."""
 
 import json
 import os
@@ -80,7 +80,7 @@ class Hands(Case):
         return path
 
     def start(self, *words, socket_path=None, config=None, **options):
-        """Started, and ready."""
+        """Starts it and waits until it is ready."""
         path = socket_path or self.socket
         process = subprocess.Popen([BERTH, "hands", "--socket", path, "--config", config or self.config(), "--nvml",
                                     LIBRARY, *words], env=self.environment, stdout=subprocess.PIPE,
@@ -99,7 +99,7 @@ class Hands(Case):
         return client
 
     def run_hands(self, *words, **options):
-        """To its end, which is to come at once."""
+        """Waits for its end, which must come at once."""
         run = subprocess.run([BERTH, "hands", *words], env=self.environment, capture_output=True, text=True,
                              timeout=DEADLINE_SECONDS, **options)
         return run.returncode, run.stderr
@@ -300,7 +300,7 @@ class Hands(Case):
         self.assertEqual(self.client().greet()["verb"], "hello")
 
     def greet_as_nobody(self):
-        """What becomes of a client of another user: welcome, closed, or an error's name."""
+        """The outcome for a client of another user: welcome, closed, or an error's name."""
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:

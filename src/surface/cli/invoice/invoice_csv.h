@@ -7,8 +7,8 @@
 
 namespace berth::cli {
 
-/// A line for each line and each credit (kind `line` or `credit`, credits negative), then the total; money as exact
-/// decimals.
+/// A line for each line and each credit of the invoice (kind `line` or `credit`, credits negative), then the total;
+/// money as exact decimals.
 [[nodiscard]] std::string invoice_csv(const ledger::Invoice& invoice);
 
 }  // namespace berth::cli

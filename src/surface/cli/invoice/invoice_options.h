@@ -31,6 +31,7 @@ struct InvoiceVerbRequest {
   InvoiceFormat format = InvoiceFormat::kTable;
 };
 
+/// Refuses whatever check_ledger_words refuses, a malformed month, an empty currency and unknown words.
 [[nodiscard]] Result<InvoiceVerbRequest> check_invoice_words(const InvoiceWords& words);
 
 }  // namespace berth::cli

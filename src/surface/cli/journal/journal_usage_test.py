@@ -54,7 +54,7 @@ def write_scenario(folder, text=SCENARIO):
 
 
 def micros(text):
-    """Of a time of RFC 3339 with six digits of a fraction."""
+    """The microseconds of an RFC 3339 time with six decimals."""
     at = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%f%z")
     since = at - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
@@ -82,13 +82,13 @@ def keys_of(interval):
 
 
 def weight_of(interval):
-    """Of a slice; of what is left of one that waits for the room of others, and of a lost GPU, 7 of 56 for each unit."""
+    """The weight of a slice; for the rest of one that waits for others to leave, and for a lost GPU, 7 of 56 per unit."""
     units, weight = SLICES.get(interval["profile"], (0, 0))
     return weight if interval["units"] == units else 7 * interval["units"]
 
 
 def times_of_usage(items):
-    """The same from what the API lists: the uses of each piece by their weights, all else as idle."""
+    """The same from the lists of the API: the uses of each piece by weight, all else as idle."""
     times = Counter()
     by_gpu = {}
     for item in items:
@@ -198,7 +198,7 @@ class JournalUsage(unittest.TestCase):
         return report, gpu_us
 
     def assert_is_usage(self, path, items):
-        """The times of a file that goes as far as these intervals; each cell may round them by a microsecond."""
+        """The times of a file that covers these intervals; each cell may round them by a microsecond."""
         report, gpu_us = self.assert_adds_up(path)
         self.assertEqual(gpu_us, GPUS * (max(micros(item["to"]) for item in items) -
                                          min(micros(item["from"]) for item in items)))
@@ -238,7 +238,7 @@ class JournalUsage(unittest.TestCase):
         self.assertGreater(second.stat().st_size, first.stat().st_size)
         self.assert_adds_up(second)
 
-        # Cut at an instant it has all that the API lists until then.
+        # Cut at an instant, it has everything that the API lists until then.
         until = self.get("v1/status")["time"]
         items = self.usage(until)
         self.wait_for(lambda: berth("journal", "usage", self.data, "--out", os.devnull, "--to", until).returncode == 0)
@@ -249,7 +249,7 @@ class JournalUsage(unittest.TestCase):
         self.assertEqual({(use["role"], use["weight"]) for use in lost}, {("stranded", 56)})
         self.assertGreaterEqual(sum(use["to_us"] - use["from_us"] for use in lost), 10_000_000)
 
-        # A ledger on disk counts nothing twice, however the files come.
+        # A ledger on disk counts nothing twice, in whatever order files arrive.
         ledger = self.folder / "ledger"
         for path in (first, second, second, first):
             run = berth("ledger", "ingest", "--ledger", ledger, "--events", path)

@@ -43,7 +43,7 @@ tl::unexpected<Error> store_failure(const StoreError& error) { return fail(Error
 /// An output that cannot be written is a failure of the environment, whatever the code of the error.
 tl::unexpected<Error> not_written(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
-/// What was checked, as one line.
+/// Verifies the journal; the result is one line.
 Result<std::string> verify(const std::string& folder) {
   const auto path = find_journal(folder);
   if (!path) return pass_on(path.error());
@@ -60,7 +60,7 @@ std::string line_of(const JournalRow& row) {
   line.open_object().member("sequence", row.sequence).member("at_us", row.entry.at.micros());
   line.member("wall_us", row.entry.wall_us).member("kind", row.entry.kind).member("format", row.entry.format);
   line.member("hash", journal::hex_of(std::string(row.hash.begin(), row.hash.end())));
-  line.key("body").written(row.entry.body);  // as it is stored: its numbers are exact
+  line.key("body").written(row.entry.body);  // as stored: its numbers are exact
   return line.close_object().take_line();
 }
 
@@ -101,7 +101,7 @@ Result<void> print_rows(const JournalWords& words, std::FILE* out) {
   return {};
 }
 
-/// Writes a window as a scenario with its files into a folder, the scenario last. Says what it has left out.
+/// Writes a window as a scenario with its files into a folder, the scenario last. Reports what it left out.
 Result<std::string> write_scenario(const RecordedWindowWords& words, const std::string& out, std::FILE* err) {
   if (out.empty()) return invalid("-o: wanted a folder, found an empty path");
   const auto window = read_window(words);
@@ -125,7 +125,7 @@ Result<std::string> write_scenario(const RecordedWindowWords& words, const std::
                      window->scenario.simulated_seconds(), window->scenario.services.size());
 }
 
-/// Of `berth journal scenario`, as typed.
+/// The words of `berth journal scenario`, as typed.
 struct ScenarioFolderWords {
   RecordedWindowWords window;
   std::string out;

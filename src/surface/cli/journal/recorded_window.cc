@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-/// What a window from that time on needs, or all if it is none.
+/// The history that a window from this time on needs; all of it if `from` is not a time.
 Result<live::History> read_folder(const std::string& folder, const std::string& from) {
   const auto path = find_journal(folder);
   if (!path) return pass_on(path.error());
@@ -31,7 +31,7 @@ Result<live::History> read_folder(const std::string& folder, const std::string& 
   return **std::move(history);
 }
 
-/// The window that is wanted, in times of a world.
+/// Resolves the typed window to times of a world.
 class WindowReader {
  public:
   /// `is_local`: the world is one of real GPUs.
@@ -58,7 +58,7 @@ class WindowReader {
  private:
   [[nodiscard]] std::string text(std::int64_t second) const { return epoch_.text(Instant::at_second(second)); }
 
-  /// Rounded down to a second of the world.
+  /// The time in a word, rounded down to a second of the world.
   [[nodiscard]] Result<std::int64_t> second_of(const char* option, const std::string& word,
                                                std::int64_t by_default) const {
     if (word.empty()) return by_default;
@@ -106,7 +106,7 @@ Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
   const auto in_words = [&](Instant at) { return epoch.text(at); };
   auto made = whatif::what_if(*chronicle, *window, in_words);
   if (!made) return invalid(fmt::format("{}: {}", words.folder, made.error().message));
-  // The scenario is read from its text, so that it is what a replay of the written one gets.
+  // The scenario is read back from its text, so that it equals what a replay of the written files reads.
   live::RecordedFiles files(scenario::scenario_files(made->scenario, made->remarks), {});
   auto scenario = scenario::load_scenario(std::string(scenario::kScenarioPath), files);
   if (!scenario) return fail(ErrorCode::kInvalidInput, fmt::format("{}: {}", words.folder, scenario.error().message));

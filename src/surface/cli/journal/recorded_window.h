@@ -1,4 +1,4 @@
-/// A window of what a `berth up` has recorded, as a scenario.
+/// A window of a `berth up`'s recording, as a scenario.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace berth::cli {
 
-/// Which window of which folder, as typed.
+/// A folder and a window of it, as typed.
 struct RecordedWindowWords {
   std::string folder;
   std::string from;  ///< RFC 3339; empty: as early as possible
@@ -23,22 +23,22 @@ struct RecordedWindowWords {
 struct RecordedWindow {
   std::map<std::string, std::string>
       files;                         ///< the scenario as files, by relative path (domain/scenario/scenario_files.h)
-  Scenario scenario;                 ///< as it is read from them; its name is the folder's
+  Scenario scenario;                 ///< as read from them; its name is the folder's
   sim::RecordedRun run;              ///< what happened to its devices
-  std::string policy;                ///< that decided
-  std::vector<std::string> remarks;  ///< what the scenario does not say
+  std::string policy;                ///< that made the decisions
+  std::vector<std::string> remarks;  ///< what the scenario leaves out
   std::string from;                  ///< in words: whole seconds of the world
   std::string to;
 };
 
-/// The path of the journal of a folder. Error: it has none.
+/// The path of the journal in a folder. Error: there is none.
 [[nodiscard]] Result<std::string> find_journal(const std::string& folder);
 
-/// Reads it, whether or not the server runs. Errors: kInvalidInput: no journal, times that are none, in the wrong order
-/// or outside of what is recorded; kUnavailable: what is read is not what was written.
+/// Reads the window, whether or not the server runs. Errors: kInvalidInput (no journal; times that are malformed, in
+/// the wrong order or outside the recorded time), kUnavailable (the journal is damaged).
 [[nodiscard]] Result<RecordedWindow> read_window(const RecordedWindowWords& words);
 
-/// A line on `err` for each.
+/// Prints a line on `err` for each remark.
 void print_remarks(const std::vector<std::string>& remarks, std::FILE* err);
 
 }  // namespace berth::cli

@@ -31,22 +31,22 @@ using ledger::UsageEvents;
 
 constexpr std::size_t kUsageRowsAtOnce = 1000;
 
-/// A world as far as it is recorded.
+/// A world, repeated as far as it is recorded.
 struct RecordedWorld {
   std::unique_ptr<live::Session> session;
   api::WorldEpoch epoch;
-  Instant until;         ///< all that happened before this instant is known
-  bool is_over = false;  ///< it never goes on
+  Instant until;         ///< everything before this instant is known
+  bool is_over = false;  ///< the world has ended
 };
 
-/// Whether all that happened in a world with an end is known. Entries come in the order in which they are told: one of
-/// the last instant comes after all steps but those that nothing came of.
+/// Whether everything that happened in a world with an end is known. Entries are in order: after one at the last
+/// instant, only steps without effect can follow.
 bool is_at_end(Instant end, const live::Session& session, const std::vector<live::Entry>& entries) {
   return session.now() >= end ||
          std::ranges::any_of(entries, [&](const live::Entry& entry) { return entry.at >= end; });
 }
 
-/// Repeats the session, without solving anything.
+/// Repeats the session without solving anything.
 Result<RecordedWorld> repeat_world(JournalReader& reader, const std::string& path) {
   auto history = live::read_history(reader, path);
   if (!history) return pass_on(history.error());
@@ -74,7 +74,7 @@ Result<RecordedWorld> repeat_world(JournalReader& reader, const std::string& pat
       .session = std::move(*session), .epoch = {.unix_micros = beginning.epoch_us}, .until = until, .is_over = is_over};
 }
 
-/// Usage as of the last instant that is recorded: what goes on then ends with it.
+/// Usage as of the last recorded instant, at which open intervals end.
 class RecordedUsage {
  public:
   RecordedUsage(JournalReader& reader, const RecordedWorld& world)
@@ -99,7 +99,7 @@ class RecordedUsage {
       has_more = rows->size() == kUsageRowsAtOnce;
       for (const UsageRow& row : *rows) {
         after = row.key;
-        // A server that runs has ended it since.
+        // The running server has ended it since.
         if (row.key.from_us >= until_.micros() || open_keys_.contains(row.key)) continue;
         auto interval = journal::interval_of(row, fleet_);
         if (!interval) return pass_on(interval.error());
@@ -121,7 +121,7 @@ class RecordedUsage {
 struct AskedTimes {
   Instant from;
   Instant to;
-  bool is_cut = false;  ///< what goes on is cut at `to`
+  bool is_cut = false;  ///< open intervals are clipped at `to`; else each GPU ends at its last change or full hour
 };
 
 Result<Instant> recorded_instant(const char* option, const std::string& word, const RecordedWorld& world) {
@@ -154,7 +154,7 @@ Result<AskedTimes> asked_times(const UsageFileWords& words, const RecordedWorld&
   return times;
 }
 
-/// Writes the lines hour by hour; returns their number.
+/// Writes the lines, hour by hour; returns their number.
 Result<std::ptrdiff_t> write_lines(UsageEvents& events, RecordedUsage& usage, const AskedTimes& times,
                                    edges::FileSink& sink) {
   std::ptrdiff_t count = 0;

@@ -12,12 +12,12 @@ struct UsageFileWords {
   std::string folder;
   std::string out;
   std::string from;  ///< RFC 3339; empty: since the world began
-  std::string to;    ///< empty: as far as it is over
+  std::string to;    ///< empty: as far as usage is final (each GPU up to its last change or full hour)
 };
 
-/// Writes it at once or not at all, whether or not the server runs; returns a line for people. Errors: kInvalidInput:
-/// no journal, times that are none or not recorded, what a ledger cannot have; kUnavailable: what is read is not what
-/// was written, or the file cannot be written.
+/// Writes the file atomically, whether or not the server runs; returns a line for people. Errors: kInvalidInput (no
+/// journal; times malformed or not recorded; usage that a ledger cannot represent), kUnavailable (the journal is
+/// damaged, or the file cannot be written).
 [[nodiscard]] Result<std::string> write_usage_file(const UsageFileWords& words);
 
 }  // namespace berth::cli

@@ -21,10 +21,10 @@ using edges::LedgerFile;
 using edges::LedgerSource;
 
 constexpr std::uint64_t kBatchLines = 10'000;
-/// Between two drawings of the progress.
+/// Lines between two updates of the progress.
 constexpr std::uint64_t kIngestedPerDrawing = 65'536;
 
-/// Whether every line is an event. Returns their number.
+/// Checks that every line is an event; returns their number.
 Result<std::uint64_t> check_lines(std::string_view bytes, const std::string& path, ProgressBar& bar) {
   ledger::EventLines lines(bytes, path);
   std::uint64_t count = 0;
@@ -38,18 +38,18 @@ Result<std::uint64_t> check_lines(std::string_view bytes, const std::string& pat
   }
 }
 
-/// Whether a line ends at that byte.
+/// Whether a line ends at this byte.
 bool is_line_end(std::string_view bytes, std::uint64_t at) {
   const std::string_view rest = bytes.substr(at);
   return rest.empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
 }
 
-/// Goes through a file line by line and hashes what it has passed.
+/// Reads a file line by line and hashes the bytes that it has passed.
 class Taking {
  public:
   explicit Taking(std::string_view bytes) : bytes_(bytes), lines_(bytes) {}
 
-  /// Passes lines that were taken before.
+  /// Passes the lines that were ingested before.
   void pass(const LedgerSource& source) {
     while (passed_.lines < source.lines && next()) {
     }
@@ -86,7 +86,7 @@ class Taking {
   std::uint64_t hashed_ = 0;
 };
 
-/// Says that so many lines of the file are on the disk.
+/// Reports that this many lines of the file are durable.
 void acknowledge(std::uint64_t lines, std::FILE* out) {
   fmt::print(out, "{}", json::Writer().open_object().member("lines", lines).close_object().take_line());
   std::fflush(out);
@@ -113,7 +113,7 @@ Result<void> append_lines(LedgerFile& file, std::string_view bytes, std::uint64_
   return {};
 }
 
-/// What is derived from the lines, so that the next question is answered sooner.
+/// Saves what is derived from the lines, so that the next query is faster.
 Result<void> save_books(const std::string& folder, const VerbContext& context, ProgressBar& bar) {
   const auto is_due = FolderBooks::is_save_due(folder, *context.files);
   if (!is_due) return pass_on(is_due.error());
@@ -165,7 +165,7 @@ Result<std::string> run_ledger_ingest(const IngestWords& request, const VerbCont
   const auto file = LedgerFile::open(ledger_path(request.ledger));
   if (!file) return ledger_failure(file.error());
   folder.keep();
-  FolderBooks::remove_unfinished(request.ledger);  // the file is ours until the end
+  FolderBooks::remove_unfinished(request.ledger);  // this process has the ledger locked
   if (auto appended = append_lines(**file, all, *line_count, context, bar); !appended) return pass_on(appended.error());
   if (auto saved = save_books(request.ledger, context, bar); !saved) return pass_on(saved.error());
   return std::string();

@@ -1,4 +1,4 @@
-/// `berth ledger ingest`: takes a file of events into a ledger on disk.
+/// `berth ledger ingest`: appends a file of events to a ledger on disk.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,16 @@ struct IngestWords {
 
 [[nodiscard]] OptionTable ledger_ingest_option_rows(IngestWords& words);
 
+/// Refuses empty paths.
 [[nodiscard]] Result<IngestWords> check_ingest_words(const IngestWords& words);
 
-/// The file of events is checked to its end first. Then its lines are appended in batches; after each, {"lines":n} says
-/// on `out` that n lines of the file are on the disk. A file that begins with all that was taken from one goes on
-/// behind that. Errors: those of the file (nothing is written), a ledger that another process has open or that is
-/// damaged.
+/// The whole file is checked first. Then its lines are appended in batches; after each batch, {"lines":n} on `out`
+/// acknowledges that n lines of the file are durable. If the file begins with everything that was ingested from an
+/// earlier file, ingestion resumes after that. Errors: those of the file (nothing is written), a ledger that another
+/// process has open or that is damaged.
 [[nodiscard]] Result<std::string> run_ledger_ingest(const IngestWords& request, const VerbContext& context);
 
-/// The longest source that these bytes begin with, up to a line's end; absent: none.
+/// The longest source that the bytes begin with and that ends at a line's end; absent: none.
 [[nodiscard]] std::optional<edges::LedgerSource> find_source(std::vector<edges::LedgerSource> sources,
                                                              std::string_view bytes);
 

@@ -1,4 +1,4 @@
-/// What a ledger says, as JSON (MONEY part 2).
+/// Reports of a ledger as JSON (MONEY part 2).
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@
 
 namespace berth::cli {
 
-/// Of `berth ledger report`, `verify` and `trial-balance`, as typed.
+/// The words of `berth ledger report`, `verify` and `trial-balance`, as typed.
 struct LedgerReportWords {
   LedgerWords ledger;
   std::string format = "table";
@@ -26,9 +26,10 @@ struct LedgerReportRequest {
   OutputFormat format = OutputFormat::kTable;
 };
 
+/// Refuses whatever check_ledger_words refuses, and an unknown format.
 [[nodiscard]] Result<LedgerReportRequest> check_ledger_report_words(const LedgerReportWords& words);
 
-/// Of `berth ledger weights`, as typed.
+/// The words of `berth ledger weights`, as typed.
 struct LedgerWeightsWords {
   std::optional<std::string> gpu = std::nullopt;  ///< absent: every model
   std::string format = "table";
@@ -41,6 +42,7 @@ struct LedgerWeightsRequest {
   OutputFormat format = OutputFormat::kTable;
 };
 
+/// Refuses an unknown GPU model and an unknown format.
 [[nodiscard]] Result<LedgerWeightsRequest> check_ledger_weights_words(const LedgerWeightsWords& words);
 
 }  // namespace berth::cli

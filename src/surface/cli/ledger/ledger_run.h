@@ -1,4 +1,4 @@
-/// From the request of a `berth ledger` to the text for stdout.
+/// From a request of `berth ledger` to the text for stdout.
 #pragma once
 
 #include <string>

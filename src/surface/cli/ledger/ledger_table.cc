@@ -26,7 +26,7 @@ struct Sum {
   }
 };
 
-/// Sums of rows: tenants first, then idle time, then the rest of what is unowned; each by name.
+/// Sums of rows: tenants first, then idle time, then other unowned time; each by name.
 struct Groups {
   std::map<std::string, Sum> tenants;
   std::map<std::string, Sum> idle;  ///< by owner
@@ -94,7 +94,7 @@ std::string counts_text(const ledger::LineCounts& counts) {
   return text;
 }
 
-/// By how much rows and carries miss what the cells cost, in micro-dollars rounded up.
+/// The difference between the cost of the cells and the rows with their carries, in micro-dollars rounded up.
 Int128 off_micro_usd(const ledger::Report& report) {
   const Int128 difference = report.grains - report.carried_grains - report.micro_usd * ledger::kGrainsPerMicroUsd;
   return -ledger::floor_divide(difference < 0 ? difference : -difference, ledger::kGrainsPerMicroUsd);

@@ -1,4 +1,4 @@
-/// What a ledger says, as tables.
+/// Reports of a ledger as tables.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// Who used what and what it cost, over all months; what nobody used beneath; then the months and the lines.
+/// Usage and cost by holder, over all months; below it the unused time; then the months and the lines.
 [[nodiscard]] std::string report_table(const ledger::Report& report, bool has_colour);
 [[nodiscard]] std::string trial_balance_table(const ledger::TrialBalance& trial, bool has_colour);
 

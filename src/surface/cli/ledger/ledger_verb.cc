@@ -21,7 +21,7 @@ constexpr const char* kLedgerExamples = R"(Examples:
 
 Exit status: 0 done, 1 the output cannot be written or a check failed, 2 bad input (nothing is written).)";
 
-/// What reads a ledger and prints a table or JSON.
+/// A subcommand that reads a ledger and prints a table or JSON.
 template <class Run>
 Verb reading_verb(const char* name, const char* help, Run run) {
   return with_words({.name = name, .help = help}, ledger_report_option_rows,

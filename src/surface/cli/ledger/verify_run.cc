@@ -17,17 +17,17 @@ namespace {
 
 using edges::LedgerHead;
 
-/// What was compared.
+/// The result of the comparison.
 struct Verification {
   ledger::Report report;
   std::optional<LedgerHead> head;         ///< of a ledger on disk
-  std::optional<std::string> difference;  ///< between the two ways, where there is one
+  std::optional<std::string> difference;  ///< between the two ways, if any
 };
 
 Result<ledger::Report> count_again(const LedgerRequest& request, const VerbContext& context) {
   const auto text = open_ledger_text(request, context);
   if (!text) return pass_on(text.error());
-  // About 200 bytes a line.
+  // About 200 bytes per line.
   const auto line_count = static_cast<double>(text->text().size()) / 200;
   ProgressBar bar(context.progress(), 1, steady_now);
   return ledger::recount(text->text(), text->name, [&](std::uint64_t lines) {

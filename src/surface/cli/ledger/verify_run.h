@@ -1,4 +1,4 @@
-/// `berth ledger verify`: counts everything again in a second way, and compares.
+/// `berth ledger verify`: recomputes everything in a second way, and compares.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace berth::cli {
 
-/// The lines are read by the recount, which shares no code with the books; of a ledger on disk the hashes are checked,
-/// too. A difference is printed on `out` like its absence, and ends with status 1.
+/// The lines are read by the recount, which shares no code with the books; for a ledger on disk, the hashes are
+/// checked, too. The result is printed on `out` in either case; a difference gives exit status 1.
 [[nodiscard]] Result<std::string> run_ledger_verify(const LedgerReportRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

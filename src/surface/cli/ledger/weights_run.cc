@@ -19,11 +19,11 @@ constexpr const char* kWeightsRule =
     "proportion to their weights, so they never pay more than it costs.";
 constexpr const char* kUnverifiedMark = "? marks what no primary source confirms.\n";
 
-/// Equal software shares from two to this many are shown where their weight is whole.
+/// Equal software shares, from two to this many, are shown if their weight is a whole number.
 constexpr std::int64_t kEqualSharesMax = 10;
 
 struct EqualShare {
-  std::int64_t count = 1;  ///< how many of them are the GPU
+  std::int64_t count = 1;  ///< how many of them make up the GPU
   std::int64_t weight = 0;
 };
 

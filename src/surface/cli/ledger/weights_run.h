@@ -1,4 +1,4 @@
-/// `berth ledger weights`: what the parts of GPUs weigh, as text for stdout.
+/// `berth ledger weights`: the weights of the parts of GPUs, as text for stdout.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ std::string list_of(const std::vector<int>& numbers) {
   return text;
 }
 
-/// Names of the profiles whose places are taken from a sister model.
+/// The names of profiles whose placements are copied from a related GPU model.
 std::vector<std::string> unverified_places(const GpuModel& model, const mig::Rules& rules) {
   std::vector<std::string> names;
   for (const ProfileId id : rules.profiles) {

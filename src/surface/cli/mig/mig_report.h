@@ -14,10 +14,10 @@ struct MigProfilesOptions {
   OutputFormat format = OutputFormat::kTable;
 };
 
-/// Which profiles are considered: the plain ones, all, or those named.
+/// The profiles that are considered: the plain ones, all, or those named.
 struct MigRulesOptions {
   bool has_all_profiles = false;
-  std::vector<std::string> profiles;  ///< if not empty, these alone
+  std::vector<std::string> profiles;  ///< if not empty, only these
   bool is_before_r510 = false;        ///< A100 only
 };
 

@@ -18,10 +18,10 @@ namespace berth::cli {
 void write_state(json::Writer& json, const GpuModel& model, const mig::State& state);
 
 /// A character for each unit: the number of compute slices where an instance begins, - where it continues, . where
-/// there is none: "1...3---". A whole GPU that is not partitioned is "full".
+/// there is none: "1...3---". A GPU that is not partitioned is "full".
 [[nodiscard]] std::string unit_strip(const GpuModel& model, const mig::State& state);
 
-/// `aligned` rows (text_table.h), each followed by a left-aligned text. Requires: as many texts as rows.
+/// The rows `aligned` (text_table.h), each followed by a left-aligned text. Requires: as many texts as rows.
 [[nodiscard]] std::string with_last_column(const std::vector<std::vector<std::string>>& rows,
                                            const std::vector<std::string>& texts);
 

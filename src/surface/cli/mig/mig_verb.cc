@@ -25,7 +25,7 @@ constexpr const char* kMigExamples = R"(Examples:
 
 Exit status: 0 done, 2 bad input (nothing is written to stdout).)";
 
-/// As typed; each part has some of them.
+/// As typed; each subcommand uses some of them.
 struct MigWords {
   std::string file;
   std::string gpu;
@@ -33,10 +33,10 @@ struct MigWords {
   std::vector<std::string> profiles;
   bool has_all_profiles = false;
   bool is_before_r510 = false;
-  std::string file_label;  ///< the one that is read; empty: all
+  std::string file_label;  ///< the label to read; empty: all
   bool skips_other_gpus = false;
   bool has_all_labels = false;
-  std::optional<std::string> label;  ///< of the state that is written
+  std::optional<std::string> label;  ///< of the written state
   std::string format;                ///< empty: table
 };
 

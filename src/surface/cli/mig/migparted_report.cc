@@ -53,7 +53,7 @@ std::string devices_text(const migparted::ConfigEntry& entry) {
   return text.empty() ? "none" : text;
 }
 
-/// The rows of an import: one for each layout, or one with the reason why there is none.
+/// The rows of an import: one for each layout, or one with the reason for its absence.
 struct ImportRows {
   std::vector<std::vector<std::string>> rows = {{"label", "devices", "GPU", "units"}};
   std::vector<std::string> texts = {"layout"};
@@ -79,7 +79,7 @@ void add_entry(ImportRows& table, const std::string& label, const migparted::Pla
 std::string import_table(const std::vector<migparted::PlacedConfig>& configs) {
   ImportRows table;
   for (const migparted::PlacedConfig& config : configs) {
-    // A label is text of the user: unusual ones are quoted, so that no control byte reaches the terminal.
+    // A label is the user's text: unusual ones are quoted, so that no control byte reaches the terminal.
     std::string label = in_quotes(config.label);
     if (label == "\"" + config.label + "\"") label = config.label;
     for (const migparted::PlacedEntry& entry : config.entries) add_entry(table, label, entry);

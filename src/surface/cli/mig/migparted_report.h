@@ -26,7 +26,7 @@ struct MigExportOptions {
 
 /// The layouts of a mig-parted file's labels.
 [[nodiscard]] Result<std::string> mig_import_report(const MigImportOptions& options, const Files& files);
-/// A mig-parted file. The format has no places: a comment gives them for the reader.
+/// A mig-parted file. The format has no placements: a comment gives them to the reader.
 [[nodiscard]] Result<std::string> mig_export_report(const MigExportOptions& options);
 
 }  // namespace berth::cli

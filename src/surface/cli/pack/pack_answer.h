@@ -1,4 +1,4 @@
-/// The answer of `berth pack`: a problem, the plan found for it, and optionally its replay, a cure and a transition.
+/// The answer of `berth pack`: a problem, its plan, and optionally the plan's replay, a cure and a transition.
 #pragma once
 
 #include "domain/values/packing.h"

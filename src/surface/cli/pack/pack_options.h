@@ -52,7 +52,7 @@ struct PackRequest {
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
   std::optional<std::string> check_path;  ///< verify this plan instead of searching
-  std::optional<std::string> from_path;   ///< the standing plan
+  std::optional<std::string> from_path;   ///< the present plan
 };
 
 /// Refuses both or neither of --gpu and --fleet, unknown words, empty paths, numbers out of range, and --check together

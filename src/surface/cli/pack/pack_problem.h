@@ -8,7 +8,7 @@
 
 namespace berth::cli {
 
-/// Reads demand, fleet and profiles, in this order; the error is that of the first file that is wrong.
+/// Reads demand, fleet and profiles, in this order; the error is that of the first invalid file.
 [[nodiscard]] Result<PackingProblem> load_packing_problem(const PackRequest& request, const Files& files);
 
 }  // namespace berth::cli

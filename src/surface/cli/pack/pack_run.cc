@@ -20,7 +20,7 @@
 namespace berth::cli {
 namespace {
 
-/// The verdict on the plan of a file.
+/// Verifies the plan of a file.
 Result<std::string> judged(const std::string& path, const PackingProblem& problem, const Files& files) {
   const auto text = files.read(path);
   if (!text) return pass_on(text.error());

@@ -9,10 +9,10 @@
 
 namespace berth::cli {
 
-/// Provisions (sim/study/provision.h), writes the report and returns the text for stdout. With --check it judges the
-/// plan of a file instead: the text says that it is accepted. Errors: kInvalidInput and kNotFound where the files are
-/// wrong or the demand cannot be carried; kUnavailable where a checked plan is refused, an output cannot be written, or
-/// a verifier refuses a plan that was found (which is then not shown).
+/// Provisions (sim/study/provision.h), writes the report and returns the text for stdout. With --check it verifies the
+/// plan of a file instead; the text says that it is accepted. Errors: kInvalidInput and kNotFound if the files are
+/// wrong or the demand cannot be served; kUnavailable if a checked plan is refused, an output cannot be written, or a
+/// verifier refuses the plan that was found (which is then not shown).
 [[nodiscard]] Result<std::string> run_pack(const PackRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

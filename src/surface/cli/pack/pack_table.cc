@@ -27,7 +27,7 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", with_separators(count), noun, count == 1 ? "" : "s");
 }
 
-/// The rate as it was written if that is short, else with three digits.
+/// The rate as written if that is short, else with three significant digits.
 std::string rate_text(const Decimal& rate) {
   constexpr std::size_t kShort = 9;
   const std::string exact = rate.to_string();
@@ -171,7 +171,7 @@ std::string gpu_table(const PackAnswer& answer) {
 /// The slices of one demand, summed.
 struct DemandSum {
   Decimal given;
-  std::map<std::string, std::int64_t> kinds;  ///< its slices by the names of their profiles
+  std::map<std::string, std::int64_t> kinds;  ///< number of slices by profile name
 };
 
 std::vector<DemandSum> demand_sums(const PackAnswer& answer) {

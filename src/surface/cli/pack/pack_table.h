@@ -7,8 +7,8 @@
 
 namespace berth::cli {
 
-/// The GPUs or the cost of the plan and how far it is proven, a line for each GPU (equal neighbours share one) and each
-/// demand, and what to try next. Lines have at most kLineWidthMax columns unless names are long.
+/// The GPUs or the cost of the plan and its proven bound, a line for each GPU (consecutive equal GPUs share one) and
+/// each demand, and what to try next. Lines have at most kLineWidthMax columns unless names are long.
 [[nodiscard]] std::string pack_table(const PackAnswer& answer);
 
 }  // namespace berth::cli

@@ -17,7 +17,7 @@ FLEET = "gpu,count,usd_per_gpu_hour"
 PROFILE = "model,gpu,profile,batch,processes,requests_per_second,latency_ms"
 PARVA = "Mig instance,Batch size,Workload Number,Throughput,Latency"
 
-#Plain profiles and what a slice of each gives of "m", a second; "n" gives half.
+# Plain profiles and the requests of "m" per second that a slice of each serves; of "n" half as many.
 GPUS = {
     "A30": {"1g.6gb": 100, "2g.12gb": 210, "4g.24gb": 450},
     "H100-80GB": {"1g.10gb": 150, "2g.20gb": 310, "3g.40gb": 480, "4g.40gb": 600, "7g.80gb": 1100},
@@ -215,7 +215,7 @@ class Pack(unittest.TestCase):
         return self.write(name, json.dumps(plan, default=float))
 
     def test_from_a_plan_that_stands(self):
-        """Replays the steps one by one: at each moment every model has at least the smaller of its old and its new rate."""
+        """Replays the steps one by one: at any time every model has at least the smaller of its old and its new rate."""
         self.standing(["m,500,100", "n,200,100"], "--gpu", "H100-80GB")
         old = json.loads((self.folder / "standing.json").read_text())
         new_rates = {"m": 1500, "n": 250, "k": 0}

@@ -1,4 +1,4 @@
-/// The transition from a standing plan to a new one, as a table.
+/// The transition from the present plan to a new one, as a table.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace berth::cli {
 
-/// The changes and how far they are proven minimal, the GPUs added and released, and the steps in order.
+/// The changes with the bound on their number, the GPUs added and released, and the steps in order.
 [[nodiscard]] std::string transition_table(const PackingProblem& problem, const transition::Transition& transition);
 
 }  // namespace berth::cli

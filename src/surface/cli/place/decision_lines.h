@@ -1,4 +1,4 @@
-/// The lines of --decisions: from them anyone can recount the figures of `berth place`.
+/// The lines of --decisions, from which all figures of `berth place` can be recomputed.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace berth::cli {
 
-/// The first line of a run. `seed` is absent with the given order.
+/// The first line of a run. `seed` is absent if pods arrive in the given order.
 [[nodiscard]] std::string run_line(const placement::Problem& problem, placement::Policy policy,
                                    std::optional<std::uint64_t> seed, const placement::Arrivals& arrivals);
 [[nodiscard]] std::string decision_line(const placement::Cluster& cluster, const placement::Decision& decision);

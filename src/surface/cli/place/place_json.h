@@ -1,4 +1,4 @@
-/// What policies made of pods and nodes, as JSON.
+/// The results of placement policies as JSON.
 #pragma once
 
 #include <string>

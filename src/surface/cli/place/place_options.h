@@ -38,7 +38,7 @@ struct PlaceWords {
 struct PlaceRequest {
   std::string nodes_path;
   std::string pods_path;
-  std::string policies;  ///< which are known depends on the nodes
+  std::string policies;  ///< as typed: the known ones depend on the nodes
   placement::ProblemOptions problem;
   placement::StudyOptions study;
   OutputFormat format = OutputFormat::kTable;
@@ -47,10 +47,11 @@ struct PlaceRequest {
   bool has_timings = false;
 };
 
+/// Refuses empty paths, unknown words and numbers out of range. Policies are checked by `place_policies`.
 [[nodiscard]] Result<PlaceRequest> check_place_options(const PlaceWords& words);
 
-/// The policies that --policies names. `has_cuts`: some GPUs can be partitioned; then other policies exist than
-/// without, and those that do not exist are refused.
+/// The policies that --policies names. `has_cuts`: some GPUs can be partitioned, which changes the set of policies;
+/// those outside it are refused.
 [[nodiscard]] Result<std::vector<placement::Policy>> place_policies(const PlaceRequest& request, bool has_cuts);
 
 }  // namespace berth::cli

@@ -53,7 +53,7 @@ std::int64_t steady_ns() {
       .count();
 }
 
-/// Listens to the runs of a study: progress, interrupts, the file of decisions, the page, times.
+/// Observes the runs of a study: progress, interrupts, the file of decisions, the page, times.
 class RunWatch {
  public:
   RunWatch(const PlaceRequest& request, const Problem& problem, std::size_t policy_count, const VerbContext& context,

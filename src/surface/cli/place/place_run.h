@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. The file of --decisions appears whole or not at all.
+/// The text for stdout. The file of --decisions appears complete or not at all.
 [[nodiscard]] Result<std::string> run_place(const PlaceRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

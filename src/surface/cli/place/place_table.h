@@ -1,4 +1,4 @@
-/// What policies made of pods and nodes, as text for people.
+/// The results of placement policies as text for people.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ struct PlanRequest {
   std::string scenario_path;
   std::int64_t at_second = 0;
   std::uint64_t seed = 1;
-  std::size_t reasons = 20;  ///< how many steps get reasons; planner::kAllReasons: all
+  std::size_t reasons = 20;  ///< the number of steps with reasons; planner::kAllReasons: all
   OutputFormat format = OutputFormat::kTable;
   bool is_explained = false;
   bool has_timings = false;

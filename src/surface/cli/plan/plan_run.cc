@@ -26,12 +26,12 @@ double ms_of(const Work& work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
-/// Shows progress while the verb works, and notices a request to stop.
+/// Shows progress while the verb works, and detects a request to stop.
 class Watch {
  public:
   explicit Watch(std::FILE* progress) : bar_(progress, 2, steady_now) {}
 
-  /// From here on a signal is noted, and the work stops cleanly.
+  /// From here on, a signal is only recorded, so that the work stops cleanly.
   void defer() { interrupt_.defer(); }
   /// Shows the progress of a part of the work. Returns false if the user asked to stop.
   bool go_on(std::string_view part, int index, double done) {

@@ -9,8 +9,8 @@
 
 namespace berth::cli {
 
-/// Reads the scenario, plans, and returns the text for stdout. A scenario whose constraints cannot be kept is an error
-/// that says why. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
+/// Reads the scenario, plans, and returns the text for stdout. Errors: constraints that cannot be met, with the reason;
+/// ErrorCode::kInterrupted after SIGINT or SIGTERM.
 [[nodiscard]] Result<std::string> run_plan(const PlanRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

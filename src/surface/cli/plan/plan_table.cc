@@ -17,7 +17,7 @@ namespace {
 
 using PlanRow = std::vector<std::string>;
 
-/// Of an alternative, at most this many steps are shown, so that a row stays readable. The JSON has all of them.
+/// The most steps shown of an alternative, so that a row stays readable. The JSON has all of them.
 constexpr std::size_t kStepsInsteadMax = 2;
 
 /// "+0.51", "needed" if no plan without the step was found, "-" if no reason was computed.

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// In the order given, with their age on that day.
+/// The offers in the given order, with their age on day `at`.
 [[nodiscard]] std::string offers_json(const std::vector<pricing::Offer>& offers, Date at);
 
 }  // namespace berth::cli

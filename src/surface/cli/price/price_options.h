@@ -12,7 +12,7 @@
 
 namespace berth::cli {
 
-/// Of `berth price list` and `show`, as typed.
+/// The words of `berth price list` and `show`, as typed.
 struct PriceWords {
   OfferWords offers;
   std::optional<std::string> type = std::nullopt;  ///< `show` only
@@ -22,7 +22,7 @@ struct PriceWords {
 [[nodiscard]] OptionTable price_list_option_rows(PriceWords& words);
 [[nodiscard]] OptionTable price_show_option_rows(PriceWords& words);
 
-/// Of `berth price merge`, as typed.
+/// The words of `berth price merge`, as typed.
 struct PriceMergeWords {
   std::string offers;
   std::string out;
@@ -42,6 +42,7 @@ struct PriceMergeRequest {
   std::string out;
 };
 
+/// Refuses whatever check_offer_words refuses, and an unknown format.
 [[nodiscard]] Result<PriceRequest> check_price_words(const PriceWords& words, Date today);
 [[nodiscard]] Result<PriceMergeRequest> check_price_merge_words(const PriceMergeWords& words, Date today);
 

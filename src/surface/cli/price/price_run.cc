@@ -25,7 +25,7 @@ Result<std::vector<OfferRow>> read_rows(const std::string& path, Date stamp, con
   return pricing::read_offers({.text = *text, .file = path, .stamp = stamp});
 }
 
-/// What a merge did, in words.
+/// The result of a merge in words.
 std::string merged_words(const std::vector<OfferRow>& older, const std::vector<Offer>& merged, const std::string& out) {
   const auto is_open = [](const Offer& offer) { return !offer.validity.to; };
   const auto open_before = std::ranges::count_if(older, [&](const OfferRow& row) { return is_open(row.offer); });

@@ -9,11 +9,11 @@
 
 namespace berth::cli {
 
-/// The offers that are asked for, by the price of a GPU.
+/// The requested offers, by price per GPU.
 [[nodiscard]] Result<std::string> run_price_list(const PriceRequest& request, const VerbContext& context);
-/// All that is known of one type: where it can be bought, how, for what, and the prices of before.
+/// Everything known about one instance type: its offers, their prices and earlier prices.
 [[nodiscard]] Result<std::string> run_price_show(const PriceRequest& request, const VerbContext& context);
-/// Writes the continued history, and says what changed.
+/// Writes the extended history; the text says what changed.
 [[nodiscard]] Result<std::string> run_price_merge(const PriceMergeRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

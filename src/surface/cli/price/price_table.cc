@@ -26,7 +26,7 @@ std::string mig_text(const Offer& offer) {
   return offer.shape.mig_instances_max == 0 ? "no" : fmt::format("{}", offer.shape.mig_instances_max);
 }
 
-/// Rounded for the eye; the exact figure is in the JSON.
+/// Rounded for reading; the exact figure is in the JSON.
 std::string gpu_price(const Offer& offer) {
   if (!offer.micro_usd_per_hour || offer.shape.gpu_count == 0) return std::string(kAbsentText);
   return dollars(*offer.micro_usd_per_hour / offer.shape.gpu_count);
@@ -53,7 +53,7 @@ Row offer_row(const Offer& offer, Date at) {
           age_text(offer, at)};
 }
 
-/// What the table says, in words.
+/// The conclusion of the table in words.
 std::string verdict(const std::vector<Offer>& offers, Date at) {
   const auto cheapest = std::ranges::find_if(offers, pricing::is_buyable);
   std::string text;

@@ -34,7 +34,7 @@ Result<FleetEntry> parse_added_gpus(std::string_view text) {
   return FleetEntry{.model = *std::move(model), .count = *count, .usd_per_gpu_hour = std::nullopt};
 }
 
-/// Where the arrivals come from: a scenario, or a window of what is recorded.
+/// Checks the source of the arrivals: a scenario, or a recorded window.
 Result<void> check_source(const ReplayOptions& options, ReplayRequest& request) {
   if (options.journal_in) {
     if (options.scenario) {

@@ -15,7 +15,7 @@
 
 namespace berth::cli {
 
-/// As many GPUs as a fleet may have (docs/reference/scenario.md).
+/// The most GPUs that a fleet may have (docs/reference/scenario.md).
 inline constexpr std::int64_t kFleetGpusMax = 100'000;
 
 /// As typed.
@@ -38,9 +38,9 @@ struct ReplayOptions {
 
 /// Checked, as far as possible without the scenario.
 struct ReplayRequest {
-  std::string scenario_path;                         ///< empty: a window of what is recorded
+  std::string scenario_path;                         ///< empty: a recorded window
   std::optional<RecordedWindowWords> recorded;       ///< that window
-  std::vector<FleetEntry> added_gpus;                ///< to the fleet of what is recorded, without prices
+  std::vector<FleetEntry> added_gpus;                ///< to the recorded fleet, without prices
   std::optional<std::vector<std::string>> policies;  ///< absent: all that the scenario allows
   std::uint64_t seed = 1;
   OutputFormat format = OutputFormat::kTable;
@@ -50,13 +50,13 @@ struct ReplayRequest {
   bool has_timings = false;
 };
 
-/// Refuses neither or both of a scenario and a journal, what only a journal has, unknown GPU models, unknown and
-/// repeated policies (the message lists the known ones), a seed outside 0 to 2^63-1, an unknown
-/// format and empty paths.
+/// Refuses neither or both of a scenario and a journal, options for a journal without one, unknown GPU models, unknown
+/// and repeated policies (the message lists the known ones), a seed outside 0 to 2^63-1, an unknown format and empty
+/// paths.
 [[nodiscard]] Result<ReplayRequest> check_replay_options(const ReplayOptions& options);
 
-/// The policies to run, in order: those requested, or else all, `fixed` only if the scenario has a layout; of what is
-/// recorded that itself (study::kRecorded), `berth` and `static-even`.
+/// The policies to run, in order: those requested, or else all, `fixed` only if the scenario has a layout. The default
+/// for a recorded window is the recording itself (study::kRecorded), `berth` and `static-even`.
 [[nodiscard]] std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario);
 
 }  // namespace berth::cli

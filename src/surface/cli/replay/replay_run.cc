@@ -53,13 +53,13 @@ Result<void> check_paths(const ReplayRequest& request) {
   return {};
 }
 
-/// What is replayed: a scenario, and where it comes from a journal, what really happened.
+/// The replayed scenario, and, if it comes from a journal, what really happened.
 struct Source {
   Scenario scenario;
   std::optional<RecordedWindow> recorded;
 };
 
-/// The GPUs have the price of those of their model that were there.
+/// Added GPUs get the price of the existing GPUs of their model.
 Result<void> add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) {
   const std::vector<FleetEntry> before = scenario.fleet;
   for (FleetEntry entry : added) {
@@ -94,7 +94,7 @@ Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Sou
   if (name != study::kRecorded) {
     return study::replay_policy(source.scenario, name, request.seed, hooks, request.settings);
   }
-  // On the fleet that was there: GPUs that are added come after it.
+  // On the recorded fleet: added GPUs follow it.
   const RecordedWindow& recorded = *source.recorded;
   return study::replay_recorded(recorded.scenario, {.run = recorded.run, .policy = recorded.policy}, request.seed,
                                 hooks);
@@ -164,7 +164,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& 
   edges::RunJournalWriter* const writer = journal->writer.get();
   const Result<study::ReplayResult> result = run_policies(request, *source, context.progress(), writer, outputs);
   if (writer != nullptr) {
-    // A full disk also stops the replay: the writer's error says more than the interrupt.
+    // A full disk also stops the replay: the writer's error explains more than the interrupt.
     const bool is_stopped_by_writer = writer->has_failed();
     const Result<void> written = writer->finish();
     if (!written && (result || is_stopped_by_writer)) return pass_on(written.error());

@@ -10,8 +10,8 @@
 namespace berth::cli {
 
 /// Reads the scenario, runs the policies, writes the journal and the report, and returns the text for stdout. Outputs
-/// are temporary files until all has succeeded, and are then renamed, so an error or an interrupt leaves the existing
-/// ones as they were. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
+/// are temporary files, which are renamed when everything has succeeded, so that an error or an interrupt leaves the
+/// existing ones unchanged. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
 [[nodiscard]] Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

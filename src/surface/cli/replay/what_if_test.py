@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What-if: what a `berth up` has recorded, replayed: `berth replay --journal-in` and `berth journal scenario`."""
+"""What-if: the recording of a `berth up`, replayed: `berth replay --journal-in` and `berth journal scenario`."""
 
 import datetime
 import json
@@ -51,7 +51,7 @@ def figures(*words):
 
 
 def without_names(policy):
-    """The figures of a policy, which say nothing of names."""
+    """The figures of a policy, without names."""
     services = [{key: value for key, value in service.items() if key != "name"} for service in policy["services"]]
     return {key: value for key, value in policy.items() if key not in ("name", "notes")} | {"services": services}
 

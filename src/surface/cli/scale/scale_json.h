@@ -1,4 +1,4 @@
-/// What autoscalers did on a recorded load, as JSON.
+/// The results of autoscalers on a recorded load as JSON.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace berth::cli {
 
 [[nodiscard]] std::string scale_json(const scale::Comparison& comparison);
 
-/// A line of --log: the number wanted from this second on, and why, where the policy has a reason.
+/// A line of --log: the number wanted from this second on, and the reason if the policy has one.
 [[nodiscard]] std::string scale_log_line(scale::Policy policy, const scale::WantChange& change);
 
 }  // namespace berth::cli

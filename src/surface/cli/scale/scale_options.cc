@@ -13,7 +13,7 @@ namespace berth::cli {
 namespace {
 
 constexpr std::array kScaleFormats = {TraceFormat::kRpsText, TraceFormat::kCsv, TraceFormat::kAzureLlm};
-/// What scale::Problem allows.
+/// The limits of scale::Problem.
 constexpr std::int64_t kTimesMax = 1'000'000'000;
 constexpr std::int64_t kPriceMax = 1'000'000'000'000;
 

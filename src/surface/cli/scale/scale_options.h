@@ -46,7 +46,7 @@ struct ScaleRequest {
   std::optional<std::string> report_dir;
 };
 
-/// Refuses unknown words, numbers out of range, a price that is no whole number of micro-dollars, and empty paths.
+/// Refuses unknown words, numbers out of range, a price that is not a whole number of micro-dollars, and empty paths.
 [[nodiscard]] Result<ScaleRequest> check_scale_options(const ScaleWords& words);
 
 }  // namespace berth::cli

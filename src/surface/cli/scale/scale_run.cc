@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-/// Runs the policies with a bar; an interrupt ends them.
+/// Runs the policies and shows progress; an interrupt stops them.
 Result<std::vector<scale::PolicyResult>> run_policies(const ScaleRequest& request, const scale::Problem& problem,
                                                       std::FILE* progress, const RunOutputs& outputs) {
   ProgressBar bar(progress, static_cast<int>(request.policies.size()), steady_now);
@@ -33,7 +33,7 @@ Result<std::vector<scale::PolicyResult>> run_policies(const ScaleRequest& reques
   return results;
 }
 
-/// Costs are whole micro-dollars of 64 bits.
+/// Checks that costs fit into 64 bits of micro-dollars.
 Result<void> check_costs(const scale::Comparison& comparison) {
   if (!comparison.micro_usd_per_replica_hour) return {};
   const auto seconds = [](const scale::PolicyResult& result) { return result.run.replica_seconds; };

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. The file of --log appears whole or not at all.
+/// The text for stdout. The file of --log appears complete or not at all.
 [[nodiscard]] Result<std::string> run_scale(const ScaleRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

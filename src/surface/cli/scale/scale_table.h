@@ -1,4 +1,4 @@
-/// What autoscalers did on a recorded load, as text for people.
+/// The results of autoscalers on a recorded load as text for people.
 #pragma once
 
 #include <string>

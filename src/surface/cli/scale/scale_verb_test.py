@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth scale` end to end: runs simulated again from the log, the rules of others computed again, bad input."""
+"""`berth scale` end to end: runs simulated again from the log, the rivals' rules recomputed, bad input."""
 
 import gzip
 import json

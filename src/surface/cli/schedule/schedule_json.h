@@ -1,4 +1,4 @@
-/// What policies made of jobs, as JSON.
+/// The results of scheduling policies as JSON.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace berth::cli {
 [[nodiscard]] std::string schedule_log_line(const sched::Workload& workload, sched::Policy policy,
                                             const sched::LogEntry& entry);
 
-/// A line of --estimates: of a job at its submit.
+/// A line of --estimates: the estimate for a job at its submission.
 [[nodiscard]] std::string schedule_estimate_line(const sched::Workload& workload, sched::Policy policy,
                                                  const sched::StartEstimate& estimate);
 

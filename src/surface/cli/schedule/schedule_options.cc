@@ -39,7 +39,7 @@ Result<std::vector<sched::Policy>> parse_schedule_policies(std::string_view text
   return policies;
 }
 
-/// What --slot says, such as "gpus=8 hours=2 before=86400".
+/// Reads the value of --slot, such as "gpus=8 hours=2 before=86400".
 class SlotWords {
  public:
   static Result<sched::SlotWish> parse(std::string_view text) {
@@ -117,7 +117,7 @@ Result<std::optional<ScheduleQuestion>> parse_question(const JobScheduleWords& w
   return std::optional(std::move(question));
 }
 
-/// Answers to questions are JSON unless a table is asked for.
+/// Answers to questions are JSON unless --format asks for a table.
 Result<OutputFormat> schedule_format(const JobScheduleWords& words) {
   if (words.format) return parse_format(*words.format);
   return words.why || words.slot ? OutputFormat::kJson : OutputFormat::kTable;

@@ -38,10 +38,10 @@ struct JobScheduleWords {
 
 [[nodiscard]] OptionTable schedule_option_rows(JobScheduleWords& words);
 
-/// What is asked about one second.
+/// A question about one second.
 struct ScheduleQuestion {
   sched::Seconds at = 0;
-  std::optional<std::string> why_job = std::nullopt;  ///< or else a slot
+  std::optional<std::string> why_job = std::nullopt;  ///< absent: the question is about `slot`
   sched::SlotWish slot = {};
 };
 
@@ -60,6 +60,7 @@ struct ScheduleRequest {
   std::optional<ScheduleQuestion> question;
 };
 
+/// Refuses empty paths, unknown words, numbers out of range and malformed questions.
 [[nodiscard]] Result<ScheduleRequest> check_schedule_options(const JobScheduleWords& words);
 
 }  // namespace berth::cli

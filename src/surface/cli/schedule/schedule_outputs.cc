@@ -13,7 +13,7 @@ ScheduleOutputs::ScheduleOutputs(const ScheduleRequest& request, const sched::Wo
     : request_(request),
       outputs_(outputs),
       comparison_{.trace_name = request.trace_path, .workload = &workload, .terms = request.terms} {
-  comparison_.courses.reserve(request.policies.size());  // followers point at them
+  comparison_.courses.reserve(request.policies.size());  // followers point to them
 }
 
 Result<void> ScheduleOutputs::open() {

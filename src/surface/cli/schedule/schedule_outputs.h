@@ -1,4 +1,4 @@
-/// What `berth schedule` writes besides its answer: --log, --estimates and --report.
+/// The outputs of `berth schedule` in addition to its answer: --log, --estimates and --report.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class ScheduleOutputs {
   ScheduleOutputs(const ScheduleRequest& request, const sched::Workload& workload, RunOutputs& outputs);
 
   [[nodiscard]] Result<void> open();
-  /// Follows the run of a policy, to be called after each instant; empty if nothing is wanted.
+  /// A function that records the run of a policy, to be called after each instant; empty if no output is wanted.
   [[nodiscard]] std::function<void(const sched::Simulation&)> follower(sched::Policy policy);
   /// Requires: all policies have run, and a report is wanted.
   [[nodiscard]] std::string page(const std::vector<sched::PolicyFigures>& results);

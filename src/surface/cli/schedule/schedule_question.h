@@ -11,7 +11,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. Of several policies that are named `berth` answers. Errors: no such job; as run_policy().
+/// The text for stdout. If several policies are named, `berth` answers. Errors: no such job; those of run_policy().
 /// Requires: request.question.
 [[nodiscard]] Result<std::string> answer_question(const sched::Workload& workload, const ScheduleRequest& request,
                                                   const VerbContext& context, const RunOutputs& outputs);

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. The files of --log and --estimates and the page of --report appear whole or not at all.
+/// The text for stdout. The files of --log and --estimates and the page of --report appear complete or not at all.
 [[nodiscard]] Result<std::string> run_schedule(const ScheduleRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// What policies made of jobs, as text for people.
+/// The results of scheduling policies as text for people.
 #pragma once
 
 #include <string>

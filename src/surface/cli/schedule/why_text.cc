@@ -21,7 +21,7 @@ using sched::Explanation;
 using sched::JobIndex;
 using sched::Workload;
 
-/// Of the rules by which `berth` decides, and of the explanations: counts up when either changes.
+/// The version of the rules by which `berth` decides and of the explanations; incremented when either changes.
 constexpr std::string_view kPolicyVersion = "1";
 
 const std::string& job_name(const Workload& workload, JobIndex job) {
@@ -62,7 +62,7 @@ void write_eta(Writer& json, const std::optional<sched::Eta>& eta) {
   json.close_object();
 }
 
-/// One digit after the point; below 1 three significant ones, with at most six after the point.
+/// One decimal; below 1, three significant digits with at most six decimals.
 std::string work_text(double gpu_hours) {
   constexpr int kDigitsMax = 6;
   if (gpu_hours >= 1 || gpu_hours == 0) return separated(fmt::format("{:.1f}", gpu_hours));

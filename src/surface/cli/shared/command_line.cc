@@ -19,13 +19,13 @@ void print_now(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
-/// As a validator of CLI11: any word becomes the one of a flag that is set. Returns no message.
+/// A validator for CLI11 that replaces any word with that of a set flag. Returns no message.
 std::string set_true(std::string& word) {
   word = "true";
   return {};
 }
 
-/// Adds the option of a row, as the type of its target wants it.
+/// Adds the option of a row, according to the type of its target.
 struct OptionAdder {
   CLI::Option* operator()(bool* flag) const { return app.add_flag(row.names, *flag, row.meaning); }
   CLI::Option* operator()(std::string* text) const {
@@ -56,8 +56,8 @@ void add_option(CLI::App& app, const OptionRow& row, bool is_required) {
   if (row.meaning.empty()) option->group("");
 }
 
-/// Runs a verb with subcommands, unless one of them is named. The required options are checked here: CLI11 would want
-/// them of the subcommands as well.
+/// Runs a verb with subcommands, unless one of them is named. The required options are checked here: CLI11 would
+/// require them for the subcommands as well.
 void run_without_subcommand(const CLI::App& app, const Verb& verb, VerbContext& context) {
   if (!app.get_subcommands().empty()) return;
   for (const OptionRow& row : verb.options) {
@@ -74,7 +74,7 @@ void run_verb(const CLI::App& app, const Verb& verb, VerbContext& context) {
   }
 }
 
-/// Subcommands inherit what is set before they are added.
+/// Subcommands inherit the settings made before they are added.
 void add_verb(CLI::App& parent, const Verb& verb, VerbContext& context) {
   CLI::App* app = parent.add_subcommand(verb.name, verb.help);
   if (!verb.heading.empty()) app->group(verb.heading);
@@ -86,7 +86,7 @@ void add_verb(CLI::App& parent, const Verb& verb, VerbContext& context) {
   app->callback([app, &verb, &context] { run_verb(*app, verb, context); });
 }
 
-/// What is wrong with the first argument, if it was to be a verb.
+/// The error of the first argument, if it should be a verb and is not.
 std::optional<std::string> find_wrong_verb(const CLI::App& app, std::span<const char* const> arguments) {
   if (arguments.size() < 2 || arguments[1][0] == '-' || !app.get_subcommands().empty()) return std::nullopt;
   std::vector<std::string> names;
@@ -106,7 +106,8 @@ std::vector<const char*> without_help_verb(std::span<const char* const> argument
   return wanted;
 }
 
-/// Parses, which runs the verb that is named. The status if parsing already decides it (help, version, bad options).
+/// Parses the arguments, which runs the named verb. The status if parsing already decides it (help, version, bad
+/// options).
 std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> arguments, const VerbContext& context,
                                    std::string_view first_steps) {
   try {

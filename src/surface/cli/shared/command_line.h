@@ -19,14 +19,14 @@ struct Verb {
   std::string name;
   std::string help;
   std::string examples = {};  ///< after the options; empty: those of the verb of this subcommand
-  std::string heading = {};   ///< under which the help of the program lists it; empty: the usual one
+  std::string heading = {};   ///< of the group in the program's help; empty: the usual one
   OptionTable options = {};
   std::function<void(VerbContext&)> run = {};  ///< empty: a subcommand must be named
   std::vector<Verb> subcommands = {};
 };
 
-/// `verb` with the options of its words, which are `initial` before the parsing, and with what it does:
-/// run(words, context). The verb owns the words, so copies of it share them.
+/// `verb` with the options of its words, which are `initial` before the parsing, and with run(words, context) as its
+/// action. The verb owns the words, so copies of it share them.
 template <class Words, class Run>
 [[nodiscard]] Verb with_words(Verb verb, OptionTable (*options)(Words&), Run run, Words initial = {}) {
   const auto words = std::make_shared<Words>(std::move(initial));
@@ -35,8 +35,8 @@ template <class Words, class Run>
   return verb;
 }
 
-/// What most verbs do: `check` makes a request of the words, `run` turns it into the text for stdout, and `finish`
-/// prints that or the error.
+/// The action of most verbs: `check` turns the words into a request, `run` turns it into the text for stdout, and
+/// `finish` prints that or the error.
 template <class Check, class Run>
 [[nodiscard]] auto checked_run(Check check, Run run) {
   return [check, run](const auto& words, VerbContext& context) {
@@ -50,7 +50,7 @@ struct Program {
   std::string help;
   std::string version;           ///< what --version prints
   std::string footer;            ///< the end of its help
-  std::string first_steps = {};  ///< what to type first, for whoever names no verb
+  std::string first_steps = {};  ///< printed if no verb is named: what to type first
   std::vector<Verb> verbs;
 };
 

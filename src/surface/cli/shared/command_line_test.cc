@@ -54,7 +54,8 @@ std::string taken(std::FILE* file) {
   return text;
 }
 
-/// Runs a program with the verb `sail`, whose subcommand is `back`, and the verb `fleet`, which only has one.
+/// Runs a program with the verb `sail`, which has the subcommand `back`, and the verb `fleet`, which needs a
+/// subcommand.
 SailOutcome run_fleet(std::vector<const char*> arguments) {
   SailOutcome outcome;
   const auto note = [&outcome](const ShipWords& words, VerbContext& context) {

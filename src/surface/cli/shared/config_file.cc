@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kRetentionDaysMax = 100'000;
 constexpr std::size_t kManagedGpusMax = 64;
 
-/// The value of a key that has a flag: checked as the flag is.
+/// The value of a key that has a flag, checked like the flag.
 std::string read_option(const yaml::Value& value, const ConfigKey& key) {
   UpOptions alone;
   alone.*key.option = value.text(key.value);

@@ -13,9 +13,9 @@
 
 namespace berth::cli {
 
-/// What a file says.
+/// The content of a configuration file.
 struct Config {
-  UpOptions options;  ///< as written: each could be typed as a flag
+  UpOptions options;  ///< as written: each has a flag
   live::Retention retention;
   std::vector<WeekSpan> no_changes;
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice

@@ -125,7 +125,7 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   }
 }
 
-/// The reader of YAML has a fuzzer; what is made of its tree is tried here.
+/// The YAML reader has a fuzzer of its own; this tests the use of its tree.
 TEST(ConfigFile, ThatIsDamagedIsRefusedOrSound) {
   const std::string whole =
       "speed: max\nuntil: 9\nlisten: '[::1]:0'\nretention: {events_days: 3, usage_days: 1000}\n"

@@ -1,4 +1,4 @@
-/// Every key of the configuration file: what is read, what the reference page and the help of the flags say.
+/// Every key of the configuration file, for its reader, its reference page and the help of the flags.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ namespace berth::cli {
 
 /// When another value of a key takes effect.
 enum class ConfigReload : std::uint8_t {
-  kAtOnce,   ///< when SIGHUP makes the process read the file again
+  kAtOnce,   ///< when the process rereads the file after SIGHUP
   kRestart,  ///< at the next start
-  kWorld,    ///< with another folder: the world of a folder keeps what it began with
+  kWorld,    ///< only in a new folder: the world of a folder keeps its first value
 };
 
 struct ConfigKey {
   std::string_view name;      ///< "retention.events_days"; "no_changes[].days": of each item of a list
-  std::string_view value;     ///< what it takes, as the help shows it: "FILE"
-  std::string_view fallback;  ///< the value that it has where it is absent, in words; empty: none
+  std::string_view value;     ///< the placeholder of its value in the help: "FILE"
+  std::string_view fallback;  ///< its default, in words; empty: none
   std::string_view meaning;
   ConfigReload reload = ConfigReload::kRestart;
   std::optional<std::string> UpOptions::* option = nullptr;  ///< of a key with a flag of the same name
   std::int64_t live::Retention::* days = nullptr;            ///< of the keys of `retention`
 };
 
-/// In the order of the help and of the page.
+/// All keys, in the order of the help and of the page.
 [[nodiscard]] std::span<const ConfigKey> config_keys();
 
-/// The keys of the map at that path ("" for the whole file, "retention", "no_changes[]"), in order.
+/// The keys of the map at a path ("" for the whole file, "retention", "no_changes[]"), in order.
 [[nodiscard]] std::vector<std::string_view> keys_within(std::string_view path);
 
 }  // namespace berth::cli

@@ -10,7 +10,7 @@
 namespace berth::cli {
 namespace {
 
-/// Whether writing to one path would change what is read from the other.
+/// Whether writing to one path would change the content of the other.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   const auto status = std::filesystem::status(a, error);

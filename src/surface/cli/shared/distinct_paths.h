@@ -1,4 +1,4 @@
-/// Outputs must not replace inputs, or each other.
+/// Checks that outputs replace neither inputs nor each other.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ struct NamedPath {
   std::optional<std::string> path;
 };
 
-/// Refuses an output that is an input or another output, also where links lead to one file. Devices and pipes may be
-/// named more than once.
+/// Refuses an output that is an input or another output, even if it is so through links. Devices and pipes may be named
+/// more than once.
 [[nodiscard]] Result<void> check_outputs_are_distinct(const std::vector<NamedPath>& inputs,
                                                       const std::vector<NamedPath>& outputs);
 

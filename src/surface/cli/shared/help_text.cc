@@ -5,10 +5,10 @@
 namespace berth::cli {
 namespace {
 
-/// Where descriptions begin: behind the names of options and verbs, and two spaces.
+/// The column of descriptions: after the names of options and verbs, and two spaces.
 constexpr std::size_t kDescriptionColumn = 30;
 
-/// The column in which the broken line goes on; the length of the line if it must not be broken.
+/// The column in which a broken line continues; the length of the line if it must not be broken.
 std::size_t column_of_text(std::string_view line) {
   if (!line.starts_with(' ')) return 0;
   const bool has_description = line.size() > kDescriptionColumn && line[kDescriptionColumn] != ' ' &&

@@ -8,9 +8,9 @@ namespace berth::cli {
 
 inline constexpr std::size_t kHelpColumns = 80;
 
-/// Breaks sentences of more than 80 columns between words: plain paragraphs at the margin, and descriptions beside
-/// options and verbs, which go on in their own column. Other indented lines are examples to be copied, and stay whole,
-/// as does a single long word.
+/// Wraps lines of more than 80 columns between words: plain paragraphs at the margin, and descriptions of options and
+/// verbs, which continue in their own column. Other indented lines are examples to copy and are never broken, nor is a
+/// single long word.
 [[nodiscard]] std::string wrapped_help(std::string_view help);
 
 }  // namespace berth::cli

@@ -1,13 +1,13 @@
-/// Signals that ask the program to stop, in a form that long-running work can poll.
+/// Signals that ask the program to stop, in a form that long-running work polls.
 #pragma once
 
 #include "base/core/result.h"
 
 namespace berth::cli {
 
-/// While it exists, SIGINT, SIGTERM and SIGHUP do not kill the program in the middle of a write. Before `defer()` the
-/// first signal ends the program at once with a message and status 130: nothing was written yet. After `defer()` it is
-/// noted, so that the work can stop cleanly; a second one ends the program at once. An ignored SIGHUP (nohup) stays
+/// While it exists, SIGINT, SIGTERM and SIGHUP do not kill the program in the middle of a write. Before `defer()`, the
+/// first signal ends the program at once with a message and status 130: nothing was written yet. After `defer()`, it is
+/// recorded, so that the work can stop cleanly; a second one ends the program at once. An ignored SIGHUP (nohup) stays
 /// ignored. At most one object exists at a time.
 class InterruptWatch {
  public:

@@ -20,12 +20,12 @@ using edges::LedgerFile;
 using edges::LedgerHead;
 using ledger::Books;
 
-/// Lines that stay in memory.
+/// More bytes of lines than this are spilled to disk.
 constexpr std::uint64_t kMemoryBytesMax = 64U << 20U;
-/// The books are saved when so many lines are new, and a twentieth of all.
+/// The books are saved when there are this many new lines, and they are a twentieth of all.
 constexpr std::uint64_t kSaveLinesMin = 20'000;
 constexpr std::uint64_t kSavePartMin = 20;
-/// Between two drawings of the progress.
+/// Lines between two updates of the progress.
 constexpr std::uint64_t kLinesPerStep = 65'536;
 
 std::string books_path(const std::string& folder) { return (std::filesystem::path(folder) / "books.bin").string(); }
@@ -43,7 +43,7 @@ std::optional<LedgerHead> head_of(std::string_view label) {
   return archive.is_at_end() ? std::optional(head) : std::nullopt;
 }
 
-/// The lines behind a head, in memory or spilled into the folder.
+/// The lines after a head, in memory or spilled into the folder.
 Result<std::unique_ptr<FileBytes>> read_lines_behind(LedgerFile& file, const LedgerHead& behind, const LedgerHead& head,
                                                      const std::string& folder) {
   std::string text;
@@ -96,12 +96,12 @@ Result<std::unique_ptr<FileBytes>> read_ledger_lines(const std::string& folder) 
   return read_lines_behind(**file, {}, *head, folder);
 }
 
-/// Where the books find a line: those that came after the saved ones are at hand.
+/// The lines that the books refer to: those after the saved books are in `text`, earlier ones are read from the file.
 struct FolderBooks::Lines {
   std::unique_ptr<LedgerFile> file;
   std::unique_ptr<FileBytes> text;  ///< of the lines from `first` on
   std::uint64_t first = 0;
-  std::string line;  ///< the last one that was asked for
+  std::string line;  ///< the last one read from the file
 
   std::optional<StoreError> failure;  ///< the first
 
@@ -109,7 +109,7 @@ struct FolderBooks::Lines {
     if (position >= first) return ledger::line_at(text->bytes(), position - first);
     auto read = file->line_at(position);
     if (!read) {
-      // Whoever gets this finds nothing, and what comes of it is discarded, as the failure is reported.
+      // A line without effect: the results are discarded, because the failure is reported.
       if (!failure) failure = read.error();
       return R"({"type":"void","id":"","of":""})";
     }
@@ -130,7 +130,7 @@ Result<FolderBooks> FolderBooks::open(const std::string& folder, const Files& fi
   const auto head = ledger.head();
   if (!head) return ledger_failure(head.error());
   const auto line_at = [lines = opened.lines_](std::uint64_t position) { return lines->at(position); };
-  // Saved books that cannot be read, or are of another ledger, are as if there were none.
+  // Saved books that cannot be read, or belong to another ledger, are ignored.
   if (auto saved = files.open(books_path(folder))) {
     opened.saved_ = *std::move(saved);
     auto restored = Books::restored(opened.saved_->bytes(), line_at);

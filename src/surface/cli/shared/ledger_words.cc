@@ -16,7 +16,7 @@ using ledger::Books;
 using ledger::EventLine;
 using ledger::Verdict;
 
-/// The lines that had no effect, with the reason, if somebody wants them.
+/// The lines that had no effect, with the reason, if they are requested.
 class RefusedLines {
  public:
   [[nodiscard]] static Result<RefusedLines> open(const std::optional<std::string>& path) {
@@ -40,7 +40,7 @@ class RefusedLines {
   std::optional<edges::FileSink> sink_;
 };
 
-/// Between two drawings of the progress.
+/// Lines between two updates of the progress.
 constexpr std::uint64_t kLinesPerDrawing = 65'536;
 
 }  // namespace
@@ -78,7 +78,7 @@ Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbCont
 }
 
 Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& context) {
-  // Which lines had no effect is not saved: whoever wants them gets all lines read again.
+  // The saved books do not list the lines without effect: if these are requested, all lines are read again.
   if (request.is_folder && !request.refused_path) {
     ProgressBar bar(context.progress(), 1, steady_now);
     auto folder =

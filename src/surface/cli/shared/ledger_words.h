@@ -31,27 +31,29 @@ struct LedgerRequest {
   std::optional<std::string> refused_path;
 };
 
+/// Refuses both or neither of --events and --ledger, and empty paths.
 [[nodiscard]] Result<LedgerRequest> check_ledger_words(const LedgerWords& words);
 
-/// The lines of a ledger, in one text.
+/// The lines of a ledger as one text.
 struct LedgerText {
   std::string name;  ///< for messages
   std::unique_ptr<FileBytes> bytes;
   [[nodiscard]] std::string_view text() const { return bytes->bytes(); }
 };
+/// Opens the lines without interpreting them. Errors: those of the file or the ledger on disk.
 [[nodiscard]] Result<LedgerText> open_ledger_text(const LedgerRequest& request, const VerbContext& context);
 
-/// A ledger that was read to its end.
+/// A ledger that was read completely.
 struct OpenLedger {
   [[nodiscard]] ledger::Books& books() { return folder ? folder->books() : *own_books; }
 
-  LedgerText text = {};                                ///< of a file
-  std::unique_ptr<ledger::Books> own_books = nullptr;  ///< of a file
-  std::optional<FolderBooks> folder = std::nullopt;    ///< of a folder
+  LedgerText text = {};                                ///< for a file
+  std::unique_ptr<ledger::Books> own_books = nullptr;  ///< for a file
+  std::optional<FolderBooks> folder = std::nullopt;    ///< for a folder
 };
 
-/// Reads all lines, and writes those without effect to the file that was asked for. Errors: those of the files; a line
-/// that is no event. Nothing is written then.
+/// Reads all lines, and writes those without effect to `refused_path`. Errors: those of the files; a line that is not
+/// an event. Nothing is written on an error.
 [[nodiscard]] Result<OpenLedger> open_ledger(const LedgerRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

@@ -8,7 +8,7 @@
 namespace berth::cli {
 namespace {
 
-/// A whole number of parts of which `unit` make one, with separators: 1234567 of 100 is "12,345.67".
+/// `parts` / `unit` with separators: 1234567 with unit 100 is "12,345.67".
 std::string decimal_text(Int128 parts, Int128 unit, int decimals) {
   const Int128 size = parts < 0 ? -parts : parts;
   std::string whole = fmt::format("{}", size / unit);

@@ -13,7 +13,7 @@ namespace berth::cli {
 [[nodiscard]] std::string exact_dollars_text(ledger::MicroUsd micro_usd);
 /// GPU-hours with two decimals, half to even.
 [[nodiscard]] std::string gpu_hours_text(ledger::GpuMicros gpu_us);
-/// A part of a whole in percent with one decimal, half to even; "-" of nothing.
+/// `part` of `whole` in percent with one decimal, half to even; "-" if `whole` is 0.
 [[nodiscard]] std::string percent_text(Int128 part, Int128 whole);
 
 }  // namespace berth::cli

@@ -37,7 +37,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// "wanted one of the known names, found ..": few of them are listed, of many only a near one is named.
+/// "wanted one of the known names, found ..": a few known names are listed; if there are many, only a near one is
+/// named.
 template <class NameOf>
 tl::unexpected<Error> none_of(std::string_view option, std::string_view what, const std::string& found,
                               const std::vector<Offer>& offers, NameOf name_of) {
@@ -106,7 +107,7 @@ Result<std::vector<Offer>> select_offers(const std::vector<Offer>& offers, const
   if (left.empty()) {
     return invalid(fmt::format("--at: wanted a day on which an offer is in force, found {}", filter.at.to_string()));
   }
-  // Each word narrows what the ones before it left.
+  // Each word narrows the result of the previous ones.
   const auto narrow = [&] {
     std::vector<Offer> before = std::exchange(left, pricing::offers_at(offers, stage));
     return before;

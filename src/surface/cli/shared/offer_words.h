@@ -1,4 +1,4 @@
-/// The words of verbs that work with offers: which files they are in, and which of them count.
+/// The words of verbs that work with offers: their files, and which offers count.
 #pragma once
 
 #include <optional>
@@ -30,15 +30,14 @@ struct OfferRequest {
   pricing::OfferFilter filter;
 };
 
-/// `today` is the default of --at. Refuses what is no date or purchase, and empty or repeated words of a list.
+/// `today` is the default of --at. Refuses malformed dates, unknown purchases, and empty or repeated words of a list.
 [[nodiscard]] Result<OfferRequest> check_offer_words(const OfferWords& words, Date today);
 
-/// The offers of all files together, whatever their date. Errors: those of the files; two prices for one thing and
-/// date.
+/// The offers of all files together, of any date. Errors: those of the files; two prices for one offer and date.
 [[nodiscard]] Result<std::vector<pricing::Offer>> read_all_offers(const OfferRequest& request, const Files& files);
 
-/// Those that the filter wants. Error: none is left; the message says which word excludes all that the ones before it
-/// left, and what would be known.
+/// The offers that match the filter. Error: none matches; the message names the word that excluded the last ones, and
+/// the values that would match.
 [[nodiscard]] Result<std::vector<pricing::Offer>> select_offers(const std::vector<pricing::Offer>& offers,
                                                                 const pricing::OfferFilter& filter);
 

@@ -1,4 +1,4 @@
-/// An option of a verb as a row of a table: what it is called, what the help says about it, and where its value goes.
+/// An option of a verb as a row of a table: its names, its help, and the variable for its value.
 #pragma once
 
 #include <initializer_list>
@@ -11,18 +11,18 @@
 
 namespace berth::cli {
 
-/// Where the value goes; it must outlive the parsing. The type says what the option takes: a flag no word, a list one
-/// word each time it is given, the others one word. What a plain text is before the parsing is the default that the
-/// help shows, unless it is empty.
+/// The variable for the value; it must outlive the parsing. Its type determines what the option takes: a flag no word,
+/// a list one word each time it is given, the others one word. The value of a plain text before the parsing is the
+/// default that the help shows, unless it is empty.
 using OptionTarget = std::variant<bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*>;
 
-/// What few options have.
+/// Properties that few options have.
 struct OptionTraits {
-  bool is_required = false;                        ///< in a verb with subcommands: unless one of them is named
-  bool is_split = false;                           ///< of a list: each word is several, separated by commas
+  bool is_required = false;                        ///< in a verb with subcommands: unless a subcommand is named
+  bool is_split = false;                           ///< of a list: each word has several values, separated by commas
   bool ignores_value = false;                      ///< of a flag: "--all=false" is "--all"
-  std::string_view environment = {};               ///< the variable that has the value if no word is given
-  std::string_view excludes = {};                  ///< an earlier option of the table, which cannot be given as well
+  std::string_view environment = {};               ///< the environment variable with the value if no word is given
+  std::string_view excludes = {};                  ///< an earlier option of the table that cannot be given as well
   std::span<const std::string_view> choices = {};  ///< the words that are accepted; empty: the verb checks them
 };
 
@@ -30,16 +30,16 @@ inline constexpr OptionTraits kRequired = {.is_required = true};
 
 struct OptionRow {
   std::string names;    ///< "-o,--output"; without dashes it is a positional: "SCENARIO"
-  std::string value;    ///< what it takes, as the help shows it: "FILE"; of a flag nothing
-  std::string meaning;  ///< empty: the help does not show the option
+  std::string value;    ///< the placeholder in the help: "FILE"; empty for a flag
+  std::string meaning;  ///< empty: the help hides the option
   OptionTarget target;
   OptionTraits traits = {};
 };
 
-/// In the order of the help.
+/// Options in the order of the help.
 using OptionTable = std::vector<OptionRow>;
 
-/// The rows of all tables, in that order.
+/// The rows of all tables, in order.
 [[nodiscard]] inline OptionTable joined_rows(std::initializer_list<OptionTable> tables) {
   OptionTable rows;
   for (const OptionTable& table : tables) rows.insert(rows.end(), table.begin(), table.end());

@@ -19,7 +19,7 @@ bool is_unsigned_number(std::string_view text) {
   return std::from_chars(terminated.c_str(), end, ignored).ptr == end;
 }
 
-/// `what` are the words of the message: "a whole number".
+/// `what` is used in the message: "a whole number".
 Result<std::int64_t> number_option(std::string_view option, std::string_view what, std::string_view text,
                                    std::int64_t min, std::int64_t max) {
   const auto value = parse_count(text, max);

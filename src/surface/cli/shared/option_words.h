@@ -1,4 +1,4 @@
-/// Options that several verbs share: from the words typed to values.
+/// Options that several verbs share: from typed words to values.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace berth::cli {
 
-/// "a,b" as names in that order. Refuses names that are not `known` (the message lists those that are) and repeated
-/// ones.
+/// "a,b" as names in that order. Refuses repeated names and those that are not `known` (the message lists the known
+/// ones).
 [[nodiscard]] Result<std::vector<std::string>> parse_policies(std::string_view text,
                                                               const std::vector<std::string>& known);
 
-/// "a,b" as texts in that order; refuses empty and repeated ones. `wanted` are the words of the message: "files".
+/// "a,b" as texts in that order; refuses empty and repeated ones. `wanted` is the noun in the message: "files".
 [[nodiscard]] Result<std::vector<std::string>> split_words(std::string_view option, std::string_view text,
                                                            std::string_view wanted);
 
@@ -31,7 +31,7 @@ namespace berth::cli {
 [[nodiscard]] Result<std::int64_t> seconds_option(std::string_view option, std::string_view text, std::int64_t min,
                                                   std::int64_t max);
 
-/// The largest budget of a search that --nodes accepts.
+/// The largest search budget that --nodes accepts.
 inline constexpr std::int64_t kNodesAskedMax = 1'000'000'000'000'000;
 
 /// The value of --format.

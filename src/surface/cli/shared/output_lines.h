@@ -1,4 +1,4 @@
-/// An output that an option names, written line by line while a run goes on: --log, --decisions, --runs.
+/// An output that an option names, written line by line during a run: --log, --decisions, --runs.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace berth::cli {
 
-/// The file appears whole, with commit(), or not at all. Not wanted: all calls do nothing.
+/// The file appears complete, with commit(), or not at all. If it is not wanted, all calls do nothing.
 class OutputLines {
  public:
-  /// Absent: none is wanted. Errors: as FileSink::open, with status 1.
+  /// `path` absent: not wanted. Errors: those of FileSink::open, with status 1.
   [[nodiscard]] Result<void> open(const std::optional<std::string>& path);
   [[nodiscard]] bool is_open() const { return file_.has_value(); }
-  /// Whether all that was added could be written; behind a failure nothing more is.
+  /// Whether everything added could be written; after a failure, nothing more is written.
   [[nodiscard]] const Result<void>& written() const { return written_; }
-  /// With its newline.
+  /// `line` includes its newline.
   void add(std::string_view line);
   [[nodiscard]] Result<void> commit();
 

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The line at one moment, without terminal control codes: "static-best  3/6  [#########...........]  45 %  0:12".
+/// The line at one instant, without terminal control codes: "static-best  3/6  [#########...........]  45 %  0:12".
 struct ProgressMoment {
   std::string_view policy;
   int policy_index = 0;  ///< from 0

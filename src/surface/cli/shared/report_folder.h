@@ -1,4 +1,4 @@
-/// The folder of an option that names one, such as --report and the page in it.
+/// The folder that an option such as --report names, and the page in it.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace berth::cli {
 /// The path of the page of --report DIR.
 [[nodiscard]] std::filesystem::path report_page_path(const std::string& report_dir);
 
-/// The same of an option that may be absent.
+/// The same for an option that may be absent.
 [[nodiscard]] std::optional<std::string> report_page_of(const std::optional<std::string>& report_dir);
 
 /// A folder that is created with its parents, and removed again unless it is kept: a failed run leaves no folders
@@ -29,10 +29,10 @@ class ReportFolder {
 
   /// Creates the folder of an option. Error: kUnavailable if it cannot be created or is not writable.
   [[nodiscard]] Result<void> make(const std::string& report_dir, std::string_view option = "--report");
-  /// The files in it are complete.
+  /// To be called when the files in it are complete.
   void keep() { made_.clear(); }
-  /// The page, which appears with commit(); then the folder is to be kept. Error: kUnavailable. Requires: make()
-  /// succeeded.
+  /// Writes the page, which appears with commit(), after which keep() must be called. Error: kUnavailable. Requires:
+  /// make() succeeded.
   [[nodiscard]] Result<edges::FileSink> stage_page(const std::string& page) const;
 
  private:

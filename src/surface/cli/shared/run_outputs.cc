@@ -42,7 +42,7 @@ Result<std::string> RunOutputs::finish(const Answer& answer) {
 }
 
 Result<void> RunOutputs::write(const std::optional<std::string>& page) {
-  // The page is ready beside its place before the first file appears: most of what can go wrong with it has then.
+  // The page is staged before the first file appears, because most of its failures occur in staging.
   std::optional<edges::FileSink> page_file;
   if (page) {
     auto staged = folder_.stage_page(*page);

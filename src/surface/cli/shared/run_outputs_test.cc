@@ -20,7 +20,7 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A verb with a report and two files of lines, in a folder of its own, which is interrupted or blocked at some stage.
+/// A verb with a report and two files of lines in a temporary folder, interrupted or blocked at some stage.
 class RunOutputsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -141,7 +141,7 @@ TEST_F(RunOutputsTest, APageThatCannotBeWrittenLeavesNoLines) {
   EXPECT_EQ(run(path("a/b"), path("log"), path("runs")).error().code, ErrorCode::kUnavailable);
   EXPECT_FALSE(fs::exists(path("log")));
   EXPECT_FALSE(fs::exists(path("runs")));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "a" / "b"), {}), 1);  // what was in the way
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "a" / "b"), {}), 1);  // the file that was in the way
 }
 
 TEST_F(RunOutputsTest, BehindAFileThatCannotBeCompletedNothingIs) {

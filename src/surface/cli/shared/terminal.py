@@ -6,7 +6,7 @@ import subprocess
 
 
 def run_on_terminal(command, deadline_seconds):
-    """The process when it has ended, its standard output, and what it wrote to the terminal."""
+    """The finished process, its standard output, and its output on the terminal."""
     terminal, child_end = pty.openpty()
     environment = dict(os.environ, TERM="xterm")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child_end, env=environment)

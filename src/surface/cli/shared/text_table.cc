@@ -9,7 +9,7 @@
 namespace berth::cli {
 namespace {
 
-/// Characters of UTF-8: bytes that continue none.
+/// The number of UTF-8 characters: of bytes that are not continuation bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

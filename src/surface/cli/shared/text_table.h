@@ -14,7 +14,7 @@
 
 namespace berth::cli {
 
-/// The widest line that the program prints by itself.
+/// The widest line that the program prints, unless a name needs more.
 inline constexpr std::size_t kLineWidthMax = 120;
 /// The text for an absent figure.
 inline constexpr std::string_view kAbsentText = "-";
@@ -34,19 +34,19 @@ struct Alignment {
 [[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows,
                                                const Alignment& alignment = {});
 
-/// A line for a terminal, with a newline: in the style of an SGR code ("1" bold, "2" dim), or plain without colour.
+/// A line for a terminal, with a newline, in the style of an SGR code ("1" bold, "2" dim); plain without colour.
 [[nodiscard]] std::string styled_line(bool has_colour, std::string_view code, std::string_view text);
 
-/// The rows aligned, the first of them dim: a table with a heading.
+/// The aligned rows, the first of them, the heading, dim.
 [[nodiscard]] std::string styled_table(const std::vector<std::vector<std::string>>& rows, bool has_colour);
 
-/// The line of headings and a line for each row, of the columns that have a heading.
+/// The line of headings and a line for each row, with the columns that have a heading.
 [[nodiscard]] std::vector<std::string> figure_lines(const figures::FigureTable& table);
 
 /// The same as text, the line of headings dim and Berth's own row bold.
 [[nodiscard]] std::string figures_text(const figures::FigureTable& table, bool has_colour);
 
-/// A remark on one of several things.
+/// A remark on one of several items.
 struct Remark {
   std::string name;
   std::string text;  ///< empty: no remark

@@ -1,4 +1,4 @@
-/// The day, for verbs whose default is today.
+/// The current day, for verbs whose default is today.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace berth::cli {
 
-/// Of the wall clock, in UTC. Verbs read it once, where their words are checked.
+/// From the wall clock, in UTC. Verbs read it once, when they check their words.
 [[nodiscard]] inline Date today() {
   const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
   return Date(static_cast<std::int32_t>(days.time_since_epoch().count()));

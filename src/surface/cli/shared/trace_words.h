@@ -1,4 +1,4 @@
-/// The words of verbs that read a recorded trace: its format, and which of its seconds count.
+/// The words of verbs that read a recorded trace: its format, and the seconds that count.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace berth::cli {
 
-/// As typed. `app`, `function` and `seed` are of azure-functions only.
+/// As typed. `app`, `function` and `seed` are for azure-functions only.
 struct TraceWords {
   std::string path;
   std::string format;
@@ -41,7 +41,7 @@ struct TraceRequest {
 [[nodiscard]] Result<TraceRequest> check_trace_words(const TraceWords& words, std::span<const TraceFormat> known);
 
 /// The requests of each second of the trace up to the end of the window, which ends with the trace at the latest; those
-/// before from_second are history. Errors: those of the file; a window that begins behind the trace.
+/// before from_second are history. Errors: those of the file; a window that begins after the trace.
 [[nodiscard]] Result<std::vector<std::uint32_t>> read_trace_counts(const TraceRequest& request, const Files& files);
 
 }  // namespace berth::cli

@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// As typed, or as a configuration file says it. config_keys.h describes each.
+/// As typed, or from a configuration file. config_keys.h describes each.
 struct UpOptions {
   std::optional<std::string> config = {};  ///< not in the file
   std::optional<std::string> world = {};
@@ -25,13 +25,13 @@ struct UpOptions {
   std::optional<std::string> listen = {};
   std::optional<std::string> data = {};
   std::optional<std::string> journal = {};
-  // What must be typed: a file alone must not change GPUs.
+  // These must be typed: a file alone must not change GPUs.
   bool manage_gpus = false;
   bool dry_run = false;
 };
 
-/// Of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and hosts other
-/// than 127.0.0.1, ::1 and localhost.
+/// The request of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and
+/// hosts other than 127.0.0.1, ::1 and localhost.
 [[nodiscard]] Result<live::UpRequest> check_up_options(const UpOptions& options);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// What every verb of the program shares: where it prints, how it reads files, and the exit status that it leaves.
+/// Shared by all verbs: where they print, how they read files, and their exit status.
 #pragma once
 
 #include <cstdio>
@@ -19,7 +19,7 @@ using UpRunner = std::function<int(const UpCall&)>;
 /// Makes the HTTP client of a verb that talks to a server.
 using HttpClientMaker = std::function<std::unique_ptr<HttpClient>()>;
 
-/// What a verb works with.
+/// The environment of a verb.
 struct VerbContext {
   std::FILE* in = stdin;  ///< for `-f -` only
   std::FILE* out = stdout;
@@ -33,14 +33,14 @@ struct VerbContext {
   [[nodiscard]] std::FILE* progress() const;
   /// Whether tables have colours: `out` is such a terminal, and NO_COLOR is not set.
   [[nodiscard]] bool has_colour() const;
-  /// Whether `out` is such a terminal: then a screen can be drawn again and again.
+  /// Whether `out` is such a terminal, on which a screen can be redrawn.
   [[nodiscard]] bool is_live_terminal() const;
 };
 
-/// How a verb prints: for people, or for programs.
+/// For people, or for programs.
 enum class OutputFormat { kTable, kJson };
 
-/// The exit status of a failure: 2 for bad or missing input, 1 for trouble of the outside world, 130 for an interrupt,
+/// The exit status of a failure: 2 for bad or missing input, 1 for a failure of the environment, 130 for an interrupt,
 /// 6 if a server did not answer in time, 7 if there is none.
 [[nodiscard]] int exit_status(ErrorCode code);
 

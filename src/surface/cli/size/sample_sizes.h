@@ -12,7 +12,7 @@ namespace berth::cli::sample {
           .worst = study::ServiceAttainment{.service = "s", .in_time = in_time, .requests = requests}};
 }
 
-/// A reference that is not proven, a better policy of which one seed needs fewer, and one that no count satisfies.
+/// A reference that is not proven, a better policy that needs fewer with one seed, and one that no count satisfies.
 [[nodiscard]] inline study::SizeResult sizes() {
   study::PolicySize shared;
   shared.name = "shared";

@@ -38,7 +38,7 @@ std::optional<double> answer_share(const study::PolicySize& policy) {
   return std::nullopt;
 }
 
-/// Null where the policy has no answer.
+/// Null values if the policy has no answer.
 json::Value utilisation_value(const measure::Figures* figures) {
   if (figures == nullptr) return json::Value::Object{{"allocated", nullptr}, {"busy", nullptr}, {"effective", nullptr}};
   return json::Value::Object{{"allocated", figures->utilisation.allocated},
@@ -46,7 +46,7 @@ json::Value utilisation_value(const measure::Figures* figures) {
                              {"effective", figures->utilisation.effective}};
 }
 
-/// What the replay of the answer remarks.
+/// The remarks of the answer's replay.
 void add_remarks(const measure::PolicyResult& replayed, json::Value::Object& members) {
   if (!replayed.how.empty()) members.push_back({"how", replayed.how});
   if (!replayed.ignores.empty()) members.push_back({"ignores", items_value(constraint_names(replayed.ignores))});

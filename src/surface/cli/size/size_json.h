@@ -1,4 +1,4 @@
-/// How many GPUs each policy needs, as JSON: the keys of docs/reference/size.md, in their order.
+/// The number of GPUs that each policy needs, as JSON: the keys of docs/reference/size.md, in their order.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ struct SizeWords {
 
 [[nodiscard]] OptionTable size_option_rows(SizeWords& words);
 
-inline constexpr std::int64_t kSizedGpusMax = 100'000;  ///< as many as a scenario may have
+inline constexpr std::int64_t kSizedGpusMax = 100'000;  ///< the most that a scenario may have
 inline constexpr std::int64_t kSizeSeedsMax = 100;
 
 /// Checked, as far as possible without the scenario.

@@ -18,7 +18,7 @@
 namespace berth::cli {
 namespace {
 
-/// Sizes policies and steps one after the other, with progress on the bar.
+/// Sizes policies and steps in sequence and shows progress.
 class Sizing {
  public:
   Sizing(const SizeRequest& request, const Scenario& scenario, std::FILE* progress, const RunOutputs& outputs)

@@ -1,4 +1,4 @@
-/// `berth size`: how many GPUs a scenario needs under each policy.
+/// `berth size`: the number of GPUs that a scenario needs under each policy.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace berth::cli {
 
 /// Reads the scenario, sizes it for each policy, writes the report, and returns the text for stdout. An error or an
-/// interrupt leaves the outputs as they were. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
+/// interrupt leaves the outputs unchanged. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
 [[nodiscard]] Result<std::string> run_size(const SizeRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

@@ -109,7 +109,7 @@ std::vector<std::string> trial_texts(const std::vector<study::CountTrial>& tried
   return texts;
 }
 
-/// The counts tried; of many, only the first and the last, around the answer.
+/// The counts tried; if there are many, only the first and the last ones, which surround the answer.
 std::string tried_line(const PolicySize& policy) {
   constexpr std::size_t kFirst = 4;
   constexpr std::size_t kLast = 16;

@@ -1,4 +1,4 @@
-/// How many GPUs each policy needs, as a table.
+/// The number of GPUs that each policy needs, as a table.
 #pragma once
 
 #include <string>

@@ -118,7 +118,7 @@ class Size(unittest.TestCase):
         self.assertEqual([policy["name"] for policy in answer["policies"]], QUICK.split(","))
         self.check_against_replays(self.example, answer)
         shared = answer["policies"][0]
-        # 3.673 dollars a GPU-hour, a quarter of an hour.
+        # 3.673 dollars per GPU-hour, a quarter of an hour.
         self.assertAlmostEqual(shared["cost_micro_usd"], shared["gpus"] * 3_673_000 / 4, delta=1)
 
     def made_up(self, service_count, extra=""):

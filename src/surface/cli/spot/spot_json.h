@@ -1,4 +1,4 @@
-/// What policies paid for spot and on-demand instances, as JSON.
+/// The cost of policies on spot and on-demand instances as JSON.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace berth::cli {
 
 [[nodiscard]] std::string spot_json(const std::vector<purchase::SpotScore>& scores, const purchase::SpotStudy& study);
 
-/// A line of --runs: what was held in each tick, until the end.
+/// A line of --runs: what the run held in each tick, until its end.
 [[nodiscard]] std::string spot_run_line(const purchase::SpotRun& run, const purchase::Market& market);
 
 }  // namespace berth::cli

@@ -41,7 +41,7 @@ struct SpotRequest {
   std::optional<std::string> runs_path;
 };
 
-/// Refuses unknown words, hours that are no whole seconds, prices that are no whole micro-dollars, and a task that
+/// Refuses unknown words, hours that are not whole seconds, prices that are not whole micro-dollars, and a task that
 /// does not fit into a deadline together with one restart.
 [[nodiscard]] Result<SpotRequest> check_spot_options(const SpotWords& words);
 

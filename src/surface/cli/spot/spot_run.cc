@@ -21,7 +21,7 @@ namespace {
 using purchase::Market;
 using purchase::SpotStudy;
 
-/// Each window must reach to the last deadline.
+/// Checks that each window extends to the last deadline.
 Result<void> check_lengths(const SpotStudy& study, const std::string& path) {
   const std::int64_t deadline = std::ranges::max(study.deadlines);
   for (const Market& market : study.markets) {

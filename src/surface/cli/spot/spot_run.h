@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The text for stdout. The files of --runs and --report appear whole or not at all.
+/// The text for stdout. The files of --runs and --report appear complete or not at all.
 [[nodiscard]] Result<std::string> run_spot(const SpotRequest& request, const VerbContext& context);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// What policies paid for spot and on-demand instances, as text for people.
+/// The cost of policies on spot and on-demand instances as text for people.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth spot` end to end: the example, zones, the lines of --runs counted again, bad input."""
+"""`berth spot` end to end: the example, zones, the lines of --runs recomputed, bad input."""
 
 import json
 import os
@@ -59,7 +59,7 @@ class Spot(unittest.TestCase):
         return {each["policy"]: each for each in json.loads(run.stdout)["policies"]}
 
     def test_fine_ticks_take_little_memory(self):
-        """2,250 ticks of 32 s with thousands of states each: as a table of ways, this was 1.2 GB."""
+        """2,250 ticks of 32 s with thousands of states each, for which a table of paths would take 1.2 GB."""
         ticks = "".join("1" if (tick // 112) % 5 == 4 else "0" for tick in range(3_000))
         path = self.windows(line(ticks=ticks, gap=32))
         arguments = ["--windows", path, "--policies", "optimal", "--task-hours", 18, "--deadline-hours", 20,

@@ -14,7 +14,7 @@
 namespace berth::cli {
 namespace {
 
-/// What is typed precedes what is written.
+/// Typed options override written ones.
 UpOptions merged(const UpOptions& typed, const UpOptions& written) {
   UpOptions both = typed;
   for (const ConfigKey& key : config_keys()) {
@@ -23,7 +23,7 @@ UpOptions merged(const UpOptions& typed, const UpOptions& written) {
   return both;
 }
 
-/// Sorted: in which order a file names GPUs says nothing.
+/// Sorted, because the order of GPUs in a file has no meaning.
 std::string manage_words(const std::vector<device::ManagedGpu>& manage) {
   if (manage.empty()) return "none";
   std::vector<std::string> words;

@@ -1,4 +1,4 @@
-/// What `berth up` is to do by its flags and the configuration file that they name.
+/// The request to `berth up` from its flags and the configuration file that they name.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,16 @@
 
 namespace berth::cli {
 
-/// A request, and the words that state it.
+/// A request, and the words that it was made from.
 struct StatedRequest {
   live::UpRequest request;
-  UpOptions stated;  ///< the flags, and what the file adds
+  UpOptions stated;  ///< the flags, completed from the file
 };
 
-/// A flag precedes the file, if any. Errors: those of the file, also of values that a flag replaces, and of the flags.
+/// Flags override the file, if any. Errors: those of the flags and of the file, even in values that a flag overrides.
 [[nodiscard]] Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files);
 
-/// The keys whose values in a file that was read again do not take effect, in the order of config_keys(); then
-/// "manage", the whole list.
+/// The keys whose reread values do not take effect, in the order of config_keys(); then "manage", the whole list.
 [[nodiscard]] std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, const StatedRequest& read);
 
 /// Reads the file again. An invalid one is an error.

@@ -1,4 +1,4 @@
-/// What the verb `up` hands to whoever runs it: the command line knows no running engine.
+/// The arguments of the verb `up` for the program that runs it: the command line does not include the running engine.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,7 @@ struct UpCall {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;
-  std::function<int(const Error&)> report_failure = {};  ///< prints why it failed; returns the exit status
+  std::function<int(const Error&)> report_failure = {};  ///< prints the error; returns the exit status
   std::function<Result<live::RereadConfig>()> read_config_again = {};
 };
 

@@ -1,4 +1,4 @@
-/// What tests look for in pages.
+/// Helpers for tests of pages.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline std::size_t count_of(std::string_view page, std::string_view text) {
   return count;
 }
 
-/// Whether a position or a figure is no number.
+/// Whether a position or a figure is not a number.
 inline bool has_bad_number(const std::string& page) {
   static const std::regex bad(R"([ "$MHVLhv<>=-](nan|inf)[ "%MHVLhvZ<])");
   return std::regex_search(page, bad);
