@@ -1,0 +1,128 @@
+#include "serving/dispatch/berth_policy.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "serving/dispatch/batch_window.h"
+
+namespace berth::serving {
+namespace {
+
+/// What an idle device plans with: the rate that it measured is not exact.
+constexpr double kLoadMargin = 0.95;
+
+/// Lane time of a row in the largest batch.
+Micros row_time_min(const LatencyTable& latency) {
+  return Micros(latency.at(latency.rows_max()).count() / latency.rows_max());
+}
+
+double row_seconds_min(const LatencyTable& latency) {
+  return latency.at(latency.rows_max()).to_seconds() / latency.rows_max();
+}
+
+}  // namespace
+
+BerthPolicy::BerthPolicy(std::size_t model_count, const std::vector<TenantTerms>& tenants)
+    : demand_(model_count), shares_(tenants) {}
+
+void BerthPolicy::learn_arrival(const Request& request, Instant now) {
+  demand_[static_cast<std::size_t>(request.model)].learn_arrival(now, request.rows);
+}
+
+void BerthPolicy::learn_start(const RunningBatch& batch) {
+  shares_.learn_start(batch.requests, batch.end - batch.start, batch.start);
+}
+
+void BerthPolicy::learn_miss(const Request& request, const ServedModel& model, Instant now) {
+  hold_.learn_miss();
+  shares_.learn_miss(request.tenant, row_time_min(model.terms.latency) * request.rows, now);
+}
+
+void BerthPolicy::learn_end(const RunningBatch& batch, const ServedModel& model, Instant now) {
+  for (const Request& request : batch.requests) {
+    if (now > request.deadline()) {
+      learn_miss(request, model, now);
+    } else {
+      hold_.learn_in_time();
+      shares_.learn_in_time();
+    }
+  }
+}
+
+double BerthPolicy::row_stretch(const DeviceState& device, Instant now) const {
+  double work = 0;  // lanes that are busy if every batch is as large as can be
+  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+    work += demand(index).rows_per_second(now) * row_seconds_min(device.model(index).terms.latency);
+  }
+  constexpr double kStretchMax = 1e6;
+  const double lanes = static_cast<double>(device.lanes().size()) * kLoadMargin;
+  return work * kStretchMax > lanes ? lanes / work : kStretchMax;
+}
+
+std::vector<BerthPolicy::Candidates> BerthPolicy::candidates(const DeviceState& device, Whom whom) const {
+  std::vector<Candidates> all;
+  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+    const ServedModel& model = device.model(index);
+    if (model.residency != Residency::kResident) continue;
+    Candidates found{.model = index, .waiting = {}, .positions = {}};
+    for (std::size_t position = 0; position < model.queue.size(); ++position) {
+      const Request& request = model.queue[position];
+      if (!model.accepts(request)) continue;
+      if (!found.waiting.empty() && request.shape != found.waiting.front()->shape) continue;
+      if (whom == Whom::kWithinShare && !shares_.is_within_share(request.tenant)) continue;
+      found.waiting.push_back(&request);
+      found.positions.push_back(position);
+    }
+    if (!found.waiting.empty()) all.push_back(std::move(found));
+  }
+  std::ranges::sort(all, {}, [](const Candidates& of_model) {
+    return std::tuple(of_model.waiting.front()->urgency(), of_model.waiting.front()->number);
+  });
+  return all;
+}
+
+std::optional<BatchDecision> BerthPolicy::choose_batch(const DeviceState& device, Instant now) {
+  wake_at_ = Instant::never();
+  if (shares_.is_short()) {
+    shares_.update_level(now);
+    if (auto decision = choose_among(device, Whom::kWithinShare, now)) return decision;
+  }
+  return choose_among(device, Whom::kAll, now);
+}
+
+std::optional<BatchDecision> BerthPolicy::choose_among(const DeviceState& device, Whom whom, Instant now) {
+  const double stretch = row_stretch(device, now);
+  for (const Candidates& of_model : candidates(device, whom)) {
+    if (auto decision = decide(device, of_model, stretch, now)) return decision;
+  }
+  return std::nullopt;
+}
+
+std::optional<BatchDecision> BerthPolicy::decide(const DeviceState& device, const Candidates& of_model, double stretch,
+                                                 Instant now) {
+  const ServedModel& model = device.model(of_model.model);
+  const LatencyTable& latency = model.terms.latency;
+  const Request& most_urgent = *of_model.waiting.front();
+  const RowCount rows_wanted = rows_to_keep_up(latency, most_urgent.target, static_cast<int>(device.lanes().size()),
+                                               row_seconds_min(latency) * stretch);
+  const BatchWindow window = find_batch_window(of_model.waiting, latency, rows_wanted, now);
+  if (window.count == 0) return std::nullopt;
+  if (window.first == 0 && window.count == of_model.waiting.size()) {
+    const Instant until = held_until(model, most_urgent, window.rows);
+    if (until > now) {
+      wake_at_ = std::min(wake_at_, until);
+      return std::nullopt;
+    }
+  }
+  const auto first = of_model.positions.begin() + static_cast<std::ptrdiff_t>(window.first);
+  return BatchDecision{.model = of_model.model,
+                       .taken = {first, first + static_cast<std::ptrdiff_t>(window.count)},
+                       .dropped = {of_model.positions.begin(), first}};
+}
+
+Instant BerthPolicy::held_until(const ServedModel& model, const Request& most_urgent, RowCount rows) const {
+  if (rows == model.terms.latency.rows_max()) return most_urgent.arrival;
+  return most_urgent.arrival + hold_.of(most_urgent.target, model.terms.latency.at(rows + 1));
+}
+
+}  // namespace berth::serving

@@ -1,0 +1,171 @@
+#include "serving/dispatch/dispatcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/core/ensure.h"
+#include "serving/dispatch/admission.h"
+
+namespace berth::serving {
+namespace {
+
+/// Waiting requests that can no longer be in time, were they to start now: positions, ascending.
+std::vector<std::size_t> hopeless_requests(const ServedModel& model, Instant now) {
+  std::vector<std::size_t> positions;
+  for (std::size_t position = 0; position < model.queue.size(); ++position) {
+    const Request& request = model.queue[position];
+    if (now + model.terms.latency.at(request.rows) > request.deadline()) {
+      positions.push_back(position);
+    } else if (model.waiting_out_of_order == 0) {
+      break;  // those behind it expire later
+    }
+  }
+  return positions;
+}
+
+/// When the first of the waiting requests becomes hopeless.
+Instant first_expiry(const ServedModel& model) {
+  Instant first = Instant::never();
+  for (const Request& request : model.queue) {
+    first = std::min(first, request.deadline() - model.terms.latency.at(request.rows) + Micros(1));
+    if (model.waiting_out_of_order == 0) break;
+  }
+  return first;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(std::vector<ModelTerms> models, const std::vector<TenantTerms>& tenants,
+                       const DispatchTerms& terms)
+    : device_(std::move(models), terms.memory, terms.lanes,
+              terms.policy.rival ? QueueOrder::kArrival : QueueOrder::kUrgency),
+      policy_(
+          RivalPolicy(terms.policy.rival.value_or(RivalKind::kEager), terms.policy.delay, device_.models().size())) {
+  ENSURE(!tenants.empty());
+  if (terms.policy.rival) return;
+  const std::size_t count = device_.models().size();
+  policy_.emplace<Berth>(Berth{.batches = BerthPolicy(count, tenants), .loads = ModelLoads(terms.eviction, count)});
+}
+
+void Dispatcher::place_initially() {
+  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+    if (device_.model(index).terms.bytes <= device_.bytes_free()) device_.place(index);
+  }
+}
+
+RunningBatch Dispatcher::end_batch(LaneIndex lane, Instant now) {
+  RunningBatch batch = device_.end_batch(lane, now);
+  if (auto* rival = std::get_if<RivalPolicy>(&policy_)) {
+    rival->learn(batch, device_.model(batch.model).terms.latency.rows_max(), now);
+  } else {
+    std::get<Berth>(policy_).batches.learn_end(batch, device_.model(batch.model), now);
+  }
+  return batch;
+}
+
+void Dispatcher::arrive(const Request& request, Instant now) {
+  next_number_ = std::max(next_number_, request.number + 1);
+  if (auto* berth = std::get_if<Berth>(&policy_)) {
+    berth->batches.learn_arrival(request, now);
+    const ExpectedWait wait = expected_wait(device_, berth->batches.shares(), request, now);
+    if (wait.total() > request.deadline() - now) {
+      if (wait.without_load() <= request.deadline() - now) berth->loads.want(request.model);
+      berth->batches.learn_miss(request, device_.model(request.model), now);
+      orders_.emplace_back(Reject{.request = request, .wait = wait});
+      return;
+    }
+  }
+  device_.enqueue(request);
+}
+
+void Dispatcher::decide(Instant now) {
+  std::visit([&](auto& policy) { decide_for(policy, now); }, policy_);
+}
+
+void Dispatcher::decide_for(RivalPolicy& policy, Instant now) {
+  if (!device_.load()) {
+    if (const auto load = RivalPolicy::choose_load(device_)) {
+      for (const ModelIndex victim : load->victims) evict(victim);
+      start_load(load->model, now);
+    }
+  }
+  for (const LaneIndex lane : Indices<LaneIndex>(device_.lanes().size())) {
+    if (device_.lanes()[static_cast<std::size_t>(lane)]) continue;
+    const auto batch = policy.choose_batch(device_, now);
+    if (!batch) break;
+    start_batch(lane, batch->model, device_.take_front(batch->model, batch->count), now);
+  }
+  wake_at_ = policy.wake_at(device_, now);
+}
+
+void Dispatcher::decide_for(Berth& policy, Instant now) {
+  drop_hopeless(policy, now);
+  decide_loads(policy, now);
+  wake_at_ = Instant::never();
+  for (const LaneIndex lane : Indices<LaneIndex>(device_.lanes().size())) {
+    if (device_.lanes()[static_cast<std::size_t>(lane)]) continue;
+    const auto decision = policy.batches.choose_batch(device_, now);
+    if (!decision) {
+      wake_at_ = policy.batches.wake_at();
+      break;
+    }
+    start_decided(policy, lane, *decision, now);
+  }
+  for (const ServedModel& model : device_.models()) wake_at_ = std::min(wake_at_, first_expiry(model));
+}
+
+void Dispatcher::drop_hopeless(Berth& policy, Instant now) {
+  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+    if (device_.model(index).queue.empty()) continue;
+    drop(policy, index, hopeless_requests(device_.model(index), now), now);
+  }
+}
+
+void Dispatcher::decide_loads(Berth& policy, Instant now) {
+  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+    const ServedModel& model = device_.model(index);
+    if (model.leaves_before && model.is_idle()) evict(index);
+  }
+  const LoadDecision decision = policy.loads.choose(device_, policy.batches.demands(), now);
+  for (const ModelIndex victim : decision.victims) evict(victim);
+  for (const ModelIndex leaving : decision.leaving) device_.let_leave(leaving, next_number_);
+  if (!decision.load) return;
+  policy.loads.learn_load(*decision.load);
+  start_load(*decision.load, now);
+}
+
+void Dispatcher::start_decided(Berth& policy, LaneIndex lane, const BatchDecision& decision, Instant now) {
+  std::vector<Request> requests = device_.take(decision.model, decision.taken);
+  drop(policy, decision.model, decision.dropped, now);  // they stand before those taken: their positions are the same
+  policy.batches.learn_start(start_batch(lane, decision.model, std::move(requests), now));
+}
+
+void Dispatcher::drop(Berth& policy, ModelIndex model, std::span<const std::size_t> positions, Instant now) {
+  for (const Request& request : device_.take(model, positions)) {
+    policy.batches.learn_miss(request, device_.model(model), now);
+    orders_.emplace_back(Drop{request});
+  }
+}
+
+void Dispatcher::evict(ModelIndex model) {
+  device_.evict(model);
+  orders_.emplace_back(Evict{model});
+}
+
+void Dispatcher::start_load(ModelIndex model, Instant now) {
+  device_.start_load(model, now);
+  orders_.emplace_back(StartLoad{model});
+}
+
+const RunningBatch& Dispatcher::start_batch(LaneIndex lane, ModelIndex model, std::vector<Request> requests,
+                                            Instant now) {
+  orders_.emplace_back(StartBatch{.lane = lane, .model = model, .requests = requests, .expected = Micros(0)});
+  device_.start_batch(lane, model, std::move(requests), now);
+  const RunningBatch& batch = *device_.lanes()[static_cast<std::size_t>(lane)];
+  std::get<StartBatch>(orders_.back()).expected = batch.end - batch.start;
+  return batch;
+}
+
+std::vector<Order> Dispatcher::take_orders() { return std::exchange(orders_, {}); }
+
+}  // namespace berth::serving

@@ -1,0 +1,21 @@
+/// What a request waits for.
+#pragma once
+
+#include "base/core/instant.h"
+
+namespace berth::serving {
+
+/// What stands between a request and its answer. Optimistic: batches as large as can be in time, all lanes at work.
+struct ExpectedWait {
+  Micros running;    ///< until a lane is free
+  Micros ahead;      ///< more urgent requests, on all lanes
+  Micros load;       ///< until the model is resident; 0 if it is
+  Micros own_batch;  ///< a batch of this request alone
+
+  /// Until the answer, with the model resident.
+  [[nodiscard]] Micros without_load() const { return running + ahead + own_batch; }
+  /// Until the answer: lanes work while the model is loaded.
+  [[nodiscard]] Micros total() const { return load > running + ahead ? load + own_batch : without_load(); }
+};
+
+}  // namespace berth::serving

@@ -1,0 +1,110 @@
+#include "serving/dispatch/model_loads.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "serving/dispatch/victims.h"
+
+namespace berth::serving {
+namespace {
+
+/// The load time that a byte of memory saves per second.
+double value_of(const ServedModel& model, const ModelDemand& demand, Instant now) {
+  const double load = demand.requests_per_second(now) * model.terms.load.to_seconds();
+  return model.terms.bytes > 0 ? load / static_cast<double>(model.terms.bytes) : std::numeric_limits<double>::max();
+}
+
+/// Whether busy models should leave for this one: its most urgent request has waited for half of its target.
+bool presses(const ServedModel& model, Instant now) {
+  if (model.queue.empty()) return false;
+  const Request& most_urgent = model.queue.front();
+  return now - most_urgent.arrival >= Micros(most_urgent.target.count() / 2);
+}
+
+std::int64_t bytes_leaving(const DeviceState& device) {
+  std::int64_t bytes = 0;
+  for (const ServedModel& model : device.models()) {
+    if (model.residency == Residency::kResident && model.leaves_before) bytes += model.terms.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std::span<const ModelDemand> demand,
+                                                 Instant now) const {
+  struct Candidate {
+    ModelIndex index;
+    bool stays = true;
+    double value = 0;
+    std::optional<Instant> last_end;
+  };
+  std::vector<Candidate> candidates;
+  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+    const ServedModel& model = device.model(index);
+    if (model.residency != Residency::kResident) continue;
+    const double value =
+        rule_ == EvictionRule::kValue ? value_of(model, demand[static_cast<std::size_t>(index)], now) : 0;
+    candidates.push_back({.index = index, .stays = !model.leaves_before, .value = value, .last_end = model.last_end});
+  }
+  std::ranges::sort(candidates, {}, [](const Candidate& candidate) {
+    return std::tuple(candidate.stays, candidate.value, candidate.last_end, candidate.index);
+  });
+  std::vector<ModelIndex> order;
+  order.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) order.push_back(candidate.index);
+  return order;
+}
+
+std::optional<ModelIndex> ModelLoads::next_load(const DeviceState& device, std::span<const ModelDemand> demand,
+                                                Instant now) const {
+  std::optional<ModelIndex> urgent;
+  std::optional<ModelIndex> wanted;
+  double wanted_value = -1;
+  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+    const ServedModel& model = device.model(index);
+    if (model.residency != Residency::kCold) continue;
+    const auto rank = [&](ModelIndex of) {
+      const Request& most_urgent = device.model(of).queue.front();
+      return std::tuple(most_urgent.urgency(), most_urgent.number);
+    };
+    if (!model.queue.empty() && (!urgent || rank(index) < rank(*urgent))) urgent = index;
+    if (!is_wanted_[static_cast<std::size_t>(index)]) continue;
+    const double value = value_of(model, demand[static_cast<std::size_t>(index)], now);
+    if (value > wanted_value) std::tie(wanted, wanted_value) = std::tuple(index, value);
+  }
+  return urgent ? urgent : wanted;
+}
+
+LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const {
+  LoadDecision decision;
+  if (device.load()) return decision;
+  const auto next = next_load(device, demand, now);
+  if (!next) return decision;
+  const ServedModel& model = device.model(*next);
+  const bool is_asked_for = !model.queue.empty();
+  const double value = value_of(model, demand[static_cast<std::size_t>(*next)], now);
+  std::vector<ModelIndex> order = victim_order(device, demand, now);
+  if (!is_asked_for) {  // nobody waits for it: only less valuable models make room
+    std::erase_if(order, [&](ModelIndex index) {
+      return value_of(device.model(index), demand[static_cast<std::size_t>(index)], now) >= value;
+    });
+  }
+  if (auto victims = victims_of(device, model.terms.bytes, order)) {
+    decision.victims = std::move(*victims);
+    decision.load = next;
+    return decision;
+  }
+  if (!is_asked_for || !presses(model, now)) return decision;
+  std::int64_t missing = model.terms.bytes - device.bytes_free() - bytes_leaving(device);
+  for (const ModelIndex index : order) {
+    if (missing <= 0) break;
+    if (device.model(index).leaves_before) continue;
+    decision.leaving.push_back(index);
+    missing -= device.model(index).terms.bytes;
+  }
+  return decision;
+}
+
+}  // namespace berth::serving

@@ -1,0 +1,43 @@
+/// Which model Berth's policy loads next, and which models make room for it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "serving/dispatch/device_state.h"
+#include "serving/dispatch/model_demand.h"
+#include "serving/dispatch/terms.h"
+
+namespace berth::serving {
+
+/// What should happen now.
+struct LoadDecision {
+  std::vector<ModelIndex> victims = {};  ///< leave at once
+  std::vector<ModelIndex> leaving = {};  ///< take no new requests, and leave when those that they have are answered
+  std::optional<ModelIndex> load = std::nullopt;
+};
+
+class ModelLoads {
+ public:
+  ModelLoads(EvictionRule rule, std::size_t model_count) : rule_(rule), is_wanted_(model_count) {}
+
+  /// A request was rejected that would have been in time, were the model resident.
+  void want(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = true; }
+  void learn_load(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = false; }
+
+  [[nodiscard]] LoadDecision choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const;
+
+ private:
+  /// Of cold models, the one with the most urgent request; else the most valuable that is wanted.
+  [[nodiscard]] std::optional<ModelIndex> next_load(const DeviceState& device, std::span<const ModelDemand> demand,
+                                                    Instant now) const;
+  /// Resident models in the order in which they make room.
+  [[nodiscard]] std::vector<ModelIndex> victim_order(const DeviceState& device, std::span<const ModelDemand> demand,
+                                                     Instant now) const;
+
+  EvictionRule rule_;
+  std::vector<bool> is_wanted_;
+};
+
+}  // namespace berth::serving
