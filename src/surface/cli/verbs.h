@@ -25,6 +25,7 @@ namespace berth::cli {
 [[nodiscard]] Verb case_verb();
 [[nodiscard]] Verb place_verb();
 [[nodiscard]] Verb schedule_verb();
+[[nodiscard]] Verb serve_verb();
 [[nodiscard]] Verb ledger_verb();
 [[nodiscard]] Verb cost_verb();
 [[nodiscard]] Verb invoice_verb();
