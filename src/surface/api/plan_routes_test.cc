@@ -174,7 +174,7 @@ TEST_F(ApprovalApi, AChangedPlanSaysWhatChangedAndIsNoLongerValid) {
     const PlanAnswer answer = call("POST", {"plans", plan, "approve"});
     EXPECT_EQ(answer.status, 409);
     EXPECT_EQ(answer.code(), "plan_changed");
-    EXPECT_EQ(answer.body["error"]["difference"], Json::array({"GPU 1 is open now, and was draining"}));
+    EXPECT_EQ(answer.body["error"]["difference"], Json::array({"gpu-1 is open now, and was draining"}));
   }
   EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "superseded");
   EXPECT_EQ(call("GET", {"plans", plan}).body["spec"]["actions"][0]["phase"], "dropped");
