@@ -188,7 +188,7 @@ class Local(local_up.Case):
         self.assertIn("fleet: wanted the 1 GPUs of this machine, found 2", self.refused(*words, machine=one))
         (self.folder / "other").mkdir()
         other = local_up.Machine(self.folder / "other", "[{gpu: A100-80GB}, {gpu: T4}]")
-        self.assertIn(f"fleet: GPU 1: wanted T4-16GB, which this machine has there ({other.uuids()[1]}), found A100-80GB",
+        self.assertIn(f"fleet: gpu-1: wanted T4-16GB, which this machine has there ({other.uuids()[1]}), found A100-80GB",
                       self.refused(*words, machine=other))
         self.assertFalse((self.data / "journal.db").exists())
 

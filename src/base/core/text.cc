@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/core/control_text.h"
+
 namespace berth {
 namespace {
 
@@ -67,12 +69,14 @@ Error error_at(std::string_view file, TextPlace place, std::string_view message)
 
 std::string in_quotes(std::string_view text) {
   std::string shown = "\"";
-  for (const char c : text.substr(0, kQuotedLengthMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      shown += fmt::format("\\x{:02x}", byte);
+  const std::string_view begin = text.substr(0, kQuotedLengthMax);
+  std::size_t control_end = 0;
+  for (std::size_t at = 0; at < begin.size(); ++at) {
+    control_end = std::max(control_end, at + control_size(begin, at));
+    if (at < control_end) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(begin[at]));
     } else {
-      shown += c;
+      shown += begin[at];
     }
   }
   // A truncated or invalid sequence must not make the message itself ill-formed.

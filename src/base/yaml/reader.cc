@@ -8,6 +8,7 @@
 #include <system_error>
 #include <variant>
 
+#include "base/core/control_text.h"
 #include "base/core/ensure.h"
 
 namespace berth::yaml {
@@ -30,14 +31,7 @@ std::string shown(const Node* node) {
 
 /// Whether a name can be printed on one line: no control characters (C0, DEL, C1), and not only spaces.
 bool is_printable_name(std::string_view text) {
-  bool has_ink = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x20 || byte == 0x7F) return false;
-    if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) return false;
-    has_ink = has_ink || byte != ' ';
-  }
-  return has_ink;
+  return text.find_first_not_of(' ') != std::string_view::npos && !has_control(text);
 }
 
 /// Some messages list the known words after what was found; that list belongs to `wanted`.

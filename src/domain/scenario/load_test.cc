@@ -485,7 +485,7 @@ TEST(Scenario, MistakesInTheLayoutSayWhereAndWhat) {
             "s.yaml:3:63: layout[0].slices[0].role: wanted inference or retraining, found \"serving\"");
   EXPECT_EQ(refused("0", "{profile: 3g.40gb, start: 1}").substr(0, 43), "s.yaml:3:54: layout[0].slices[0].start: 3g.");
   const std::string clash = refused("0", "{profile: 4g.40gb, start: 0}, {profile: 1g.10gb, start: 3}");
-  EXPECT_EQ(clash.substr(0, 43), "s.yaml:3:58: layout[0].slices[1]: GPU 0: 4g");
+  EXPECT_EQ(clash.substr(0, 43), "s.yaml:3:58: layout[0].slices[1]: gpu-0: 4g");
   EXPECT_NE(clash.find("1g.10gb@3"), std::string::npos) << clash;
   EXPECT_EQ(refused("1, count: 3", ""), "s.yaml:3:26: layout[0].count: wanted a whole number from 1 to 2, found \"3\"");
   EXPECT_EQ(refused("1, count: 0", ""), "s.yaml:3:26: layout[0].count: wanted a whole number from 1 to 2, found \"0\"");
@@ -494,7 +494,7 @@ TEST(Scenario, MistakesInTheLayoutSayWhereAndWhat) {
   EXPECT_EQ(refused("1, slices: [{profile: 1g.10gb, start: 3}]}, {gpu: 0, count: 2",
                     "{profile: 2g.20gb, start: 4}, {profile: 4g.40gb, start: 0}")
                 .substr(0, 44),
-            "s.yaml:3:118: layout[1].slices[1]: GPU 1: 4g");
+            "s.yaml:3:118: layout[1].slices[1]: gpu-1: 4g");
   EXPECT_NE(refused("0", "{profile: 1g.10gb, start: 3}, {profile: full, start: 0}"), "nothing");
   EXPECT_NE(refused("0", "{profile: full, start: 1}"), "nothing");
 }

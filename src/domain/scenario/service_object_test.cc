@@ -206,7 +206,7 @@ TEST(ServiceObject, PinsMustNotClashWithThoseOfOthers) {
   const Outcome clash = read(spec, scenario, {pin("1g.10gb", 3), pin("1g.10gb", 4)});
   ASSERT_TRUE(clash.failure.has_value());
   EXPECT_EQ(clash.failure->field(), "spec.pins[0]");
-  EXPECT_EQ(clash.failure->message.substr(0, 6), "GPU 0:");
+  EXPECT_EQ(clash.failure->message.substr(0, 6), "gpu-0:");
   const Outcome empty = read(spec, Scenario{});
   ASSERT_TRUE(empty.failure.has_value());
   EXPECT_EQ(empty.failure->wanted, "the number of a GPU of the fleet, which is empty");

@@ -62,7 +62,7 @@ StoreResult<Memory> read_rows(const Connection& connection) {
     std::string body = run.text(1);
     const Sha256 hash = run.digest(2);
     if (!run.is_well_typed() || hash != hash_of(gpu, body)) {
-      const std::string what = gpu < 0 ? "a row of the world" : fmt::format("the row of GPU {}", gpu);
+      const std::string what = gpu < 0 ? "a row of the world" : fmt::format("the row of gpu-{}", gpu);
       return detail::damaged(connection.path(), fmt::format("{} is not what was written: {}", what, kWhatToDo));
     }
     if (gpu == kWorldRow) {

@@ -104,7 +104,7 @@ TEST(DevicesFile, FindsWhatIsNotWhatWasWritten) {
   const auto read = DevicesFile::read(path);
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().fault, StoreFault::kDamaged);
-  EXPECT_NE(read.error().message.find("the row of GPU 3"), std::string::npos) << read.error().message;
+  EXPECT_NE(read.error().message.find("the row of gpu-3"), std::string::npos) << read.error().message;
   execute(path, "UPDATE devices SET body = 'abc' WHERE gpu = 3; DELETE FROM devices WHERE gpu = -1");
   EXPECT_EQ(DevicesFile::read(path).error().fault, StoreFault::kDamaged);
 }

@@ -395,7 +395,7 @@ TEST_P(StoreContract, VerifyFindsUsageThatIsMissingOrOverlaps) {
   append(gap);
   const auto found = chain::verify_journal(*reader_);
   ASSERT_FALSE(found.has_value());
-  EXPECT_EQ(found.error().message, "usage of GPU 0, unit 1: a row is missing, or two overlap");
+  EXPECT_EQ(found.error().message, "usage of gpu-0, unit 1: a row is missing, or two overlap");
 }
 
 TEST_P(StoreContract, ABlobIsStoredPartByPart) {

@@ -141,8 +141,8 @@ TEST(Conflict, SaysWhatCannotBeMet) {
             "a.floor, b.floor and frozen cannot all be met (a smaller conflict may exist)");
   conflict.constraints.clear();
   EXPECT_EQ(to_text(scenario, conflict), "no plan exists, whatever the constraints");
-  conflict.why = "GPU 0: wanted x, found y";
-  EXPECT_EQ(to_text(scenario, conflict), "GPU 0: wanted x, found y");
+  conflict.why = "gpu-0: wanted x, found y";
+  EXPECT_EQ(to_text(scenario, conflict), "gpu-0: wanted x, found y");
 }
 
 }  // namespace

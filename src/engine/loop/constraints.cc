@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "domain/profile/operating_point.h"
+#include "domain/values/gpu_name.h"
 #include "engine/loop/counter_plan.h"
 #include "engine/loop/fleet_after.h"
 #include "engine/loop/static_conflict.h"
@@ -80,7 +81,7 @@ Breach breach_of_pinned_actions(const Judged& judged, const std::map<Slice, Serv
     const auto pin = owners.find(slice_of(action.what));
     if (pin == owners.end()) continue;
     const std::string owner = service_label(judged.scenario, pin->second);
-    const std::string where = fmt::format("GPU {}: wanted {} to stay {}'s own ({}.pins)", pin->first.gpu.index,
+    const std::string where = fmt::format("{}: wanted {} to stay {}'s own ({}.pins)", gpu_name(pin->first.gpu),
                                           place_of(judged.scenario, pin->first), owner, owner);
     const auto* assign = std::get_if<AssignSlice>(&action.what);
     if (assign == nullptr) return where + ", found that the plan destroys it";
@@ -100,7 +101,7 @@ Breach breach_of_pins(const Judged& judged, const FleetAfter& fleet, const std::
     if (found != fleet.slices().end() && found->second.holding.services == std::vector{owner}) continue;
     const std::string name = service_label(scenario, owner);
     return fmt::format(
-        "GPU {}: wanted {} for {} alone ({}.pins), found {}", slice.gpu.index, place_of(scenario, slice), name, name,
+        "{}: wanted {} for {} alone ({}.pins), found {}", gpu_name(slice.gpu), place_of(scenario, slice), name, name,
         found == fleet.slices().end() ? "no such slice"
                                       : "it held by " + holders_shown(scenario, found->second.holding.services));
   }
@@ -113,7 +114,7 @@ Breach breach_in_slice(const Scenario& scenario, const Slice& slice, const std::
   if (services.size() < 2) return std::nullopt;
   for (const ServiceId service : services) {
     if (spec_of(scenario, service).isolation != Isolation::kMig) continue;  // `gpu` is judged with the whole GPU
-    return fmt::format("GPU {}: wanted {} for one service ({}.isolation), found {} in it", slice.gpu.index,
+    return fmt::format("{}: wanted {} for one service ({}.isolation), found {} in it", gpu_name(slice.gpu),
                        place_of(scenario, slice), service_label(scenario, service), holders_shown(scenario, services));
   }
   return std::nullopt;
@@ -129,14 +130,14 @@ Breach breach_between(const Scenario& scenario, GpuId gpu, ServiceId service, Se
   const ServiceSpec& there = spec_of(scenario, other);
   if (spec.isolation == Isolation::kGpu) {
     const std::string name = service_label(scenario, service);
-    return fmt::format("GPU {}: wanted {} alone ({}.isolation), found {} there too", gpu.index, name, name,
+    return fmt::format("{}: wanted {} alone ({}.isolation), found {} there too", gpu_name(gpu), name, name,
                        service_label(scenario, other));
   }
   if (spec.trust_domain && there.trust_domain != spec.trust_domain) {
     const std::string name = service_label(scenario, service);
-    return fmt::format(
-        "GPU {}: wanted only services of trust domain {} together with {} ({}.trust_domain), found {} of {}", gpu.index,
-        *spec.trust_domain, name, name, service_label(scenario, other), domain_shown(there));
+    return fmt::format("{}: wanted only services of trust domain {} together with {} ({}.trust_domain), found {} of {}",
+                       gpu_name(gpu), *spec.trust_domain, name, name, service_label(scenario, other),
+                       domain_shown(there));
   }
   return std::nullopt;
 }
@@ -196,8 +197,8 @@ Breach breach_of_points(const Judged& judged, PointRates& rates) {
     const Slice& slice = assign->holding.slice;
     for (const ServiceId service : assign->holding.services) {
       if (rates.of(service, slice, assign->point)) continue;
-      return fmt::format("GPU {}: wanted a measured point of {} on {}, found variant {}, batch {}, processes {}",
-                         slice.gpu.index, spec_of(judged.scenario, service).name, place_of(judged.scenario, slice),
+      return fmt::format("{}: wanted a measured point of {} on {}, found variant {}, batch {}, processes {}",
+                         gpu_name(slice.gpu), spec_of(judged.scenario, service).name, place_of(judged.scenario, slice),
                          assign->point->variant, assign->point->batch, assign->point->processes);
     }
   }

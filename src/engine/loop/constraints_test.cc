@@ -80,22 +80,22 @@ TEST(Constraints, APinStandsAndIsItsOwners) {
       {"retrains", {give(held(one_g, {{0}}, Role::kRetraining))}, ""},
       {"destroyed",
        {destroy(one_g)},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
+       "gpu-0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
       {"destroyed and created again",
        {destroy(one_g), create(one_g), give(held(one_g, {{0}}))},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
+       "gpu-0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
       {"given to another",
        {give(held(one_g, {{1}}))},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to b"},
+       "gpu-0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to b"},
       {"given away and back",
        {give(held(one_g, {{1}})), give(held(one_g, {{0}}))},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to b"},
+       "gpu-0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to b"},
       {"shared",
        {give(held(one_g, {{0}, {1}}))},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to a and b"},
+       "gpu-0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to a and b"},
       {"given to no service",
        {give(held(one_g, {}))},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to no service"},
+       "gpu-0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to no service"},
   };
   for (const Case& each : cases) {
     ConstrainedWorld world;
@@ -109,13 +109,13 @@ TEST(Constraints, APlanThatChangesAGpuLeavesItsPinsRight) {
   world.c().pins = {{two_g}};
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // GPU 0 is invalid already, and not touched
   EXPECT_EQ(world.breach({give(held(one_g, {{1}}))}),
-            "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found no such slice");
-  EXPECT_EQ(world.breach(touch()), "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found it held by no service");
+            "gpu-0: wanted 2g.20gb@2 for c alone (c.pins), found no such slice");
+  EXPECT_EQ(world.breach(touch()), "gpu-0: wanted 2g.20gb@2 for c alone (c.pins), found it held by no service");
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}}, Role::kRetraining)), "");
 
   ConstrainedWorld other;
   other.c().pins = {{three_g}};
-  EXPECT_EQ(other.breach(touch()), "GPU 0: wanted 3g.40gb@4 for c alone (c.pins), found it held by b");
+  EXPECT_EQ(other.breach(touch()), "gpu-0: wanted 3g.40gb@4 for c alone (c.pins), found it held by b");
   EXPECT_EQ(other.breach({give(held(three_g, {{2}}))}), "");
 }
 
@@ -124,7 +124,7 @@ TEST(Constraints, TheFirstLayoutHasEveryPin) {
   world.snapshot.now = Instant();
   world.snapshot.slices.clear();
   world.c().pins = {{other_g}};
-  EXPECT_EQ(world.breach(cut_for(one_g, {{0}})), "GPU 1: wanted 3g.40gb@4 for c alone (c.pins), found no such slice");
+  EXPECT_EQ(world.breach(cut_for(one_g, {{0}})), "gpu-1: wanted 3g.40gb@4 for c alone (c.pins), found no such slice");
   EXPECT_EQ(world.breach(cut_for(other_g, {{2}})), "");
 }
 
@@ -134,25 +134,25 @@ TEST(Constraints, IsolationMigSharesNoSlice) {
   ConstrainedWorld world;
   world.b().isolation = Isolation::kMps;
   EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}),
-            "GPU 0: wanted 3g.40gb@4 for one service (a.isolation), found a and b in it");
+            "gpu-0: wanted 3g.40gb@4 for one service (a.isolation), found a and b in it");
   world.a().isolation = Isolation::kTimeslice;
   EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}), "");
   world.b().isolation = Isolation::kMig;
   EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}),
-            "GPU 0: wanted 3g.40gb@4 for one service (b.isolation), found a and b in it");
+            "gpu-0: wanted 3g.40gb@4 for one service (b.isolation), found a and b in it");
 }
 
 TEST(Constraints, IsolationGpuSharesNoGpu) {
   ConstrainedWorld world;
   world.b().isolation = Isolation::kGpu;
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // b is not alone on GPU 0, but the plan acts on GPU 1
-  EXPECT_EQ(world.breach(touch()), "GPU 0: wanted b alone (b.isolation), found a there too");
+  EXPECT_EQ(world.breach(touch()), "gpu-0: wanted b alone (b.isolation), found a there too");
   EXPECT_EQ(world.breach({destroy(one_g), create(two_g), give(held(two_g, {{1}}))}), "");
   EXPECT_EQ(world.breach({give(held(one_g, {}))}), "");  // an unowned slice does not count
   // b's slice on GPU 1 is leaving.
   EXPECT_EQ(world.breach({give(held(other_g, {{2}}))}), "");
   EXPECT_EQ(world.breach(cut_for(slice_at(1, "1g.10gb", 2), {{1}})),
-            "GPU 1: wanted b alone (b.isolation), found a there too");
+            "gpu-1: wanted b alone (b.isolation), found a there too");
 }
 
 TEST(Constraints, ATrustDomainSharesItsGpusWithItsOwn) {
@@ -161,16 +161,16 @@ TEST(Constraints, ATrustDomainSharesItsGpusWithItsOwn) {
   EXPECT_EQ(world.breach({give(held(other_g, {{1}}))}), "");  // GPU 0 mixes already and is not touched
   EXPECT_EQ(
       world.breach(touch()),
-      "GPU 0: wanted only services of trust domain x together with a (a.trust_domain), found b of no trust domain");
+      "gpu-0: wanted only services of trust domain x together with a (a.trust_domain), found b of no trust domain");
   world.b().trust_domain = "y";
   EXPECT_EQ(
       world.breach(touch()),
-      "GPU 0: wanted only services of trust domain x together with a (a.trust_domain), found b of trust domain y");
+      "gpu-0: wanted only services of trust domain x together with a (a.trust_domain), found b of trust domain y");
   world.b().trust_domain = "x";
   EXPECT_EQ(world.breach(touch()), "");
   EXPECT_EQ(
       world.breach(cut_for(two_g, {{2}})),
-      "GPU 0: wanted only services of trust domain x together with a (a.trust_domain), found c of no trust domain");
+      "gpu-0: wanted only services of trust domain x together with a (a.trust_domain), found c of no trust domain");
 }
 
 // ---- budgets
@@ -403,7 +403,7 @@ TEST(Constraints, PointsAreMeasuredOnes) {
   Action assign = give(held(one_g, {{0}}));
   std::get<AssignSlice>(assign.what).point = PointChoice{.variant = 0, .batch = 3, .processes = 2};
   EXPECT_EQ(world.breach({assign}),
-            "GPU 0: wanted a measured point of a on 1g.10gb@0, found variant 0, batch 3, processes 2");
+            "gpu-0: wanted a measured point of a on 1g.10gb@0, found variant 0, batch 3, processes 2");
   std::get<AssignSlice>(assign.what).point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
   EXPECT_EQ(world.breach({assign}), "");
 }
@@ -427,7 +427,7 @@ TEST(StrictEngine, RefusesWhatOthersMayDo) {
     EXPECT_EQ(answer.plan.actions.empty(), is_strict);
     EXPECT_EQ(engine.snapshot().slices.empty(), is_strict);
     if (is_strict) {
-      EXPECT_EQ(answer.refused, "GPU 1: wanted 3g.40gb@4 to stay b's own (b.pins), found that the plan gives it to a");
+      EXPECT_EQ(answer.refused, "gpu-1: wanted 3g.40gb@4 to stay b's own (b.pins), found that the plan gives it to a");
     }
   }
 }

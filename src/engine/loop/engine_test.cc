@@ -203,7 +203,7 @@ TEST(Engine, ThePartOfAPlanWhoseFactsChangedIsLeftOut) {
   EXPECT_FALSE(answer.refused.has_value());
   ASSERT_EQ(answer.plan.actions.size(), 1U);
   EXPECT_EQ(slice_of(answer.plan.actions[0].what).gpu, GpuId{1});
-  EXPECT_EQ(answer.dropped, (std::vector<DroppedPart>{{.gpu = {0}, .why = "1g.10gb@0 on GPU 0 is gone"}}));
+  EXPECT_EQ(answer.dropped, (std::vector<DroppedPart>{{.gpu = {0}, .why = "1g.10gb@0 on gpu-0 is gone"}}));
 }
 
 TEST(Engine, NewsOfAPredecessorIsNotTakenForNewsOfItsSuccessor) {
@@ -315,9 +315,9 @@ TEST(Approval, AnExpiredPlanNeverTakesEffect) {
 
 TEST(Approval, AProposalIsSupersededWhenItsFactsChange) {
   const std::vector<std::pair<decltype(Event::what), std::string>> cases = {
-      {GpuLost{.gpu = {1}}, "GPU 1 is lost"},
-      {GpuScheduled{.gpu = {1}, .scheduling = GpuScheduling::kCordoned}, "GPU 1 is cordoned now, and was open"},
-      {SliceGone{.slice = slice_at(0, "1g.10gb", 0), .generation = 1}, "1g.10gb@0 on GPU 0 is gone"},
+      {GpuLost{.gpu = {1}}, "gpu-1 is lost"},
+      {GpuScheduled{.gpu = {1}, .scheduling = GpuScheduling::kCordoned}, "gpu-1 is cordoned now, and was open"},
+      {SliceGone{.slice = slice_at(0, "1g.10gb", 0), .generation = 1}, "1g.10gb@0 on gpu-0 is gone"},
   };
   for (const auto& [event, difference] : cases) {
     Approving world;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include "domain/values/gpu_name.h"
+
 namespace berth {
 namespace {
 
@@ -46,12 +48,12 @@ std::optional<std::string> find_broken_service(const Scenario& scenario, const S
   for (const ServiceFact& then : fact.services) {
     const bool is_there = then.service.index < snapshot.services.size();
     if (!is_there || snapshot.services[then.service.index].is_absent) {
-      return fmt::format("a service that was to get a slice of GPU {} is gone", fact.gpu.index);
+      return fmt::format("a service that was to get a slice of {} is gone", gpu_name(fact.gpu));
     }
     if (snapshot.services[then.service.index].revision == then.revision) continue;
     const ServiceSpec& service = scenario.services[then.service.index];
-    return fmt::format("the service {}{}{}, which was to get a slice of GPU {}, was changed since", service.tenant,
-                       service.tenant.empty() ? "" : "/", service.name, fact.gpu.index);
+    return fmt::format("the service {}{}{}, which was to get a slice of {}, was changed since", service.tenant,
+                       service.tenant.empty() ? "" : "/", service.name, gpu_name(fact.gpu));
   }
   return std::nullopt;
 }
@@ -80,24 +82,24 @@ std::vector<GpuFact> facts_of(const Snapshot& snapshot, const Plan& plan) {
 
 std::optional<std::string> find_broken_fact(const Scenario& scenario, const Snapshot& snapshot, const GpuFact& fact) {
   const GpuState state = snapshot.gpu_state(fact.gpu);
-  if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", fact.gpu.index);
+  if (state.health == GpuHealth::kLost) return fmt::format("{} is lost", gpu_name(fact.gpu));
   if (auto broken = find_broken_service(scenario, snapshot, fact)) return broken;
   const std::vector<SliceFact> now = staying_on(snapshot, fact.gpu);
   if (now == fact.slices) return std::nullopt;
   for (const SliceFact& then : fact.slices) {
     const auto it = std::ranges::find(now, then.slice, &SliceFact::slice);
     if (it == now.end()) {
-      return fmt::format("{} on GPU {} is gone", place_on_gpu(scenario, then.slice), fact.gpu.index);
+      return fmt::format("{} on {} is gone", place_on_gpu(scenario, then.slice), gpu_name(fact.gpu));
     }
     if (it->number != then.number) {
-      return fmt::format("{} on GPU {} was given to others since", place_on_gpu(scenario, then.slice), fact.gpu.index);
+      return fmt::format("{} on {} was given to others since", place_on_gpu(scenario, then.slice), gpu_name(fact.gpu));
     }
   }
   for (const SliceFact& here : now) {
     if (std::ranges::find(fact.slices, here.slice, &SliceFact::slice) != fact.slices.end()) continue;
-    return fmt::format("{} on GPU {} is new", place_on_gpu(scenario, here.slice), fact.gpu.index);
+    return fmt::format("{} on {} is new", place_on_gpu(scenario, here.slice), gpu_name(fact.gpu));
   }
-  return fmt::format("the slices of GPU {} are others now", fact.gpu.index);
+  return fmt::format("the slices of {} are others now", gpu_name(fact.gpu));
 }
 
 }  // namespace berth

@@ -58,9 +58,9 @@ TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
   EXPECT_EQ(broken(ready), "");
   std::vector<StandingSlice> leaving = then;
   leaving[1].is_leaving = true;
-  EXPECT_EQ(broken(leaving), "3g.40gb@4 on GPU 0 is gone");
-  EXPECT_EQ(broken({standing_assigned(small_standing, 5), then[1]}), "1g.10gb@0 on GPU 0 was given to others since");
-  EXPECT_EQ(broken({then[0], standing_assigned(slice_at(0, "1g.10gb", 2), 1), then[1]}), "1g.10gb@2 on GPU 0 is new");
+  EXPECT_EQ(broken(leaving), "3g.40gb@4 on gpu-0 is gone");
+  EXPECT_EQ(broken({standing_assigned(small_standing, 5), then[1]}), "1g.10gb@0 on gpu-0 was given to others since");
+  EXPECT_EQ(broken({then[0], standing_assigned(slice_at(0, "1g.10gb", 2), 1), then[1]}), "1g.10gb@2 on gpu-0 is new");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "domain/mig/geometry.h"
 #include "domain/profile/operating_point.h"
 #include "domain/values/frozen.h"
+#include "domain/values/gpu_name.h"
 #include "engine/loop/restore_stage.h"
 
 namespace berth {
@@ -129,7 +130,7 @@ class PinMaker {
   }
 
   [[nodiscard]] Reason reason() const {
-    return {.text = fmt::format("GPU {} has a slice that is pinned to {}", slice_.gpu.index,
+    return {.text = fmt::format("{} has a slice that is pinned to {}", gpu_name(slice_.gpu),
                                 service_label(scenario_, owner_)),
             .numbers = {}};
   }

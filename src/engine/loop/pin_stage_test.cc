@@ -57,7 +57,7 @@ TEST(PinStage, MakesAPinThatIsMissing) {
   world.stands(slice_at(1, "1g.10gb", 0), {{1}});
   EXPECT_EQ(world.changes(), (Changes{CreateSlice{the_pin}, to_owner()}));
   EXPECT_TRUE(world.plan().is_ordered);
-  EXPECT_EQ(world.plan().actions[0].reason.text, "GPU 1 has a slice that is pinned to a");
+  EXPECT_EQ(world.plan().actions[0].reason.text, "gpu-1 has a slice that is pinned to a");
 }
 
 TEST(PinStage, LeavesAPinAloneThatItsOwnerHolds) {

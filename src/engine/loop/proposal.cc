@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "domain/values/frozen.h"
+#include "domain/values/gpu_name.h"
 #include "engine/loop/facts.h"
 
 namespace berth {
@@ -62,7 +63,7 @@ std::vector<std::string> find_differences(const Scenario& scenario, const Snapsh
     auto why = find_broken_fact(scenario, snapshot, fact);
     const GpuScheduling now = snapshot.gpu_state(fact.gpu).scheduling;
     if (!why && now != proposal.schedulings[i]) {
-      why = fmt::format("GPU {} is {} now, and was {}", fact.gpu.index, word_of(now), word_of(proposal.schedulings[i]));
+      why = fmt::format("{} is {} now, and was {}", gpu_name(fact.gpu), word_of(now), word_of(proposal.schedulings[i]));
     }
     if (why) differences.push_back(std::move(*why));
   }

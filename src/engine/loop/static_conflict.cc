@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "domain/profile/operating_point.h"
+#include "domain/values/gpu_name.h"
 
 namespace berth {
 namespace {
@@ -88,7 +89,7 @@ std::optional<StaticConflict> pins_to_retrain_on(const Scenario& scenario) {
       const std::string label = service_label(scenario, {index});
       return conflict_of_pin(
           {index}, pin, fmt::format("at most one pinned slice on which {} can only retrain ({}.pins)", label, label),
-          fmt::format("{} on GPU {} and {}", pin_shown(scenario, *first), first->slice.gpu.index,
+          fmt::format("{} on {} and {}", pin_shown(scenario, *first), gpu_name(first->slice.gpu),
                       pin_shown(scenario, pin)));
     }
   }
@@ -150,7 +151,7 @@ std::optional<StaticConflict> clash_of_neighbours(const Scenario& scenario) {
 }  // namespace
 
 std::string StaticConflict::text() const {
-  return fmt::format("GPU {}: wanted {}, found {}", gpu.index, wanted, found);
+  return fmt::format("{}: wanted {}, found {}", gpu_name(gpu), wanted, found);
 }
 
 std::vector<ConstraintId> constraints_of(const Scenario& scenario) {

@@ -74,7 +74,7 @@ TEST(StaticConflict, NamesTheSmallest) {
       {"one wants the GPU alone",
        [](Scenario& s) { s.services[1].isolation = Isolation::kGpu; },
        {"a.pins", "b.pins", "b.isolation"},
-       "GPU 0: wanted b alone (b.isolation), found pins of a (1g.10gb@0) and b (2g.20gb@2)"},
+       "gpu-0: wanted b alone (b.isolation), found pins of a (1g.10gb@0) and b (2g.20gb@2)"},
       {"alone, and pinned elsewhere",
        [](Scenario& s) {
          s.services[0].isolation = Isolation::kGpu;
@@ -88,12 +88,12 @@ TEST(StaticConflict, NamesTheSmallest) {
          s.services[1].trust_domain = "y";
        },
        {"a.pins", "a.trust_domain", "b.pins"},
-       "GPU 0: wanted only services of trust domain x (a.trust_domain), found pins of a (1g.10gb@0) and b "
+       "gpu-0: wanted only services of trust domain x (a.trust_domain), found pins of a (1g.10gb@0) and b "
        "(2g.20gb@2)"},
       {"a domain and none",
        [](Scenario& s) { s.services[1].trust_domain = "y"; },
        {"a.pins", "b.pins", "b.trust_domain"},
-       "GPU 0: wanted only services of trust domain y (b.trust_domain), found pins of a (1g.10gb@0) and b "
+       "gpu-0: wanted only services of trust domain y (b.trust_domain), found pins of a (1g.10gb@0) and b "
        "(2g.20gb@2)"},
       {"one domain", [](Scenario& s) { s.services[0].trust_domain = s.services[1].trust_domain = "x"; }, {}, ""},
       {"a GPU that the fleet does not have comes first, as the others look at it",
@@ -103,14 +103,14 @@ TEST(StaticConflict, NamesTheSmallest) {
          s.services[1].pins = {{slice_at(0, "2g.20gb", 2)}, {slice_at(1, "1g.10gb", 0)}};
        },
        {"b.pins"},
-       "GPU 1: wanted a GPU with a slice for b alone (b.pins), found a fleet of 1"},
+       "gpu-1: wanted a GPU with a slice for b alone (b.pins), found a fleet of 1"},
       {"useless comes first, as it is smaller",
        [](Scenario& s) {
          s.services[0].isolation = Isolation::kGpu;
          s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});
        },
        {"b.pins"},
-       "GPU 1: wanted a slice that b can serve or retrain on (b.pins), found 4g.40gb@0"},
+       "gpu-1: wanted a slice that b can serve or retrain on (b.pins), found 4g.40gb@0"},
       {"retrains there",
        [](Scenario& s) {
          s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});
@@ -127,7 +127,7 @@ TEST(StaticConflict, NamesTheSmallest) {
          s.services[1].retraining.emplace().time_on = {{3, Micros::seconds(4)}, {4, Micros::seconds(3)}};
        },
        {"b.pins"},
-       "GPU 1: wanted at most one pinned slice on which b can only retrain (b.pins), found 4g.40gb@0 on GPU 1 and "
+       "gpu-1: wanted at most one pinned slice on which b can only retrain (b.pins), found 4g.40gb@0 on gpu-1 and "
        "3g.40gb@4"},
       {"a variant serves there",
        [](Scenario& s) {
@@ -143,7 +143,7 @@ TEST(StaticConflict, NamesTheSmallest) {
          s.services[0].target_ms = Decimal(999, 100);  // a 1g takes 10 ms
        },
        {"a.pins"},
-       "GPU 0: wanted a slice that a can serve or retrain on (a.pins), found 1g.10gb@0"},
+       "gpu-0: wanted a slice that a can serve or retrain on (a.pins), found 1g.10gb@0"},
   };
   for (const Case& each : cases) {
     Scenario scenario = two_gpus();

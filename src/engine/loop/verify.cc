@@ -9,6 +9,7 @@
 
 #include "domain/mig/geometry.h"
 #include "domain/values/frozen.h"
+#include "domain/values/gpu_name.h"
 #include "engine/loop/facts.h"
 #include "engine/loop/fleet_after.h"
 
@@ -16,8 +17,8 @@ namespace berth {
 namespace {
 
 std::string slice_shown(const Scenario& scenario, const Slice& slice) {
-  return fmt::format("{}@{} on GPU {}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start,
-                     slice.gpu.index);
+  return fmt::format("{}@{} on {}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start,
+                     gpu_name(slice.gpu));
 }
 
 bool is_known(const Scenario& scenario, const Slice& slice) {
@@ -38,7 +39,7 @@ std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, co
     state.push_back({.start = slice.start, .profile = slice.profile});
   }
   std::sort(state.begin(), state.end());
-  if (const auto clash = mig::find_clash(model, state)) return fmt::format("GPU {}: {}", gpu.index, *clash);
+  if (const auto clash = mig::find_clash(model, state)) return fmt::format("{}: {}", gpu_name(gpu), *clash);
   return std::nullopt;
 }
 
@@ -74,14 +75,14 @@ std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& pla
   const GpuId gpu = slice_of(action.what).gpu;
   if (snapshot.is_open(gpu)) return std::nullopt;
   const GpuState state = snapshot.gpu_state(gpu);
-  if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", gpu.index);
-  if (state.scheduling == GpuScheduling::kAbsent) return fmt::format("GPU {} is not rented", gpu.index);
-  if (state.scheduling == GpuScheduling::kOrdered) return fmt::format("GPU {} is ordered and not there yet", gpu.index);
+  if (state.health == GpuHealth::kLost) return fmt::format("{} is lost", gpu_name(gpu));
+  if (state.scheduling == GpuScheduling::kAbsent) return fmt::format("{} is not rented", gpu_name(gpu));
+  if (state.scheduling == GpuScheduling::kOrdered) return fmt::format("{} is ordered and not there yet", gpu_name(gpu));
   const bool is_clearing = plan.is_ordered && only_takes(snapshot, action);
   if (state.scheduling == GpuScheduling::kCordoned && is_clearing) return std::nullopt;
-  if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("GPU {} is cordoned", gpu.index);
+  if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("{} is cordoned", gpu_name(gpu));
   if (std::holds_alternative<DestroySlice>(action.what)) return std::nullopt;
-  return fmt::format("GPU {} is draining", gpu.index);
+  return fmt::format("{} is draining", gpu_name(gpu));
 }
 
 /// Why the plan may not order or release its GPUs.
@@ -90,14 +91,14 @@ std::optional<std::string> find_wrong_order(const Scenario& scenario, const Snap
   if (!scenario.provision_seconds) return std::string("the fleet is constant: no GPU can be ordered or released");
   std::set<GpuId> seen;
   for (const GpuOrder& order : plan.gpu_orders) {
-    if (order.gpu.index >= scenario.gpu_count()) return fmt::format("GPU {} does not exist", order.gpu.index);
-    if (!seen.insert(order.gpu).second) return fmt::format("GPU {} is ordered or released twice", order.gpu.index);
+    if (order.gpu.index >= scenario.gpu_count()) return fmt::format("{} does not exist", gpu_name(order.gpu));
+    if (!seen.insert(order.gpu).second) return fmt::format("{} is ordered or released twice", gpu_name(order.gpu));
     const GpuScheduling scheduling = snapshot.gpu_state(order.gpu).scheduling;
     if (!order.is_release && scheduling != GpuScheduling::kAbsent) {
-      return fmt::format("GPU {} is rented already", order.gpu.index);
+      return fmt::format("{} is rented already", gpu_name(order.gpu));
     }
     if (order.is_release && scheduling != GpuScheduling::kOpen && scheduling != GpuScheduling::kOrdered) {
-      return fmt::format("GPU {} is not open and cannot be released", order.gpu.index);
+      return fmt::format("{} is not open and cannot be released", gpu_name(order.gpu));
     }
   }
   // A plan that releases a GPU may empty it, but not change it otherwise.
@@ -106,7 +107,7 @@ std::optional<std::string> find_wrong_order(const Scenario& scenario, const Snap
   };
   const auto action = std::ranges::find_if(plan.actions, changes);
   if (action == plan.actions.end()) return std::nullopt;
-  return fmt::format("GPU {} is ordered or released, and changed by the same plan", slice_of(action->what).gpu.index);
+  return fmt::format("{} is ordered or released, and changed by the same plan", gpu_name(slice_of(action->what).gpu));
 }
 
 /// Whether the slice at that place is foreign.
@@ -121,7 +122,7 @@ std::optional<std::string> check_action(const Scenario& scenario, const Snapshot
   const bool creates = std::holds_alternative<CreateSlice>(action.what);
   if (auto closed = find_closed(snapshot, plan, action)) return closed;
   if (creates && !is_known(scenario, slice)) {
-    return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
+    return fmt::format("{} or its profile does not exist", gpu_name(slice.gpu));
   }
   if (creates && slice.profile.is_full() && !scenario.model_of(slice.gpu).has_full) {
     return slice_shown(scenario, slice) + " cannot be used: MIG partitions the GPU";

@@ -47,14 +47,14 @@ TEST(Verify, ObjectsToWhatCannotBe) {
       {"nothing", {}, nullptr},
       {"free room", {create(slice_at(0, "1g.10gb", 1)), give(held(slice_at(0, "1g.10gb", 1), {{1}}))}, nullptr},
       {"next to one that goes", {create(leaving)}, nullptr},
-      {"overlap", {create(slice_at(0, "2g.20gb", 0))}, "GPU 0: "},
+      {"overlap", {create(slice_at(0, "2g.20gb", 0))}, "gpu-0: "},
       {"overlap after a destruction", {destroy(one), create(slice_at(0, "2g.20gb", 0))}, nullptr},
-      {"an illegal start", {create(slice_at(1, "2g.20gb", 1))}, "GPU 1: "},
-      {"exists already", {create(one)}, "1g.10gb@0 on GPU 0 exists already"},
-      {"created twice", {create(full), create(full)}, "full@0 on GPU 1 exists already"},
+      {"an illegal start", {create(slice_at(1, "2g.20gb", 1))}, "gpu-1: "},
+      {"exists already", {create(one)}, "1g.10gb@0 on gpu-0 exists already"},
+      {"created twice", {create(full), create(full)}, "full@0 on gpu-1 exists already"},
       {"destroyed and created again", {destroy(one), create(one), give(held(one, {{0}}))}, nullptr},
-      {"no such GPU", {create(no_gpu)}, "GPU 2 or its profile does not exist"},
-      {"no such profile", {create(no_profile)}, "GPU 0 or its profile does not exist"},
+      {"no such GPU", {create(no_gpu)}, "gpu-2 or its profile does not exist"},
+      {"no such profile", {create(no_profile)}, "gpu-0 or its profile does not exist"},
       {"destroys what does not exist", {destroy(full)}, "a slice to destroy does not exist"},
       {"destroys what goes", {destroy(leaving)}, "a slice to destroy does not exist"},
       {"destroys twice", {destroy(one), destroy(one)}, "a slice to destroy does not exist"},
@@ -70,15 +70,15 @@ TEST(Verify, ObjectsToWhatCannotBe) {
       {"full alone", {create(full)}, nullptr},
       {"full not alone",
        {create(full), create(slice_at(1, "1g.10gb", 0))},
-       "full@0 on GPU 1 must be the only slice of its GPU, at start 0"},
+       "full@0 on gpu-1 must be the only slice of its GPU, at start 0"},
       {"full next to what stands",
        {create(slice_at(0, "full", 0))},
-       "full@0 on GPU 0 must be the only slice of its GPU, at start 0"},
+       "full@0 on gpu-0 must be the only slice of its GPU, at start 0"},
       {"full elsewhere than at 0",
        {create(slice_at(1, "full", 4))},
-       "full@4 on GPU 1 must be the only slice of its GPU, at start 0"},
+       "full@4 on gpu-1 must be the only slice of its GPU, at start 0"},
       {"full after the rest", {destroy(one), destroy(three), create(slice_at(0, "full", 0))}, nullptr},
-      {"two +me", {create(slice_at(1, "1g.10gb+me", 0)), create(slice_at(1, "1g.10gb+me", 1))}, "GPU 1: "},
+      {"two +me", {create(slice_at(1, "1g.10gb+me", 0)), create(slice_at(1, "1g.10gb+me", 1))}, "gpu-1: "},
   };
   const Scenario scenario = two_gpus();
   for (const Case& each : cases) {
@@ -101,7 +101,7 @@ TEST(Verify, AWholeGpuIsNotUsedWhereMigPartitionsIt) {
   Plan plan;
   plan.actions = {create(slice_at(1, "full", 0))};
   EXPECT_EQ(find_objection(scenario, standing_snapshot(), plan, Instant::at_second(10)),
-            "full@0 on GPU 1 cannot be used: MIG partitions the GPU");
+            "full@0 on gpu-1 cannot be used: MIG partitions the GPU");
 }
 
 TEST(Verify, ObjectsToFactsThatDoNotHold) {
@@ -112,7 +112,7 @@ TEST(Verify, ObjectsToFactsThatDoNotHold) {
       find_objection(two_gpus(), standing_snapshot(), plan, Instant()).has_value());  // an empty plan does nothing
   plan.actions = {destroy(slice)};
   EXPECT_EQ(find_objection(two_gpus(), standing_snapshot(), plan, Instant()),
-            "1g.10gb@0 on GPU 0 was given to others since");
+            "1g.10gb@0 on gpu-0 was given to others since");
 }
 
 TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {
@@ -124,8 +124,8 @@ TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {
     plan.actions = std::move(actions);
     return find_objection(two_gpus(), snapshot, plan, snapshot.now).value_or("");
   };
-  EXPECT_EQ(objection({destroy(others)}), "1g.10gb@0 on GPU 0 was made by others");
-  EXPECT_EQ(objection({give(held(others, {{0}}))}), "1g.10gb@0 on GPU 0 was made by others");
+  EXPECT_EQ(objection({destroy(others)}), "1g.10gb@0 on gpu-0 was made by others");
+  EXPECT_EQ(objection({give(held(others, {{0}}))}), "1g.10gb@0 on gpu-0 was made by others");
   EXPECT_NE(objection({create(others)}), "");
   EXPECT_NE(objection({create(slice_at(0, "2g.20gb", 0))}), "");
   EXPECT_EQ(objection({create(slice_at(0, "1g.10gb", 1))}), "");
@@ -141,13 +141,13 @@ TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
   };
   GpuState& gpu = snapshot.gpus.emplace_back();
   gpu.health = GpuHealth::kLost;
-  EXPECT_EQ(objection(destroy(slice)), "GPU 0 is lost");
+  EXPECT_EQ(objection(destroy(slice)), "gpu-0 is lost");
   gpu.health = GpuHealth::kOk;
   gpu.scheduling = GpuScheduling::kCordoned;
-  EXPECT_EQ(objection(destroy(slice)), "GPU 0 is cordoned");
+  EXPECT_EQ(objection(destroy(slice)), "gpu-0 is cordoned");
   gpu.scheduling = GpuScheduling::kDraining;
   EXPECT_EQ(objection(destroy(slice)), "");
-  EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 2))), "GPU 0 is draining");
+  EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 2))), "gpu-0 is draining");
   EXPECT_EQ(objection(create(slice_at(1, "1g.10gb", 2))), "");
 }
 
@@ -165,23 +165,23 @@ TEST(Verify, ObjectsToOrdersOfGpusThatCannotBe) {
   const GpuOrder order{.gpu = {1}};
   const GpuOrder release{.gpu = {1}, .is_release = true};
   EXPECT_EQ(objection({release}), "");
-  EXPECT_EQ(objection({order}), "GPU 1 is rented already");
-  EXPECT_EQ(objection({release, release}), "GPU 1 is ordered or released twice");
-  EXPECT_EQ(objection({{.gpu = {2}}}), "GPU 2 does not exist");
+  EXPECT_EQ(objection({order}), "gpu-1 is rented already");
+  EXPECT_EQ(objection({release, release}), "gpu-1 is ordered or released twice");
+  EXPECT_EQ(objection({{.gpu = {2}}}), "gpu-2 does not exist");
   EXPECT_EQ(objection({{.gpu = {0}, .is_release = true}}, {destroy(slice_at(0, "1g.10gb", 0))}), "");
   EXPECT_EQ(objection({release}, {create(slice_at(1, "1g.10gb", 0))}),
-            "GPU 1 is ordered or released, and changed by the same plan");
+            "gpu-1 is ordered or released, and changed by the same plan");
   for (const GpuScheduling scheduling : {GpuScheduling::kAbsent, GpuScheduling::kOrdered}) {
     snapshot.gpus[1].scheduling = scheduling;
     const bool is_absent = scheduling == GpuScheduling::kAbsent;
-    EXPECT_EQ(objection({order}), is_absent ? "" : "GPU 1 is rented already");
-    EXPECT_EQ(objection({release}), is_absent ? "GPU 1 is not open and cannot be released" : "");
+    EXPECT_EQ(objection({order}), is_absent ? "" : "gpu-1 is rented already");
+    EXPECT_EQ(objection({release}), is_absent ? "gpu-1 is not open and cannot be released" : "");
     EXPECT_EQ(objection({}, {create(slice_at(1, "1g.10gb", 0))}),
-              is_absent ? "GPU 1 is not rented" : "GPU 1 is ordered and not there yet");
+              is_absent ? "gpu-1 is not rented" : "gpu-1 is ordered and not there yet");
   }
   snapshot.gpus[1].scheduling = GpuScheduling::kDraining;
-  EXPECT_EQ(objection({order}), "GPU 1 is rented already");
-  EXPECT_EQ(objection({release}), "GPU 1 is not open and cannot be released");
+  EXPECT_EQ(objection({order}), "gpu-1 is rented already");
+  EXPECT_EQ(objection({release}), "gpu-1 is not open and cannot be released");
   snapshot.gpus[1].scheduling = GpuScheduling::kAbsent;
   scenario.provision_seconds.reset();
   EXPECT_EQ(objection({order}), "the fleet is constant: no GPU can be ordered or released");
@@ -200,10 +200,10 @@ TEST(Verify, AnOrderedPlanOnlyTakesOnACordonedGpu) {
   };
   EXPECT_EQ(objection(destroy(one)), "");
   EXPECT_EQ(objection(give(held(one, {{1}}))), "");
-  EXPECT_EQ(objection(give(held(one, {{0}, {1}}))), "GPU 0 is cordoned");
-  EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 1))), "GPU 0 is cordoned");
+  EXPECT_EQ(objection(give(held(one, {{0}, {1}}))), "gpu-0 is cordoned");
+  EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 1))), "gpu-0 is cordoned");
   snapshot.slices.change(0).holding = held(one, {{0}});
-  EXPECT_EQ(objection(give(held(one, {{1}}))), "GPU 0 is cordoned") << "a pin, say, decided before the cordon";
+  EXPECT_EQ(objection(give(held(one, {{1}}))), "gpu-0 is cordoned") << "a pin, say, decided before the cordon";
 }
 
 TEST(Verify, ObjectsToChangesInAFrozenWindow) {

@@ -10,6 +10,7 @@
 
 #include "domain/mig/board.h"
 #include "domain/mig/catalogue.h"
+#include "domain/values/gpu_name.h"
 
 namespace berth::device {
 namespace {
@@ -220,7 +221,7 @@ Result<void> translate(const std::vector<LocalGpu>& gpus, const Scenario& scenar
     return {};
   }
   return invalid(
-      fmt::format("{}: GPU {}: wanted a profile of {}, found {}, which {}", where, slice.gpu.index, gpu.name,
+      fmt::format("{}: {}: wanted a profile of {}, found {}, which {}", where, gpu_name(slice.gpu), gpu.name,
                   profile_name(written, slice.profile),
                   slice.profile.is_full() ? "is not used where MIG partitions a GPU" : "the device does not have"));
 }
@@ -247,8 +248,8 @@ Result<void> check_fleet(const Scenario& scenario, const std::vector<LocalGpu>& 
     const std::string& wanted = gpus[gpu].model.name;
     const std::string& found = scenario.model_of({gpu}).name;
     if (wanted == found) continue;
-    return invalid(fmt::format("fleet: GPU {}: wanted {}, which this machine has there ({}), found {}", gpu, wanted,
-                               gpus[gpu].uuid, found));
+    return invalid(fmt::format("fleet: {}: wanted {}, which this machine has there ({}), found {}", gpu_name({gpu}),
+                               wanted, gpus[gpu].uuid, found));
   }
   if (scenario.gpu_count() != gpus.size()) {
     return invalid(

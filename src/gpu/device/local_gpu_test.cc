@@ -143,7 +143,7 @@ TEST(LocalFleet, OneThatIsWrittenMustBeIt) {
   EXPECT_EQ(scenario.fleet[0].model.memory_mib, 1000);
   EXPECT_EQ(scenario.fleet[0].usd_per_gpu_hour, Decimal(2));
   EXPECT_EQ(put_fleet(scenario, gpus_of({"A30-24GB", "L4-24GB"})).error().message,
-            "fleet: GPU 1: wanted L4-24GB, which this machine has there (GPU-1), found T4-16GB");
+            "fleet: gpu-1: wanted L4-24GB, which this machine has there (GPU-1), found T4-16GB");
   EXPECT_EQ(put_fleet(scenario, gpus_of({"A30-24GB"})).error().message,
             "fleet: wanted the 1 GPUs of this machine, found 2");
 }
@@ -159,7 +159,7 @@ TEST(LocalFleet, ALayoutKeepsItsProfiles) {
   Scenario other = scenario_with({{"A30-24GB", 1}});
   other.layout = {{.slice = {.gpu = {0}, .start = 2, .profile = {2}}, .services = {}}};
   EXPECT_EQ(put_fleet(other, {local_gpu_of(facts)}).error().message,
-            "layout: GPU 0: wanted a profile of NVIDIA Test, found 2g.12gb, which the device does not have");
+            "layout: gpu-0: wanted a profile of NVIDIA Test, found 2g.12gb, which the device does not have");
 }
 
 TEST(LocalFleet, PinsKeepTheirProfiles) {
@@ -178,7 +178,7 @@ TEST(LocalFleet, PinsKeepTheirProfiles) {
   EXPECT_EQ(scenario.services[0].pins.front().slice.profile, ProfileId{1});
   Scenario other = with_pin({0});
   EXPECT_EQ(put_fleet(other, {local_gpu_of(facts)}).error().message,
-            "a.pins: GPU 0: wanted a profile of NVIDIA Test, found 1g.6gb, which the device does not have");
+            "a.pins: gpu-0: wanted a profile of NVIDIA Test, found 1g.6gb, which the device does not have");
 }
 
 TEST(LocalFleet, AWholeGpuIsForThoseWithoutMig) {
@@ -191,7 +191,7 @@ TEST(LocalFleet, AWholeGpuIsForThoseWithoutMig) {
   Scenario scenario = scenario_with({{"A30-24GB", 1}});
   scenario.layout = {whole};
   EXPECT_EQ(put_fleet(scenario, gpus_of({"A30-24GB"})).error().message,
-            "layout: GPU 0: wanted a profile of NVIDIA Test, found full, which is not used where MIG partitions a GPU");
+            "layout: gpu-0: wanted a profile of NVIDIA Test, found full, which is not used where MIG partitions a GPU");
 }
 
 TEST(Standing, IsTheInstancesByTheirPlaces) {

@@ -101,7 +101,7 @@ class UsageCover {
     const std::int32_t end = row.units > 0 && row.units <= kUnitsMax ? row.key.start + row.units : 0;
     if (row.key.start < 0 || row.key.start > kUnitsMax || end <= row.key.start || row.to_us <= row.key.from_us) {
       return damaged(
-          fmt::format("usage of GPU {} from {} us on: wanted units and a time, found none", gpu_, row.key.from_us));
+          fmt::format("usage of gpu-{} from {} us on: wanted units and a time, found none", gpu_, row.key.from_us));
     }
     if (units_.size() < static_cast<std::size_t>(end)) units_.resize(static_cast<std::size_t>(end));
     for (std::int32_t unit = row.key.start; unit < end; ++unit) {
@@ -115,7 +115,7 @@ class UsageCover {
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
       const Unit& times = units_[unit];
       if (times.sum == static_cast<std::uint64_t>(times.last) - static_cast<std::uint64_t>(times.first)) continue;
-      return damaged(fmt::format("usage of GPU {}, unit {}: a row is missing, or two overlap", gpu_, unit));
+      return damaged(fmt::format("usage of gpu-{}, unit {}: a row is missing, or two overlap", gpu_, unit));
     }
     return {};
   }

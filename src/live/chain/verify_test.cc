@@ -128,7 +128,7 @@ TEST(Verify, AGapIsFoundWhileUsageIsAppended) {
     InterruptedReader reader(store, meanwhile);
     const auto counts = verify_journal(reader);
     ASSERT_FALSE(counts.has_value());
-    EXPECT_EQ(counts.error().message, "usage of GPU 7, unit 2: a row is missing, or two overlap");
+    EXPECT_EQ(counts.error().message, "usage of gpu-7, unit 2: a row is missing, or two overlap");
   }
 }
 

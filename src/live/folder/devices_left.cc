@@ -20,7 +20,7 @@ Result<sim::WorldLeft> world_of(const DevicesMemory& memory, const Scenario& sce
   };
   for (const auto& [gpu, body] : memory.gpus) {
     auto device = journal::read_device(body);
-    if (!device || gpu >= left.devices.size()) return wrong(fmt::format("the row of GPU {}", gpu));
+    if (!device || gpu >= left.devices.size()) return wrong(fmt::format("the row of gpu-{}", gpu));
     left.devices[gpu] = std::move(*device);
   }
   if (memory.world.empty()) return left;

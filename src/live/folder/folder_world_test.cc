@@ -90,7 +90,7 @@ TEST_F(FolderWorldTest, AScenarioMustHaveTheGpusOfTheMachine) {
   EXPECT_EQ(start(with_scenario(world("local")))->scenario.gpu_count(), 2U);
   machine_[1] = listed_gpu("GPU-1", "A30-24GB");
   EXPECT_EQ(refusal_of(with_scenario(world("local"))),
-            "fleet: GPU 1: wanted A30-24GB, which this machine has there (GPU-1), found A100-80GB");
+            "fleet: gpu-1: wanted A30-24GB, which this machine has there (GPU-1), found A100-80GB");
   machine_.pop_back();
   EXPECT_EQ(refusal_of(with_scenario(world("local"))), "fleet: wanted the 1 GPUs of this machine, found 2");
   EXPECT_EQ(refusal_of(with_scenario(world("auto"))), "fleet: wanted the 1 GPUs of this machine, found 2");

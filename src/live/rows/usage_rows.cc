@@ -75,7 +75,7 @@ UsageRow row_of(const live::UsageInterval& interval, const Scenario& fleet) {
 
 Result<live::UsageInterval> interval_of(const UsageRow& row, const Scenario& fleet) {
   const auto wrong = [&] {
-    return fail(ErrorCode::kUnavailable, fmt::format("usage {} of GPU {}: not what this version writes for this fleet",
+    return fail(ErrorCode::kUnavailable, fmt::format("usage {} of gpu-{}: not what this version writes for this fleet",
                                                      row.sequence, row.key.gpu));
   };
   if (row.key.gpu >= fleet.gpu_count() || row.key.from_us >= row.to_us) return wrong();

@@ -58,7 +58,7 @@ TEST(UsageRows, OtherRowsAreErrors) {
     change(changed);
     const auto read = interval_of(changed, fleet);
     return !read &&
-           read.error() == Error{ErrorCode::kUnavailable, "usage 49 of GPU " + std::to_string(changed.key.gpu) +
+           read.error() == Error{ErrorCode::kUnavailable, "usage 49 of gpu-" + std::to_string(changed.key.gpu) +
                                                               ": not what this version writes for this fleet"};
   };
   const auto replaced = [&](const std::string& from, const std::string& to) {

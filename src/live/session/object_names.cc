@@ -23,8 +23,6 @@ std::optional<std::uint64_t> number_behind(std::string_view prefix, std::string_
 
 }  // namespace
 
-std::string gpu_name(GpuId gpu) { return fmt::format("gpu-{}", gpu.index); }
-
 std::string place_name(const Scenario& scenario, const Slice& slice) {
   return fmt::format("{}-{}-{}", gpu_name(slice.gpu), profile_name(scenario.model_of(slice.gpu), slice.profile),
                      slice.start);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "domain/values/gpu_name.h"
 #include "domain/values/node.h"
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
@@ -13,7 +14,7 @@
 
 namespace berth::live {
 
-[[nodiscard]] std::string gpu_name(GpuId gpu);
+using berth::gpu_name;
 /// "gpu-3-1g.10gb-2", a place.
 [[nodiscard]] std::string place_name(const Scenario& scenario, const Slice& slice);
 /// "gpu-3-1g.10gb-2-7", a slice. `generation` 0: foreign, "gpu-3-1g.10gb-2-foreign".

@@ -162,7 +162,7 @@ TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {
 TEST(PlanLog, APlanOfWhichNothingIsLeftIsSuperseded) {
   PlanLog log;
   StepAnswer answer;
-  answer.dropped = {{.gpu = {0}, .why = "GPU 0 is lost"}};
+  answer.dropped = {{.gpu = {0}, .why = "gpu-0 is lost"}};
   add_plan(log, plan_of(1, {create(one_g)}), answer, at_second(1));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kSuperseded);
   EXPECT_FALSE(log.find(1)->message.empty());
@@ -212,10 +212,10 @@ TEST(PlanLog, AProposalThatEndsOtherwiseDropsWhatWasPlanned) {
   EXPECT_EQ(phases(*log.find(2)), (std::vector{kDropped, kDropped}));
 
   PlanLog other = waiting();
-  other.end_proposal(ending(ProposalEnd::kSuperseded, {"GPU 0: a", "GPU 1: b"}), at_second(9));
+  other.end_proposal(ending(ProposalEnd::kSuperseded, {"gpu-0: a", "gpu-1: b"}), at_second(9));
   EXPECT_EQ(other.find(2)->phase, PlanPhase::kSuperseded);
-  EXPECT_EQ(other.find(2)->message, "GPU 0: a; GPU 1: b");
-  EXPECT_EQ(other.find(2)->difference, (std::vector<std::string>{"GPU 0: a", "GPU 1: b"}));
+  EXPECT_EQ(other.find(2)->message, "gpu-0: a; gpu-1: b");
+  EXPECT_EQ(other.find(2)->difference, (std::vector<std::string>{"gpu-0: a", "gpu-1: b"}));
 }
 
 TEST(PlanLog, AStatusThatWasReadStaysAsItWas) {

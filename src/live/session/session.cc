@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "domain/values/event.h"
@@ -248,6 +249,12 @@ GpuState Session::gpu_state(GpuId gpu) const {
   state.scheduling_reason = order->second.reason;
   state.scheduling_since = now();
   return state;
+}
+
+bool Session::is_drained(GpuId gpu) const {
+  if (!log_->is_drained(gpu, snapshot()) || snapshot().gpu_state(gpu).scheduling != GpuScheduling::kCordoned)
+    return false;
+  return std::ranges::all_of(snapshot().slices_on(gpu), &StandingSlice::is_foreign);
 }
 
 SliceState Session::slice_state(std::size_t index) const {

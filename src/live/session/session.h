@@ -247,6 +247,8 @@ class Session {
   [[nodiscard]] const UsageBook& usage() const;
   /// The engine's state of the GPU, with orders since its last step applied.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const;
+  /// Whether a drain of the GPU has finished, as the engine knows it: it is cordoned and has no slices of ours.
+  [[nodiscard]] bool is_drained(GpuId gpu) const;
   [[nodiscard]] const EventLog& events() const;
   /// The last event that a crash cannot take back: later ones must not be shown to a client that relies on them.
   [[nodiscard]] std::uint64_t last_safe_event() const;

@@ -191,6 +191,7 @@ void SessionLog::on_scheduled(Instant at, const GpuScheduled& scheduled) {
   const EventKind kind =
       scheduled.scheduling == GpuScheduling::kOpen ? EventKind::kGpuUncordoned : EventKind::kGpuCordoned;
   append(at, kind, gpu_object(scheduled.gpu), scheduled.reason);
+  if (scheduled.scheduling == GpuScheduling::kOpen) drained_.erase(scheduled.gpu);
   if (scheduled.scheduling == GpuScheduling::kDraining) {
     draining_.insert(scheduled.gpu);
   } else {
@@ -258,9 +259,20 @@ std::optional<std::uint64_t> SessionLog::on_step(const StepAnswer& answer, const
 void SessionLog::append_drained(const Snapshot& snapshot) {
   std::erase_if(draining_, [&](GpuId gpu) {
     if (snapshot.is_draining(gpu)) return false;
+    drained_.insert(gpu);
     append(snapshot.now, EventKind::kGpuDrained, gpu_object(gpu), snapshot.gpu_state(gpu).scheduling_reason);
     return true;
   });
+}
+
+void SessionLog::recall_drained() {
+  const std::uint64_t oldest = events_.oldest_sequence();
+  for (const LoggedEvent& event : events_.after(oldest - 1, events_.last_sequence() + 1 - oldest)) {
+    const auto gpu = event.object.kind == ObjectKind::kGpu ? find_gpu(scenario_, event.object.name) : std::nullopt;
+    if (!gpu) continue;
+    if (event.kind == EventKind::kGpuDrained) drained_.insert(*gpu);
+    if (event.kind == EventKind::kGpuUncordoned) drained_.erase(*gpu);
+  }
 }
 
 void SessionLog::on_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer,

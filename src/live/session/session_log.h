@@ -52,6 +52,10 @@ class SessionLog {
   [[nodiscard]] ServiceWatch& watch() { return watch_; }
   [[nodiscard]] const ServiceWatch& watch() const { return watch_; }
   [[nodiscard]] const LostSlices& lost_slices() const { return lost_slices_; }
+  /// Whether a drain of the GPU has finished, and it was not opened since.
+  [[nodiscard]] bool is_drained(GpuId gpu, const Snapshot& snapshot) const {
+    return drained_.contains(gpu) || (draining_.contains(gpu) && !snapshot.is_draining(gpu));
+  }
   [[nodiscard]] UsageBook& usage() { return usage_; }
   [[nodiscard]] const UsageBook& usage() const { return usage_; }
   [[nodiscard]] PromiseBook& promises() { return promises_; }
@@ -70,6 +74,12 @@ class SessionLog {
   static void archive_draining(Archive& archive, Self& self) {
     archive(self.draining_);
   }
+  template <class Archive, class Self>
+  static void archive_drained(Archive& archive, Self& self) {
+    archive(self.drained_);
+  }
+  /// Finds the drained GPUs in the events that are kept: for saved sessions that do not have them.
+  void recall_drained();
 
  private:
   void on_lost_slice(const world::SliceRecord& record, const Snapshot& snapshot);
@@ -97,6 +107,7 @@ class SessionLog {
   std::string approval_reason_;              ///< of the last approval
   std::vector<ActionFailed> failed_;         ///< since the last step
   std::set<GpuId> draining_;                 ///< as far as the engine knows
+  std::set<GpuId> drained_;                  ///< since they were last open
 };
 
 }  // namespace berth::live

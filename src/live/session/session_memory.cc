@@ -15,10 +15,11 @@ namespace berth::live {
 namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
-/// samples of changes.
-constexpr int kMemoryFormat = 4;
+/// samples of changes, format 4 no drained GPUs.
+constexpr int kMemoryFormat = 5;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kFormatOfSamples = 4;
+constexpr int kFormatOfDrained = 5;
 
 }  // namespace
 
@@ -42,6 +43,7 @@ std::string Session::save() {
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
   archive(loop_->memory(), promises(), changes_->samples());
+  SessionLog::archive_drained(archive, *log_);
   return archive.take();
 }
 
@@ -57,8 +59,10 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     archive(loop);
     if (format > kMemoryFormatMin) archive(log_->promises());
     if (format >= kFormatOfSamples) archive(changes_->samples());
+    if (format >= kFormatOfDrained) SessionLog::archive_drained(archive, *log_);
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
+  if (format < kFormatOfDrained) log_->recall_drained();
   auto unread = loop_->restore(loop, *scenario_);
   if (!unread) return unread;
   scenario_->no_changes = loop_->engine().scenario().no_changes;

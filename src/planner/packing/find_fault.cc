@@ -9,6 +9,7 @@
 
 #include "base/core/text.h"
 #include "domain/mig/geometry.h"
+#include "domain/values/gpu_name.h"
 #include "domain/values/scenario.h"
 
 namespace berth::packing {
@@ -33,21 +34,21 @@ std::string text_of_demand(const Demand& demand) {
   return "model " + in_quotes(demand.model) + " of tenant " + in_quotes(demand.tenant);
 }
 
-/// "GPU 3 (A100-80GB), 2g.20gb@4, model "bert"".
+/// "gpu-3 (A100-80GB), 2g.20gb@4, model "bert"".
 std::string text_of_slice(const CheckedPlan& plan, const PackedSlice& packed) {
   const std::uint32_t gpu = packed.slice.gpu.index;
   const GpuModel& model = plan.model_of(gpu);
-  return fmt::format("GPU {} ({}), {}@{}, {}", gpu, model.name, profile_name(model, packed.slice.profile),
+  return fmt::format("{} ({}), {}@{}, {}", gpu_name({gpu}), model.name, profile_name(model, packed.slice.profile),
                      packed.slice.start, text_of_demand(plan.demand_of(packed)));
 }
 
 FaultText find_offer_fault(const CheckedPlan& plan) {
   const std::vector<GpuOffer>& offers = plan.problem.offers;
   std::vector<std::int64_t> counts(offers.size());
-  for (std::size_t gpu = 0; gpu < plan.gpu_count(); ++gpu) {
+  for (std::uint32_t gpu = 0; gpu < plan.gpu_count(); ++gpu) {
     const std::uint32_t offer = plan.packing.gpu_offers[gpu];
     if (offer >= offers.size()) {
-      return fmt::format("GPU {}: wanted an offer below {}, found {}", gpu, offers.size(), offer);
+      return fmt::format("{}: wanted an offer below {}, found {}", gpu_name({gpu}), offers.size(), offer);
     }
     ++counts[offer];
   }
@@ -63,7 +64,7 @@ FaultText find_offer_fault(const CheckedPlan& plan) {
 FaultText find_index_fault(const CheckedPlan& plan) {
   const PackedSlice* last = nullptr;
   for (const PackedSlice& packed : plan.packing.slices) {
-    const auto place = fmt::format("GPU {}, start {}", packed.slice.gpu.index, packed.slice.start);
+    const auto place = fmt::format("{}, start {}", gpu_name(packed.slice.gpu), packed.slice.start);
     if (packed.slice.gpu.index >= plan.gpu_count()) {
       return fmt::format("{}: wanted a GPU below {}", place, plan.gpu_count());
     }
@@ -71,8 +72,8 @@ FaultText find_index_fault(const CheckedPlan& plan) {
       return fmt::format("{}: wanted a demand below {}, found {}", place, plan.problem.demands.size(), packed.demand);
     }
     if (last != nullptr && packed.slice < last->slice) {
-      return fmt::format("{}: wanted slices by GPU, then start, found it after GPU {}, start {}", place,
-                         last->slice.gpu.index, last->slice.start);
+      return fmt::format("{}: wanted slices by GPU, then start, found it after {}, start {}", place,
+                         gpu_name(last->slice.gpu), last->slice.start);
     }
     last = &packed;
   }
@@ -91,9 +92,9 @@ FaultText find_state_fault(const CheckedPlan& plan) {
   const std::vector<mig::State> states = states_of(plan);
   for (std::uint32_t gpu = 0; gpu < states.size(); ++gpu) {
     const GpuModel& model = plan.model_of(gpu);
-    if (states[gpu].empty()) return fmt::format("GPU {} ({}): wanted a slice, found none", gpu, model.name);
+    if (states[gpu].empty()) return fmt::format("{} ({}): wanted a slice, found none", gpu_name({gpu}), model.name);
     if (const FaultText clash = mig::find_clash(model, states[gpu])) {
-      return fmt::format("GPU {} ({}): {}", gpu, model.name, *clash);
+      return fmt::format("{} ({}): {}", gpu_name({gpu}), model.name, *clash);
     }
   }
   return std::nullopt;

@@ -81,7 +81,7 @@ TEST(FindFault, ASoundPlanHasNone) {
 
 TEST(FindFault, Gpus) {
   EXPECT_THAT(fault_after([](Packing& plan) { plan.gpu_offers[2] = 2; }),
-              HasSubstr("GPU 2: wanted an offer below 2, found 2"));
+              HasSubstr("gpu-2: wanted an offer below 2, found 2"));
   EXPECT_THAT(fault_after([](PackingProblem& asked, Packing&) { asked.offers[0].count_max = 1; }),
               HasSubstr("A100-80GB: wanted at most 1 GPUs, found 2"));
   EXPECT_THAT(fault_after([](PackingProblem& asked, Packing&) { asked.offers[1].count_max = 0; }),
@@ -90,21 +90,21 @@ TEST(FindFault, Gpus) {
                 asked.offers[0].count_max = std::nullopt;
                 plan.gpu_offers.push_back(0);
               }),
-              HasSubstr("GPU 3 (A100-80GB): wanted a slice, found none"));
+              HasSubstr("gpu-3 (A100-80GB): wanted a slice, found none"));
 }
 
 TEST(FindFault, SlicesOfNoGpuOrDemandOrOutOfOrder) {
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices.back().slice.gpu.index = 3; }),
-              HasSubstr("GPU 3, start 0: wanted a GPU below 3"));
+              HasSubstr("gpu-3, start 0: wanted a GPU below 3"));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[1].demand = 3; }),
-              HasSubstr("GPU 0, start 2: wanted a demand below 3, found 3"));
+              HasSubstr("gpu-0, start 2: wanted a demand below 3, found 3"));
   EXPECT_THAT(fault_after([](Packing& plan) { std::swap(plan.slices[0], plan.slices[1]); }),
-              HasSubstr("GPU 0, start 0: wanted slices by GPU, then start, found it after GPU 0, start 2"));
+              HasSubstr("gpu-0, start 0: wanted slices by GPU, then start, found it after gpu-0, start 2"));
 }
 
 TEST(FindFault, IllegalPartitions) {
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[1].slice.start = 3; }),
-              AllOf(HasSubstr("GPU 0 (A100-80GB)"), HasSubstr("2g.20gb can start at 0, 2, 4")));
+              AllOf(HasSubstr("gpu-0 (A100-80GB)"), HasSubstr("2g.20gb can start at 0, 2, 4")));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[1].slice.start = 0; }), HasSubstr("overlap"));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[1] = plan.slices[0]; }), HasSubstr("overlap"));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[3].slice.profile = {99}; }),
@@ -125,18 +125,18 @@ TEST(FindFault, MediaEnginesAndCountsOfAProfile) {
                 plan.slices[0].slice.profile = with_media;
                 plan.slices[1].slice.profile = with_media;
               }),
-              HasSubstr("GPU 0 (A100-80GB)"));
+              HasSubstr("gpu-0 (A100-80GB)"));
 }
 
 TEST(FindFault, PointsThatWereNotMeasured) {
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[0].batch = 3; }),
-              AllOf(HasSubstr("GPU 0 (A100-80GB), 2g.20gb@0, model \"bert\" of tenant \"red\""),
+              AllOf(HasSubstr("gpu-0 (A100-80GB), 2g.20gb@0, model \"bert\" of tenant \"red\""),
                     HasSubstr("found batch 3 with 1 processes, which no row has")));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[0].processes = 2; }), HasSubstr("which no row has"));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[3].slice.profile = profile_of("A100-80GB", "2g.20gb"); }),
-              HasSubstr("GPU 1 (A100-80GB), 2g.20gb@4, model \"gnn\": wanted a measured point"));
+              HasSubstr("gpu-1 (A100-80GB), 2g.20gb@4, model \"gnn\": wanted a measured point"));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[4].demand = 0; }),
-              HasSubstr("GPU 2 (T4-16GB), full@0, model \"bert\""));
+              HasSubstr("gpu-2 (T4-16GB), full@0, model \"bert\""));
   EXPECT_THAT(fault_after([](PackingProblem& asked, Packing&) { asked.tables.pop_back(); }), "(none)");
   EXPECT_THAT(fault_after([](PackingProblem& asked, Packing&) { asked.tables.erase(asked.tables.begin() + 1); }),
               HasSubstr("model \"gnn\": wanted a measured point"));
@@ -184,7 +184,7 @@ TEST(FindFault, RatesAreMetExactly) {
 TEST(FindFault, NoSliceIsSurplus) {
   EXPECT_THAT(
       fault_after([](PackingProblem& asked, Packing&) { asked.demands[0].requests_per_second = Decimal(200); }),
-      HasSubstr("GPU 0 (A100-80GB), 2g.20gb@0, model \"bert\" of tenant \"red\": wanted no surplus slice, found "
+      HasSubstr("gpu-0 (A100-80GB), 2g.20gb@0, model \"bert\" of tenant \"red\": wanted no surplus slice, found "
                 "200 requests per second without it, of 200 wanted"));
   EXPECT_EQ(fault_after([](PackingProblem& asked, Packing&) {
               asked.demands[0].requests_per_second = *Decimal::parse("200.1");
@@ -193,7 +193,7 @@ TEST(FindFault, NoSliceIsSurplus) {
   EXPECT_THAT(fault_after([](Packing& plan) {
                 plan.slices.insert(plan.slices.begin() + 3, slice(0, 6, profile_of("A100-80GB", "1g.10gb"), 2, 1, 40));
               }),
-              HasSubstr("GPU 0 (A100-80GB), 1g.10gb@6, model \"idle\": wanted no surplus slice"));
+              HasSubstr("gpu-0 (A100-80GB), 1g.10gb@6, model \"idle\": wanted no surplus slice"));
 }
 
 TEST(FindFault, TenantsApart) {
@@ -208,7 +208,7 @@ TEST(FindFault, TenantsApart) {
                 share(asked, plan);
                 asked.rules.keeps_tenants_apart = true;
               }),
-              HasSubstr("GPU 0 (A100-80GB), 3g.40gb@4, model \"gnn\": wanted tenants apart, found tenant \"red\""));
+              HasSubstr("gpu-0 (A100-80GB), 3g.40gb@4, model \"gnn\": wanted tenants apart, found tenant \"red\""));
   EXPECT_EQ(fault_after([](PackingProblem& asked, Packing&) { asked.rules.keeps_tenants_apart = true; }), "(none)");
 }
 

@@ -10,6 +10,7 @@
 #include "base/core/text.h"
 #include "base/json/document.h"
 #include "domain/mig/catalogue.h"
+#include "domain/values/gpu_name.h"
 
 namespace berth::packing {
 namespace {
@@ -136,7 +137,8 @@ class PlanBinder {
     if (!written) return pass_on(written.error());
     const auto [known, is_new] = gpu_offers_.emplace(slice.gpu, *written);
     if (is_new || known->second == *written) return *written;
-    return refuse("gpu_model", fmt::format("{} as elsewhere on GPU {}", offers_[known->second].model.name, slice.gpu),
+    return refuse("gpu_model",
+                  fmt::format("{} as elsewhere on {}", offers_[known->second].model.name, gpu_name({slice.gpu})),
                   slice.gpu_model.value_or(""));
   }
 
@@ -212,8 +214,8 @@ Result<Packing> bind_plan(const PlanFile& plan, const std::string& file, const s
   for (std::uint32_t gpu = 0; gpu < plan.gpu_count; ++gpu) {
     const auto known = binder.gpu_offers().find(gpu);
     if (known == binder.gpu_offers().end() && offers.size() != 1) {
-      return invalid(
-          fmt::format("{}: wanted a slice on each of {} GPUs, found none on GPU {}", file, plan.gpu_count, gpu));
+      return invalid(fmt::format("{}: wanted a slice on each of {} GPUs, found none on {}", file, plan.gpu_count,
+                                 gpu_name({gpu})));
     }
     packing.gpu_offers.push_back(known == binder.gpu_offers().end() ? 0 : known->second);
   }

@@ -82,10 +82,10 @@ TEST(PlanFile, GpuModelsComeFromSlices) {
   const std::string unknown = R"("gpu":1,"gpu_model":"T5","profile":"full","start":0)";
   expect_refused(
       {{plan_json(slice_json(t4) + "," + slice_json(other)),
-        "p.json: slices[1].gpu_model: wanted T4-16GB as elsewhere on GPU 1, found \"A30-24GB\""},
+        "p.json: slices[1].gpu_model: wanted T4-16GB as elsewhere on gpu-1, found \"A30-24GB\""},
        {plan_json(slice_json(unknown)), "p.json: slices[0].gpu_model: wanted one of A30-24GB, T4-16GB, found \"T5\""},
        {plan_json(slice_json(kFirst)), "p.json: slices[0].gpu_model: wanted one of A30-24GB, T4-16GB, found nothing"},
-       {plan_json(slice_json(t4)), "p.json: wanted a slice on each of 2 GPUs, found none on GPU 0"}},
+       {plan_json(slice_json(t4)), "p.json: wanted a slice on each of 2 GPUs, found none on gpu-0"}},
       two_offers());
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/mig/geometry.h"
+#include "domain/values/gpu_name.h"
 #include "planner/transition/transition.h"
 
 namespace berth::transition {
@@ -46,15 +47,15 @@ class Replay {
     const std::vector<std::uint32_t>& after = transition_.target.gpu_offers;
     std::set<std::uint32_t> targets;
     std::int64_t spare = 0;
-    for (std::size_t i = 0; i < transition_.gpus.size(); ++i) {
+    for (std::uint32_t i = 0; i < transition_.gpus.size(); ++i) {
       const TransitionGpu& gpu = transition_.gpus[i];
       if (gpu.offer >= problem_.offers.size()) return "a GPU of an unknown model";
-      if (gpu.standing.has_value() != (i < before.size())) return "GPU " + std::to_string(i) + " is out of order";
+      if (gpu.standing.has_value() != (i < before.size())) return gpu_name({i}) + " is out of order";
       if (gpu.standing && (*gpu.standing != i || before[i] != gpu.offer)) {
-        return "GPU " + std::to_string(i) + " is not the existing one";
+        return gpu_name({i}) + " is not the existing one";
       }
       if (gpu.target && (*gpu.target >= after.size() || after[*gpu.target] != gpu.offer)) {
-        return "GPU " + std::to_string(i) + " is not the one of the new plan";
+        return gpu_name({i}) + " is not the one of the new plan";
       }
       if (gpu.target && !targets.insert(*gpu.target).second) return "a GPU of the new plan occurs twice";
       if (!gpu.standing && !gpu.target) ++spare;
@@ -125,7 +126,7 @@ class Replay {
       state.push_back({slice.start, slice.profile});
       if (problem_.rules.keeps_tenants_apart &&
           demand_of(packed.demand)->tenant != demand_of(step.slice.demand)->tenant) {
-        return "two tenants on GPU " + std::to_string(gpu.index);
+        return "two tenants on " + gpu_name(gpu);
       }
     }
     if (auto clash = mig::find_clash(model_at(gpu), state)) return clash;

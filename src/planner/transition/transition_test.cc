@@ -197,7 +197,7 @@ TEST(Transition, RefusesAnIllegalStandingPlan) {
       {{0}, {slice_of(problem, 0, {{0}, 0, kind("3g.40gb")}), slice_of(problem, 0, {{0}, 0, kind("1g.10gb")})}}};
   const auto transition = plan_transition(problem, standing, *packing::pack(problem, {}), {});
   ASSERT_FALSE(transition.has_value());
-  EXPECT_NE(transition.error().message.find("the standing plan, GPU 0: "), std::string::npos);
+  EXPECT_NE(transition.error().message.find("the standing plan, gpu-0: "), std::string::npos);
 }
 
 TEST(Transition, ManyDigitsAreRefused) {

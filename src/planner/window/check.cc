@@ -200,7 +200,7 @@ Fault fault_of_gpu(const Problem& problem, const Schedule& schedule, GpuIndex gp
     Fault fault = fault_of_time(problem, problem.gpus[nth(gpu)], tenure, change.slot);
     if (!fault) fault = fault_of_configuration(problem, gpu, tenure, change.to);
     if (!fault && change.to == tenure.pieces) fault = "nothing changes";
-    if (fault) return fmt::format("GPU {}, slot {}: {}", gpu, change.slot, *fault);
+    if (fault) return fmt::format("gpu-{}, slot {}: {}", gpu, change.slot, *fault);
     tenure = tenure_after(problem, model_of(problem, gpu), tenure, change);
   }
   return std::nullopt;

@@ -302,7 +302,7 @@ TEST(FindFault, TimesOfChanges) {
   const Configuration two = {serve(0, 0), serve(1, 0)};
   EXPECT_EQ(fault_of(problem, changes({})), "none");
   EXPECT_EQ(fault_of(problem, {}), "wanted changes of 1 GPUs, found 0");
-  EXPECT_EQ(fault_of(problem, changes({{1, two}})), "GPU 0, slot 1: the piece on site 0 is not ready before slot 2");
+  EXPECT_EQ(fault_of(problem, changes({{1, two}})), "gpu-0, slot 1: the piece on site 0 is not ready before slot 2");
   EXPECT_EQ(fault_of(problem, changes({{2, two}})), "none");
   EXPECT_THAT(fault_of(problem, changes({{2, two}, {4, none}})), HasSubstr("site 1 is not ready before slot 5"));
   EXPECT_EQ(fault_of(problem, changes({{2, two}, {5, none}})), "none");

@@ -32,10 +32,10 @@ std::optional<std::string> gpu_fault(const Pod& pod, const SeatedPod& seat, cons
   }
   for (const int gpu : seat.gpus) {
     if (gpu < 0 || gpu >= shape.gpu_count)
-      return fmt::format("pod {} is on GPU {}, which does not exist", seat.row, gpu);
+      return fmt::format("pod {} is on gpu-{}, which does not exist", seat.row, gpu);
     int& milli = used[static_cast<std::size_t>(gpu)];
     milli += pod.gpu_milli;
-    if (milli > 1000) return fmt::format("GPU {} of pod {} is used beyond its capacity", gpu, seat.row);
+    if (milli > 1000) return fmt::format("gpu-{} of pod {} is used beyond its capacity", gpu, seat.row);
   }
   return std::nullopt;
 }

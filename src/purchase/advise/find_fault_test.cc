@@ -35,12 +35,12 @@ TEST_F(FindFault, ARightAnswerHasNone) { EXPECT_EQ(fault(), ""); }
 
 TEST_F(FindFault, GpusBeyondTheirCapacity) {
   pods_[1].gpu_milli = 501;
-  EXPECT_EQ(fault(), "GPU 1 of pod 2 is used beyond its capacity");
+  EXPECT_EQ(fault(), "gpu-1 of pod 2 is used beyond its capacity");
 }
 
 TEST_F(FindFault, GpusThatDoNotExistOrAreTooFew) {
   advice_.instances[0].pods[0].gpus = {2};
-  EXPECT_EQ(fault(), "pod 0 is on GPU 2, which does not exist");
+  EXPECT_EQ(fault(), "pod 0 is on gpu-2, which does not exist");
   advice_.instances[0].pods[0].gpus = {};
   EXPECT_EQ(fault(), "pod 0 has 0 GPUs instead of 1");
 }

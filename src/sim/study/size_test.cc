@@ -136,7 +136,7 @@ TEST(Size, APinOnAGpuThatACountDoesNotHaveRulesTheCountOut) {
     }
     const PolicySize none = sized(scenario, policy, {.attainment = Decimal(9, 10), .gpus_max = 2, .seeds = {1}});
     EXPECT_EQ(none.infeasible,
-              "cannot run with up to 2 GPUs: s0.pins cannot be met: GPU 2: wanted a GPU with a slice for s0 alone "
+              "cannot run with up to 2 GPUs: s0.pins cannot be met: gpu-2: wanted a GPU with a slice for s0 alone "
               "(s0.pins), found a fleet of 2");
   }
   // A policy that does not obey pins runs, and the answer says so.

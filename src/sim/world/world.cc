@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/core/ensure.h"
+#include "domain/values/gpu_name.h"
 
 namespace berth::sim {
 
@@ -223,9 +224,9 @@ std::optional<Error> World::find_reason_against(const FaultOrder& order) const {
   }
   if (order.kind != FaultKind::kForeignSlice) return std::nullopt;
   for (const GpuId gpu : order.gpus) {
-    if (is_lost(gpu)) return Error{.message = fmt::format("GPU {} is lost", gpu.index)};
+    if (is_lost(gpu)) return Error{.message = fmt::format("{} is lost", gpu_name(gpu))};
     if (slices_.has_room({.gpu = gpu, .start = order.start, .profile = order.profile})) continue;
-    return Error{.message = fmt::format("GPU {} has no room for {} at {}", gpu.index,
+    return Error{.message = fmt::format("{} has no room for {} at {}", gpu_name(gpu),
                                         profile_name(scenario_.model_of(gpu), order.profile), order.start)};
   }
   return std::nullopt;

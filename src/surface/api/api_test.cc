@@ -139,12 +139,61 @@ TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
   // A GPU without slices is drained at once.
   for (const Json& gpu : node["status"]["gpus"]) EXPECT_NE(gpu["scheduling"], "open");
   EXPECT_NE(get({"v1", "gpus", "gpu-4"})["status"]["scheduling"], "open");
+  EXPECT_EQ(node["status"]["drained"], false);
   advance_to(120);
-  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "cordoned");
+  const Json drained = get({"v1", "nodes", "node-1"})["status"];
+  EXPECT_EQ(drained["scheduling"], "cordoned");
+  EXPECT_EQ(drained["drained"], true);
+  for (const Json& gpu : drained["gpus"]) EXPECT_EQ(gpu["drained"], true);
   EXPECT_TRUE(event_kinds().contains("GpuDrained"));
   EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", "uncordon"}).status, 200);
   advance_to(125);
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "open");
+  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["drained"], false);
+}
+
+TEST_F(ApiTest, EventsAreAlsoAList) {
+  advance_to(60);
+  const std::uint64_t last = session_->last_safe_event();
+  ASSERT_GT(last, 5U);
+  std::vector<std::uint64_t> sequences;
+  std::vector<HttpField> query = {{"limit", "2"}};
+  while (true) {
+    const Json page = get({"v1", "events"}, query);
+    EXPECT_LE(page["items"].size(), 2U);
+    for (const Json& event : page["items"]) sequences.push_back(event["sequence"]);
+    if (page["metadata"]["continue"].is_null()) break;
+    query = {{"limit", "2"}, {"continue", page["metadata"]["continue"]}};
+  }
+  ASSERT_EQ(sequences.size(), last);
+  for (std::size_t i = 0; i < sequences.size(); ++i) EXPECT_EQ(sequences[i], i + 1);
+  const Json newest = get({"v1", "events"}, {{"after", std::to_string(last - 1)}});
+  ASSERT_EQ(newest["items"].size(), 1U);
+  EXPECT_EQ(newest["items"][0]["sequence"], last);
+  EXPECT_TRUE(get({"v1", "events"}, {{"after", "999999"}})["items"].empty());
+  for (const auto& [name, value] :
+       {std::pair("after", "x"), std::pair("limit", "0"), std::pair("kind", "GpuLost"), std::pair("continue", "00")}) {
+    EXPECT_EQ(ask("GET", {"v1", "events"}, {{name, value}}).status, 400) << name;
+  }
+}
+
+TEST_F(ApiTest, OnlyAFinishedDrainIsDrained) {
+  advance_to(5);
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-5", "cordon"}, {}, R"({"reason":"fans"})").status, 200);
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-4", "drain"}, {}, R"({"reason":"fans"})").status, 200);
+  advance_to(120);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-4"})["status"]["drained"], true);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-5"})["status"]["drained"], false);
+  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["drained"], false);
+  const Json fleet = get({"v1", "overview"})["fleet"];
+  EXPECT_EQ(fleet["cordoned"], 2);
+  EXPECT_EQ(fleet["drained"], 1);
+  // Another order that keeps it closed leaves it as empty as it was.
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-4", "cordon"}, {}, R"({"reason":"parts"})").status, 200);
+  advance_to(125);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-4"})["status"]["drained"], true);
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-4", "uncordon"}).status, 200);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-4"})["status"]["drained"], false);
 }
 
 TEST_F(ApiTest, ToOpenWhatIsOpenChangesNothing) {

@@ -14,6 +14,7 @@
 #include "live/session/event_log.h"
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
+#include "surface/api/paging.h"
 
 namespace berth::api {
 namespace {
@@ -98,7 +99,46 @@ Beginning beginning_of(const live::Session& session, std::optional<std::uint64_t
   return {.after = has_gap ? log.oldest_sequence() - 1 : *last, .has_gap = has_gap};
 }
 
-ApiResult<HttpAnswer> stream_events(const ApiContext& context, const Call& call) {
+/// `after` of a query, 0 unless given: the sequence number of an event.
+ApiResult<std::uint64_t> after_of(const HttpRequest& request) {
+  const auto field = std::ranges::find(request.query, "after", &HttpField::name);
+  if (field == request.query.end()) return 0;
+  const auto number = parse_count(field->value, INT64_MAX);
+  if (!number) return tl::unexpected(bad_query("after", "the sequence number of an event", field->value));
+  return static_cast<std::uint64_t>(*number);
+}
+
+/// A page of the kept events after `after`, oldest first.
+ApiResult<HttpAnswer> list_events(const ApiContext& context, const Call& call) {
+  const auto asked = parse_page(call.request, {"after"});
+  if (!asked) return tl::unexpected(asked.error());
+  auto after = after_of(call.request);
+  if (!after) return tl::unexpected(after.error());
+  // The key of a page is that of its last event.
+  if (asked->after) {
+    const auto key = parse_count(*asked->after, INT64_MAX);
+    if (!key) return tl::unexpected(bad_query("continue", "what the last page of this list gave", *asked->after));
+    *after = std::max(*after, static_cast<std::uint64_t>(*key));
+  }
+  std::uint64_t last = 0;
+  const std::vector<live::LoggedEvent> events = context.session.with([&](const live::Session& session) {
+    const live::EventLog& log = session.events();
+    last = session.last_safe_event();
+    const std::uint64_t begin = std::max(std::min(*after, last), log.oldest_sequence() - 1);
+    const std::uint64_t count = last > begin ? last - begin : 0;
+    return log.after(begin, std::min<std::uint64_t>(asked->limit, count));
+  });
+  std::vector<std::string> items;
+  items.reserve(events.size());
+  for (const live::LoggedEvent& event : events) items.push_back(event_data(context.format, event));
+  const bool is_last = events.empty() || events.back().sequence >= last;
+  const std::string next = is_last ? "" : page_token(call.request.path, fmt::format("{}", events.back().sequence));
+  return json_response(200, list_object(items, next));
+}
+
+/// The stream; with a query a list.
+ApiResult<HttpAnswer> get_events(const ApiContext& context, const Call& call) {
+  if (!call.request.query.empty()) return list_events(context, call);
   const auto last = last_event_id(call.request);
   if (!last) return tl::unexpected(last.error());
   const Beginning beginning =
@@ -111,7 +151,7 @@ ApiResult<HttpAnswer> stream_events(const ApiContext& context, const Call& call)
 
 std::vector<Route> event_routes() {
   return {
-      {.method = "GET", .path = "/v1/events", .answer = stream_events},
+      {.method = "GET", .path = "/v1/events", .answer = get_events, .takes_query = true},
   };
 }
 

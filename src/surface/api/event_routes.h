@@ -1,4 +1,4 @@
-/// GET /v1/events: the session's events as server-sent events.
+/// GET /v1/events: the session's events as server-sent events, or, with a query, as a list.
 #pragma once
 
 #include <vector>

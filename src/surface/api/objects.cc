@@ -144,7 +144,6 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
 }
 
 std::string node_object(const ObjectFormat& format, const NodeView& node) {
-  const GpuId first = gpus_of(format.fleet, node.node).first;
   const std::size_t count = node.gpus.size();
   Writer gpus;
   gpus.open_list();
@@ -153,17 +152,19 @@ std::string node_object(const ObjectFormat& format, const NodeView& node) {
   std::size_t lost = 0;
   std::size_t open = 0;
   std::size_t draining = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const GpuId gpu{first.index + i};
-    const GpuState& state = node.gpus[i];
+  std::size_t drained = 0;
+  for (const GpuView& gpu : node.gpus) {
+    const GpuState& state = gpu.state;
+    const bool is_first = gpu.gpu == node.gpus.front().gpu;
     lost += state.health == GpuHealth::kLost ? 1 : 0;
     open += state.scheduling == GpuScheduling::kOpen ? 1 : 0;
     draining += state.scheduling == GpuScheduling::kDraining ? 1 : 0;
-    health.add(state.health_since, state.health_reason, i == 0);
-    scheduling.add(state.scheduling_since, state.scheduling_reason, i == 0);
-    gpus.open_object().member("name", live::gpu_name(gpu)).member("model", format.fleet.model_of(gpu).name);
-    gpus.member("health", health_word(state.health));
-    gpus.member("scheduling", scheduling_word(state.scheduling)).close_object();
+    drained += gpu.is_drained ? 1 : 0;
+    health.add(state.health_since, state.health_reason, is_first);
+    scheduling.add(state.scheduling_since, state.scheduling_reason, is_first);
+    gpus.open_object().member("name", live::gpu_name(gpu.gpu)).member("model", format.fleet.model_of(gpu.gpu).name);
+    gpus.member("health", health_word(state.health)).member("scheduling", scheduling_word(state.scheduling));
+    gpus.member("drained", gpu.is_drained).close_object();
   }
   if (lost > 0 && lost < count) health.reason = fmt::format("{} of {} GPUs are lost", lost, count);
   const GpuScheduling all = open > 0       ? GpuScheduling::kOpen
@@ -175,6 +176,7 @@ std::string node_object(const ObjectFormat& format, const NodeView& node) {
   json.open_object("spec").close_object().open_object("status");
   json.member("health", lost == count ? "lost" : "ok").member("health_reason", text_or_null(health.reason));
   json.member("health_since", format.epoch.text(health.since)).member("scheduling", scheduling_word(all));
+  json.member("drained", drained == count);
   json.member("scheduling_reason", text_or_null(scheduling.reason));
   json.member("scheduling_since", format.epoch.text(scheduling.since));
   json.key("gpus").written(gpus.close_list().take());
@@ -190,7 +192,7 @@ std::string gpu_object(const ObjectFormat& format, const GpuView& gpu) {
   json.member("node", node_name(node_of(format.fleet, gpu.gpu))).member("health", health_word(state.health));
   json.member("health_reason", text_or_null(state.health_reason));
   json.member("health_since", format.epoch.text(state.health_since));
-  json.member("scheduling", scheduling_word(state.scheduling));
+  json.member("scheduling", scheduling_word(state.scheduling)).member("drained", gpu.is_drained);
   json.member("scheduling_reason", text_or_null(state.scheduling_reason));
   json.member("scheduling_since", format.epoch.text(state.scheduling_since));
   json.member("units", std::max(1, model.units)).member("allocated_units", gpu.allocated_units);

@@ -48,10 +48,13 @@ OverviewService view_overview_service(const live::Session& session, const live::
   return {.id = entry.id, .service = view_service(session, entry), .staying = held.staying, .serving = held.serving};
 }
 
-void count_gpus(const Snapshot& snapshot, OverviewView& view) {
-  for (const GpuState& gpu : snapshot.gpus) {  // later ones are ok and open
+void count_gpus(const live::Session& session, OverviewView& view) {
+  const Snapshot& snapshot = session.snapshot();
+  for (std::uint32_t index = 0; index < snapshot.gpus.size(); ++index) {  // later ones are ok and open
+    const GpuState& gpu = snapshot.gpus[index];
     view.lost += gpu.health == GpuHealth::kLost ? 1 : 0;
     view.cordoned += gpu.scheduling == GpuScheduling::kCordoned ? 1 : 0;
+    view.drained += session.is_drained({index}) ? 1 : 0;
     view.draining += gpu.scheduling == GpuScheduling::kDraining ? 1 : 0;
   }
 }
@@ -83,7 +86,7 @@ void write_gpu(Writer& json, const ObjectFormat& format, const OverviewGpu& view
   const bool is_lost = state.health == GpuHealth::kLost;
   json.open_object().member("name", live::gpu_name(view.gpu.gpu)).member("model", model.name);
   json.member("units", std::max(1, model.units)).member("health", state.health == GpuHealth::kOk ? "ok" : "lost");
-  json.member("scheduling", scheduling_word(state.scheduling));
+  json.member("scheduling", scheduling_word(state.scheduling)).member("drained", view.gpu.is_drained);
   json.member("reason", is_lost ? state.health_reason : state.scheduling_reason);
   json.list("slices", view.slices, [&](Writer& to, const OverviewSlice& slice) { write_slice(to, model, slice); });
   json.close_object();
@@ -154,7 +157,7 @@ ApiResult<OverviewQuery> parse_overview_query(const HttpRequest& request) {
 OverviewView view_overview(const live::Session& session, const OverviewQuery& query) {
   OverviewView view;
   view.status = view_status(session);
-  count_gpus(session.snapshot(), view);
+  count_gpus(session, view);
   const std::size_t gpu_count = session.scenario().gpu_count();
   const std::size_t first_gpu = std::min(query.gpus, gpu_count);
   for (std::size_t i = first_gpu; i < std::min(gpu_count, first_gpu + kOverviewGpus); ++i) {
@@ -177,7 +180,7 @@ std::string overview_object(const ApiContext& context, const OverviewView& view)
   Writer json;
   json.open_object().key("status").written(status_object(context, view.status));
   json.open_object("fleet").member("gpus", format.fleet.gpu_count()).member("lost", view.lost);
-  json.member("cordoned", view.cordoned).member("draining", view.draining);
+  json.member("cordoned", view.cordoned).member("draining", view.draining).member("drained", view.drained);
   if (format.devices.is_local()) json.member("observed", count_observed(format));
   json.close_object();
   json.list("gpus", view.gpus, [&](Writer& to, const OverviewGpu& gpu) { write_gpu(to, format, gpu); });

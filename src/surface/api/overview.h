@@ -55,8 +55,9 @@ struct OverviewService {
 
 struct OverviewView {
   StatusView status;
-  std::size_t lost = 0;  ///< GPUs, like the next two
-  std::size_t cordoned = 0;
+  std::size_t lost = 0;      ///< GPUs, like the next three
+  std::size_t cordoned = 0;  ///< also the drained ones
+  std::size_t drained = 0;
   std::size_t draining = 0;
   std::vector<OverviewGpu> gpus;
   std::size_t service_count = 0;

@@ -97,7 +97,7 @@
         else dd.text(format(value));
       };
     }
-    var away = [[fleet.lost, "lost"], [fleet.cordoned, "cordoned"], [fleet.draining, "draining"]]
+    var away = [[fleet.lost, "lost"], [fleet.cordoned - fleet.drained, "cordoned"], [fleet.draining, "draining"], [fleet.drained, "drained"]]
       .filter(function (pair) { return pair[0] > 0; }).map(function (pair) { return draw.whole(pair[0]) + " " + pair[1]; });
     fact("World", status.world + ", " + (status.speed === "max" ? "as fast as possible" : status.speed === 1 ? "as fast as the clock"
       : draw.significant(status.speed).replace(/\.0+$/, "") + " times as fast"));
@@ -194,7 +194,7 @@
 
   // A GPU that must not be changed is cordoned for that reason.
   function schedulingOf(gpu) {
-    return gpu.reason && gpu.reason.indexOf("observed: ") === 0 ? "observed" : gpu.scheduling === "open" ? "" : gpu.scheduling;
+    return gpu.reason && gpu.reason.indexOf("observed: ") === 0 ? "observed" : gpu.scheduling === "open" ? "" : gpu.drained ? "drained" : gpu.scheduling;
   }
   function drawGpu(fig, gpu) {
     var words = [gpu.health === "ok" ? "" : gpu.health, schedulingOf(gpu)].filter(Boolean).join(", ");
@@ -221,7 +221,7 @@
       }), { x: place.left, y: place.bottom - 8 });
     }).on("blur", draw.hideTip);
     caption.on("mousemove", function () {
-      draw.showTip(gpu.name, [["model", gpu.model], ["health", gpu.health], ["scheduling", gpu.scheduling]].concat(gpu.reason ? [["reason", gpu.reason]] : []));
+      draw.showTip(gpu.name, [["model", gpu.model], ["health", gpu.health], ["scheduling", gpu.drained ? "drained" : gpu.scheduling]].concat(gpu.reason ? [["reason", gpu.reason]] : []));
     }).on("mouseleave", draw.hideTip);
   }
   function drawSliceOf(box, x, slice) {

@@ -174,7 +174,7 @@ TEST_F(ApprovalApi, AChangedPlanSaysWhatChangedAndIsNoLongerValid) {
     const PlanAnswer answer = call("POST", {"plans", plan, "approve"});
     EXPECT_EQ(answer.status, 409);
     EXPECT_EQ(answer.code(), "plan_changed");
-    EXPECT_EQ(answer.body["error"]["difference"], Json::array({"GPU 1 is open now, and was draining"}));
+    EXPECT_EQ(answer.body["error"]["difference"], Json::array({"gpu-1 is open now, and was draining"}));
   }
   EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "superseded");
   EXPECT_EQ(call("GET", {"plans", plan}).body["spec"]["actions"][0]["phase"], "dropped");
@@ -303,6 +303,7 @@ TEST_F(ApprovalApi, DrainsWaitForTheEndOfAPause) {
   run_for(300);
   EXPECT_EQ(slice_count(), 1U);
   EXPECT_EQ(call("GET", {"gpus", "gpu-1"}).body["status"]["scheduling"], "cordoned");
+  EXPECT_EQ(call("GET", {"gpus", "gpu-1"}).body["status"]["drained"], true);
   const std::vector<std::string> words = event_words();
   EXPECT_EQ(std::count(words.begin(), words.end(), "PlanningPaused"), 1);
   EXPECT_EQ(std::count(words.begin(), words.end(), "PlanningResumed"), 1);
@@ -331,6 +332,7 @@ TEST_F(ApprovalApi, ThePauseChecksItsBody) {
       {R"({"paused":true,"reason":null})", 422, "reason"},
       {R"({"paused":true,"reason":""})", 422, "reason"},
       {R"({"paused":true,"reason":7})", 422, "reason"},
+      {R"({"paused":true,"reason":"a\u009b2J"})", 422, "reason"},
       {R"({"paused":true,"reason":"x","until":5})", 422, "until"},
       {R"({"paused":true,"reason":")" + std::string(501, 'x') + "\"}", 422, "reason"},
       {R"({"paused":true,"reason":")" + accents + "e\"}", 422, "reason"},

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/core/control_text.h"
 #include "base/json/document.h"
 
 namespace berth::api {
@@ -26,7 +27,6 @@ std::string media_type(std::string_view header) {
 }
 
 bool is_first_byte(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20U || c == '\x7F'; }
 
 ApiResult<std::string> reason_of(const HttpRequest& request, bool is_required) {
   const auto tree = parse_body(request);
@@ -83,7 +83,7 @@ std::string read_reason(const yaml::Value& value) {
   if (value.has_failed()) return "";
   const auto characters = static_cast<std::size_t>(std::ranges::count_if(text, is_first_byte));
   const bool is_blank = std::ranges::all_of(text, [](char c) { return c == ' '; });
-  if (std::ranges::any_of(text, is_control)) {
+  if (has_control(text)) {
     value.refuse(kWanted, "control characters, such as a line feed");
   } else if (characters > kReasonCharactersMax) {
     value.refuse(kWanted, fmt::format("{} characters", characters));

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/control_text.h"
+#include "base/core/text.h"
 #include "base/json/compare.h"
 #include "base/json/document.h"
 #include "base/json/tree.h"
@@ -114,9 +116,15 @@ Envelope read_envelope(const yaml::Value& root, const std::string& kind, const s
     return envelope;
   }
   for (const std::string& key : keys) {
-    const std::string value = labels.at(key).text("a text");
-    if (key.empty() || key.size() > kLabelBytesMax) labels.refuse("keys of 1 to 253 bytes", "\"" + key + "\"");
-    if (value.size() > kNameBytesMax) labels.at(key).refuse("a text of at most 63 bytes");
+    if (key.empty() || key.size() > kLabelBytesMax || has_control(key)) {
+      labels.refuse("keys of 1 to 253 bytes without control characters", in_quotes(key));
+      return envelope;
+    }
+    const yaml::Value label = labels.at(key);
+    const std::string value = label.text("a text");
+    if (value.size() > kNameBytesMax || has_control(value)) {
+      label.refuse("a text of at most 63 bytes without control characters");
+    }
     envelope.labels[key] = value;
   }
   return envelope;

@@ -188,6 +188,10 @@ TEST_F(ServiceApi, BadContentChangesNothing) {
            {R"({"kind":"Tenant"})", 422, "kind"},
            {R"({"metadata":{"name":"b"}})", 422, "metadata.name"},
            {R"({"metadata":{"labels":{"x":5}}})", 422, "metadata.labels.x"},
+           {R"({"metadata":{"labels":{"x":"a\u001b[2J"}}})", 422, "metadata.labels.x"},
+           {R"({"metadata":{"labels":{"x":"\u009b2J"}}})", 422, "metadata.labels.x"},
+           {R"({"metadata":{"labels":{"x":"a\nb"}}})", 422, "metadata.labels.x"},
+           {R"({"metadata":{"labels":{"\u007f":"x"}}})", 422, "metadata.labels"},
            {body_with_labels(257), 422, "metadata.labels"},
            {R"({"spec":{"slo":{"latency_ms":"fast"}}})", 422, "spec.slo.latency_ms"},
        }) {

@@ -23,6 +23,14 @@ std::int64_t allocated_units(const live::Session& session, GpuId gpu) {
   return std::ranges::count(units, true);
 }
 
+/// A GPU without its allocated units.
+GpuView view_state(const live::Session& session, GpuId gpu) {
+  GpuView view{.gpu = gpu, .state = session.gpu_state(gpu)};
+  // The GPU may have been ordered otherwise since the last step.
+  view.is_drained = view.state.scheduling == GpuScheduling::kCordoned && session.is_drained(gpu);
+  return view;
+}
+
 }  // namespace
 
 TenantView view_tenant(const std::string& name, const live::ObjectMeta& meta) { return {.name = name, .meta = meta}; }
@@ -51,14 +59,16 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
 }
 
 GpuView view_gpu(const live::Session& session, GpuId gpu) {
-  return {.gpu = gpu, .state = session.gpu_state(gpu), .allocated_units = allocated_units(session, gpu)};
+  GpuView view = view_state(session, gpu);
+  view.allocated_units = allocated_units(session, gpu);
+  return view;
 }
 
 NodeView view_node(const live::Session& session, NodeId node) {
   const GpuRange range = gpus_of(session.scenario(), node);
   NodeView view{.node = node, .gpus = {}};
   view.gpus.reserve(range.count);
-  for (std::uint32_t i = 0; i < range.count; ++i) view.gpus.push_back(session.gpu_state({range.first.index + i}));
+  for (std::uint32_t i = 0; i < range.count; ++i) view.gpus.push_back(view_state(session, {range.first.index + i}));
   return view;
 }
 

@@ -48,12 +48,13 @@ struct ServiceView {
 struct GpuView {
   GpuId gpu;
   GpuState state;
+  bool is_drained = false;
   std::int64_t allocated_units = 0;  ///< placement units of the slices that services hold
 };
 
 struct NodeView {
   NodeId node;
-  std::vector<GpuState> gpus;  ///< of all its GPUs, in order
+  std::vector<GpuView> gpus;  ///< all its GPUs, in order; without their allocated units
 };
 
 struct SliceView {

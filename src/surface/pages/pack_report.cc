@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/values/gpu_name.h"
 #include "domain/values/scenario.h"
 #include "surface/pages/hues.h"
 #include "surface/pages/page_cells.h"
@@ -192,15 +193,15 @@ std::string gpu_figures(const PackPage& page) {
   const auto& offers = page.result.packing.gpu_offers;
   std::string figures;
   std::size_t drawn = 0;
-  for (std::size_t first = 0, next = 0; first < pictures.size() && drawn < kPackPicturesMax; first = next, ++drawn) {
+  for (std::uint32_t first = 0, next = 0; first < pictures.size() && drawn < kPackPicturesMax; first = next, ++drawn) {
     while (next < pictures.size() && pictures[next] == pictures[first] && offers[next] == offers[first]) ++next;
-    const std::string numbers =
-        next - first == 1 ? fmt::format("GPU {}", first) : fmt::format("GPUs {} to {}", first, next - 1);
+    const std::string names =
+        next - first == 1 ? gpu_name({first}) : fmt::format("{} to {}", gpu_name({first}), gpu_name({next - 1}));
     const std::string count = next - first == 1 ? "" : fmt::format("{} × ", next - first);
     figures += fmt::format(
         "<figure><figcaption><b>{}</b><span>{}{}</span></figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" "
         "aria-label=\"Slices of {}\"><rect class=\"lane\" width=\"{}\" height=\"{}\" rx=\"2\"/>{}</svg></figure>\n",
-        numbers, count, page.problem.offers[offers[first]].model.name, kBarWidth, kGpuBarHeight, numbers, kBarWidth,
+        names, count, page.problem.offers[offers[first]].model.name, kBarWidth, kGpuBarHeight, names, kBarWidth,
         kGpuBarHeight, pictures[first]);
   }
   return figures;

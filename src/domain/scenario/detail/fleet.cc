@@ -7,6 +7,7 @@
 
 #include "domain/mig/catalogue.h"
 #include "domain/scenario/detail/rules.h"
+#include "domain/values/gpu_name.h"
 
 namespace berth::scenario::detail {
 namespace {
@@ -55,7 +56,7 @@ void occupy(const yaml::Value& value, const Slice& slice, const GpuModel& model,
   state.push_back({slice.start, slice.profile});
   std::sort(state.begin(), state.end());
   if (const auto clash = mig::find_clash(model, state)) {
-    value.fail(fmt::format("GPU {}: {}", slice.gpu.index, *clash), "a slice that can exist with the others of its GPU",
+    value.fail(fmt::format("{}: {}", gpu_name(slice.gpu), *clash), "a slice that can exist with the others of its GPU",
                fmt::format("{}@{}", profile_name(model, slice.profile), slice.start));
   }
 }

@@ -249,7 +249,7 @@ StoreResult<UsageRow> SqliteReader::checked_usage(StatementRun& run, const Place
   row.body = run.text(4);
   const bool is_key_whole = row.key.gpu == place.gpu && row.key.start == place.start;
   if (is_key_whole && run.digest(5) == chain::usage_hash(row) && run.is_well_typed()) return row;
-  return damaged(connection_.path(), fmt::format("usage of GPU {}, unit {}, from {} us on: not what was written",
+  return damaged(connection_.path(), fmt::format("usage of gpu-{}, unit {}, from {} us on: not what was written",
                                                  place.gpu, place.start, row.key.from_us));
 }
 

@@ -167,6 +167,9 @@ std::vector<std::string> find_differences(const Session& before, const Session& 
     expect(a.services[index].seconds.size() == b.services[index].seconds.size(), "number of seconds of a service");
   }
   expect(a.gpus == b.gpus, "list of GPUs");
+  for (std::uint32_t gpu = 0; gpu < a.gpus.size(); ++gpu) {
+    expect(before.is_drained({gpu}) == after.is_drained({gpu}), "drained GPU");
+  }
   expect(a.pause == b.pause, "pause");
   expect(before.scenario().no_changes == after.scenario().no_changes, "list of windows without changes");
   expect(before.scenario().measured_times == after.scenario().measured_times, "measured times");

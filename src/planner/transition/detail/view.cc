@@ -5,6 +5,7 @@
 
 #include "base/core/ensure.h"
 #include "domain/profile/operating_point.h"
+#include "domain/values/gpu_name.h"
 #include "domain/values/scenario.h"
 #include "planner/packing/pack.h"
 
@@ -93,9 +94,9 @@ std::optional<std::string> find_standing_fault(const PackingProblem& problem, co
     if (slice.demand >= standing.demands.size()) return "the standing plan has a slice of an unknown model";
     states[slice.slice.gpu.index].push_back({slice.slice.start, slice.slice.profile});
   }
-  for (std::size_t gpu = 0; gpu < states.size(); ++gpu) {
+  for (std::uint32_t gpu = 0; gpu < states.size(); ++gpu) {
     const auto clash = mig::find_clash(problem.offers[packing.gpu_offers[gpu]].model, states[gpu]);
-    if (clash) return "the standing plan, GPU " + std::to_string(gpu) + ": " + *clash;
+    if (clash) return "the standing plan, " + gpu_name({gpu}) + ": " + *clash;
   }
   return std::nullopt;
 }

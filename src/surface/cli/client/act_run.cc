@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdio>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/core/decimal.h"
@@ -21,6 +24,7 @@ namespace {
 
 using yaml::Node;
 
+constexpr std::chrono::milliseconds kBetweenDrainReadings{200};
 constexpr std::array<std::string_view, 8> kFaultKinds = {"lose", "return",          "fail_create",   "fail_destroy",
                                                          "slow", "reports_failure", "foreign_slice", "clear"};
 
@@ -40,9 +44,47 @@ ClientResult<Selection> parse_target(const std::string& text) {
                      fmt::format("GPU|NODE: wanted a name such as gpu-3 or node-0, found {}", in_quotes(text)));
 }
 
+/// How long an awaited drain may take; absent: as long as it needs.
+ClientResult<std::optional<std::chrono::duration<double>>> wait_max(const ScheduleWords& words) {
+  if (!words.wait_seconds) return std::nullopt;
+  constexpr std::int64_t kSecondsMax = 1'000'000'000;
+  const auto seconds = Decimal::parse(*words.wait_seconds);
+  if (seconds && *seconds > Decimal(0) && *seconds <= Decimal(kSecondsMax)) {
+    return std::chrono::duration<double>(seconds->to_double());
+  }
+  return client_fail(ClientStatus::kBadInput,
+                     fmt::format("--wait-seconds: wanted a number above 0, at most {}, found {}", kSecondsMax,
+                                 in_quotes(*words.wait_seconds)));
+}
+
+/// Asks until the drain has finished.
+ClientResult<std::string> wait_for_drain(const Client& client, const Selection& target,
+                                         std::optional<std::chrono::duration<double>> at_most) {
+  const std::string title = title_of(target.kind, "", target.name);
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    const auto object = client.get(object_path(target));
+    if (!object) return client_fail(object.error());
+    if (text_at(object->body, "status.drained") == "true") return title + " drained\n";
+    const std::string scheduling = text_at(object->body, "status.scheduling").value_or("unknown");
+    if (scheduling != "draining") {
+      return client_fail(ClientStatus::kConflict,
+                         fmt::format("{} is {} now: another order ended its drain", title, printable(scheduling)));
+    }
+    if (at_most && std::chrono::steady_clock::now() - begin >= *at_most) {
+      return client_fail(
+          ClientStatus::kTimedOut,
+          fmt::format("{} is not drained yet, after {:g} s; its drain continues", title, at_most->count()));
+    }
+    std::this_thread::sleep_for(kBetweenDrainReadings);
+  }
+}
+
 ClientResult<std::string> schedule(const ScheduleWords& words, const VerbContext& context) {
   const auto target = parse_target(words.target);
   if (!target) return client_fail(target.error());
+  const auto at_most = wait_max(words);
+  if (!at_most) return client_fail(at_most.error());
   const auto client = connect(words.server, context);
   if (!client) return client_fail(client.error());
   Node body = empty_map();
@@ -52,7 +94,11 @@ ClientResult<std::string> schedule(const ScheduleWords& words, const VerbContext
   const std::string_view done = words.action == "drain"    ? "draining"
                                 : words.action == "cordon" ? "cordoned"
                                                            : "uncordoned";
-  return fmt::format("{} {}\n", title_of(target->kind, "", target->name), done);
+  const std::string begun = fmt::format("{} {}\n", title_of(target->kind, "", target->name), done);
+  if (!words.is_awaited && !words.wait_seconds) return begun;
+  std::fwrite(begun.data(), 1, begun.size(), context.out);
+  std::fflush(context.out);
+  return wait_for_drain(*client, *target, *at_most);
 }
 
 /// Adds a typed number unchanged: the server checks its range.

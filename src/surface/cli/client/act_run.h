@@ -16,7 +16,11 @@ struct ScheduleWords {
   std::string action;  ///< "cordon", "uncordon" or "drain"
   std::string target = {};
   std::optional<std::string> reason = std::nullopt;
+  bool is_awaited = false;                                 ///< of a drain: until it has finished
+  std::optional<std::string> wait_seconds = std::nullopt;  ///< at most; says `is_awaited`
 };
+/// An awaited drain prints that it has begun, and ends when every GPU is drained. Errors: kConflict if another order
+/// ends the drain, kTimedOut after `wait_seconds`: the drain continues then.
 [[nodiscard]] VerbOutcome run_cordon(const ScheduleWords& words, const VerbContext& context);
 
 /// `berth sim fault KIND GPU|NODE`, as typed.

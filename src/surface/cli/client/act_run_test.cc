@@ -36,6 +36,30 @@ TEST_F(Act, CordonsDrainsAndOpensGpusAndNodes) {
   EXPECT_EQ(run({"drain", "node-1", "--reason", "move"}).status, 3);
 }
 
+TEST_F(Act, WaitsForADrain) {
+  const auto gpu = [](const std::string& scheduling, const std::string& drained) {
+    return R"({"metadata":{"name":"gpu-3"},"status":{"scheduling":")" + scheduling + R"(","drained":)" + drained + "}}";
+  };
+  answer("POST /v1/gpus/gpu-3/drain", "{}");
+  answer("GET /v1/gpus/gpu-3", gpu("draining", "false"));
+  answer("GET /v1/gpus/gpu-3", gpu("draining", "false"));
+  answer("GET /v1/gpus/gpu-3", gpu("cordoned", "true"));
+  EXPECT_EQ(run({"drain", "gpu-3", "--reason", "fan", "--wait"}).out, "gpu/gpu-3 draining\ngpu/gpu-3 drained\n");
+  answer("POST /v1/nodes/node-0/drain", "{}");
+  answer("GET /v1/nodes/node-0", gpu("draining", "false"));
+  const Printed late = run({"drain", "node-0", "--reason", "fan", "--wait-seconds", "0.1"});
+  EXPECT_EQ(late.status, 6);
+  EXPECT_EQ(late.out, "node/node-0 draining\n");
+  EXPECT_EQ(late.err, "berth: node/node-0 is not drained yet, after 0.1 s; its drain continues\n");
+  answer("POST /v1/gpus/gpu-5/drain", "{}");
+  answer("GET /v1/gpus/gpu-5", gpu("open", "false"));
+  const Printed opened = run({"drain", "gpu-5", "--reason", "fan", "--wait"});
+  EXPECT_EQ(opened.status, 5);
+  EXPECT_THAT(opened.err, HasSubstr("gpu/gpu-5 is open now: another order ended its drain"));
+  EXPECT_EQ(run({"drain", "gpu-3", "--reason", "x", "--wait-seconds", "soon"}).status, 2);
+  EXPECT_EQ(run({"cordon", "gpu-3", "--reason", "x", "--wait"}).status, 2);
+}
+
 TEST_F(Act, RefusesWrongWords) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"cordon", "gpu-3"},
@@ -103,8 +127,7 @@ TEST_F(Act, ShowsPlans) {
          R"("metadata":{"continue":null},"last_hour":{"changes":1,"promised":30,"achieved":20.5,"share":0.6833},)"
          R"("last_day":{"changes":0,"promised":0,"achieved":0,"share":null}})");
   const std::string history = run({"plan", "history"}).out;
-  EXPECT_THAT(history,
-              HasSubstr("plan-7   awaiting_approval   T0        1         42         20.5       1/2      -\n"));
+  EXPECT_THAT(history, HasSubstr("plan-7   awaiting_approval   -     1         42         20.5       1/2      -\n"));
   EXPECT_THAT(history, HasSubstr("last hour       1         30         20.5       68.33%\n"));
   EXPECT_THAT(history, HasSubstr("last day        0         0          0          -\n"));
   EXPECT_THAT(run({"plan", "history", "-o", "json"}).out, HasSubstr("\"plan-7\""));

@@ -101,8 +101,8 @@ ClientResult<std::vector<Manifest>> objects_to_delete(const DeleteWords& words, 
     }
     return read_files(words.files, context, true);
   }
-  if (words.kind.empty() || words.name.empty()) {
-    return client_fail(ClientStatus::kBadInput, "delete: wanted KIND NAME, or --filename FILE");
+  if (words.kind.empty() || (words.name.empty() && words.kind.find('/') == std::string::npos)) {
+    return client_fail(ClientStatus::kBadInput, "delete: wanted KIND NAME, KIND/NAME or --filename FILE");
   }
   const auto object = check_selection(words.kind, words.name, words.tenant);
   if (!object) return client_fail(object.error());

@@ -163,6 +163,19 @@ TEST_F(Apply, RefusesLocallyAndSendsNothing) {
       {"team: \"7\"", "team: \"" + std::string(64, 't') + "\"",
        "metadata.labels.team: wanted a text of at most 63 bytes"},
       {"team: \"7\"", std::string(254, 't') + ": \"7\"", "metadata.labels: wanted keys of 1 to 253 bytes"},
+      {"team: \"7\"", "team: \"a\\e[2J\"",
+       "metadata.labels.team: wanted a text of at most 63 bytes without control "
+       "characters, found \"a\\x1b[2J\""},
+      {"team: \"7\"", "\"a\\u009b\": x",
+       "metadata.labels: wanted keys of 1 to 253 bytes without control characters, found \"a\\xc2\\x9b\""},
+      {"name: detector", "name: 1e3",
+       "s.yaml:5:9: metadata.name: wanted a text: put it in quotes, found 1e3, which is a number"},
+      {"name: detector", "name: 0x1f", "wanted a text: put it in quotes, found 0x1f, which is a number"},
+      {"name: detector", "name: off", "wanted a text: put it in quotes, found off, which is a truth value"},
+      {"name: detector", "name: null", "metadata.name: wanted a text: put it in quotes, found null, which is no value"},
+      {"namespace: vision", "namespace: 007",
+       "metadata.namespace: wanted a text: put it in quotes, found 007, which is a number"},
+      {"{name: vision}", "{name: true}", "s.yaml:15:18: metadata.name: wanted a text: put it in quotes, found true"},
       {"v1alpha1", "v1", "s.yaml:2:13: apiVersion: wanted berth.dev/v1alpha1"},
       {"  slo: {", "  slo: [", "s.yaml:9:"},
       {"metadata: {name: vision}", "metadata: {name: vision}\nstuff: 1", "s.yaml:16:1: unknown key \"stuff\""},
@@ -241,12 +254,22 @@ TEST_F(Apply, TheExampleIsAccepted) {
   EXPECT_EQ(printed.out, "tenant/photos created\nservice/photos/tagger created\n") << printed.err;
 }
 
+TEST_F(Apply, NamesInQuotesAreTexts) {
+  write("s.yaml",
+        "apiVersion: berth.dev/v1alpha1\nkind: Tenant\nmetadata: {name: \"007\"}\n---\n"
+        "apiVersion: berth.dev/v1alpha1\nkind: Tenant\nmetadata: {name: 'on'}\n");
+  answer("PUT /v1/tenants/007", versioned("1"), 201);
+  answer("PUT /v1/tenants/on", versioned("2"), 201);
+  EXPECT_EQ(run({"apply", "-f", at("s.yaml")}).out, "tenant/007 created\ntenant/on created\n");
+}
+
 TEST_F(Apply, DeleteTakesServicesFirst) {
   answer("DELETE /v1/tenants/vision", "{}");
   answer("DELETE /v1/tenants/vision/services/detector", "{}");
   EXPECT_EQ(run({"delete", "-f", at("s.yaml")}).out, "service/vision/detector deleted\ntenant/vision deleted\n");
   EXPECT_EQ(run({"delete", "service", "detector", "-t", "vision"}).out, "service/vision/detector deleted\n");
   EXPECT_EQ(run({"delete", "tenants", "vision"}).out, "tenant/vision deleted\n");
+  EXPECT_EQ(run({"delete", "service/vision/detector"}).out, "service/vision/detector deleted\n");
 }
 
 TEST_F(Apply, DeleteNeedsOnlyKindsAndNames) {

@@ -32,10 +32,14 @@ file, an object that has changed since is a conflict. Prints created, configured
 constexpr const char* kGetExamples = R"(  berth get services
   berth get service detector -t vision -o yaml
   berth get gpus -o wide
+  berth get services --phase waiting,starting
+  berth get events -w
+  berth get all
 )";
 
 constexpr const char* kDescribeExamples = R"(  berth describe service detector -t vision
-  berth describe gpu gpu-3
+  berth describe service/vision/detector
+  berth describe gpu-3
   berth describe node node-0
 )";
 
@@ -96,10 +100,19 @@ OptionTable apply_option_rows(ApplyWords& words) {
 OptionTable get_option_rows(GetWords& words) {
   return with_server(
       {
-          {"KIND", "TEXT", "tenants, services, nodes, gpus, slices, plans or faults; also in the singular", &words.kind,
-           kRequired},
+          {"KIND", "TEXT",
+           "tenants, services, nodes, gpus, slices, plans, faults or events, also in the singular; all; or KIND/NAME",
+           &words.kind, kRequired},
           {"NAME", "TEXT", "The name of one", &words.name},
           tenant_row(words.tenant),
+          {"-A,--all-tenants", "", "The services and slices of all tenants, which is the default",
+           &words.has_all_tenants},
+          {"--phase",
+           "WORD",
+           "Only those in this phase (services, plans) or state (slices, gpus, nodes); may be repeated",
+           &words.phases,
+           {.is_split = true}},
+          {"-w,--watch", "", "Then print what changes, until interrupted", &words.is_watched},
           output_row(words.output),
       },
       words.server);
@@ -108,8 +121,9 @@ OptionTable get_option_rows(GetWords& words) {
 OptionTable describe_option_rows(GetWords& words) {
   return with_server(
       {
-          {"KIND", "TEXT", "service, gpu, node, plan, tenant or slice", &words.kind, kRequired},
-          {"NAME", "TEXT", "The name", &words.name, kRequired},
+          {"KIND", "TEXT", "service, gpu, node, plan, tenant, slice or event; or KIND/NAME, or a name alone",
+           &words.kind, kRequired},
+          {"NAME", "TEXT", "The name", &words.name},
           tenant_row(words.tenant),
           output_row(words.output),
       },
@@ -119,7 +133,7 @@ OptionTable describe_option_rows(GetWords& words) {
 OptionTable delete_option_rows(DeleteWords& words) {
   return with_server(
       {
-          {"KIND", "TEXT", "service or tenant", &words.kind},
+          {"KIND", "TEXT", "service or tenant; or KIND/NAME", &words.kind},
           {"NAME", "TEXT", "The name", &words.name},
           tenant_row(words.tenant),
           files_row(words.files),
@@ -152,6 +166,14 @@ OptionTable cordon_option_rows(ScheduleWords& words) {
           reason_row(words.reason, words.action != "uncordon"),
       },
       words.server);
+}
+
+OptionTable drain_option_rows(ScheduleWords& words) {
+  return joined_rows({cordon_option_rows(words),
+                      {
+                          {"--wait", "", "Wait until the drain has finished", &words.is_awaited},
+                          {"--wait-seconds", "S", "The same, for at most so long (status 6)", &words.wait_seconds},
+                      }});
 }
 
 OptionTable fault_option_rows(FaultWords& words) {
@@ -200,14 +222,15 @@ auto answered(Run run) {
   return [run](const auto& words, VerbContext& context) { print_outcome(context, run(words, context)); };
 }
 
-Verb cordon_verb(const std::string& action, const char* help) {
+Verb cordon_verb(const std::string& action, const char* help,
+                 OptionTable (*options)(ScheduleWords&) = cordon_option_rows, const char* more_examples = "") {
   const std::string reason = action == "uncordon" ? "" : " --reason \"fan replaced\"";
   return with_words({.name = action,
                      .help = help,
                      .examples = examples("  berth " + action + " gpu-3" + reason + "\n  berth " + action + " node-0" +
-                                          reason + "\n"),
+                                          reason + "\n" + more_examples),
                      .heading = kClientHeading},
-                    cordon_option_rows, answered(run_cordon), {.action = action});
+                    options, answered(run_cordon), {.action = action});
 }
 
 Verb sim_verb() {
@@ -233,7 +256,7 @@ std::vector<Verb> client_verbs() {
                       .heading = kClientHeading},
                      apply_option_rows, answered(run_apply)),
           with_words({.name = "get",
-                      .help = "Lists tenants, services, nodes, gpus, slices or plans, or prints one.",
+                      .help = "Lists tenants, services, nodes, gpus, slices, plans or events, or prints one.",
                       .examples = examples(kGetExamples),
                       .heading = kClientHeading},
                      get_option_rows, answered(run_get)),
@@ -259,7 +282,8 @@ std::vector<Verb> client_verbs() {
                      usage_option_rows, answered(run_usage)),
           cordon_verb("cordon", "Keeps new slices off a GPU or a node; those that stand stay."),
           cordon_verb("uncordon", "Opens a GPU or a node again."),
-          cordon_verb("drain", "Moves everything off a GPU or a node, and keeps new slices off it."),
+          cordon_verb("drain", "Moves everything off a GPU or a node, and keeps new slices off it.", drain_option_rows,
+                      "  berth drain gpu-3 --reason \"fan replaced\" --wait\n"),
           sim_verb()};
 }
 

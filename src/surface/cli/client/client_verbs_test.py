@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -68,6 +69,43 @@ class Verbs(unittest.TestCase):
         self.assertIn("fan", self.printed("get", "gpu", "gpu-3"))
         self.assertEqual(self.printed("uncordon", "gpu-3"), "gpu/gpu-3 uncordoned\n")
         self.wait_for("open")
+
+    def test_a_drain_is_awaited(self):
+        self.assertEqual(self.printed("drain", "gpu-7", "--reason", "fan", "--wait"), "gpu/gpu-7 draining\ngpu/gpu-7 drained\n")
+        status = json.loads(self.printed("get", "gpu/gpu-7", "-o", "json"))["status"]
+        self.assertEqual((status["scheduling"], status["drained"]), ("cordoned", True))
+        self.assertRegex(self.printed("get", "gpus", "--phase", "drained"), r"gpu-7 .* drained .* fan\n")
+        self.assertIn("1 drained", self.printed("top", "--once"))
+        self.printed("uncordon", "gpu-7")
+        self.assertEqual(json.loads(self.printed("get", "gpu/gpu-7", "-o", "json"))["status"]["drained"], False)
+
+    def test_people_see_no_microseconds(self):
+        for arguments in (("get", "all"), ("get", "plans", "-o", "wide"), ("get", "gpus", "-o", "wide"), ("get", "events"),
+                          ("describe", "gpu-0"), ("describe", "vision/detector"), ("plan", "show"), ("plan", "history"),
+                          ("top", "--once"), ("usage",)):
+            run = self.berth(*arguments)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            text = run.stdout
+            self.assertNotRegex(text, r"\d\.\d{4}", arguments)
+            self.assertNotRegex(text, r"GPU \d", arguments)
+        self.assertIn("AGE", self.printed("get", "plans"))
+
+    def test_events_are_followed(self):
+        run = subprocess.Popen([PROGRAM, "get", "events", "-w", "-o", "json", "--data", str(self.data)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            first = json.loads(run.stdout.readline())
+            self.assertEqual(first["sequence"], 1)
+            self.printed("cordon", "gpu-6", "--reason", "to be seen")
+            while (event := json.loads(run.stdout.readline()))["message"] != "to be seen":
+                pass
+            self.assertEqual((event["kind"], event["object"]["name"]), ("GpuCordoned", "gpu-6"))
+        finally:
+            run.send_signal(signal.SIGINT)
+            self.assertEqual(run.wait(DEADLINE_SECONDS), 130)
+            run.stdout.close()
+            run.stderr.close()
+            self.printed("uncordon", "gpu-6")
 
     def wait_for(self, scheduling):
         deadline = time.monotonic() + DEADLINE_SECONDS

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "surface/cli/client/node.h"
+#include "surface/cli/client/readable.h"
 #include "surface/cli/client/tables.h"
 #include "surface/cli/shared/printable.h"
 
@@ -50,9 +51,9 @@ std::string absent_text(std::string_view key) {
 std::string value_text(std::string_view key, const Node& value) {
   if (value.is_null()) return absent_text(key);
   const auto* list = std::get_if<yaml::List>(&value.value);
-  if (list == nullptr) return printable(any_cell(value));
+  if (list == nullptr) return printable(readable(value));
   std::string text;
-  for (const Node& item : *list) text += (text.empty() ? "" : ", ") + printable(any_cell(item));
+  for (const Node& item : *list) text += (text.empty() ? "" : ", ") + printable(readable(item));
   return text.empty() ? "none" : text;
 }
 
@@ -108,14 +109,15 @@ std::string head_text(Kind kind, const Node& object) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kMore = {
       {{"Version", "metadata.resourceVersion"}, {"Created", "metadata.creationTimestamp"}}};
   for (const auto& [name, path] : kMore) {
-    if (const auto text = text_at(object, path)) facts.push_back({std::string(name), printable(*text)});
+    if (const auto text = text_at(object, path)) facts.push_back({std::string(name), printable(short_time(*text))});
   }
   const Node* labels = find_node(object, "metadata.labels");
   const auto* map = labels == nullptr ? nullptr : std::get_if<Map>(&labels->value);
   if (map != nullptr && !map->empty()) {
     std::string text;
     for (const yaml::Entry& label : *map) {
-      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(label.key), printable(any_cell(label.value)));
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(label.key),
+                          printable(text_at(label.value, "").value_or("")));
     }
     facts.push_back({"Labels", text});
   }
@@ -185,9 +187,14 @@ std::string plan_text(const Node& plan) {
   return text + "Later in its window:\n" + indented(columns_text({"GPU", "AFTER S", "LAYOUT"}, rows), 2);
 }
 
-/// The status without what `related_text` shows in full: the GPUs of a node.
-Map own_facts(Kind kind, Map status) {
+/// The status without what `related_text` shows in full: the GPUs of a node. A finished drain is its scheduling.
+Map own_facts(Kind kind, const Node& object, Map status) {
   if (kind == Kind::kNode) std::erase_if(status, [](const yaml::Entry& entry) { return entry.key == "gpus"; });
+  const std::string scheduling = scheduling_cell(object);
+  for (yaml::Entry& entry : status) {
+    if (entry.key == "scheduling") entry.value = text_node(scheduling);
+  }
+  std::erase_if(status, [](const yaml::Entry& entry) { return entry.key == "drained"; });
   return status;
 }
 
@@ -197,7 +204,7 @@ std::string describe_text(Kind kind, const Node& object) {
   std::string text = head_text(kind, object);
   if (kind == Kind::kPlan) return text + plan_text(object);
   if (const Node* status = find_node(object, "status")) {
-    if (const auto* map = std::get_if<Map>(&status->value)) text += map_text(own_facts(kind, *map), 0);
+    if (const auto* map = std::get_if<Map>(&status->value)) text += map_text(own_facts(kind, object, *map), 0);
   }
   const Node* spec = find_node(object, "spec");
   const auto* map = spec == nullptr ? nullptr : std::get_if<Map>(&spec->value);
@@ -205,10 +212,10 @@ std::string describe_text(Kind kind, const Node& object) {
   return text;
 }
 
-std::string related_text(Kind kind, const std::vector<Node>& objects) {
+std::string related_text(Kind kind, const std::vector<Node>& objects, const TableView& view) {
   const std::string heading = words_of(plural_of(kind)) + ":";
   if (objects.empty()) return heading + " none\n";
-  return heading + "\n" + indented(objects_table(kind, objects, false), 2);
+  return heading + "\n" + indented(objects_table(kind, objects, view), 2);
 }
 
 }  // namespace berth::cli

@@ -6,6 +6,7 @@
 
 #include "base/yaml/document.h"
 #include "surface/cli/client/kinds.h"
+#include "surface/cli/client/tables.h"
 
 namespace berth::cli {
 
@@ -14,6 +15,6 @@ namespace berth::cli {
 [[nodiscard]] std::string describe_text(Kind kind, const yaml::Node& object);
 
 /// The related objects of an object, as a part of its text: "Slices:" and a table.
-[[nodiscard]] std::string related_text(Kind kind, const std::vector<yaml::Node>& objects);
+[[nodiscard]] std::string related_text(Kind kind, const std::vector<yaml::Node>& objects, const TableView& view);
 
 }  // namespace berth::cli

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "surface/cli/client/test_server.h"
 
 namespace berth::cli {
@@ -36,9 +38,10 @@ TEST_F(Get, ShowsATableWithoutInventedFigures) {
   answer("GET /v1/services?limit=100", list_of(kDetector));
   const Printed printed = run({"get", "services"});
   EXPECT_EQ(printed.status, 0) << printed.err;
-  EXPECT_EQ(printed.out,
-            "TENANT   NAME       PHASE      SERVING   REQUESTS/MIN   IN TIME   P99 MS   TARGET MS   NOT MET\n"
-            "vision   detector   Starting   1/2       200            75.00%    -        100         Placed=False\n");
+  EXPECT_EQ(
+      printed.out,
+      "TENANT   NAME       PHASE      SERVING   REQUESTS/MIN   IN TIME   P99 MS   TARGET MS   AGE   NOT MET\n"
+      "vision   detector   Starting   1/2       200            75.00%    -        100         -     Placed=False\n");
   const Printed wide = run({"get", "service", "-o", "wide"});
   EXPECT_THAT(wide.out, HasSubstr("CAPACITY/S"));
   EXPECT_THAT(wide.out, HasSubstr("team=7"));
@@ -89,6 +92,216 @@ TEST_F(Get, PrintsJsonAndYamlWithTheServersNumbers) {
   EXPECT_THAT(run({"get", "gpus", "-o", "yaml"}).out, HasSubstr("metadata:\n  continue: null\n"));
 }
 
+constexpr const char* kStatusAtNoon = R"({"time":"2026-11-22T12:00:00.000000Z"})";
+
+std::string service_object(const std::string& tenant, const std::string& name, const std::string& phase) {
+  return R"({"kind":"GpuService","metadata":{"name":")" + name + R"(","namespace":")" + tenant +
+         R"(","creationTimestamp":"2026-11-22T10:58:30.123456Z","labels":{}},"spec":{"slo":{"latency_ms":100}},)" +
+         R"("status":{"phase":")" + phase + R"(","conditions":[],"slices":[],)" +
+         R"("capacity_requests_per_second":85.4700854700855,"last_minute":null}})";
+}
+
+std::string event_object(int sequence, const std::string& kind, const std::string& tenant) {
+  return R"({"sequence":)" + std::to_string(sequence) + R"(,"time":"2026-11-22T11:59:)" +
+         std::to_string(10 + sequence) + R"(.000001Z","kind":")" + kind + R"(","object":{"kind":"GpuService",)" +
+         R"("namespace":")" + tenant + R"(","name":"a"},"generation":null,"message":"odd\u001b[2J"})";
+}
+
+TEST_F(Get, ShowsAgesInsteadOfMicroseconds) {
+  answer("GET /v1/status", kStatusAtNoon);
+  answer("GET /v1/services?limit=100", list_of(service_object("vision", "detector", "Running")));
+  EXPECT_THAT(run({"get", "services"}).out, HasSubstr("  1h1m   -\n"));
+  answer(
+      "GET /v1/tenants?limit=500",
+      list_of(R"({"kind":"Tenant","metadata":{"name":"vision","creationTimestamp":"2026-11-20T10:00:00.000000Z"}})"));
+  EXPECT_EQ(run({"get", "tenants"}).out, "NAME     AGE\nvision   2d2h\n");
+  answer("GET /v1/plans?limit=100",
+         list_of(R"({"kind":"Plan","metadata":{"name":"plan-7"},"spec":{"made_at":"2026-11-22T11:59:15.500000Z",)"
+                 R"("acts_at":"2026-11-22T11:59:16.000000Z","objective":0.00001,"actions":[]},)"
+                 R"("status":{"phase":"done","message":null}})"));
+  EXPECT_THAT(run({"get", "plans", "-o", "wide"}).out, HasSubstr("2026-11-22T11:59:16Z"));
+  EXPECT_THAT(run({"get", "plans"}).out, HasSubstr("44s"));
+}
+
+TEST_F(Get, DescribesFiguresWithAtMostThreeDigits) {
+  answer("GET /v1/tenants/vision/services/detector", service_object("vision", "detector", "Running"));
+  const std::string text = run({"describe", "service/vision/detector"}).out;
+  EXPECT_THAT(text, HasSubstr("Capacity requests per second:  85.47\n"));
+  EXPECT_THAT(text, HasSubstr("Created:  2026-11-22T10:58:30.123Z\n"));
+  EXPECT_THAT(run({"get", "service", "detector", "-t", "vision", "-o", "json"}).out, HasSubstr("85.4700854700855"));
+}
+
+TEST_F(Get, StoredLabelsCannotControlTheTerminal) {
+  const std::string labelled =
+      R"({"kind":"Tenant","metadata":{"name":"t","labels":{"a\u001b[1m":"b\u009b2J","c":"\u007f"}}})";
+  answer("GET /v1/tenants/t", labelled);
+  answer("GET /v1/tenants/t/services?limit=100", list_of(""));
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"get", "tenant", "t", "-o", "wide"},
+                                             {"describe", "tenant", "t"},
+                                             {"get", "tenant", "t", "-o", "json"},
+                                             {"get", "tenant", "t", "-o", "yaml"}}) {
+    const Printed printed = run(words);
+    EXPECT_EQ(printed.status, 0) << printed.err;
+    EXPECT_THAT(printed.out, Not(HasSubstr("\x1b"))) << words.back();
+    EXPECT_THAT(printed.out, Not(HasSubstr("\xC2\x9b"))) << words.back();
+    EXPECT_THAT(printed.out, Not(HasSubstr("\x7f"))) << words.back();
+  }
+  EXPECT_THAT(run({"get", "tenant", "t", "-o", "wide"}).out, HasSubstr("a?[1m=b?2J,c=?"));
+  const Printed refused = run({"get", "\x1b[2J"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Get, TakesKindAndNameInOneWord) {
+  answer("GET /v1/tenants/vision/services/detector", kDetector);
+  answer("GET /v1/gpus/gpu-3", gpu_object(3));
+  answer("GET /v1/slices?limit=500", list_of(""));
+  EXPECT_EQ(run({"get", "service/vision/detector", "-o", "name"}).out, "service/vision/detector\n");
+  EXPECT_EQ(run({"get", "gpu/gpu-3", "-o", "name"}).out, "gpu/gpu-3\n");
+  EXPECT_EQ(run({"describe", "gpu/gpu-3"}).out, run({"describe", "gpu", "gpu-3"}).out);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"get", "gpu/gpu-3", "gpu-4"},
+                                             {"get", "gpu/"},
+                                             {"get", "service/vision/detector", "-t", "media"},
+                                             {"describe", "gpu/node-0/gpu-3"}}) {
+    EXPECT_EQ(run(words).status, 2) << words.back();
+  }
+}
+
+TEST_F(Get, DescribesWhatHasTheName) {
+  answer("GET /v1/tenants/vision", R"({"kind":"Tenant","metadata":{"name":"vision"}})");
+  answer("GET /v1/tenants/vision/services?limit=100", list_of(kDetector));
+  answer("GET /v1/tenants/vision/services/detector", kDetector);
+  answer("GET /v1/services?limit=100", list_of(kDetector));
+  answer("GET /v1/gpus/gpu-3", gpu_object(3));
+  answer("GET /v1/slices?limit=500", list_of(""));
+  EXPECT_THAT(run({"describe", "detector"}).out, HasSubstr("Tenant:   vision\nKind:     GpuService\n"));
+  EXPECT_THAT(run({"describe", "vision/detector"}).out, HasSubstr("Kind:     GpuService\n"));
+  EXPECT_THAT(run({"describe", "vision"}).out, HasSubstr("Kind:  Tenant\n"));
+  EXPECT_THAT(run({"describe", "gpu-3"}).out, HasSubstr("Kind:  Gpu\n"));
+  EXPECT_EQ(run({"describe", "gpu-4"}).status, 3);
+  EXPECT_EQ(run({"describe", "nobody"}).err, "berth: there is no object \"nobody\"\n");
+  answer("GET /v1/tenants/detector", R"({"kind":"Tenant","metadata":{"name":"detector"}})");
+  const Printed both = run({"describe", "detector"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_EQ(both.err,
+            "berth: wanted one object, found 2 of the name \"detector\": tenant/detector, service/vision/detector; "
+            "KIND/NAME says which\n");
+}
+
+TEST_F(Get, SelectsByPhase) {
+  answer("GET /v1/services?limit=100",
+         list_of(service_object("a", "x", "Running") + "," + service_object("a", "y", "Waiting") + "," +
+                 service_object("b", "z", "Starting")));
+  const auto names = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"get", "services", "-o", "name"});
+    return run(words).out;
+  };
+  EXPECT_EQ(names({"--phase", "running"}), "service/a/x\n");
+  EXPECT_EQ(names({"--phase", "Waiting,Starting"}), "service/a/y\nservice/b/z\n");
+  EXPECT_EQ(names({"-A"}), "service/a/x\nservice/a/y\nservice/b/z\n");
+  EXPECT_EQ(run({"get", "services", "--phase", "draining"}).err, "berth: there are no such services\n");
+  std::string drained = gpu_object(1);
+  drained.replace(drained.find(R"("scheduling_reason")"), 0, R"("drained":true,)");
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0) + "," + drained));
+  EXPECT_EQ(run({"get", "gpus", "--phase", "drained", "-o", "name"}).out, "gpu/gpu-1\n");
+  EXPECT_EQ(run({"get", "gpus", "--phase", "cordoned", "-o", "name"}).out, "gpu/gpu-0\n");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"get", "services", "--phase", "done"},
+                                             {"get", "tenants", "--phase", "running"},
+                                             {"get", "all", "--phase", "running"},
+                                             {"get", "services", "-A", "-t", "a"}}) {
+    EXPECT_EQ(run(words).status, 2) << words.back();
+  }
+}
+
+TEST_F(Get, AFinishedDrainIsDrained) {
+  std::string drained = gpu_object(1);
+  drained.replace(drained.find(R"("scheduling_reason")"), 0, R"("drained":true,)");
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0) + "," + drained));
+  answer("GET /v1/gpus/gpu-1", drained);
+  answer("GET /v1/slices?limit=500", list_of(""));
+  answer("GET /v1/services?limit=100", list_of(""));
+  answer("GET /v1/status", kStatusAtNoon);
+  EXPECT_THAT(run({"get", "gpus"}).out, HasSubstr("gpu-1   A100-80GB   node-0   ok       drained      8"));
+  const std::string described = run({"describe", "gpu", "gpu-1"}).out;
+  EXPECT_THAT(described, HasSubstr("Scheduling:         drained\n"));
+  EXPECT_THAT(described, Not(HasSubstr("Drained:")));
+  const std::string top = run({"top", "--once"}).out;
+  EXPECT_THAT(top, HasSubstr("GPUs     2 (2 ok, 0 lost; 0 open, 1 cordoned, 0 draining, 1 drained)\n"));
+  EXPECT_THAT(top, HasSubstr("gpu-1   A100-80GB   ok       drained      8       25.00%\n"));
+}
+
+TEST_F(Get, ListsEvents) {
+  answer("GET /v1/status", kStatusAtNoon);
+  answer("GET /v1/events?limit=500",
+         list_of(event_object(1, "ServiceSet", "vision") + "," + event_object(2, "ServiceRemoved", "media")));
+  EXPECT_EQ(run({"get", "events"}).out,
+            "EVENT   KIND             OBJECT             AGE   MESSAGE\n"
+            "1       ServiceSet       service/vision/a   48s   odd?[2J\n"
+            "2       ServiceRemoved   service/media/a    47s   odd?[2J\n");
+  EXPECT_EQ(run({"get", "events", "-t", "media", "-o", "name"}).out, "event/2\n");
+  EXPECT_THAT(run({"get", "events", "-o", "json"}).out, HasSubstr("\"odd\\u001b[2J\""));
+}
+
+TEST_F(Get, ATableOfEventsBeginsWithTheLatest) {
+  std::string events;
+  for (int i = 1; i <= 120; ++i) events += (events.empty() ? "" : ",") + event_object(i % 40, "GpuLost", "vision");
+  answer("GET /v1/events?limit=500", list_of(events));
+  const Printed printed = run({"get", "events"});
+  EXPECT_EQ(std::ranges::count(printed.out, '\n'), 101);
+  EXPECT_EQ(printed.err, "berth: 20 earlier events: -o json has all of them\n");
+}
+
+TEST_F(Get, ListsAll) {
+  answer("GET /v1/status", kStatusAtNoon);
+  answer("GET /v1/tenants?limit=500", list_of(R"({"kind":"Tenant","metadata":{"name":"vision"}})"));
+  answer("GET /v1/services?limit=100", list_of(kDetector));
+  answer("GET /v1/tenants/vision/services?limit=100", list_of(kDetector));
+  answer("GET /v1/nodes?limit=500", list_of(R"({"kind":"Node","metadata":{"name":"node-0"},"status":{"gpus":[]}})"));
+  answer("GET /v1/gpus?limit=500", list_of(gpu_object(0)));
+  answer("GET /v1/slices?limit=500", list_of(""));
+  answer("GET /v1/plans?limit=100", list_of(""));
+  const Printed printed = run({"get", "all"});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  for (const char* part : {"Tenants:\n  NAME", "\nServices:\n  TENANT   NAME", "\nNodes:\n", "\nGpus:\n",
+                           "\nSlices: none\n", "\nPlans: none\n"}) {
+    EXPECT_THAT(printed.out, HasSubstr(part));
+  }
+  EXPECT_EQ(run({"get", "all", "-o", "name"}).out, "tenant/vision\nservice/vision/detector\nnode/node-0\ngpu/gpu-0\n");
+  EXPECT_EQ(run({"get", "all", "-t", "vision", "-o", "name"}).out, "service/vision/detector\n");
+  EXPECT_THAT(run({"get", "all", "-o", "json"}).out, HasSubstr("\"items\": ["));
+  EXPECT_EQ(run({"get", "all", "gpu-0"}).status, 2);
+  EXPECT_EQ(run({"get", "all", "-w"}).status, 2);
+}
+
+TEST_F(Get, WatchesWhatChanges) {
+  answer("GET /v1/status", kStatusAtNoon);
+  answer("GET /v1/services?limit=100",
+         list_of(service_object("a", "x", "Waiting") + "," + service_object("a", "y", "Running")));
+  answer("GET /v1/services?limit=100",
+         list_of(service_object("a", "x", "Running") + "," + service_object("a", "y", "Running")));
+  answer("GET /v1/services?limit=100", list_of(service_object("a", "x", "Running")));
+  fail_with("GET /v1/services?limit=100", ErrorCode::kNoServer);
+  const Printed printed = run({"get", "services", "-w"});
+  EXPECT_EQ(printed.status, 7);
+  EXPECT_EQ(printed.out,
+            "TENANT   NAME   PHASE     SERVING   REQUESTS/MIN   IN TIME   P99 MS   TARGET MS   AGE    NOT MET\n"
+            "a        x      Waiting   0/0       -              -         -        100         1h1m   -\n"
+            "a        y      Running   0/0       -              -         -        100         1h1m   -\n"
+            "a        x      Running   0/0       -              -         -        100         1h1m   -\n"
+            "service/a/y gone\n");
+}
+
+TEST_F(Get, WatchesEventsFromTheLastOneOn) {
+  answer("GET /v1/events?limit=500&after=0", list_of(event_object(1, "ServiceSet", "vision")));
+  answer("GET /v1/events?limit=500&after=1", list_of(""));
+  answer("GET /v1/events?limit=500&after=1", list_of(event_object(2, "ServiceSet", "vision")));
+  fail_with("GET /v1/events?limit=500&after=2", ErrorCode::kNoServer);
+  EXPECT_EQ(run({"get", "events", "-w", "-o", "name"}).out, "event/1\nevent/2\n");
+}
+
 TEST_F(Get, FindsAServiceByNameAlone) {
   answer("GET /v1/services?limit=100", list_of(kDetector));
   EXPECT_EQ(run({"get", "services", "detector", "-o", "name"}).out, "service/vision/detector\n");
@@ -108,6 +321,7 @@ TEST_F(Get, RefusesWrongWords) {
        std::vector<std::vector<std::string>>{{"get", "pods"},
                                              {"get", "gpus", "-o", "csv"},
                                              {"get", "gpus", "-t", "vision"},
+                                             {"get", "tenants", "-t", "vision"},
                                              {"get"},
                                              {"get", "gpus", "--timeout", "0"},
                                              {"get", "gpus", "--server", "localhost"},

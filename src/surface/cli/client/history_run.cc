@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "surface/cli/client/client.h"
 #include "surface/cli/client/get_run.h"
+#include "surface/cli/client/kinds.h"
 #include "surface/cli/client/node.h"
+#include "surface/cli/client/readable.h"
 #include "surface/cli/client/tables.h"
 
 namespace berth::cli {
@@ -42,12 +45,13 @@ std::map<std::string, PlanSums> sums_by_plan(const std::vector<Node>& promises) 
   return plans;
 }
 
-std::string plans_table(const std::vector<Node>& plans, const std::map<std::string, PlanSums>& by_plan) {
+std::string plans_table(const std::vector<Node>& plans, const std::map<std::string, PlanSums>& by_plan,
+                        const std::optional<std::string>& now) {
   Rows rows;
   for (const Node& plan : plans) {
     const std::string name = text_at(plan, "metadata.name").value_or("");
     std::vector<std::string>& row = rows.emplace_back();
-    row = {name, text_cell(plan, "status.phase"), text_cell(plan, "spec.made_at"),
+    row = {name, text_cell(plan, "status.phase"), age_text(text_at(plan, "spec.made_at"), now).value_or(""),
            fmt::format("{}", items_at(plan, "spec.actions").size())};
     const auto found = by_plan.find(name);
     const PlanSums sums = found == by_plan.end() ? PlanSums() : found->second;
@@ -56,7 +60,7 @@ std::string plans_table(const std::vector<Node>& plans, const std::map<std::stri
     row.push_back(sums.changes == 0 ? "" : fmt::format("{}/{}", sums.judged, sums.changes));
     row.push_back(text_cell(plan, "status.message"));
   }
-  return columns_text({"NAME", "PHASE", "MADE AT", "ACTIONS", "PROMISED", "ACHIEVED", "JUDGED", "MESSAGE"}, rows);
+  return columns_text({"NAME", "PHASE", "AGE", "ACTIONS", "PROMISED", "ACHIEVED", "JUDGED", "MESSAGE"}, rows);
 }
 
 std::string sums_table(const Node& page) {
@@ -79,7 +83,7 @@ ClientResult<std::string> history(const PlanShowWords& words, const VerbContext&
   if (!promises) return client_fail(promises.error());
   const auto page = client->get(kPromises);
   if (!page) return client_fail(page.error());
-  return plans_table(*plans, sums_by_plan(*promises)) + "\n" + sums_table(page->body);
+  return plans_table(*plans, sums_by_plan(*promises), fetch_now(*client)) + "\n" + sums_table(page->body);
 }
 
 }  // namespace

@@ -18,13 +18,14 @@ struct KindWords {
   std::string_view many;
 };
 /// By Kind.
-constexpr std::array<KindWords, 7> kKindWords = {{{"tenant", "tenants"},
+constexpr std::array<KindWords, 8> kKindWords = {{{"tenant", "tenants"},
                                                   {"service", "services"},
                                                   {"node", "nodes"},
                                                   {"gpu", "gpus"},
                                                   {"slice", "slices"},
                                                   {"plan", "plans"},
-                                                  {"fault", "faults"}}};
+                                                  {"fault", "faults"},
+                                                  {"event", "events"}}};
 
 constexpr std::size_t kNameBytesMax = 253;
 
@@ -36,7 +37,15 @@ std::string path_of(Kind kind) {
   return fmt::format("{}/{}", folder, plural_of(kind));
 }
 
-bool has_tenant(Kind kind) { return kind == Kind::kService || kind == Kind::kSlice; }
+bool has_tenant(Kind kind) { return kind == Kind::kService || kind == Kind::kSlice || kind == Kind::kEvent; }
+
+/// Events are no objects: they have a number instead of a name, and the tenant of the object that they are about.
+std::optional<std::string> name_at(Kind kind, const yaml::Node& object) {
+  return text_at(object, kind == Kind::kEvent ? "sequence" : "metadata.name");
+}
+std::optional<std::string> tenant_at(Kind kind, const yaml::Node& object) {
+  return text_at(object, kind == Kind::kEvent ? "object.namespace" : "metadata.namespace");
+}
 
 /// Checks that a name can be a segment of a path.
 ClientResult<void> check_name(std::string_view what, const std::string& name) {
@@ -52,8 +61,42 @@ std::string list_path(const Selection& selection) {
 }
 
 bool is_selected(const Selection& selection, const yaml::Node& object) {
-  if (!selection.name.empty() && text_at(object, "metadata.name") != selection.name) return false;
-  return selection.tenant.empty() || text_at(object, "metadata.namespace") == selection.tenant;
+  if (!selection.name.empty() && name_at(selection.kind, object) != selection.name) return false;
+  return selection.tenant.empty() || tenant_at(selection.kind, object) == selection.tenant;
+}
+
+/// The words of a selection, each as typed.
+struct SelectionWords {
+  std::string kind;
+  std::string name;
+  std::string tenant;
+};
+
+/// Takes KIND/NAME and service/TENANT/NAME apart.
+ClientResult<SelectionWords> taken_apart(SelectionWords words) {
+  const std::size_t slash = words.kind.find('/');
+  if (slash == std::string::npos) return words;
+  if (!words.name.empty()) {
+    return client_fail(ClientStatus::kBadInput, fmt::format("NAME: wanted none after {}, found {}",
+                                                            in_quotes(words.kind), in_quotes(words.name)));
+  }
+  words.name = words.kind.substr(slash + 1);
+  words.kind.erase(slash);
+  const std::size_t second = words.name.find('/');
+  if (words.name.empty() || words.name.back() == '/') {
+    return client_fail(ClientStatus::kBadInput,
+                       fmt::format("KIND/NAME: wanted a name after {}/", printable(words.kind)));
+  }
+  if (second == std::string::npos) return words;
+  const std::string tenant = words.name.substr(0, second);
+  if (!words.tenant.empty() && words.tenant != tenant) {
+    return client_fail(ClientStatus::kBadInput,
+                       fmt::format("--tenant: wanted {}, the tenant of {}, found {}", in_quotes(tenant),
+                                   in_quotes(words.name), in_quotes(words.tenant)));
+  }
+  words.tenant = tenant;
+  words.name.erase(0, second + 1);
+  return words;
 }
 
 }  // namespace
@@ -64,13 +107,20 @@ ClientResult<Kind> parse_kind(std::string_view word) {
   }
   return client_fail(
       ClientStatus::kBadInput,
-      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices, plans or faults, found {}", in_quotes(word)));
+      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices, plans, faults or events, found {}",
+                  in_quotes(word)));
 }
+
+bool names_kind(std::string_view word) { return parse_kind(word.substr(0, word.find('/'))).has_value(); }
 
 std::string_view word_of(Kind kind) { return kKindWords[static_cast<std::size_t>(kind)].one; }
 std::string_view plural_of(Kind kind) { return kKindWords[static_cast<std::size_t>(kind)].many; }
 
-ClientResult<Selection> check_selection(std::string_view kind, const std::string& name, const std::string& tenant) {
+ClientResult<Selection> check_selection(std::string_view kind_word, const std::string& name_word,
+                                        const std::string& tenant_word) {
+  const auto words = taken_apart({.kind = std::string(kind_word), .name = name_word, .tenant = tenant_word});
+  if (!words) return client_fail(words.error());
+  const auto& [kind, name, tenant] = *words;
   const auto parsed = parse_kind(kind);
   if (!parsed) return client_fail(parsed.error());
   if (const auto checked = check_name("NAME", name); !checked) return client_fail(checked.error());
@@ -78,7 +128,7 @@ ClientResult<Selection> check_selection(std::string_view kind, const std::string
   if (!tenant.empty() && !has_tenant(*parsed)) {
     return client_fail(
         ClientStatus::kBadInput,
-        fmt::format("--tenant: wanted it for services and slices only, found it for {}", plural_of(*parsed)));
+        fmt::format("--tenant: wanted it for services, slices and events only, found it for {}", plural_of(*parsed)));
   }
   return Selection{.kind = *parsed, .name = name, .tenant = tenant};
 }
@@ -95,13 +145,13 @@ std::string title_of(Kind kind, const std::string& tenant, const std::string& na
 }
 
 std::string title_of(Kind kind, const yaml::Node& object) {
-  return printable(title_of(kind, text_at(object, "metadata.namespace").value_or(""),
-                            text_at(object, "metadata.name").value_or("")));
+  return printable(title_of(kind, tenant_at(kind, object).value_or(""), name_at(kind, object).value_or("")));
 }
 
 ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
-  // A slice or a fault has no path of its own, and a service only together with its tenant.
-  const bool has_page = selection.kind != Kind::kSlice && selection.kind != Kind::kFault;
+  // A slice, a fault or an event has no path of its own, and a service only together with its tenant.
+  const bool has_page =
+      selection.kind != Kind::kSlice && selection.kind != Kind::kFault && selection.kind != Kind::kEvent;
   const bool is_direct =
       !selection.name.empty() && has_page && (selection.kind != Kind::kService || !selection.tenant.empty());
   if (is_direct) {
@@ -117,6 +167,15 @@ ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selectio
                        fmt::format("there is no {} {}", word_of(selection.kind), in_quotes(selection.name)));
   }
   return objects;
+}
+
+ClientResult<std::vector<yaml::Node>> fetch_events_after(const Client& client, std::int64_t sequence) {
+  return client.list(fmt::format("{}&after={}", list_path({.kind = Kind::kEvent, .name = "", .tenant = ""}), sequence));
+}
+
+std::optional<std::string> fetch_now(const Client& client) {
+  const auto status = client.get("/v1/status");
+  return status ? text_at(status->body, "time") : std::nullopt;
 }
 
 ClientResult<yaml::Node> fetch_one(const Client& client, const Selection& selection) {

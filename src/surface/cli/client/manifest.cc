@@ -7,9 +7,12 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/core/control_text.h"
 #include "base/core/decimal.h"
+#include "base/core/text.h"
 #include "base/json/document.h"
 #include "base/yaml/document.h"
+#include "base/yaml/plain_kind.h"
 #include "base/yaml/reader.h"
 #include "domain/scenario/service_json.h"
 #include "domain/scenario/service_object.h"
@@ -80,6 +83,19 @@ std::string read_label(const Value& value) {
   return name;
 }
 
+/// Refuses a name without quotes that YAML does not read as a text: other readers would see another name, or none.
+void check_is_text(const Node& root, const std::string& key, const Value& metadata) {
+  const Node* node = find_node(root, "metadata." + key);
+  const auto* scalar = node == nullptr ? nullptr : std::get_if<Scalar>(&node->value);
+  if (scalar == nullptr || scalar->kind != ScalarKind::kUntyped || !scalar->is_plain || scalar->text.empty()) return;
+  const yaml::PlainKind kind = yaml::kind_of_plain(scalar->text);
+  if (kind == yaml::PlainKind::kText) return;
+  const std::string_view what = kind == yaml::PlainKind::kNumber  ? "a number"
+                                : kind == yaml::PlainKind::kTruth ? "a truth value"
+                                                                  : "no value";
+  metadata.at(key).refuse("a text: put it in quotes", fmt::format("{}, which is {}", scalar->text, what));
+}
+
 Node read_labels(const Value& value) {
   Node labels{{}, yaml::Map()};
   if (!value.is_map()) {
@@ -92,11 +108,15 @@ Node read_labels(const Value& value) {
     return labels;
   }
   for (const std::string& key : keys) {
-    std::string text = value.at(key).text("a text");
-    if (!value.has_failed() && (key.empty() || key.size() > kLabelKeyBytesMax)) {
-      value.refuse("keys of 1 to 253 bytes", "\"" + key + "\"");
+    if (key.empty() || key.size() > kLabelKeyBytesMax || has_control(key)) {
+      value.refuse("keys of 1 to 253 bytes without control characters", in_quotes(key));
+      break;
     }
-    if (!value.has_failed() && text.size() > kLabelBytesMax) value.at(key).refuse("a text of at most 63 bytes");
+    const Value label = value.at(key);
+    std::string text = label.text("a text");
+    if (!value.has_failed() && (text.size() > kLabelBytesMax || has_control(text))) {
+      label.refuse("a text of at most 63 bytes without control characters");
+    }
     put(labels, key, text_node(std::move(text)));
   }
   return labels;
@@ -143,6 +163,7 @@ Result<Manifest> read_object(Node root, const std::string& path, const Files* fi
     const bool is_tenant = value.at("kind").choice({"Tenant", "GpuService"}) == 0;
     manifest.object.kind = is_tenant ? Kind::kTenant : Kind::kService;
     if (report.has_failed()) return failed();
+    for (const char* key : {"name", "namespace"}) check_is_text(root, key, value.at("metadata"));
     metadata = read_metadata(value.at("metadata"), manifest.object);
     if (files == nullptr) {
       if (report.has_failed()) return failed();

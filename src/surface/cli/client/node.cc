@@ -1,7 +1,5 @@
 #include "surface/cli/client/node.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,21 +18,6 @@ using yaml::Scalar;
 using yaml::ScalarKind;
 
 constexpr int kIndent = 2;
-
-/// JSON with all control characters escaped: they occur only in strings.
-std::string escaped(const std::string& json) {
-  std::string result;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    if (json[i] == '\x7F') {
-      result += "\\u007f";
-    } else if (is_c1_control(json, i)) {
-      result += fmt::format("\\u00{:02x}", static_cast<unsigned char>(json[++i]));
-    } else {
-      result += json[i];
-    }
-  }
-  return result;
-}
 
 /// Whether every YAML reader takes the text for a string even without quotes.
 bool is_plain_in_yaml(const std::string& text) {
@@ -83,7 +66,7 @@ std::string scalar_text(const Scalar& scalar) {
   if (is_text && is_plain_in_yaml(scalar.text)) return scalar.text;
   json::Writer json;
   write_scalar(json, scalar);
-  return escaped(json.take());
+  return printable_json(json.take());
 }
 
 bool is_empty_collection(const Node& node) {
@@ -176,13 +159,13 @@ void put(Node& map, std::string key, Node value) {
 std::string json_of(const Node& node) {
   json::Writer json;
   write_node(json, node);
-  return escaped(json.take());
+  return printable_json(json.take());
 }
 
 std::string indented_json_of(const Node& node) {
   json::Writer json(kIndent);
   write_node(json, node);
-  return escaped(json.take_line());
+  return printable_json(json.take_line());
 }
 
 std::string yaml_of(const Node& node, int indent) {

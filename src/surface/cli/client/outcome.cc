@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "surface/cli/shared/printable.h"
+
 namespace berth::cli {
 namespace {
 
@@ -30,7 +32,7 @@ void print_outcome(VerbContext& context, VerbOutcome outcome) {
   if (!write(context.out, outcome.out)) {
     outcome.add({ClientStatus::kFailed, "the output cannot be written"});
   }
-  write(context.err, outcome.err);
+  write(context.err, printable_lines(outcome.err));
   context.status = outcome.status;
 }
 

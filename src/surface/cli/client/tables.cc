@@ -10,6 +10,7 @@
 
 #include "base/core/ensure.h"
 #include "surface/cli/client/node.h"
+#include "surface/cli/client/readable.h"
 #include "surface/cli/shared/printable.h"
 #include "surface/cli/shared/text_table.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 using yaml::Node;
-
-constexpr std::size_t kGap = 3;
 
 /// A column of a kind's table.
 struct Column {
@@ -33,6 +32,7 @@ Column text(std::string heading, std::string path, bool is_wide = false) {
   return {std::move(heading), [path = std::move(path)](const Node& object) { return text_cell(object, path); },
           is_wide};
 }
+Column scheduling() { return {"SCHEDULING", scheduling_cell}; }
 Column number(std::string heading, std::string path, bool is_wide = false) {
   return {std::move(heading), [path = std::move(path)](const Node& object) { return number_cell(object, path); },
           is_wide};
@@ -84,7 +84,8 @@ std::string labels_cell(const Node& object) {
   const auto* map = labels == nullptr ? nullptr : std::get_if<yaml::Map>(&labels->value);
   std::string cell;
   if (map == nullptr) return cell;
-  for (const yaml::Entry& entry : *map) cell += (cell.empty() ? "" : ",") + entry.key + "=" + any_cell(entry.value);
+  for (const yaml::Entry& entry : *map)
+    cell += (cell.empty() ? "" : ",") + entry.key + "=" + text_at(entry.value, "").value_or("");
   return cell;
 }
 
@@ -127,7 +128,7 @@ std::vector<Column> gpu_columns() {
           text("MODEL", "status.model"),
           text("NODE", "status.node"),
           text("HEALTH", "status.health"),
-          text("SCHEDULING", "status.scheduling"),
+          scheduling(),
           text("UNITS", "status.units"),
           text("HEALTH SINCE", "status.health_since", true),
           text("SCHEDULING SINCE", "status.scheduling_since", true),
@@ -139,7 +140,7 @@ std::vector<Column> node_columns() {
   return {text("NAME", "metadata.name"),
           {"GPUS", [](const Node& object) { return count_cell(object, "status.gpus"); }},
           text("HEALTH", "status.health"),
-          text("SCHEDULING", "status.scheduling"),
+          scheduling(),
           {"REASON", reason_cell}};
 }
 
@@ -159,7 +160,6 @@ std::vector<Column> slice_columns() {
 std::vector<Column> plan_columns() {
   return {text("NAME", "metadata.name"),
           text("PHASE", "status.phase"),
-          text("MADE AT", "spec.made_at"),
           {"ACTIONS", [](const Node& object) { return count_cell(object, "spec.actions"); }},
           number("OBJECTIVE", "spec.objective"),
           number("BOUND", "spec.bound"),
@@ -176,15 +176,32 @@ std::vector<Column> fault_columns() {
           text("FIRST GPU", "spec.gpu"),
           number("GPUS LEFT", "status.gpus_left"),
           number("ACTIONS LEFT", "status.actions_left"),
-          number("SECONDS", "spec.seconds"),
-          text("SINCE", "metadata.creationTimestamp", true)};
+          number("SECONDS", "spec.seconds")};
+}
+
+/// "service/vision/detector", "gpu/gpu-3": the object of an event under the kind that commands take.
+std::string object_cell(const Node& event) {
+  std::string kind = text_at(event, "object.kind").value_or("");
+  if (kind == "GpuService" || kind == "GpuSlice") kind.erase(0, std::string_view("Gpu").size());
+  std::ranges::transform(kind, kind.begin(),
+                         [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto tenant = text_at(event, "object.namespace");
+  return kind + "/" + (tenant && kind == word_of(Kind::kService) ? *tenant + "/" : "") +
+         text_at(event, "object.name").value_or("");
+}
+
+std::vector<Column> event_columns() {
+  return {text("EVENT", "sequence"),
+          text("TIME", "time", true),
+          text("KIND", "kind"),
+          {"OBJECT", object_cell},
+          text("MESSAGE", "message")};
 }
 
 std::vector<Column> columns_of(Kind kind) {
   switch (kind) {
     case Kind::kTenant:
       return {text("NAME", "metadata.name"),
-              text("CREATED", "metadata.creationTimestamp"),
               text("VERSION", "metadata.resourceVersion", true),
               {"LABELS", labels_cell, true}};
     case Kind::kService:
@@ -199,8 +216,41 @@ std::vector<Column> columns_of(Kind kind) {
       return plan_columns();
     case Kind::kFault:
       return fault_columns();
+    case Kind::kEvent:
+      return event_columns();
   }
   return {};
+}
+
+/// Where objects of a kind have the time from which their age counts; empty: they have none worth showing.
+std::string since_path(Kind kind) {
+  switch (kind) {
+    case Kind::kTenant:
+    case Kind::kService:
+    case Kind::kSlice:
+    case Kind::kFault:
+      return "metadata.creationTimestamp";
+    case Kind::kPlan:
+      return "spec.made_at";
+    case Kind::kEvent:
+      return "time";
+    case Kind::kNode:
+    case Kind::kGpu:
+      return "";
+  }
+  return "";
+}
+
+constexpr const char* kAge = "AGE";
+
+/// Adds the age, before a last column of free text.
+void add_age(std::vector<Column>& columns, Kind kind, const std::optional<std::string>& now) {
+  const std::string path = since_path(kind);
+  if (path.empty()) return;
+  const bool ends_in_text = kind == Kind::kService || kind == Kind::kPlan || kind == Kind::kEvent;
+  columns.insert(columns.end() - (ends_in_text ? 1 : 0), {.heading = kAge, .cell = [path, now](const Node& object) {
+                                                            return age_text(text_at(object, path), now).value_or("");
+                                                          }});
 }
 
 }  // namespace
@@ -213,25 +263,35 @@ std::string columns_text(const std::vector<std::string>& headings, const std::ve
     for (const std::string& cell : row) line.push_back(cell.empty() ? std::string(kAbsentText) : printable(cell));
   }
   std::string text;
-  for (const std::string& line : aligned(lines, {.gap = kGap, .is_all_to_left = true})) text += line + "\n";
+  for (const std::string& line : aligned(lines, {.gap = kColumnGap, .is_all_to_left = true})) text += line + "\n";
   return text;
 }
 
-std::string objects_table(Kind kind, const std::vector<Node>& objects, bool is_wide) {
+bool has_age(Kind kind) { return !since_path(kind).empty(); }
+
+ObjectRows object_rows(Kind kind, const std::vector<Node>& objects, const TableView& view) {
   std::vector<Column> columns = columns_of(kind);
-  if (!is_wide) std::erase_if(columns, [](const Column& column) { return column.is_wide; });
+  add_age(columns, kind, view.now);
+  if (!view.is_wide) std::erase_if(columns, [](const Column& column) { return column.is_wide; });
   std::erase_if(columns, [&](const Column& column) {
     return !column.needs.empty() &&
            std::ranges::none_of(objects, [&](const Node& each) { return find_node(each, column.needs) != nullptr; });
   });
-  Row headings;
-  for (const Column& column : columns) headings.push_back(column.heading);
-  std::vector<Row> rows;
+  ObjectRows result;
+  for (const Column& column : columns) {
+    if (column.heading == kAge) result.age_column = result.headings.size();
+    result.headings.push_back(column.heading);
+  }
   for (const Node& object : objects) {
-    Row& row = rows.emplace_back();
+    Row& row = result.rows.emplace_back();
     for (const Column& column : columns) row.push_back(column.cell(object));
   }
-  return columns_text(headings, rows);
+  return result;
+}
+
+std::string objects_table(Kind kind, const std::vector<Node>& objects, const TableView& view) {
+  const ObjectRows table = object_rows(kind, objects, view);
+  return columns_text(table.headings, table.rows);
 }
 
 std::string maps_table(const yaml::List& maps) {
@@ -249,7 +309,7 @@ std::string maps_table(const yaml::List& maps) {
     Row& row = rows.emplace_back();
     for (const std::string& key : keys) {
       const Node* value = find_node(item, key);
-      row.push_back(value == nullptr ? "" : any_cell(*value));
+      row.push_back(value == nullptr ? "" : readable(*value));
     }
   }
   Row headings;
@@ -260,7 +320,14 @@ std::string maps_table(const yaml::List& maps) {
   return columns_text(headings, rows);
 }
 
-std::string text_cell(const Node& object, std::string_view path) { return text_at(object, path).value_or(""); }
+std::string text_cell(const Node& object, std::string_view path) {
+  const Node* value = find_node(object, path);
+  return value == nullptr || !std::holds_alternative<yaml::Scalar>(value->value) ? "" : readable(*value);
+}
+
+std::string scheduling_cell(const Node& object) {
+  return text_at(object, "status.drained") == "true" ? "drained" : text_cell(object, "status.scheduling");
+}
 
 std::string number_text(double value) {
   constexpr double kWholeMax = 1e15;
@@ -281,12 +348,6 @@ std::string share_cell(const Node& object, std::string_view path) {
 std::string load_word(const Node& object, std::string_view path) {
   const std::string load = text_cell(object, path);
   return load.empty() ? "unknown" : load;
-}
-
-std::string any_cell(const Node& value) {
-  if (value.is_null()) return "";
-  const auto* scalar = std::get_if<yaml::Scalar>(&value.value);
-  return scalar != nullptr ? scalar->text : json_of(value);
 }
 
 }  // namespace berth::cli

@@ -47,14 +47,17 @@ std::string planning_text(const Node& status) {
   return "paused: " + known(text_cell(status, "planning.reason"));
 }
 
-/// "8 (7 ok, 1 lost; 6 open, 2 cordoned)".
+/// "8 (7 ok, 1 lost; 6 open, 1 cordoned, 0 draining, 1 drained)"; drained ones only if there are some.
 std::string gpus_text(const std::vector<Node>& gpus) {
   const auto count = [&](std::string_view path, std::string_view word) {
     return std::ranges::count_if(gpus, [&](const Node& gpu) { return text_at(gpu, path) == word; });
   };
-  return fmt::format("{} ({} ok, {} lost; {} open, {} cordoned, {} draining)", gpus.size(),
+  const auto drained = count("status.drained", "true");
+  const std::string and_drained = drained == 0 ? "" : fmt::format(", {} drained", drained);
+  return fmt::format("{} ({} ok, {} lost; {} open, {} cordoned, {} draining{})", gpus.size(),
                      count("status.health", "ok"), count("status.health", "lost"), count("status.scheduling", "open"),
-                     count("status.scheduling", "cordoned"), count("status.scheduling", "draining"));
+                     count("status.scheduling", "cordoned") - drained, count("status.scheduling", "draining"),
+                     and_drained);
 }
 
 /// What is real in a world of real GPUs and what is simulated; empty in a simulated world.
@@ -76,9 +79,9 @@ std::string gpu_lines(const std::vector<Node>& gpus) {
     if (rows.size() == kGpusMax) break;
     std::vector<std::string>& row = rows.emplace_back();
     row.push_back(text_cell(gpu, "metadata.name"));
-    for (const char* path : {"status.model", "status.health", "status.scheduling", "status.units"}) {
-      row.push_back(text_cell(gpu, path));
-    }
+    for (const char* path : {"status.model", "status.health"}) row.push_back(text_cell(gpu, path));
+    row.push_back(scheduling_cell(gpu));
+    row.push_back(text_cell(gpu, "status.units"));
     const auto units = number_at(gpu, "status.units");
     const auto allocated = number_at(gpu, "status.allocated_units");
     row.push_back(units && allocated ? percent(*allocated / std::max(1.0, *units)) : "");
@@ -123,7 +126,8 @@ std::string top_text(const Node& status, const std::vector<Node>& gpus, const st
                       with_unit(number_cell(status, "solver.last_ms"), " ms"),
                       with_unit(number_cell(status, "steps.p99_ms"), " ms"));
   if (!gpus.empty()) text += gpu_lines(gpus) + "\n";
-  return text + (services.empty() ? "There are no services.\n" : objects_table(Kind::kService, services, false));
+  return text + (services.empty() ? "There are no services.\n"
+                                  : objects_table(Kind::kService, services, {.now = text_at(status, "time")}));
 }
 
 void run_top(const TopWords& words, VerbContext& context) {

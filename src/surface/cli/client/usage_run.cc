@@ -48,9 +48,9 @@ std::string table_of(const std::vector<Node>& intervals) {
       row.push_back(printable(text_at(interval, path).value_or("")));
     }
     row.push_back(printable(holders_text(interval)));
-    row.push_back(printable(text_at(interval, "from").value_or("")));
+    row.push_back(printable(text_cell(interval, "from")));
     const bool is_open = text_at(interval, "open") == "true";
-    row.push_back(is_open ? "now" : printable(text_at(interval, "to").value_or("")));
+    row.push_back(is_open ? "now" : printable(text_cell(interval, "to")));
   }
   return columns_text({"GPU", "START", "UNITS", "PROFILE", "GENERATION", "STATE", "HOLDER", "FROM", "TO"}, rows);
 }

@@ -13,6 +13,7 @@
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/journal/usage_file.h"
 #include "surface/cli/shared/command_line.h"
+#include "surface/cli/shared/printable.h"
 #include "surface/cli/verbs.h"
 
 namespace berth::cli {
@@ -70,7 +71,9 @@ Result<std::uint64_t> sequence_of(const std::string& option, const std::string& 
   return static_cast<std::uint64_t>(*number);
 }
 
-Result<void> print_rows(const JournalWords& words, std::FILE* out) {
+/// On a terminal no label of an earlier version can control it; elsewhere rows are printed as they are stored.
+Result<void> print_rows(const JournalWords& words, const VerbContext& context) {
+  std::FILE* out = context.out;
   const auto path = find_journal(words.folder);
   if (!path) return pass_on(path.error());
   const auto from = words.from.empty() ? Result<std::uint64_t>(1) : sequence_of("--from", words.from);
@@ -91,7 +94,8 @@ Result<void> print_rows(const JournalWords& words, std::FILE* out) {
     if (rows->empty()) return {};
     for (const JournalRow& row : *rows) {
       if (row.sequence > *to) return {};
-      const std::string line = line_of(row);
+      const std::string stored = line_of(row);
+      const std::string line = context.is_live_terminal() ? printable_json(stored) : stored;
       if (std::fwrite(line.data(), 1, line.size(), out) != line.size()) {
         return fail(ErrorCode::kUnavailable, "the output cannot be written");
       }
@@ -165,7 +169,7 @@ OptionTable journal_usage_option_rows(UsageFileWords& words) {
 void run_journal_verify(const JournalWords& words, VerbContext& context) { finish(context, verify(words.folder)); }
 
 void run_journal_export(const JournalWords& words, VerbContext& context) {
-  const auto printed = print_rows(words, context.out);
+  const auto printed = print_rows(words, context);
   if (!printed) finish(context, pass_on(printed.error()));
 }
 

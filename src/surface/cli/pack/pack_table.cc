@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "domain/mig/geometry.h"
+#include "domain/values/gpu_name.h"
 #include "domain/values/scenario.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/pack/transition_table.h"
@@ -91,7 +92,7 @@ std::string refinement_text(const PackAnswer& answer) {
   text += "largest free slice: ";
   const char* proven = result.is_largest_free_proven ? "proven" : "not proven";
   text += free
-              ? fmt::format("{} on GPU {} ({} to be the largest); ", place_text(answer, *free), free->gpu.index, proven)
+              ? fmt::format("{} on {} ({} to be the largest); ", place_text(answer, *free), gpu_name(free->gpu), proven)
               : fmt::format("none ({}); ", proven);
   return text + fmt::format("{} ({})", counted(result.score.slices, "slice"),
                             result.is_slice_count_proven ? "proven to be the fewest for that free slice"
@@ -139,16 +140,20 @@ std::vector<GpuLine> gpu_lines(const PackAnswer& answer) {
   return lines;
 }
 
+std::string gpu_range_text(std::uint32_t first, std::uint32_t last) {
+  return first == last ? gpu_name({first}) : fmt::format("{} to {}", gpu_name({first}), gpu_name({last}));
+}
+
 std::string gpu_table(const PackAnswer& answer) {
   const std::vector<GpuLine> lines = gpu_lines(answer);
   const bool has_models = answer.problem.offers.size() > 1;
   std::vector<Cells> rows = {has_models ? Cells{"GPU", "model", "units"} : Cells{"GPU", "units"}};
   std::vector<std::string> texts = {"slices: model batch x processes"};
-  for (std::size_t first = 0, next = 0; first < lines.size(); first = next) {
+  for (std::uint32_t first = 0, next = 0; first < lines.size(); first = next) {
     while (next < lines.size() && lines[next] == lines[first]) ++next;
-    const std::string numbers = next - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, next - 1);
-    rows.push_back(has_models ? Cells{numbers, lines[first].model, lines[first].strip}
-                              : Cells{numbers, lines[first].strip});
+    const std::string names = gpu_range_text(first, next - 1);
+    rows.push_back(has_models ? Cells{names, lines[first].model, lines[first].strip}
+                              : Cells{names, lines[first].strip});
     texts.push_back(lines[first].slices);
   }
   const std::vector<std::string> left = aligned(rows);

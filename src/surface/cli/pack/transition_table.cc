@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "domain/values/gpu_name.h"
 #include "domain/values/scenario.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/shared/text_table.h"
@@ -39,25 +40,25 @@ std::string way_text(const Transition& transition) {
   return text + ".";
 }
 
-std::string numbers_text(std::string_view what, const std::vector<std::size_t>& gpus) {
+std::string names_text(std::string_view what, const std::vector<std::string>& gpus) {
   return gpus.empty() ? "" : fmt::format("GPUs {}: {}. ", what, fmt::join(gpus, ", "));
 }
 
 std::string gpus_that_change(const Transition& transition) {
-  std::vector<std::size_t> added;
-  std::vector<std::size_t> released;
-  std::vector<std::size_t> spare;
+  std::vector<std::string> added;
+  std::vector<std::string> released;
+  std::vector<std::string> spare;
   std::vector<std::string> renumbered;
-  for (std::size_t i = 0; i < transition.gpus.size(); ++i) {
+  for (std::uint32_t i = 0; i < transition.gpus.size(); ++i) {
     const TransitionGpu& gpu = transition.gpus[i];
-    if (gpu.standing && !gpu.target) released.push_back(i);
-    if (!gpu.standing && gpu.target) added.push_back(i);
-    if (!gpu.standing && !gpu.target) spare.push_back(i);
-    if (gpu.target && *gpu.target != i) renumbered.push_back(fmt::format("{} is {}", i, *gpu.target));
+    if (gpu.standing && !gpu.target) released.push_back(gpu_name({i}));
+    if (!gpu.standing && gpu.target) added.push_back(gpu_name({i}));
+    if (!gpu.standing && !gpu.target) spare.push_back(gpu_name({i}));
+    if (gpu.target && *gpu.target != i)
+      renumbered.push_back(fmt::format("{} is {}", gpu_name({i}), gpu_name({*gpu.target})));
   }
-  std::string text =
-      numbers_text("added", added) + numbers_text("released", released) + numbers_text("temporary", spare);
-  if (!renumbered.empty()) text += fmt::format("In the new plan GPU {}.", fmt::join(renumbered, ", "));
+  std::string text = names_text("added", added) + names_text("released", released) + names_text("temporary", spare);
+  if (!renumbered.empty()) text += fmt::format("In the new plan {}.", fmt::join(renumbered, ", "));
   return text;
 }
 
@@ -67,7 +68,7 @@ std::vector<std::string> step_cells(const PackingProblem& problem, const Transit
   const GpuModel& model = problem.offers[transition.gpus[slice.gpu.index].offer].model;
   const Demand& demand = demand_of(problem, transition, step);
   const std::string name = demand.tenant == demand.model ? demand.model : demand.tenant + "/" + demand.model;
-  return {fmt::format("{}", index + 1), std::string(word_of(step.kind)), fmt::format("{}", slice.gpu.index),
+  return {fmt::format("{}", index + 1), std::string(word_of(step.kind)), gpu_name(slice.gpu),
           fmt::format("{}@{}", profile_name(model, slice.profile), slice.start),
           fmt::format("{} {}x{}{}", wrapped(name, std::string::npos - 1), step.slice.batch, step.slice.processes,
                       step.is_temporary ? " (temporary)" : "")};

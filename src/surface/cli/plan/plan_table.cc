@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/core/overloaded.h"
+#include "domain/values/gpu_name.h"
 #include "engine/loop/conflict.h"
 #include "surface/cli/shared/text_table.h"
 
@@ -33,7 +35,7 @@ PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const plann
   const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
   return {
       fmt::format("{}", record.acts_at.second() + step.slot),
-      fmt::format("{}", step.gpu),
+      gpu_name({static_cast<std::uint32_t>(step.gpu)}),
       std::string(word_of(step.type)),
       slice_text(scenario, record, step.gpu, step.piece.site),
       is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),

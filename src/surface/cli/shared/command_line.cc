@@ -7,6 +7,7 @@
 
 #include "base/core/text.h"
 #include "surface/cli/shared/help_text.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {
@@ -117,7 +118,7 @@ std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> a
     return 0;
   } catch (const CLI::CallForHelp&) {
     if (const auto wrong = find_wrong_verb(app, arguments)) {
-      print_now(context.err, "berth: " + *wrong + "\nSee: berth --help\n");
+      print_now(context.err, printable_lines("berth: " + *wrong + "\nSee: berth --help\n"));
       return kStatusWrongArguments;
     }
     print_now(context.out, wrapped_help(app.help()));
@@ -126,7 +127,7 @@ std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> a
     const auto verbs = app.get_subcommands();
     const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
     const std::string what = find_wrong_verb(app, arguments).value_or(error.what());
-    print_now(context.err, "berth: " + what + "\nSee: berth" + verb + " --help\n");
+    print_now(context.err, printable_lines("berth: " + what + "\nSee: berth" + verb + " --help\n"));
     return kStatusWrongArguments;
   }
   if (!app.get_subcommands().empty()) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/core/ensure.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {
@@ -100,11 +101,8 @@ std::string wrapped(std::string_view text, std::size_t width) {
   std::size_t column = 0;
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
-    std::string word(text.substr(0, space));
+    const std::string word = printable(text.substr(0, space));
     text.remove_prefix(std::min(space + 1, text.size()));
-    for (char& c : word) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    }
     if (column > 0 && column + 1 + word.size() > width) {
       result += "\n  ";
       column = 2;

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "surface/cli/shared/printable.h"
+
 namespace berth::cli {
 namespace {
 
@@ -47,7 +49,8 @@ int exit_status(ErrorCode code) {
 }
 
 void finish(VerbContext& context, const Result<std::string>& outcome) {
-  const std::string text = outcome ? *outcome : "berth: " + outcome.error().message + "\n";
+  const std::string text =
+      outcome ? printable_json(*outcome) : printable_lines("berth: " + outcome.error().message + "\n");
   std::FILE* stream = outcome ? context.out : context.err;
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
   if (!outcome) {

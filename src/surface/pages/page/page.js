@@ -295,10 +295,10 @@
 
   function drawStrip(grid, policy, gpu, index, spans) {
     var slices = d3.set(spans.map(function (s) { return s[1] + " " + s[3]; })).size();
-    var fig = figure(grid, "GPU " + index, gpu.model + (spans.length ? "" : " \u00b7 unused"));
+    var fig = figure(grid, gpuName(index), gpu.model + (spans.length ? "" : " \u00b7 unused"));
     var unit = gpu.units === 1 ? 90 : page.gpus.length > 8 ? 12 : 18;
     var box = frame(fig, gpu.units * unit + 35, { left: gpu.units === 1 ? 4 : 20, right: 4, top: 13, bottom: 22 },
-      "Layout of GPU " + index + " (" + gpu.model + ") under " + policy.name + ": " + plural(slices, "slice"));
+      "Layout of " + gpuName(index) + " (" + gpu.model + ") under " + policy.name + ": " + plural(slices, "slice"));
     box.svg.attr("data-gpu", index);
     var x = timeScale(box), y = d3.scale.linear().domain([0, gpu.units]).range([box.bottom, box.top]);
     box.svg.append("rect").attr("class", "lane").attr("x", box.left).attr("y", box.top)
@@ -446,10 +446,11 @@
     });
     return rows;
   }
+  function gpuName(index) { return "gpu-" + index; }
   function gpusText(gpus) {
     var first = gpus[0], last = gpus[gpus.length - 1];
-    if (first === last) return String(first);
-    return last - first === gpus.length - 1 ? first + " to " + last : gpus.slice(0, 6).join(", ") + (gpus.length > 6 ? ", \u2026" : "");
+    if (first === last) return gpuName(first);
+    return last - first === gpus.length - 1 ? gpuName(first) + " to " + gpuName(last) : gpus.slice(0, 6).map(gpuName).join(", ") + (gpus.length > 6 ? ", \u2026" : "");
   }
   function drawRow(body, row) {
     var d = row.it, line = body.append("tr").attr("data-decision", row.of[0]).attr("tabindex", -1), count = row.of.length;
@@ -483,7 +484,7 @@
     var select = d3.select("#decisions-gpu").html("");
     select.append("option").attr("value", "").text("all");
     d3.set(decisions.shown.map(function (d) { return d[0]; })).values().map(Number).sort(d3.ascending).forEach(function (gpu) {
-      select.append("option").attr("value", gpu).text(gpu);
+      select.append("option").attr("value", gpu).text(gpuName(gpu));
     });
     d3.select("#decisions-of").attr("hidden", page.gpus.length > 1 ? null : "");
     select.on("change", function () { listDecisions(policy, this.value === "" ? null : Number(this.value)); });
