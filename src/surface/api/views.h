@@ -48,7 +48,8 @@ struct ServiceView {
 struct GpuView {
   GpuId gpu;
   GpuState state;
-  std::int64_t allocated_units = 0;  ///< placement units of the slices that services hold
+  std::int64_t allocated_units = 0;  ///< placement units of the slices that services hold, and of foreign ones
+  bool has_profile = true;           ///< some service has a profile for its model
 };
 
 struct NodeView {
