@@ -2,6 +2,7 @@
 """`berth up --world local` on simulated machines: what it finds, what it shows, what it says where there is nothing; and
 that no GPU gets a call that could change it."""
 
+import getpass
 import shutil
 import signal
 import subprocess
@@ -131,6 +132,47 @@ class Local(local_up.Case):
         wait_until(lambda: up.slices() == [], "gone")
         self.assertEqual(up.end(), 0)
         self.assertEqual(machine.changing_calls(), [0, 0])
+
+    def test_a_gpu_that_others_use_does_not_look_empty(self):
+        machine = self.machine("[{gpu: A100-80GB, mig: false}, {gpu: T4}, {gpu: A100-80GB}]")
+        whole, _, divided = machine.uuids()
+        up = self.local(machine)
+        pid = self.process().pid
+        machine.do("process", "add", "--uuid", whole, "--pid", pid, "--memory-mib", 61_000)
+        machine.do("process", "add", "--uuid", whole, "--pid", 4_190_000, "--memory-mib", 400)  # no such process
+        self.create(self.client_of(machine), 2, start=4)
+        wait_until(lambda: [up.gpu(gpu)["allocated_units"] for gpu in range(3)] == [8, 0, 4], "used")
+        wait_until(lambda: up.gpu(0)["measured"]["memory_used_mib"] == 61_400, "measured")
+        measured = up.gpu(0)["measured"]
+        self.assertEqual((measured["memory_total_mib"], measured["power_limit_watts"]), (81_920, 400))
+        self.assertEqual(measured["sm_clock_mhz"], 1_410)
+        for figure in ("utilization_percent", "temperature_celsius", "power_watts"):
+            self.assertGreater(measured[figure], up.gpu(1)["measured"][figure], figure)
+        self.assertIsNone(up.gpu(2)["measured"]["utilization_percent"], "as NVML says in MIG mode, not 0")
+        first, second = up.gpu(0)["processes"]
+        self.assertEqual((first["pid"], first["memory_mib"], first["user"]), (pid, 61_000, getpass.getuser()))
+        self.assertEqual((second["pid"], second["user"], second["name"]), (4_190_000, None, None), "unknown")
+        self.assertEqual(up.gpu(1)["processes"], [])
+        self.assertEqual(up.gpu(1)["unprofiled_reason"], "no service has a profile for T4-16GB: none can run here")
+        wait_until(lambda: (up.get("v1/status")["funnel"]["allocated"] or 0) > 0.1, "in the funnel")
+        top = up.client("top", "--once")[1]
+        self.assertRegex(top, r"gpu-0 +61,400 of 81,920 MiB +48 % +50 C +\d+ of 400 W +1,410 MHz +"
+                              rf"{pid} \({getpass.getuser()}\), 4190000\n")
+        self.assertRegex(top, r"gpu-0 +A100-80GB .* 100\.00%\n")
+        self.assertRegex(top, r"Use +allocated [1-9]")
+        self.assertIn("No service has a profile for A100-80GB, T4-16GB: none can run there.\n", top)
+        described = up.client("describe", "gpu", "gpu-0")[1]
+        self.assertRegex(described, r"Memory used mib: +61400\n")
+        self.assertRegex(described, rf"{pid} +{getpass.getuser()} ")
+        self.assertEqual(up.end(), 0)
+        self.assertEqual(machine.changing_calls()[:2], [0, 0])
+
+    def process(self):
+        """One of this user, that does nothing."""
+        process = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
 
     def test_a_lost_gpu_comes_back_after_a_reset(self):
         machine = self.machine()

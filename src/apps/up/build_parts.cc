@@ -55,16 +55,28 @@ std::optional<std::string> follow_boot(UpParts& parts) {
   return *std::move(boot);
 }
 
+/// Called by the agent's client, in its thread.
+void log_agent(UpParts& parts, const std::optional<std::string>& why_gone) {
+  if (why_gone) return log_error(parts.outside.err, *why_gone);
+  log_line(parts.outside.err, "gpu_agent", {{"message", "the GPU agent (berth hands) answers again"}});
+}
+
+edges::HandsClientOptions agent_options(UpParts& parts) {
+  edges::HandsClientOptions options;
+  options.world = parts.folder->path();
+  options.on_news = [&parts] {
+    if (edges::LiveDriver* const driver = parts.waked.load()) driver->wake();
+  };
+  options.on_agent = [&parts](const std::optional<std::string>& why_gone) { log_agent(parts, why_gone); };
+  return options;
+}
+
 /// The access to GPUs that was found before the first thread.
 live::LocalManagement management(UpParts& parts) {
   live::LocalManagement management{.is_wanted = parts.request.manage_gpus, .is_dry_run = parts.request.is_dry_run};
   management.gpus = parts.request.manage;
   if (parts.hands_found) {
-    management.hands =
-        edges::use_hands(std::move(*parts.hands_found), {.world = parts.folder->path(), .on_news = [&parts] {
-                                                           if (edges::LiveDriver* const driver = parts.waked.load())
-                                                             driver->wake();
-                                                         }});
+    management.hands = edges::use_hands(std::move(*parts.hands_found), agent_options(parts));
   }
   parts.boot.emplace(parts.folder->path());
   management.is_same_boot = parts.boot->is_current();

@@ -1,5 +1,6 @@
 #include "domain/mig/board.h"
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -37,6 +38,7 @@ Board board_from(const GpuModel& model) {
           .compute_capability_major = row.compute_capability_major,
           .compute_capability_minor = row.compute_capability_minor,
           .memory_mib = is_memory_known ? row.memory_mib : model.memory_mib,
+          .power = detail::board_powers()[static_cast<std::size_t>(&row - detail::board_rows().data())],
           .needs_reset_for_mode = is_early_mig,
           .mode_survives_reboot = is_early_mig,
           .unverified = detail::names_of(row.unverified | (is_memory_known ? 0U : detail::kBoardMemory), kBoardFields)};

@@ -46,6 +46,22 @@ TEST(Board, OfModels) {
   EXPECT_EQ(rtx.unverified, (std::vector<std::string>{"memory_mib", "needs_reset_for_mode", "mode_survives_reboot"}));
 }
 
+TEST(Board, MemoryAndPowerLimitAreThoseOfTheModel) {
+  const auto expect = [](std::string_view name, std::int64_t memory_mib, int limit_watts) {
+    const Board board = board_of(*find_gpu_model(name));
+    EXPECT_EQ(board.memory_mib, memory_mib) << name;
+    EXPECT_EQ(board.power.limit_watts, limit_watts) << name;
+  };
+  expect("T4", 15'360, 70);
+  expect("L4", 23'034, 72);
+  expect("L40S", 46'068, 350);
+  expect("A30", 24'576, 165);
+  expect("H100-80GB-PCIe", 81'559, 350);
+  expect("H100-94GB-NVL", 95'830, 400);
+  expect("B200", 183'359, 1'000);
+  expect("GB200", 189'471, 1'200);
+}
+
 TEST(Board, WithoutMigNoModeIsKept) {
   const Board a10 = board_of(*find_gpu_model("A10-24GB"));
   EXPECT_EQ(a10.architecture, Architecture::kAmpere);
@@ -65,6 +81,11 @@ TEST(Board, EveryModelHasOneOfItsOwn) {
     EXPECT_TRUE(pci_ids.insert(board.pci_device_id).second) << board.name;
     EXPECT_NE(board.architecture, Architecture::kUnknown) << board.name;
     EXPECT_LE(board.memory_mib, model.memory_mib) << board.name;
+    EXPECT_LT(0, board.power.idle_watts) << board.name;
+    EXPECT_LT(board.power.idle_watts, board.power.limit_min_watts) << board.name;
+    EXPECT_LT(board.power.limit_min_watts, board.power.limit_watts) << board.name;
+    EXPECT_LT(1'000, board.power.sm_clock_max_mhz) << board.name;
+    EXPECT_LT(500, board.power.memory_clock_max_mhz) << board.name;
     const std::vector<std::uint16_t> filtered = pci_device_ids(model.name);
     EXPECT_TRUE(filtered.empty() || std::ranges::find(filtered, board.pci_device_id) != filtered.end()) << board.name;
   }

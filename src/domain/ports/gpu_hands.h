@@ -72,6 +72,9 @@ class GpuHands {
   [[nodiscard]] virtual std::vector<DeviceEnd> take_delayed() = 0;
   /// Why a GPU cannot be changed now; nothing if it can. Any thread may call it.
   [[nodiscard]] virtual std::optional<std::string> why_not(const std::string& uuid) const = 0;
+  /// Why the process that carries them out is not there, and what is done about it; nothing: it is, it has not answered
+  /// for the first time yet, or there is none for a reason that lasts. Any thread may call it.
+  [[nodiscard]] virtual std::optional<std::string> why_gone() const = 0;
 };
 
 }  // namespace berth

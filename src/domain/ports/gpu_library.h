@@ -82,6 +82,7 @@ struct GpuProcessSeen {
   std::int64_t memory_mib = 0;
   std::optional<std::uint32_t> gpu_instance;  ///< absent: on the whole GPU
   std::optional<std::uint32_t> compute_instance;
+  std::string user = {};  ///< who runs it: a name, or a number without one; empty: it cannot be read
   friend bool operator==(const GpuProcessSeen&, const GpuProcessSeen&) = default;
 };
 
@@ -93,6 +94,23 @@ struct GpuReading {
   std::vector<GpuInstanceSeen> instances;  ///< by start
   std::vector<GpuProcessSeen> processes;   ///< by pid
   friend bool operator==(const GpuReading&, const GpuReading&) = default;
+};
+
+/// What a GPU measures about itself at one time. Absent: the driver does not say, as for the utilisation of a GPU in
+/// MIG mode.
+struct GpuMeasurement {
+  std::optional<std::int64_t> memory_total_mib = std::nullopt;
+  std::optional<std::int64_t> memory_used_mib =
+      std::nullopt;                                       ///< includes the driver's reserve only if that is unknown
+  std::optional<int> utilization_percent = std::nullopt;  ///< of the time: some kernel ran
+  std::optional<int> memory_utilization_percent = std::nullopt;  ///< of the time: memory was read or written
+  std::optional<int> temperature_celsius = std::nullopt;
+  std::optional<int> memory_temperature_celsius = std::nullopt;
+  std::optional<std::int64_t> power_milliwatts = std::nullopt;
+  std::optional<std::int64_t> power_limit_milliwatts = std::nullopt;  ///< the one in force
+  std::optional<int> sm_clock_mhz = std::nullopt;
+  std::optional<int> memory_clock_mhz = std::nullopt;
+  friend bool operator==(const GpuMeasurement&, const GpuMeasurement&) = default;
 };
 
 /// A change made by another process, or an error of the device.
@@ -117,6 +135,9 @@ class GpuLibrary {
   [[nodiscard]] virtual GpuAnswer<std::vector<Listed>> list() = 0;
   /// About 2.5 ms on an H100 (docs/reference/nvml.md).
   [[nodiscard]] virtual GpuAnswer<GpuReading> read(const std::string& uuid) = 0;
+  /// Asks for each figure once; figures that the driver does not give are absent. Error: the GPU cannot be found, or is
+  /// lost.
+  [[nodiscard]] virtual GpuAnswer<GpuMeasurement> measure(const std::string& uuid) = 0;
   /// Waits until something happens to the GPU, at most `millis_max`. Nothing: no notice in that time.
   [[nodiscard]] virtual GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) = 0;
 };

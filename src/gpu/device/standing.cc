@@ -41,6 +41,14 @@ Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading
   return standing;
 }
 
+std::optional<Slice> slice_of_instance(GpuId gpu, const GpuModel& model, const GpuReading& reading, std::uint32_t id) {
+  const auto found = std::ranges::find(reading.instances, id, &GpuInstanceSeen::id);
+  if (found == reading.instances.end()) return std::nullopt;
+  const auto profile = profile_of(model, *found);
+  if (!profile) return std::nullopt;
+  return Slice{.gpu = gpu, .start = found->start, .profile = *profile};
+}
+
 const ComputeInstanceSeen* whole_device_of(const Slice& slice, const GpuModel& model, const GpuReading& reading) {
   for (const GpuInstanceSeen& instance : reading.instances) {
     if (instance.start != slice.start || profile_of(model, instance) != slice.profile) continue;

@@ -1,6 +1,8 @@
 /// The instances of a GPU, as slices.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,10 @@ struct Standing {
 /// With MIG on, each GPU instance is a slice. A whole GPU with a process on
 /// it is the slice `full`.
 [[nodiscard]] Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading);
+
+/// The slice that is the GPU instance with this id; nothing: there is none, or no profile describes it.
+[[nodiscard]] std::optional<Slice> slice_of_instance(GpuId gpu, const GpuModel& model, const GpuReading& reading,
+                                                     std::uint32_t id);
 
 /// The MIG device that covers this whole slice: the only compute instance of its GPU instance. Null: the slice does not
 /// exist, has no such instance, or is a whole GPU. Points into the reading.

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kWaitingMax = 256;  // for one GPU
 constexpr milliseconds kPathHelloPatience{10'000};
+constexpr milliseconds kRestartHelloPatience{60'000};  // it lists the GPUs first, some of which may not answer
 constexpr milliseconds kEndPatience{2'000};
 constexpr milliseconds kFullPause{10};
 
@@ -50,6 +51,7 @@ class HandsClient::Thread {
   [[nodiscard]] std::vector<DeviceEnd> take_ended();
   [[nodiscard]] std::vector<DeviceEnd> take_delayed();
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
+  [[nodiscard]] std::optional<std::string> why_gone() const;
 
  private:
   /// The order of a GPU that was sent to the agent, or will be sent again.
@@ -77,7 +79,14 @@ class HandsClient::Thread {
   void connect();
   void say_hello();
   void lose(const std::string& why);
-  [[nodiscard]] std::string why_gone();
+  void end_orders(const std::string& why);
+  void restart();
+  [[nodiscard]] milliseconds next_restart_pause();
+  void reap();
+  /// Why the connection was closed. May wait for the process to end.
+  [[nodiscard]] std::string why_closed();
+  [[nodiscard]] std::optional<std::string> words_of_gone() const;
+  void tell_agent();
   /// False: the other side closed the connection.
   [[nodiscard]] bool receive();
   void take(const HandsPacket& packet);
@@ -92,8 +101,9 @@ class HandsClient::Thread {
   [[nodiscard]] std::string overdue_words(const Overdue& overdue) const;
 
   const HandsClientOptions options_;
-  const std::string path_;  ///< empty: the process was started
-  pid_t pid_ = 0;           ///< of the process; 0: there is none, or it has been reaped
+  const std::string path_;       ///< empty: the process was started
+  pid_t pid_ = 0;                ///< of the process; 0: there is none, or it has ended
+  std::vector<pid_t> unreaped_;  ///< processes that have lost their connection
   WakeUp wake_up_;
 
   mutable std::mutex mutex_;
@@ -104,6 +114,11 @@ class HandsClient::Thread {
   std::optional<std::string> gone_;  ///< why there is no agent
   Clock::time_point hello_until_ = Clock::time_point::max();
   Clock::time_point connect_at_ = Clock::time_point::max();
+  Descriptor standby_;  ///< of a started agent; closed: it cannot be started again
+  Clock::time_point restart_at_ = Clock::time_point::max();
+  milliseconds restart_pause_{0};  ///< the last one; 0: none yet
+  Clock::time_point welcome_at_ = Clock::time_point::max();
+  std::optional<std::string> told_gone_;  ///< the last answer of `why_gone` that was reported
   std::set<std::string> managed_;
   std::map<std::string, Gpu> gpus_;
   std::vector<DeviceEnd> ended_;
@@ -118,6 +133,7 @@ HandsClient::Thread::Thread(Way way, HandsClientOptions options)
   if (auto* process = std::get_if<HandsProcess>(&way)) {
     socket_ = std::move(process->socket);
     pid_ = process->pid;
+    standby_ = std::move(process->standby);
     say_hello();
   } else {
     connect_at_ = Clock::now();
@@ -178,6 +194,19 @@ std::optional<std::string> HandsClient::Thread::why_not(const std::string& uuid)
   return overdue_words(*gpu->second.overdue);
 }
 
+std::optional<std::string> HandsClient::Thread::why_gone() const {
+  const std::scoped_lock hold(mutex_);
+  return words_of_gone();
+}
+
+std::optional<std::string> HandsClient::Thread::words_of_gone() const {
+  if (!gone_) return std::nullopt;
+  std::string next = "it cannot be started again: berth up must be";
+  if (!path_.empty()) next = "berth up did not start it: another process must start it again";
+  if (standby_.is_open()) next = fmt::format("it is started again after {}", in_words(restart_pause_));
+  return fmt::format("the GPU agent (berth hands) is gone: {}; {}", *gone_, next);
+}
+
 void HandsClient::Thread::run() {
   while (true) {
     wait_for_something();
@@ -186,11 +215,12 @@ void HandsClient::Thread::run() {
       const std::scoped_lock hold(mutex_);
       if (is_stopping_) return;
       if (Clock::now() >= connect_at_) connect();
+      if (Clock::now() >= restart_at_) restart();
       is_closed = !receive();
       keep_deadlines();
       send_due();
     }
-    const std::string why = is_closed ? why_gone() : "";  // may wait for the process, so called without the lock
+    const std::string why = is_closed ? why_closed() : "";  // may wait for the process, so called without the lock
     bool has_news = false;
     {
       const std::scoped_lock hold(mutex_);
@@ -199,7 +229,19 @@ void HandsClient::Thread::run() {
     }
     known_.notify_all();
     if (has_news && options_.on_news) options_.on_news();
+    tell_agent();
   }
+}
+
+void HandsClient::Thread::tell_agent() {
+  std::optional<std::string> now;
+  {
+    const std::scoped_lock hold(mutex_);
+    now = words_of_gone();
+    if (now == told_gone_) return;
+    told_gone_ = now;
+  }
+  if (options_.on_agent) options_.on_agent(now);
 }
 
 void HandsClient::Thread::wait_for_something() {
@@ -219,7 +261,7 @@ milliseconds HandsClient::Thread::time_to_next() const {
   constexpr milliseconds kMax{60'000};
   constexpr milliseconds kPart{1};  // rounds a started millisecond up
   const auto now = Clock::now();
-  auto next = std::min({now + kMax, connect_at_, hello_until_});
+  auto next = std::min({now + kMax, connect_at_, restart_at_, hello_until_});
   for (const auto& [uuid, gpu] : gpus_) {
     if (!gpu.open) continue;
     // An order that is due but not sent waits for the other side to read, or to answer the hello; either wakes this
@@ -249,14 +291,20 @@ void HandsClient::Thread::say_hello() {
       send_packet(socket_, packet_of(ClientPacket(ClientHello{.world = options_.world, .pid = ::getpid()}))));
 }
 
-/// Ends every order.
 void HandsClient::Thread::lose(const std::string& why) {
   socket_.close();
+  if (pid_ != 0) unreaped_.push_back(std::exchange(pid_, 0));
+  const milliseconds pause = next_restart_pause();
   is_welcome_ = false;
   hello_until_ = Clock::time_point::max();
   if (!path_.empty()) connect_at_ = Clock::now() + options_.reconnect_every;
+  if (standby_.is_open()) restart_at_ = Clock::now() + pause;
   has_news_ = has_news_ || gone_ != why;
   gone_ = why;
+  end_orders(why);
+}
+
+void HandsClient::Thread::end_orders(const std::string& why) {
   for (auto& [uuid, gpu] : gpus_) {
     const auto lose_sent = [&](const DeviceOrder& order) {
       finish(plain_end(order, DeviceOutcome::kFailed, "nobody knows what became of it: " + why));
@@ -276,10 +324,39 @@ void HandsClient::Thread::lose(const std::string& why) {
   }
 }
 
-std::string HandsClient::Thread::why_gone() {
+milliseconds HandsClient::Thread::next_restart_pause() {
+  const bool was_healthy = is_welcome_ && Clock::now() - welcome_at_ >= options_.healthy_after;
+  const bool is_first = was_healthy || restart_pause_.count() == 0;
+  restart_pause_ = is_first ? options_.restart_pause : std::min(restart_pause_ * 2, options_.restart_pause_max);
+  return restart_pause_;
+}
+
+void HandsClient::Thread::restart() {
+  restart_at_ = Clock::time_point::max();
+  reap();
+  auto process = restart_hands(standby_);
+  if (!process) {
+    standby_.close();
+    gone_ = *gone_ + ", and " + process.error().message;
+    has_news_ = true;
+    return;
+  }
+  socket_ = std::move(process->socket);
+  pid_ = process->pid;
+  hello_until_ = Clock::now() + kRestartHelloPatience;
+  say_hello();
+}
+
+/// Takes the status of earlier agents that have ended, so that the kernel forgets them.
+void HandsClient::Thread::reap() {
+  std::erase_if(unreaped_, [](pid_t pid) { return how_it_ended(pid, milliseconds(0)).has_value(); });
+}
+
+std::string HandsClient::Thread::why_closed() {
   if (!path_.empty()) return fmt::format("the hands at {} are gone", path_);
-  if (pid_ == 0) return "the hands closed the connection";
-  return how_it_ended(std::exchange(pid_, 0), kEndPatience);
+  const auto how = pid_ == 0 ? std::nullopt : how_it_ended(pid_, kEndPatience);
+  if (how) pid_ = 0;
+  return how.value_or("the hands closed the connection");
 }
 
 bool HandsClient::Thread::receive() {
@@ -296,7 +373,9 @@ bool HandsClient::Thread::receive() {
       lose("the hands sent what cannot be read: " + packet.error().message);
     }
   }
-  if (Clock::now() >= hello_until_) lose(fmt::format("the hands at {} did not say hello", path_));
+  if (Clock::now() >= hello_until_) {
+    lose(path_.empty() ? "the hands did not say hello" : fmt::format("the hands at {} did not say hello", path_));
+  }
   return true;
 }
 
@@ -316,6 +395,7 @@ void HandsClient::Thread::take_hello(const HandsHello& hello) {
   }
   hello_until_ = Clock::time_point::max();
   is_welcome_ = true;
+  welcome_at_ = Clock::now();
   gone_.reset();
   managed_.clear();
   for (const device::ManagedGpu& gpu : hello.gpus) managed_.insert(gpu.uuid);
@@ -424,5 +504,7 @@ std::vector<DeviceEnd> HandsClient::take_ended() { return thread_->take_ended();
 std::vector<DeviceEnd> HandsClient::take_delayed() { return thread_->take_delayed(); }
 
 std::optional<std::string> HandsClient::why_not(const std::string& uuid) const { return thread_->why_not(uuid); }
+
+std::optional<std::string> HandsClient::why_gone() const { return thread_->why_gone(); }
 
 }  // namespace berth::edges

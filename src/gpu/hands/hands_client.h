@@ -23,9 +23,16 @@ struct HandsClientOptions {
       std::chrono::milliseconds{500}, std::chrono::milliseconds{1'000}, std::chrono::milliseconds{2'000},
       std::chrono::milliseconds{4'000}, std::chrono::milliseconds{8'000}};
   std::chrono::milliseconds reconnect_every{500};  ///< for an agent at a path that does not answer
+  /// A started agent that ended is started again after `restart_pause`, each time twice as long, up to
+  /// `restart_pause_max`; from the beginning once it has answered for `healthy_after`.
+  std::chrono::milliseconds restart_pause{1'000};
+  std::chrono::milliseconds restart_pause_max{60'000};
+  std::chrono::milliseconds healthy_after{600'000};
   /// Called by the client's thread when an order has ended, or when an answer of `why_not` may have changed. May be
   /// empty.
   std::function<void()> on_news = {};
+  /// Called by the client's thread with each new answer of `why_gone`. May be empty.
+  std::function<void(const std::optional<std::string>& why_gone)> on_agent = {};
 };
 
 /// A thread sends and receives. It sends one order per GPU at a time, in the order of submission.
@@ -34,8 +41,7 @@ struct HandsClientOptions {
 ///   GPU as kRefused; until the outstanding call returns, `why_not` of the GPU names it. Its real outcome is then
 ///   reported as a second one for the same order.
 /// - If the agent ends, so do all orders: those already sent as kFailed (their effect is unknown), the others as
-///   kRefused. An agent at a path is reconnected to; one that was started is not started again, as that takes
-///   privileges.
+///   kRefused. An agent at a path is reconnected to; one that was started is started again, by its standby.
 /// - Orders of an earlier process of the same world that an agent at a path finished are reported here, too.
 class HandsClient final : public GpuHands {
  public:
@@ -55,6 +61,7 @@ class HandsClient final : public GpuHands {
   [[nodiscard]] std::vector<DeviceEnd> take_ended() override;
   [[nodiscard]] std::vector<DeviceEnd> take_delayed() override;
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const override;
+  [[nodiscard]] std::optional<std::string> why_gone() const override;
 
  private:
   class Thread;

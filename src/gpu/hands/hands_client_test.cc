@@ -1,15 +1,20 @@
 #include "gpu/hands/hands_client.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "gpu/hands/capabilities.h"
 #include "gpu/hands/protocol.h"
@@ -153,6 +158,77 @@ TEST_F(HandsClientTest, StartedHandsHaveTheirSocketAndNothingElse) {
   EXPECT_NE(listed.find(" 3 -> socket:"), std::string::npos) << listed;
   EXPECT_EQ(listed.find(" 50 -> "), std::string::npos) << listed;
   ::close(kOpen);
+}
+
+/// The lines of a file that a script writes.
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream stream(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string gone_words(const std::string& why, const std::string& next) {
+  return "the GPU agent (berth hands) is gone: " + why + "; " + next;
+}
+
+TEST_F(HandsClientTest, StartsTheHandsAgainAfterLongerAndLongerPauses) {
+  const std::string file = folder_.path() + "/starts";
+  std::mutex mutex;
+  std::vector<std::string> told;
+  HandsClientOptions options = client_options();
+  options.restart_pause = milliseconds(20);
+  options.restart_pause_max = milliseconds(70);
+  options.on_agent = [&](const std::optional<std::string>& why) {
+    const std::scoped_lock hold(mutex);
+    told.push_back(why.value_or("it answers"));
+  };
+  auto client = std::make_unique<HandsClient>(start_shell("echo $$ $PPID $1 >>" + file + "; exit 3"), options);
+  EXPECT_TRUE(comes_true([&] { return lines_of(file).size() >= 5; }));
+  EXPECT_EQ(client->why_not(kGpu), "the hands ended (status 3)");
+  EXPECT_EQ(client->why_gone(), gone_words("the hands ended (status 3)", "it is started again after 70 ms"));
+  client.reset();
+  const std::string parent = " " + std::to_string(::getpid()) + " 3";
+  for (const std::string& line : lines_of(file)) EXPECT_TRUE(line.ends_with(parent)) << line;
+  EXPECT_EQ(told,
+            (std::vector<std::string>{gone_words("the hands ended (status 3)", "it is started again after 20 ms"),
+                                      gone_words("the hands ended (status 3)", "it is started again after 40 ms"),
+                                      gone_words("the hands ended (status 3)", "it is started again after 70 ms")}))
+      << "the same is not told again";
+  EXPECT_TRUE(comes_true([] {  // the standby ends with its client
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    return errno == ECHILD;
+  }));
+}
+
+TEST_F(HandsClientTest, WithoutAStandbyTheHandsAreGoneForGood) {
+  const std::string file = folder_.path() + "/starts";
+  HandsClientOptions options = client_options();
+  options.restart_pause = milliseconds(20);
+  HandsProcess process = start_shell("echo $$ >>" + file + "; sleep 100");
+  const pid_t hands = process.pid;
+  HandsClient client(std::move(process), options);
+  const std::string place = "/proc/" + std::to_string(hands) + "/task/" + std::to_string(hands) + "/children";
+  EXPECT_EQ(client.why_gone(), std::nullopt) << "it has not answered yet";
+  ASSERT_TRUE(comes_true([&] { return lines_of(file).size() == 1 && !lines_of(place).empty(); }));
+  const auto standby = static_cast<pid_t>(std::stol(lines_of(place).front()));  // the first child
+  ASSERT_EQ(::kill(standby, SIGKILL), 0);
+  ASSERT_EQ(::kill(-hands, SIGKILL), 0);
+  const std::string why = "the hands ended (signal 9), and its standby has ended";
+  EXPECT_TRUE(comes_true([&] { return client.why_not(kGpu) == why; }));
+  EXPECT_EQ(client.why_gone(), gone_words(why, "it cannot be started again: berth up must be"));
+  EXPECT_EQ(lines_of(file).size(), 1U);
+}
+
+TEST_F(HandsClientTest, HandsThatAnotherProcessStartedAreOnlyReported) {
+  const auto client = client_of_path();
+  const std::string next = "berth up did not start it: another process must start it again";
+  EXPECT_EQ(client->why_gone(), gone_words(socket_path() + ": no hands there: No such file or directory", next));
+  serve_all();
+  EXPECT_TRUE(comes_true([&] { return !client->why_gone(); }));
+  stop_server();
+  EXPECT_TRUE(comes_true([&] { return client->why_gone().has_value(); }));
 }
 
 TEST_F(HandsClientTest, LooksForHandsAtAPathAgain) {

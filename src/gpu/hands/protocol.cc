@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 4> kOutcomes = {"done", "failed", "busy",
 // The fields written and read below: all but DeviceEnd::goes_on, which only the client sets.
 static_assert(kFieldCount<DeviceOrder> == 7 && kFieldCount<DeviceEnd> == 12 && kFieldCount<DeviceHolder> == 2);
 static_assert(kFieldCount<GpuReading> == 5 && kFieldCount<GpuInstanceSeen> == 5);
-static_assert(kFieldCount<ComputeInstanceSeen> == 6 && kFieldCount<GpuProcessSeen> == 5);
+static_assert(kFieldCount<ComputeInstanceSeen> == 6 && kFieldCount<GpuProcessSeen> == 6);
 
 // ---- writing
 
@@ -65,6 +65,7 @@ enum class Names { kKept, kLeftOut };
 void write_process(Writer& json, const GpuProcessSeen& process, Names names) {
   json.open_object().member("pid", process.pid);
   json.member("name", names == Names::kKept ? shortened(process.name, kNameBytesMax) : "");
+  if (names == Names::kKept && !process.user.empty()) json.member("user", shortened(process.user, kNameBytesMax));
   json.member("memory_mib", process.memory_mib);
   if (process.gpu_instance) json.member("gpu_instance", *process.gpu_instance);
   if (process.compute_instance) json.member("compute_instance", *process.compute_instance);
@@ -237,7 +238,7 @@ GpuInstanceSeen read_instance(const yaml::Value& value) {
 }
 
 GpuProcessSeen read_process(const yaml::Value& value) {
-  value.check_keys({"pid", "name", "memory_mib", "gpu_instance", "compute_instance"});
+  value.check_keys({"pid", "name", "user", "memory_mib", "gpu_instance", "compute_instance"});
   const auto optional_id = [](const yaml::Value& id) {
     return id.is_written() ? std::optional(read_uint32(id)) : std::nullopt;
   };
@@ -245,7 +246,8 @@ GpuProcessSeen read_process(const yaml::Value& value) {
           .name = read_text(value.at("name")),
           .memory_mib = value.at("memory_mib").whole({}),
           .gpu_instance = optional_id(value.at("gpu_instance")),
-          .compute_instance = optional_id(value.at("compute_instance"))};
+          .compute_instance = optional_id(value.at("compute_instance")),
+          .user = value.at("user").is_written() ? read_text(value.at("user")) : std::string()};
 }
 
 GpuReading read_reading(const yaml::Value& value) {

@@ -39,8 +39,9 @@ DeviceEnd an_end() {
   part.uuid = "MIG-1";
   part.is_whole = true;
   part.memory_mib = 9728;
-  reading.processes = {{.pid = 7, .name = "a\"b", .memory_mib = 100, .gpu_instance = 13, .compute_instance = 0},
-                       {.pid = 8, .name = "b", .memory_mib = 5, .gpu_instance = {}, .compute_instance = {}}};
+  reading.processes = {
+      {.pid = 7, .name = "a\"b", .memory_mib = 100, .gpu_instance = 13, .compute_instance = 0, .user = "ann"},
+      {.pid = 8, .name = "b", .memory_mib = 5, .gpu_instance = {}, .compute_instance = {}}};
   return {.intent = UINT64_MAX / 2,
           .outcome = DeviceOutcome::kBusy,
           .message = "used by \xC3\xA4",

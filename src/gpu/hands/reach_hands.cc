@@ -41,6 +41,7 @@ class RefusingHands final : public GpuHands {
   }
   [[nodiscard]] std::vector<DeviceEnd> take_delayed() override { return {}; }
   [[nodiscard]] std::optional<std::string> why_not(const std::string&) const override { return reason_; }
+  [[nodiscard]] std::optional<std::string> why_gone() const override { return std::nullopt; }
 
  private:
   const std::string reason_;

@@ -42,6 +42,7 @@ class NoLibrary final : public GpuLibrary {
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override { return std::vector<Listed>{}; }
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string&) override { return GpuReading{}; }
+  [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string&) override { return GpuMeasurement{}; }
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string&, std::int64_t) override {
     return std::nullopt;
   }

@@ -113,7 +113,7 @@ inline constexpr int kLatencies = 7;
 
 /// The machine: its GPUs in the order of NVML, which is that of their PCI addresses.
 struct MachineRecord {
-  char driver[80] = {};  ///< "580.95"
+  char driver[80] = {};  ///< "580.95.05"
   char boot_id[40] = {};
   std::uint64_t boots = 1;
   std::int64_t booted_at_us = 0;

@@ -31,11 +31,15 @@ struct Telemetry {
 };
 [[nodiscard]] Telemetry telemetry_of(const GpuRecord& gpu);
 
-/// Their limits.
-inline constexpr std::uint32_t kPowerLimitMw = 700'000;
-inline constexpr std::uint32_t kPowerLimitMinMw = 200'000;
-inline constexpr std::uint32_t kSmClockMaxMhz = 1'980;
-inline constexpr std::uint32_t kMemoryClockMaxMhz = 2'619;
+/// The limits of a model.
+struct TelemetryLimits {
+  std::uint32_t power_mw = 0;
+  std::uint32_t power_min_mw = 0;
+  std::uint32_t sm_clock_mhz = 0;
+  std::uint32_t memory_clock_mhz = 0;
+};
+[[nodiscard]] TelemetryLimits limits_of(const GpuRecord& gpu);
+
 inline constexpr std::uint32_t kShutdownTemperatureC = 92;
 inline constexpr std::uint32_t kSlowdownTemperatureC = 89;
 

@@ -50,12 +50,18 @@ Code write_constant(const char* name, Device device, Out* out, std::uint32_t val
   return ask_gpu(name, device, out, [&](const Subject&) { return write(out, value); });
 }
 
+Code write_power_limit(const char* name, Device device, std::uint32_t* mw) {
+  return ask_gpu(name, device, mw,
+                 [&](const Subject& subject) { return write(mw, nvml_sim::limits_of(subject.gpu).power_mw); });
+}
+
 Code write_clock(const char* name, Device device, std::uint32_t clock, std::uint32_t* mhz, bool is_max) {
   return ask_gpu(name, device, mhz, [&](const Subject& subject) {
     if (clock >= kClockCount) return Code::kInvalidArgument;
     const nvml_sim::Telemetry telemetry = nvml_sim::telemetry_of(subject.gpu);
-    if (clock == kClockMemory) return write(mhz, is_max ? nvml_sim::kMemoryClockMaxMhz : telemetry.memory_clock_mhz);
-    return write(mhz, is_max ? nvml_sim::kSmClockMaxMhz : telemetry.sm_clock_mhz);
+    const nvml_sim::TelemetryLimits limits = nvml_sim::limits_of(subject.gpu);
+    if (clock == kClockMemory) return write(mhz, is_max ? limits.memory_clock_mhz : telemetry.memory_clock_mhz);
+    return write(mhz, is_max ? limits.sm_clock_mhz : telemetry.sm_clock_mhz);
   });
 }
 
@@ -161,19 +167,20 @@ Code nvmlDeviceGetPowerManagementMode(Device device, std::uint32_t* is_enabled) 
   return write_constant(__func__, device, is_enabled, kEnabled);
 }
 Code nvmlDeviceGetPowerManagementLimit(Device device, std::uint32_t* mw) {
-  return write_constant(__func__, device, mw, nvml_sim::kPowerLimitMw);
+  return write_power_limit(__func__, device, mw);
 }
 Code nvmlDeviceGetPowerManagementDefaultLimit(Device device, std::uint32_t* mw) {
-  return write_constant(__func__, device, mw, nvml_sim::kPowerLimitMw);
+  return write_power_limit(__func__, device, mw);
 }
 Code nvmlDeviceGetEnforcedPowerLimit(Device device, std::uint32_t* mw) {
-  return write_constant(__func__, device, mw, nvml_sim::kPowerLimitMw);
+  return write_power_limit(__func__, device, mw);
 }
 Code nvmlDeviceGetPowerManagementLimitConstraints(Device device, std::uint32_t* mw_min, std::uint32_t* mw_max) {
   const Call call{.name = __func__, .handle = device, .arguments = edges::all_given(mw_min, mw_max)};
-  return library().ask(call, [&](const Subject&) {
-    *mw_min = nvml_sim::kPowerLimitMinMw;
-    return write(mw_max, nvml_sim::kPowerLimitMw);
+  return library().ask(call, [&](const Subject& subject) {
+    const nvml_sim::TelemetryLimits limits = nvml_sim::limits_of(subject.gpu);
+    *mw_min = limits.power_min_mw;
+    return write(mw_max, limits.power_mw);
   });
 }
 Code nvmlDeviceGetTotalEnergyConsumption(Device device, std::uint64_t* mj) {

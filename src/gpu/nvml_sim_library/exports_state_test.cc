@@ -51,6 +51,41 @@ TEST_F(ExportsState, TheDriversOwnMemoryCountsAsUsedInTheFirstVersion) {
   EXPECT_EQ(second.version, version_of<MemoryV2>(2));
 }
 
+TEST_F(ExportsState, LimitsAreThoseOfTheModel) {
+  struct Limits {
+    std::uint32_t min = 0, max = 0, enforced = 0, usage = 0, sm_clock = 0, memory_clock = 0;
+  };
+  const auto limits_of = [](Device gpu) {
+    Limits limits;
+    EXPECT_EQ(nvmlDeviceGetPowerManagementLimitConstraints(gpu, &limits.min, &limits.max), Code::kSuccess);
+    EXPECT_EQ(nvmlDeviceGetEnforcedPowerLimit(gpu, &limits.enforced), Code::kSuccess);
+    EXPECT_EQ(nvmlDeviceGetPowerUsage(gpu, &limits.usage), Code::kSuccess);
+    EXPECT_EQ(nvmlDeviceGetMaxClockInfo(gpu, kClockSm, &limits.sm_clock), Code::kSuccess);
+    EXPECT_EQ(nvmlDeviceGetMaxClockInfo(gpu, kClockMemory, &limits.memory_clock), Code::kSuccess);
+    std::uint32_t limit = 0;
+    EXPECT_EQ(nvmlDeviceGetPowerManagementLimit(gpu, &limit), Code::kSuccess);
+    EXPECT_EQ(limit, limits.enforced);
+    EXPECT_EQ(nvmlDeviceGetPowerManagementDefaultLimit(gpu, &limit), Code::kSuccess);
+    EXPECT_EQ(limit, limits.max);
+    return limits;
+  };
+  const Limits h100 = limits_of(device(0));
+  EXPECT_EQ(h100.enforced, 700'000U);
+  EXPECT_EQ(h100.usage, 70'000U);
+  EXPECT_EQ(h100.sm_clock, 1'980U);
+  const Limits a100 = limits_of(device(1));
+  EXPECT_EQ(a100.enforced, 400'000U);
+  EXPECT_EQ(a100.min, 100'000U);
+  EXPECT_EQ(a100.usage, 50'000U);
+  EXPECT_EQ(a100.sm_clock, 1'410U);
+  EXPECT_EQ(a100.memory_clock, 1'215U);
+  // No number of processes exceeds the limit.
+  machine_.change(1, [](GpuRecord& gpu) {
+    for (std::uint32_t pid = 1; pid <= 9; ++pid) EXPECT_TRUE(nvml_sim::add_process(gpu, {.pid = pid}));
+  });
+  EXPECT_EQ(limits_of(device(1)).usage, 360'000U);
+}
+
 TEST_F(ExportsState, FieldsHaveCodesOfTheirOwn) {
   FieldValue fields[5];
   fields[0].field_id = kFieldIsMigResetless;

@@ -35,7 +35,7 @@ std::int32_t cuda_version_of(std::string_view driver) {
   return 11'000;
 }
 
-/// "r580_00" of "580.95".
+/// "r580_00" of "580.95.05".
 std::string branch_of(std::string_view driver) { return "r" + std::string(driver.substr(0, driver.find('.'))) + "_00"; }
 
 }  // namespace

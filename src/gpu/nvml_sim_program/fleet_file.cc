@@ -20,12 +20,12 @@ using nvml_sim::kGpusMax;
 using nvml_sim::Latency;
 using nvml_sim::MachineRecord;
 
-constexpr std::string_view kDriverDefault = "580.95";
+constexpr std::string_view kDriverDefault = "580.95.05";
 constexpr std::int64_t kLatencyMsMax = 600'000;
 
 std::string read_driver(const yaml::Value& value) {
   if (!value.is_written()) return std::string(kDriverDefault);
-  const std::string wanted = "a version that begins with digits, such as 580.95";
+  const std::string wanted = "a version that begins with digits, such as 580.95.05";
   const std::string driver = value.text(wanted);
   constexpr std::size_t kLengthMax = sizeof(MachineRecord::driver) - 1;
   constexpr std::string_view kAllowed = "0123456789.-abcdefghijklmnopqrstuvwxyz";

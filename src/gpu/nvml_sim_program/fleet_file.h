@@ -21,7 +21,7 @@ struct Fleet {
 /// FILE:LINE:COLUMN, the key's path, what was wanted and what was found.
 [[nodiscard]] Result<Fleet> parse_fleet(std::string_view text, const std::string& path);
 
-/// "2 A100-80GB, 1 T4-16GB, driver 580.95": machines with equal descriptions have the same fleet.
+/// "2 A100-80GB, 1 T4-16GB, driver 580.95.05": machines with equal descriptions have the same fleet.
 [[nodiscard]] std::string describe_fleet(const nvml_sim::MachineRecord& machine);
 
 }  // namespace berth::nvml_sim_cli

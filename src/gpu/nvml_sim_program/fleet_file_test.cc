@@ -31,12 +31,12 @@ TEST(FleetFile, LeavesOutWhatHasADefault) {
   EXPECT_STREQ(machine.gpus[1].model, "T4-16GB");
   EXPECT_EQ(machine.gpus[1].is_mig_on, 0U);
   EXPECT_EQ(machine.gpus[1].index, 1U);
-  EXPECT_STREQ(machine.driver, "580.95");
+  EXPECT_STREQ(machine.driver, "580.95.05");
   EXPECT_EQ(machine.gpus[0].is_before_r510, 0U);
   for (const std::int64_t latency : machine.latency_us) EXPECT_EQ(latency, 0);
   EXPECT_EQ(machine.gpus[0].faults[0].kind, FaultRecord::kNone);
   EXPECT_EQ(fleet.state, "");
-  EXPECT_EQ(describe_fleet(machine), "1 A30-24GB, 1 T4-16GB, driver 580.95");
+  EXPECT_EQ(describe_fleet(machine), "1 A30-24GB, 1 T4-16GB, driver 580.95.05");
 }
 
 TEST(FleetFile, ReadsEverything) {
@@ -119,7 +119,7 @@ TEST(FleetFile, SaysWhatIsWrongAndWhere) {
       {"fleet: [{gpu: A30, mig: 1}]", {"fleet[0].mig: wanted true or false, found \"1\""}},
       {"fleet: [{gpu: T4, mig: true}]", {"fleet[0].mig: wanted false, as T4-16GB has no MIG, found \"true\""}},
       {"{fleet: [{gpu: T4}], driver: R580}",
-       {"driver: wanted a version that begins with digits, such as 580.95, found \"R580\""}},
+       {"driver: wanted a version that begins with digits, such as 580.95.05, found \"R580\""}},
       {"{fleet: [{gpu: T4}], driver: }", {"driver: wanted a version that begins with digits", "found nothing"}},
       {"{fleet: [{gpu: T4}], driver: \"1\\n2\"}",
        {"driver: wanted a version that begins with digits", "found \"1\\x0a2\""}},

@@ -123,19 +123,51 @@ Result<void> add_process(MachineRecord& machine, const ProcessWords& words, std:
                  " processes on one GPU, found more on GPU " + std::to_string(gpu.index));
 }
 
-Result<void> remove_process(MachineRecord& machine, const ProcessWords& words, std::int64_t now_us) {
-  const auto place = find_place(machine, words);
-  if (!place) return pass_on(place.error());
-  GpuRecord& gpu = *place->gpu;
-  nvml_sim::settle_energy(gpu, now_us);
-  if (nvml_sim::remove_process(gpu, place->process)) return {};
+namespace {
+
+/// Whether a process is at a place: on this MIG device, or anywhere on this GPU.
+bool is_at(const ProcessPlace& place, const ProcessRecord& process) {
+  if (place.process.gpu_instance == nvml_sim::kNoInstance) return true;
+  return process.gpu_instance == place.process.gpu_instance &&
+         process.compute_instance == place.process.compute_instance;
+}
+
+/// "4711, 4712": the processes at these places; "none".
+std::string pids_at(const std::vector<ProcessPlace>& places) {
   std::string pids;
-  for (const ProcessRecord& process : nvml_sim::processes_of(gpu)) {
-    const bool is_here = process.gpu_instance == place->process.gpu_instance &&
-                         process.compute_instance == place->process.compute_instance;
-    if (is_here) pids += (pids.empty() ? "" : ", ") + std::to_string(process.pid);
+  for (const ProcessPlace& place : places) {
+    for (const ProcessRecord& process : nvml_sim::processes_of(*place.gpu)) {
+      if (is_at(place, process)) pids += (pids.empty() ? "" : ", ") + std::to_string(process.pid);
+    }
   }
-  return invalid("--pid: wanted a process on " + words.uuid + " (" + (pids.empty() ? "none" : pids) + "), found " +
+  return pids.empty() ? "none" : pids;
+}
+
+bool remove_at(const ProcessPlace& place, std::int64_t now_us) {
+  nvml_sim::settle_energy(*place.gpu, now_us);
+  if (place.process.gpu_instance == nvml_sim::kNoInstance)
+    return nvml_sim::remove_process(*place.gpu, place.process.pid);
+  return nvml_sim::remove_process(*place.gpu, place.process);
+}
+
+}  // namespace
+
+Result<void> remove_process(MachineRecord& machine, const ProcessWords& words, std::int64_t now_us) {
+  std::vector<ProcessPlace> places;
+  if (words.uuid.empty()) {
+    for (std::uint32_t index = 0; index < machine.gpu_count; ++index) {
+      places.push_back({.gpu = &machine.gpus[index], .process = {.pid = words.pid}});
+    }
+  } else {
+    const auto place = find_place(machine, words);
+    if (!place) return pass_on(place.error());
+    places.push_back(*place);
+  }
+  bool was_there = false;
+  for (const ProcessPlace& place : places) was_there = remove_at(place, now_us) || was_there;
+  if (was_there) return {};
+  const std::string where = words.uuid.empty() ? "this machine" : words.uuid;
+  return invalid("--pid: wanted a process on " + where + " (" + pids_at(places) + "), found " +
                  std::to_string(words.pid));
 }
 

@@ -42,6 +42,7 @@ struct ProcessWords {
 /// A GPU in MIG mode accepts processes only on its MIG devices.
 [[nodiscard]] Result<void> add_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,
                                        std::int64_t now_us);
+/// From a MIG device; from a GPU with all its MIG devices; without a UUID, from all of the machine.
 [[nodiscard]] Result<void> remove_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,
                                           std::int64_t now_us);
 

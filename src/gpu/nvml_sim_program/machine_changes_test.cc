@@ -111,6 +111,23 @@ TEST_F(MachineChanges, AProcessIsOnOneDevice) {
             "--pid: wanted a process on " + mig_uuids[1] + " (42), found 43");
 }
 
+TEST_F(MachineChanges, AProcessIsRemovedFromAGpuWithItsDevicesOrEverywhere) {
+  const auto add = [&](const std::string& uuid) {
+    ASSERT_EQ(message_of(add_process(machine(), {.uuid = uuid, .pid = 42}, 0)), "");
+  };
+  add(mig_uuids[0]);
+  add(mig_uuids[1]);
+  add(gpu(1).uuid);
+  ASSERT_EQ(message_of(remove_process(machine(), {.uuid = gpu(0).uuid, .pid = 42}, 0)), "");
+  EXPECT_FALSE(nvml_sim::has_process(gpu(0)));
+  EXPECT_TRUE(nvml_sim::has_process(gpu(1)));
+  add(mig_uuids[0]);
+  EXPECT_EQ(message_of(remove_process(machine(), {.uuid = "", .pid = 43}, 0)),
+            "--pid: wanted a process on this machine (42, 42), found 43");
+  ASSERT_EQ(message_of(remove_process(machine(), {.uuid = "", .pid = 42}, 0)), "");
+  EXPECT_FALSE(nvml_sim::has_process(gpu(0)) || nvml_sim::has_process(gpu(1)));
+}
+
 TEST_F(MachineChanges, AWholeGpuTakesAProcessWithoutMigMode) {
   ASSERT_EQ(message_of(add_process(machine(), {.uuid = gpu(1).uuid, .pid = 42}, 0)), "");
   EXPECT_TRUE(nvml_sim::has_process(gpu(1)));

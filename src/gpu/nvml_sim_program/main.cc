@@ -114,7 +114,9 @@ void add_process(CLI::App& app, Words& words) {
     CLI::App* verb = process->add_subcommand(is_added ? "add" : "remove",
                                              is_added ? "A process uses a device" : "It uses it no longer");
     add_word(*verb, "--state", words.process.state, "PATH", kStateHelp);
-    add_word(*verb, "--uuid", words.process.uuid, "UUID", "Of a GPU without MIG mode, or of a MIG device");
+    add_word(*verb, "--uuid", words.process.uuid, "UUID",
+             is_added ? "Of a GPU without MIG mode, or of a MIG device"
+                      : "Of a MIG device, or of a GPU with all of its own; without it: wherever the process is");
     add_word(*verb, "--pid", words.process.pid, "PID", "Its id; it need not exist");
     add_word(*verb, "--memory-mib", words.process.memory_mib, "M", "The memory that it uses there (0)");
     verb->callback([&words, is_added] { words.status = finish(run_process(words.process, is_added)); });

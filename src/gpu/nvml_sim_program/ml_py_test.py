@@ -131,7 +131,7 @@ class Enumeration(ClientCase):
                 self.assertEqual(nvml.nvmlDeviceGetIndex(other), index)
         self.assertEqual([nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(index)) for index in range(3)],
                          ["NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3", "Tesla T4"])
-        self.assertEqual(nvml.nvmlSystemGetDriverVersion(), "580.95")
+        self.assertEqual(nvml.nvmlSystemGetDriverVersion(), "580.95.05")
 
     def test_architectures(self):
         models = {"V100-16GB": nvml.NVML_DEVICE_ARCH_VOLTA, "T4": nvml.NVML_DEVICE_ARCH_TURING, "A30": nvml.NVML_DEVICE_ARCH_AMPERE,

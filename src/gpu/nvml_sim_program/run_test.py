@@ -142,12 +142,12 @@ for name in ("libnvidia-ml.so.1", "libnvidia-ml.so"):
     def test_another_fleet_does_not_join(self):
         state = self.state()
         before = self.show(state)
-        for text, found in [("fleet: [{gpu: A100-80GB}]", "1 A100-80GB, driver 580.95"),
-                            ("fleet: [{gpu: A100-40GB, count: 2}]", "2 A100-40GB, driver 580.95"),
+        for text, found in [("fleet: [{gpu: A100-80GB}]", "1 A100-80GB, driver 580.95.05"),
+                            ("fleet: [{gpu: A100-40GB, count: 2}]", "2 A100-40GB, driver 580.95.05"),
                             (TWO_A100 + "driver: 570.1", "2 A100-80GB, driver 570.1")]:
             run = self.program("run", "--fleet", self.fleet(text), "--state", state, "--", "touch", self.folder / "marker")
             self.assertEqual(run.returncode, 2)
-            self.assertIn(f"wanted the state of {found}, found that of 2 A100-80GB, driver 580.95", run.stderr)
+            self.assertIn(f"wanted the state of {found}, found that of 2 A100-80GB, driver 580.95.05", run.stderr)
         other = self.folder / "other"
         other.write_text("no state")
         run = self.program("run", "--fleet", self.fleet(), "--state", other, "--", "touch", self.folder / "marker")

@@ -165,10 +165,12 @@ Result<std::string> run_fault(const FaultVerbWords& words) {
 }
 
 Result<std::string> run_process(const ProcessVerbWords& words, bool is_added) {
-  if (!words.uuid) return invalid("--uuid: wanted the UUID of a GPU or of a MIG device, found none");
+  if (!words.uuid && is_added) return invalid("--uuid: wanted the UUID of a GPU or of a MIG device, found none");
+  if (words.uuid && words.uuid->empty())
+    return invalid("--uuid: wanted the UUID of a GPU or of a MIG device, found \"\"");
   if (!words.pid) return invalid("--pid: wanted the id of a process, found none");
   Reader reader;
-  ProcessWords process{.uuid = *words.uuid};
+  ProcessWords process{.uuid = words.uuid.value_or("")};
   process.pid = static_cast<std::uint32_t>(reader.number("--pid", words.pid, {1, kPidMax}, 1));
   process.memory_mib =
       static_cast<std::uint32_t>(reader.number("--memory-mib", words.memory_mib, {0, kMemoryMibMax}, 0));

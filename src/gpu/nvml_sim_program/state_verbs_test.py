@@ -2,6 +2,7 @@
 """The verbs that look at a running machine and change it, with a client of the library that runs meanwhile."""
 
 import os
+import re
 import sys
 import threading
 import time
@@ -113,6 +114,27 @@ class StateVerbs(Case):
         self.assertEqual(nvml.library.nvmlGpuInstanceDestroy(instance), IN_USE)
         self.change("process", "remove", "--state", state, "--uuid", uuid, "--pid", os.getpid(), "--memory-mib", 1000)
         self.assertEqual(self.show(state)["devices"][0]["gpu_instances"][0]["compute_instances"][0]["processes"], [])
+
+    def test_each_pid_that_is_shown_can_be_removed(self):
+        state = self.state(T4_TOO)
+        nvml = self.client(state)
+        code, instance = nvml.create_gpu_instance(nvml.device(0), PROFILE_3G)
+        self.assertEqual((code, nvml.create_compute_instance(instance, 2)[0]), (SUCCESS, SUCCESS))
+        device, t4 = self.show(state)["devices"]
+        mig = device["gpu_instances"][0]["compute_instances"][0]["uuid"]
+        for of_removal in (["--uuid", device["uuid"]], []):  # the GPU's UUID is what is shown first
+            self.change("process", "add", "--state", state, "--uuid", mig, "--pid", 4711)
+            shown = self.program("show", "--state", state).stdout
+            [pid] = re.findall(r"pid (\d+)", shown)
+            self.change("process", "remove", "--state", state, "--pid", pid, *of_removal)
+            self.assertNotIn("pid", self.program("show", "--state", state).stdout)
+        for uuid in (mig, t4["uuid"]):
+            self.change("process", "add", "--state", state, "--uuid", uuid, "--pid", 8)
+        self.change("process", "remove", "--state", state, "--pid", 8)
+        self.assertNotIn("pid", self.program("show", "--state", state).stdout, "on both")
+        refused = self.program("process", "remove", "--state", state, "--pid", 8)
+        self.assertEqual((refused.returncode, refused.stderr),
+                         (2, "berth-nvml-sim: --pid: wanted a process on this machine (none), found 8\n"))
 
     def test_a_reset_takes_the_instances_of_one_gpu(self):
         state = self.state()

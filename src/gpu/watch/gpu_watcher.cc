@@ -23,7 +23,8 @@ struct GpuWatcher::Shared {
     std::optional<GpuAnswer<GpuReading>> news;
     Clock::time_point began_at;                   ///< of `news`, or of `told`
     std::map<std::uint64_t, std::uint64_t> xids;  ///< not reported yet
-    std::optional<Clock::time_point> asked_at;    ///< when the question was asked that the driver has not answered yet
+    std::optional<GpuMeasured> measured;
+    std::optional<Clock::time_point> asked_at;  ///< when the question was asked that the driver has not answered yet
     bool has_ended = false;
 
     [[nodiscard]] bool has_news() const { return news.has_value() || !xids.empty(); }
@@ -46,6 +47,7 @@ struct GpuWatcher::Shared {
   template <class Question>
   auto ask(std::uint32_t gpu, Question question);
   void read(std::uint32_t gpu, const std::string& uuid);
+  void measure(std::uint32_t gpu, const std::string& uuid);
   /// Waits until the next reading is due, or a MIG change is reported.
   void wait(std::uint32_t gpu, const std::string& uuid);
   void note_xid(std::uint32_t gpu, std::uint64_t xid);
@@ -57,6 +59,7 @@ struct GpuWatcher::Shared {
 void GpuWatcher::Shared::watch(std::uint32_t gpu, const std::string& uuid) {
   while (true) {
     read(gpu, uuid);
+    measure(gpu, uuid);
     wait(gpu, uuid);
     const std::scoped_lock hold(mutex);
     if (is_stopping) break;
@@ -95,6 +98,14 @@ void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
     changed.notify_all();
   }
   if (is_worth_a_call) report();
+}
+
+void GpuWatcher::Shared::measure(std::uint32_t gpu, const std::string& uuid) {
+  auto figures = ask(gpu, [&] { return library.measure(uuid); });
+  const std::scoped_lock hold(mutex);
+  auto& measured = gpus.at(gpu).measured;
+  measured.reset();
+  if (figures) measured = GpuMeasured{.figures = *std::move(figures), .at = Clock::now()};
 }
 
 void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
@@ -216,6 +227,11 @@ std::vector<GpuReport> GpuWatcher::take_reports() {
 void GpuWatcher::read_again(std::uint32_t gpu) {
   const std::scoped_lock hold(shared_->mutex);
   shared_->gpus.at(gpu).told.reset();
+}
+
+std::optional<GpuMeasured> GpuWatcher::measured(std::uint32_t gpu) const {
+  const std::scoped_lock hold(shared_->mutex);
+  return shared_->gpus.at(gpu).measured;
 }
 
 milliseconds GpuWatcher::waiting_for(std::uint32_t gpu) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,12 @@ struct GpuReport {
   GpuAnswer<GpuReading> reading;
   std::map<std::uint64_t, std::uint64_t> xids;     ///< count by XID
   std::chrono::steady_clock::time_point began_at;  ///< of the reading: later changes may be missing in it
+};
+
+/// The newest figures of a GPU.
+struct GpuMeasured {
+  GpuMeasurement figures;
+  std::chrono::steady_clock::time_point at;
 };
 
 struct GpuWatcherOptions {
@@ -54,6 +61,9 @@ class GpuWatcher {
   [[nodiscard]] std::vector<GpuReport> take_reports();
   /// Makes a GPU's next reading count as changed, because the caller rejected the reported one.
   void read_again(std::uint32_t gpu);
+  /// The GPU's figures, which are asked for after each reading and are not reported. Absent: none yet, or the last
+  /// attempt failed. They are old where the driver hangs (GpuMeasured::at).
+  [[nodiscard]] std::optional<GpuMeasured> measured(std::uint32_t gpu) const;
   /// How long the GPU's thread has been waiting for an answer of the driver. Seconds mean that it hangs, as waits for
   /// events are split into 0.25 s; 0: it is not waiting.
   [[nodiscard]] std::chrono::milliseconds waiting_for(std::uint32_t gpu) const;

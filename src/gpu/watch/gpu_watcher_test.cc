@@ -30,6 +30,10 @@ class TwoGpus final : public GpuLibrary {
     const std::scoped_lock hold(mutex_);
     return reading_;
   }
+  [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string& uuid) override {
+    if (uuid == "b") return tl::unexpected(GpuCallFailure{.call = "nvmlDeviceGetPowerUsage", .code_name = "lost"});
+    return GpuMeasurement{.temperature_celsius = ++degrees_};
+  }
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string&, std::int64_t millis_max) override {
     std::unique_lock hold(mutex_);
     changed_.wait(hold, [this] { return !does_wait_hang_; });
@@ -60,6 +64,7 @@ class TwoGpus final : public GpuLibrary {
   GpuReading reading_;
   std::optional<GpuNotice> notice_;
   bool does_wait_hang_ = false;
+  std::atomic<int> degrees_ = 20;
   std::shared_ptr<std::promise<void>> gate_opener_ = std::make_shared<std::promise<void>>();
   std::shared_future<void> gate_ = gate_opener_->get_future().share();
 };
@@ -90,6 +95,26 @@ TEST(GpuWatcher, TellsWhatIsNewAndNothingElse) {
   EXPECT_EQ(calls, 1);
   library.happen({.kind = GpuNotice::Kind::kMigChange}, true);
   EXPECT_TRUE(reports_of(watcher).at(0).reading->is_mig_on);
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+TEST(GpuWatcher, MeasuresAfterEachReadingAndReportsNothingForThat) {
+  TwoGpus library;
+  std::atomic<int> calls = 0;
+  library.open_gate();
+  GpuWatcher watcher(library, {{0, "a"}, {1, "b"}}, {.reads_every = milliseconds(1)});
+  EXPECT_FALSE(watcher.measured(0).has_value());
+  watcher.call([&] { ++calls; });
+  watcher.start();
+  const auto degrees = [&] {
+    const auto measured = watcher.measured(0);
+    return measured ? measured->figures.temperature_celsius.value_or(0) : 0;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (degrees() < 25 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_GE(degrees(), 25) << "the newest";
+  EXPECT_LE(calls, 2) << "for the first reading of each";
+  EXPECT_FALSE(watcher.measured(1).has_value()) << "it cannot be measured";
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 

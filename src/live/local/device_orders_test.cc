@@ -29,6 +29,7 @@ class FakeHands final : public GpuHands {
   [[nodiscard]] std::vector<DeviceEnd> take_ended() override { return std::exchange(ended, {}); }
   [[nodiscard]] std::vector<DeviceEnd> take_delayed() override { return std::exchange(delayed, {}); }
   [[nodiscard]] std::optional<std::string> why_not(const std::string&) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<std::string> why_gone() const override { return std::nullopt; }
 
   std::vector<DeviceOrder> given;
   std::vector<DeviceEnd> ended;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/ports/gpu_library.h"
 #include "domain/values/slice.h"
 
 namespace berth::live {
@@ -21,6 +22,16 @@ struct DeviceTimeView {
   std::int64_t count = 0;       ///< of all
 };
 
+/// A process on a GPU, of any origin. Unknown fields are absent.
+struct DeviceProcessView {
+  std::uint32_t pid = 0;
+  std::optional<std::string> user = std::nullopt;
+  std::optional<std::string> name = std::nullopt;  ///< argv[0]
+  std::optional<std::int64_t> memory_mib = std::nullopt;
+  std::optional<Slice> slice = std::nullopt;  ///< absent: it uses the whole GPU, or its instance is not known
+  friend bool operator==(const DeviceProcessView&, const DeviceProcessView&) = default;
+};
+
 /// One GPU. Unknown fields are absent.
 struct DeviceView {
   std::string uuid;
@@ -29,8 +40,10 @@ struct DeviceView {
   std::optional<bool> is_mig_on = std::nullopt;            ///< absent: it has no MIG
   std::optional<bool> is_mig_pending_on = std::nullopt;
   std::optional<std::string> recovery_action = std::nullopt;
-  std::vector<std::string> differences = {};  ///< between the device and the tables of Berth
-  std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured
+  std::vector<std::string> differences = {};              ///< between the device and the tables of Berth
+  std::vector<DeviceTimeView> times = {};                 ///< of changes, as they were measured
+  std::optional<GpuMeasurement> measured = std::nullopt;  ///< absent: it cannot be read, or the figures are old
+  std::optional<std::vector<DeviceProcessView>> processes = std::nullopt;  ///< by pid; absent: it cannot be read
 };
 
 /// The driver's names of a slice. Unknown fields are absent.
@@ -53,6 +66,8 @@ struct DeviceSource {
   std::function<DeviceLibraryView()> library = {};
   std::function<DeviceView(GpuId)> device = {};
   std::function<DeviceSliceView(const Slice&)> slice = {};
+  /// Why the GPU agent, which should be there, is not; nothing: it is there, or none is wanted.
+  std::function<std::optional<std::string>()> agent_gone = {};
   bool has_load = true;  ///< services get simulated requests
 
   [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }

@@ -378,6 +378,7 @@ DeviceSource LocalWorld::source(bool has_load) {
   return {.library = [this] { return library(); },
           .device = [this](GpuId gpu) { return view(gpu); },
           .slice = [this](const Slice& slice) { return slice_view(slice); },
+          .agent_gone = [this] { return agent_gone(); },
           .has_load = has_load};
 }
 
@@ -405,10 +406,40 @@ DeviceView LocalWorld::view(GpuId id) const {
   if (!gpu.reading || gpu.failure) return view;
   const GpuReading& reading = *gpu.reading;
   view.recovery_action = reading.recovery_action;
+  view.measured = measurement_of(id.index);
+  view.processes = processes_of(id.index);
   if (!gpu.known.model.is_mig_capable()) return view;
   view.is_mig_on = reading.is_mig_on;
   view.is_mig_pending_on = reading.is_mig_pending_on;
   return view;
+}
+
+std::optional<GpuMeasurement> LocalWorld::measurement_of(std::uint32_t index) const {
+  const auto measured = watcher_ ? watcher_->measured(index) : std::nullopt;
+  if (!measured || std::chrono::steady_clock::now() - measured->at > kSlow) return std::nullopt;
+  return measured->figures;
+}
+
+std::vector<DeviceProcessView> LocalWorld::processes_of(std::uint32_t index) const {
+  const auto or_absent = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+  const GpuReading& reading = *gpus_[index].reading;
+  std::vector<DeviceProcessView> processes;
+  processes.reserve(reading.processes.size());
+  for (const GpuProcessSeen& seen : reading.processes) {
+    DeviceProcessView& process = processes.emplace_back();
+    process.pid = seen.pid;
+    process.user = or_absent(seen.user);
+    process.name = or_absent(seen.name);
+    if (seen.memory_mib > 0) process.memory_mib = seen.memory_mib;
+    if (seen.gpu_instance) {
+      process.slice = device::slice_of_instance({index}, gpus_[index].known.model, reading, *seen.gpu_instance);
+    }
+  }
+  return processes;
+}
+
+std::optional<std::string> LocalWorld::agent_gone() const {
+  return management_.hands ? management_.hands->why_gone() : std::nullopt;
 }
 
 DeviceSliceView LocalWorld::slice_view(const Slice& slice) const {

@@ -130,7 +130,10 @@ class LocalWorld {
   void tell_gpu(Session& session, std::uint32_t index);
   void tell_notes(Session& session, std::uint32_t index);
   [[nodiscard]] DeviceView view(GpuId gpu) const;
+  [[nodiscard]] std::optional<GpuMeasurement> measurement_of(std::uint32_t index) const;
+  [[nodiscard]] std::vector<DeviceProcessView> processes_of(std::uint32_t index) const;
   [[nodiscard]] DeviceSliceView slice_view(const Slice& slice) const;
+  [[nodiscard]] std::optional<std::string> agent_gone() const;
 
   edges::LocalMachine machine_;
   std::string boot_id_;  ///< when the session was last served

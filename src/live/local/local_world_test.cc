@@ -44,6 +44,10 @@ class FakeLibrary final : public GpuLibrary {
     if (found != readings_.end()) return found->second;
     return tl::unexpected(GpuCallFailure{.call = "nvmlDeviceGetHandleByUUID", .code_name = "NVML_ERROR_NOT_FOUND"});
   }
+  [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string&) override {
+    const std::scoped_lock hold(mutex_);
+    return measurement_;
+  }
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override {
     std::unique_lock hold(mutex_);
     changed_.wait_for(hold, milliseconds(millis_max), [&] { return notices_.contains(uuid); });
@@ -57,6 +61,10 @@ class FakeLibrary final : public GpuLibrary {
     readings_.insert_or_assign(uuid, std::move(reading));
     notices_[uuid] = {.kind = GpuNotice::Kind::kMigChange};
     changed_.notify_all();
+  }
+  void give(GpuAnswer<GpuMeasurement> measurement) {
+    const std::scoped_lock hold(mutex_);
+    measurement_ = std::move(measurement);
   }
   void raise(const std::string& uuid, std::uint64_t xid) {
     const std::scoped_lock hold(mutex_);
@@ -75,6 +83,7 @@ class FakeLibrary final : public GpuLibrary {
   std::condition_variable changed_;
   std::map<std::string, GpuAnswer<GpuReading>> readings_;
   std::map<std::string, GpuNotice> notices_;
+  GpuAnswer<GpuMeasurement> measurement_ = GpuMeasurement{};
   bool hangs_ = true;
 };
 
@@ -188,6 +197,44 @@ TEST_F(LocalWorldTest, WhatOthersMakeComesAndGoes) {
   library_->show("GPU-0", empty_reading());
   wait_for([&] { return slice_count() == 0; });
   EXPECT_EQ(messages(EventKind::kSliceGone).size(), 1U);
+}
+
+TEST_F(LocalWorldTest, ShowsWhatAGpuMeasuresAndItsProcesses) {
+  prepare_ = [](FakeLibrary& library) {
+    GpuReading reading = with_3g(4);
+    reading.processes = {
+        {.pid = 41, .name = "train", .memory_mib = 900, .gpu_instance = 1, .compute_instance = 0, .user = "ann"},
+        {.pid = 42, .name = "", .memory_mib = 0, .gpu_instance = 7, .compute_instance = 0}};
+    library.show("GPU-0", reading);
+    library.give(GpuMeasurement{.memory_total_mib = 81920, .memory_used_mib = 900, .temperature_celsius = 41});
+  };
+  begin({a100("GPU-0")});
+  const DeviceSource source = world_->source(false);
+  wait_for([&] { return source.device({0}).measured.has_value(); });
+  const DeviceView view = source.device({0});
+  EXPECT_EQ(view.measured->memory_used_mib, 900);
+  EXPECT_EQ(view.measured->temperature_celsius, 41);
+  EXPECT_EQ(view.measured->utilization_percent, std::nullopt) << "unknown, not 0";
+  ASSERT_TRUE(view.processes.has_value());
+  ASSERT_EQ(view.processes->size(), 2U);
+  const DeviceProcessView& first = view.processes->front();
+  EXPECT_EQ(first.user, "ann");
+  EXPECT_EQ(first.memory_mib, 900);
+  ASSERT_TRUE(first.slice.has_value());
+  EXPECT_EQ(first.slice->start, 4);
+  const DeviceProcessView& second = view.processes->back();
+  EXPECT_EQ(second.pid, 42U);
+  EXPECT_EQ(second.user, std::nullopt);
+  EXPECT_EQ(second.memory_mib, std::nullopt);
+  EXPECT_EQ(second.slice, std::nullopt) << "its instance is gone";
+  EXPECT_EQ(source.agent_gone(), std::nullopt) << "none is wanted";
+
+  library_->show("GPU-0",
+                 tl::unexpected(GpuCallFailure{
+                     .call = "nvmlDeviceGetMigMode", .code_name = "NVML_ERROR_GPU_IS_LOST", .is_gpu_lost = true}));
+  wait_for([&] { return is_lost(0); });
+  EXPECT_EQ(source.device({0}).processes, std::nullopt);
+  EXPECT_EQ(source.device({0}).measured, std::nullopt) << "old figures are not shown";
 }
 
 TEST_F(LocalWorldTest, InstancesThatNoProfileDescribesAreReported) {

@@ -165,11 +165,13 @@ void ServiceWatch::slice_failed(ServiceId service, std::string how) {
 
 void ServiceWatch::read_spec(ServiceId service) {
   if (service.index < services_.size()) services_[service.index].misfit.reset();
+  profiled_.clear();
   forget_conflict_of(service);
 }
 
 void ServiceWatch::forget(ServiceId service) {
   if (service.index < services_.size()) services_[service.index] = {};
+  profiled_.clear();
   std::erase_if(floors_, [&](const PlannedFloor& floor) { return floor.service == service; });
   forget_conflict_of(service);
 }
@@ -183,6 +185,7 @@ void ServiceWatch::forget_conflict_of(ServiceId service) {
 }
 
 bool ServiceWatch::update(const Snapshot& snapshot) {
+  profiled_.clear();
   services_.resize(std::max(services_.size(), scenario_.services.size()));
   for (std::size_t index = 0; index < services_.size(); ++index) {
     Known& known = services_[index];
@@ -289,6 +292,21 @@ bool ServiceWatch::note_statuses(Instant now) {
     known.is_new = false;
   }
   return has_new;
+}
+
+bool ServiceWatch::has_profile_for(const std::string& gpu_model) const {
+  const auto has_rows = [&](const PerformanceTable& table) {
+    return std::ranges::binary_search(table.points, gpu_model, {}, &PerformancePoint::gpu);
+  };
+  const auto [known, is_new] = profiled_.try_emplace(gpu_model, false);
+  if (!is_new) return known->second;
+  for (std::size_t index = 0; index < scenario_.services.size() && !known->second; ++index) {
+    const ServiceSpec& service = scenario_.services[index];
+    if (service.is_absent) continue;
+    known->second = has_rows(service.table) ||
+                    std::ranges::any_of(service.variants, [&](const auto& variant) { return has_rows(variant.table); });
+  }
+  return known->second;
 }
 
 const ServiceSlices& ServiceWatch::slices_of(ServiceId service) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -96,6 +97,10 @@ class ServiceWatch {
   /// The same by its name; absent if it was not seen yet. O(log slices).
   [[nodiscard]] std::optional<Instant> find_seen(const Slice& slice, std::uint64_t generation) const;
 
+  /// Whether the profile of a service, or of one of its variants, has rows measured on that GPU model. O(services) the
+  /// first time after a change.
+  [[nodiscard]] bool has_profile_for(const std::string& gpu_model) const;
+
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.created_, self.services_, self.seen_, self.proposal_, self.pause_, self.frozen_, self.has_open_gpu_,
@@ -150,6 +155,7 @@ class ServiceWatch {
   std::optional<Instant> planned_at_;  ///< when a plan was last requested
   std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors
   std::optional<UnmetFloors> unmet_floors_;
+  mutable std::map<std::string, bool> profiled_;  ///< answers of has_profile_for; found again after each update
 };
 
 /// Why no slice of the fleet can serve the service; empty if one can.

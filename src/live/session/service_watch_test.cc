@@ -113,6 +113,21 @@ TEST(ServiceWatch, AnotherSpecDoesNotChangeSince) {
   EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(12));
 }
 
+TEST(ServiceWatch, KnowsTheModelsThatSomeServiceIsMeasuredOn) {
+  Watched watched;
+  const std::string model = watched.scenario.fleet.front().model.name;
+  EXPECT_TRUE(watched.watch.has_profile_for(model));
+  EXPECT_FALSE(watched.watch.has_profile_for("T4-16GB"));
+  Variant small{.name = "small", .table = {.model = "m", .points = {}}, .accuracy = {}};
+  small.table.points.push_back({.gpu = "T4-16GB", .profile = "full", .requests_per_second = {}, .latency_ms = {}});
+  watched.scenario.services[0].variants.push_back(small);
+  watched.watch.read_spec({0});
+  EXPECT_TRUE(watched.watch.has_profile_for("T4-16GB"));
+  watched.scenario.services[0].is_absent = true;
+  watched.watch.forget({0});
+  EXPECT_FALSE(watched.watch.has_profile_for(model)) << "no service is there";
+}
+
 TEST(ServiceWatch, AnotherServiceAtThePlaceBeginsAnew) {
   Watched watched;
   Solution solution;

@@ -284,6 +284,19 @@ TEST_F(ApiTest, ALostGpuKeepsItsSlicesInSight) {
   for (const Json& slice : after) EXPECT_NE(slice["status"]["state"], "lost");
 }
 
+TEST_F(ApiTest, SlicesOfOthersCountAsAllocated) {
+  ASSERT_EQ(ask("POST", {"v1", "gpus", "gpu-2", "drain"}, {}, R"({"reason":"empty it"})").status, 200);
+  advance_to(120);
+  ASSERT_EQ(get({"v1", "gpus", "gpu-2"})["status"]["allocated_units"], 0);
+  ASSERT_EQ(ask("POST", {"v1", "sim", "faults"}, {},
+                R"({"kind":"foreign_slice","gpu":"gpu-2","profile":"3g.40gb","start":4})")
+                .status,
+            201);
+  advance_to(121);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-2"})["status"]["allocated_units"], 4);
+  EXPECT_TRUE(get({"v1", "gpus", "gpu-2"})["status"]["unprofiled_reason"].is_null());
+}
+
 TEST_F(ApiTest, AReasonIsRequired) {
   for (const char* verb : {"cordon", "drain"}) {
     EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, "{}").status, 422);

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace berth::api {
 namespace {
@@ -31,28 +35,81 @@ void write_time(Writer& json, const live::DeviceTimeView& time) {
   json.member("planned_seconds", time.planned_seconds).member("count", time.count).close_object();
 }
 
+std::optional<double> watts_or_null(const std::optional<std::int64_t>& milliwatts) {
+  constexpr double kMillisPerUnit = 1e3;
+  return milliwatts ? std::optional(static_cast<double>(*milliwatts) / kMillisPerUnit) : std::nullopt;
+}
+
+void put_measured(Writer& json, const std::optional<GpuMeasurement>& measured) {
+  json.key("measured");
+  if (!measured) {
+    json.value(nullptr);
+    return;
+  }
+  json.open_object().member("memory_total_mib", measured->memory_total_mib);
+  json.member("memory_used_mib", measured->memory_used_mib);
+  json.member("utilization_percent", measured->utilization_percent);
+  json.member("memory_utilization_percent", measured->memory_utilization_percent);
+  json.member("temperature_celsius", measured->temperature_celsius);
+  json.member("memory_temperature_celsius", measured->memory_temperature_celsius);
+  json.member("power_watts", watts_or_null(measured->power_milliwatts));
+  json.member("power_limit_watts", watts_or_null(measured->power_limit_milliwatts));
+  json.member("sm_clock_mhz", measured->sm_clock_mhz);
+  json.member("memory_clock_mhz", measured->memory_clock_mhz).close_object();
+}
+
+void write_process(Writer& json, const GpuModel& model, const live::DeviceProcessView& process) {
+  const auto& slice = process.slice;
+  json.open_object().member("pid", process.pid).member("user", process.user).member("name", process.name);
+  json.member("memory_mib", process.memory_mib);
+  json.member("profile", slice ? std::optional(profile_name(model, slice->profile)) : std::nullopt);
+  json.member("start", slice ? std::optional(slice->start) : std::nullopt).close_object();
+}
+
 }  // namespace
 
 void put_load(Writer& json, const live::DeviceSource& devices) {
   json.member("load", devices.knows_load() ? std::optional("simulated") : std::nullopt);
 }
 
-void put_device(Writer& json, const live::DeviceView& device) {
+void put_use(Writer& json, const GpuModel& model, const live::DeviceView& device, std::size_t processes_max) {
+  put_measured(json, device.measured);
+  json.key("processes");
+  if (!device.processes) {
+    json.value(nullptr);
+    return;
+  }
+  const std::span<const live::DeviceProcessView> shown(*device.processes);
+  json.list(shown.first(std::min(processes_max, shown.size())),
+            [&](Writer& to, const live::DeviceProcessView& process) { write_process(to, model, process); });
+}
+
+void put_device(Writer& json, const GpuModel& model, const live::DeviceView& device) {
   json.member("uuid", device.uuid).member("pci_bus_id", device.pci_bus_id);
   json.member("managed", !device.why_observed.has_value()).member("managed_reason", device.why_observed);
   put_mig(json, device);
   json.member("recovery_action", device.recovery_action).list("differences", device.differences);
   json.list("times", device.times, write_time);
+  put_use(json, model, device, SIZE_MAX);
 }
 
 void put_device_slice(Writer& json, const live::DeviceSliceView& slice) {
   json.member("uuid", slice.uuid).member("memory_mib", slice.memory_mib);
 }
 
-void write_library(Writer& json, const live::DeviceLibraryView& library) {
+void write_devices(Writer& json, const live::DeviceSource& devices) {
+  const live::DeviceLibraryView library = devices.library();
   json.open_object().member("library", library.path).member("version", library.version);
   json.member("driver", library.driver).member("gpus", library.gpu_count).member("reason", library.reason);
-  json.close_object();
+  json.member("agent_reason", why_agent_gone(devices)).close_object();
+}
+
+std::optional<std::string> why_agent_gone(const live::DeviceSource& devices) {
+  return devices.agent_gone ? devices.agent_gone() : std::nullopt;
+}
+
+ApiError agent_gone_error(std::string why) {
+  return {.status = 503, .code = "gpu_agent_gone", .message = std::move(why)};
 }
 
 ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device) {

@@ -1,9 +1,12 @@
 /// Device readings of a world of real GPUs, as JSON.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "base/json/writer.h"
+#include "domain/values/gpu.h"
 #include "live/local/device_source.h"
 #include "surface/api/api_error.h"
 
@@ -13,11 +16,18 @@ namespace berth::api {
 void put_load(json::Writer& json, const live::DeviceSource& devices);
 
 /// Adds the reading of its device to the status of a Gpu.
-void put_device(json::Writer& json, const live::DeviceView& device);
+void put_device(json::Writer& json, const GpuModel& model, const live::DeviceView& device);
+/// Adds `measured` and the first `processes_max` of `processes`, each of them null if it is unknown.
+void put_use(json::Writer& json, const GpuModel& model, const live::DeviceView& device, std::size_t processes_max);
 /// Adds the reading of its device to the status of a GpuSlice.
 void put_device_slice(json::Writer& json, const live::DeviceSliceView& slice);
-/// Writes the value of `devices` of /v1/status.
-void write_library(json::Writer& json, const live::DeviceLibraryView& library);
+/// Writes the value of `devices` of /v1/status. Requires: a local world.
+void write_devices(json::Writer& json, const live::DeviceSource& devices);
+
+/// Why the GPU agent is gone; nothing: it is not, or none is wanted.
+[[nodiscard]] std::optional<std::string> why_agent_gone(const live::DeviceSource& devices);
+/// 503: GPUs cannot be changed now.
+[[nodiscard]] ApiError agent_gone_error(std::string why);
 
 /// 409: the GPU is observed, not managed.
 [[nodiscard]] ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device);

@@ -28,22 +28,28 @@ class LocalApi : public ::testing::TestWithParam<bool> {
     options.has_load = has_load();
     session_ = std::move(*live::Session::make(live::demo_scenario(), std::move(options)));
     session_->begin();
-    live::DeviceSource devices{.library = [] { return live::DeviceLibraryView{.driver = "580.95", .gpu_count = 8}; },
-                               .device =
-                                   [](GpuId gpu) {
-                                     live::DeviceView view{.uuid = "GPU-" + std::to_string(gpu.index)};
-                                     if (gpu.index > 0) view.why_observed = "nobody listed it";
-                                     if (gpu.index == 1) view.is_mig_on = view.is_mig_pending_on = true;
-                                     view.differences = {"less memory"};
-                                     return view;
-                                   },
-                               .slice =
-                                   [](const Slice& slice) {
-                                     if (slice.start > 0) return live::DeviceSliceView();
-                                     return live::DeviceSliceView{.uuid = "MIG-" + std::to_string(slice.gpu.index),
-                                                                  .memory_mib = 9728};
-                                   },
-                               .has_load = has_load()};
+    live::DeviceSource devices{
+        .library = [] { return live::DeviceLibraryView{.driver = "580.95", .gpu_count = 8}; },
+        .device =
+            [](GpuId gpu) {
+              live::DeviceView view{.uuid = "GPU-" + std::to_string(gpu.index)};
+              if (gpu.index > 0) view.why_observed = "nobody listed it";
+              if (gpu.index == 1) view.is_mig_on = view.is_mig_pending_on = true;
+              view.differences = {"less memory"};
+              if (gpu.index == 0) return view;  // not read yet
+              view.measured =
+                  GpuMeasurement{.memory_total_mib = 81920, .memory_used_mib = 900, .power_milliwatts = 312'500};
+              view.processes.emplace(12, live::DeviceProcessView{.pid = 41, .user = "ann"});
+              view.processes->back().slice = Slice{.gpu = gpu, .start = 2, .profile = {0}};
+              return view;
+            },
+        .slice =
+            [](const Slice& slice) {
+              if (slice.start > 0) return live::DeviceSliceView();
+              return live::DeviceSliceView{.uuid = "MIG-" + std::to_string(slice.gpu.index), .memory_mib = 9728};
+            },
+        .agent_gone = [this] { return agent_gone_; },
+        .has_load = has_load()};
     api_.emplace(*session_, lock_,
                  ApiOptions{.key = "secret",
                             .epoch = {},
@@ -76,9 +82,44 @@ class LocalApi : public ::testing::TestWithParam<bool> {
   }
 
   edges::FairMutex lock_;
+  std::optional<std::string> agent_gone_;
   std::unique_ptr<live::Session> session_;
   std::optional<Api> api_;
 };
+
+TEST_P(LocalApi, GpusShowWhatTheyMeasureAndTheirProcesses) {
+  const Json unread = get({"v1", "gpus", "gpu-0"})["status"];
+  EXPECT_TRUE(unread["measured"].is_null());
+  EXPECT_TRUE(unread["processes"].is_null());
+  const Json status = get({"v1", "gpus", "gpu-1"})["status"];
+  EXPECT_EQ(status["measured"]["memory_used_mib"], 900);
+  EXPECT_EQ(status["measured"]["power_watts"], 312.5);
+  EXPECT_TRUE(status["measured"]["utilization_percent"].is_null()) << "unknown, not 0";
+  ASSERT_EQ(status["processes"].size(), 12U);
+  EXPECT_EQ(status["processes"][0]["pid"], 41);
+  EXPECT_EQ(status["processes"][0]["user"], "ann");
+  EXPECT_TRUE(status["processes"][0]["memory_mib"].is_null());
+  EXPECT_TRUE(status["processes"][0]["profile"].is_null()) << "on the whole GPU";
+  EXPECT_EQ(status["processes"][11]["profile"], "1g.10gb");
+  EXPECT_EQ(status["processes"][11]["start"], 2);
+  const Json shown = get({"v1", "overview"})["gpus"][1];
+  EXPECT_EQ(shown["measured"], status["measured"]);
+  EXPECT_EQ(shown["processes"].size(), 4U) << "bounded";
+  EXPECT_EQ(shown["process_count"], 12);
+}
+
+TEST_P(LocalApi, WithoutItsAgentItIsNotReady) {
+  EXPECT_EQ(ask("GET", {"readyz"}).status, 200);
+  EXPECT_TRUE(get({"v1", "status"})["devices"]["agent_reason"].is_null());
+  agent_gone_ = "the GPU agent (berth hands) is gone";
+  const HttpResponse response = ask("GET", {"readyz"});
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(Json::parse(response.body)["error"]["code"], "gpu_agent_gone");
+  EXPECT_EQ(Json::parse(response.body)["error"]["message"], *agent_gone_);
+  EXPECT_EQ(get({"v1", "status"})["devices"]["agent_reason"], *agent_gone_);
+  EXPECT_EQ(ask("GET", {"healthz"}).status, 200);
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-1", "cordon"}, R"({"reason":"why not"})").status, 200);
+}
 
 TEST_P(LocalApi, SaysWhatTheLoadIs) {
   const Json load = has_load() ? Json("simulated") : Json(nullptr);

@@ -107,6 +107,11 @@ std::string role_word(Role role) { return role == Role::kRetraining ? "retrainin
 
 std::string scheduling_word(GpuScheduling scheduling) { return kSchedulingWords[static_cast<std::size_t>(scheduling)]; }
 
+std::optional<std::string> why_unprofiled(const ObjectFormat& format, const GpuView& gpu) {
+  if (gpu.has_profile) return std::nullopt;
+  return fmt::format("no service has a profile for {}: none can run here", format.fleet.model_of(gpu.gpu).name);
+}
+
 void put_last_minute(Writer& json, const std::optional<live::MinuteFigures>& figures) {
   json.key("last_minute");
   if (!figures) {
@@ -196,7 +201,8 @@ std::string gpu_object(const ObjectFormat& format, const GpuView& gpu) {
   json.member("scheduling_reason", text_or_null(state.scheduling_reason));
   json.member("scheduling_since", format.epoch.text(state.scheduling_since));
   json.member("units", std::max(1, model.units)).member("allocated_units", gpu.allocated_units);
-  if (format.devices.is_local()) put_device(json, format.devices.device(gpu.gpu));
+  json.member("unprofiled_reason", why_unprofiled(format, gpu));
+  if (format.devices.is_local()) put_device(json, model, format.devices.device(gpu.gpu));
   return json.close_object().close_object().take();
 }
 

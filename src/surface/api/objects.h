@@ -55,6 +55,8 @@ void put_head(json::Writer& json, const ObjectFormat& format, const ObjectIdenti
 [[nodiscard]] std::string role_word(Role role);
 [[nodiscard]] std::string scheduling_word(GpuScheduling scheduling);
 /// `last_minute` of a service; null before its first second.
+/// Why no service can run on a GPU of this model; nothing: some service has a profile for it.
+[[nodiscard]] std::optional<std::string> why_unprofiled(const ObjectFormat& format, const GpuView& gpu);
 void put_last_minute(json::Writer& json, const std::optional<live::MinuteFigures>& figures);
 
 }  // namespace berth::api

@@ -13,6 +13,7 @@
 #include "live/session/object_names.h"
 #include "live/session/service_watch.h"
 #include "live/session/session.h"
+#include "surface/api/device_json.h"
 #include "surface/api/plan_object.h"
 
 namespace berth::api {
@@ -89,6 +90,12 @@ void write_gpu(Writer& json, const ObjectFormat& format, const OverviewGpu& view
   json.member("scheduling", scheduling_word(state.scheduling)).member("drained", view.gpu.is_drained);
   json.member("reason", is_lost ? state.health_reason : state.scheduling_reason);
   json.list("slices", view.slices, [&](Writer& to, const OverviewSlice& slice) { write_slice(to, model, slice); });
+  json.member("unprofiled_reason", why_unprofiled(format, view.gpu));
+  if (format.devices.is_local()) {
+    const live::DeviceView device = format.devices.device(view.gpu.gpu);
+    put_use(json, model, device, kOverviewProcesses);
+    json.member("process_count", device.processes ? std::optional(device.processes->size()) : std::nullopt);
+  }
   json.close_object();
 }
 

@@ -22,6 +22,7 @@ namespace berth::api {
 inline constexpr std::size_t kOverviewGpus = 48;
 inline constexpr std::size_t kOverviewServices = 50;
 inline constexpr std::size_t kOverviewActions = 40;
+inline constexpr std::size_t kOverviewProcesses = 4;  ///< of each GPU of a local world
 inline constexpr std::size_t kOverviewEvents = 60;
 
 /// The query of GET /v1/overview: all are whole numbers and 0 unless given.

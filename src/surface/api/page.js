@@ -72,6 +72,7 @@
     d3.select("#live").attr("hidden", null);
     document.getElementById("key").value = "";
     showHead(page);
+    showAgent(page.status);
     if (asked.gpus === first.gpus) showFleet(page);
     if (asked.services === first.services) showServices(page);
     ifNew("plan", page.plan, function () { showPlan(page.plan); });
@@ -111,6 +112,12 @@
     });
     fact("Cost per hour", known(status.cost_micro_usd_per_hour, draw.dollars));
     fact("Planning", status.planning.paused ? "paused: " + status.planning.reason : status.solver.running ? "a plan is being made" : "on");
+  }
+
+  // Nothing can be changed on real GPUs while their agent is gone.
+  function showAgent(status) {
+    var gone = status.devices && status.devices.agent_reason;
+    d3.select("#agent").attr("hidden", gone ? null : "").text(gone ? gone.charAt(0).toUpperCase() + gone.slice(1) + ". No GPU is changed until it answers." : "");
   }
 
   // What is real here, and what is not.
@@ -153,7 +160,13 @@
       shown.forEach(function () { d3.select("#fleet").append("figure").attr("tabindex", 0); });
     });
     page.gpus.forEach(function (gpu, i) {
-      ifNew("gpu:" + gpu.name, gpu, function () { drawGpu(d3.select(d3.selectAll("#fleet figure")[0][i]), gpu); });
+      var fig = d3.select(d3.selectAll("#fleet figure")[0][i]), use = useLines(gpu);
+      delete gpu.measured; delete gpu.processes;  // they change each second; what is under the pointer stays
+      ifNew("gpu:" + gpu.name, gpu, function () { drawGpu(fig, gpu); delete drawn["gpu:use:" + gpu.name]; });
+      ifNew("gpu:use:" + gpu.name, use, function () {
+        fig.selectAll("p.use").remove();
+        use.forEach(function (line) { fig.append("p").attr("class", "use").text(line); });
+      });
     });
     showLegend(page);
   }
@@ -195,6 +208,23 @@
   // A GPU that must not be changed is cordoned for that reason.
   function schedulingOf(gpu) {
     return gpu.reason && gpu.reason.indexOf("observed: ") === 0 ? "observed" : gpu.scheduling === "open" ? "" : gpu.drained ? "drained" : gpu.scheduling;
+  }
+  // What the driver measures, and whose processes there are; nothing in a simulated world.
+  function useLines(gpu) {
+    var lines = gpu.unprofiled_reason ? [gpu.unprofiled_reason] : [], m = gpu.measured;
+    function figure(value, of, unit) {
+      return isAbsent(value) ? [] : [draw.whole(Math.round(value)) + (isAbsent(of) ? "" : " of " + draw.whole(Math.round(of))) + " " + unit];
+    }
+    if (m) {
+      lines.push([].concat(figure(m.memory_used_mib, m.memory_total_mib, "MiB"), figure(m.utilization_percent, null, "% busy"),
+        figure(m.temperature_celsius, null, "\u00b0C"), figure(m.power_watts, m.power_limit_watts, "W"),
+        figure(m.sm_clock_mhz, null, "MHz")).join(" \u00b7 ") || "The driver measures nothing.");
+    }
+    var shown = (gpu.processes || []).map(function (p) {
+      return "pid " + p.pid + (p.user ? " (" + p.user + ")" : "") + (p.profile ? " on " + p.profile + " at " + p.start : "");
+    });
+    if (gpu.process_count > shown.length) shown.push("and " + draw.whole(gpu.process_count - shown.length) + " more");
+    return shown.length ? lines.concat(shown.join(", ")) : lines;
   }
   function drawGpu(fig, gpu) {
     var words = [gpu.health === "ok" ? "" : gpu.health, schedulingOf(gpu)].filter(Boolean).join(", ");

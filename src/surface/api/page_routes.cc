@@ -2,6 +2,7 @@
 
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
+#include "surface/api/device_json.h"
 #include "surface/api/overview.h"
 #include "surface/api/paging.h"
 #include "surface/api/status.h"
@@ -28,6 +29,7 @@ ApiResult<HttpAnswer> get_health(const ApiContext& /*context*/, const Call& /*ca
 
 ApiResult<HttpAnswer> get_readiness(const ApiContext& context, const Call& /*call*/) {
   if (const auto failure = context.driver_status().store_failure) return tl::unexpected(read_only_error(*failure));
+  if (auto gone = why_agent_gone(context.format.devices)) return tl::unexpected(agent_gone_error(*std::move(gone)));
   return json_response(200, R"({"status":"ready"})");
 }
 

@@ -55,7 +55,7 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   driver.speed > 0 ? json.value(driver.speed) : json.value("max");
   put_load(json, devices);
   json.key("devices");
-  if (devices.is_local()) write_library(json, devices.library());
+  if (devices.is_local()) write_devices(json, devices);
   if (!devices.is_local()) json.value(nullptr);
   put_driver(json, driver);
   json.open_object("planning").member("paused", view.pause.has_value());

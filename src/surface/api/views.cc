@@ -15,7 +15,7 @@ std::int64_t allocated_units(const live::Session& session, GpuId gpu) {
   const GpuModel& model = session.scenario().model_of(gpu);
   std::vector<bool> units(static_cast<std::size_t>(std::max(1, model.units)));
   for (const StandingSlice& standing : session.snapshot().slices_on(gpu)) {
-    if (standing.holding.services.empty()) continue;
+    if (standing.holding.services.empty() && !standing.is_foreign) continue;
     const Slice& slice = standing.holding.slice;
     const auto first = units.begin() + slice.start;
     std::fill(first, first + length_of(model, slice.profile), true);
@@ -61,6 +61,7 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
 GpuView view_gpu(const live::Session& session, GpuId gpu) {
   GpuView view = view_state(session, gpu);
   view.allocated_units = allocated_units(session, gpu);
+  view.has_profile = session.watch().has_profile_for(session.scenario().model_of(gpu).name);
   return view;
 }
 

@@ -49,7 +49,8 @@ struct GpuView {
   GpuId gpu;
   GpuState state;
   bool is_drained = false;
-  std::int64_t allocated_units = 0;  ///< placement units of the slices that services hold
+  std::int64_t allocated_units = 0;  ///< placement units of the slices that services hold, and of foreign ones
+  bool has_profile = true;           ///< some service has a profile for its model
 };
 
 struct NodeView {

@@ -56,7 +56,7 @@ void SliceSumsMeter::add(const HeldGpu& held, std::uint32_t entry, int sign) {
   for (const HeldPart& part : held.parts) {
     if (part.is_first_holder) owned_sms += part.sms;
   }
-  sms_ += sign * owned_sms;
+  sms_ += sign * (owned_sms + held.foreign_sms);
   for (const HeldPart& part : held.parts) {
     Rates& rates = rates_[part.service.index];
     rates.sms += sign * sms_of(part);

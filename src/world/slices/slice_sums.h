@@ -19,7 +19,7 @@ namespace berth::world {
 
 struct SliceSums {
   std::vector<std::int64_t> gpu_us_by_entry;  ///< GPUs that hold a slice, by fleet entry
-  double allocated_sm_us = 0;
+  double allocated_sm_us = 0;                 ///< of slices that services hold, and of foreign ones
   std::vector<double> allocated_sm_us_by_service;
   std::vector<std::int64_t> lost_us_by_service;
   std::vector<std::vector<Decimal>> gpu_us_by_service;  ///< [service][fleet entry]: its share, by SMs, of GPUs it holds
@@ -40,7 +40,8 @@ struct HeldPart {
 /// What a GPU holds.
 struct HeldGpu {
   bool has_slices = false;
-  std::vector<HeldPart> parts;  ///< of slices with holders, in the order of their starts, then of services
+  std::vector<HeldPart> parts;   ///< of slices with holders, in the order of their starts, then of services
+  std::int64_t foreign_sms = 0;  ///< of foreign slices
   friend bool operator==(const HeldGpu&, const HeldGpu&) = default;
 };
 
@@ -82,7 +83,7 @@ class SliceSumsMeter {
   std::vector<std::uint32_t> entry_of_gpu_;
   std::vector<HeldGpu> gpus_;
   std::vector<std::int64_t> gpus_by_entry_;  ///< that hold slices
-  std::int64_t sms_ = 0;                     ///< of slices with holders
+  std::int64_t sms_ = 0;                     ///< of slices with holders, and of foreign ones
   std::vector<Rates> rates_;                 ///< by service
   /// Services that have held a part that is not a whole number of SMs, with the rate of their SMs.
   std::map<ServiceId, double> fractions_;

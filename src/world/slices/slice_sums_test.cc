@@ -36,7 +36,7 @@ class Recount {
       if (held_[gpu].has_slices) sums_.gpu_us_by_entry[entry] += span_us;
       std::int64_t owned_sms = 0;
       for (const HeldPart& part : held_[gpu].parts) owned_sms += part.is_first_holder ? part.sms : 0;
-      sms += static_cast<double>(owned_sms);
+      sms += static_cast<double>(owned_sms + held_[gpu].foreign_sms);
       for (const HeldPart& part : held_[gpu].parts) {
         const std::size_t service = part.service.index;
         sms_by_service[service] += static_cast<double>(part.sms) / part.holder_count;
@@ -58,6 +58,8 @@ class Recount {
 /// A GPU with up to three slices, each with one to `holders_max` holders or none.
 HeldGpu drawn(Rng& rng, std::uint64_t holders_max) {
   HeldGpu held;
+  held.foreign_sms = 14 * static_cast<std::int64_t>(rng.below(3));
+  held.has_slices = held.foreign_sms > 0;
   for (std::uint64_t slices = rng.below(4); slices > 0; --slices) {
     held.has_slices = true;
     const auto holders = static_cast<std::uint32_t>(rng.below(holders_max + 1));

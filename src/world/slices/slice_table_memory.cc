@@ -174,6 +174,7 @@ HeldGpu SliceTable::held_on(GpuId gpu) const {
   for (const auto& [start, index] : places_.existing(gpu)) {
     const TrackedSlice& slice = at(index);
     const std::vector<ServiceId>& holders = slice.holding.services;
+    if (slice.is_foreign) held.foreign_sms += slice.sms;
     // A slice that retrains, or waits for the next retraining, is not lost; while it changes to or from that role it
     // is.
     const bool is_up = slice.phase == SlicePhase::kUp;

@@ -44,10 +44,16 @@ class Running:
         if not self.is_told(self.up.process, READY_SECONDS):
             raise AssertionError(f"berth up did not become ready in {READY_SECONDS} s")
         self.up.ready()
-        if not self.socket:
-            pid = self.up.process.pid
+        self.note_hands()
+
+    def note_hands(self):
+        """Those that `berth up` started, or started again when earlier ones had ended."""
+        if self.socket or self.up is None:
+            return
+        pid = self.up.process.pid
+        with contextlib.suppress(OSError):
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            self.started += [int(child) for child in children if is_hands(child)]
+            self.started += [int(child) for child in children if int(child) not in self.started and is_hands(child)]
 
     def start_hands(self):
         """At the socket, once they listen there."""
@@ -71,6 +77,7 @@ class Running:
         if self.up is None:
             return
         self.check()
+        self.note_hands()
         status = self.up.end(number)
         wanted = 0 if number == signal.SIGTERM else -number
         if status != wanted:
@@ -83,13 +90,16 @@ class Running:
             if self.hands and self.hands.poll() is None:
                 self.hands.kill()
                 self.hands.wait()
-        elif self.started and is_hands(self.started[-1]):
+            return
+        self.note_hands()
+        if self.started and is_hands(self.started[-1]):
             os.kill(self.started[-1], signal.SIGKILL)
 
     def have_hands(self):
         """Whether there is somebody who changes GPUs."""
         if self.socket:
             return self.hands is not None and self.hands.poll() is None
+        self.note_hands()
         return self.up is not None and is_hands(self.started[-1])
 
     def check(self):
@@ -118,6 +128,7 @@ class Running:
 
     def forget(self):
         """Whatever still runs is killed."""
+        self.note_hands()
         if self.up is not None and self.up.process.poll() is None:
             self.up.end(signal.SIGKILL)
         for pid in self.started:

@@ -244,7 +244,7 @@ class Troubles:
         self.start()
 
     def start(self):
-        """Whatever does not run. Hands that `berth up` started itself need another `berth up`, sometimes at once."""
+        """Whatever does not run. Hands of its own are started again by `berth up`, or with another one at once."""
         running = self.scene.running
         if running.up is not None and not running.have_hands() and not running.socket:
             if self.rng.random() < 0.5:

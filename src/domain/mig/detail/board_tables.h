@@ -5,7 +5,7 @@
 ///   src/nvidia/generated/g_nv_name_released.h; of the V100, which these modules do not drive, a public copy of
 ///   NVIDIA/nvidia-installer (misc.c)
 /// - compute capabilities: developer.nvidia.com/cuda-gpus
-/// - memory of the whole GPU: measured, docs/reference/nvml.md
+/// - memory of the whole GPU: measured, docs/reference/nvml.md; with kBoardMemory, from public outputs of nvidia-smi
 #pragma once
 
 #include <cstdint>
@@ -48,5 +48,7 @@ struct BoardRow {
 
 /// One row for each row of `device_rows`.
 [[nodiscard]] std::span<const BoardRow> board_rows();
+/// In the same order.
+[[nodiscard]] std::span<const BoardPower> board_powers();
 
 }  // namespace berth::mig::detail

@@ -165,6 +165,8 @@ GpuAnswer<GpuReading> SimulatedGpu::read(const std::string& uuid) {
   return call<GpuReading>(uuid, "nvmlDeviceGetMigMode", [&] { return read_record(); });
 }
 
+GpuAnswer<GpuMeasurement> SimulatedGpu::measure(const std::string&) { return GpuMeasurement{}; }
+
 GpuAnswer<std::optional<GpuNotice>> SimulatedGpu::wait(const std::string& uuid, std::int64_t) {
   return call<std::optional<GpuNotice>>(uuid, "nvmlEventSetWait_v2", [] { return std::optional<GpuNotice>(); });
 }

@@ -60,6 +60,8 @@ class SimulatedGpu final : public GpuLibrary, public GpuChanger {
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
+  /// Never has a figure.
+  [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string& uuid) override;
   /// Never reports an event.
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 

@@ -37,6 +37,11 @@ GpuAnswer<GpuReading> WatchedLibrary::read(const std::string& uuid) {
   return library_.read(uuid);
 }
 
+GpuAnswer<GpuMeasurement> WatchedLibrary::measure(const std::string& uuid) {
+  const Noted noted(note_, "measuring the GPU");
+  return library_.measure(uuid);
+}
+
 GpuAnswer<std::optional<GpuNotice>> WatchedLibrary::wait(const std::string& uuid, std::int64_t millis_max) {
   const Noted noted(note_, "nvmlEventSetWait_v2");
   return library_.wait(uuid, millis_max);

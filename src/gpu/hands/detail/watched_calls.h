@@ -26,6 +26,7 @@ class WatchedLibrary final : public GpuLibrary {
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return library_.facts(); }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
+  [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string& uuid) override;
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 
  private:

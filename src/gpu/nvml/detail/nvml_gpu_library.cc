@@ -12,6 +12,7 @@
 
 #include "gpu/nvml/detail/answers.h"
 #include "gpu/nvml/detail/gpu_facts.h"
+#include "gpu/nvml/detail/gpu_measurement.h"
 
 namespace berth::edges::detail {
 
@@ -149,7 +150,7 @@ GpuAnswer<GpuReading> NvmlGpuLibrary::read(const std::string& uuid) {
   return reading;
 }
 
-GpuAnswer<GpuReading> NvmlGpuLibrary::read_once(Known& gpu) const {
+GpuAnswer<GpuReading> NvmlGpuLibrary::read_once(Known& gpu) {
   Device device = nullptr;
   KnownProfiles profiles;
   {
@@ -159,7 +160,15 @@ GpuAnswer<GpuReading> NvmlGpuLibrary::read_once(Known& gpu) const {
   }
   GpuAnswer<GpuReading> reading = read_gpu(functions_, device, profiles);
   learn(gpu, std::move(profiles));
+  if (!reading) return reading;
+  for (GpuProcessSeen& process : reading->processes) process.user = users_.user_of(process.pid);
   return reading;
+}
+
+GpuAnswer<GpuMeasurement> NvmlGpuLibrary::measure(const std::string& uuid) {
+  const GpuAnswer<Device> device = device_of(uuid);
+  if (!device) return tl::unexpected(device.error());
+  return measure_gpu(functions_, *device);
 }
 
 void NvmlGpuLibrary::learn(Known& gpu, KnownProfiles profiles) {

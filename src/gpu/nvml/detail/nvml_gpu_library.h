@@ -13,6 +13,7 @@
 #include "gpu/nvml/detail/event_watch.h"
 #include "gpu/nvml/detail/functions.h"
 #include "gpu/nvml/detail/gpu_reading.h"
+#include "gpu/nvml/detail/process_users.h"
 
 namespace berth::edges::detail {
 
@@ -49,6 +50,7 @@ class NvmlGpuLibrary final : public GpuLibrary {
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
+  [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string& uuid) override;
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 
  private:
@@ -69,12 +71,13 @@ class NvmlGpuLibrary final : public GpuLibrary {
   /// Looks a GPU up again, even if known: a handle can become invalid.
   [[nodiscard]] GpuAnswer<Known*> look_up(const std::string& uuid);
   [[nodiscard]] Known& remember(const std::string& uuid, nvml_abi::Device device);
-  [[nodiscard]] GpuAnswer<GpuReading> read_once(Known& gpu) const;
+  [[nodiscard]] GpuAnswer<GpuReading> read_once(Known& gpu);
   static void learn(Known& gpu, KnownProfiles profiles);
 
   std::shared_ptr<void> library_;  ///< shut down and unloaded after its last user, including threads left behind
   Functions functions_;
   GpuLibraryFacts facts_;
+  ProcessUsers users_;
   std::mutex mutex_;                                    ///< for the next two
   std::map<std::string, std::unique_ptr<Known>> gpus_;  ///< by UUID
   std::map<std::uint32_t, std::string> uuids_;          ///< by index

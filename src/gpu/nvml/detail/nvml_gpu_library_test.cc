@@ -224,11 +224,13 @@ TEST_F(GpusOfNvml, ReadsProcessesWithTheirInstances) {
   const GpuReading cut = read(*library, machine.uuid(0));
   ASSERT_THAT(cut.processes, SizeIs(1));
   EXPECT_THAT(cut.processes[0].name, ::testing::HasSubstr("berth_edges_nvml_test"));
-  EXPECT_EQ(cut.processes[0], (GpuProcessSeen{self, cut.processes[0].name, 500, instance, 0}));
+  EXPECT_EQ(cut.processes[0], (GpuProcessSeen{self, cut.processes[0].name, 500, instance, 0, cut.processes[0].user}));
+  EXPECT_NE(cut.processes[0].user, "");
   const GpuReading whole = read(*library, machine.uuid(1));
   EXPECT_FALSE(whole.is_mig_on);
-  EXPECT_THAT(whole.processes, ElementsAre(GpuProcessSeen{self, cut.processes[0].name, 77, {}, {}},
-                                           GpuProcessSeen{0x7FFFFFFF, "", 78, {}, {}}));
+  EXPECT_THAT(whole.processes,
+              ElementsAre(GpuProcessSeen{self, cut.processes[0].name, 77, {}, {}, cut.processes[0].user},
+                          GpuProcessSeen{0x7FFFFFFF, "", 78, {}, {}}));
 }
 
 TEST_F(GpusOfNvml, ReadsThePendingMode) {
@@ -302,6 +304,34 @@ TEST_F(GpusOfNvml, ACallThatFailsIsNamedWithItsCode) {
               (GpuCallFailure{call, 999, "NVML_ERROR_UNKNOWN", false, false}));
     EXPECT_TRUE(library->read(machine.uuid(0)).has_value());
   }
+}
+
+TEST_F(GpusOfNvml, MeasuresAGpuWithAndWithoutMigMode) {
+  SimulatedMachine machine({"A100-80GB", "T4-16GB"});
+  const auto library = open();
+  const auto measure = [&](std::uint32_t gpu) {
+    const auto measured = library->measure(machine.uuid(gpu));
+    if (!measured) ADD_FAILURE() << measured.error().call << ": " << measured.error().code_name;
+    return measured ? *measured : GpuMeasurement();
+  };
+  const GpuMeasurement idle = measure(1);
+  EXPECT_EQ(idle.memory_total_mib, 15'360);
+  EXPECT_EQ(idle.memory_used_mib, 0);
+  EXPECT_EQ(idle.utilization_percent, 0);
+  EXPECT_EQ(idle.power_milliwatts, 10'000);
+  EXPECT_EQ(idle.power_limit_milliwatts, 70'000);
+  machine.change(1, [](GpuRecord& gpu) { ASSERT_TRUE(nvml_sim::add_process(gpu, {.pid = 7, .memory_mib = 900})); });
+  const GpuMeasurement busy = measure(1);
+  EXPECT_EQ(busy.memory_used_mib, 900);
+  EXPECT_EQ(busy.utilization_percent, 24);
+  EXPECT_GT(busy.temperature_celsius, idle.temperature_celsius);
+  EXPECT_EQ(busy.sm_clock_mhz, 1'590);
+  const GpuMeasurement partitioned = measure(0);
+  EXPECT_EQ(partitioned.utilization_percent, std::nullopt) << "NVML has none in MIG mode";
+  EXPECT_EQ(partitioned.memory_total_mib, 81'920);
+  machine.change(0, [](GpuRecord& gpu) { nvml_sim::lose(gpu); });
+  EXPECT_TRUE(failure_of(library->measure(machine.uuid(0))).is_gpu_lost);
+  EXPECT_EQ(failure_of(library->measure("GPU-none")).code_name, "NVML_ERROR_NOT_FOUND");
 }
 
 TEST_F(GpusOfNvml, AnInstanceThatVanishesMeanwhileIsAskedForAgain) {
@@ -440,7 +470,9 @@ TEST_F(GpusOfNvml, OldDriversShowLess) {
   const GpuReading reading = read(*library, machine.uuid(0));
   EXPECT_EQ(reading.recovery_action, "none");
   ASSERT_THAT(reading.instances, SizeIs(1));
-  EXPECT_THAT(reading.processes, ElementsAre(GpuProcessSeen{7, "", 500, instance, 0}));  // by its MIG device
+  ASSERT_THAT(reading.processes, SizeIs(1));
+  EXPECT_EQ(reading.processes[0],
+            (GpuProcessSeen{7, "", 500, instance, 0, reading.processes[0].user}));  // by its MIG device
   machine.file().change(0, [](MachineRecord& record) { nvml_sim::raise_xid(record, 0, 63); });
   EXPECT_FALSE(library->wait(machine.uuid(0), 1)->has_value());  // it notices nothing
 }

@@ -72,6 +72,32 @@ TEST_F(Get, TopSaysWhatIsRealInAWorldOfRealGpus) {
   EXPECT_THAT(top.out, HasSubstr("Load     unknown: services have no processes on these GPUs yet\n"));
 }
 
+TEST_F(Get, TopShowsWhatTheDriverMeasures) {
+  const std::string gone = "the GPU agent (berth hands) is gone: the hands ended (signal 9)";
+  answer("GET /v1/status", R"({"world":"local","speed":1,"load":null,"devices":{"driver":"580.95","reason":null,)"
+                           R"("agent_reason":")" +
+                               gone + R"("}})");
+  std::string busy = gpu_object(0);
+  busy.replace(
+      busy.find(R"("model")"), 0,
+      R"("managed":false,"unprofiled_reason":"no service has a profile for A100-80GB: none can run here",)"
+      R"("measured":{"memory_total_mib":81920,"memory_used_mib":1500,"utilization_percent":null,)"
+      R"("temperature_celsius":41,"power_watts":311.6,"power_limit_watts":400.0,"sm_clock_mhz":1410},)"
+      R"("processes":[{"pid":1,"user":"ann"},{"pid":2,"user":null},{"pid":3,"user":"b"},{"pid":4,"user":"b"}],)");
+  std::string unread = gpu_object(1);
+  unread.replace(unread.find(R"("model")"), 0, R"("managed":false,"measured":null,"processes":null,)");
+  answer("GET /v1/gpus?limit=500", list_of(busy + "," + unread));
+  answer("GET /v1/services?limit=100", list_of(""));
+  const Printed top = run({"top", "--once"});
+  EXPECT_THAT(top.out, HasSubstr(gone));
+  EXPECT_THAT(
+      top.out,
+      HasSubstr("GPU     MEMORY                BUSY   TEMP   POWER          SM CLOCK    PROCESSES\n"
+                "gpu-0   1,500 of 81,920 MiB   -      41 C   312 of 400 W   1,410 MHz   1 (ann), 2, 3 (b) and 1 more\n"
+                "gpu-1   -                     -      -      -              -           -\n"));
+  EXPECT_THAT(top.out, HasSubstr("\nNo service has a profile for "));
+}
+
 TEST_F(Get, FollowsPagesToTheEnd) {
   answer("GET /v1/gpus?limit=500", list_of(gpu_object(0), R"("a/b")"));
   answer("GET /v1/gpus?limit=500&continue=a%2Fb", list_of(gpu_object(1)));

@@ -72,7 +72,8 @@ std::string conditions_cell(const Node& object) {
 /// Why a GPU or a node is lost or closed.
 std::string reason_cell(const Node& object) {
   std::string cell;
-  for (const char* path : {"status.health_reason", "status.scheduling_reason", "status.reason"}) {
+  for (const char* path :
+       {"status.health_reason", "status.scheduling_reason", "status.unprofiled_reason", "status.reason"}) {
     const auto reason = text_at(object, path);
     if (reason && !reason->empty()) cell += (cell.empty() ? "" : "; ") + *reason;
   }

@@ -1,9 +1,13 @@
 #include "surface/cli/client/top_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <ranges>
+#include <set>
 #include <string_view>
 #include <thread>
 
@@ -69,6 +73,8 @@ std::string local_lines(const Node& status, const std::vector<Node>& gpus) {
                                  known(text_cell(status, "devices.driver")));
   const std::string reason = text_cell(status, "devices.reason");
   if (!reason.empty()) text += fmt::format("         {}\n", printable(reason));
+  const std::string gone = text_cell(status, "devices.agent_reason");
+  if (!gone.empty()) text += fmt::format("         {}\n", printable(gone));
   return text + fmt::format("Load     {}: services have no processes on these GPUs yet\n", load_word(status, "load"));
 }
 
@@ -89,6 +95,55 @@ std::string gpu_lines(const std::vector<Node>& gpus) {
   std::string text = columns_text({"GPU", "MODEL", "HEALTH", "SCHEDULING", "UNITS", "ALLOCATED"}, rows);
   if (gpus.size() > kGpusMax) text += fmt::format("and {} more: berth get gpus\n", gpus.size() - kGpusMax);
   return text;
+}
+
+/// "310 of 400 W": a figure and its limit; empty if the figure is unknown.
+std::string measured_cell(const Node& gpu, std::string_view figure, std::string_view limit, std::string_view unit) {
+  const auto value = number_at(gpu, figure);
+  const auto most = limit.empty() ? std::nullopt : number_at(gpu, limit);
+  if (!value) return "";
+  return number_text(std::round(*value)) + (most ? " of " + number_text(std::round(*most)) : "") + std::string(unit);
+}
+
+/// "4711 (ann), 4712 (ben) and 3 more".
+std::string processes_cell(const Node& gpu) {
+  constexpr std::size_t kShown = 3;
+  const yaml::List& processes = items_at(gpu, "status.processes");
+  std::string cell;
+  for (const Node& process : processes | std::views::take(kShown)) {
+    const std::string user = text_cell(process, "user");
+    cell += (cell.empty() ? "" : ", ") + text_cell(process, "pid") + (user.empty() ? "" : " (" + user + ")");
+  }
+  if (processes.size() > kShown) cell += fmt::format(" and {} more", processes.size() - kShown);
+  return cell;
+}
+
+/// What the driver measures, a line for each GPU of a world of real ones; empty in a simulated world.
+std::string measured_lines(const std::vector<Node>& gpus) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Node& gpu : gpus) {
+    if (rows.size() == kGpusMax) break;
+    if (find_node(gpu, "status.measured") == nullptr) continue;
+    const std::string base = "status.measured.";
+    rows.push_back({text_cell(gpu, "metadata.name"),
+                    measured_cell(gpu, base + "memory_used_mib", base + "memory_total_mib", " MiB"),
+                    measured_cell(gpu, base + "utilization_percent", "", " %"),
+                    measured_cell(gpu, base + "temperature_celsius", "", " C"),
+                    measured_cell(gpu, base + "power_watts", base + "power_limit_watts", " W"),
+                    measured_cell(gpu, base + "sm_clock_mhz", "", " MHz"), processes_cell(gpu)});
+  }
+  if (rows.empty()) return "";
+  return columns_text({"GPU", "MEMORY", "BUSY", "TEMP", "POWER", "SM CLOCK", "PROCESSES"}, rows) + "\n";
+}
+
+/// "No service has a profile for T4-16GB": the models of which no GPU can be used; empty if there are none.
+std::string unprofiled_line(const std::vector<Node>& gpus) {
+  std::set<std::string> models;
+  for (const Node& gpu : gpus) {
+    if (!text_cell(gpu, "status.unprofiled_reason").empty()) models.insert(printable(text_cell(gpu, "status.model")));
+  }
+  if (models.empty()) return "";
+  return fmt::format("No service has a profile for {}: none can run there.\n\n", fmt::join(models, ", "));
 }
 
 ClientResult<std::string> moment(const Client& client) {
@@ -126,6 +181,7 @@ std::string top_text(const Node& status, const std::vector<Node>& gpus, const st
                       with_unit(number_cell(status, "solver.last_ms"), " ms"),
                       with_unit(number_cell(status, "steps.p99_ms"), " ms"));
   if (!gpus.empty()) text += gpu_lines(gpus) + "\n";
+  text += measured_lines(gpus) + unprofiled_line(gpus);
   return text + (services.empty() ? "There are no services.\n"
                                   : objects_table(Kind::kService, services, {.now = text_at(status, "time")}));
 }

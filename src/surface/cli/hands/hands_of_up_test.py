@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 sys.path.insert(0, str(ROOT / "tests/up"))
-from local_up import LIBRARY, PROGRAM, Case, require_managing, wait_until  # noqa: E402
+from local_up import LIBRARY, PROGRAM, SCENARIO, Case, require_managing, wait_until  # noqa: E402
 
 CAPABILITY_SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 
@@ -23,6 +23,10 @@ def process_status(pid):
 
 def children_of(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_hands(pid):
+    return b"\0hands\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 class HandsOfUp(Case):
@@ -74,14 +78,56 @@ class HandsOfUp(Case):
         wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed")
         self.assertEqual(up.end(), 0)
 
-    def test_hands_that_it_started_are_gone_for_good(self):
-        up = self.managing()
-        [hands] = children_of(up.process.pid)
+    def kill_hands(self, up):
+        """Those that it has now."""
+        [hands] = wait_until(lambda: [pid for pid in children_of(up.process.pid) if is_hands(pid)], "hands")
         os.kill(hands, signal.SIGKILL)
-        self.reason(up, "the hands ended (signal 9)")
-        # The reason is shown as soon as it is known; the GPU is cordoned by the next step of the world.
+        return hands
+
+    def test_hands_that_it_started_are_started_again(self):
+        both = self.on_machine.uuids()
+        self.config.write_text("manage: [" + ", ".join(f"{{uuid: {uuid}}}" for uuid in both) + "]\n")
+        up = self.managing()
+        self.assertEqual(up.send("POST", "v1/gpus/gpu-1/cordon", {"reason": "a fan is loud"})[0], 200)
+        self.assertEqual(up.send("GET", "readyz")[0], 200)
+        killed = set()
+        for pause in (1, 2, 4):  # the last one is long enough to look around
+            killed.add(self.kill_hands(up))
+            gone = f"the GPU agent (berth hands) is gone: the hands ended (signal 9); it is started again after {pause} s"
+            wait_until(lambda gone=gone: gone in [line["message"] for line in up.lines("error")], gone)
+            if pause < 4:
+                wait_until(lambda: up.send("GET", "readyz")[0] == 200, "ready again")
+        status, body = up.send("GET", "readyz")
+        self.assertEqual((status, body["error"]["code"], body["error"]["message"]), (503, "gpu_agent_gone", gone))
+        self.assertEqual(up.send("GET", "healthz")[0], 200)
+        self.assertEqual(up.get("v1/status")["devices"]["agent_reason"], gone)
+        self.assertIn(gone, up.client("top", "--once")[1])
+        self.assertEqual(up.gpu(0)["managed_reason"], "the hands ended (signal 9)")
         wait_until(lambda: up.gpu(0)["scheduling"] == "cordoned", "cordoned")
-        self.assertEqual(up.gpu(1)["managed_reason"], "its UUID is not in manage of the configuration")
+        wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed again")
+        self.assertEqual((up.gpu(1)["scheduling"], up.gpu(1)["scheduling_reason"]), ("cordoned", "a fan is loud"))
+        self.assertEqual(up.send("GET", "readyz")[0], 200)
+        self.assertEqual(len(up.lines("gpu_agent")), 3, "each time that it is back")
+        self.assertEqual(len(killed), 3)
+        [hands] = children_of(up.process.pid)
+        self.assertNotIn(hands, killed)
+        self.assertNotEqual(process_status(hands)["CapEff"], "0" * 16)
+        standby = children_of(hands)
+        self.assertEqual(len(standby), 1, "the next one")
+        up.end(signal.SIGKILL)
+        for pid in (hands, *standby):
+            wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists() or process_status(pid)["State"].startswith("Z"),
+                       f"the end of {pid}")
+
+    def test_orders_are_carried_out_by_hands_that_were_started_again(self):
+        scenario = self.write_scenario(SCENARIO.replace("    slo:", "    start_seconds: 0\n    slo:"))
+        up = self.managing("--scenario", scenario, "--load", "simulated", "--speed", 10)
+        wait_until(lambda: "serving" in [state for *_, state in up.slices()], "a slice")
+        self.kill_hands(up)
+        wait_until(lambda: "ended (signal 9)" in up.stderr(), "gone")
+        wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed again")
+        self.assertEqual(up.send("POST", "v1/gpus/gpu-0/drain", {"reason": "a test"})[0], 200)
+        wait_until(lambda: up.slices() == [], "what the first hands made is destroyed by the next")
         self.assertEqual(up.end(), 0)
 
     def test_hands_at_a_socket_are_looked_for_again(self):
@@ -93,6 +139,11 @@ class HandsOfUp(Case):
         hands.kill()
         hands.wait()
         wait_until(lambda: not up.gpu(0)["managed"], "observed")
+        status, body = up.send("GET", "readyz")
+        self.assertEqual(status, 503)
+        self.assertIn("the GPU agent (berth hands) is gone", body["error"]["message"])
+        self.assertIn("another process must start it again", body["error"]["message"])
+        self.assertEqual(up.send("GET", "healthz")[0], 200)
         self.assertTrue(up.gpu(0)["managed_reason"].startswith(f"{self.socket}: no hands there: Connection refused")
                         or up.gpu(0)["managed_reason"] == f"the hands at {self.socket} are gone", up.gpu(0))
         self.start_hands()
