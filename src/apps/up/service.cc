@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -25,6 +27,7 @@
 #include "live/local/local_world.h"
 #include "live/session/session.h"
 #include "surface/api/api.h"
+#include "surface/api/one_time_login.h"
 #include "surface/api/page.h"
 
 namespace berth::up {
@@ -82,7 +85,18 @@ api::DriverStatus driver_status(UpParts& parts) {
           .store_failure = parts.recorder().failure()};
 }
 
-api::ApiOptions api_options(UpParts& parts) {
+/// The token of the login address and the key behind it. None where the system has no random bytes: `admin.key` then
+/// remains the only way in.
+api::LoginSecrets login_secrets(const UpParts& parts) {
+  constexpr std::size_t kTokenBytes = 16;
+  constexpr std::size_t kKeyBytes = 32;
+  api::LoginSecrets secrets{.token = edges::random_hex(kTokenBytes), .key = edges::random_hex(kKeyBytes)};
+  if (secrets.key.empty()) secrets.token.clear();
+  secrets.token_age = [&parts, made_us = parts.wall.now_us()] { return Micros(parts.wall.now_us() - made_us); };
+  return secrets;
+}
+
+api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
   return {.key = parts.folder->key(),
           .epoch = {.unix_micros = parts.world.beginning.epoch_us},
           .page = api::page_html(),
@@ -91,7 +105,8 @@ api::ApiOptions api_options(UpParts& parts) {
           .usage = usage_store(parts),
           .blobs = blob_store(parts),
           .series = {.read = [&parts](const auto& reading) { return parts.series->read(reading); }},
-          .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource()};
+          .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource(),
+          .login = std::move(login)};
 }
 
 std::string url_of(const UpParts& parts) {
@@ -100,8 +115,15 @@ std::string url_of(const UpParts& parts) {
                      parts.server->port());
 }
 
-void say_ready(const UpParts& parts, const std::string& url) {
-  fmt::print(parts.outside.out, "ready {} key: cat {}\n", url, parts.folder->key_path());
+/// The login address is printed here and nowhere else: not to stderr, whose lines are kept as a log.
+std::string login_words(const std::string& url, const std::string& token) {
+  if (token.empty()) return "";
+  const std::int64_t minutes = api::OneTimeLogin::kLifetime.count() / Micros::seconds(60).count();
+  return fmt::format(" login: {}#login={} (once, within {} minutes)", url, token, minutes);
+}
+
+void say_ready(const UpParts& parts, const std::string& url, const std::string& token) {
+  fmt::print(parts.outside.out, "ready {} key: cat {}{}\n", url, parts.folder->key_path(), login_words(url, token));
   std::fflush(parts.outside.out);
   log_fields(parts.outside.err, "ready", [&](json::Writer& json) {
     json.member("url", url).member("scenario", parts.world.scenario.name).member("memory_only", false).key("speed");
@@ -114,7 +136,9 @@ void say_ready(const UpParts& parts, const std::string& url) {
 Result<void> start_service(UpParts& parts) {
   parts.driver =
       std::make_unique<edges::LiveDriver>(*parts.session, parts.turn, parts.lock, parts.solver, driver_options(parts));
-  parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts));
+  api::LoginSecrets login = login_secrets(parts);
+  const std::string token = login.token;
+  parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts, std::move(login)));
   parts.blobs = std::make_unique<edges::BlobQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
                                                    parts.records->take_blob_readers(), wall_us_now);
   parts.writes = std::make_unique<edges::WriteQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
@@ -129,7 +153,7 @@ Result<void> start_service(UpParts& parts) {
   parts.waked = parts.driver.get();
   parts.driver->start();
   if (parts.local) parts.local->start([&parts] { parts.driver->wake(); });
-  say_ready(parts, url);
+  say_ready(parts, url, token);
   return {};
 }
 

@@ -22,7 +22,9 @@
 namespace berth::up {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kScenario = "scenario.yaml";
 
@@ -121,7 +123,11 @@ TEST_F(UpPartsTest, RunAndGoOnInTheSameFolder) {
   ASSERT_TRUE(first.has_value()) << first.error().message;
   EXPECT_EQ(*first, 0);
   EXPECT_THAT(text_of(out_), HasSubstr("ready http://127.0.0.1:4242/ key: cat "));
+  EXPECT_THAT(
+      text_of(out_),
+      ContainsRegex("/admin.key login: http://127.0.0.1:4242/#login=[0-9a-f]{32} \\(once, within 10 minutes\\)\n"));
   EXPECT_THAT(text_of(err_), HasSubstr(R"({"event":"ready")"));
+  EXPECT_THAT(text_of(err_), Not(HasSubstr("login")));
   {
     auto parts = build();
     ASSERT_TRUE(parts.has_value()) << parts.error().message;

@@ -92,14 +92,6 @@ bool has_own_files_only(const std::string& path) {
   return !error;
 }
 
-std::string new_key() {
-  std::array<unsigned char, kKeyBytes> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) {
@@ -160,13 +152,21 @@ Result<void> StateFolder::read_or_make_key() {
     key_ = known->substr(0, known->find_first_of("\r\n"));
     if (!key_.empty()) return hide_key();
   }
-  key_ = new_key();
+  key_ = random_hex(kKeyBytes);
   if (key_.empty()) return tl::unexpected(trouble(key_path(), "the system has no random bytes"));
   return write_whole(key_path(), key_ + "\n");
 }
 
 Result<void> StateFolder::write_address(const std::string& url) const {
   return write_whole(path_ + "/address", url + "\n");
+}
+
+std::string random_hex(std::size_t byte_count) {
+  std::vector<unsigned char> bytes(byte_count);
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
 }
 
 Result<std::string> default_state_folder() {

@@ -2,6 +2,7 @@
 /// time.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,6 +50,9 @@ class StateFolder {
   std::string key_;
   std::string warning_;
 };
+
+/// So many random bytes of the system in lower-case hexadecimal; empty if it has none. Requires: 1 to 256 bytes.
+[[nodiscard]] std::string random_hex(std::size_t byte_count);
 
 /// $XDG_STATE_HOME/berth, else ~/.local/state/berth; an error without both variables.
 [[nodiscard]] Result<std::string> default_state_folder();

@@ -146,6 +146,14 @@ TEST(StateFolder, OneThatIsDiscardedKeepsWhatElseIsInIt) {
   EXPECT_TRUE(std::filesystem::exists(path / "admin.key"));
 }
 
+TEST(RandomHex, IsLongEnoughAndNeverTheSame) {
+  const std::string first = random_hex(16);
+  EXPECT_EQ(first.size(), 32U);
+  EXPECT_EQ(first.find_first_not_of("0123456789abcdef"), std::string::npos) << first;
+  EXPECT_NE(first, random_hex(16));
+  EXPECT_EQ(random_hex(1).size(), 2U);
+}
+
 TEST(StateFolder, AFileIsNoFolder) {
   const Scratch scratch;
   const std::string path = (scratch.path / "file").string();

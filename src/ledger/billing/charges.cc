@@ -6,6 +6,11 @@ namespace berth::ledger {
 
 Int128 nano_gpu_hours(GpuMicros gpu_us) { return multiply_divide_half_even(gpu_us, 5, 18); }  // 10^9 / 3.6e9
 
+Int128 nano_gpus(GpuMicros gpu_us, Month month) {
+  constexpr std::int64_t kSecondsPerDay = 86'400;
+  return multiply_divide_half_even(gpu_us, 1'000, month.day_count() * kSecondsPerDay);  // 10^9 / 10^6 per second
+}
+
 MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle) {
   MonthCharges charges{.month = month, .credits = invoicing.credits_of(month, idle)};
   for (const MonthRows& rows : report.months) {

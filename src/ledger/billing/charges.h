@@ -21,6 +21,8 @@ struct MonthCharges {
 
 /// Billionths of a GPU-hour, half to even.
 [[nodiscard]] Int128 nano_gpu_hours(GpuMicros gpu_us);
+/// Billionths of a GPU, half to even: how many would be in use throughout the month for the same GPU-hours.
+[[nodiscard]] Int128 nano_gpus(GpuMicros gpu_us, Month month);
 
 /// O(rows), with kProportional also O(shared rows x their payers); if there are credits, for the earlier months, too.
 [[nodiscard]] MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle);

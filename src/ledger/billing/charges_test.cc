@@ -49,5 +49,16 @@ TEST(NanoGpuHours, AreRoundedHalfToEven) {
   EXPECT_EQ(nano_gpu_hours(-1), 0);
 }
 
+TEST(NanoGpus, AreGpuHoursByTheHoursOfTheMonth) {
+  const Month november = TwoTenants::november();  // 720 hours
+  constexpr GpuMicros kGpuHour = 3'600'000'000;
+  EXPECT_EQ(nano_gpus(720 * kGpuHour, november), 1'000'000'000);
+  EXPECT_EQ(nano_gpus(-72 * kGpuHour, november), -100'000'000);
+  EXPECT_EQ(nano_gpus(kGpuHour, november), 1'388'889);                 // 1388888.89
+  EXPECT_EQ(nano_gpus(1'296, november), 0);                            // 0.5
+  EXPECT_EQ(nano_gpus(3'888, november), 2);                            // 1.5
+  EXPECT_EQ(nano_gpus(720 * kGpuHour, november.next()), 967'741'935);  // 744 hours: 967741935.48
+}
+
 }  // namespace
 }  // namespace berth::ledger

@@ -25,15 +25,6 @@
 namespace berth::api {
 namespace {
 
-/// Compares without revealing through timing how much of a wrong key is right.
-bool is_same_secret(std::string_view a, std::string_view b) {
-  unsigned char difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference |= static_cast<unsigned char>(a[i] ^ b[i % std::max<std::size_t>(1, b.size())]);
-  }
-  return difference == 0;
-}
-
 /// Whether a text equals this lower-case word, ignoring case.
 bool is_same_word(std::string_view text, std::string_view word) {
   return std::ranges::equal(text, word, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
@@ -52,6 +43,7 @@ std::vector<Route> api_routes() {
 
 Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
     : key_(std::move(options.key)),
+      login_(std::move(options.login.token), std::move(options.login.key)),
       context_{.session = SessionAccess(session, lock),
                .format = {.fleet = fleet_of(session.scenario()),
                           .epoch = options.epoch,
@@ -60,7 +52,9 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .driver_status = std::move(options.driver_status),
                .usage = std::move(options.usage),
                .blobs = std::move(options.blobs),
-               .series = std::move(options.series)},
+               .series = std::move(options.series),
+               .log_in = [this, age = std::move(options.login.token_age)](
+                             const std::string& token) { return login_.exchange(token, age ? age() : Micros()); }},
       router_(api_routes()),
       submit_(std::move(options.submit)) {}
 
@@ -78,7 +72,7 @@ HttpAnswer Api::answer(const HttpRequest& request) {
   if (!is_public && !routed->route->takes_query) {
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
-  const bool is_later = submit_ && request.method != "GET";
+  const bool is_later = submit_ && request.method != "GET" && !is_public;
   auto answer = is_later ? answer_later(request, *routed, id)
                          : routed->route->answer(
                                context_, {.request = request, .parameters = routed->parameters, .request_id = id});
@@ -112,8 +106,9 @@ std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_cou
 bool Api::has_key(const HttpRequest& request) const {
   constexpr std::string_view kScheme = "bearer ";  // case-insensitive: RFC 9110, 11.1
   const auto header = find_header(request.headers, "Authorization");
-  return header && is_same_word(header->substr(0, kScheme.size()), kScheme) &&
-         is_same_secret(header->substr(kScheme.size()), key_);
+  if (!header || !is_same_word(header->substr(0, kScheme.size()), kScheme)) return false;
+  const std::string_view given = header->substr(kScheme.size());
+  return is_same_secret(given, key_) || login_.accepts(given);
 }
 
 }  // namespace berth::api

@@ -14,6 +14,7 @@
 #include "live/session/write.h"
 #include "surface/api/api_context.h"
 #include "surface/api/clock_text.h"
+#include "surface/api/one_time_login.h"
 #include "surface/api/router.h"
 
 namespace berth::live {
@@ -21,6 +22,13 @@ class Session;
 }
 
 namespace berth::api {
+
+/// What a login without the key needs (one_time_login.h). With an empty token there is no such login.
+struct LoginSecrets {
+  std::string token;
+  std::string key;
+  std::function<Micros()> token_age = {};  ///< any thread may call it
+};
 
 struct ApiOptions {
   std::string key;  ///< the text of admin.key, not empty
@@ -34,6 +42,7 @@ struct ApiOptions {
   BlobStore blobs = {};
   SeriesSource series = {};
   live::DeviceSource devices = {};
+  LoginSecrets login = {};
 };
 
 class Api final : public HttpHandler {
@@ -53,6 +62,7 @@ class Api final : public HttpHandler {
                                                    const std::string& id);
 
   std::string key_;
+  OneTimeLogin login_;
   ApiContext context_;
   Router router_;
   std::function<void(live::Write)> submit_;

@@ -64,7 +64,7 @@ struct BlobStore {
   std::function<StoreResult<std::optional<std::string>>(const Sha256& blob)> read = {};
 };
 
-/// Only `session` changes: the rest is read without a lock.
+/// Only `session` and the login behind `log_in` change: the rest is read without a lock.
 struct ApiContext {
   SessionAccess session;
   ObjectFormat format;
@@ -73,6 +73,8 @@ struct ApiContext {
   UsageStore usage;
   BlobStore blobs = {};
   SeriesSource series = {};
+  /// Exchanges the token of a login address for a key; nothing if that is not possible (OneTimeLogin::exchange).
+  std::function<std::optional<std::string>(const std::string& token)> log_in = {};
 };
 
 }  // namespace berth::api

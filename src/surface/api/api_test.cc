@@ -35,7 +35,11 @@ class ApiTest : public ::testing::Test {
       return DriverStatus{};
     };
     api_.emplace(*session_, lock_,
-                 ApiOptions{.key = "secret", .epoch = {}, .page = page_html(), .driver_status = driver_status});
+                 ApiOptions{.key = "secret",
+                            .epoch = {},
+                            .page = page_html(),
+                            .driver_status = driver_status,
+                            .login = {.token = "token", .key = "once", .token_age = [this] { return token_age_; }}});
   }
 
   void lose(GpuId gpu) {
@@ -77,7 +81,26 @@ class ApiTest : public ::testing::Test {
     return kinds;
   }
 
+  /// The status of GET /v1/status with this key.
+  int status_with(const std::string& key) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = {"v1", "status"};
+    request.headers = {{"Authorization", "Bearer " + key}};
+    return std::get<HttpResponse>(api_->answer(request)).status;
+  }
+  /// A login, without any key.
+  HttpResponse log_in(const std::string& body) {
+    HttpRequest request;
+    request.method = "POST";
+    request.path = {"v1", "login"};
+    request.headers = {{"Content-Type", "application/json"}};
+    request.body = body;
+    return std::get<HttpResponse>(api_->answer(request));
+  }
+
   bool is_lock_free_ = false;  ///< when the driver was last asked
+  Micros token_age_ = Micros::seconds(1);
   edges::FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::optional<Api> api_;
@@ -251,6 +274,36 @@ TEST_F(ApiTest, TheSchemeOfTheKeyIsInAnyCase) {
   }
 }
 
+TEST_F(ApiTest, ALoginAddressGivesAKeyOnce) {
+  EXPECT_EQ(status_with("once"), 401) << "nobody was given it";
+  EXPECT_EQ(log_in(R"({"token":"tokem"})").status, 401);
+  const HttpResponse first = log_in(R"({"token":"token"})");
+  ASSERT_EQ(first.status, 200) << first.body;
+  EXPECT_EQ(Json::parse(first.body), Json({{"key", "once"}}));
+  EXPECT_EQ(find_header(first.headers, "Cache-Control"), "no-store");
+  EXPECT_EQ(status_with("once"), 200);
+  const HttpResponse second = log_in(R"({"token":"token"})");
+  EXPECT_EQ(second.status, 401);
+  EXPECT_EQ(Json::parse(second.body)["error"]["code"], "login_unusable");
+  EXPECT_EQ(second.body.find("once"), std::string::npos);
+  EXPECT_EQ(status_with("once"), 200) << "who logged in stays so";
+  EXPECT_EQ(status_with("token"), 401);
+}
+
+TEST_F(ApiTest, AnOldLoginAddressGivesNothing) {
+  token_age_ = Micros::seconds(601);
+  EXPECT_EQ(log_in(R"({"token":"token"})").status, 401);
+  EXPECT_EQ(status_with("once"), 401);
+}
+
+TEST_F(ApiTest, ALoginThatIsMalformedIsRefused) {
+  for (const auto& [body, status] : std::vector<std::pair<std::string, int>>{
+           {"", 400}, {"{", 400}, {"{}", 422}, {R"({"token":1})", 422}, {R"({"token":"token","x":1})", 422}}) {
+    EXPECT_EQ(log_in(body).status, status) << body;
+  }
+  EXPECT_EQ(log_in(R"({"token":"token"})").status, 200) << "it was not used up";
+}
+
 TEST_F(ApiTest, ALostGpuKeepsItsSlicesInSight) {
   advance_to(30);
   const std::size_t standing = session_->snapshot().slices.size();
@@ -368,6 +421,45 @@ TEST_F(ApiTest, TheOverviewIsBoundedAndGoesOn) {
   EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"gpu", "1"}}).status, 400);
 }
 
+TEST_F(ApiTest, TheOverviewShowsOneServiceInDetail) {
+  advance_to(90);
+  EXPECT_FALSE(get({"v1", "overview"}).contains("focus"));
+  const Json focus = get({"v1", "overview"}, {{"service", "vision/captioner"}, {"services", "99"}})["focus"];
+  EXPECT_EQ(focus["service"]["tenant"], "vision");
+  EXPECT_EQ(focus["service"]["name"], "captioner");
+  const Json service = get({"v1", "tenants", "vision", "services", "captioner"});
+  ASSERT_FALSE(focus["slices"].empty());
+  ASSERT_EQ(focus["slices"].size(), service["status"]["slices"].size());
+  for (std::size_t i = 0; i < focus["slices"].size(); ++i) {
+    for (const char* key : {"gpu", "profile", "start", "role", "state"}) {
+      EXPECT_EQ(focus["slices"][i][key], service["status"]["slices"][i][key]) << key;
+    }
+  }
+  ASSERT_FALSE(focus["plan"].is_null());
+  const Json& actions = focus["plan"]["spec"]["actions"];
+  ASSERT_FALSE(actions.empty());
+  EXPECT_EQ(focus["plan"]["action_count"], actions.size());
+  for (const Json& action : actions) {
+    EXPECT_TRUE(action["type"] != "assign" || action["service"] == "captioner") << action;
+  }
+  ASSERT_FALSE(focus["events"].empty());
+  for (const Json& event : focus["events"]) {
+    const bool is_itself = event["object"]["kind"] == "GpuService" && event["object"]["name"] == "captioner";
+    EXPECT_TRUE(is_itself || event["message"].get<std::string>().find("vision/captioner") != std::string::npos)
+        << event;
+  }
+}
+
+TEST_F(ApiTest, TheOverviewOfAServiceThatIsNotThere) {
+  const Json page = get({"v1", "overview"}, {{"service", "vision/nothing"}});
+  ASSERT_TRUE(page.contains("focus"));
+  EXPECT_TRUE(page["focus"].is_null());
+  for (const char* name : {"", "vision", "/captioner", "vision/"}) {
+    EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"service", name}}).status, 400) << name;
+  }
+  EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"service", "a/b"}, {"service", "a/b"}}).status, 400);
+}
+
 TEST_F(ApiTest, TextsAreMadeWithoutTheLock) {
   for (const char* path : {"status", "overview"}) {
     is_lock_free_ = false;
@@ -383,7 +475,8 @@ TEST_F(ApiTest, EveryPathAndMethodHasOneRoute) {
     EXPECT_NE(route.answer, nullptr);
   }
   for (const char* path : {"/", "/healthz", "/readyz"}) EXPECT_TRUE(routes.contains({"GET", path})) << path;
-  EXPECT_EQ(std::ranges::count_if(api_routes(), &Route::is_public), 3);
+  EXPECT_TRUE(routes.contains({"POST", "/v1/login"}));
+  EXPECT_EQ(std::ranges::count_if(api_routes(), &Route::is_public), 4);
 }
 
 TEST_F(ApiTest, LargeAnswersWithoutRoomMayBeAskedForAgain) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/core/text.h"
 #include "base/json/writer.h"
@@ -15,6 +16,7 @@
 #include "live/session/session.h"
 #include "surface/api/device_json.h"
 #include "surface/api/plan_object.h"
+#include "surface/api/service_query.h"
 
 namespace berth::api {
 namespace {
@@ -117,6 +119,27 @@ void write_service(Writer& json, const OverviewService& view) {
   json.close_object();
 }
 
+void write_held_slice(Writer& json, const ObjectFormat& format, const HeldSliceView& held) {
+  const GpuModel& model = format.fleet.model_of(held.slice.gpu);
+  json.open_object().member("gpu", live::gpu_name(held.slice.gpu));
+  json.member("profile", profile_name(model, held.slice.profile)).member("start", held.slice.start);
+  json.member("role", role_word(held.role)).member("state", live::word(held.state)).close_object();
+}
+
+void put_focused_service(Writer& json, const ObjectFormat& format, const std::optional<OverviewFocus>& focus) {
+  json.key("focus");
+  if (!focus) {
+    json.value(nullptr);
+    return;
+  }
+  json.open_object().key("service");
+  write_service(json, focus->service);
+  json.list("slices", focus->service.service.slices,
+            [&](Writer& to, const HeldSliceView& held) { write_held_slice(to, format, held); });
+  put_focus(json, format, focus->rest);
+  json.close_object();
+}
+
 /// The observed GPUs of a local world. Iterates over all GPUs: one machine has few.
 std::size_t count_observed(const ObjectFormat& format) {
   std::size_t count = 0;
@@ -142,10 +165,16 @@ ApiResult<OverviewQuery> parse_overview_query(const HttpRequest& request) {
   OverviewQuery query;
   std::set<std::string> seen;
   for (const HttpField& pair : request.query) {
+    if (pair.name == "service" && seen.insert(pair.name).second) {
+      auto service = parse_service_name(pair.value);
+      if (!service) return tl::unexpected(service.error());
+      query.service = std::move(*service);
+      continue;
+    }
     const auto value = parse_count(pair.value, INT64_MAX);
     const bool is_known = pair.name == "gpus" || pair.name == "services" || pair.name == "events";
     if (!is_known || !seen.insert(pair.name).second || !value) {
-      const std::string wanted = is_known ? "a whole number, once" : "gpus, services or events";
+      const std::string wanted = is_known ? "a whole number, once" : "gpus, services, events or one service";
       return tl::unexpected(ApiError{.status = 400,
                                      .code = "bad_query",
                                      .message = fmt::format("{}: wanted {}", pair.name, wanted),
@@ -176,6 +205,14 @@ OverviewView view_overview(const live::Session& session, const OverviewQuery& qu
   for (; service != services.end() && view.services.size() < kOverviewServices; ++service) {
     view.services.push_back(view_overview_service(session, service->second));
   }
+  view.has_focus = query.service.has_value();
+  if (query.service) {
+    const auto focused = services.find(*query.service);
+    if (focused != services.end()) {
+      view.focus = OverviewFocus{.service = view_overview_service(session, focused->second),
+                                 .rest = view_focus(session, *query.service)};
+    }
+  }
   const auto& plans = session.plans().plans();
   if (!plans.empty()) view.plan = plans.back();
   read_events(session, query.events, view);
@@ -193,6 +230,7 @@ std::string overview_object(const ApiContext& context, const OverviewView& view)
   json.list("gpus", view.gpus, [&](Writer& to, const OverviewGpu& gpu) { write_gpu(to, format, gpu); });
   json.member("service_count", view.service_count).list("services", view.services, write_service);
   put_newest_plan(json, format, view.plan);
+  if (view.has_focus) put_focused_service(json, format, view.focus);
   json.list("events", view.events,
             [&](Writer& to, const live::LoggedEvent& event) { to.written(event_data(format, event)); });
   return json.member("last_event", view.last_event).close_object().take();

@@ -15,6 +15,7 @@
 #include "live/session/service_watch.h"
 #include "surface/api/api_context.h"
 #include "surface/api/api_error.h"
+#include "surface/api/service_focus.h"
 #include "surface/api/status.h"
 
 namespace berth::api {
@@ -25,14 +26,15 @@ inline constexpr std::size_t kOverviewActions = 40;
 inline constexpr std::size_t kOverviewProcesses = 4;  ///< of each GPU of a local world
 inline constexpr std::size_t kOverviewEvents = 60;
 
-/// The query of GET /v1/overview: all are whole numbers and 0 unless given.
+/// The query of GET /v1/overview: whole numbers, 0 unless given, and a service.
 struct OverviewQuery {
   std::size_t gpus = 0;      ///< the first GPU
   std::size_t services = 0;  ///< the first service, in the order of /v1/services
   std::uint64_t events = 0;  ///< events after this sequence number; the latest kOverviewEvents if there are more
+  std::optional<live::ServiceName> service = std::nullopt;  ///< shown in detail
 };
 
-/// Error (400): an unknown or repeated parameter, or a value that is not a whole number.
+/// Error (400): an unknown or repeated parameter, a value that is not a whole number, or not TENANT/NAME.
 [[nodiscard]] ApiResult<OverviewQuery> parse_overview_query(const HttpRequest& request);
 
 /// A GPU's slice as the overview shows it.
@@ -54,6 +56,12 @@ struct OverviewService {
   std::size_t serving = 0;  ///< slices
 };
 
+/// The service that is shown in detail. Its slices are in its view.
+struct OverviewFocus {
+  OverviewService service;
+  ServiceFocus rest;
+};
+
 struct OverviewView {
   StatusView status;
   std::size_t lost = 0;      ///< GPUs, like the next three
@@ -63,6 +71,8 @@ struct OverviewView {
   std::vector<OverviewGpu> gpus;
   std::size_t service_count = 0;
   std::vector<OverviewService> services;
+  bool has_focus = false;                ///< a service in detail was asked for
+  std::optional<OverviewFocus> focus;    ///< absent: there is no such service
   std::optional<live::PlanStatus> plan;  ///< the last one
   std::vector<live::LoggedEvent> events;
   std::uint64_t last_event = 0;

@@ -1,5 +1,6 @@
-/// The page of "/": it asks for the key, then shows GPUs with their slices, services, the last plan and events from
-/// /v1/overview. It loads nothing else.
+/// The page of "/": it asks for the key, or exchanges the token of a login address for one, then shows GPUs with their
+/// slices, services, the last plan and events from /v1/overview, and the last hour from /v1/series. It loads nothing
+/// else.
 #pragma once
 
 #include <string>

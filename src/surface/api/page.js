@@ -1,38 +1,47 @@
 // The first page: asks for the key, then reads /v1/overview each second and draws it with BerthDraw. What the server says enters
-// the page as text, never as markup.
+// the page as text, never as markup. What is shown in detail is in the address behind its #: "#/services/TENANT/NAME" or
+// "#/gpus/NAME".
 (function () {
   "use strict";
   var draw = BerthDraw, root = document.documentElement;
   window.onerror = function (message) { root.setAttribute("data-error", String(message)); };
 
-  var REFRESH_MS = 1000, RETRY_MS = 2000, PATIENCE_MS = 10000, EVENTS_MAX = 100, GPUS_AT_ONCE = 48, SERVICES_AT_ONCE = 50;
+  var REFRESH_MS = 1000, RETRY_MS = 2000, PATIENCE_MS = 10000, EVENTS_MAX = 300, EVENT_ROWS_MAX = 100, GPUS_AT_ONCE = 48,
+    SERVICES_AT_ONCE = 50, LOGIN = "login=", KEPT_KEY = "berth-login";
   var key = "", timer = null, first = { gpus: 0, services: 0 }, lastEvent = 0, drawn = {}, events = [];
+  var chosen = null, wantedGpu = null, hour = BerthHour(read);  // chosen: { tenant, name } of the service in detail
 
   function isAbsent(x) { return draw.isAbsent(x); }
   function say(problem) { d3.select("#problem").attr("hidden", problem ? null : "").text(problem || ""); }
 
   // ---- Reading ------------------------------------------------------------------------------------------------------
 
+  // The JSON of a GET.
+  function read(path, signal) {
+    return fetch(path, { headers: { Authorization: "Bearer " + key }, cache: "no-store", signal: signal }).then(function (answer) {
+      if (answer.status === 401) throw { asks: true };
+      return answer.json().then(function (body) {
+        if (answer.ok) return body;
+        var problem = new Error("The server answers " + answer.status + ": " + body.error.message);
+        problem.status = answer.status;
+        throw problem;
+      });
+    });
+  }
   function refresh() {
     clearTimeout(timer);
     if (document.hidden) { timer = setTimeout(refresh, REFRESH_MS); return; }
     var control = new AbortController(), patience = setTimeout(function () { control.abort(); }, PATIENCE_MS);
-    var asked = { gpus: first.gpus, services: first.services };
-    fetch("/v1/overview?gpus=" + asked.gpus + "&services=" + asked.services + "&events=" + lastEvent,
-      { headers: { Authorization: "Bearer " + key }, cache: "no-store", signal: control.signal })
-      .then(function (answer) {
-        if (answer.status === 401) throw { asks: true };
-        return answer.json().then(function (body) {
-          if (!answer.ok) throw new Error("The server answers " + answer.status + ": " + body.error.message);
-          return body;
-        });
-      })
+    var asked = { gpus: first.gpus, services: first.services, chosen: chosen };
+    read("/v1/overview?gpus=" + asked.gpus + "&services=" + asked.services + "&events=" + lastEvent +
+      (chosen ? "&service=" + encodeURIComponent(fullName(chosen)) : ""), control.signal)
       .then(function (page) { clearTimeout(patience); show(page, asked); timer = setTimeout(refresh, REFRESH_MS); })
       .catch(function (problem) { clearTimeout(patience); fail(problem); });
   }
   function fail(problem) {
     if (problem.asks) {
-      ask("The server does not accept this key. It is the text of admin.key; another process has another one.");
+      ask(keptKey() === key ? "This login has ended with the process that gave it. A new berth up prints a new login address."
+        : "The server does not accept this key. It is the text of admin.key; another process has another one.");
       return;
     }
     var gone = problem.name === "TypeError" || problem.name === "AbortError";
@@ -42,6 +51,7 @@
   }
   function ask(problem) {
     key = "";
+    keepKey("");
     d3.select("#live").attr("hidden", "");
     d3.select("#ask").attr("hidden", null);
     d3.select("#headline").text("A running engine");
@@ -52,6 +62,58 @@
     key = text;
     lastEvent = 0; events = []; drawn = {};
     refresh();
+  }
+
+  // ---- Logging in -----------------------------------------------------------------------------------------------------
+
+  // The key of a login address is kept for this tab, so that the page may be loaded again; it is worthless after the process.
+  function keptKey() { try { return sessionStorage.getItem(KEPT_KEY) || ""; } catch (e) { return ""; } }
+  function keepKey(text) {
+    try { if (text) sessionStorage.setItem(KEPT_KEY, text); else sessionStorage.removeItem(KEPT_KEY); } catch (e) { /* not kept */ }
+  }
+  function logIn(token) {
+    fetch("/v1/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token: token }), cache: "no-store" })
+      .then(function (answer) {
+        if (!answer.ok) throw { isUsed: answer.status === 401 };
+        return answer.json();
+      })
+      .then(function (body) { keepKey(body.key); begin(body.key); })
+      .catch(function (problem) {
+        if (problem.isUsed && keptKey()) { begin(keptKey()); return; }  // this tab has used it
+        ask(problem.isUsed ? "This login address was used before, or is older than 10 minutes. The key is still valid."
+          : "The server does not answer. Load the page again.");
+      });
+  }
+
+  // ---- The address behind its # ---------------------------------------------------------------------------------------
+
+  function fullName(service) { return service.tenant + "/" + service.name; }
+  function hrefOfService(service) { return "#/services/" + encodeURIComponent(service.tenant) + "/" + encodeURIComponent(service.name); }
+  function hrefOfGpu(name) { return "#/gpus/" + encodeURIComponent(name); }
+  function link(node, href, text) { return node.append("a").attr("href", href).text(text); }
+
+  function decoded(text) { try { return decodeURIComponent(text); } catch (e) { return text; } }
+
+  // Shows what the address names. A login or a key is taken out of it: browsers do not send that part.
+  function go() {
+    var given = location.hash.slice(1), parts = given.split("/");
+    if (given && parts[0] !== "") {
+      history.replaceState(null, "", location.pathname);
+      if (given.indexOf(LOGIN) === 0) { logIn(given.slice(LOGIN.length)); return; }
+      if (/^[\x21-\x7e]+$/.test(given)) { begin(decoded(given)); return; }
+    }
+    parts = parts.map(decoded);
+    chosen = parts[1] === "services" && parts.length === 4 ? { tenant: parts[2], name: parts[3] } : null;
+    wantedGpu = parts[1] === "gpus" && parts.length === 3 ? parts[2] : null;
+    if (wantedGpu !== null) showPageOf(wantedGpu);
+    drawn.scope = null;
+    drawn.focus = null;
+    if (key) refresh(); else if (keptKey()) begin(keptKey());
+  }
+  function showPageOf(gpu) {
+    var number = /^gpu-(\d{1,9})$/.exec(gpu);
+    if (number) first.gpus = Math.floor(Number(number[1]) / GPUS_AT_ONCE) * GPUS_AT_ONCE;
+    drawn["#fleet-pager"] = null;
   }
 
   // ---- Drawing ------------------------------------------------------------------------------------------------------
@@ -73,10 +135,12 @@
     document.getElementById("key").value = "";
     showHead(page);
     showAgent(page.status);
+    if (asked.chosen === chosen) showHour(page);
     if (asked.gpus === first.gpus) showFleet(page);
     if (asked.services === first.services) showServices(page);
     ifNew("plan", page.plan, function () { showPlan(page.plan); });
     showEvents(page);
+    goToGpu(page);
     root.setAttribute("data-state", "drawn");
   }
 
@@ -147,6 +211,56 @@
     return function (to) { first[what] = to; drawn["#" + (what === "gpus" ? "fleet" : "services") + "-pager"] = null; refresh(); };
   }
 
+  // ---- The last hour, and one service in detail -----------------------------------------------------------------------
+
+  function showHour(page) {
+    var names = page.services.map(function (s) { return { tenant: s.tenant, name: s.name }; }), focus = chosen && page.focus;
+    if (chosen && !names.some(function (s) { return fullName(s) === fullName(chosen); })) names.unshift(chosen);
+    ifNew("scope", [names, chosen], function () {
+      var select = d3.select("#scope").html("");
+      select.append("option").attr("value", "#/").text("the whole fleet");
+      names.forEach(function (s) { select.append("option").attr("value", hrefOfService(s)).text(fullName(s)); });
+      select.property("value", chosen ? hrefOfService(chosen) : "#/");
+    });
+    d3.select("#focus").attr("hidden", chosen ? null : "");
+    if (chosen && !focus) {
+      d3.select("#charts").html("");
+      d3.select("#hour-lead").text("There is no service " + fullName(chosen) + ".");
+      d3.select("#focus").attr("hidden", "");
+      return;
+    }
+    hour.show(page.status, page.services.length === page.service_count ? page.services : null, focus ? focus.service : null);
+    if (!focus) return;
+    ifNew("focus", [focus.slices, focus.plan, focus.events, focus.service.conditions.Placed], function () { showFocus(focus); });
+  }
+  function showFocus(focus) {
+    var box = d3.select("#focus").html("");
+    function part(title, isWide) {
+      var section = box.append("div").classed("wide", isWide);
+      section.append("h3").text(title);
+      return section;
+    }
+    heldTable(part("Its slices (" + draw.whole(focus.slices.length) + ")", false), focus);
+    var plan = part("The last plan that gives it slices", false), events = part("Its events", true);
+    plan.append("p").attr("class", "lead").text(focus.plan ? planText(focus.plan) : "None of the latest plans does.");
+    if (focus.plan) planTable(logTable(plan), focus.plan.spec.actions, false);
+    if (focus.events.length === 0) events.append("p").attr("class", "note").text("None of the latest events is about it.");
+    else eventTable(logTable(events), focus.events.slice().reverse());
+  }
+  function logTable(section) { return section.append("div").attr("class", "scroll").append("table").attr("class", "log"); }
+  function heldTable(section, focus) {
+    if (focus.slices.length === 0) { section.append("p").attr("class", "note").text(focus.service.conditions.Placed.message); return; }
+    var table = section.append("div").attr("class", "slices").append("table").attr("class", "log");
+    draw.headRow(table, "GPU", [["Slice"], ["State"]]);
+    var body = table.append("tbody");
+    focus.slices.forEach(function (slice) {
+      var row = body.append("tr"), will = slice.role === "retraining" && slice.state !== "retraining" ? " (retraining)" : "";
+      link(row.append("th").attr("scope", "row"), hrefOfGpu(slice.gpu), slice.gpu);
+      row.append("td").attr("data-label", "Slice").append("span").text(slice.profile + " at " + slice.start);
+      row.append("td").attr("data-label", "State").append("span").text(slice.state + will);
+    });
+  }
+
   // ---- GPUs and slices ----------------------------------------------------------------------------------------------
 
   function showFleet(page) {
@@ -171,6 +285,17 @@
     showLegend(page);
   }
 
+  // Once the GPU that the address names is on the page.
+  function goToGpu(page) {
+    page.gpus.forEach(function (gpu, i) {
+      if (gpu.name !== wantedGpu) return;
+      var figure = d3.selectAll("#fleet figure")[0][i];
+      wantedGpu = null;
+      figure.scrollIntoView({ block: "center" });
+      figure.focus({ preventScroll: true });
+    });
+  }
+
   function showLegend(page) {
     var owners = d3.map(), has = {};
     page.gpus.forEach(function (gpu) {
@@ -185,9 +310,9 @@
       function entry(text, fill, overlay) {
         var item = list.append("li");
         draw.swatch(item, fill, overlay);
-        item.append("span").text(text);
+        if (typeof text === "string") item.append("span").text(text); else link(item, hrefOfService(text), fullName(text));
       }
-      entries.slice(0, 24).forEach(function (e) { entry(e.key, draw.fillOf(e.value), draw.patternOf(e.value)); });
+      entries.slice(0, 24).forEach(function (e) { entry(serviceNamed(e.key), draw.fillOf(e.value), draw.patternOf(e.value)); });
       if (entries.length > 24) list.append("li").text("and " + (entries.length - 24) + " more services");
       if (has.retraining) entry("retraining", "var(--muted)", "url(#hatch)");
       if (has.starting) entry("starting", "color-mix(in srgb, var(--muted) 35%, var(--card))");
@@ -202,6 +327,8 @@
     if (slice.state === "starting") return "idle";
     return ["creating", "draining", "lost"].indexOf(slice.state) >= 0 ? "changing" : slice.state;
   }
+  // Of "tenant/name"; neither has a slash.
+  function serviceNamed(text) { return { tenant: text.slice(0, text.indexOf("/")), name: text.slice(text.indexOf("/") + 1) }; }
   function namesOf(slice) { return slice.services.map(function (s) { return s.name; }).join(", ") || "unowned"; }
   function sliceText(slice) { return slice.profile + " at " + slice.start + ": " + namesOf(slice) + ", " + slice.state; }
 
@@ -233,7 +360,7 @@
     var caption = fig.append("figcaption"), aside = caption.append("b").text(gpu.name);
     aside = caption.append("span");
     if (words) aside.append("span").attr("class", "health").text(words + " \u00b7 ");
-    aside.append("small").text(gpu.model);
+    aside.append("small").attr("title", gpu.model).text(gpu.model);
     var box = draw.frame(fig, 40, { left: 0, right: 0, top: 0, bottom: 0 }, "");
     box.svg.attr("role", null).attr("aria-label", null).attr("aria-hidden", "true");
     var x = d3.scale.linear().domain([0, gpu.units]).range([0, box.width]);
@@ -260,6 +387,8 @@
     owners.forEach(function (service, i) {
       var owner = service === null ? null : service.number;
       draw.drawSlice(box.svg, { left: left, top: i * lane, width: width, height: lane }, { owner: owner, state: state })
+        .classed("owned", service !== null)
+        .on("click", function () { if (service !== null) location.hash = hrefOfService(serviceNamed(service.name)); })
         .on("mousemove", function () {
           draw.showTip(namesOf(slice), [["slice", slice.profile + " at " + slice.start], ["state", slice.state]]);
         }).on("mouseleave", draw.hideTip);
@@ -308,7 +437,8 @@
       page.services.forEach(function (s) {
         var row = body.append("tr"), head = row.append("th").attr("scope", "row");
         draw.swatch(head, draw.fillOf(s.number), draw.patternOf(s.number));
-        head.append("span").text(" " + s.name);
+        head.append("span").text(" ");
+        link(head, hrefOfService(s), s.name).attr("title", "its hour, slices, plan and events");
         head.append("small").text(s.tenant + (s.phase === "Waiting" ? ": " + s.conditions.Placed.message : ""))
           .style("white-space", "normal");
         draw.cells(row, COLUMNS.map(function (c) { return [c[0], c[1], c[2], function (x) { return x; }]; }), s);
@@ -319,8 +449,11 @@
   // ---- Plan and events ----------------------------------------------------------------------------------------------
 
   function showPlan(plan) {
-    var table = d3.select("#plan").html(""), lead = d3.select("#plan-lead");
-    if (!plan) { lead.text("No plan was made yet."); return; }
+    var table = d3.select("#plan").html("");
+    d3.select("#plan-lead").text(plan ? planText(plan) : "No plan was made yet.");
+    if (plan) planTable(table, plan.spec.actions, true);
+  }
+  function planText(plan) {
     var spec = plan.spec, actions = spec.actions, text = plan.metadata.name + ", made at " + timeOfDay(spec.made_at) + ": " + plan.status.phase.replace(/_/g, " ");
     if (plan.status.message) text += " (" + plan.status.message + ")";
     if (!isAbsent(spec.objective)) text += ". Objective " + draw.significant(spec.objective);
@@ -332,19 +465,29 @@
         timeOfDay(plan.status.expires_at_wall) + " of the wall clock (UTC)";
       text += ": berth plan approve " + plan.metadata.name;
     }
-    lead.text(text + ".");
-    draw.headRow(table, "Action", [["GPU"], ["Slice"], ["For"], ["Phase"], ["Why"]]);
-    var body = table.append("tbody");
+    return text + ".";
+  }
+  // One row per action. Neighbours on a GPU often have one reason: it is said once for all of them.
+  function planTable(table, actions, hasOwner) {
+    draw.headRow(table, "Action", [["GPU"], ["Slice"]].concat(hasOwner ? [["For"]] : [], [["Phase"], ["Why"]]));
+    var body = table.append("tbody"), why = null, before = null;
     actions.forEach(function (a) {
       var row = body.append("tr");
       row.append("th").attr("scope", "row").text(a.type);
-      function cell(label, value) { var td = row.append("td").attr("data-label", label); td.append("span").text(value); return td; }
-      cell("GPU", a.gpu);
+      function cell(label, value) { var td = row.append("td").attr("data-label", label); td.append("span").text(value || ""); return td; }
+      link(cell("GPU"), hrefOfGpu(a.gpu), a.gpu);
       cell("Slice", a.profile + " at " + a.start);
-      cell("For", a.service ? a.tenant + "/" + a.service + (a.role === "retraining" ? " (retraining)" : "") : draw.ABSENT);
+      if (hasOwner) {
+        var owner = cell("For", a.service ? "" : draw.ABSENT);
+        if (a.service) link(owner, hrefOfService({ tenant: a.tenant, name: a.service }), a.tenant + "/" + a.service);
+        if (a.role === "retraining") owner.append("span").text(" (retraining)");
+      }
       var phase = cell("Phase", a.phase);
+      phase.select("span").classed("bad", a.phase === "failed");
       if (a.message) phase.append("small").text(a.message);
-      cell("Why", a.reason);
+      if (before && before.gpu === a.gpu && before.reason === a.reason) why.attr("rowspan", Number(why.attr("rowspan") || 1) + 1);
+      else why = cell("Why", a.reason).classed("why", true);
+      before = a;
     });
   }
 
@@ -354,15 +497,51 @@
     if (page.events.length === 0 && drawn.events) return;
     events = page.events.reverse().concat(events).slice(0, EVENTS_MAX);
     drawn.events = true;
-    var body = d3.select("#events tbody").html("");
-    events.forEach(function (event) {
-      var row = body.append("tr"), object = event.object;
-      row.append("th").attr("scope", "row").text(timeOfDay(event.time));
-      row.append("td").attr("data-label", "What").append("span").text(event.kind);
-      row.append("td").attr("data-label", "Object").append("span").text((object.namespace ? object.namespace + "/" : "") + object.name);
-      row.append("td").attr("data-label", "Message").append("span").text(event.message || "");
+    eventTable(d3.select("#events"), events);
+  }
+  // Events, newest first, as rows: what happened to one action of a plan, and thereby to its slice, is one row.
+  function rowsOf(newestFirst) {
+    var rows = [], byAction = {}, bySlice = {}, WORDS = { SliceCreated: "create", SliceServing: "assign", SliceGone: "destroy" };
+    newestFirst.slice().reverse().forEach(function (event) {
+      var action = /^Action/.test(event.kind) && /^action (\d+): (\w+) ([^\s:]+)(?:: (.*))?$/.exec(event.message || "");
+      var id = action ? event.object.name + " " + action[1] : null;
+      var row = action ? byAction[id] : WORDS[event.kind] && bySlice[WORDS[event.kind] + " " + event.object.name];
+      if (!row) {
+        row = { event: event, action: action ? { plan: event.object.name, number: action[1], word: action[2], slice: action[3] } : null, steps: [] };
+        rows.push(row);
+      }
+      row.latest = event;
+      if (!row.action) return;
+      if (action) {
+        byAction[id] = bySlice[action[2] + " " + action[3]] = row;
+        row.kind = event.kind;
+        row.steps.push({ at: event.time, word: event.kind.slice("Action".length).toLowerCase(), note: action[4] });
+      } else row.holder = event.message;
     });
-    if (events.length === 0) body.append("tr").append("td").attr("colspan", 4).text("Nothing happened yet.");
+    return rows.sort(function (a, b) { return b.latest.sequence - a.latest.sequence; });
+  }
+  function eventTable(table, newestFirst) {
+    table.html("");
+    draw.headRow(table, "Time", [["What"], ["Object"], ["Message"]]);
+    var body = table.append("tbody"), rows = rowsOf(newestFirst);
+    rows.slice(0, EVENT_ROWS_MAX).forEach(function (row) {
+      var tr = body.append("tr"), event = row.latest, object = row.action ? { kind: "GpuSlice", name: row.action.slice } : event.object;
+      tr.append("th").attr("scope", "row").text(timeOfDay(event.time));
+      tr.append("td").attr("data-label", "What").append("span").classed("bad", row.kind === "ActionFailed").text(row.kind || event.kind);
+      objectCell(tr.append("td").attr("data-label", "Object"), object);
+      tr.append("td").attr("data-label", "Message").attr("class", "message").append("span").text(row.action ? actionText(row) : event.message || "");
+    });
+    if (rows.length === 0) body.append("tr").append("td").attr("colspan", 4).text("Nothing happened yet.");
+  }
+  function objectCell(td, object) {
+    var text = (object.namespace ? object.namespace + "/" : "") + object.name, gpu = /^gpu-\d+(?=-|$)/.exec(object.name);
+    if (object.kind === "GpuService") link(td, hrefOfService({ tenant: object.namespace, name: object.name }), text);
+    else if (gpu && (object.kind === "Gpu" || object.kind === "GpuSlice")) link(td, hrefOfGpu(gpu[0]), text);
+    else td.append("span").text(text);
+  }
+  function actionText(row) {
+    var text = row.action.plan + ", action " + row.action.number + ": " + row.action.word + (row.holder ? " for " + row.holder : "");
+    return text + "; " + row.steps.map(function (step) { return step.word + " " + timeOfDay(step.at) + (step.note ? " (" + step.note + ")" : ""); }).join(", ");
   }
 
   // ---- Beginning ----------------------------------------------------------------------------------------------------
@@ -373,11 +552,12 @@
     var text = document.getElementById("key").value.trim();
     if (text) begin(text);
   });
+  d3.select("#scope").on("change", function () { location.hash = this.value; });
   document.addEventListener("visibilitychange", function () { if (!document.hidden && key) refresh(); });
-  // A link may bring the key behind a #: browsers do not send that part, and it is taken out of the address.
-  var given = location.hash.slice(1);
-  if (/^[\x21-\x7e]+$/.test(given)) {
-    history.replaceState(null, "", location.pathname);
-    begin(decodeURIComponent(given));
-  }
+  window.addEventListener("resize", function () { hour.redraw(); });
+  window.addEventListener("hashchange", function () {
+    go();
+    if (chosen) document.getElementById("h-hour").scrollIntoView();
+  });
+  go();
 })();

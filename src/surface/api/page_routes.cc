@@ -1,10 +1,16 @@
 #include "surface/api/page_routes.h"
 
+#include <fmt/format.h>
+
+#include "base/json/writer.h"
+#include "base/yaml/reader.h"
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/device_json.h"
+#include "surface/api/one_time_login.h"
 #include "surface/api/overview.h"
 #include "surface/api/paging.h"
+#include "surface/api/request_body.h"
 #include "surface/api/status.h"
 
 namespace berth::api {
@@ -33,6 +39,29 @@ ApiResult<HttpAnswer> get_readiness(const ApiContext& context, const Call& /*cal
   return json_response(200, R"({"status":"ready"})");
 }
 
+/// 200 with a key of this process, once; 401 else, whatever the reason is.
+ApiResult<HttpAnswer> log_in(const ApiContext& context, const Call& call) {
+  const auto tree = parse_body(call.request);
+  if (!tree) return tl::unexpected(tree.error());
+  yaml::Report report("body");
+  const yaml::Value root(*tree, report);
+  root.check_keys({"token"});
+  const std::string token = root.at("token").text("the text of a login address behind #login=");
+  if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
+  const auto key = context.log_in(token);
+  if (!key) {
+    return tl::unexpected(ApiError{
+        .status = 401,
+        .code = "login_unusable",
+        .message = fmt::format("wanted the token of a login address that was not used before and is at most {} "
+                               "minutes old",
+                               OneTimeLogin::kLifetime.count() / Micros::seconds(60).count())});
+  }
+  HttpResponse response = json_response(200, json::Writer().open_object().member("key", *key).close_object().take());
+  response.headers.push_back({"Cache-Control", "no-store"});
+  return response;
+}
+
 ApiResult<HttpAnswer> get_status(const ApiContext& context, const Call& /*call*/) {
   const StatusView view = context.session.with([](const live::Session& session) { return view_status(session); });
   return json_response(200, status_object(context, view));
@@ -51,6 +80,7 @@ ApiResult<HttpAnswer> get_overview(const ApiContext& context, const Call& call) 
 std::vector<Route> page_routes() {
   return {
       {.method = "GET", .path = "/", .answer = get_page, .is_public = true},
+      {.method = "POST", .path = "/v1/login", .answer = log_in, .is_public = true},
       {.method = "GET", .path = "/healthz", .answer = get_health, .is_public = true},
       {.method = "GET", .path = "/readyz", .answer = get_readiness, .is_public = true},
       {.method = "GET", .path = "/v1/status", .answer = get_status},

@@ -50,6 +50,11 @@ class PlanWriter {
     for (std::size_t i = 0; i < std::min(count_max, plan_.actions.size()); ++i) write_action(i);
     json_.close_list();
   }
+  void put_actions(std::span<const std::size_t> indices) {
+    json_.open_list("actions");
+    for (const std::size_t index : indices) write_action(index);
+    json_.close_list();
+  }
 
   /// Leaves out the changes that are part of this plan.
   void put_ahead() {
@@ -127,9 +132,9 @@ std::optional<double> gap_of(const Plan& plan) {
   return (*plan.bound - *plan.objective) / std::abs(*plan.bound);
 }
 
-}  // namespace
-
-void put_plan(Writer& json, const ObjectFormat& format, const live::PlanStatus& status, std::size_t actions_max) {
+/// `actions`: what PlanWriter::put_actions takes.
+template <class Actions>
+void put_plan_with(Writer& json, const ObjectFormat& format, const live::PlanStatus& status, const Actions& actions) {
   const Plan& plan = *status.plan;
   PlanWriter parts(json, format, status);
   const auto text_of_time = [&](const std::optional<Instant>& at) {
@@ -144,11 +149,22 @@ void put_plan(Writer& json, const ObjectFormat& format, const live::PlanStatus& 
   if (status.conflict.empty()) json.member("conflict", nullptr);
   if (!status.conflict.empty()) json.list("conflict", status.conflict);
   parts.put_ahead();
-  parts.put_actions(actions_max);
+  parts.put_actions(actions);
   json.close_object().open_object("status").member("phase", phase_word(status.phase));
   json.member("message", text_or_nothing(status.message));
   const auto waits_until = status.expires_at_wall_us;
   json.member("expires_at_wall", waits_until ? std::optional(wall_text(*waits_until)) : std::nullopt).close_object();
+}
+
+}  // namespace
+
+void put_plan(Writer& json, const ObjectFormat& format, const live::PlanStatus& status, std::size_t actions_max) {
+  put_plan_with(json, format, status, actions_max);
+}
+
+void put_plan(Writer& json, const ObjectFormat& format, const live::PlanStatus& status,
+              std::span<const std::size_t> actions) {
+  put_plan_with(json, format, status, actions);
 }
 
 std::string plan_object(const ObjectFormat& format, const live::PlanStatus& status, std::size_t actions_max) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ namespace berth::api {
                                       std::size_t actions_max = SIZE_MAX);
 /// Adds the members of a plan to an open object.
 void put_plan(json::Writer& json, const ObjectFormat& format, const live::PlanStatus& plan, std::size_t actions_max);
+/// The same with the actions of these indices. Requires: they are in range.
+void put_plan(json::Writer& json, const ObjectFormat& format, const live::PlanStatus& plan,
+              std::span<const std::size_t> actions);
 /// Such as "awaiting_approval".
 [[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
 

@@ -16,6 +16,7 @@
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
+#include "surface/api/service_query.h"
 #include "surface/api/time_query.h"
 
 namespace berth::api {
@@ -39,13 +40,6 @@ std::optional<std::string> find_parameter(const HttpRequest& request, std::strin
   return found == request.query.end() ? std::nullopt : std::optional(found->value);
 }
 
-ApiResult<live::ServiceName> parse_service(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  const bool is_name = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
-  if (!is_name) return tl::unexpected(bad_query("service", "TENANT/NAME", text));
-  return live::ServiceName{.tenant = text.substr(0, slash), .name = text.substr(slash + 1)};
-}
-
 ApiResult<AskedSeries> parse_series(const ApiContext& context, const HttpRequest& request) {
   const auto page = parse_page(request, {"service", "from", "to", "step"});
   if (!page) return tl::unexpected(page.error());
@@ -53,7 +47,7 @@ ApiResult<AskedSeries> parse_series(const ApiContext& context, const HttpRequest
   if (!times) return tl::unexpected(times.error());
   AskedSeries asked{.service = std::nullopt, .times = *times, .limit = page->limit, .after = std::nullopt};
   if (const auto service = find_parameter(request, "service")) {
-    auto name = parse_service(*service);
+    auto name = parse_service_name(*service);
     if (!name) return tl::unexpected(name.error());
     asked.service = std::move(*name);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -47,12 +48,14 @@ class ServiceApi : public ::testing::Test {
     }
   }
 
-  ServiceAnswer call(const std::string& method, std::vector<std::string> path, const std::string& body = "") {
+  ServiceAnswer call(const std::string& method, std::vector<std::string> path, const std::string& body = "",
+                     std::vector<HttpField> query = {}) {
     HttpRequest request;
     request.method = method;
     request.path = std::move(path);
     request.path.insert(request.path.begin(), "v1");
     request.headers = {{"Authorization", "Bearer k"}, {"Content-Type", "application/json"}};
+    request.query = std::move(query);
     request.body = body;
     const HttpAnswer answer = api_->answer(request);
     const auto& response = std::get<HttpResponse>(answer);
@@ -87,6 +90,29 @@ TEST_F(ServiceApi, AnEmptyWorldIsOrdinary) {
   run_for(20);
   EXPECT_TRUE(call("GET", {"services"}).body["items"].empty());
   EXPECT_EQ(call("GET", {"plans", "current"}).status, 404);
+}
+
+TEST_F(ServiceApi, TheDetailOfAServiceHasNothingOfOneWithALongerName) {
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, "{}").status, 201);
+  for (const char* name : {"a", "a-2"}) {
+    EXPECT_EQ(call("PUT", {"tenants", "t", "services", name}, service(100)).status, 201);
+  }
+  run_for(30);
+  for (const char* name : {"a", "a-2"}) {
+    const Json focus = call("GET", {"overview"}, "", {{"service", std::string("t/") + name}}).body["focus"];
+    std::set<std::string> kinds;
+    for (const Json& event : focus["events"]) {
+      kinds.insert(event["kind"]);
+      const bool is_itself = event["object"]["kind"] == "GpuService";
+      EXPECT_EQ(is_itself ? event["object"]["name"] : event["message"], is_itself ? name : std::string("t/") + name);
+    }
+    EXPECT_TRUE(kinds.contains("ServiceSet") && kinds.contains("SliceServing")) << focus;
+    const Json& actions = focus["plan"]["spec"]["actions"];
+    ASSERT_FALSE(actions.empty());
+    for (const Json& action : actions) {
+      EXPECT_TRUE(action["type"] != "assign" || action["service"] == name) << action;
+    }
+  }
 }
 
 TEST_F(ServiceApi, AServiceIsSetServesAndIsGone) {
