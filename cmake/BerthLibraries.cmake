@@ -58,6 +58,23 @@ pkg_check_modules(SODIUM QUIET IMPORTED_TARGET GLOBAL libsodium)
 berth_need(FOUND SODIUM_FOUND LIBRARY libsodium PACKAGE libsodium-dev)
 add_library(sodium::sodium ALIAS PkgConfig::SODIUM)
 
+# Not in Debian 12: scripts/setup gets it. Without its headers there is no engine for models.
+if(DEFINED ENV{XDG_CACHE_HOME})
+  set(BERTH_CACHE_FOLDER $ENV{XDG_CACHE_HOME}/berth)
+else()
+  set(BERTH_CACHE_FOLDER $ENV{HOME}/.cache/berth)
+endif()
+find_path(BERTH_ONNXRUNTIME_HEADERS onnxruntime_cxx_api.h
+  PATHS ${BERTH_CACHE_FOLDER}/onnxruntime-1.32.0/include PATH_SUFFIXES onnxruntime)
+if(BERTH_ONNXRUNTIME_HEADERS)
+  add_library(onnxruntime_headers INTERFACE)
+  target_include_directories(onnxruntime_headers SYSTEM INTERFACE ${BERTH_ONNXRUNTIME_HEADERS})
+  target_link_libraries(onnxruntime_headers INTERFACE ${CMAKE_DL_LIBS})
+  add_library(onnxruntime::headers ALIAS onnxruntime_headers)
+else()
+  message(STATUS "The engine for models is left out: the headers of ONNX Runtime are missing (scripts/setup gets them)")
+endif()
+
 # The report page carries d3 with it, so that it opens without a network.
 find_file(BERTH_D3_FILE d3.min.js PATHS /usr/share/javascript/d3 NO_DEFAULT_PATH)
 berth_need(FOUND BERTH_D3_FILE LIBRARY d3 PACKAGE libjs-d3)

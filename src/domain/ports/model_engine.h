@@ -1,0 +1,47 @@
+/// The interface to an inference engine: loads models from files and runs them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/values/tensor.h"
+
+namespace berth {
+
+/// One run of a model. Its functions may be called by two threads: one runs, the other stops it.
+class ModelRun {
+ public:
+  virtual ~ModelRun() = default;
+
+  /// All outputs, in the order of the model. To be called once; it returns when the run has ended. The inputs must live
+  /// until then. Errors: kInvalidInput if the engine refuses the inputs, kInterrupted after `stop`, else kUnavailable.
+  [[nodiscard]] virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
+  /// Lets the run end soon: after the kernel that is running. Any thread, at any time.
+  virtual void stop() = 0;
+};
+
+/// A model in memory. Several runs may be under way at once. Destroying it gives its memory back; no run may be left.
+class LoadedModel {
+ public:
+  virtual ~LoadedModel() = default;
+
+  [[nodiscard]] virtual std::span<const TensorSignature> inputs() const = 0;
+  [[nodiscard]] virtual std::span<const TensorSignature> outputs() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<ModelRun> begin() = 0;
+};
+
+class ModelEngine {
+ public:
+  virtual ~ModelEngine() = default;
+
+  /// Such as "ONNX Runtime 1.32.0".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Reads a model's file and prepares it to run. Any thread. Errors: kInvalidInput if the file is no model that the
+  /// engine can run, with the engine's message; kNotFound; kUnavailable if there is not enough memory.
+  [[nodiscard]] virtual Result<std::unique_ptr<LoadedModel>> load(const std::string& path) = 0;
+};
+
+}  // namespace berth

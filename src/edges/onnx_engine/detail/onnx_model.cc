@@ -1,0 +1,145 @@
+#include "edges/onnx_engine/detail/onnx_model.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <utility>
+
+#include "edges/onnx_engine/detail/tensors.h"
+
+namespace berth::edges::detail {
+namespace {
+
+constexpr const char* kSpinningKey = "session.intra_op.allow_spinning";
+
+Ort::SessionOptions session_options() {
+  Ort::SessionOptions options;
+  options.SetIntraOpNumThreads(1);  // a lane is one thread: that of the caller
+  options.SetInterOpNumThreads(1);
+  options.SetExecutionMode(ORT_SEQUENTIAL);
+  options.AddConfigEntry(kSpinningKey, "0");
+  return options;
+}
+
+/// Of an input or output of the model. Throws Ort::Exception.
+Result<TensorSignature> signature_of(std::string name, const Ort::TypeInfo& info) {
+  if (info.GetONNXType() != ONNX_TYPE_TENSOR) {
+    return invalid(fmt::format("{}: wanted a tensor, found a sequence, a map or an optional value", name));
+  }
+  const auto tensor = info.GetTensorTypeAndShapeInfo();
+  const auto type = tensor_type_of(tensor.GetElementType());
+  if (!type)
+    return invalid(fmt::format("{}: wanted elements of a known type, found type {}", name,
+                               static_cast<int>(tensor.GetElementType())));
+  TensorSignature signature{.name = std::move(name), .type = *type, .shape = tensor.GetShape()};
+  for (std::int64_t& size : signature.shape) size = size < 0 ? -1 : size;
+  return signature;
+}
+
+std::vector<const char*> names_of(std::span<const TensorSignature> signatures) {
+  std::vector<const char*> names;
+  names.reserve(signatures.size());
+  for (const TensorSignature& signature : signatures) names.push_back(signature.name.c_str());
+  return names;
+}
+
+class OnnxRun final : public ModelRun {
+ public:
+  OnnxRun(Ort::Session& session, std::span<const TensorSignature> outputs) : session_(session), outputs_(outputs) {}
+
+  [[nodiscard]] Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+    try {
+      return run_or_throw(inputs);
+    } catch (const Ort::Exception& exception) {
+      if (is_stopped_) return fail(ErrorCode::kInterrupted, "the run was stopped");
+      return tl::unexpected<Error>(error_of(exception));
+    }
+  }
+
+  void stop() override {
+    is_stopped_ = true;
+    try {
+      options_.SetTerminate();
+    } catch (const Ort::Exception&) {  // setting a flag does not fail
+    }
+  }
+
+ private:
+  [[nodiscard]] Result<std::vector<Tensor>> run_or_throw(std::span<const Tensor> inputs) {
+    std::vector<const char*> names;
+    std::vector<Ort::Value> values;
+    for (const Tensor& input : inputs) {
+      names.push_back(input.name.c_str());
+      values.push_back(value_of(input));
+    }
+    const std::vector<const char*> wanted = names_of(outputs_);
+    const auto answers =
+        session_.Run(options_, names.data(), values.data(), values.size(), wanted.data(), wanted.size());
+    std::vector<Tensor> outputs;
+    outputs.reserve(answers.size());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      auto output = tensor_of(answers[i], outputs_[i].name);
+      if (!output) return fail(ErrorCode::kUnavailable, outputs_[i].name + ": wanted a tensor, found another value");
+      outputs.push_back(std::move(*output));
+    }
+    return outputs;
+  }
+
+  Ort::Session& session_;
+  std::span<const TensorSignature> outputs_;
+  Ort::RunOptions options_;
+  std::atomic<bool> is_stopped_ = false;
+};
+
+}  // namespace
+
+Error error_of(const Ort::Exception& exception) {
+  const std::string message = exception.what();
+  switch (exception.GetOrtErrorCode()) {
+    case ORT_NO_SUCHFILE:
+      return {ErrorCode::kNotFound, message};
+    case ORT_RUNTIME_EXCEPTION:
+    case ORT_EP_FAIL:
+    case ORT_ENGINE_ERROR:
+      return {ErrorCode::kUnavailable, message};
+    default:
+      return {ErrorCode::kInvalidInput, message};
+  }
+}
+
+Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const std::string& path) {
+  try {
+    auto model = std::make_unique<OnnxModel>(Ort::Session(env, path.c_str(), session_options()));
+    if (auto read = model->read_signatures(); !read) return pass_on(read.error());
+    return model;
+  } catch (const Ort::Exception& exception) {
+    return tl::unexpected<Error>(error_of(exception));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kUnavailable, path + ": not enough memory");
+  }
+}
+
+OnnxModel::~OnnxModel() {
+  session_ = Ort::Session(nullptr);
+  malloc_trim(0);  // else the C library keeps what the session freed
+}
+
+Result<void> OnnxModel::read_signatures() {
+  Ort::AllocatorWithDefaultOptions allocator;
+  for (std::size_t i = 0; i < session_.GetInputCount(); ++i) {
+    auto signature = signature_of(session_.GetInputNameAllocated(i, allocator).get(), session_.GetInputTypeInfo(i));
+    if (!signature) return pass_on(signature.error());
+    inputs_.push_back(std::move(*signature));
+  }
+  for (std::size_t i = 0; i < session_.GetOutputCount(); ++i) {
+    auto signature = signature_of(session_.GetOutputNameAllocated(i, allocator).get(), session_.GetOutputTypeInfo(i));
+    if (!signature) return pass_on(signature.error());
+    outputs_.push_back(std::move(*signature));
+  }
+  return {};
+}
+
+std::unique_ptr<ModelRun> OnnxModel::begin() { return std::make_unique<OnnxRun>(session_, outputs_); }
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,49 @@
+#include "edges/onnx_engine/onnx_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/core/text.h"
+#include "edges/onnx_engine/detail/onnx_headers.h"
+
+namespace berth::edges {
+namespace {
+
+/// The version that scripts/setup gets (scripts/detail/onnx_runtime).
+constexpr const char* kPinnedVersion = "1.32.0";
+constexpr const char* kHowToGetIt = "scripts/setup gets the library; --engine names another one";
+
+tl::unexpected<Error> no_library(const std::string& path, const std::string& found) {
+  return invalid(
+      fmt::format("{}: wanted ONNX Runtime 1.{} or newer, found {}; {}", path, ORT_API_VERSION, found, kHowToGetIt));
+}
+
+}  // namespace
+
+std::string onnx_library_path() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::string folder =
+      cache != nullptr && *cache != '\0' ? cache : fmt::format("{}/.cache", home != nullptr ? home : "");
+  return fmt::format("{}/berth/onnxruntime-{}/lib/libonnxruntime.so.{}", folder, kPinnedVersion, kPinnedVersion);
+}
+
+Result<OnnxLibrary> OnnxLibrary::open(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return no_library(path, reason != nullptr ? reason : "no library");
+  }
+  using GetBase = const OrtApiBase* (*)();
+  const auto get_base = reinterpret_cast<GetBase>(dlsym(library, "OrtGetApiBase"));
+  if (get_base == nullptr) return no_library(path, "another library");
+  const OrtApiBase* base = get_base();
+  std::string version = base->GetVersionString();
+  const OrtApi* api = base->GetApi(ORT_API_VERSION);
+  if (api == nullptr) return no_library(path, "version " + version);
+  return OnnxLibrary(api, std::move(version));
+}
+
+}  // namespace berth::edges

@@ -1,0 +1,34 @@
+/// The shared library of ONNX Runtime.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/core/result.h"
+
+struct OrtApi;
+
+namespace berth::edges {
+
+/// An open library. It stays open until the process ends: its threads and its memory cannot be taken back.
+class OnnxLibrary {
+ public:
+  /// Errors: kInvalidInput if there is no such file, it is no ONNX Runtime, or it is older than the headers. The
+  /// message says how to get the library.
+  [[nodiscard]] static Result<OnnxLibrary> open(const std::string& path);
+
+  [[nodiscard]] const OrtApi& api() const { return *api_; }
+  /// Such as "1.32.0".
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+ private:
+  OnnxLibrary(const OrtApi* api, std::string version) : api_(api), version_(std::move(version)) {}
+
+  const OrtApi* api_;
+  std::string version_;
+};
+
+/// Where scripts/setup puts the library: below XDG_CACHE_HOME, or HOME/.cache.
+[[nodiscard]] std::string onnx_library_path();
+
+}  // namespace berth::edges
