@@ -25,7 +25,7 @@ KEYS = {
     "service": "name tenant profile slo batching drop arrivals start_seconds accuracy retraining variants weight floor"
                " pins changes_per_hour isolation trust_domain expects",
     "profile": "format path model",
-    "slo": "latency_ms",
+    "slo": "latency_ms attainment",
     "batching": "slo_factor max_processes",
     "arrivals": "format path from_second seconds scale smooth_seconds repeat requests_per_second app function",
     "accuracy": "before after",

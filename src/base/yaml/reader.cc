@@ -75,11 +75,22 @@ Error Report::failure() const {
 }
 
 NumberRule number_from(const Decimal& min, const Decimal& max) {
-  return {min, true, max, fmt::format("a number from {} to {}", min.to_string(), max.to_string())};
+  return {.min = min, .max = max, .wanted = fmt::format("a number from {} to {}", min.to_string(), max.to_string())};
 }
 
 NumberRule number_above_zero(const Decimal& max) {
-  return {Decimal(0), false, max, fmt::format("a number above 0, at most {}", max.to_string())};
+  return {.min = Decimal(0),
+          .is_min_allowed = false,
+          .max = max,
+          .wanted = fmt::format("a number above 0, at most {}", max.to_string())};
+}
+
+NumberRule number_between(const Decimal& min, const Decimal& max) {
+  return {.min = min,
+          .is_min_allowed = false,
+          .max = max,
+          .is_max_allowed = false,
+          .wanted = fmt::format("a number above {}, below {}", min.to_string(), max.to_string())};
 }
 
 Value::Value(const Node& root, Report& report) : node_(&root), place_(root.place), report_(&report) {}
@@ -157,7 +168,9 @@ std::string Value::name(std::size_t length_max) const {
 
 Decimal Value::number(const NumberRule& rule) const {
   const auto number = Decimal::parse(scalar(ScalarKind::kNumber, rule.wanted));
-  if (number && *number <= rule.max && (rule.is_min_allowed ? *number >= rule.min : *number > rule.min)) return *number;
+  const bool is_accepted = number && (rule.is_min_allowed ? *number >= rule.min : *number > rule.min) &&
+                           (rule.is_max_allowed ? *number <= rule.max : *number < rule.max);
+  if (is_accepted) return *number;
   refuse(rule.wanted);
   return rule.max;
 }

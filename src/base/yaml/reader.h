@@ -59,12 +59,14 @@ struct NumberRule {
   Decimal min;
   bool is_min_allowed = true;
   Decimal max;
+  bool is_max_allowed = true;
   std::string wanted;
 };
 
-/// min <= x <= max; 0 < x <= max.
+/// min <= x <= max; 0 < x <= max; min < x < max.
 [[nodiscard]] NumberRule number_from(const Decimal& min, const Decimal& max);
 [[nodiscard]] NumberRule number_above_zero(const Decimal& max);
+[[nodiscard]] NumberRule number_between(const Decimal& min, const Decimal& max);
 
 /// Bounds of a whole number, both allowed.
 struct WholeRange {

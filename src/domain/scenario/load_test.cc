@@ -105,6 +105,7 @@ TEST(Scenario, DefaultsAreThoseOfThePage) {
   EXPECT_EQ(a.start, Micros::seconds(5));
   EXPECT_EQ(a.accuracy, (Accuracy{1'000'000, 1'000'000}));
   EXPECT_FALSE(a.retraining || a.floor_attainment || a.changes_per_hour || a.trust_domain || a.expects);
+  EXPECT_FALSE(a.agreed.attainment);
   EXPECT_TRUE(a.variants.empty() && a.pins.empty());
   EXPECT_EQ(a.weight, Decimal(1));
   EXPECT_EQ(a.isolation, Isolation::kMig);
@@ -353,6 +354,14 @@ TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
        "7:15: services[0].accuracy.after: wanted a number from 0 to 1, found nothing"},
       {with("    slo: {latency_ms: 5}\n    weight: 0\n"),
        "7:13: services[0].weight: wanted a number above 0, at most 1000000000, found \"0\""},
+      {with("    slo: {latency_ms: 5, attainment: 1}\n"),
+       "6:38: services[0].slo.attainment: wanted a number above 0, below 1, found \"1\""},
+      {with("    slo: {latency_ms: 5, attainment: 0}\n"),
+       "6:38: services[0].slo.attainment: wanted a number above 0, below 1, found \"0\""},
+      {with("    slo: {latency_ms: 5, attainment: 99%}\n"),
+       "6:38: services[0].slo.attainment: wanted a number above 0, below 1, found \"99%\""},
+      {with("    slo: {latency_ms: 5, attained: 0.9}\n"),
+       "6:26: services[0].slo: unknown key \"attained\"; did you mean attainment? (known: latency_ms, attainment)"},
       {with("    slo: {latency_ms: 5}\n    floor: {attainment: 1.5}\n"),
        "7:25: services[0].floor.attainment: wanted a number above 0, at most 1, found \"1.5\""},
       {with("    slo: {latency_ms: 5}\n    expects: {requests_per_second: 0}\n"),

@@ -254,7 +254,10 @@ void put_variants(Writer& json, const ServiceSpec& service, const Tables& tables
 template <class Tables>
 void put_fields(Writer& json, const ServiceSpec& service, const Scenario& scenario, const Tables& tables) {
   tables.write_profile(json.key("profile"));
-  put_object(json, "slo", "latency_ms", service.target_ms);
+  json.open_object("slo");
+  put_number(json, "latency_ms", service.target_ms);
+  if (service.agreed.attainment) put_number(json, "attainment", *service.agreed.attainment);
+  json.close_object();
   json.open_object("batching");
   put_number(json, "slo_factor", service.batching.slo_factor);
   json.member("max_processes", service.batching.processes_max).close_object();

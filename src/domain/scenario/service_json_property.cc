@@ -46,6 +46,7 @@ class Draw {
       drawn.variants.push_back({fmt::format("v{}", i), table(), accuracy()});
     drawn.weight = number(100);
     if (chance()) drawn.floor_attainment = Decimal(whole(1, 1000), 1000);
+    if (chance()) drawn.agreed.attainment = number(1000) / Decimal(1000);
     if (chance()) drawn.expects = number(1000);
     if (chance()) drawn.pins = pins(scenario);
     if (chance()) drawn.changes_per_hour = whole(0, 50);

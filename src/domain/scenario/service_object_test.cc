@@ -1,5 +1,6 @@
 #include "domain/scenario/service_object.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -85,12 +86,25 @@ TEST(ServiceObject, TakesTheOtherFieldsOfAFile) {
       {"\"csv\", \"rows\": [{\"second\": 1, \"requests\": 10}, {\"second\": 3, \"requests\": 20}]",
        "poisson, requests_per_second: 2, seconds: 9, repeat: true"},
   }));
+  EXPECT_FALSE(service.agreed.attainment);
   EXPECT_EQ(service.drop, DropRule::kNever);
   EXPECT_EQ(service.expects, Decimal(5));
   EXPECT_EQ(service.pins.at(0).slice.gpu, GpuId{2});
   EXPECT_EQ(service.variants.at(0).table.points.at(0).gpu, "A30-24GB");
   EXPECT_EQ(service.retraining->time_on, (std::map<int, Micros>{{1, Micros::seconds(3)}}));
   EXPECT_EQ(service.arrivals, (Arrivals{Generator{Generator::Kind::kPoisson, Decimal(2)}, 0, 9, Decimal(1), 60, true}));
+}
+
+TEST(ServiceObject, MayStateTheAgreedShareInTime) {
+  const auto with = [](std::string_view attainment) { return changed_spec({{R"({"latency_ms": 100})", attainment}}); };
+  EXPECT_EQ(accepted(with(R"({"latency_ms": 100, "attainment": 0.995})")).agreed.attainment, Decimal(995, 1000));
+  EXPECT_FALSE(accepted(with(R"({"latency_ms": 100, "attainment": null})")).agreed.attainment);
+  for (const char* bad : {"0", "1", "-0.5", "99", "true", "[]"}) {
+    const auto failure = read(with(fmt::format(R"({{"latency_ms": 100, "attainment": {}}})", bad)), fleet()).failure;
+    ASSERT_TRUE(failure) << bad;
+    EXPECT_EQ(failure->field(), "spec.slo.attainment") << bad;
+    EXPECT_EQ(failure->wanted, "a number above 0, below 1") << bad;
+  }
 }
 
 TEST(ServiceObject, MayHaveNoArrivals) {

@@ -63,6 +63,17 @@ struct Pin {
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
+/// What was agreed on with those who use a service, so that people see whether it is kept. No plan and no replay uses
+/// it.
+struct Agreement {
+  std::optional<Decimal> attainment;  ///< the share of requests that are answered in time, above 0, below 1
+
+  /// Nothing: whoever writes specs as bytes saves it apart, as earlier versions have none.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& /*archive*/, Self& /*self*/) {}
+  friend bool operator==(const Agreement&, const Agreement&) = default;
+};
+
 /// Everything that a scenario states about one service.
 struct ServiceSpec {
   bool is_absent = false;  ///< the place of a removed service, until another one takes it
@@ -85,6 +96,7 @@ struct ServiceSpec {
   std::optional<std::int64_t> changes_per_hour;
   Isolation isolation = Isolation::kMig;
   std::optional<std::string> trust_domain;
+  Agreement agreed;
 
   static void archive_fields(ArchiveWriter& archive, const ServiceSpec& spec);
   static void archive_fields(ArchiveReader& archive, ServiceSpec& spec);

@@ -116,7 +116,17 @@ std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
   return json.close_object().take();
 }
 
-std::optional<ServiceSpec> read_exact(const yaml::Node& exact) {
+/// The agreement of the spec in the row, which its bytes do not have.
+std::optional<Agreement> read_agreement(const yaml::Node& json) {
+  yaml::Report report("row");
+  const yaml::Value attainment = yaml::Value(json, report).at(kSpec).at("slo").at("attainment");
+  Agreement agreed;
+  if (attainment.is_present()) agreed.attainment = attainment.number(yaml::number_between(Decimal(0), Decimal(1)));
+  if (report.has_failed()) return std::nullopt;
+  return agreed;
+}
+
+std::optional<ServiceSpec> read_exact(const yaml::Node& exact, const yaml::Node& json) {
   const std::string* hex = json::text_in(exact);
   if (hex == nullptr) return std::nullopt;
   const auto bytes = bytes_of_hex(*hex);
@@ -124,7 +134,9 @@ std::optional<ServiceSpec> read_exact(const yaml::Node& exact) {
   ArchiveReader archive(*bytes);
   ServiceSpec spec;
   archive(spec);
-  if (!archive.is_at_end()) return std::nullopt;
+  auto agreed = read_agreement(json);
+  if (!archive.is_at_end() || !agreed) return std::nullopt;
+  spec.agreed = std::move(*agreed);
   return spec;
 }
 
@@ -147,7 +159,7 @@ bool read_body(const yaml::Node& json, const Scenario& fleet, live::ServiceStore
   SetParts parts;
   if (!read_json(*set, parts)) return false;
   const yaml::Node* exact = json::find_member(json, kExact);
-  auto spec = exact != nullptr ? read_exact(*exact) : read_spec(json, stored.name, fleet);
+  auto spec = exact != nullptr ? read_exact(*exact, json) : read_spec(json, stored.name, fleet);
   if (!spec) return false;
   stored.set = ServiceSet{.service = stored.entry.id,
                           .revision = parts.revision,

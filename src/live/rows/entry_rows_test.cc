@@ -125,6 +125,7 @@ TEST(EntryRows, AServiceWithBlobsIsReadWithoutThem) {
   spec->tenant = "t";
   spec->name = "s";
   spec->arrivals = {.source = CountTrace{{1, 2, 3}}, .seconds = 3};
+  spec->agreed.attainment = Decimal(995, 1000);
   stored.set = ServiceSet{.service = stored.entry.id, .revision = 1, .spec = spec};
   for (const bool has_set : {true, false}) {
     if (!has_set) stored.set.reset();
@@ -166,6 +167,7 @@ TEST(EntryRows, OfAServiceWithATraceAreExact) {
       TimedTrace{.requests = {{.at_us = 17, .context_tokens = 3}, {.at_us = 1'234'567}}, .seconds = 2};
   spec.arrivals.seconds = 2;
   spec.target_ms = Decimal(1, 3);
+  spec.agreed.attainment = Decimal(99, 100);
   live::ServiceStored stored;
   stored.name = {.tenant = spec.tenant, .name = spec.name};
   stored.entry.meta.version = 9;

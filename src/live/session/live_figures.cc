@@ -1,9 +1,11 @@
 #include "live/session/live_figures.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "domain/profile/least_cost.h"
 #include "domain/profile/operating_point.h"
+#include "live/session/agreed_share.h"
 
 namespace berth::live {
 
@@ -18,9 +20,28 @@ LiveFigures::Known& LiveFigures::known(ServiceId service) {
 }
 
 void LiveFigures::add(ServiceId service, std::int64_t second, const ServiceFigures& figures) {
+  add_second(service, second, figures);
+  effective_us_ += static_cast<double>(figures.in_time + figures.late) * known(service).least_sm_us;
+}
+
+void LiveFigures::add_second(ServiceId service, std::int64_t second, const ServiceFigures& figures) {
   Known& of_service = known(service);
   of_service.minute->add(second, figures, scenario_.services[service.index].target);
-  effective_us_ += static_cast<double>(figures.in_time + figures.late) * of_service.least_sm_us;
+  of_service.measured_until = Instant::at_second(second + 1);
+  judge(service);
+}
+
+void LiveFigures::judge(ServiceId service) {
+  Known& of_service = services_[service.index];
+  const auto counts = of_service.minute->counts();
+  ConditionStatus status = ConditionStatus::kUnknown;
+  if (counts && counts->requests > 0) {
+    const Decimal owed = agreed_share(scenario_.services[service.index]).share * Decimal(counts->requests);
+    status = Decimal(counts->in_time) >= owed ? ConditionStatus::kTrue : ConditionStatus::kFalse;
+  }
+  InTimeSeen& seen = of_service.in_time;
+  if (seen.since && seen.status == status) return;
+  seen = {.status = status, .since = of_service.measured_until};
 }
 
 std::optional<FleetFigures> LiveFigures::read(Instant now, const sim::SmTime& sm_time) {
@@ -34,7 +55,7 @@ std::optional<FleetFigures> LiveFigures::read(Instant now, const sim::SmTime& sm
 }
 
 void LiveFigures::restore(ServiceId service, std::int64_t second, const ServiceFigures& figures) {
-  known(service).minute->add(second, figures, scenario_.services[service.index].target);
+  add_second(service, second, figures);
 }
 
 void LiveFigures::restore(std::int64_t second, const FleetFigures& figures) {
@@ -43,19 +64,37 @@ void LiveFigures::restore(std::int64_t second, const FleetFigures& figures) {
 
 void LiveFigures::read_spec(ServiceId service) {
   std::erase_if(rates_, [&](const auto& entry) { return entry.first.service == service; });
+  largest_rates_.erase(service);
   if (service.index >= services_.size()) return;
   services_[service.index].least_sm_us =
       profile::least_sm_us_per_request(scenario_, scenario_.services[service.index]).value_or(0);
+  if (services_[service.index].minute) judge(service);
 }
 
 void LiveFigures::forget(ServiceId service) {
   if (service.index < services_.size()) services_[service.index] = {};
   std::erase_if(rates_, [&](const auto& entry) { return entry.first.service == service; });
+  largest_rates_.erase(service);
 }
 
 std::optional<MinuteFigures> LiveFigures::minute_of(ServiceId service) const {
   if (service.index >= services_.size() || !services_[service.index].minute) return std::nullopt;
   return services_[service.index].minute->figures();
+}
+
+std::optional<MinuteFigures> LiveFigures::counts_of(ServiceId service) const {
+  if (service.index >= services_.size() || !services_[service.index].minute) return std::nullopt;
+  return services_[service.index].minute->counts();
+}
+
+InTimeSeen LiveFigures::in_time_of(ServiceId service) const {
+  return service.index < services_.size() ? services_[service.index].in_time : InTimeSeen();
+}
+
+std::optional<double> LiveFigures::needed_rate_of(ServiceId service) const {
+  if (service.index >= services_.size() || !services_[service.index].minute) return std::nullopt;
+  const double share = agreed_share(scenario_.services[service.index]).share.to_double();
+  return services_[service.index].minute->rate_for(share);
 }
 
 std::optional<FunnelShares> LiveFigures::funnel() const { return fleet_.shares(); }
@@ -92,6 +131,22 @@ double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const
     it = rates_.emplace(std::move(key), point ? point->requests_per_second.to_double() : 0).first;
   }
   return it->second / static_cast<double>(slice.holding.services.size());
+}
+
+double LiveFigures::largest_rate_of(ServiceId service) const {
+  const auto [it, is_new] = largest_rates_.try_emplace(service, 0);
+  if (!is_new) return it->second;
+  const ServiceSpec& spec = scenario_.services[service.index];
+  double& largest = it->second;
+  for (const FleetEntry& entry : scenario_.fleet) {
+    const auto add = [&](ProfileId profile) {
+      const auto point = profile::choose_point(spec, entry.model, profile);
+      if (point) largest = std::max(largest, point->requests_per_second.to_double());
+    };
+    add(ProfileId::full());
+    for (std::uint16_t index = 0; index < entry.model.profiles.size(); ++index) add({index});
+  }
+  return largest;
 }
 
 std::optional<std::int64_t> cost_micro_usd_per_hour(const Scenario& scenario) {

@@ -33,6 +33,23 @@ ServiceFigures figures_of(const sim::MeasuredSecond& measured) {
   return figures;
 }
 
+double least_rate(std::vector<ArrivedPart> parts, double share) {
+  std::ranges::sort(parts, {}, [](const ArrivedPart& part) { return part.requests / part.seconds; });
+  double wanted = 0;
+  double seconds = 0;
+  for (const ArrivedPart& part : parts) {
+    wanted += share * part.requests;
+    seconds += part.seconds;
+  }
+  // Parts whose own rate is below the one that the rest needs are served whole.
+  for (const ArrivedPart& part : parts) {
+    if (wanted <= part.requests / part.seconds * seconds) return wanted / seconds;
+    wanted -= part.requests;
+    seconds -= part.seconds;
+  }
+  return parts.empty() ? 0 : parts.back().requests / parts.back().seconds;
+}
+
 void ServiceMinute::add(std::int64_t second, const ServiceFigures& figures, Micros target) {
   skip_to(second);
   add_arrived(second, figures, target);
@@ -89,7 +106,7 @@ void ServiceMinute::count(const LatencyBuckets& latencies, int sign) {
   }
 }
 
-std::optional<MinuteFigures> ServiceMinute::figures() const {
+std::optional<MinuteFigures> ServiceMinute::counts() const {
   if (arrived_.size() <= target_seconds_) return std::nullopt;
   MinuteFigures figures;
   for (std::size_t i = 0; i < arrived_.size() - target_seconds_; ++i) {
@@ -101,9 +118,28 @@ std::optional<MinuteFigures> ServiceMinute::figures() const {
     figures.dropped += second.settled.dropped;
     figures.accuracy_sum_micro += second.settled.accuracy_sum_micro;
   }
-  figures.latency_p50_ms = percentile_ms(50);
-  figures.latency_p99_ms = percentile_ms(99);
   return figures;
+}
+
+std::optional<MinuteFigures> ServiceMinute::figures() const {
+  auto figures = counts();
+  if (!figures) return figures;
+  figures->latency_p50_ms = percentile_ms(50);
+  figures->latency_p99_ms = percentile_ms(99);
+  return figures;
+}
+
+std::optional<double> ServiceMinute::rate_for(double share) const {
+  if (arrived_.size() <= target_seconds_) return std::nullopt;
+  const auto length = static_cast<double>(std::max<std::size_t>(1, target_seconds_));
+  std::vector<ArrivedPart> parts;
+  for (std::size_t i = 0; i < arrived_.size() - target_seconds_; ++i) {
+    if (!arrived_[i].is_known) continue;
+    if (parts.empty() || parts.back().seconds >= length) parts.emplace_back();
+    parts.back().requests += static_cast<double>(arrived_[i].requests);
+    parts.back().seconds += 1;
+  }
+  return least_rate(std::move(parts), share);
 }
 
 std::optional<double> ServiceMinute::percentile_ms(int percent) const {

@@ -44,6 +44,15 @@ struct MinuteFigures {
 /// The figures of a second that the world measured, without the service's number.
 [[nodiscard]] ServiceFigures figures_of(const sim::MeasuredSecond& measured);
 
+/// Requests that arrived in a part of the window.
+struct ArrivedPart {
+  double requests = 0;
+  double seconds = 0;  ///< > 0
+};
+/// The least c such that the sum of min(requests, c x seconds) over the parts is at least that share of all requests;
+/// 0 without requests. Requires: 0 < share <= 1. O(n log n).
+[[nodiscard]] double least_rate(std::vector<ArrivedPart> parts, double share);
+
 /// The window of one service. Latencies are counted in buckets: percentiles by nearest rank, within 0.4 %. Memory: the
 /// distinct latencies of a minute, and 10 KiB.
 class ServiceMinute {
@@ -53,6 +62,11 @@ class ServiceMinute {
   void add(std::int64_t second, const ServiceFigures& figures, Micros target);
   /// Absent before the first second whose latency target has passed. O(buckets + seconds).
   [[nodiscard]] std::optional<MinuteFigures> figures() const;
+  /// The same without percentiles. O(seconds).
+  [[nodiscard]] std::optional<MinuteFigures> counts() const;
+  /// The fewest requests per second with which that share of the window's requests could have been in time (in_time.h);
+  /// 0 without requests. Absent as above. O(seconds x log seconds).
+  [[nodiscard]] std::optional<double> rate_for(double share) const;
 
  private:
   struct Arrived {

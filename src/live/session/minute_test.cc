@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/core/rng.h"
 #include "sim/world/service_meter.h"
 
@@ -29,6 +31,61 @@ ServiceMinute minute_of(const std::vector<sim::MeasuredSecond>& seconds) {
   ServiceMinute minute;
   for (const sim::MeasuredSecond& each : seconds) add_second(minute, each);
   return minute;
+}
+
+TEST(LeastRate, ServesTheShareOfEachPartsRequests) {
+  struct Case {
+    std::vector<ArrivedPart> parts;
+    double share;
+    double rate;
+  };
+  const std::vector<Case> cases = {
+      {{}, 0.95, 0},
+      {{{0, 1}, {0, 1}}, 0.95, 0},
+      {{{10, 1}, {10, 1}}, 0.95, 9.5},
+      {{{10, 1}, {10, 1}}, 1, 10},
+      {{{0, 1}, {0, 1}, {60, 1}}, 0.95, 57},   // a burst needs its own rate, not the mean
+      {{{30, 1}, {10, 1}, {20, 1}}, 0.9, 24},  // 10 + 20 + 24
+      {{{30, 1}, {10, 1}, {20, 1}}, 0.5, 10},  // 3 x 10
+      {{{30, 10}, {1, 1}}, 1, 3},              // parts of different lengths
+      {{{5, 10}, {5, 10}, {5, 10}}, 0.8, 0.4},
+  };
+  for (const Case& each : cases) EXPECT_NEAR(least_rate(each.parts, each.share), each.rate, 1e-9) << each.rate;
+}
+
+TEST(LeastRate, IsTheLeastOne) {
+  Rng rng(5);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<ArrivedPart> parts;
+    for (std::uint64_t i = 0; i <= rng.below(60); ++i) {
+      parts.push_back(
+          {.requests = static_cast<double>(rng.below(50)), .seconds = static_cast<double>(1 + rng.below(3))});
+    }
+    const double share = static_cast<double>(1 + rng.below(100)) / 100;
+    const auto served = [&](double rate) {
+      double sum = 0;
+      for (const ArrivedPart& part : parts) sum += std::min(part.requests, rate * part.seconds);
+      return sum;
+    };
+    double all = 0;
+    for (const ArrivedPart& part : parts) all += part.requests;
+    const double rate = least_rate(parts, share);
+    EXPECT_GE(served(rate), share * all - 1e-6);
+    if (rate > 0) {
+      EXPECT_LT(served(rate * 0.999), share * all);
+    }
+  }
+}
+
+TEST(ServiceMinute, NeedsARateForPartsAsLongAsItsTarget) {
+  std::vector<sim::MeasuredSecond> seconds;
+  for (std::int64_t second = 0; second < 80; ++second)
+    seconds.push_back(second_with(second, second % 10 == 0 ? 10 : 0, 0));
+  EXPECT_NEAR(*minute_of(seconds).rate_for(1), 10, 1e-9);
+  ServiceMinute patient;  // ten seconds to answer: one request per second is enough
+  for (const sim::MeasuredSecond& each : seconds) add_second(patient, each, Micros::seconds(10));
+  EXPECT_NEAR(*patient.rate_for(1), 1, 1e-9);
+  EXPECT_EQ(ServiceMinute().rate_for(0.5), std::nullopt);
 }
 
 TEST(ServiceMinute, IsUnknownBeforeTheTargetOfTheFirstSecondHasPassed) {

@@ -106,16 +106,6 @@ std::string_view word(SliceState state) {
   return kWords[static_cast<std::size_t>(state)];
 }
 
-std::string_view word(ConditionStatus status) {
-  constexpr std::string_view kWords[] = {"True", "False", "Unknown"};
-  return kWords[static_cast<std::size_t>(status)];
-}
-
-std::string_view word(ConditionType type) {
-  constexpr std::string_view kWords[] = {"Placed", "Serving", "FloorMet"};
-  return kWords[static_cast<std::size_t>(type)];
-}
-
 std::string misfit_of(const Scenario& scenario, const ServiceSpec& service) {
   if (fits(scenario, service)) return "";
   std::set<std::string> measured;
@@ -283,7 +273,7 @@ bool ServiceWatch::note_statuses(Instant now) {
   for (std::uint32_t index = 0; index < std::min(services_.size(), scenario_.services.size()); ++index) {
     Known& known = services_[index];
     const auto conditions = judge({index});
-    for (std::size_t type = 0; type < kConditionTypes; ++type) {
+    for (std::size_t type = 0; type < kWatchedConditions; ++type) {
       if (!known.is_new && known.statuses[type] == conditions[type].status) continue;
       known.statuses[type] = conditions[type].status;
       known.since[type] = now;
@@ -334,15 +324,15 @@ SliceState ServiceWatch::state_of(const Snapshot& snapshot, std::size_t index) c
 
 // ---- conditions
 
-std::array<Condition, kConditionTypes> ServiceWatch::conditions_of(ServiceId service) const {
+std::array<Condition, kWatchedConditions> ServiceWatch::conditions_of(ServiceId service) const {
   auto conditions = judge(service);
-  for (std::size_t type = 0; type < kConditionTypes; ++type) {
+  for (std::size_t type = 0; type < kWatchedConditions; ++type) {
     conditions[type].since = services_[service.index].since[type];
   }
   return conditions;
 }
 
-std::array<Condition, kConditionTypes> ServiceWatch::judge(ServiceId service) const {
+std::array<Condition, kWatchedConditions> ServiceWatch::judge(ServiceId service) const {
   const Known& known = services_[service.index];
   const ServiceSlices& slices = known.slices;
   Condition serving{.type = ConditionType::kServing, .status = ConditionStatus::kFalse, .reason = "NoneServes"};

@@ -1,4 +1,5 @@
-/// Services and slices as clients see them: phases, conditions and since when they hold, states of slices.
+/// Services and slices as clients see them: phases, conditions (all but InTime) and since when they hold, states of
+/// slices.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
 #include "domain/values/solution.h"
+#include "live/session/condition.h"
 
 namespace berth::live {
 
@@ -33,23 +35,6 @@ enum class ServicePhase : std::uint8_t { kWaiting, kStarting, kRunning, kDrainin
 
 enum class SliceState : std::uint8_t { kCreating, kStarting, kServing, kRetraining, kDraining, kIdle, kForeign, kLost };
 [[nodiscard]] std::string_view word(SliceState state);
-
-enum class ConditionStatus : std::uint8_t { kTrue, kFalse, kUnknown };
-/// "True", "False", "Unknown".
-[[nodiscard]] std::string_view word(ConditionStatus status);
-
-enum class ConditionType : std::uint8_t { kPlaced, kServing, kFloorMet };
-inline constexpr std::size_t kConditionTypes = 3;
-[[nodiscard]] std::string_view word(ConditionType type);
-
-struct Condition {
-  ConditionType type = ConditionType::kPlaced;
-  ConditionStatus status = ConditionStatus::kUnknown;
-  std::string reason = {};  ///< one word for programs: "NoSlice"
-  std::string message = {};
-  Instant since = {};  ///< when it was first seen with this status
-  friend bool operator==(const Condition&, const Condition&) = default;
-};
 
 /// The slices of a service.
 struct ServiceSlices {
@@ -89,7 +74,7 @@ class ServiceWatch {
   bool update(const Snapshot& snapshot);
 
   [[nodiscard]] const ServiceSlices& slices_of(ServiceId service) const;
-  [[nodiscard]] std::array<Condition, kConditionTypes> conditions_of(ServiceId service) const;
+  [[nodiscard]] std::array<Condition, kWatchedConditions> conditions_of(ServiceId service) const;
   /// Of a slice of the snapshot, by its index there.
   [[nodiscard]] SliceState state_of(const Snapshot& snapshot, std::size_t index) const;
   /// When the slice was first seen.
@@ -110,8 +95,8 @@ class ServiceWatch {
  private:
   struct Known {
     ServiceSlices slices;
-    std::array<ConditionStatus, kConditionTypes> statuses{};
-    std::array<Instant, kConditionTypes> since{};
+    std::array<ConditionStatus, kWatchedConditions> statuses{};
+    std::array<Instant, kWatchedConditions> since{};
     bool is_new = true;
     std::optional<std::string> misfit = std::nullopt;  ///< why no slice of the fleet can serve it; empty: one can
     Instant came_at = {};
@@ -135,7 +120,7 @@ class ServiceWatch {
   void note_used_up(const Snapshot& snapshot);
   [[nodiscard]] bool note_seen(const Snapshot& snapshot);
   [[nodiscard]] bool note_statuses(Instant now);
-  [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;
+  [[nodiscard]] std::array<Condition, kWatchedConditions> judge(ServiceId service) const;
   [[nodiscard]] Condition placed(ServiceId service) const;
   /// Why a service that fits a GPU has no slice: a word and a sentence.
   [[nodiscard]] std::pair<std::string, std::string> why_unplaced(ServiceId service) const;

@@ -1,8 +1,11 @@
 /// A session as bytes, and back.
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/core/archive.h"
+#include "domain/values/scenario.h"
 #include "engine/loop/engine.h"
 #include "live/session/device_changes.h"
 #include "live/session/session.h"
@@ -15,11 +18,30 @@ namespace berth::live {
 namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
-/// samples of changes, format 4 no drained GPUs.
+/// samples of changes; format 4 no drained GPUs and no agreements of services.
 constexpr int kMemoryFormat = 5;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
+constexpr int kFormatOfAgreements = 5;
+
+/// What was agreed on for each service: its spec does not archive that (Agreement).
+std::vector<std::optional<Decimal>> agreed_shares(const SharedList<ServiceSpec>& services) {
+  std::vector<std::optional<Decimal>> shares;
+  shares.reserve(services.size());
+  for (const ServiceSpec& service : services) shares.push_back(service.agreed.attainment);
+  return shares;
+}
+
+void read_agreements(ArchiveReader& archive, SharedList<ServiceSpec>& services) {
+  std::vector<std::optional<Decimal>> shares;
+  archive(shares);
+  if (!archive.require(shares.size() == services.size())) return;
+  for (std::size_t index = 0; index < shares.size(); ++index) {
+    if (std::as_const(services)[index].agreed.attainment == shares[index]) continue;  // changing one copies it
+    services[index].agreed.attainment = std::move(shares[index]);
+  }
+}
 
 }  // namespace
 
@@ -42,7 +64,7 @@ std::string Session::save() {
   objects_->archive_services(archive);
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
-  archive(loop_->memory(), promises(), changes_->samples());
+  archive(loop_->memory(), promises(), changes_->samples(), agreed_shares(scenario_->services));
   SessionLog::archive_drained(archive, *log_);
   return archive.take();
 }
@@ -59,6 +81,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     archive(loop);
     if (format > kMemoryFormatMin) archive(log_->promises());
     if (format >= kFormatOfSamples) archive(changes_->samples());
+    if (format >= kFormatOfAgreements) read_agreements(archive, scenario_->services);
     if (format >= kFormatOfDrained) SessionLog::archive_drained(archive, *log_);
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");

@@ -353,6 +353,7 @@ const SpecPast& ServicePast::spec_before(Instant until) const {
 bool is_same_but_arrivals(const ServiceSpec& a, const ServiceSpec& b) {
   ServiceSpec with_those_of_b = a;
   with_those_of_b.arrivals = b.arrivals;
+  with_those_of_b.agreed = b.agreed;  // no replay uses it
   return with_those_of_b == b;
 }
 

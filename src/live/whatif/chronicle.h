@@ -78,7 +78,7 @@ struct Incident {
   Span span;  ///< empty for an instant
 };
 
-/// Whether the specs are equal except for their arrivals.
+/// Whether the specs are equal for a replay except for their arrivals.
 [[nodiscard]] bool is_same_but_arrivals(const ServiceSpec& a, const ServiceSpec& b);
 
 struct Chronicle {

@@ -116,10 +116,18 @@ struct Insight {
   std::int64_t decision_count = 0;      ///< all of them
 };
 
+/// The fleet of a policy, where those of one replay have different ones.
+struct RowFleet {
+  std::string policy;  ///< the name of the policy, which its rows share
+  std::int64_t gpus = 0;
+  std::optional<std::int64_t> cost_micro_usd;  ///< of the whole fleet for the run; absent if a GPU has no price
+};
+
 struct PolicyResult {
   std::string name;
   std::string how;  ///< which form of sharing was better ("time slices", "MPS"), what a search tried; may be empty
   bool is_hindsight = false;
+  std::optional<RowFleet> fleet;          ///< absent: ReplayResult says it
   std::optional<std::string> infeasible;  ///< why the policy cannot run; there are no figures then
   std::vector<NamedConstraint> ignores;   ///< constraints of the scenario that it does not keep
   std::vector<std::string> notes;         ///< e.g. estimated SM counts

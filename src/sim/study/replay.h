@@ -35,6 +35,8 @@ struct ReplayResult {
   std::uint64_t seed = 0;
   std::int64_t simulated_seconds = 0;
   std::optional<std::int64_t> cost_micro_usd_fleet;
+  /// The fleet of the policy `recorded`, where GPUs were added for the others.
+  std::optional<measure::RowFleet> recorded_fleet = std::nullopt;
   Objective objective = Objective::kServices;  ///< the goodput that the scenario's objective names
   bound::Bound bound = {};                     ///< the goodput that no policy can exceed
   std::vector<measure::PolicyResult> policies;

@@ -128,8 +128,14 @@ TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
       types.push_back(condition["type"]);
       for (const char* key : {"status", "reason", "message", "since"}) EXPECT_TRUE(condition[key].is_string()) << key;
     }
-    EXPECT_EQ(types, (std::vector<std::string>{"Placed", "Serving", "FloorMet"}));
+    EXPECT_EQ(types, (std::vector<std::string>{"Placed", "Serving", "FloorMet", "InTime"}));
     EXPECT_GT(status["capacity_requests_per_second"], 0);
+    EXPECT_GT(status["needed_requests_per_second"], 0);
+    EXPECT_GT(status["needed_slices"], 0);
+    EXPECT_EQ(status["agreed_attainment"], 0.95);
+    const bool is_kept =
+        status["last_minute"]["in_time"].get<double>() >= 0.95 * status["last_minute"]["requests"].get<double>();
+    EXPECT_EQ(status["conditions"][3]["status"], is_kept ? "True" : "False");
     const Json& minute = status["last_minute"];
     EXPECT_GT(minute["requests"], 0);
     EXPECT_GT(minute["goodput"], 0);
@@ -391,6 +397,21 @@ TEST_F(ApiTest, ParametersThatAPathDoesNotKnowAre400) {
            {"v1", "status"}, {"v1", "gpus"}, {"v1", "gpus", "gpu-1"}, {"v1", "nodes", "node-1"}, {"v1", "events"}}) {
     const HttpResponse response = ask("GET", path, {{"x", "1"}});
     EXPECT_EQ(response.status, 400) << response.body;
+  }
+}
+
+TEST_F(ApiTest, StatusAndOverviewCountTheServicesThatMissTheirShare) {
+  const Json before = get({"v1", "status"})["services"];
+  EXPECT_EQ(before["unknown"], 6);
+  advance_to(30);
+  for (std::uint32_t gpu = 0; gpu < 8; ++gpu) lose({gpu});
+  advance_to(120);
+  const Json overview = get({"v1", "overview"});
+  EXPECT_EQ(overview["status"]["services"], (Json{{"in_time", 0}, {"not_in_time", 6}, {"unknown", 0}}));
+  for (const Json& service : overview["services"]) {
+    EXPECT_EQ(service["conditions"]["InTime"]["status"], "False");
+    EXPECT_GT(service["needed"], service["serving"]);
+    EXPECT_EQ(service["agreed"], 0.95);
   }
 }
 

@@ -142,7 +142,9 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
   json.list("conditions", service.conditions,
             [&](Writer& to, const live::Condition& condition) { write_condition(to, format, condition); });
   json.list("slices", service.slices, [&](Writer& to, const HeldSliceView& held) { write_slice(to, format, held); });
-  json.member("capacity_requests_per_second", service.capacity_per_second);
+  json.member("capacity_requests_per_second", service.need.capacity);
+  json.member("needed_requests_per_second", service.need.rate).member("needed_slices", service.need.slices);
+  json.member("agreed_attainment", service.need.agreed.share);
   put_last_minute(json, service.last_minute);
   if (format.devices.is_local()) put_load(json, format.devices);
   return json.close_object().close_object().take();

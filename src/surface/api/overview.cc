@@ -107,8 +107,10 @@ void write_service(Writer& json, const OverviewService& view) {
   const auto& minute = view.service.last_minute;
   json.open_object().member("number", view.id.index).member("tenant", spec.tenant).member("name", spec.name);
   json.member("phase", live::word(view.service.phase)).member("slices", view.staying);
-  json.member("serving", view.serving).member("capacity", view.service.capacity_per_second);
+  json.member("serving", view.serving).member("capacity", view.service.need.capacity);
+  json.member("needed", view.service.need.slices);
   json.member("latency_target_ms", spec.target_ms.to_double());
+  json.member("agreed", view.service.need.agreed.share);
   json.member("floor", floor ? std::optional(floor->to_double()) : std::nullopt).open_object("conditions");
   for (const live::Condition& condition : view.service.conditions) {
     json.open_object(live::word(condition.type)).member("status", live::word(condition.status));

@@ -148,6 +148,7 @@
     var status = page.status, fleet = page.fleet, running = page.services.filter(function (s) { return s.phase === "Running"; }).length;
     d3.select("#headline").text(draw.plural(fleet.gpus, "GPU") + ", " + draw.plural(page.service_count, "service") +
       (page.service_count === page.services.length ? ", " + draw.whole(running) + " running" : ""));
+    showMissed(status.services.not_in_time, page);
     showBadges(status, fleet);
     var list = d3.select("#facts").html("");
     function fact(term, fill) {
@@ -182,6 +183,15 @@
   function showAgent(status) {
     var gone = status.devices && status.devices.agent_reason;
     d3.select("#agent").attr("hidden", gone ? null : "").text(gone ? gone.charAt(0).toUpperCase() + gone.slice(1) + ". No GPU is changed until it answers." : "");
+  }
+
+  // How many services do not keep their agreed share in time, with their names where all of them are on the page.
+  function showMissed(count, page) {
+    if (count === 0) return;
+    var names = page.services.filter(isMissed).map(function (s) { return s.tenant + "/" + s.name; });
+    var named = names.length === count && count <= 3 ? ": " + names.join(", ") : "";
+    d3.select("#headline").append("span").text(", ");
+    d3.select("#headline").append("span").attr("class", "bad").text(draw.whole(count) + " not in time" + named);
   }
 
   // What is real here, and what is not.
@@ -404,12 +414,19 @@
   function conditionCell(td, condition, text) {
     td.append("span").classed("bad", condition.status === "False").attr("title", condition.message).text(text);
   }
+  function isMissed(s) { return s.conditions.InTime.status === "False"; }
   var COLUMNS = [
     ["Phase", "", function (td, s) { conditionCell(td, s.conditions.Serving.status === "True" ? s.conditions.Serving : s.conditions.Placed, s.phase); }],
-    ["Slices", "serving of held", function (td, s) { td.text(s.serving + " of " + s.slices); }],
+    ["Slices", "serving of needed", function (td, s) {
+      td.append("span").classed("bad", !isAbsent(s.needed) && s.serving < s.needed).attr("title", "holds " + s.slices)
+        .text(s.serving + " of " + (isAbsent(s.needed) ? draw.ABSENT : draw.whole(s.needed)));
+    }],
     ["Load", "requests per second", function (td, s) { draw.plainCell(draw.significant)(td, s.load); }],
     ["Load", "of capacity", function (td, s) { draw.barCell(draw.percent)(td, isAbsent(s.load) || s.capacity === 0 ? null : s.load / s.capacity); }],
-    ["In time", "of requests", function (td, s) { draw.barCell(draw.percent)(td, s.in_time); }],
+    ["In time", "of requests", function (td, s) {
+      draw.barCell(draw.percent)(td, s.in_time);
+      td.classed("missed", isMissed(s)).attr("title", s.conditions.InTime.message);
+    }],
     ["Goodput", "", function (td, s) { draw.plainCell(draw.ratio)(td, s.last_minute && s.last_minute.goodput); }],
     ["p99", "of target, ms", function (td, s) {
       draw.plainCell(function (v) { return draw.significant(v) + " of " + draw.significant(s.latency_target_ms); })(td, s.last_minute && s.last_minute.latency_p99_ms);
@@ -439,7 +456,8 @@
         draw.swatch(head, draw.fillOf(s.number), draw.patternOf(s.number));
         head.append("span").text(" ");
         link(head, hrefOfService(s), s.name).attr("title", "its hour, slices, plan and events");
-        head.append("small").text(s.tenant + (s.phase === "Waiting" ? ": " + s.conditions.Placed.message : ""))
+        var why = isMissed(s) ? s.conditions.InTime.message : s.phase === "Waiting" ? s.conditions.Placed.message : "";
+        head.append("small").classed("bad", isMissed(s)).text(s.tenant + (why ? ": " + why : ""))
           .style("white-space", "normal");
         draw.cells(row, COLUMNS.map(function (c) { return [c[0], c[1], c[2], function (x) { return x; }]; }), s);
       });

@@ -43,6 +43,7 @@ StatusView view_status(const live::Session& session) {
           .pause = session.snapshot().pause,
           .funnel = session.figures().funnel(),
           .goodput = session.figures().goodput(),
+          .in_time = live::count_in_time(session),
           .no_changes = spans.empty() ? std::string() : words_of(spans)};
 }
 
@@ -64,6 +65,8 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   json.member("memory_only", false).member("read_only", driver.store_failure);
   put_funnel(json, view.funnel, devices.knows_load());
   json.member("goodput", view.goodput);
+  json.open_object("services").member("in_time", view.in_time.kept).member("not_in_time", view.in_time.missed);
+  json.member("unknown", view.in_time.unknown).close_object();
   json.member("cost_micro_usd_per_hour", live::cost_micro_usd_per_hour(context.format.fleet));
   return json.close_object().take();
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "domain/values/snapshot.h"
+#include "live/session/in_time.h"
 #include "live/session/minute.h"
 #include "surface/api/api_context.h"
 
@@ -17,6 +18,7 @@ struct StatusView {
   std::optional<PlanningPause> pause;
   std::optional<live::FunnelShares> funnel;
   std::optional<double> goodput;
+  live::InTimeCounts in_time = {};
   std::string no_changes = {};  ///< the windows without changes in force, in words; empty: none
 };
 

@@ -41,10 +41,12 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
                    .meta = service.meta,
                    .blobs = service.blobs,
                    .phase = held.phase(),
-                   .conditions = session.watch().conditions_of(service.id),
+                   .conditions = {},
+                   .need = live::need_of(session, service.id),
                    .slices = {},
-                   .capacity_per_second = capacity_of(session, service.id),
                    .last_minute = session.figures().minute_of(service.id)};
+  std::ranges::copy(session.watch().conditions_of(service.id), view.conditions.begin());
+  view.conditions.back() = live::in_time_condition(session, service, view.need);
   view.slices.reserve(held.indices.size());
   for (const std::size_t index : held.indices) {
     const StandingSlice& standing = session.snapshot().slices[index];
@@ -103,16 +105,6 @@ SliceView view_lost_slice(const live::Session& session, const live::LostSlice& l
 
 int length_of(const GpuModel& model, ProfileId profile) {
   return profile.is_full() ? std::max(1, model.units) : model.profiles[profile.index].length;
-}
-
-double capacity_of(const live::Session& session, ServiceId service) {
-  const Snapshot& snapshot = session.snapshot();
-  double capacity = 0;
-  for (const std::size_t index : session.watch().slices_of(service).indices) {
-    if (session.watch().state_of(snapshot, index) != live::SliceState::kServing) continue;
-    capacity += session.figures().rate_on(service, snapshot.slices[index]);
-  }
-  return capacity;
 }
 
 }  // namespace berth::api

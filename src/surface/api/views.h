@@ -12,6 +12,7 @@
 
 #include "domain/values/node.h"
 #include "live/session/catalog.h"
+#include "live/session/in_time.h"
 #include "live/session/lost_slices.h"
 #include "live/session/minute.h"
 #include "live/session/service_watch.h"
@@ -40,8 +41,8 @@ struct ServiceView {
   RowsBlobs blobs;  ///< the tables of the spec that were given by reference
   live::ServicePhase phase = live::ServicePhase::kWaiting;
   std::array<live::Condition, live::kConditionTypes> conditions;
+  live::Need need;
   std::vector<HeldSliceView> slices;
-  double capacity_per_second = 0;  ///< requests that the slices that serve now can answer
   std::optional<live::MinuteFigures> last_minute;
 };
 
@@ -80,7 +81,5 @@ struct SliceView {
 
 /// Placement units that a slice covers; a whole GPU without MIG is one.
 [[nodiscard]] int length_of(const GpuModel& model, ProfileId profile);
-/// Requests per second of the slices that serve now. O(slices of the service).
-[[nodiscard]] double capacity_of(const live::Session& session, ServiceId service);
 
 }  // namespace berth::api

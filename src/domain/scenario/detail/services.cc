@@ -16,11 +16,15 @@
 namespace berth::scenario::detail {
 namespace {
 
-void read_target(const yaml::Value& value, ServiceSpec& service) {
-  value.check_keys({"latency_ms"});
+void read_slo(const yaml::Value& value, ServiceSpec& service) {
+  value.check_keys({"latency_ms", "attainment"});
   const yaml::Value latency = value.at("latency_ms");
   service.target_ms = latency.number(yaml::number_above_zero(Decimal(profile::kLatencyMsMax)));
   service.target = checked_duration(latency, service.target_ms / Decimal(1000));
+  const yaml::Value attainment = value.at("attainment");
+  if (attainment.is_present()) {
+    service.agreed.attainment = attainment.number(yaml::number_between(Decimal(0), Decimal(1)));
+  }
 }
 
 Batching read_batching(const yaml::Value& value) {
@@ -114,7 +118,7 @@ constexpr std::array<std::string_view, 18> kKeys = {
 /// All fields but name, tenant and arrivals.
 void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned,
                  ServiceSpec& service) {
-  read_target(value.at("slo"), service);
+  read_slo(value.at("slo"), service);
   service.batching = read_batching(value.at("batching"));
   const yaml::Value drop = value.at("drop");
   if (drop.is_written() && drop.choice({"early", "never"}) == 1) service.drop = DropRule::kNever;

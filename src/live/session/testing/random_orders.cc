@@ -72,6 +72,7 @@ ServiceSpec random_service(Rng& rng, std::uint32_t gpu_count) {
   spec.pins = random_pins(rng, gpu_count);
   if (rng.below(5) == 0) spec.changes_per_hour = drawn(rng, 20);
   if (rng.below(5) == 0) spec.floor_attainment = Decimal(1, 2);
+  if (rng.below(5) == 0) spec.agreed.attainment = Decimal(999, 1000);
   if (rng.below(4) == 0) {
     spec.retraining = random_retraining(rng);
     spec.accuracy = {.before_micro = 600'000, .after_micro = 900'000};

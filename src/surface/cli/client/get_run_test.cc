@@ -15,10 +15,12 @@ constexpr const char* kDetector =
     R"({"apiVersion":"berth.dev/v1alpha1","kind":"GpuService","metadata":{"name":"detector","namespace":"vision",)"
     R"("resourceVersion":"3","labels":{"team":"7"}},"spec":{"slo":{"latency_ms":100.10}},"status":{"phase":"Starting",)"
     R"("conditions":[{"type":"Placed","status":"False","reason":"NoRoom","since":null,)"
-    R"("message":"no GPU has 7 slices"}],)"
+    R"("message":"no GPU has 7 slices"},{"type":"InTime","status":"False","reason":"NoneServes",)"
+    R"("since":null,"message":"needed: 3 slices"}],)"
     R"("slices":[{"gpu":"gpu-0","profile":"1g.10gb","start":0,"role":"inference","state":"serving"},)"
     R"({"gpu":"gpu-1","profile":"1g.10gb","start":6,"role":"inference","state":"starting"}],)"
-    R"("capacity_requests_per_second":null,"last_minute":{"requests":200,"in_time":150,"late":50,"dropped":0,)"
+    R"("capacity_requests_per_second":null,"needed_slices":3,"agreed_attainment":0.995,)"
+    R"("last_minute":{"requests":200,"in_time":150,"late":50,"dropped":0,)"
     R"("goodput":null,"latency_p50_ms":null,"latency_p99_ms":null}}})";
 
 std::string list_of(const std::string& items, const std::string& next = "null") {
@@ -38,13 +40,34 @@ TEST_F(Get, ShowsATableWithoutInventedFigures) {
   answer("GET /v1/services?limit=100", list_of(kDetector));
   const Printed printed = run({"get", "services"});
   EXPECT_EQ(printed.status, 0) << printed.err;
-  EXPECT_EQ(
-      printed.out,
-      "TENANT   NAME       PHASE      SERVING   REQUESTS/MIN   IN TIME   P99 MS   TARGET MS   AGE   NOT MET\n"
-      "vision   detector   Starting   1/2       200            75.00%    -        100         -     Placed=False\n");
+  EXPECT_EQ(printed.out,
+            "TENANT   NAME       PHASE      SERVING   REQUESTS/MIN   IN TIME   P99 MS   TARGET MS   AGE   NOT MET\n"
+            "vision   detector   Starting   1/3       200            75.00%    -        100         -     "
+            "Placed=False,InTime=False\n");
   const Printed wide = run({"get", "service", "-o", "wide"});
   EXPECT_THAT(wide.out, HasSubstr("CAPACITY/S"));
+  EXPECT_THAT(wide.out, HasSubstr("AGREED"));
+  EXPECT_THAT(wide.out, HasSubstr("99.50%"));
   EXPECT_THAT(wide.out, HasSubstr("team=7"));
+}
+
+TEST_F(Get, AServiceWithoutRequestsMissesNothing) {
+  std::string idle = kDetector;
+  const std::string missed = R"("InTime","status":"False")";
+  idle.replace(idle.find(missed), missed.size(), R"("InTime","status":"Unknown")");
+  const std::string needed = R"("needed_slices":3)";
+  idle.replace(idle.find(needed), needed.size(), R"("needed_slices":null)");
+  answer("GET /v1/services?limit=100", list_of(idle));
+  const Printed printed = run({"get", "services"});
+  EXPECT_THAT(printed.out, HasSubstr("Starting   1/-"));
+  EXPECT_THAT(printed.out, HasSubstr("   Placed=False\n"));
+}
+
+TEST_F(Get, TopCountsTheServicesThatMissTheirShare) {
+  answer("GET /v1/status", R"({"world":"simulated","services":{"in_time":12,"not_in_time":1,"unknown":2}})");
+  answer("GET /v1/gpus?limit=500", list_of(""));
+  answer("GET /v1/services?limit=100", list_of(""));
+  EXPECT_THAT(run({"top", "--once"}).out, HasSubstr("Services 12 in time, 1 not in time, 2 without requests\n"));
 }
 
 TEST_F(Get, SaysOfServicesOnRealGpusWhatTheirLoadIs) {
@@ -55,8 +78,8 @@ TEST_F(Get, SaysOfServicesOnRealGpusWhatTheirLoadIs) {
   answer("GET /v1/services?limit=100", list_of(loaded + "," + unknown));
   const Printed printed = run({"get", "services"});
   EXPECT_THAT(printed.out, HasSubstr("PHASE      SERVING   LOAD        REQUESTS/MIN"));
-  EXPECT_THAT(printed.out, HasSubstr("Starting   1/2       simulated   200"));
-  EXPECT_THAT(printed.out, HasSubstr("Starting   1/2       unknown     200"));
+  EXPECT_THAT(printed.out, HasSubstr("Starting   1/3       simulated   200"));
+  EXPECT_THAT(printed.out, HasSubstr("Starting   1/3       unknown     200"));
 }
 
 TEST_F(Get, TopSaysWhatIsRealInAWorldOfRealGpus) {
@@ -407,8 +430,10 @@ TEST_F(Get, DescribesAServiceWithItsConditions) {
   EXPECT_EQ(printed.status, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("Phase:                         Starting\n"));
   EXPECT_THAT(printed.out, HasSubstr("Capacity requests per second:  unknown\n"));
-  EXPECT_THAT(printed.out, HasSubstr("  TYPE     STATUS   REASON   SINCE   MESSAGE\n"
-                                     "  Placed   False    NoRoom   -       no GPU has 7 slices\n"));
+  EXPECT_THAT(printed.out, HasSubstr("  TYPE     STATUS   REASON       SINCE   MESSAGE\n"
+                                     "  Placed   False    NoRoom       -       no GPU has 7 slices\n"
+                                     "  InTime   False    NoneServes   -       needed: 3 slices\n"));
+  EXPECT_THAT(printed.out, HasSubstr("Needed slices:                 3\n"));
   EXPECT_THAT(printed.out, HasSubstr("  Latency p99 ms:  unknown\n"));
   EXPECT_THAT(printed.out, HasSubstr("Spec:\n  slo:\n    latency_ms: 100.10\n"));
 }

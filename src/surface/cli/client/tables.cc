@@ -38,16 +38,13 @@ Column number(std::string heading, std::string path, bool is_wide = false) {
           is_wide};
 }
 
-/// "2/3": the slices that serve, and all except draining and lost ones.
+/// "2/3": the slices that serve, and how many the load of the last minute needs; "2/-" if that is unknown.
 std::string slices_cell(const Node& service) {
-  int serving = 0;
-  int staying = 0;
-  for (const Node& slice : items_at(service, "status.slices")) {
-    const std::string state = text_at(slice, "state").value_or("");
-    serving += state == "serving" ? 1 : 0;
-    staying += state == "draining" || state == "lost" ? 0 : 1;
-  }
-  return fmt::format("{}/{}", serving, staying);
+  const auto serving = std::ranges::count_if(items_at(service, "status.slices"), [](const Node& slice) {
+    return text_at(slice, "state").value_or("") == "serving";
+  });
+  const std::string needed = number_cell(service, "status.needed_slices");
+  return fmt::format("{}/{}", serving, needed.empty() ? std::string(kAbsentText) : needed);
 }
 
 /// The share of the last minute's requests that were answered in time.
@@ -57,14 +54,15 @@ std::string in_time_cell(const Node& service) {
   return requests && in_time && *requests > 0 ? percent(*in_time / *requests) : "";
 }
 
-/// Conditions that do not hold: "FloorMet=False".
+/// Conditions that do not hold: "FloorMet=False". A service without requests is no news: IN TIME says so.
 std::string conditions_cell(const Node& object) {
   std::string cell;
   for (const Node& condition : items_at(object, "status.conditions")) {
     const std::string status = text_at(condition, "status").value_or("Unknown");
-    if (status == "True") continue;
+    const std::string type = text_at(condition, "type").value_or("");
+    if (status == "True" || (type == "InTime" && status == "Unknown")) continue;
     if (!cell.empty()) cell += ',';
-    cell += text_at(condition, "type").value_or("") + "=" + status;
+    cell += type + "=" + status;
   }
   return cell;
 }
@@ -111,6 +109,7 @@ std::vector<Column> service_columns() {
           number("DROPPED", "status.last_minute.dropped", true),
           {"GOODPUT", [](const Node& object) { return share_cell(object, "status.last_minute.goodput"); }, true},
           number("CAPACITY/S", "status.capacity_requests_per_second", true),
+          {"AGREED", [](const Node& object) { return share_cell(object, "status.agreed_attainment"); }, true},
           text("VERSION", "metadata.resourceVersion", true),
           {"LABELS", labels_cell, true},
           {"NOT MET", conditions_cell}};

@@ -78,6 +78,16 @@ std::string local_lines(const Node& status, const std::vector<Node>& gpus) {
   return text + fmt::format("Load     {}: services have no processes on these GPUs yet\n", load_word(status, "load"));
 }
 
+/// "14 in time, 1 not in time, 2 without requests"; empty if the server does not count them.
+std::string services_text(const Node& status) {
+  const auto in_time = number_at(status, "services.in_time");
+  const auto missed = number_at(status, "services.not_in_time");
+  const auto unknown = number_at(status, "services.unknown");
+  if (!in_time || !missed || !unknown) return "";
+  return fmt::format("Services {} in time, {} not in time, {} without requests\n", number_text(*in_time),
+                     number_text(*missed), number_text(*unknown));
+}
+
 /// A line for each GPU, at most kGpusMax.
 std::string gpu_lines(const std::vector<Node>& gpus) {
   std::vector<std::vector<std::string>> rows;
@@ -177,6 +187,7 @@ std::string top_text(const Node& status, const std::vector<Node>& gpus, const st
   text += fmt::format("Use      allocated {}, busy {}, effective {}\n", known(share_cell(status, "funnel.allocated")),
                       known(share_cell(status, "funnel.busy")), known(share_cell(status, "funnel.effective")));
   text += fmt::format("Goodput  {}; cost {}\n", known(share_cell(status, "goodput")), cost_text(status));
+  text += services_text(status);
   text += fmt::format("Planning {}; last answer took {}; step p99 {}\n\n", planning_text(status),
                       with_unit(number_cell(status, "solver.last_ms"), " ms"),
                       with_unit(number_cell(status, "steps.p99_ms"), " ms"));

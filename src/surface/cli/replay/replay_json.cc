@@ -64,6 +64,9 @@ void write_service(Writer& json, const measure::ServiceFigures& service) {
 
 void write_policy(Writer& json, const measure::PolicyResult& policy, bool has_timings) {
   json.open_object().member("name", policy.name).member("hindsight", policy.is_hindsight);
+  if (policy.fleet) {
+    json.member("gpus_fleet", policy.fleet->gpus).member("cost_micro_usd_fleet", policy.fleet->cost_micro_usd);
+  }
   put_figures(json, policy.infeasible ? nullptr : &policy.figures);
   json.open_list("services");
   if (!policy.infeasible) {

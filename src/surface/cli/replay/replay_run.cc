@@ -24,6 +24,7 @@
 #include "surface/cli/replay/replay_table.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/run_outputs.h"
+#include "surface/cli/shared/text_table.h"
 #include "surface/cli/shared/unwritable.h"
 #include "surface/pages/report.h"
 
@@ -89,22 +90,65 @@ Result<Source> read_source(const ReplayRequest& request, const VerbContext& cont
   return source;
 }
 
-Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Source& source, const std::string& name,
-                                         const study::ReplayHooks& hooks) {
-  if (name != study::kRecorded) {
-    return study::replay_policy(source.scenario, name, request.seed, hooks, request.settings);
+/// A row of the results: a policy, and on which fleet.
+struct ReplayRow {
+  std::string policy;
+  bool is_on_recorded_fleet = false;
+};
+
+/// With added GPUs each policy is followed by itself on the recorded fleet: what the GPUs change is the difference.
+std::vector<ReplayRow> rows_to_run(const ReplayRequest& request, const Scenario& scenario) {
+  std::vector<ReplayRow> rows;
+  for (const std::string& name : policies_to_run(request, scenario)) {
+    const bool is_recorded = name == study::kRecorded;
+    rows.push_back({.policy = name, .is_on_recorded_fleet = is_recorded});
+    if (!is_recorded && !request.added_gpus.empty()) rows.push_back({.policy = name, .is_on_recorded_fleet = true});
   }
-  // On the recorded fleet: added GPUs follow it.
-  const RecordedWindow& recorded = *source.recorded;
-  return study::replay_recorded(recorded.scenario, {.run = recorded.run, .policy = recorded.policy}, request.seed,
-                                hooks);
+  return rows;
+}
+
+/// Unique among the rows.
+std::string name_of(const ReplayRow& row) {
+  const bool is_second = row.is_on_recorded_fleet && row.policy != study::kRecorded;
+  return row.policy + (is_second ? " (recorded fleet)" : "");
+}
+
+std::string gpus_text(std::int64_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
+
+std::string fleet_note(const measure::RowFleet& fleet, std::string_view what) {
+  const std::string cost =
+      fleet.cost_micro_usd ? "costs " + dollars(*fleet.cost_micro_usd) : std::string("has GPUs without a price");
+  return fmt::format("{} of {} {}", what, gpus_text(fleet.gpus), cost);
+}
+
+measure::RowFleet fleet_of(const Scenario& scenario, std::string policy) {
+  return {.policy = std::move(policy),
+          .gpus = scenario.gpu_count(),
+          .cost_micro_usd = study::fleet_cost_micro_usd(scenario)};
+}
+
+Result<measure::PolicyResult> run_row(const ReplayRequest& request, const Source& source, const ReplayRow& row,
+                                      const study::ReplayHooks& hooks) {
+  if (row.policy == study::kRecorded) {
+    const RecordedWindow& recorded = *source.recorded;
+    return study::replay_recorded(recorded.scenario, {.run = recorded.run, .policy = recorded.policy}, request.seed,
+                                  hooks);
+  }
+  const Scenario& scenario = row.is_on_recorded_fleet ? source.recorded->scenario : source.scenario;
+  auto result = study::replay_policy(scenario, row.policy, request.seed, hooks, request.settings);
+  if (!result || request.added_gpus.empty()) return result;
+  result->name = name_of(row);
+  result->fleet = fleet_of(scenario, row.policy);
+  result->notes.push_back(
+      fleet_note(*result->fleet, row.is_on_recorded_fleet ? "the recorded fleet" : "the fleet with the added GPUs,"));
+  return result;
 }
 
 Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, std::FILE* progress,
                                          edges::RunJournalWriter* journal, const RunOutputs& outputs) {
   const Scenario& scenario = source.scenario;
-  const std::vector<std::string> names = policies_to_run(request, scenario);
-  ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
+  const std::vector<ReplayRow> rows = rows_to_run(request, scenario);
+  ProgressBar bar(progress, static_cast<int>(rows.size()) + 1, steady_now);
   study::ReplayResult result{.scenario = scenario.name,
                              .seed = request.seed,
                              .simulated_seconds = scenario.simulated_seconds(),
@@ -112,26 +156,30 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sou
                              .objective = scenario.objective,
                              .bound = {},
                              .policies = {}};
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  if (!request.added_gpus.empty()) {
+    result.recorded_fleet = fleet_of(source.recorded->scenario, std::string(study::kRecorded));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string name = name_of(rows[i]);
     study::ReplayHooks hooks;
     hooks.keeps_insight = request.report_dir.has_value();
-    hooks.progress = [&](std::string_view policy, double done) {
-      bar.show(policy, static_cast<int>(i), done);
+    hooks.progress = [&](std::string_view /*policy*/, double done) {
+      bar.show(name, static_cast<int>(i), done);
       return outputs.may_continue() && (journal == nullptr || !journal->has_failed());
     };
     if (journal != nullptr) {
-      hooks.journal = [journal](std::string_view policy, const sim::JournalRecord& record) {
-        journal->write(policy, record);
+      hooks.journal = [journal, &name](std::string_view /*policy*/, const sim::JournalRecord& record) {
+        journal->write(name, record);
       };
     }
     const auto began = std::chrono::steady_clock::now();
-    Result<measure::PolicyResult> policy = run_policy(request, source, names[i], hooks);
+    Result<measure::PolicyResult> policy = run_row(request, source, rows[i], hooks);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     result.policies.push_back(std::move(*policy));
   }
   const auto bound = study::replay_bound(scenario, request.seed, [&](double done) {
-    bar.show("bound", static_cast<int>(names.size()), done);
+    bar.show("bound", static_cast<int>(rows.size()), done);
     return outputs.may_continue();
   });
   if (!bound) return pass_on(bound.error());

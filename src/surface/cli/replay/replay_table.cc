@@ -53,6 +53,57 @@ Row infeasible_row(const measure::PolicyResult& policy) {
   return row;
 }
 
+// ---- several fleets
+
+const measure::RowFleet& fleet_of(const study::ReplayResult& result, const measure::PolicyResult& policy) {
+  return policy.fleet ? *policy.fleet : *result.recorded_fleet;
+}
+
+/// Adds each row's fleet after its name: the GPUs, and what they cost. The GPU-hours that were used make room for them.
+void insert_fleets(const study::ReplayResult& result, std::size_t head_count, std::vector<Row>& rows) {
+  constexpr std::ptrdiff_t kGpuHours = 7;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].erase(rows[i].begin() + kGpuHours);
+    std::vector<std::string> cells = {i == 0 ? "" : "GPUs", i == 0 ? "fleet" : "costs"};
+    if (i >= head_count) {
+      const measure::PolicyResult& policy = result.policies[i - head_count];
+      const measure::RowFleet& fleet = fleet_of(result, policy);
+      rows[i].front() = fleet.policy + (policy.is_hindsight ? "*" : "");
+      cells = {with_separators(fleet.gpus),
+               shown(fleet.cost_micro_usd, [](std::int64_t cost) { return dollars(cost); })};
+    }
+    rows[i].insert(rows[i].begin() + 1, cells.begin(), cells.end());
+  }
+}
+
+/// ", for $4.00 more"; empty if a fleet has no price.
+std::string price_words(const measure::RowFleet& more, const measure::RowFleet& recorded) {
+  if (!more.cost_micro_usd || !recorded.cost_micro_usd) return "";
+  return fmt::format(", for {} more", dollars(*more.cost_micro_usd - *recorded.cost_micro_usd));
+}
+
+/// What the added GPUs change for each policy, a line each.
+std::vector<std::string> gains_of_fleet(const study::ReplayResult& result) {
+  std::vector<std::string> lines;
+  for (const measure::PolicyResult& more : result.policies) {
+    const auto recorded = std::ranges::find_if(result.policies, [&](const measure::PolicyResult& other) {
+      return more.fleet && other.fleet && other.fleet->policy == more.fleet->policy &&
+             other.fleet->gpus < more.fleet->gpus;
+    });
+    if (recorded == result.policies.end() || more.infeasible || recorded->infeasible) continue;
+    const auto goodput = [&](const measure::PolicyResult& of) {
+      return shown(goodput_of(of, result.objective), goodput_text);
+    };
+    const std::int64_t added = more.fleet->gpus - recorded->fleet->gpus;
+    lines.push_back(fmt::format("{} with {} more GPU{}: {} in time instead of {}, goodput {} instead of {}{}",
+                                more.name, with_separators(added), added == 1 ? "" : "s",
+                                shown(more.figures.slo_attainment, percent),
+                                shown(recorded->figures.slo_attainment, percent), goodput(more), goodput(*recorded),
+                                price_words(*more.fleet, *recorded->fleet)));
+  }
+  return lines;
+}
+
 const measure::PolicyResult* first_that_ran(const study::ReplayResult& result) {
   const auto ran = std::find_if(result.policies.begin(), result.policies.end(),
                                 [](const measure::PolicyResult& policy) { return !policy.infeasible; });
@@ -64,7 +115,8 @@ std::string opening(const study::ReplayResult& result) {
   if (const measure::PolicyResult* ran = first_that_ran(result)) {
     text += fmt::format(", {} requests", with_separators(ran->figures.requests));
   }
-  text += fmt::format(", seed {}; the fleet costs {}", result.seed,
+  const char* fleet = result.recorded_fleet ? "the fleet with the added GPUs" : "the fleet";
+  text += fmt::format(", seed {}; {} costs {}", result.seed, fleet,
                       shown(result.cost_micro_usd_fleet, [](std::int64_t cost) { return dollars(cost); }));
   if (!result.cost_micro_usd_fleet) text += " (no price given)";
   return text;
@@ -102,6 +154,7 @@ std::vector<std::string> remarks(const study::ReplayResult& result, bool has_tim
   const auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
+  add(gains_of_fleet(result));
   const bool has_hindsight = std::any_of(result.policies.begin(), result.policies.end(),
                                          [](const measure::PolicyResult& policy) { return policy.is_hindsight; });
   if (has_hindsight) lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
@@ -144,6 +197,8 @@ std::string replay_table(const study::ReplayResult& result, TableStyle style) {
   for (const measure::PolicyResult& policy : result.policies) {
     rows.push_back(policy.infeasible ? infeasible_row(policy) : figures_row(policy, result.objective));
   }
+
+  if (result.recorded_fleet) insert_fleets(result, head_count, rows);
 
   std::string text = wrapped(opening(result)) + "\n\n";
   const std::vector<std::string> lines = aligned(rows);

@@ -39,6 +39,34 @@ More: --report DIR (a page with charts), --format json (every figure), --journal
 )");
 }
 
+TEST(ReplayTable, ShowsTheFleetOfEachRowAndWhatAddedGpusChange) {
+  study::ReplayResult result = sample::result();
+  result.recorded_fleet = {.policy = "recorded", .gpus = 4, .cost_micro_usd = 4'000'000};
+  const auto row = [](std::string name, double in_time) {
+    measure::PolicyResult policy;
+    policy.name = std::move(name);
+    policy.figures = sample::figures();
+    policy.figures.slo_attainment = in_time;
+    return policy;
+  };
+  result.policies = {row("recorded", 0.8), row("berth", 0.99), row("berth (recorded fleet)", 0.85)};
+  result.policies[1].fleet = {.policy = "berth", .gpus = 6, .cost_micro_usd = 6'000'000};
+  result.policies[2].fleet = {.policy = "berth", .gpus = 4, .cost_micro_usd = 4'000'000};
+  const std::string table = replay_table(result, {});
+  EXPECT_EQ(
+      table.substr(table.find("\n\n") + 2, table.find("\n\nbound") - table.find("\n\n") - 2),
+      R"(                  fleet  goodput    worst    share   requests   p50  p99     cost   cost /      SM-time, %
+policy    GPUs    costs   (mean)  service  in time    in time    ms   ms           million  alloc>busy>eff  changes
+recorded     4  $4.0000   0.7000   0.1000   80.00%  1,111,111  12.3  180  $2.4487  $2.2038   100 > 62 > 50        4
+berth        6  $6.0000   0.7000   0.1000   99.00%  1,111,111  12.3  180  $2.4487  $2.2038   100 > 62 > 50        4
+berth        4  $4.0000   0.7000   0.1000   85.00%  1,111,111  12.3  180  $2.4487  $2.2038   100 > 62 > 50        4)");
+  EXPECT_NE(table.find("\nberth with 2 more GPUs: 99.00% in time instead of 85.00%, goodput 0.7000 instead of 0.7000, "
+                       "for $2.0000 more\n"),
+            std::string::npos)
+      << table;
+  EXPECT_LE(widest_line(table), kLineWidthMax);
+}
+
 TEST(ReplayTable, SaysHowLongPoliciesTookOnlyWhenAsked) {
   const study::ReplayResult result = sample::result();
   EXPECT_EQ(replay_table(result, {}).find("took"), std::string::npos);

@@ -56,6 +56,23 @@ class Replay(unittest.TestCase):
         other_seed = berth(*quick, "--seed", "2")
         self.assertNotEqual(first.stdout, other_seed.stdout)
 
+    def test_the_agreed_share_changes_nothing(self):
+        text = (EXAMPLE / "scenario.yaml").read_text()
+        for path in EXAMPLE.iterdir():
+            if path.name != "scenario.yaml":
+                (self.folder / path.name).write_bytes(path.read_bytes())
+        outputs = []
+        for attainment in ("", ", attainment: 0.999"):
+            changed = re.sub(r"(slo: \{latency_ms: [0-9.]+)", rf"\g<1>{attainment}", text)
+            self.assertEqual(changed == text, not attainment)
+            (self.folder / "scenario.yaml").write_text(changed)
+            run = berth("replay", self.folder / "scenario.yaml", "--policies", "fixed,static-even", "--format", "json",
+                        "--journal", self.folder / "journal.jsonl")
+            plan = berth("plan", self.folder / "scenario.yaml", "--at", "600", "--format", "json")
+            self.assertEqual((run.returncode, plan.returncode), (0, 0), run.stderr + plan.stderr)
+            outputs.append((run.stdout, plan.stdout, (self.folder / "journal.jsonl").read_bytes()))
+        self.assertEqual(outputs[0], outputs[1])
+
     def test_journal_recounts_the_figures(self):
         run = berth("replay", EXAMPLE / "scenario.yaml", "--policies", "fixed,shared", "--format", "json", *self.outputs("a"))
         self.assertEqual(run.returncode, 0, run.stderr)

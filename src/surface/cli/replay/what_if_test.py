@@ -137,6 +137,29 @@ class WhatIf(unittest.TestCase):
         self.assertGreater(with_more["policies"][1]["goodput"], without["policies"][1]["goodput"])
         self.assertAlmostEqual(with_more["cost_micro_usd_fleet"], 2 * without["cost_micro_usd_fleet"], delta=1)
 
+    def test_each_policy_has_a_row_on_the_recorded_fleet_beside_the_larger_one(self):
+        journal = self.folder / "more.jsonl"
+        words = ("--journal-in", self.data, "--add-gpus", "A100-80GB=1")
+        with_more = figures(*words, "--journal", journal)
+        without = figures("--journal-in", self.data)
+        names = ["recorded", "berth", "berth (recorded fleet)", "static-even", "static-even (recorded fleet)"]
+        self.assertEqual([policy["name"] for policy in with_more["policies"]], names)
+        fleets = [(policy.get("gpus_fleet"), policy.get("cost_micro_usd_fleet")) for policy in with_more["policies"]]
+        one, two = without["cost_micro_usd_fleet"], with_more["cost_micro_usd_fleet"]
+        self.assertEqual(fleets, [(None, None), (2, two), (1, one), (2, two), (1, one)])
+        for name in ("berth", "static-even"):
+            (again,), (alone,) = of_policies(with_more, name + " (recorded fleet)"), of_policies(without, name)
+            again = {key: value for key, value in again.items() if key not in ("gpus_fleet", "cost_micro_usd_fleet")}
+            self.assertEqual(without_names(again), without_names(alone))
+        records = [json.loads(line) for line in journal.read_text().splitlines()]
+        self.assertEqual(list(dict.fromkeys(record["policy"] for record in records)), names)
+        self.assertEqual({record["gpu"] for record in records if record["policy"] == names[2] and "gpu" in record}, {0})
+        table = berth("replay", *words, "--policies", "berth", "--report", self.folder / "more")
+        self.assertEqual(table.returncode, 0, table.stderr)
+        self.assertRegex(table.stdout, r"\nberth +2 +\$0.13\d* .*\nberth +1 +\$0.06\d* ")
+        self.assertRegex(table.stdout, r"berth with 1 more GPU: \S+ in time instead of \S+, goodput .*, for \$0.06\d* more")
+        self.assertIn("berth (recorded fleet)", (self.folder / "more/index.html").read_text())
+
     def test_a_late_window_needs_no_early_rows(self):
         endless = self.folder / "endless.yaml"
         endless.write_text(SCENARIO.replace("seconds: 120}", "seconds: 120, repeat: true}") + "history_seconds: 60\n")
