@@ -2,17 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "surface/api/clock_text.h"
 #include "surface/cli/shared/money_text.h"
 #include "surface/cli/shared/printable.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {
+
+/// How many GPU models without a price are named.
+constexpr std::size_t kUnpricedSkusMax = 10;
 
 using LedgerRows = std::vector<std::vector<std::string>>;
 
@@ -34,19 +41,32 @@ struct Groups {
   Sum total;
 };
 
+Sum& sum_of(Groups& groups, const std::string& tenant, ledger::Role role) {
+  if (role == ledger::Role::kIdle) return groups.idle[tenant];
+  return tenant.empty() ? groups.nobodys[std::string(name_of(role))] : groups.tenants[tenant];
+}
+
 Groups groups_of(const ledger::Report& report) {
   Groups groups;
   for (const ledger::MonthRows& month : report.months) {
     for (const ledger::Row& row : month.rows) {
       groups.total.add(row);
-      if (row.key.role == ledger::Role::kIdle) {
-        groups.idle[row.key.tenant].add(row);
-      } else if (row.key.tenant.empty()) {
-        groups.nobodys[std::string(name_of(row.key.role))].add(row);
-      } else {
-        groups.tenants[row.key.tenant].add(row);
-      }
+      sum_of(groups, row.key.tenant, row.key.role).add(row);
     }
+  }
+  return groups;
+}
+
+/// The dollars of the rows, and all hours, also those that cost nothing.
+Groups groups_of(const ledger::Report& report, const ledger::ReportTime& time) {
+  Groups groups = groups_of(report);
+  groups.total.gpu_us = 0;
+  for (auto* sums : {&groups.tenants, &groups.idle, &groups.nobodys}) {
+    for (auto& [name, sum] : *sums) sum.gpu_us = 0;
+  }
+  for (const ledger::HolderTime& holder : time.holders) {
+    groups.total.gpu_us += holder.gpu_us;
+    sum_of(groups, holder.tenant, holder.role).gpu_us += holder.gpu_us;
   }
   return groups;
 }
@@ -94,6 +114,34 @@ std::string counts_text(const ledger::LineCounts& counts) {
   return text;
 }
 
+/// A text as one word of a shell.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.,:+@/%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : printable(text)) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// Which GPUs have no price, and how to give them one.
+std::string unpriced_text(const ledger::Report& report, const ledger::ReportTime& time) {
+  const std::string hours = gpu_hours_text(report.unpriced_us);
+  std::string text = report.grains == 0 ? fmt::format("The bill has no prices: {} GPU-hours cost nothing.", hours)
+                                        : fmt::format("{} GPU-hours had no price: they cost nothing.", hours);
+  text = wrapped(text +
+                 " A price is a line of the events. These commands write the missing lines, where N is a price "
+                 "in dollars (berth price list shows what GPUs cost); append them to the file of events, or "
+                 "ingest them:") +
+         "\n";
+  const std::size_t count = std::min(time.unpriced.size(), kUnpricedSkusMax);
+  for (const ledger::UnpricedSku& of : std::span(time.unpriced).first(count)) {
+    text += fmt::format("  berth price event --sku {} --from {} --usd-per-gpu-hour N\n", shell_word(of.sku),
+                        api::WorldEpoch().text(Instant(of.from_us)));
+  }
+  if (count < time.unpriced.size()) text += fmt::format("  and {} more\n", time.unpriced.size() - count);
+  return text;
+}
+
 /// The difference between the cost of the cells and the rows with their carries, in micro-dollars rounded up.
 Int128 off_micro_usd(const ledger::Report& report) {
   const Int128 difference = report.grains - report.carried_grains - report.micro_usd * ledger::kGrainsPerMicroUsd;
@@ -102,16 +150,14 @@ Int128 off_micro_usd(const ledger::Report& report) {
 
 }  // namespace
 
-std::string report_table(const ledger::Report& report, bool has_colour) {
-  std::string text = tenants_table(groups_of(report), has_colour);
+std::string report_table(const ledger::Report& report, const std::optional<ledger::ReportTime>& time, bool has_colour) {
+  std::string text = tenants_table(time ? groups_of(report, *time) : groups_of(report), has_colour);
   text += fmt::format("adds up: {} micro-dollars off", off_micro_usd(report));
   if (report.carried_grains != 0) {
     text += fmt::format(" ({} grains, less than a micro-dollar per row, are carried forward)", report.carried_grains);
   }
   text += "\n\n" + months_table(report, has_colour) + "\n" + wrapped(counts_text(report.counts)) + "\n";
-  if (report.unpriced_us != 0) {
-    text += fmt::format("{} GPU-hours had no price: they cost nothing\n", gpu_hours_text(report.unpriced_us));
-  }
+  if (report.unpriced_us != 0 && time) text += unpriced_text(report, *time);
   if (report.unbacked_us != 0) {
     text += fmt::format("{} hours of use are outside the time for which their GPUs are paid for: they cost nothing\n",
                         gpu_hours_text(report.unbacked_us));

@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "base/core/decimal.h"
+#include "base/json/writer.h"
 #include "edges/files/file_sink.h"
+#include "ledger/events/event_reader.h"
 #include "purchase/pricing/history.h"
 #include "purchase/pricing/offer_files.h"
 #include "surface/cli/price/price_json.h"
 #include "surface/cli/price/price_table.h"
+#include "surface/cli/shared/money_text.h"
 #include "surface/cli/shared/unwritable.h"
 
 namespace berth::cli {
@@ -61,6 +68,46 @@ Result<std::string> run_price_show(const PriceRequest& request, const VerbContex
     if (is_listed && !offer.validity.contains(at)) past.push_back(offer);
   }
   return offer_text(*selected, past, at, context.has_colour());
+}
+
+namespace {
+
+/// The price of a GPU that all selected offers have, in micro-dollars per hour, rounded half to even.
+Result<std::int64_t> common_gpu_price(const std::vector<Offer>& offers) {
+  std::set<std::int64_t> prices;
+  for (const Offer& offer : offers) {
+    if (!offer.micro_usd_per_hour || offer.shape.gpu_count == 0) continue;
+    prices.insert(Decimal(*offer.micro_usd_per_hour, offer.shape.gpu_count).round_half_even());
+  }
+  if (prices.size() == 1) return *prices.begin();
+  if (prices.empty()) return invalid("wanted an offer of whole GPUs with a price, found none");
+  const auto dollars = [](std::int64_t micro_usd) { return exact_dollars_text(micro_usd); };
+  return invalid(
+      fmt::format("wanted offers that have one price of a GPU, found {} prices from ${} to ${} per hour: add "
+                  "--type, --regions or --purchase (berth price list shows them)",
+                  prices.size(), dollars(*prices.begin()), dollars(*prices.rbegin())));
+}
+
+}  // namespace
+
+Result<std::string> run_price_event(const PriceEventRequest& request, const VerbContext& context) {
+  std::optional<std::int64_t> price = request.micro_usd_per_gpu_hour;
+  if (!price) {
+    const auto offers = read_all_offers(request.offers, *context.files);
+    if (!offers) return pass_on(offers.error());
+    const auto selected = select_offers(*offers, request.offers.filter);
+    if (!selected) return pass_on(selected.error());
+    const auto common = common_gpu_price(*selected);
+    if (!common) return pass_on(common.error());
+    price = *common;
+  }
+  json::Writer json;
+  json.open_object().member("type", "price");
+  json.member("id", fmt::format("price/{}@{}", request.sku, request.from_us)).member("sku", request.sku);
+  json.member("from_us", request.from_us).member("micro_usd_per_gpu_hour", *price);
+  std::string line = json.close_object().take();
+  if (const auto event = ledger::EventReader().read(line); !event) return invalid(event.error().message);
+  return line + '\n';
 }
 
 Result<std::string> run_price_merge(const PriceMergeRequest& request, const VerbContext& context) {

@@ -88,6 +88,41 @@ class Price(unittest.TestCase):
             self.assertEqual(rows, [("a", "10", "2026-01-01", "2026-03-01"), ("a", "8", "2026-03-01", ""),
                                     ("b", "5", "2026-01-01", "")])
 
+    def test_a_price_as_an_event_of_the_ledger(self):
+        def event(*words):
+            run = price("event", "--sku", "A100-80GB", "--from", "2025-11-24T17:00:00+01:00", *words)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+            return json.loads(run.stdout)
+
+        wanted = {"type": "price", "id": "price/A100-80GB@1764000000000000", "sku": "A100-80GB",
+                  "from_us": 1_764_000_000_000_000, "micro_usd_per_gpu_hour": 1_850_000}
+        self.assertEqual(event("--usd-per-gpu-hour", "1.85"), wanted)
+        self.assertEqual(event("--usd-per-gpu-hour", "0")["micro_usd_per_gpu_hour"], 0)
+        path = self.offers("o.csv", "p,t,r,on-demand,a100,8,,1000,1000,7,15000004,2025-01-01,,s",
+                           "p,t,r,spot,a100,8,,1000,1000,7,7000000,2025-01-01,,s",
+                           "p,t,q,on-demand,a100,8,,1000,1000,7,15000004,2025-01-01,,s")
+        # Divided by 8 GPUs, half to even.
+        self.assertEqual(event("--offers", path, "--purchase", "on-demand")["micro_usd_per_gpu_hour"], 1_875_000)
+        refused = self.refused("event", "--sku", "x", "--from", "2025-11-24T16:00:00Z", "--offers", path)
+        self.assertIn("found 2 prices from $0.875000 to $1.875000 per hour: add --type, --regions or --purchase", refused)
+
+    def test_a_price_that_is_none(self):
+        good = ("--sku", "x", "--from", "2025-11-24T16:00:00Z")
+        for words, message in [
+                (good, "wanted --usd-per-gpu-hour, or offers that have one price"),
+                ((*good, "--usd-per-gpu-hour", "1", "--gpu", "h100"), "wanted no options about offers beside it"),
+                ((*good, "--usd-per-gpu-hour", "0.0000001"), "--usd-per-gpu-hour: wanted dollars with at most six decimals"),
+                ((*good, "--usd-per-gpu-hour", "-1"), "--usd-per-gpu-hour: wanted dollars"),
+                ((*good, "--usd-per-gpu-hour", "1000000001"), "--usd-per-gpu-hour: wanted dollars"),
+                ((*good, "--usd-per-gpu-hour", "much"), "--usd-per-gpu-hour: wanted dollars"),
+                (("--sku", "x", "--from", "today", "--usd-per-gpu-hour", "1"), "--from: wanted a time of RFC 3339, such as "),
+                (("--sku", "x", "--from", "1999-01-01T00:00:00Z", "--usd-per-gpu-hour", "1"), "from_us: wanted "),
+                (("--sku", "x" * 129, "--from", good[3], "--usd-per-gpu-hour", "1"), "id: wanted a text of at most 128 bytes"),
+                (("--sku", "", "--from", good[3], "--usd-per-gpu-hour", "1"), "--sku: wanted a GPU model, found an empty text"),
+                (("--from", good[3], "--usd-per-gpu-hour", "1"), "--sku is required")]:
+            with self.subTest(words=words):
+                self.assertIn(message, self.refused("event", *words))
+
     def test_bad_input_writes_nothing(self):
         good = self.offers("good.csv", "p,t,r,on-demand,h100,1,,1000,1000,7,10,2026-01-01,,s")
         other = self.offers("other.csv", "p,t,r,on-demand,h100,1,,1000,1000,7,11,2026-01-01,,s")
