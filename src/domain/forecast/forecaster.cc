@@ -7,6 +7,7 @@
 #include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "domain/forecast/detail/arrival_memory.h"
+#include "domain/forecast/detail/count_law.h"
 #include "domain/forecast/detail/horizons.h"
 #include "domain/forecast/detail/lead_state.h"
 #include "domain/forecast/detail/pending_views.h"
@@ -56,6 +57,8 @@ void mix_in(UnroundedForecast& unrounded, const UnroundedForecast& prior, double
 }
 
 }  // namespace
+
+Quantiles poisson_quantiles(double mean) { return counts_of(detail::spread_of({.mean = mean, .variance = mean})); }
 
 std::string_view name_of(Model model) {
   switch (model) {

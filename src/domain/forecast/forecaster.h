@@ -25,6 +25,9 @@ inline constexpr std::size_t kMedianIndex = 5;
 /// The forecast of one second: requests at each of kLevels, ascending, >= 0, whole numbers.
 using Quantiles = std::array<double, kLevels.size()>;
 
+/// The quantiles of a Poisson count with this mean. Requires: mean >= 0, finite.
+[[nodiscard]] Quantiles poisson_quantiles(double mean);
+
 enum class Model { kNaive, kSeasonalNaive, kSmoothing, kBursty, kCombination };
 inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonalNaive, Model::kSmoothing,
                                                  Model::kBursty, Model::kCombination};

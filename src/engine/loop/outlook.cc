@@ -111,23 +111,48 @@ struct AskedService {
   std::vector<SeenSecond> news;  ///< still to be learned
   JudgedRate judged;
   std::optional<double> stated;  ///< requests per second stated by its owner, while these are used
+  StatedLoad stated_load = StatedLoad::kAtLeast;
 };
+
+/// The quantiles to plan for in each of the seconds. Of a service that is new, forecasts have a very wide spread, but
+/// their mean soon shows that more comes than its owner expected.
+std::vector<forecast::Quantiles> quantiles_of(const AskedService& service, std::int64_t from_second,
+                                              std::int64_t seconds) {
+  const forecast::Forecaster& forecaster = service.learned->forecaster;
+  if (!service.stated) return forecaster.predict(from_second, seconds);
+  std::vector<forecast::Quantiles> quantiles;
+  quantiles.reserve(static_cast<std::size_t>(seconds));
+  if (service.stated_load == StatedLoad::kConstant) {
+    quantiles.resize(static_cast<std::size_t>(seconds));
+    for (forecast::Quantiles& each : quantiles) each.fill(*service.stated);
+    return quantiles;
+  }
+  const bool is_seen = service.learned->until != INT64_MIN;
+  for (const double mean : forecaster.means(from_second, seconds)) {
+    const double expected = is_seen ? std::max(*service.stated, mean) : *service.stated;
+    forecast::Quantiles& each = quantiles.emplace_back(forecast::poisson_quantiles(expected));
+    // A load of less than one request in most seconds is a load, too.
+    for (std::size_t level = forecast::kMedianIndex; level < each.size(); ++level) {
+      each[level] = std::max(each[level], expected);
+    }
+  }
+  return quantiles;
+}
 
 Expected expect_of(const AskedService& service, const Stretch& stretch) {
   for (const SeenSecond& seen : service.news) service.learned->observe(seen);
   const auto tail_seconds = static_cast<double>(stretch.tail_seconds);
   Expected expected;
+  expected.is_guess = !service.stated && service.learned->until == INT64_MIN;
   expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
   double sum = 0;
   std::int64_t second = 0;
   // The second after the window represents the tail.
-  for (const forecast::Quantiles& each :
-       service.learned->forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
+  for (const forecast::Quantiles& each : quantiles_of(service, stretch.from_second, stretch.seconds + 1)) {
     const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
     for (const std::size_t level : kSampleLevels) {
-      const double load = service.stated.value_or(each[level]);
-      expected.loads.push_back(load);
-      sum += weight * load;
+      expected.loads.push_back(each[level]);
+      sum += weight * each[level];
     }
   }
   expected.mean_rate = service.judged.next(stretch.from_second, sum / kSampleLevels.size(),
@@ -139,7 +164,8 @@ Expected expect_of(const AskedService& service, const Stretch& stretch) {
 /// because with thousands of services learning takes a large part of a step.
 class Forecasts {
  public:
-  explicit Forecasts(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
+  Forecasts(const Scenario& scenario, StatedLoad stated_load)
+      : scenario_(scenario), stated_load_(stated_load), services_(scenario.services.size()) {}
 
   void observe(const Snapshot& snapshot) {
     services_.resize(snapshot.services.size());
@@ -167,7 +193,8 @@ class Forecasts {
       asked->push_back({.learned = service.learned,
                         .news = {service.news.begin(), service.news.end()},
                         .judged = service.judged,
-                        .stated = stated_rate({index})});
+                        .stated = stated_rate({index}),
+                        .stated_load = stated_load_});
     }
     return [asked](ServiceId service, const Stretch& stretch) { return expect_of((*asked)[service.index], stretch); };
   }
@@ -240,6 +267,7 @@ class Forecasts {
   }
 
   const Scenario& scenario_;
+  StatedLoad stated_load_;
   std::vector<Service> services_;
   bool is_asked_ = false;  ///< a question is open
 };
@@ -263,8 +291,8 @@ std::vector<double> mean_rates_of_run(const Scenario& scenario,
 
 }  // namespace
 
-OutlookSource forecast_outlook(const Scenario& scenario) {
-  const auto forecasts = std::make_shared<Forecasts>(scenario);
+OutlookSource forecast_outlook(const Scenario& scenario, StatedLoad stated) {
+  const auto forecasts = std::make_shared<Forecasts>(scenario, stated);
   OutlookSource source;
   source.samples = static_cast<int>(kSampleLevels.size());
   source.observe = [forecasts](const Snapshot& snapshot) { forecasts->observe(snapshot); };
@@ -278,7 +306,7 @@ OutlookSource forecast_outlook(const Scenario& scenario) {
 
 OutlookSource known_counts_outlook(const Scenario& scenario,
                                    const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals) {
-  OutlookSource source = forecast_outlook(scenario);
+  OutlookSource source = forecast_outlook(scenario, StatedLoad::kConstant);
   const auto rates = std::make_shared<const std::vector<double>>(mean_rates_of_run(scenario, arrivals));
   source.ask = [ask = std::move(source.ask), rates] {
     return [expect = ask(), rates](ServiceId service, const Stretch& stretch) {

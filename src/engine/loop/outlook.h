@@ -26,6 +26,7 @@ struct Expected {
   std::vector<double> loads;
   /// Requests per second over the time on which plans are judged, > 0: an answer is worth weight / mean_rate.
   double mean_rate = 1;
+  bool is_guess = false;  ///< nothing was seen of the service, and its owner says nothing about it
 };
 
 /// The expectations for one question. May be called in another thread than its source.
@@ -44,11 +45,17 @@ struct OutlookSource {
   Memory memory = {};
 };
 
+/// The load to plan for while a service is new and its owner says what to expect (ServiceSpec::expects).
+enum class StatedLoad {
+  kConstant,  ///< the stated requests in each second
+  kAtLeast,   ///< the stated mean, or the observed one where it is higher, with the noise of single requests (Poisson)
+};
+
 /// Forecasts by domain/forecast/forecaster.h from the observed requests alone, so it also works outside a simulation.
 /// `mean_rate`: the mean over the seconds of the run that were seen and the expected ones of the window and the tail;
 /// it follows that estimate with a time constant of 20 s (docs/explanation/planner.md), so that plans a second apart
 /// value answers almost equally. Requires: questions come in order of time.
-[[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
+[[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario, StatedLoad stated = StatedLoad::kAtLeast);
 
 /// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: to measure the
 /// cost of estimating `mean_rate`. `arrivals` returns the requests of a second of the run.

@@ -271,6 +271,60 @@ TEST(ForecastOutlook, OneRequestOfAnIdleServiceIsWorthNoMoreThanAllOfIt) {
   }
 }
 
+/// The expected requests of a slot: their mean over the samples, and the largest sample.
+struct SlotLoad {
+  double mean = 0;
+  double most = 0;
+};
+
+SlotLoad load_in(const Expected& expected, std::size_t slot) {
+  constexpr std::size_t kSamples = 5;
+  SlotLoad load;
+  for (std::size_t k = slot * kSamples; k < (slot + 1) * kSamples; ++k) {
+    load.mean += expected.loads[k] / kSamples;
+    load.most = std::max(load.most, expected.loads[k]);
+  }
+  return load;
+}
+
+TEST(ForecastOutlook, AStatedLoadVariesAsSingleRequestsDo) {
+  Scenario scenario = testing::two_gpus();
+  scenario.services[0].expects = Decimal(100);
+  scenario.services[1].expects = Decimal(1, 100);
+  AskedRun run(scenario);
+  const SlotLoad load = load_in(run.expect({0}), 3);
+  EXPECT_NEAR(load.mean, 100, 1);
+  EXPECT_NEAR(load.most, 113, 1);                      // the quantile 0.9
+  EXPECT_GT(load_in(run.expect({1}), 3).mean, 0.005);  // although most of its seconds have no request
+}
+
+TEST(ForecastOutlook, MoreRequestsThanStatedCountWithinSeconds) {
+  Scenario scenario = testing::two_gpus();
+  scenario.services[0].expects = Decimal(100);
+  AskedRun run(scenario);
+  run.pass(10, 250);
+  EXPECT_GT(load_in(run.expect({0}), 3).mean, 200);
+}
+
+TEST(ForecastOutlook, FewerRequestsThanStatedCountWhenTheServiceIsKnown) {
+  Scenario scenario = testing::two_gpus();
+  scenario.services[0].expects = Decimal(100);
+  AskedRun run(scenario);
+  run.pass(95, 20);
+  EXPECT_NEAR(load_in(run.expect({0}), 3).mean, 100, 1);
+  run.pass(5, 20);
+  EXPECT_LT(load_in(run.expect({0}), 3).mean, 40);
+}
+
+TEST(KnownCountsOutlook, AStatedLoadIsConstant) {
+  Scenario scenario = testing::two_gpus();
+  scenario.services[0].expects = Decimal(100);
+  const OutlookSource known = known_counts_outlook(scenario, [](ServiceId, std::int64_t) { return 30; });
+  known.observe(seen(waves(10), 0, 10));
+  const Expected expected = ask(known, {0}, {.from_second = 10, .seconds = 10, .tail_seconds = 10});
+  EXPECT_EQ(load_in(expected, 3).most, 100);
+}
+
 TEST(KnownCountsOutlook, LoadsAreForecastAndMeanRatesAreThoseOfTheRun) {
   Scenario scenario = testing::two_gpus();
   const OutlookSource forecast = forecast_outlook(scenario);

@@ -1,10 +1,10 @@
 #include "surface/pages/headline.h"
-#include "engine/policy/registry.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 namespace berth::report {
 namespace {
@@ -14,20 +14,21 @@ std::optional<double> goodput_of(const measure::PolicyResult& policy, Objective 
   return objective == Objective::kServices ? policy.figures.goodput_mean_of_services : policy.figures.goodput;
 }
 
-const measure::PolicyResult* best_of(const study::ReplayResult& result, Objective objective, bool with_hindsight) {
+/// Of the policies without hindsight.
+const measure::PolicyResult* best_of(const study::ReplayResult& result, Objective objective) {
   const measure::PolicyResult* best = nullptr;
   for (const measure::PolicyResult& policy : result.policies) {
     const std::optional<double> goodput = goodput_of(policy, objective);
-    if (!goodput || (policy.is_hindsight && !with_hindsight)) continue;
+    if (!goodput || policy.is_hindsight) continue;
     if (best == nullptr || *goodput > *goodput_of(*best, objective)) best = &policy;
   }
   return best;
 }
 
-/// The first of the reference policies, in the registry's order, that ran and is not `best`.
+/// The policy that `best` is compared with: `shared`, or else the even layout, if it ran and is not `best`.
 const measure::PolicyResult* reference_for(const study::ReplayResult& result, Objective objective,
                                            const measure::PolicyResult& best) {
-  for (const std::string& name : policy::reference_names()) {
+  for (const std::string_view name : {"shared", "static-even"}) {
     for (const measure::PolicyResult& policy : result.policies) {
       if (policy.name == name && &policy != &best && goodput_of(policy, objective)) return &policy;
     }
@@ -71,8 +72,8 @@ std::string cost_sentence(const measure::Figures& best, const measure::Figures& 
 
 std::string headline(const Scenario& scenario, const study::ReplayResult& result) {
   const Objective objective = scenario.objective;
-  const measure::PolicyResult* best = best_of(result, objective, true);
-  if (best == nullptr) return "None of these policies could give a figure for this scenario.";
+  const measure::PolicyResult* best = best_of(result, objective);
+  if (best == nullptr) return "None of the policies that could run live gives a figure for this scenario.";
 
   const double goodput = *goodput_of(*best, objective);
   const char* over = objective == Objective::kServices ? "mean of services" : "over all requests";
@@ -81,12 +82,6 @@ std::string headline(const Scenario& scenario, const study::ReplayResult& result
   if (reference != nullptr) text += compared(goodput, *goodput_of(*reference, objective), reference->name);
   text += ".";
   if (reference != nullptr) text += cost_sentence(best->figures, reference->figures);
-
-  const measure::PolicyResult* live = best->is_hindsight ? best_of(result, objective, false) : nullptr;
-  if (live != nullptr) {
-    text += fmt::format(" {} knows the whole trace beforehand; of those that do not, {} has the highest ({:.3f}).",
-                        best->name, live->name, *goodput_of(*live, objective));
-  }
   return text;
 }
 

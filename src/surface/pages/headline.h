@@ -8,9 +8,9 @@
 
 namespace berth::report {
 
-/// Plain text of one to three sentences. The policy with the highest goodput (the scenario's objective; ties: the
-/// earlier) is compared with `shared`, or else with `whole`. If the best one works in hindsight, the best one that does
-/// not is named too. Unknown costs are left out.
+/// Plain text of one or two sentences. Of the policies without hindsight, which alone could run live, the one with the
+/// highest goodput (the scenario's objective; ties: the earlier) is compared with `shared`, or else with `static-even`.
+/// Unknown costs are left out.
 [[nodiscard]] std::string headline(const Scenario& scenario, const study::ReplayResult& result);
 
 }  // namespace berth::report

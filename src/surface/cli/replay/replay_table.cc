@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/study/replay_verdict.h"
 #include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
@@ -175,12 +176,12 @@ std::vector<std::string> remarks(const study::ReplayResult& result, bool has_tim
   return lines;
 }
 
-/// The policy with the highest goodput, which is printed in bold.
+/// The policy with the highest goodput of those without hindsight, which is printed in bold.
 const measure::PolicyResult* best_of(const study::ReplayResult& result) {
   const measure::PolicyResult* best = nullptr;
   for (const measure::PolicyResult& policy : result.policies) {
     const auto goodput = goodput_of(policy, result.objective);
-    if (policy.infeasible || !goodput) continue;
+    if (policy.infeasible || policy.is_hindsight || !goodput) continue;
     if (best == nullptr || *goodput > *goodput_of(*best, result.objective)) best = &policy;
   }
   return best;
@@ -212,7 +213,8 @@ std::string replay_table(const study::ReplayResult& result, TableStyle style) {
   for (const std::string& line : remarks(result, style.has_timings)) text += wrapped(line) + "\n";
   text += in_style(
       "2", "More: --report DIR (a page with charts), --format json (every figure), --journal FILE (every event)");
-  return text;
+  // Last, where a reader of a long table looks first.
+  return text + in_style("1", wrapped(study::replay_verdict(result)));
 }
 
 }  // namespace berth::cli

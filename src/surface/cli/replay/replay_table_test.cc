@@ -36,6 +36,7 @@ shared: MPS
 not obeyed by shared, static-best: s.pins, s.floor
 static-best: SM counts of 3g.40gb are estimated
 More: --report DIR (a page with charts), --format json (every figure), --journal FILE (every event)
+No verdict on berth, which was not replayed: --policies static-even,berth compares it with the even layout.
 )");
 }
 
@@ -78,6 +79,25 @@ TEST(ReplayTable, HasColoursOnATerminalOnly) {
   const study::ReplayResult result = sample::result();
   EXPECT_EQ(replay_table(result, {}).find('\033'), std::string::npos);
   EXPECT_NE(replay_table(result, {.has_colour = true}).find("\033[1mshared "), std::string::npos);
+}
+
+TEST(ReplayTable, StressesNoPolicyWithHindsight) {
+  study::ReplayResult result = sample::result();
+  result.policies[1].figures.goodput_mean_of_services = 0.95;  // static-best
+  const std::string text = replay_table(result, {.has_colour = true});
+  EXPECT_NE(text.find("\033[1mshared "), std::string::npos) << text;
+  EXPECT_EQ(text.find("\033[1mstatic-best"), std::string::npos) << text;
+}
+
+TEST(ReplayTable, EndsWithTheVerdict) {
+  study::ReplayResult result = sample::result();
+  result.policies[0].name = "berth";
+  result.policies[1] = result.policies[0];
+  result.policies[1].name = "static-even";
+  const std::string text = replay_table(result, {});
+  const std::size_t last = text.rfind("\nVerdict: a static layout is enough here: static-even has");
+  ASSERT_NE(last, std::string::npos) << text;
+  EXPECT_EQ(text.find("More:", last), std::string::npos) << text;
 }
 
 TEST(ReplayTable, FitsALineWithLargeFigures) {
