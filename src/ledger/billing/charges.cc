@@ -7,7 +7,10 @@ namespace berth::ledger {
 Int128 nano_gpu_hours(GpuMicros gpu_us) { return multiply_divide_half_even(gpu_us, 5, 18); }  // 10^9 / 3.6e9
 
 MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle) {
-  MonthCharges charges{.month = month, .credits = invoicing.credits_of(month, idle)};
+  MonthCharges charges{.month = month,
+                       .credits = invoicing.credits_of(month, idle),
+                       .is_closed = invoicing.is_closed(month),
+                       .later_corrections = later_corrections(report, month)};
   for (const MonthRows& rows : report.months) {
     if (rows.month != month) continue;
     for (const auto& [tenant, lines] : lines_by_tenant(rows, idle)) {
