@@ -46,7 +46,25 @@ def plain_invoice(invoice):
     for entry in invoice["lines"] + invoice["credits"]:
         for key in ADDED_KEYS:
             entry.pop(key, None)
-    return {key: value for key, value in invoice.items() if key not in ("idle", "micro_per_usd", "month_hash")}
+    return {key: value for key, value in invoice.items() if key not in ("idle", "micro_per_usd", "month_hash", "later_corrections")}
+
+
+OCTOBER_US, HOUR_US = 1_790_812_800_000_000, 3_600_000_000
+
+
+def later_corrections_of(invoice):
+    return [(entry["month"], entry["added_micro_usd"], entry["taken_back_micro_usd"]) for entry in invoice["later_corrections"]]
+
+
+def oracle_corrections(oracle, tenant, of, idle):
+    """What the invoices of later months say about a month."""
+    found = []
+    for month in (month["month"] for month in oracle.report()["months"] if month["month"] > of):
+        amounts = [line["micro_usd"] for line in oracle.invoice(tenant, month, idle, "USD")["lines"] if line["of"] == of]
+        added, taken_back = (sum(amount for amount in amounts if (amount > 0) == wanted) for wanted in (True, False))
+        if added or taken_back:
+            found.append((month, added, taken_back))
+    return found
 
 
 class RandomFiles(unittest.TestCase):
@@ -101,7 +119,9 @@ class RandomFiles(unittest.TestCase):
             except ledger_oracle.LedgerError:
                 self.assertEqual(run(*words).returncode, 2)
                 continue
-            self.assertEqual(plain_invoice(answer(*words)), expected)
+            found = answer(*words)
+            self.assertEqual(later_corrections_of(found), oracle_corrections(oracle, tenant, month["month"], idle))
+            self.assertEqual(plain_invoice(found), expected)
 
     def test_cells_behind_a_figure_sum_to_it(self):
         for seed in range(FIRST, FIRST + 8):
@@ -115,6 +135,51 @@ class RandomFiles(unittest.TestCase):
                 for cell in cells["cells"]:
                     exact = (cell["micro_usd_per_gpu_hour"] or 0) * (cell["to_us"] - cell["from_us"])
                     self.assertLess(abs(int(cell["grains"]) * cell["whole"] - exact * cell["weight"]), cell["whole"])
+
+
+class LateLine(unittest.TestCase):
+    """October is closed; then it becomes known that acme used half of a GPU for an hour of it."""
+
+    LINES = [
+        {"type": "price", "id": "1", "sku": "a", "from_us": OCTOBER_US, "micro_usd_per_gpu_hour": 2_000_001},
+        {"type": "gpu", "id": "2", "gpu": "g", "sku": "a", "capacity": 2, "from_us": OCTOBER_US,
+         "to_us": OCTOBER_US + 2 * HOUR_US},
+        {"type": "use", "id": "3", "gpu": "g", "slice": "0", "weight": 1, "tenant": "acme", "service": "chat",
+         "role": "inference", "from_us": OCTOBER_US, "to_us": OCTOBER_US + HOUR_US},
+        {"type": "close", "id": "4", "month": "2026-10"}]
+    LATE = {**LINES[2], "id": "5", "from_us": OCTOBER_US + HOUR_US, "to_us": OCTOBER_US + 2 * HOUR_US}
+
+    def said(self, *words, late=True):
+        """The output in one line."""
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.writelines(json.dumps(line) + "\n" for line in self.LINES + [self.LATE] * late)
+            file.flush()
+            return " ".join(run(*words, "--events", file.name).stdout.split())
+
+    def test_the_report_has_the_month_as_booked_and_as_known_now(self):
+        text = self.said("ledger", "report")
+        self.assertIn("month state rows corrections dollars known later now", text)
+        self.assertIn("2026-10 closed 2 0.00 4.00 +1.00 -1.00 4.00", text)
+        self.assertIn("2026-11 open 2 0.00 0.00 - 0.00", text)
+        self.assertIn("so are invoices and exports, less credits", text)
+        self.assertNotIn("known later", self.said("ledger", "report", late=False))
+
+    def test_the_invoice_says_that_it_is_as_booked(self):
+        words = ("invoice", "--tenant", "acme", "--month")
+        sentence = "2026-10 is as booked at its close. What became known since then is booked as corrections: +1.000000 USD in 2026-11."
+        self.assertIn(sentence, self.said(*words, "2026-10"))
+        self.assertIn(sentence, self.said(*words, "2026-10", "--format", "html"))
+        self.assertIn("nothing that became known since then changes it", self.said(*words, "2026-10", late=False))
+        self.assertIn("2026-11 is still open: it is as known now.", self.said(*words, "2026-11"))
+        # The part of unowned time that the tenant gives back: all of it, as nobody else pays for it.
+        self.assertIn("+1.000000 and -1.000001 USD in 2026-11", self.said(*words, "2026-10", "--idle", "proportional"))
+
+    def test_costs_say_that_they_are_as_known_now(self):
+        text = self.said("cost", "--by", "tenant")
+        self.assertIn("as known now", text)
+        self.assertIn("since the close: 2026-10 +1.00 -1.00.", text)
+        self.assertNotIn("close", self.said("cost", "--by", "tenant", "--since", "2026-11-01"))
+        self.assertNotIn("close", self.said("cost", "--by", "tenant", late=False))
 
 
 class Example(unittest.TestCase):

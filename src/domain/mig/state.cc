@@ -5,6 +5,7 @@
 #include "base/core/text.h"
 #include "domain/mig/catalogue.h"
 #include "domain/mig/geometry.h"
+#include "domain/mig/other_names.h"
 #include "domain/values/gpu.h"
 
 namespace berth::mig {
@@ -42,7 +43,7 @@ Result<Placement> parse_placement(const GpuModel& model, const Item& item) {
     return invalid(at_column(item.column, "wanted PROFILE@START, found " + in_quotes(item.text)));
   }
   const std::string_view name = item.text.substr(0, at);
-  const auto profile = find_profile(model, name);
+  const auto profile = find_profile_by_any_name(model, name);
   if (!profile) {
     return invalid(at_column(
         item.column, "wanted a profile of " + model.name + " (" + profile_list(model) + "), found " + in_quotes(name)));

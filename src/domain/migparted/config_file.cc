@@ -4,6 +4,7 @@
 
 #include "base/core/ensure.h"
 #include "base/core/text.h"
+#include "domain/migparted/config_map.h"
 #include "domain/values/scenario.h"
 
 namespace berth::migparted {
@@ -188,16 +189,16 @@ Result<std::vector<Config>> parse_config_file(std::string_view text, std::string
 }
 
 Result<std::vector<Config>> parse_config_file(std::string_view text, std::string_view file, const EntryCheck& check) {
-  const auto root = yaml::parse_document(text, file);
+  const auto root = read_file_root(text, file);
   if (!root) return pass_on(root.error());
-  yaml::Report report{std::string(file)};
-  const yaml::Value value(*root, report);
+  yaml::Report report(root->file);
+  const yaml::Value value(root->node, report);
   value.check_keys({"version", "mig-configs"});
   static_cast<void>(value.at("version").choice({"v1"}));
   const yaml::Value configs = value.at("mig-configs");
   if (!configs.is_map() || configs.keys().empty()) configs.refuse("a map with at least one label");
   if (report.has_failed()) return pass_on(report.failure());
-  std::vector<Config> found = read_configs(configs, *find_child(*root, "mig-configs"), check);
+  std::vector<Config> found = read_configs(configs, *find_child(root->node, "mig-configs"), check);
   if (report.has_failed()) return pass_on(report.failure());
   return found;
 }

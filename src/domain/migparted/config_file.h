@@ -44,9 +44,9 @@ inline constexpr std::size_t kEntryCountMax = 1000;
 inline constexpr int kInstanceCountMax = 1000;
 inline constexpr int kDeviceIndexMax = 1023;
 
-/// The labels of a file, in the file's order. Errors with FILE:LINE:COLUMN and key path: errors of YAML, a missing
-/// version, mig-configs, devices or mig-enabled, unknown keys, instances without mig-enabled, a malformed name or
-/// count.
+/// The labels of a file, in the file's order; the file may be inside a Kubernetes ConfigMap (config_map.h). Errors with
+/// FILE:LINE:COLUMN and key path: errors of YAML, a missing version, mig-configs, devices or mig-enabled, unknown keys,
+/// instances without mig-enabled, a malformed name or count.
 [[nodiscard]] Result<std::vector<Config>> parse_config_file(std::string_view text, std::string_view file);
 
 /// Called with each entry as it is read; may refuse it at its position. `counts` is the value of mig-devices.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <map>
 
 #include "base/core/text.h"
 #include "domain/mig/catalogue.h"
+#include "domain/mig/other_names.h"
 
 namespace berth::migparted {
 namespace {
@@ -42,16 +44,45 @@ std::optional<std::uint16_t> device_of(std::string_view filter) {
   return static_cast<std::uint16_t>(packed >> 16U);
 }
 
-/// The entry's counts in terms of the model's profiles; nothing if it does not have one of them.
+/// The entry's counts in terms of the model's profiles; nothing if it does not have one of them. Two names of one
+/// profile count together.
 std::optional<mig::Multiset> multiset_on(const GpuModel& model, const ConfigEntry& entry) {
-  mig::Multiset wanted;
+  std::map<ProfileId, int> counts;
   for (const InstanceCount& item : entry.instances) {
-    const auto profile = mig::find_profile(model, item.profile);
+    const auto profile = mig::find_profile_by_any_name(model, item.profile);
     if (!profile || profile->is_full()) return std::nullopt;
-    wanted.push_back({*profile, item.count});
+    counts[*profile] += item.count;
   }
-  std::ranges::sort(wanted);
+  mig::Multiset wanted;
+  for (const auto& [profile, count] : counts) wanted.push_back({profile, count});
   return wanted;
+}
+
+/// The GPUs that have a profile of that name, also those whose placements are not known.
+std::vector<std::string> owners_of(std::string_view profile) {
+  std::vector<std::string> owners = mig::gpus_with_profile(profile);
+  for (const GpuModel& model : mig::gpu_models()) {
+    const bool is_listed = std::ranges::find(owners, model.name) != owners.end();
+    if (!is_listed && mig::find_profile_by_any_name(model, profile)) owners.push_back(model.name);
+  }
+  return owners;
+}
+
+std::vector<std::string> names_of(const std::vector<GpuModel>& models) {
+  std::vector<std::string> names;
+  for (const GpuModel& model : models) names.push_back(model.name);
+  return names;
+}
+
+/// The GPUs of a filter whose placements are not known.
+std::vector<std::string> gpus_known_by_name(const std::vector<std::string>& device_filter) {
+  std::vector<std::string> names;
+  for (const std::string& filter : device_filter) {
+    const auto device = device_of(filter);
+    const auto name = device ? mig::gpu_known_by_name(*device) : std::nullopt;
+    if (name && std::ranges::find(names, *name) == names.end()) names.push_back(*name);
+  }
+  return names;
 }
 
 /// Places the entries of one file as they are read.
@@ -83,12 +114,12 @@ class Importer {
       has_profiles = true;
       if (auto state = mig::place_multiset(model, *wanted)) placed.layouts.push_back({model, std::move(*state)});
     }
-    if (!has_profiles && options_.skips_other_gpus && !has_compute_instances(entry)) {
+    if (!has_profiles && options_.skips_other_gpus && may_be_for_others(entry, models)) {
       placed.is_for_other_gpus = true;
     } else if (!has_profiles) {
       refuse_profiles(entry, models, counts);
     } else if (placed.layouts.empty()) {
-      counts.fail(cannot_stand());
+      counts.fail(cannot_exist(entry, models));
     }
     return placed;
   }
@@ -102,33 +133,69 @@ class Importer {
     return models;
   }
 
+  /// Whether an entry whose profiles none of the models has can be meant for other GPUs.
+  static bool may_be_for_others(const ConfigEntry& entry, const std::vector<GpuModel>& models) {
+    return (entry.device_filter.empty() || models.empty()) && !has_compute_instances(entry);
+  }
+
   /// Refuses the first profile that none of the models has, at its position.
   void refuse_profiles(const ConfigEntry& entry, const std::vector<GpuModel>& models, const yaml::Value& counts) const {
-    if (models.empty()) counts.fail("the device filter names no GPU whose placements are known");
+    const std::string_view hint = may_be_for_others(entry, models) ? options_.skip_hint : "";
+    const auto refuse = [&](const yaml::Value& at, const std::string& message) {
+      at.fail(message + std::string(hint));
+    };
+    if (models.empty()) return refuse(counts, unknown_devices(entry.device_filter));
     for (const InstanceCount& item : entry.instances) {
       const auto has_profile = [&item](const GpuModel& model) {
-        return mig::find_profile(model, item.profile).has_value();
+        return mig::find_profile_by_any_name(model, item.profile).has_value();
       };
-      if (std::ranges::none_of(models, has_profile)) counts.at(item.profile).fail(unknown_profile(item.profile));
+      if (std::ranges::none_of(models, has_profile)) {
+        return refuse(counts.at(item.profile),
+                      entry.device_filter.empty() ? unknown_profile(item.profile) : misfit(item.profile, models));
+      }
     }
-    // Each one belongs to some GPU, but no GPU has them all. (Only the first failure of a file is kept.)
-    counts.fail("wanted the profiles of one GPU, found profiles that no known GPU has together");
+    // Each one belongs to some GPU, but no GPU has them all.
+    refuse(counts, "wanted the profiles of one GPU, found profiles that no " +
+                       std::string(entry.device_filter.empty() ? "known GPU" : "GPU of the device filter") +
+                       " has together");
+  }
+
+  static std::string unknown_devices(const std::vector<std::string>& device_filter) {
+    const std::vector<std::string> names = gpus_known_by_name(device_filter);
+    return "the device filter names no GPU whose placements are known" + (names.empty() ? "" : ", only " + join(names));
   }
 
   [[nodiscard]] std::string unknown_profile(std::string_view name) const {
-    const std::vector<std::string> owners = mig::gpus_with_profile(name);
+    const std::vector<std::string> owners = owners_of(name);
     const std::string found = ", found " + in_quotes(name);
-    if (is_compute_instance(name)) {
-      return "wanted whole GPU instances" + found + ", which is a compute instance";
-    }
+    if (is_compute_instance(name)) return wrong_kind(name);
     if (owners.empty()) return "wanted a profile of " + (options_.gpu ? options_.gpu->name : "a known GPU") + found;
     if (!options_.gpu) return "wanted a GPU whose placements are known" + found + " of " + join(owners);
     return "wanted a profile of " + options_.gpu->name + found + " of " + join(owners);
   }
 
-  [[nodiscard]] std::string cannot_stand() const {
-    return "wanted instances that can exist together on " + (options_.gpu ? "a " + options_.gpu->name : "a known GPU") +
-           ", found a set that has no placement";
+  /// Of an entry whose filter names GPUs that do not have the profile.
+  static std::string misfit(std::string_view name, const std::vector<GpuModel>& models) {
+    if (is_compute_instance(name)) return wrong_kind(name);
+    std::vector<std::string> profiles;
+    for (const MigProfile& profile : models.front().profiles) profiles.push_back(profile.name);
+    const std::vector<std::string> owners = owners_of(name);
+    return "wanted a profile of " + join(names_of(models)) + ", which the device filter names" +
+           (models.size() == 1 ? " (" + join(profiles) + ")" : "") + ", found " + in_quotes(name) +
+           (owners.empty() ? "" : " of " + join(owners));
+  }
+
+  static std::string wrong_kind(std::string_view name) {
+    return "wanted whole GPU instances, found " + in_quotes(name) + ", which is a compute instance";
+  }
+
+  [[nodiscard]] std::string cannot_exist(const ConfigEntry& entry, const std::vector<GpuModel>& models) const {
+    std::string gpus = "a known GPU";
+    if (options_.gpu) gpus = "a " + options_.gpu->name;
+    if (!options_.gpu && !entry.device_filter.empty()) {
+      gpus = (models.size() == 1 ? "a " : "one of ") + join(names_of(models));
+    }
+    return "wanted instances that can exist together on " + gpus + ", found a set that has no placement";
   }
 
   const ImportOptions& options_;

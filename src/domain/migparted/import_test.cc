@@ -26,7 +26,7 @@ std::string imported(std::string_view text, const ImportOptions& options) {
 }
 
 ImportOptions for_gpu(std::string_view name) {
-  return {.gpu = *mig::find_gpu_model(name), .label = "", .skips_other_gpus = false};
+  return {.gpu = *mig::find_gpu_model(name), .label = "", .skips_other_gpus = false, .skip_hint = ""};
 }
 
 std::string with_counts(std::string_view counts) {
@@ -104,11 +104,77 @@ TEST(ImportConfigFile, SkipsOtherGpusWhenAsked) {
   EXPECT_NE(imported(with_counts("1c.2g.12gb: 2"), options).find("which is a compute instance"), std::string::npos);
 }
 
+std::string with_filter(std::string_view filter, std::string_view counts) {
+  return "version: v1\nmig-configs:\n  a:\n    - {device-filter: " + std::string(filter) +
+         ", devices: all, mig-enabled: true, mig-devices: {" + std::string(counts) + "}}\n";
+}
+
 TEST(ImportConfigFile, RefusesAFilterOfUnknownGpus) {
-  const std::string text =
-      "version: v1\nmig-configs:\n  a:\n    - {device-filter: 0x31C210DE, devices: all, mig-enabled: true, "
-      "mig-devices: {1g.35gb: 7}}\n";
-  EXPECT_NE(imported(text, {}).find("the device filter names no GPU whose placements are known"), std::string::npos);
+  EXPECT_EQ(imported(with_filter("0x31C210DE", "1g.35gb: 7"), {}),
+            "mig.yaml:4:81: mig-configs.a[0].mig-devices: the device filter names no GPU whose placements are known, "
+            "only GB300");
+  EXPECT_EQ(imported(with_filter("0x999910DE", "1g.35gb: 7"), {}),
+            "mig.yaml:4:81: mig-configs.a[0].mig-devices: the device filter names no GPU whose placements are known");
+  EXPECT_EQ(imported(with_filter("0x31C210DE", "1g.35gb: 7"),
+                     {.gpu = std::nullopt, .label = "", .skips_other_gpus = true, .skip_hint = ""}),
+            "a: other |");
+}
+
+constexpr const char* kSevenOnGb200 =
+    "GB200-186GB 1g.23gb@0,1g.23gb@1,1g.23gb@2,1g.23gb@3,1g.23gb@4,1g.23gb@5,1g.23gb@6 |";
+
+// NVIDIA's default file has these entries.
+TEST(ImportConfigFile, TakesTheNamesOfOtherDrivers) {
+  const std::string seven = with_filter("[\"0x294110DE\"]", "1g.24gb: 7");
+  ImportOptions skipping = for_gpu("GB200");
+  skipping.skips_other_gpus = true;
+  EXPECT_EQ(imported(seven, {}), "a: " + std::string(kSevenOnGb200));
+  EXPECT_EQ(imported(seven, for_gpu("GB200")), "a: " + std::string(kSevenOnGb200));
+  EXPECT_EQ(imported(seven, skipping), "a: " + std::string(kSevenOnGb200));
+  EXPECT_EQ(imported(with_filter("0x294110DE", "1g.24gb: 2, 2g.47gb: 1, 3g.95gb: 1"), {}),
+            "a: GB200-186GB 1g.23gb@0,1g.23gb@1,2g.47gb@2,3g.93gb@4 |");
+  // Both names of one profile.
+  EXPECT_EQ(imported(with_filter("0x294110DE", "1g.24gb: 3, 1g.23gb: 4"), {}), "a: " + std::string(kSevenOnGb200));
+}
+
+// A filter that names the GPU leaves no doubt about whom the entry is for.
+TEST(ImportConfigFile, SaysWhatIsWrongWithAnEntryForOneGpu) {
+  const std::string entry = with_filter("0x20B210DE", "1g.24gb: 7");
+  const std::string message =
+      "mig.yaml:4:91: mig-configs.a[0].mig-devices.1g.24gb: wanted a profile of A100-80GB, which the device filter "
+      "names (1g.10gb, 1g.10gb+me, 1g.20gb, 2g.20gb, 3g.40gb, 4g.40gb, 7g.80gb), found \"1g.24gb\" of H100-94GB-NVL, "
+      "GH200-96GB, RTX-PRO-6000-Blackwell-96GB, RTX-PRO-5000-Blackwell, GB200-186GB";
+  ImportOptions options = for_gpu("A100-80GB");
+  EXPECT_EQ(imported(entry, {}), message);
+  EXPECT_EQ(imported(entry, options), message);
+  options.skips_other_gpus = true;
+  options.skip_hint = "; skip it";
+  EXPECT_EQ(imported(entry, options), message);
+  options.gpu.reset();
+  EXPECT_EQ(imported(entry, options), message);
+  options = for_gpu("A30");
+  EXPECT_EQ(imported(entry, options), "a: other |");
+  EXPECT_EQ(imported(with_filter("[0x20B210DE, 0x20B710DE]", "1g.5gb: 1"), {}),
+            "mig.yaml:4:104: mig-configs.a[0].mig-devices.1g.5gb: wanted a profile of A100-80GB, A30-24GB, which the "
+            "device filter names, found \"1g.5gb\" of A100-40GB");
+  EXPECT_EQ(imported(with_filter("0x20B210DE", "1g.20gb: 7"), {}),
+            "mig.yaml:4:81: mig-configs.a[0].mig-devices: wanted instances that can exist together on a A100-80GB, "
+            "found a set that has no placement");
+}
+
+TEST(ImportConfigFile, NamesTheOptionThatWouldHelp) {
+  ImportOptions options = for_gpu("A30");
+  options.skip_hint = "; skip it";
+  const auto ends_with_hint = [&](const std::string& text) { return imported(text, options).ends_with("; skip it"); };
+  EXPECT_TRUE(ends_with_hint(with_counts("1g.10gb: 7")));
+  EXPECT_TRUE(ends_with_hint(with_counts("1g.6gb: 1, 1g.10gb: 7")));
+  EXPECT_FALSE(ends_with_hint(with_counts("1c.2g.12gb: 2")));
+  EXPECT_FALSE(ends_with_hint(with_counts("1g.6gb: 5")));
+  EXPECT_FALSE(ends_with_hint(with_filter("0x20B710DE", "1g.10gb: 7")));
+  options.gpu.reset();
+  EXPECT_TRUE(ends_with_hint(with_counts("1g.34gb: 7")));
+  EXPECT_TRUE(ends_with_hint(with_counts("1g.5gb: 1, 3g.40gb: 1")));
+  EXPECT_TRUE(ends_with_hint(with_filter("0x31C210DE", "1g.35gb: 7")));
 }
 
 // A file written for a GPU reads back, and each generated label has a placement on it.

@@ -12,7 +12,10 @@ Int128 nano_gpus(GpuMicros gpu_us, Month month) {
 }
 
 MonthCharges charges_of(const Invoicing& invoicing, const Report& report, Month month, IdleRule idle) {
-  MonthCharges charges{.month = month, .credits = invoicing.credits_of(month, idle)};
+  MonthCharges charges{.month = month,
+                       .credits = invoicing.credits_of(month, idle),
+                       .is_closed = invoicing.is_closed(month),
+                       .later_corrections = later_corrections(report, month)};
   for (const MonthRows& rows : report.months) {
     if (rows.month != month) continue;
     for (const auto& [tenant, lines] : lines_by_tenant(rows, idle)) {

@@ -15,8 +15,10 @@ struct MonthCharges {
   Month month = {};
   std::vector<InvoiceLine> lines = {};      ///< by tenant and row; without a currency
   std::vector<AppliedCredit> credits = {};  ///< by tenant, in the order in which they were used
-  MicroUsd lines_micro_usd = 0;             ///< the sum of the month's rows, whatever the idle rule
-  MicroUsd total_micro_usd = 0;             ///< lines - credits
+  bool is_closed = false;
+  std::vector<LaterCorrection> later_corrections = {};  ///< of all tenants; they are charges of later months
+  MicroUsd lines_micro_usd = 0;                         ///< the sum of the month's rows, whatever the idle rule
+  MicroUsd total_micro_usd = 0;                         ///< lines - credits
 };
 
 /// Billionths of a GPU-hour, half to even.

@@ -116,9 +116,13 @@ Invoicing::Invoicing(const Books& books, const Report& report) : books_(books), 
   for (const Credit& credit : books.credits()) credits_[credit.tenant].push_back(&credit);
 }
 
-bool Invoicing::is_known(Month month, std::uint64_t line) const {
+bool Invoicing::is_closed(Month month) const {
   const auto last_closed = books_.last_closed();
-  return !last_closed || month > *last_closed || line < books_.close_line(month);
+  return last_closed && month <= *last_closed;
+}
+
+bool Invoicing::is_known(Month month, std::uint64_t line) const {
+  return !is_closed(month) || line < books_.close_line(month);
 }
 
 std::vector<const Credit*> Invoicing::usable_credits(Month month, const std::string& tenant) const {
@@ -181,9 +185,8 @@ std::optional<std::int64_t> Invoicing::rate_of(Month month, const std::string& c
 }
 
 Result<Invoice> Invoicing::invoice(const InvoiceRequest& request) const {
-  const auto last_closed = books_.last_closed();
   Invoice invoice{.request = request,
-                  .is_closed = last_closed && request.month <= *last_closed,
+                  .is_closed = is_closed(request.month),
                   .micro_per_usd = std::nullopt,
                   .lines = {},
                   .credits = {},
@@ -191,8 +194,13 @@ Result<Invoice> Invoicing::invoice(const InvoiceRequest& request) const {
                   .month_hash = month_hash(books_, report_, request.month)};
   std::map<const Credit*, MicroUsd> used;
   for (const MonthRows& month : report_.months) {
-    if (month.month > request.month) break;
     auto lines = std::move(lines_by_tenant(month, request.idle)[request.tenant]);
+    if (month.month > request.month) {
+      for (const InvoiceLine& line : lines) {
+        add_correction(invoice.later_corrections, request.month, month.month, line.row);
+      }
+      continue;
+    }
     auto credits = apply_credits(month.month, request.tenant, lines, used);
     if (month.month != request.month) continue;
     invoice.lines = std::move(lines);

@@ -10,6 +10,7 @@
 
 #include "base/core/month.h"
 #include "base/core/result.h"
+#include "ledger/billing/corrections.h"
 #include "ledger/books/amount.h"
 #include "ledger/books/books.h"
 #include "ledger/books/report.h"
@@ -54,6 +55,8 @@ struct Invoice {
   MicroUsd total_micro_usd = 0;               ///< lines - credits; a negative one is paid back
   MicroUsd total_micro = 0;                   ///< rounded half to even; lines and credits sum to it
   std::optional<std::string> month_hash;      ///< of the closed month (month_hash.h)
+  /// What later months' invoices of the tenant book as corrections of this one, by month, with the same idle rule.
+  std::vector<LaterCorrection> later_corrections = {};
 };
 
 using LinesByTenant = std::map<std::string, std::vector<InvoiceLine>>;
@@ -69,6 +72,7 @@ class Invoicing {
 
   /// Credits are applied to earlier months first. Error: no rate of the currency is known for the month.
   [[nodiscard]] Result<Invoice> invoice(const InvoiceRequest& request) const;
+  [[nodiscard]] bool is_closed(Month month) const;
   /// The credits that all tenants use in a month.
   [[nodiscard]] std::vector<AppliedCredit> credits_of(Month month, IdleRule idle) const;
 

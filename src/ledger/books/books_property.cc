@@ -24,6 +24,9 @@ namespace berth::ledger {
 namespace {
 
 using Lines = std::vector<std::string>;
+using testing::kDecember;
+using testing::kFebruary;
+using testing::kNovember;
 using testing::LineLedger;
 using testing::RandomOptions;
 
@@ -156,6 +159,57 @@ RC_GTEST_PROP(BooksProperty, EveryGrainIsSomewhereAfterEveryLine, ()) {
     RC_ASSERT(sum == 0);
   }
   RC_ASSERT(asked.report() == report_of(lines));  // asking changes nothing
+}
+
+/// Two days of one GPU with many uses, so that late lines change small parts of them: voids, prices and a change of sku
+/// within a day, too.
+Lines dense_lines(Rng& rng) {
+  const std::int64_t grid_us = kMicrosPerDay / static_cast<std::int64_t>(24 + rng.below(100));
+  const auto any_us = [&] { return kNovember + static_cast<std::int64_t>(rng.below(250)) * grid_us; };
+  const std::int64_t sold_us = kNovember + static_cast<std::int64_t>(1 + rng.below(60)) * grid_us;
+  Lines lines = {testing::price_line("p0", kNovember, 3'673'001), testing::price_line("p1", kNovember, 804'803, "a100"),
+                 testing::gpu_line("g0", {.from_us = kNovember, .to_us = sold_us}, {.sku = "a100", .capacity = 9}),
+                 testing::gpu_line("g1", {.from_us = sold_us, .to_us = kDecember}, {.capacity = 11})};
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    const std::int64_t from_us = any_us();
+    const std::int64_t length_us = static_cast<std::int64_t>(1 + rng.below(i % 10 == 0 ? 120 : 8)) * grid_us;
+    const std::string slice = fmt::format("{}", rng.below(5));
+    const std::string tenant = fmt::format("t{}", rng.below(6));
+    lines.push_back(
+        testing::use_line(fmt::format("u{}", i), {.from_us = from_us, .to_us = from_us + length_us},
+                          {.slice = slice, .weight = static_cast<std::int64_t>(1 + rng.below(5)), .tenant = tenant}));
+    if (rng.below(8) == 0) {
+      const std::string target = fmt::format("u{}", rng.below(160));
+      lines.push_back(testing::void_line({.id = fmt::format("x{}", i), .of = target}));
+    }
+    if (rng.below(40) == 0) lines.push_back(testing::price_line(fmt::format("q{}", i), any_us() + 1, 1 + 7 * grid_us));
+  }
+  return lines;
+}
+
+// A day is counted again only where late lines change it.
+RC_GTEST_PROP(BooksProperty, CountingInBetweenChangesNothing, ()) {
+  Rng rng = any_rng();
+  const Lines lines = dense_lines(rng);
+  const std::uint64_t lines_per_report = 1 + rng.below(9);
+  LineLedger asked;
+  for (const std::string& line : lines) {
+    asked.take(line);
+    if (rng.below(lines_per_report) == 0) RC_ASSERT(asked.books().trial_balance().sum == 0);
+  }
+  RC_ASSERT(asked.report() == report_of(lines));
+  std::map<std::tuple<std::int32_t, std::string, std::string>, Amount> entries;
+  const auto collect = [&](int sign) {
+    return [&entries, sign](const DayEntry& entry) {
+      Amount& sum = entries[{entry.day, std::string(entry.tenant), std::string(entry.sku)}];
+      RC_ASSERT(entry.amount.gpu_us > 0);
+      sign > 0 ? sum += entry.amount : sum -= entry.amount;
+    };
+  };
+  const Interval always{.from_us = 0, .to_us = kFebruary};
+  asked.books().for_each_entry(always, collect(1));
+  LineLedger(lines).books().for_each_entry(always, collect(-1));
+  for (const auto& [key, amount] : entries) RC_ASSERT(amount == Amount());
 }
 
 RC_GTEST_PROP(BooksProperty, RepeatedLinesChangeNoRow, ()) {

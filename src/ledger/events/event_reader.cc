@@ -89,6 +89,35 @@ constexpr std::array<KeyRow, kKeyCount> kKeys = {{
     {"month", Form::kText},
 }};
 
+/// Keys by a hash of their names, so that lines whose keys come in any order are read as fast as others.
+class KeyTable {
+ public:
+  constexpr KeyTable() {
+    slots_.fill(kKeyCount);
+    for (std::uint8_t key = 0; key < kKeyCount; ++key) slots_[slot_of(kKeys[key].name)] = key;
+  }
+  [[nodiscard]] constexpr std::optional<Key> find(std::string_view name) const {
+    const std::uint8_t key = slots_[slot_of(name)];
+    return key < kKeyCount && kKeys[key].name == name ? std::optional(static_cast<Key>(key)) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kSlotCount = 64;
+
+  /// The slot of a name: its own one, or the first free one behind it.
+  [[nodiscard]] constexpr std::size_t slot_of(std::string_view name) const {
+    std::size_t slot = name.size();
+    if (!name.empty())
+      slot += 5U * (static_cast<unsigned char>(name.front()) + static_cast<unsigned char>(name.back()));
+    slot %= kSlotCount;
+    while (slots_[slot] < kKeyCount && kKeys[slots_[slot]].name != name) slot = (slot + 1) % kSlotCount;
+    return slot;
+  }
+
+  std::array<std::uint8_t, kSlotCount> slots_{};
+};
+constexpr KeyTable kKeyTable;
+
 using KeySet = std::uint32_t;
 constexpr KeySet set_of(std::initializer_list<Key> keys) {
   KeySet set = 0;
@@ -317,9 +346,9 @@ struct EventReader::State {
 
   [[nodiscard]] std::optional<Key> key_named(std::string_view name, std::size_t place) {
     if (kKeys[places[place]].name == name) return places[place];
-    const auto* const row = std::ranges::find(kKeys, name, &KeyRow::name);
-    if (row == kKeys.end()) return std::nullopt;
-    return places[place] = static_cast<Key>(row - kKeys.begin());
+    const auto key = kKeyTable.find(name);
+    if (key) places[place] = *key;
+    return key;
   }
 
   /// By key, each of the form of its key.

@@ -66,6 +66,24 @@ TEST(Berth, WhoMayNotBePreemptedDoesNotPutAGuaranteeOutOfReach) {
             "start a 0, start c 1000, finish c 1500, finish a 3000, start b 3000, finish b 6000");
 }
 
+TEST(Berth, WhatAStartOfTheInstantMakesBorrowedIsGivenBackAtOnce) {
+  // d takes what its group is guaranteed, so that the group lends nothing to c any more: e gets c's GPU at once.
+  const Workload workload =
+      workload_of({{.tenant = "x", .duration_s = 100},
+                   {.tenant = "x", .duration_s = 1000},
+                   {.tenant = "borrower", .duration_s = 1000},
+                   {.tenant = "owner", .submit_s = 50, .gpus = 2, .duration_s = 500, .priority = 1},
+                   {.tenant = "x", .submit_s = 60, .duration_s = 50}},
+                  4,
+                  {{.name = "group", .guaranteed = 2},
+                   {.name = "owner", .parent = 0, .guaranteed = 2},
+                   {.name = "borrower", .parent = 0},
+                   {.name = "x", .guaranteed = 2}});
+  const std::string course = course_of(workload, Policy::kBerth, {.min_run = 100, .reclaim = 0});
+  EXPECT_NE(course.find("finish a 100, preempt c 100, start d 100, start e 100, finish e 150"), std::string::npos)
+      << course;
+}
+
 TEST(Berth, AGuaranteeIsGivenBackByWhoeverHasEnough) {
   // f wants 2 GPUs more for its guarantee. c and d together are 1 above theirs: d alone would bring them there, and is
   // not enough; c alone is. e started too recently to be preempted.

@@ -76,8 +76,12 @@ class Search {
 
   [[nodiscard]] GpuCount gone(TenantIndex tenant) const { return gone_[static_cast<std::size_t>(tenant)]; }
   [[nodiscard]] GpuCount guaranteed(TenantIndex tenant) const { return workload_.tenant(tenant).guaranteed; }
-  /// GPUs that a tenant had at the beginning, minus those of the chosen jobs.
-  [[nodiscard]] GpuCount left(TenantIndex tenant) const { return situation_.uses->of(tenant) - gone(tenant); }
+  /// GPUs that a tenant has without the chosen jobs. What it started at this instant is borrowed from a guarantee, too,
+  /// if it is more than its own; but it does not let others take more for their worth.
+  [[nodiscard]] GpuCount left(TenantIndex tenant) const {
+    const GpuCount uses = rule_ == TakingRule::kGuarantee ? world_.use_of(tenant) : situation_.uses->of(tenant);
+    return uses - gone(tenant);
+  }
   [[nodiscard]] bool is_chosen(JobIndex job) const { return std::ranges::find(chosen_, job) != chosen_.end(); }
 
   [[nodiscard]] bool is_open() const {

@@ -29,7 +29,7 @@ enum class TakingRule { kGoesBefore, kGuarantee };
 struct TakingSituation {
   const World* world = nullptr;
   const Worths* worths = nullptr;
-  const TenantUses* uses = nullptr;  ///< at the beginning of the instant, minus jobs preempted since
+  const TenantUses* uses = nullptr;  ///< at the beginning of the instant, minus jobs preempted since; for kGoesBefore
   bool is_claim_due = false;         ///< the job's tenant has waited long enough for its guarantee
 };
 

@@ -85,11 +85,16 @@ class Explainer {
     const GpuCount free = world_.free_gpus();
     const bool has_room = job().gpus <= free && found.empty();
     const bool is_short = ahead.gpus + job().gpus > free;
-    if (!ahead.jobs.empty() && !decides_in_rounds(policy) && is_short && (has_room || are_served_first(changes))) {
+    const bool is_in_order = !ahead.jobs.empty() && !decides_in_rounds(policy);
+    const bool keeps = has_room && policy == Policy::kBerth;
+    const std::optional<std::string> claims = keeps ? claimant() : std::nullopt;
+    // Where nothing is kept for a guarantee, the job waits for one ahead of it that is overdue below the same limit.
+    const bool waits_for_overdue = keeps && !claims;
+    if (is_in_order && ((is_short && (has_room || are_served_first(changes))) || waits_for_overdue)) {
       const std::string& first = workload_.job_names[static_cast<std::size_t>(ahead.jobs.front())];
       found.push_back({BlockerCode::kOrder, ahead.gpus + job().gpus, free, first});
-    } else if (has_room && policy == Policy::kBerth) {
-      found.push_back({BlockerCode::kGuarantee, job().gpus, 0, claimant()});
+    } else if (keeps) {
+      found.push_back({BlockerCode::kGuarantee, job().gpus, 0, claims.value_or("pool")});
     }
     if (job().gpus > free) found.push_back({BlockerCode::kCapacity, job().gpus, free, "pool"});
     if (!moment_.after.is_decision_instant()) {
@@ -119,15 +124,15 @@ class Explainer {
     return more == changes.end() || more->by > missing;
   }
 
-  /// The tenant for whose unused guarantee GPUs are kept, because a job of it waits; "pool" if it no longer does.
-  [[nodiscard]] std::string claimant() const {
+  /// The tenant for whose unused guarantee GPUs are kept, because a job of it waits; nothing if none does.
+  [[nodiscard]] std::optional<std::string> claimant() const {
     for (const JobIndex other : moment_.after.waiting()) {
       const Job& waiting = workload_.job(other);
       const Tenant& tenant = workload_.tenant(waiting.tenant);
       const bool fits = world_.use_of(waiting.tenant) + waiting.gpus <= tenant.guaranteed;
       if (waiting.tenant != job().tenant && fits) return tenant.name;
     }
-    return "pool";
+    return std::nullopt;
   }
 
   const Moment& moment_;

@@ -110,6 +110,19 @@ Workload fixed_jobs(const std::vector<ListedTenant>& tenants) {
   return workload_of({fixed, fixed, {.tenant = "z", .submit_s = 1000, .gpus = 2, .duration_s = 500}}, 4, tenants);
 }
 
+TEST(Why, AnOverdueJobBelowTheSameLimitIsAhead) {
+  // b is overdue from 1 + 4 x 600 x (8 + 3 + 2) / 8 = 3,901 s on, and fits below the limit only after a.
+  const Workload workload = workload_of({{.tenant = "x", .gpus = 3, .duration_s = 100'000, .is_preemptible = false},
+                                         {.tenant = "x", .submit_s = 1, .gpus = 2, .duration_s = 100},
+                                         {.tenant = "x", .submit_s = 5000, .duration_s = 100}},
+                                        8, {{.name = "x", .limit = 4}});
+  const Explanation explanation = explained(workload, Policy::kBerth, 2, 5030);
+  EXPECT_EQ(explanation.verdict, Verdict::kWaiting);
+  ASSERT_FALSE(explanation.blockers.empty());
+  EXPECT_EQ(explanation.blockers[0].code, BlockerCode::kOrder);
+  EXPECT_EQ(explanation.blockers[0].where, "b");
+}
+
 TEST(Why, TheGuaranteeThatAJobWouldPutOutOfReachIsNamed) {
   const std::vector<ListedTenant> top = {{.name = "y", .guaranteed = 2}, {.name = "z", .guaranteed = 2}};
   const std::vector<ListedTenant> members = {{.name = "g", .guaranteed = 4},

@@ -309,11 +309,15 @@ std::string invoice_facts(const Invoice& invoice) {
   return facts;
 }
 
+/// Which figures these are, and the hash that proves them.
 std::string hash_line(const Invoice& invoice) {
   if (!invoice.month_hash) {
     return "<p class=\"hash\">The month has no hash yet: it is not closed.</p>\n";
   }
-  return fmt::format("<p class=\"hash\">Hash of the closed month (SHA-256) <code>{}</code></p>\n", *invoice.month_hash);
+  const std::string booking =
+      ledger::booking_sentence(invoice.request.month, invoice.is_closed, invoice.later_corrections);
+  return fmt::format("<p class=\"hash\">{}</p>\n", html_escaped(booking)) +
+         fmt::format("<p class=\"hash\">Hash of the closed month (SHA-256) <code>{}</code></p>\n", *invoice.month_hash);
 }
 
 std::string invoice_headline(const Invoice& invoice) {

@@ -313,10 +313,19 @@ constexpr NamedDeviceRow kNamedDevices[] = {
     {"RTX-PRO-4500-Blackwell", kRtxPro4500Names, {}},
 };
 
+// GB200: gpu-operator pull 1303 against mig-parted issue 227; mig-parted's default file has the names of the former.
+constexpr OtherNameRow kOtherNames[] = {
+    {"GB200-186GB", "1g.23gb", "1g.24gb"},   {"GB200-186GB", "1g.23gb+me", "1g.24gb+me"},
+    {"GB200-186GB", "3g.93gb", "3g.95gb"},   {"GB200-186GB", "4g.93gb", "4g.95gb"},
+    {"GB200-186GB", "7g.186gb", "7g.189gb"},
+};
+
 }  // namespace
 
 std::span<const DeviceRow> device_rows() { return kDevices; }
 
 std::span<const NamedDeviceRow> named_device_rows() { return kNamedDevices; }
+
+std::span<const OtherNameRow> other_name_rows() { return kOtherNames; }
 
 }  // namespace berth::mig::detail

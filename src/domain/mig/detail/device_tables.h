@@ -72,9 +72,17 @@ struct NamedDeviceRow {
   std::span<const std::uint16_t> pci_device_ids;
 };
 
+/// A name that some drivers give to a profile instead of the one in the device's rows.
+struct OtherNameRow {
+  const char* device;
+  const char* profile;
+  const char* other_name;
+};
+
 /// Every model, those with MIG first.
 [[nodiscard]] std::span<const DeviceRow> device_rows();
 /// Models that are known by name only.
 [[nodiscard]] std::span<const NamedDeviceRow> named_device_rows();
+[[nodiscard]] std::span<const OtherNameRow> other_name_rows();
 
 }  // namespace berth::mig::detail

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/core/month.h"
@@ -20,16 +20,10 @@ struct AccountKey {
   friend auto operator<=>(const AccountKey&, const AccountKey&) = default;
 };
 
-struct AccountKeyHash {
-  std::size_t operator()(const AccountKey& key) const {
-    return (std::uint64_t{key.holder} << 32U | key.sku) * 0x9e3779b97f4a7c15ULL >> 20U;
-  }
-};
-
-/// The accounts of a month, with fast lookup.
+/// The accounts of a month in the order in which they came, with fast lookup: open addressing over their indices.
 class MonthAccounts {
  public:
-  [[nodiscard]] Amount& operator[](const AccountKey& key) { return amounts_[key]; }
+  [[nodiscard]] Amount& operator[](const AccountKey& key);
   [[nodiscard]] auto begin() const { return amounts_.begin(); }
   [[nodiscard]] auto end() const { return amounts_.end(); }
 
@@ -38,11 +32,20 @@ class MonthAccounts {
     std::map<AccountKey, Amount> sorted;
     if constexpr (!Archive::kReads) sorted.insert(self.amounts_.begin(), self.amounts_.end());
     archive(sorted);
-    if constexpr (Archive::kReads) self.amounts_.insert(sorted.begin(), sorted.end());
+    if constexpr (Archive::kReads) {
+      for (const auto& [key, amount] : sorted) self[key] = amount;
+    }
   }
 
  private:
-  std::unordered_map<AccountKey, Amount, AccountKeyHash> amounts_;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  /// The slot of a key, or the free one where it belongs. Requires: there is a free slot.
+  [[nodiscard]] std::uint32_t& slot_of(const AccountKey& key);
+  void grow();
+
+  std::vector<std::pair<AccountKey, Amount>> amounts_;
+  std::vector<std::uint32_t> slots_;  ///< indices of `amounts_`; none, or a power of two
 };
 
 /// Accounts change only by postings, each from a sku's to a holder's; a posting is never edited, only reversed.

@@ -5,34 +5,55 @@
 
 namespace berth::ledger::detail {
 
-void CellWalk::begin(const GpuBook& gpu, const UseSet& uses, const Interval& window) {
+void CellWalk::open(std::span<const Interval> windows) {
+  windows_.assign(windows.begin(), windows.end());
+  window_at_ = 0;
   known_.clear();
   slices_.clear();
   borders_.clear();
   active_ranks_.clear();
   active_.clear();
+  active_numbers_.clear();
   weights_.clear();
   weight_sum_ = 0;
   border_at_ = 0;
-  uses.for_each([&](const UseRecord& use) {
-    const std::int64_t from_us = std::max(use.when.from_us, window.from_us);
-    const std::int64_t to_us = std::min(use.when.to_us, window.to_us);
-    if (from_us >= to_us) return;
-    if (slices_.empty() || slices_.back() != use.slice) slices_.push_back(use.slice);
-    const auto index = static_cast<std::uint32_t>(known_.size());
-    known_.push_back({.record = &use, .slice_at = static_cast<std::uint32_t>(slices_.size() - 1)});
-    borders_.push_back({.us = from_us, .use = index, .is_end = false});
-    borders_.push_back({.us = to_us, .use = index, .is_end = true});
-  });
+}
+
+void CellWalk::add_use(const UseRecord& use) {
+  const auto number = static_cast<std::uint32_t>(known_.size());
+  bool is_known = false;
+  auto window = windows_.begin();
+  if (windows_.size() > 1) {
+    window = std::ranges::partition_point(windows_, [&](const Interval& w) { return w.to_us <= use.when.from_us; });
+  }
+  for (; window != windows_.end() && window->from_us < use.when.to_us; ++window) {
+    const std::int64_t from_us = std::max(use.when.from_us, window->from_us);
+    const std::int64_t to_us = std::min(use.when.to_us, window->to_us);
+    if (from_us >= to_us) continue;
+    borders_.push_back({.us = from_us, .use = number, .is_end = false});
+    borders_.push_back({.us = to_us, .use = number, .is_end = true});
+    is_known = true;
+  }
+  if (!is_known) return;
+  if (slices_.empty() || slices_.back() != use.slice) slices_.push_back(use.slice);
+  known_.push_back({.record = &use, .slice_at = static_cast<std::uint32_t>(slices_.size() - 1)});
+}
+
+void CellWalk::close(const GpuBook& gpu) {
   rank_slices();
   paid_ = gpu.paid();
+  paid_at_ = 0;
+  if (windows_.empty()) return;
   paid_at_ = static_cast<std::size_t>(
-      std::ranges::upper_bound(paid_, window.from_us, {}, [](const auto& p) { return p.when.to_us; }) - paid_.begin());
-  add_paid_borders(window);
+      std::ranges::upper_bound(paid_, windows_.front().from_us, {}, [](const auto& p) { return p.when.to_us; }) -
+      paid_.begin());
+  for (const Interval& window : windows_) add_paid_borders(window);
   std::ranges::sort(borders_, {}, [](const Border& border) { return border.us; });
 }
 
 void CellWalk::rank_slices() {
+  if (slices_ == ranked_slices_) return;
+  ranked_slices_ = slices_;
   by_bytes_.resize(slices_.size());
   std::iota(by_bytes_.begin(), by_bytes_.end(), 0U);
   std::ranges::sort(by_bytes_, {}, [&](std::uint32_t at) { return names_.text(slices_[at]); });
@@ -44,6 +65,7 @@ void CellWalk::add_paid_borders(const Interval& window) {
   for (std::size_t at = paid_at_; at < paid_.size() && paid_[at].when.from_us < window.to_us; ++at) {
     const Interval within{.from_us = std::max(paid_[at].when.from_us, window.from_us),
                           .to_us = std::min(paid_[at].when.to_us, window.to_us)};
+    if (within.from_us >= within.to_us) continue;
     borders_.push_back({.us = within.from_us});
     borders_.push_back({.us = within.to_us});
     const auto prices = prices_.of(paid_[at].sku);
@@ -62,12 +84,14 @@ void CellWalk::pass_borders() {
       // Another use of the slice may have begun at this instant, so ranks alone do not name it.
       const auto at = std::ranges::find(active_, use.record) - active_.begin();
       active_.erase(active_.begin() + at);
+      active_numbers_.erase(active_numbers_.begin() + at);
       active_ranks_.erase(active_ranks_.begin() + at);
       weight_sum_ -= use.record->weight;
     } else {
       const std::uint32_t rank = ranks_[use.slice_at];
       const auto at = std::ranges::upper_bound(active_ranks_, rank) - active_ranks_.begin();
       active_.insert(active_.begin() + at, use.record);
+      active_numbers_.insert(active_numbers_.begin() + at, border.use);
       active_ranks_.insert(active_ranks_.begin() + at, rank);
       weight_sum_ += use.record->weight;
     }
@@ -79,12 +103,16 @@ bool CellWalk::next() {
     pass_borders();
     if (border_at_ == borders_.size()) return false;
     const std::int64_t from_us = borders_[border_at_ - 1].us;
+    while (window_at_ < windows_.size() && windows_[window_at_].to_us <= from_us) ++window_at_;
+    if (window_at_ == windows_.size()) return false;
+    if (from_us < windows_[window_at_].from_us) continue;  // between two windows
     while (paid_at_ < paid_.size() && paid_[paid_at_].when.to_us <= from_us) ++paid_at_;
     const bool is_paid = paid_at_ < paid_.size() && paid_[paid_at_].when.from_us <= from_us;
     if (!is_paid && active_.empty()) continue;
     cell_ = {.when = {.from_us = from_us, .to_us = borders_[border_at_].us},
              .paid = is_paid ? &paid_[paid_at_] : nullptr,
-             .uses = active_};
+             .uses = active_,
+             .use_numbers = active_numbers_};
     if (is_paid) divide();
     return true;
   }

@@ -22,6 +22,21 @@ void for_each_month(const Interval& when, const auto& visit) {
 
 }  // namespace
 
+void DayBook::add_change(const UseChange& change) {
+  // Counting parts of a day again pays while they are few.
+  constexpr std::size_t kUsesPerChangeMin = 4;
+  if (is_dirty) return;
+  changes.push_back(change);
+  if (changes.size() * kUsesPerChangeMin <= uses.size()) return;
+  is_dirty = true;
+  changes = {};
+}
+
+void DayBook::set_clean() {
+  is_dirty = false;
+  changes = {};
+}
+
 DayBook& MonthBook::day(std::int32_t day) {
   if (days.empty()) days.resize(static_cast<std::size_t>(month.day_count()));
   auto& entry = days[static_cast<std::size_t>(day - first_day)];
@@ -35,7 +50,7 @@ DayBook& MonthBook::day(std::int32_t day) {
 void MonthBook::set_clean() {
   is_dirty = is_unused_dirty = false;
   for (const auto& entry : days) {
-    if (entry) entry->is_dirty = false;
+    if (entry) entry->set_clean();
   }
 }
 
@@ -46,57 +61,57 @@ const DayBook* MonthBook::find_day(std::int32_t day) const {
 
 MonthBook& GpuBook::month_book(Month month) { return months_.try_emplace(month, month).first->second; }
 
-bool GpuBook::has_overlap(const UseRecord& use) const {
-  bool is_found = false;
-  for_each_month(use.when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
-    const auto book = months_.find(in);
-    if (book == months_.end()) return;
-    for (std::int32_t day = first_day; day <= last_day && !is_found; ++day) {
-      const DayBook* const entry = book->second.find_day(day);
-      is_found = entry != nullptr && entry->uses.has_overlap(use.slice, use.when);
-    }
-  });
-  return is_found;
-}
-
 bool GpuBook::accept_in_day(const UseRecord& use) {
   MonthBook& book = month_book(Month::of(use.when.from_us));
   DayBook& entry = book.day(day_of(use.when.from_us));
   if (!entry.uses.insert(use)) return false;
-  entry.is_dirty = book.is_dirty = true;
+  entry.add_change({.use = use});
+  book.is_dirty = true;
   return true;
 }
 
 bool GpuBook::accept(const UseRecord& use) {
   if (day_of(use.when.from_us) == day_of(use.when.to_us - 1)) return accept_in_day(use);
-  if (has_overlap(use)) return false;
+  std::optional<std::int32_t> overlap_day;
   for_each_month(use.when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
+    if (overlap_day) return;
     MonthBook& book = month_book(in);
     book.is_dirty = true;
-    for (std::int32_t day = first_day; day <= last_day; ++day) {
+    for (std::int32_t day = first_day; day <= last_day && !overlap_day; ++day) {
       DayBook& entry = book.day(day);
-      entry.uses.insert(use);
-      entry.is_dirty = true;
+      if (entry.uses.insert(use)) {
+        entry.add_change({.use = use});
+      } else {
+        overlap_day = day;
+      }
     }
   });
-  return true;
+  // Few overlap, so it is not checked before.
+  if (overlap_day) take_back_before(*overlap_day, use);
+  return !overlap_day;
+}
+
+void GpuBook::take_back_before(std::int32_t end_day, const UseRecord& use) {
+  const Interval before{.from_us = use.when.from_us, .to_us = std::min(use.when.to_us, end_day * kMicrosPerDay)};
+  if (before.from_us >= before.to_us) return;
+  for_each_month(before, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
+    MonthBook& touched = month_book(in);
+    touched.is_dirty = true;
+    for (std::int32_t day = first_day; day <= last_day; ++day) {
+      DayBook& entry = touched.day(day);
+      entry.uses.erase(use.slice, use.when.from_us);
+      entry.add_change({.use = use, .is_removal = true});
+    }
+  });
 }
 
 bool GpuBook::take_back_use(NameId slice, std::int64_t from_us, std::uint64_t position) {
   const auto book = months_.find(Month::of(from_us));
   const DayBook* const first = book == months_.end() ? nullptr : book->second.find_day(day_of(from_us));
-  const UseRecord* const use = first == nullptr ? nullptr : first->uses.find(slice, from_us);
-  if (use == nullptr || use->position != position) return false;
-  const Interval when = use->when;
-  for_each_month(when, [&](Month in, std::int32_t first_day, std::int32_t last_day) {
-    MonthBook& touched = month_book(in);
-    touched.is_dirty = true;
-    for (std::int32_t day = first_day; day <= last_day; ++day) {
-      DayBook& entry = touched.day(day);
-      entry.uses.erase(slice, from_us);
-      entry.is_dirty = true;
-    }
-  });
+  const UseRecord* const found = first == nullptr ? nullptr : first->uses.find(slice, from_us);
+  if (found == nullptr || found->position != position) return false;
+  const UseRecord use = *found;
+  take_back_before(day_of(use.when.to_us - 1) + 1, use);
   return true;
 }
 
@@ -133,7 +148,10 @@ void GpuBook::touch(const Interval& when) {
     book.is_dirty = book.is_unused_dirty = true;
     if (book.days.empty()) return;
     for (std::int32_t day = first_day; day <= last_day; ++day) {
-      if (book.find_day(day) != nullptr) book.day(day).is_dirty = true;
+      if (book.find_day(day) == nullptr) continue;
+      DayBook& entry = book.day(day);
+      entry.is_dirty = true;
+      entry.changes = {};
     }
   });
 }

@@ -41,10 +41,21 @@ struct Postings {
   Int128 unbacked_us = 0;
 };
 
+/// A use that came or went after its day was counted.
+struct UseChange {
+  UseRecord use;
+  bool is_removal = false;
+};
+
 struct DayBook {
+  /// Remembers that a use came or went. More than a few make the day dirty: it is counted again as a whole.
+  void add_change(const UseChange& change);
+  void set_clean();
+
   UseSet uses;
   Postings posted;
-  bool is_dirty = false;
+  std::vector<UseChange> changes;  ///< since it was counted; empty if it is dirty
+  bool is_dirty = true;            ///< something else changed, or too much, or it was never counted
 };
 
 struct MonthBook {
@@ -62,14 +73,15 @@ struct MonthBook {
   std::int32_t first_day;                      ///< counted from 1970
   std::vector<std::unique_ptr<DayBook>> days;  ///< of the month; empty while no day has a use
   Postings unused_days;                        ///< posted for days without uses
-  bool is_dirty = false;                       ///< one of its days, or its days without uses, are dirty
+  bool is_dirty = false;                       ///< one of its days, or its days without uses, must be counted
   bool is_unused_dirty = false;
 };
 
 /// Stores accepted events and which days must be counted (again). Acceptance of further events depends only on these.
 class GpuBook {
  public:
-  /// False, and nothing is stored, on overlap with a use of the same slice, or with paid time.
+  /// False, and nothing is stored, on overlap with a use of the same slice, or with paid time. Even so, days of a use
+  /// may have to be counted again.
   [[nodiscard]] bool accept(const UseRecord& use);
   [[nodiscard]] bool accept(const PaidRecord& paid);
   /// Removes the use of a slice that begins then, if its line is at `position`. Returns whether it did.
@@ -93,9 +105,10 @@ class GpuBook {
 
  private:
   [[nodiscard]] MonthBook& month_book(Month month);
-  [[nodiscard]] bool has_overlap(const UseRecord& use) const;
-  /// For the common case of a use within one day: looks the day up once.
+  /// For the common case of a use within one day.
   [[nodiscard]] bool accept_in_day(const UseRecord& use);
+  /// Takes an accepted use out of its days before `end_day`.
+  void take_back_before(std::int32_t end_day, const UseRecord& use);
 
   std::vector<PaidRecord> paid_;
   std::map<Month, MonthBook> months_;

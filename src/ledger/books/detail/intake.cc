@@ -113,9 +113,9 @@ Verdict Intake::accept(const EventLine& line, const UseEvent& use) {
                          .weight = static_cast<std::int32_t>(use.weight),
                          .holder = holders_.intern(use.tenant, use.service, use.role),
                          .slice = slice_names_.intern(use.slice)};
-  if (!gpus_[number].accept(record)) return Verdict::kOverlap;
-  note_dirty(number);
-  return Verdict::kAccepted;
+  const bool is_accepted = gpus_[number].accept(record);
+  note_dirty(number);  // days before one with an overlap were changed and changed back
+  return is_accepted ? Verdict::kAccepted : Verdict::kOverlap;
 }
 
 Verdict Intake::accept(const EventLine& line, const CreditEvent& credit) {

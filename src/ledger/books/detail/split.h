@@ -21,8 +21,16 @@ class Splitter {
  private:
   void hand_out(std::size_t left_over, std::span<Int128> parts);
 
+  /// A divisor and floor((2^64 - 1) / divisor), which turns a division of a product below 2^63 into a multiplication.
+  struct Reciprocal {
+    std::uint64_t divisor = 1;
+    std::uint64_t factor = UINT64_MAX;
+  };
+  [[nodiscard]] const Reciprocal& reciprocal_of(std::uint64_t divisor);
+
+  Reciprocal reciprocal_;  ///< of the last divisor: often the next one, too
   std::vector<std::uint64_t> remainders_;
-  std::vector<std::uint32_t> order_;
+  std::vector<std::uint64_t> order_;
 };
 
 }  // namespace berth::ledger::detail

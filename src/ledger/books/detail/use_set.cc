@@ -8,24 +8,27 @@
 namespace berth::ledger::detail {
 
 UseSet::Place UseSet::lower_bound(NameId slice, std::int64_t from_us) const {
-  if (chunks_.empty()) return {};
-  const auto chunk =
-      std::ranges::partition_point(chunks_, [&](const Chunk& uses) { return is_before(uses.back(), slice, from_us); });
-  if (chunk == chunks_.end()) return {.chunk = chunks_.size() - 1, .entry = chunks_.back().size()};
+  std::size_t chunk = 0;
+  if (!more_.empty() && is_before(first_.back(), slice, from_us)) {
+    const auto other =
+        std::ranges::partition_point(more_, [&](const Chunk& uses) { return is_before(uses.back(), slice, from_us); });
+    if (other == more_.end()) return {.chunk = more_.size(), .entry = more_.back().size()};
+    chunk = static_cast<std::size_t>(other - more_.begin()) + 1;
+  }
+  const Chunk& uses = chunk_at(chunk);
   const auto entry =
-      std::ranges::partition_point(*chunk, [&](const UseRecord& use) { return is_before(use, slice, from_us); });
-  return {.chunk = static_cast<std::size_t>(chunk - chunks_.begin()),
-          .entry = static_cast<std::size_t>(entry - chunk->begin())};
+      std::ranges::partition_point(uses, [&](const UseRecord& use) { return is_before(use, slice, from_us); });
+  return {.chunk = chunk, .entry = static_cast<std::size_t>(entry - uses.begin())};
 }
 
 const UseRecord* UseSet::use_at(Place place) const {
-  if (chunks_.empty() || place.entry == chunks_[place.chunk].size()) return nullptr;
-  return &chunks_[place.chunk][place.entry];
+  const Chunk& uses = chunk_at(place.chunk);
+  return place.entry == uses.size() ? nullptr : &uses[place.entry];
 }
 
 const UseRecord* UseSet::use_before(Place place) const {
-  if (place.entry > 0) return &chunks_[place.chunk][place.entry - 1];
-  return place.chunk > 0 ? &chunks_[place.chunk - 1].back() : nullptr;
+  if (place.entry > 0) return &chunk_at(place.chunk)[place.entry - 1];
+  return place.chunk > 0 ? &chunk_at(place.chunk - 1).back() : nullptr;
 }
 
 bool UseSet::has_overlap(NameId slice, const Interval& when) const {
@@ -42,8 +45,7 @@ bool UseSet::has_overlap_at(Place place, NameId slice, const Interval& when) con
 bool UseSet::insert(const UseRecord& use) {
   const Place place = lower_bound(use.slice, use.when.from_us);
   if (has_overlap_at(place, use.slice, use.when)) return false;
-  if (chunks_.empty()) chunks_.emplace_back();
-  Chunk& chunk = chunks_[place.chunk];
+  Chunk& chunk = chunk_at(place.chunk);
   chunk.insert(chunk.begin() + static_cast<std::ptrdiff_t>(place.entry), use);
   if (chunk.size() > kChunkMax) split(place.chunk);
   return true;
@@ -51,11 +53,12 @@ bool UseSet::insert(const UseRecord& use) {
 
 void UseSet::split(std::size_t chunk) {
   // Uses in order are appended to the last chunk, which is then left full.
-  const std::size_t kept = chunk + 1 == chunks_.size() ? kChunkMax - 1 : kChunkMax / 2;
-  const auto middle = chunks_[chunk].begin() + static_cast<std::ptrdiff_t>(kept);
-  Chunk upper(middle, chunks_[chunk].end());
-  chunks_[chunk].erase(middle, chunks_[chunk].end());
-  chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(chunk) + 1, std::move(upper));
+  const std::size_t kept = chunk == more_.size() ? kChunkMax - 1 : kChunkMax / 2;
+  Chunk& lower = chunk_at(chunk);
+  const auto middle = lower.begin() + static_cast<std::ptrdiff_t>(kept);
+  Chunk upper(middle, lower.end());
+  lower.erase(middle, lower.end());
+  more_.insert(more_.begin() + static_cast<std::ptrdiff_t>(chunk), std::move(upper));
 }
 
 const UseRecord* UseSet::find(NameId slice, std::int64_t from_us) const {
@@ -66,9 +69,11 @@ const UseRecord* UseSet::find(NameId slice, std::int64_t from_us) const {
 void UseSet::erase(NameId slice, std::int64_t from_us) {
   const Place place = lower_bound(slice, from_us);
   ENSURE(find(slice, from_us) != nullptr);
-  Chunk& chunk = chunks_[place.chunk];
+  Chunk& chunk = chunk_at(place.chunk);
   chunk.erase(chunk.begin() + static_cast<std::ptrdiff_t>(place.entry));
-  if (chunk.empty()) chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(place.chunk));
+  if (!chunk.empty() || more_.empty()) return;
+  if (place.chunk == 0) first_ = std::move(more_.front());
+  more_.erase(more_.begin() + static_cast<std::ptrdiff_t>(place.chunk == 0 ? 0 : place.chunk - 1));
 }
 
 }  // namespace berth::ledger::detail

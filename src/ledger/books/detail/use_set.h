@@ -22,9 +22,16 @@ struct UseRecord {
 };
 
 /// Uses without overlaps per slice, sorted by (slice, from) in chunks, so that a late one moves only a chunk instead of
-/// everything after it. O(log n) to find, O(log n + chunk + n / chunk^2) to insert.
+/// everything after it. Most days have one chunk, which is therefore not in a list of its own. O(log n) to find,
+/// O(log n + chunk + n / chunk^2) to insert.
 class UseSet {
  public:
+  /// O(n / chunk).
+  [[nodiscard]] std::size_t size() const {
+    std::size_t size = first_.size();
+    for (const Chunk& chunk : more_) size += chunk.size();
+    return size;
+  }
   [[nodiscard]] bool has_overlap(NameId slice, const Interval& when) const;
   /// Inserts it, unless it overlaps one of its slice. Returns whether it did.
   bool insert(const UseRecord& use);
@@ -34,7 +41,8 @@ class UseSet {
   void erase(NameId slice, std::int64_t from_us);
   /// By slice and time. The records stay where they are until the next insertion or removal.
   void for_each(const auto& visit) const {
-    for (const Chunk& chunk : chunks_) {
+    for (const UseRecord& use : first_) visit(use);
+    for (const Chunk& chunk : more_) {
       for (const UseRecord& use : chunk) visit(use);
     }
   }
@@ -42,7 +50,7 @@ class UseSet {
  private:
   static constexpr std::size_t kChunkMax = 128;
 
-  using Chunk = std::vector<UseRecord>;  ///< never empty
+  using Chunk = std::vector<UseRecord>;
 
   struct Place {
     std::size_t chunk = 0;
@@ -58,8 +66,11 @@ class UseSet {
   [[nodiscard]] const UseRecord* use_before(Place place) const;
   [[nodiscard]] bool has_overlap_at(Place place, NameId slice, const Interval& when) const;
   void split(std::size_t chunk);
+  [[nodiscard]] Chunk& chunk_at(std::size_t chunk) { return chunk == 0 ? first_ : more_[chunk - 1]; }
+  [[nodiscard]] const Chunk& chunk_at(std::size_t chunk) const { return chunk == 0 ? first_ : more_[chunk - 1]; }
 
-  std::vector<Chunk> chunks_;
+  Chunk first_;              ///< empty only if all are
+  std::vector<Chunk> more_;  ///< the others, none empty
 };
 
 }  // namespace berth::ledger::detail

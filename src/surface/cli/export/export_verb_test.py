@@ -128,7 +128,14 @@ class Export(unittest.TestCase):
         for form, wanted in (("focus", "6 lines of 2026-11, 1 of them credits; BilledCost sums to 18.000010 USD"),
                              ("opencost", "3 allocations of 2026-11; totalCost sums to 22.000010 USD, before credits")):
             _, words = self.exported(form, path, "2026-11")
-            self.assertEqual(words, f"{self.folder / f'out.{form}'}: {wanted}\n")
+            self.assertEqual(words, f"{self.folder / f'out.{form}'}: {wanted}\n2026-11 is still open: it is as known now.\n")
+
+    def test_a_closed_month_says_what_became_known_later(self):
+        for form in ("focus", "opencost"):
+            _, words = self.exported(form, self.events(), "2026-10")
+            sentence = " ".join(" ".join(words.splitlines()[1:]).split())   # it is wrapped
+            self.assertEqual(sentence, "2026-10 is as booked at its close. What became known since then is booked as "
+                             "corrections: +1.000000 and -1.000001 USD in 2026-11.")
 
     def test_a_month_without_rows_is_a_header(self):
         path = self.events()

@@ -26,7 +26,12 @@ std::string invoice_json(const ledger::Invoice& invoice) {
   json.close_list().member("idle", name_of(invoice.request.idle)).member("micro_per_usd", invoice.micro_per_usd);
   json.member("month_hash", invoice.month_hash);
   json.member("total_micro_usd", invoice.total_micro_usd).member("total_micro", invoice.total_micro);
-  json.close_object();
+  json.open_list("later_corrections");
+  for (const ledger::LaterCorrection& each : invoice.later_corrections) {
+    json.open_object().member("month", each.month.to_string()).member("added_micro_usd", each.added);
+    json.member("taken_back_micro_usd", each.taken_back).close_object();
+  }
+  json.close_list().close_object();
   return json.take_line();
 }
 

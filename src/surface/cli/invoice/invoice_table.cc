@@ -57,6 +57,7 @@ std::string invoice_table(const ledger::Invoice& invoice, bool has_colour) {
   }
   rows.push_back({"total", "", "", "", "", exact_dollars_text(invoice.total_micro)});
   text += "\n" + styled_table(rows, has_colour) + "\n" + wrapped(idle_sentence(request)) + "\n";
+  text += wrapped(ledger::booking_sentence(request.month, invoice.is_closed, invoice.later_corrections)) + "\n";
   if (invoice.month_hash) text += fmt::format("Hash of the closed month: {}\n", *invoice.month_hash);
   return text;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ledger/billing/corrections.h"
 #include "surface/api/clock_text.h"
 #include "surface/cli/shared/money_text.h"
 #include "surface/cli/shared/printable.h"
@@ -87,15 +88,49 @@ std::string tenants_table(const Groups& groups, bool has_colour) {
   return styled_table(cells, has_colour);
 }
 
+/// What the months table says of a month.
+struct MonthFigures {
+  ledger::MicroUsd corrections = 0;  ///< of earlier months
+  ledger::LaterCorrection later;
+  ledger::MicroUsd now = 0;  ///< its own usage as known now
+};
+
+MonthFigures figures_of(const ledger::MonthRows& month, const ledger::Report& report) {
+  MonthFigures figures;
+  for (const ledger::Row& row : month.rows) figures.corrections += row.key.of ? row.micro_usd : 0;
+  figures.later = ledger::sum_of(ledger::later_corrections(report, month.month));
+  figures.now = month.micro_usd - figures.corrections + figures.later.added + figures.later.taken_back;
+  return figures;
+}
+
+/// The columns about later corrections are there if there are any.
 std::string months_table(const ledger::Report& report, bool has_colour) {
-  LedgerRows cells = {{"month", "state", "rows", "corrections", "dollars"}};
+  std::vector<MonthFigures> figures;
+  bool has_later = false;
   for (const ledger::MonthRows& month : report.months) {
-    ledger::MicroUsd corrections = 0;
-    for (const ledger::Row& row : month.rows) corrections += row.key.of ? row.micro_usd : 0;
-    cells.push_back({month.month.to_string(), month.is_closed ? "closed" : "open", fmt::format("{}", month.rows.size()),
-                     dollars_text(corrections), dollars_text(month.micro_usd)});
+    figures.push_back(figures_of(month, report));
+    has_later = has_later || figures.back().later != ledger::LaterCorrection();
   }
-  return styled_table(cells, has_colour);
+  LedgerRows cells = {{"month", "state", "rows", "corrections", "dollars"}};
+  if (has_later) cells.front().insert(cells.front().end(), {"known later", "now"});
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const ledger::MonthRows& month = report.months[i];
+    cells.push_back({month.month.to_string(), month.is_closed ? "closed" : "open", fmt::format("{}", month.rows.size()),
+                     dollars_text(figures[i].corrections), dollars_text(month.micro_usd)});
+    if (has_later)
+      cells.back().insert(cells.back().end(), {corrections_text(figures[i].later), dollars_text(figures[i].now)});
+  }
+  std::string text = styled_table(cells, has_colour);
+  if (has_later) {
+    text += "\n" +
+            wrapped(
+                "dollars: as booked, at its close if the month is closed, with corrections of earlier months; "
+                "so are invoices and exports, less credits. known later: what became known after the close, "
+                "booked as corrections in later months. now: the month's own usage as known now, as berth "
+                "cost sums it. The table by tenant is as known now, too.") +
+            "\n";
+  }
+  return text;
 }
 
 std::string counts_text(const ledger::LineCounts& counts) {

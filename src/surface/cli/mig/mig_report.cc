@@ -13,6 +13,7 @@
 #include "domain/mig/compute_instance.h"
 #include "domain/mig/geometry.h"
 #include "domain/mig/multiset.h"
+#include "domain/mig/other_names.h"
 #include "domain/values/scenario.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/shared/text_table.h"
@@ -151,7 +152,7 @@ Result<mig::Rules> rules_of(const GpuModel& model, const MigRulesOptions& option
   if (!options.profiles.empty()) {
     std::set<ProfileId> chosen;
     for (const std::string& name : options.profiles) {
-      const auto profile = mig::find_profile(model, name);
+      const auto profile = mig::find_profile_by_any_name(model, name);
       if (!profile || profile->is_full()) {
         return invalid("--profiles: wanted profiles of " + model.name + " (see berth mig profiles), found " +
                        in_quotes(name));

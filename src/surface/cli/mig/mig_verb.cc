@@ -78,7 +78,7 @@ OptionTable mig_fits_option_rows(MigWords& words) {
 
 OptionTable mig_import_option_rows(MigWords& words) {
   return {
-      {"FILE", "", "The file (version v1)", &words.file, kRequired},
+      {"FILE", "", "The file (version v1), or a Kubernetes ConfigMap with it", &words.file, kRequired},
       mig_gpu_row(words, {}),
       {"--config", "LABEL", "One label of the file; default: all", &words.file_label},
       {"--skip-other-gpus", "", "Leave out entries with profiles of other GPUs instead of refusing the file",

@@ -104,6 +104,7 @@ Result<std::string> mig_import_report(const MigImportOptions& options, const Fil
   migparted::ImportOptions import;
   import.label = options.label;
   import.skips_other_gpus = options.skips_other_gpus;
+  import.skip_hint = "; --skip-other-gpus leaves such entries out";
   if (!options.gpu.empty()) {
     const auto model = gpu_option(options.gpu);
     if (!model) return pass_on(model.error());

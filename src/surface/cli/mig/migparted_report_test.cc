@@ -72,6 +72,11 @@ TEST(MigImportReport, ErrorsNameTheirPlace) {
   EXPECT_THAT(imported({.path = "mig.yaml", .gpu = "K80", .label = ""}), HasSubstr("error: --gpu: wanted a GPU"));
 }
 
+TEST(MigImportReport, RefusalsNameTheOptionThatAvoidsThem) {
+  const std::string refusal = imported({.path = "mig.yaml", .gpu = "A30", .label = "b\x1b"});
+  EXPECT_THAT(refusal, ::testing::EndsWith("; --skip-other-gpus leaves such entries out"));
+}
+
 std::string exported(const MigExportOptions& options) {
   const auto text = mig_export_report(options);
   return text ? *text : "error: " + text.error().message;

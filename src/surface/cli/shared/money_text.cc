@@ -24,6 +24,16 @@ std::string dollars_text(ledger::MicroUsd micro_usd) {
 
 std::string exact_dollars_text(ledger::MicroUsd micro_usd) { return decimal_text(micro_usd, 1'000'000, 6); }
 
+std::string corrections_text(const ledger::LaterCorrection& correction) {
+  constexpr std::int64_t kMicrosPerCent = 10'000;
+  if (correction.added == 0 && correction.taken_back == 0) return std::string(kAbsentText);
+  const bool is_small = correction.added < kMicrosPerCent && correction.taken_back > -kMicrosPerCent;
+  const auto text = [&](ledger::MicroUsd amount) {
+    return is_small ? exact_dollars_text(amount) : dollars_text(amount);
+  };
+  return "+" + text(correction.added) + " -" + text(-correction.taken_back);
+}
+
 std::string gpu_hours_text(ledger::GpuMicros gpu_us) {
   return decimal_text(multiply_divide_half_even(gpu_us, 1, 36'000'000), 100, 2);
 }
