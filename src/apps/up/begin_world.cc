@@ -15,11 +15,13 @@
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
 #include "domain/values/snapshot.h"
+#include "edges/live_driver/real_time_clock.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/state_folder/state_folder.h"
 #include "live/local/local_world.h"
 #include "live/session/device_intent.h"
 #include "live/session/session.h"
+#include "surface/api/clock_text.h"
 
 namespace berth::up {
 namespace {
@@ -31,6 +33,26 @@ Result<void> begin_anew(UpParts& parts) {
   parts.session->begin(parts.local ? parts.local->sights() : std::map<GpuId, world::ObservedLayout>());
   if (parts.local) parts.local->tell(*parts.session);
   return {};
+}
+
+/// When the world ends.
+Instant end_of(const UpParts& parts) {
+  Instant end = Instant::never();
+  if (parts.request.until_second) end = Instant::at_second(*parts.request.until_second);
+  if (!parts.world.beginning.until_end) return end;
+  return std::min(end, Instant::at_second(parts.world.scenario.simulated_seconds()));
+}
+
+/// What a world of real GPUs, of which the time up to `known` is recorded, shows on its clock now. Absent: that time.
+std::optional<Instant> clock_now(UpParts& parts, Instant known) {
+  if (!live::has_real_time(parts.request)) return std::nullopt;
+  const std::int64_t epoch_us = parts.world.beginning.epoch_us;
+  auto now = edges::clock_after(known, epoch_us, parts.outside.wall_us(), parts.request.accepts_gap);
+  if (now) now = std::min(*now, end_of(parts));
+  if (!now || *now <= known) return std::nullopt;
+  const api::WorldEpoch epoch{.unix_micros = epoch_us};
+  log_line(parts.outside.err, "unobserved", {{"from", epoch.text(known)}, {"to", epoch.text(*now)}});
+  return now;
 }
 
 /// Continues where the previous process ended.
@@ -51,9 +73,11 @@ Result<void> go_on(UpParts& parts) {
   sim::WorldLeft left = std::move(*parts.records->take_left());
   if (parts.local) parts.local->adopt(left);
   parts.session->repeat(history.entries, left.world.orders);
-  const auto seconds = parts.series->begin(std::max(parts.session->now(), left.world.now).second());
+  const Instant known = std::max(parts.session->now(), left.world.now);
+  const auto clock = clock_now(parts, known);
+  const auto seconds = parts.series->begin(clock.value_or(known).second());
   if (parts.request.has_load) parts.session->restore_figures(seconds);  // without load no figures follow them
-  parts.session->resume(std::move(left));
+  parts.session->resume(std::move(left), clock);
   if (parts.local) parts.local->tell_notes(*parts.session);
   return {};
 }

@@ -105,9 +105,11 @@ Result<void> find_devices_and_world(UpParts& parts) {
   }
   auto journal = open_journal(live::journal_path_in(parts.folder->path()));
   if (!journal) return pass_on(journal.error());
-  auto world = live::find_world(
-      parts.request, *parts.outside.files,
-      {.folder = parts.folder->path(), .journal = journal->get(), .now_us = wall_us_now(), .machine = machine.gpus});
+  auto world = live::find_world(parts.request, *parts.outside.files,
+                                {.folder = parts.folder->path(),
+                                 .journal = journal->get(),
+                                 .now_us = parts.outside.wall_us(),
+                                 .machine = machine.gpus});
   journal->reset();
   if (!world) return pass_on(world.error());
   parts.world = std::move(*world);

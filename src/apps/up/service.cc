@@ -21,6 +21,7 @@
 #include "domain/ports/http_server.h"
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
+#include "edges/live_driver/real_time_clock.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/write_queue.h"
 #include "edges/state_folder/state_folder.h"
@@ -34,7 +35,7 @@ namespace berth::up {
 namespace {
 
 edges::LiveDriverOptions driver_options(UpParts& parts) {
-  edges::LiveDriverOptions options{.speed = parts.request.speed};
+  edges::LiveDriverOptions options{.speed = parts.request.speed, .clock = parts.clock.get()};
   if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
   options.has_events = [&parts] { parts.server->wake_streams(); };
   if (parts.local) options.serve_outside = [&parts] { parts.local->serve(*parts.session); };
@@ -47,6 +48,17 @@ edges::LiveDriverOptions driver_options(UpParts& parts) {
     end_snapshot(parts, appended);
   };
   return options;
+}
+
+/// The clock of a world of real GPUs; null: the world has a clock of its own.
+std::unique_ptr<edges::RealTimeClock> clock_of(UpParts& parts) {
+  if (!live::has_real_time(parts.request)) return nullptr;
+  edges::RealTimeClockOptions options{.epoch_us = parts.world.beginning.epoch_us, .wall_us = parts.outside.wall_us};
+  options.report = [&parts](bool is_warning, const std::string& message) {
+    if (is_warning) return log_warning(parts.outside.err, message);
+    log_line(parts.outside.err, "clock", {{"message", message}});
+  };
+  return std::make_unique<edges::RealTimeClock>(std::move(options), parts.session->now());
 }
 
 api::BlobStore blob_store(UpParts& parts) {
@@ -82,7 +94,8 @@ api::DriverStatus driver_status(UpParts& parts) {
           .step_ms_max = steps.max_ms,
           .is_solving = parts.solver.is_solving(),
           .last_solve_ms = parts.solver.last_solve_ms(),
-          .store_failure = parts.recorder().failure()};
+          .store_failure = parts.recorder().failure(),
+          .clock_trouble = parts.clock ? parts.clock->trouble() : std::nullopt};
 }
 
 /// The token of the login address and the key behind it. None where the system has no random bytes: `admin.key` then
@@ -134,6 +147,7 @@ void say_ready(const UpParts& parts, const std::string& url, const std::string& 
 }  // namespace
 
 Result<void> start_service(UpParts& parts) {
+  parts.clock = clock_of(parts);
   parts.driver =
       std::make_unique<edges::LiveDriver>(*parts.session, parts.turn, parts.lock, parts.solver, driver_options(parts));
   api::LoginSecrets login = login_secrets(parts);

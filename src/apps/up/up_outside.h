@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/up/wall_clock.h"
 #include "base/core/result.h"
 
 namespace berth {
@@ -25,7 +26,7 @@ namespace berth::up {
 using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
                                                                         HttpHandler& handler)>;
 
-/// Provided by the program. The streams and files are borrowed; everything is required, except the last function.
+/// Provided by the program. The streams and files are borrowed; everything is required, except the last two functions.
 struct UpOutside {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
@@ -35,6 +36,8 @@ struct UpOutside {
   std::function<int(const Error&)> report_failure = {};
   /// Needed only with a configuration file.
   std::function<Result<live::RereadConfig>()> read_config_again = {};
+  /// The wall clock, which a world of real GPUs follows: microseconds since 1970.
+  std::function<std::int64_t()> wall_us = wall_us_now;
 };
 
 }  // namespace berth::up

@@ -4,6 +4,7 @@
 #include "domain/ports/http_server.h"
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
+#include "edges/live_driver/real_time_clock.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/write_queue.h"
 #include "edges/state_folder/state_folder.h"

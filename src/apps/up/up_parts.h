@@ -29,6 +29,7 @@ class Api;
 namespace berth::edges {
 class BlobQueue;
 class LiveDriver;
+class RealTimeClock;
 class SeriesQueue;
 class StateFolder;
 class WriteQueue;
@@ -73,6 +74,7 @@ struct UpParts {
   std::unique_ptr<edges::BlobQueue> blobs;
   std::unique_ptr<edges::WriteQueue> writes;
   std::unique_ptr<api::Api> api;
+  std::unique_ptr<edges::RealTimeClock> clock;  ///< of a world of real GPUs; absent: the world's is the driver's
   std::unique_ptr<edges::LiveDriver> driver;
   std::unique_ptr<HttpServer> server;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "edges/live_driver/real_time_clock.h"
 #include "live/session/event_log.h"
 #include "live/session/session.h"
 
@@ -100,9 +101,10 @@ bool LiveDriver::run_burst() {
     if (step == 0) session_.expire_overdue();
     if (step == 0) record_if_due();
     take_solution();
-    serve_outside();
     const bool may_go_on = !options_.may_go_on || options_.may_go_on();
-    const bool was_step = may_go_on && session_.advance(due_until());
+    const Instant until = may_go_on ? due_until() : session_.now();
+    serve_outside();
+    const bool was_step = may_go_on && session_.advance(until);
     if (was_step && options_.stepped && options_.stepped()) {
       hold.unlock();
       options_.without_lock();
@@ -152,8 +154,15 @@ void LiveDriver::serve_outside() {
   if (options_.serve_outside && !session_.is_over() && !session_.awaits_answer()) options_.serve_outside();
 }
 
-Instant LiveDriver::due_until() const {
-  Instant until = options_.until.value_or(Instant::never());
+Instant LiveDriver::due_until() {
+  const Instant until = options_.until.value_or(Instant::never());
+  if (options_.clock != nullptr) {
+    const RealTimeClock::Look look = options_.clock->look(session_.now());
+    from_ = look.until;
+    began_ = Clock::now();
+    if (look.is_jump) session_.skip_to(std::min(until, look.until));
+    return std::min(until, look.until);
+  }
   if (options_.speed <= 0) return until;
   const std::chrono::duration<double, std::micro> passed = Clock::now() - began_;
   return std::min(until, from_ + Micros(static_cast<std::int64_t>(passed.count() * options_.speed)));

@@ -21,8 +21,11 @@ class Session;
 
 namespace berth::edges {
 
+class RealTimeClock;
+
 struct LiveDriverOptions {
   double speed = 10;                            ///< world seconds per second; 0: as fast as possible
+  RealTimeClock* clock = nullptr;               ///< borrowed: the world has its time, and `speed` is 1; null: none
   std::optional<Instant> until = std::nullopt;  ///< the world stops there
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
   /// Called a few times per second of wall time, under the lock, to record what is pending. May be empty.
@@ -71,7 +74,8 @@ class LiveDriver {
   /// Advances to the clock's time, by at most a burst of steps. Returns whether more are already due.
   [[nodiscard]] bool run_burst();
   [[nodiscard]] std::optional<WorldEnd> find_end() const;
-  [[nodiscard]] Instant due_until() const;
+  /// How far the world may advance now. Time that was missed is jumped over. Requires: the world may go on.
+  [[nodiscard]] Instant due_until();
   [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
   void record_if_due();
   void take_solution();
@@ -93,7 +97,7 @@ class LiveDriver {
   std::optional<WorldEnd> end_;
   StepMeter steps_;  ///< under own_lock_
   // Used only by the world's thread:
-  Instant from_;                   ///< the world's time when the clock began
+  Instant from_;                   ///< the world's time when the clock began; with a clock of its own when it was read
   Clock::time_point recorded_at_;  ///< when `record` was called
   Clock::time_point answer_again_at_;
   std::optional<SolveFinished> answer_;  ///< of the solver, until the session can record it

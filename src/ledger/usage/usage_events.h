@@ -10,6 +10,8 @@
 ///             use without a tenant, with the role stranded, of what the other parts leave of the capacity
 ///   lost      a use without a tenant, with the role stranded, of the whole GPU
 ///
+/// The slice of a use that was not observed ends in "~unobserved".
+///
 /// Weights are those of ledger/weights; units outside slices, or of a part of one, weigh their share of the units.
 /// Where slices have several holders, capacity and weights of the cell are multiplied, so that all shares are integers.
 ///
@@ -33,8 +35,7 @@ namespace berth::ledger {
 /// A part of the past that is written in one call.
 struct Stretch {
   Instant from;
-  Instant to;           ///< after `from`, at most the end of its hour
-  bool is_over = true;  ///< the past ends or is divided there; if false, intervals that continue at `to` are left out
+  Instant to;  ///< after `from`, at most the end of its hour
 };
 
 class UsageEvents {

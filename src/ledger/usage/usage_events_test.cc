@@ -59,21 +59,19 @@ UsagePart held(const char* profile, int start, std::int32_t units, std::uint64_t
 }
 
 /// All lines from one instant to another, as an export writes them.
-std::string written(UsageEvents& events, Instant from, Instant to, bool is_over,
-                    const std::vector<UsageInterval>& usage) {
+std::string written(UsageEvents& events, Instant from, Instant to, const std::vector<UsageInterval>& usage) {
   std::string text = events.prices();
   for (Instant at = from; at < to;) {
     const Instant end = std::min(events.hour_after(at), to);
-    text += events.lines({.from = at, .to = end, .is_over = is_over || end < to}, usage).value();
+    text += events.lines({.from = at, .to = end}, usage).value();
     at = end;
   }
   return text;
 }
 
-std::string written(const Scenario& fleet, Instant from, Instant to, bool is_over,
-                    const std::vector<UsageInterval>& usage) {
+std::string written(const Scenario& fleet, Instant from, Instant to, const std::vector<UsageInterval>& usage) {
   auto events = UsageEvents::make(fleet, kEpoch).value();
-  return written(events, from, to, is_over, usage);
+  return written(events, from, to, usage);
 }
 
 TEST(UsageEvents, APriceForEachSku) {
@@ -134,12 +132,32 @@ TEST(UsageEvents, AnIntervalIsCutWhereItsGpuChangesAndAtFullHours) {
       interval({.start = 4, .units = 4, .state = UsageState::kForeign, .slice = slice_at(0, "3g.40gb", 4)}, 0, 10, 2),
       interval(held("3g.40gb", 4, 4, 8), 10, 2 * kHour, 3)};
   EXPECT_THAT(
-      ids_in(written(fleet, Instant(), Instant(2 * kHour), false, usage)),
+      ids_in(written(fleet, Instant(), Instant(kHour), usage)),
       ElementsAre("1795341600000000/gpu-0@1795341600000000", "1795341600000000/gpu-0-4g.40gb-0/7/1#1",
                   "1795341600000000/gpu-0-4g.40gb-0/7/1#2", "1795341600000000/gpu-0-3g.40gb-4/-/2",
                   "1795341600000000/gpu-0@1795341600000010", "1795341600000000/gpu-0-4g.40gb-0/7/1@1795341600000010#1",
                   "1795341600000000/gpu-0-4g.40gb-0/7/1@1795341600000010#2", "1795341600000000/gpu-0-3g.40gb-4/8/3"));
-  EXPECT_THAT(ids_in(written(fleet, Instant(), Instant(2 * kHour), true, usage)), SizeIs(12));
+  EXPECT_THAT(ids_in(written(fleet, Instant(), Instant(2 * kHour), usage)), SizeIs(12));
+}
+
+TEST(UsageEvents, WhatWasNotObservedHasTheSameHolderAndAMark) {
+  const Scenario fleet = sim::testing::scenario_of({}, {});
+  UsagePart shared = held("4g.40gb", 0, 4);
+  shared.holders.push_back({.tenant = "u", .name = "b"});
+  std::vector<UsageInterval> usage = {interval(shared, 0, 10, 1), interval(shared, 10, 20, 3),
+                                      interval({.start = 4, .units = 4, .state = UsageState::kLost}, 0, 10, 2),
+                                      interval({.start = 4, .units = 4, .state = UsageState::kLost}, 10, 20, 4)};
+  usage[1].is_observed = usage[3].is_observed = false;
+  const std::vector<std::string> lines = lines_of(written(fleet, Instant(), Instant(20), usage));
+  EXPECT_THAT(lines, Not(Contains(AllOf(HasSubstr("~unobserved"), HasSubstr("\"from_us\":1795341600000000")))));
+  const auto later = [](const char* slice, const char* holder) {
+    return AllOf(HasSubstr(slice), HasSubstr(holder), HasSubstr("\"from_us\":1795341600000010"));
+  };
+  EXPECT_THAT(lines, Contains(later("\"gpu-0-4g.40gb-0#1~unobserved\"", R"("tenant":"t","service":"a","role":"inf)")));
+  EXPECT_THAT(lines, Contains(later("\"gpu-0-4g.40gb-0#2~unobserved\"", R"("tenant":"u","service":"b","role":"inf)")));
+  EXPECT_THAT(lines, Contains(later("\"gpu-0:4-7~unobserved\"", R"("role":"stranded")")));
+  testing::LineLedger ledger(lines);
+  EXPECT_EQ(ledger.report().counts.accepted, lines.size());
 }
 
 TEST(UsageEvents, HoursAreThoseOfTheClock) {
@@ -296,14 +314,15 @@ std::map<std::tuple<std::string, std::string, Role>, Int128> times_of(const Repo
   return times;
 }
 
-TEST(UsageEvents, ALaterExportBeginsWithTheBytesOfAnEarlierOne) {
+TEST(UsageEvents, ALaterExportToAFullHourBeginsWithTheBytesOfAnEarlierOne) {
   const Scenario fleet = random_fleet();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     RandomWorld world(seed);
     std::string earlier;
     for (int export_count = 0; export_count < 6; ++export_count) {
       world.go_on(world.now().micros() + 3 * kHour);
-      const std::string text = written(fleet, Instant(), world.now(), false, world.usage());
+      const Instant hour(world.now().micros() / kHour * kHour);
+      const std::string text = written(fleet, Instant(), hour, world.usage());
       ASSERT_EQ(text.substr(0, earlier.size()), earlier) << seed;
       ASSERT_GT(text.size(), earlier.size());
       report_of(text);
@@ -318,7 +337,7 @@ TEST(UsageEvents, AllTimeOfAllGpusIsInACutExport) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     RandomWorld world(seed);
     world.go_on(12 * kHour);
-    const Report report = report_of(written(fleet, Instant(), world.now(), true, world.usage()));
+    const Report report = report_of(written(fleet, Instant(), world.now(), world.usage()));
     Int128 gpu_us = 0;
     for (const auto& [key, time] : times_of(report)) gpu_us += time;
     EXPECT_EQ(gpu_us, Int128(world.now().micros()) * RandomWorld::kGpus);
@@ -336,10 +355,10 @@ TEST(UsageEvents, WindowsOneBehindTheOtherAreTheWhole) {
     std::uint64_t window_count = 0;
     for (Instant at; at < world.now(); ++window_count) {
       const Instant to = std::min(world.now(), at + Micros(1 + static_cast<std::int64_t>(rng.below(2 * kHour))));
-      parts += written(fleet, at, to, true, world.usage());
+      parts += written(fleet, at, to, world.usage());
       at = to;
     }
-    const Report whole = report_of(written(fleet, Instant(), world.now(), true, world.usage()));
+    const Report whole = report_of(written(fleet, Instant(), world.now(), world.usage()));
     const Report in_parts = report_of(parts, window_count - 1);  // the price
     EXPECT_EQ(in_parts.grains, whole.grains);
     const auto times = times_of(whole);

@@ -17,6 +17,7 @@ Result<void> check_no_devices(const UpRequest& request) {
   if (request.has_load) return wrong("--load");
   if (request.manage_gpus) return wrong("--manage-gpus");
   if (request.hands_path) return wrong("--hands");
+  if (request.accepts_gap) return wrong("--accept-gap");
   return {};
 }
 
@@ -41,5 +42,7 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   }
   return request;
 }
+
+bool has_real_time(const UpRequest& request) { return request.world == WorldKind::kLocal && request.speed == 1; }
 
 }  // namespace berth::live

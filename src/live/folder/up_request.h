@@ -39,6 +39,7 @@ struct UpRequest {
   std::optional<std::string> hands_path = std::nullopt;    ///< socket of the GPU agent; absent: none
   bool manage_gpus = false;                                ///< GPUs of `manage` may be changed
   bool is_dry_run = false;                                 ///< changes are recorded, and not carried out
+  bool accepts_gap = false;                                ///< a local world: the time since it last ran is right
   bool has_load = true;                                    ///< services get simulated requests
   // Unstated, a world that continues keeps its own; a new one has 1, berth, never.
   std::optional<std::uint64_t> seed = std::nullopt;
@@ -59,9 +60,11 @@ struct UpRequest {
   std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
 };
 
-/// Completes the request once the kind of the world is known. Error: a speed of a local world without simulated load,
-/// as real devices take their own time.
+/// Completes the request once the kind of the world is known. Errors: options of real GPUs in a simulated world; a
+/// speed of a local world without simulated load, as real devices take their own time.
 [[nodiscard]] Result<UpRequest> settle_world(UpRequest request, WorldKind kind);
+/// Whether the world's time is that of the wall clock. Requires: settled.
+[[nodiscard]] bool has_real_time(const UpRequest& request);
 
 /// A key of the configuration file whose new value, read again, does not take effect.
 struct UnappliedKey {

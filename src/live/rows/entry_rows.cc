@@ -58,7 +58,8 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "ProposalWaits",   "SolveFinished",
                                                                                  "SolutionArrived", "Resumed",
                                                                                  "DeviceIntended",  "DeviceEnded",
-                                                                                 "DeviceNoted",     "MigModeIntended"};
+                                                                                 "DeviceNoted",     "MigModeIntended",
+                                                                                 "ClockJumped"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

@@ -194,6 +194,17 @@ TEST(EntryRows, OfWhatDevicesSay) {
   }
 }
 
+TEST(EntryRows, OfAClockThatJumped) {
+  const Scenario fleet = live::demo_scenario();
+  const live::Entry entry{.at = Instant(3'600'000'005), .what = live::ClockJumped{.from = Instant(5)}};
+  const JournalEntry row = row_of(entry, fleet, 0);
+  EXPECT_EQ(row.kind, "ClockJumped");
+  EXPECT_EQ(row.body, R"({"from_us":5})");
+  const auto read = entry_of({.sequence = 1, .entry = row, .hash = {}}, fleet);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(*read == entry);
+}
+
 TEST(EntryRows, OfMeasuredTimes) {
   const Scenario fleet = live::demo_scenario();
   const TimesMeasured measured{

@@ -176,6 +176,8 @@ template <>
 inline constexpr std::array kWords<live::DeviceNote> = {"seen",     "differs", "xid", "recovery_action",
                                                         "mig_mode", "busy"};
 template <>
+inline constexpr std::array kNames<live::ClockJumped> = {"from_us"};
+template <>
 inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 
 // ---- the world

@@ -70,7 +70,7 @@ UsageRow row_of(const live::UsageInterval& interval, const Scenario& fleet) {
           .units = what.part.units,
           .to_us = interval.to.micros(),
           .sequence = what.sequence,
-          .body = live::usage_body(fleet, interval.gpu, what)};
+          .body = live::usage_body(fleet, interval)};
 }
 
 Result<live::UsageInterval> interval_of(const UsageRow& row, const Scenario& fleet) {
@@ -82,12 +82,15 @@ Result<live::UsageInterval> interval_of(const UsageRow& row, const Scenario& fle
   const auto tree = json::parse_document(row.body, "row", json::kNoLimits);
   if (!tree) return wrong();
   yaml::Report report("row");
-  auto part = part_of(row, yaml::Value(*tree, report), fleet);
+  const yaml::Value body(*tree, report);
+  auto part = part_of(row, body, fleet);
+  const bool is_observed = !body.at("observed").is_written() || body.at("observed").truth();
   if (!part || report.has_failed()) return wrong();
   return live::UsageInterval{
       .gpu = {row.key.gpu},
       .what = {.part = *std::move(part), .from = Instant(row.key.from_us), .sequence = row.sequence},
-      .to = Instant(row.to_us)};
+      .to = Instant(row.to_us),
+      .is_observed = is_observed};
 }
 
 }  // namespace berth::journal

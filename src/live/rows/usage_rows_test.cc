@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,11 @@ TEST(UsageRows, WhatIsWrittenIsReadBack) {
     const live::UsageInterval interval = interval_with(part);
     const UsageRow row = row_of(interval, fleet);
     EXPECT_EQ(interval_of(row, fleet), interval) << row.body;
+    live::UsageInterval unobserved = interval;
+    unobserved.is_observed = false;
+    const UsageRow marked = row_of(unobserved, fleet);
+    EXPECT_EQ(interval_of(marked, fleet), unobserved) << marked.body;
+    EXPECT_EQ(row.body.find("observed"), std::string::npos) << "as earlier versions wrote it";
   }
 }
 
@@ -67,6 +73,7 @@ TEST(UsageRows, OtherRowsAreErrors) {
   EXPECT_TRUE(refused([](UsageRow& changed) { changed.key.gpu = 2; }));
   EXPECT_TRUE(refused([](UsageRow& changed) { changed.to_us = 5; }));
   EXPECT_TRUE(refused([](UsageRow& changed) { changed.body = "{"; }));
+  EXPECT_TRUE(refused([](UsageRow& changed) { changed.body.insert(1, R"("observed":1,)"); }));
   EXPECT_TRUE(refused([](UsageRow& changed) { changed.body = "[]"; }));
   EXPECT_TRUE(replaced("\"held\"", "\"kept\""));
   EXPECT_TRUE(replaced("\"profile\":\"full\"", "\"profile\":\"8g\""));

@@ -169,11 +169,18 @@ struct MigModeIntended {
   friend bool operator==(const MigModeIntended&, const MigModeIntended&) = default;
 };
 
+/// The clock of the world went on at once, from `from` to the entry's instant: no process observed the time between.
+/// The engine does not step in it. What was held at `from` is usage until the entry's instant.
+struct ClockJumped {
+  Instant from;
+  friend bool operator==(const ClockJumped&, const ClockJumped&) = default;
+};
+
 struct Entry {
   Instant at;  ///< in time of the world, when the session received it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
-               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended>
+               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended, ClockJumped>
       what;
   friend bool operator==(const Entry&, const Entry&);
 };

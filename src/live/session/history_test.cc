@@ -63,6 +63,7 @@ struct Kind {
   bool loses_tail = false;  ///< restarts without the last entries, if the world has not acted on them
   bool saves = false;       ///< restarts from a save made on the way, and the entries since then
   bool first_layout_takes_time = false;
+  bool jumps = false;  ///< its clock sometimes goes on at once, at a restart or while it runs
 };
 
 Kind random_kind(Rng rng) {
@@ -75,6 +76,7 @@ Kind random_kind(Rng rng) {
   kind.loses_tail = kind.restarts && rng.below(2) == 0;
   kind.saves = kind.restarts && rng.below(2) == 0;
   kind.first_layout_takes_time = rng.split("first layout").below(3) == 0;
+  kind.jumps = rng.split("jumps").below(3) == 0;
   return kind;
 }
 
@@ -132,6 +134,7 @@ class History {
       if (rng_.below(3) == 0) do_something();
       if (kind_.restarts && rng_.below(10) == 0) restart();
       if (kind_.saves && rng_.below(10) == 0) save();
+      if (kind_.jumps && jumps_.below(20) == 0) skip();
       if (rng_.below(5) == 0) session_->refresh();
     }
     end_of_trouble();
@@ -149,6 +152,8 @@ class History {
   [[nodiscard]] const std::set<sim::FaultKind>& faults() const { return faults_; }
   [[nodiscard]] int restarts() const { return restarts_; }
   [[nodiscard]] int saves() const { return saves_; }
+  /// How often its clock went on at once.
+  [[nodiscard]] int gaps() const { return gaps_; }
   [[nodiscard]] std::vector<LoggedEvent> events() const { return story_.events(); }
   [[nodiscard]] const std::vector<sim::JournalRecord>& records() const { return records_; }
   /// How often the engine was restored.
@@ -212,9 +217,26 @@ class History {
     story_.lose(after->events().last_sequence(), story_.record_count());
     story_.go_on(std::max(left.world.now, after->now()));
     session_ = std::move(after);
-    session_->resume(std::move(left));
+    std::optional<Instant> clock;
+    if (kind_.jumps && jumps_.below(2) == 0) clock = std::max(left.world.now, session_->now()) + random_gap();
+    if (clock) story_.go_on(*clock);
+    session_->resume(std::move(left), clock);
     read_events();
     ++restarts_;
+    if (clock) ++gaps_;
+  }
+
+  Micros random_gap() { return Micros(1 + drawn(jumps_, jumps_.below(2) == 0 ? 900'000 : 40'000'000)); }
+
+  void skip() {
+    const Instant to = session_->now() + random_gap();
+    usage_.look(*session_);
+    story_.go_on(to);
+    session_->skip_to(to);
+    EXPECT_EQ(session_->now(), to);
+    read_events();
+    usage_.look(*session_);
+    ++gaps_;
   }
 
   void read_events() {
@@ -413,6 +435,8 @@ class History {
   std::uint64_t seed_;
   bool restores_;
   Rng restores_rng_ = rng_.split("restores");
+  Rng jumps_ = rng_.split("jumps");
+  int gaps_ = 0;
   Scenario scenario_;
   std::optional<NoChanges> no_changes_;  ///< of the next session
   std::vector<Entry> entries_;
@@ -450,6 +474,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   std::size_t looks = 0;
   std::map<std::string, int> usage;  ///< intervals by kind
   int saves = 0;
+  int gaps = 0;
   std::size_t histories = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kHistories)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -460,6 +485,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     looks += history.usage().look_count();
     for (const auto& [word, count] : history.usage().counts()) usage[word] += count;
     saves += history.saves();
+    gaps += history.gaps();
     for (const LoggedEvent& event : history.events()) ++counts[event.kind];
     if (::testing::Test::HasFailure()) return;
     faults.insert(history.faults().begin(), history.faults().end());
@@ -470,6 +496,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   for (const char* word : {"held", "changing", "free", "lost", "foreign"})
     EXPECT_GT(usage[word], kIsSlowBuild ? 0 : kHistories / 10) << word;
   EXPECT_GT(saves, kHistories / 2);
+  EXPECT_GT(gaps, kHistories);
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
 

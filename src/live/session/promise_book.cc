@@ -153,6 +153,13 @@ void PromiseBook::judge(const OpenPromise& open, JudgedPromise& judged) const {
   judged.achieved = gain_of(promise, facts);
 }
 
+void PromiseBook::skip_to(Instant now) {
+  for (OpenPromise& open : open_) {
+    if (open.void_because.empty()) open.void_because = "it was not observed to its end";
+  }
+  while (!open_.empty()) close_first(now);
+}
+
 void PromiseBook::judge(Instant now) {
   while (!open_.empty()) {
     const OpenPromise& open = open_.front();

@@ -82,6 +82,8 @@ class PromiseBook {
   void end_held(const Plan& accepted, Instant now);
   /// To be called for each event that the engine is given.
   void note(const Event& event);
+  /// Nothing was observed until `now`: the changes whose windows are not over cannot be judged.
+  void skip_to(Instant now);
   /// Judges the changes whose windows are over and whose requests are known. To be called after each step.
   void judge(Instant now);
 

@@ -197,6 +197,23 @@ TEST_F(PromiseBookTest, DoesNotFailWhereChangesGainWhatTheyPromised) {
   EXPECT_EQ(book_.counted(Instant::at_second(now) + kPromiseSpan + Micros::seconds(60)), PromiseSums());
 }
 
+TEST_F(PromiseBookTest, WhatWasNotObservedIsNotJudged) {
+  begin();
+  ready_at(Instant::at_second(kBegan + 4));
+  run(kBegan, kBegan + 10);
+  book_.skip_to(Instant::at_second(kBegan + 100'000'000));
+  EXPECT_TRUE(book_.open().empty());
+  ASSERT_EQ(book_.judged().size(), 1U);
+  EXPECT_EQ(book_.judged()[0].void_because, "it was not observed to its end");
+  EXPECT_EQ(book_.sums(Instant::at_second(kBegan + 100'000'000), kPromiseSpan), PromiseSums());
+  const std::int64_t now = kBegan + 100'000'000;
+  begin(0, now);
+  ready_at(Instant::at_second(now + 4));
+  run(now, now + 28);
+  ASSERT_EQ(book_.judged().size(), 2U);
+  EXPECT_DOUBLE_EQ(book_.judged()[1].achieved, 240) << "later ones are";
+}
+
 TEST_F(PromiseBookTest, GoesOnAfterItWasSaved) {
   begin();
   book_.hold(9, {promise_on(1)});

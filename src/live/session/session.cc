@@ -109,6 +109,15 @@ bool Session::advance(Instant until) {
   return was_step;
 }
 
+void Session::skip_to(Instant at) {
+  if (is_over() || awaits_answer() || at <= now()) return;
+  note_jump(at);
+  loop_->skip_to(at);
+  series_->figures().begin(now(), loop_->sm_time());
+  after_step();
+  report_world(true);
+}
+
 void Session::after_step() {
   if (now().second() <= read_second_) return;
   read_sums();
@@ -154,7 +163,8 @@ void Session::refresh() {
 // ---- reports of the loop
 
 void Session::on_slice(const world::SliceRecord& record) {
-  emitter_->emit({.at = record.at, .what = SliceNoted{record}});
+  // What happened while the clock jumped is noted behind that entry.
+  emitter_->emit({.at = std::max(record.at, now()), .what = SliceNoted{record}});
   log_->on_slice(record, snapshot());
 }
 

@@ -124,8 +124,13 @@ class Session {
   /// `SessionListener::series` received them, in order; at least kMinuteSeconds + kTargetSecondsMax of them, if so many
   /// are known. Services that are gone are ignored. To be called before `resume`.
   void restore_figures(const std::vector<SeriesSpan>& seconds);
-  /// Continues after what was repeated, with what the world remembers.
-  void resume(sim::WorldLeft left);
+  /// Continues after what was repeated, with what the world remembers. `clock`: the world's time now; if it is later
+  /// than what is known, the time between was not observed (skip_to). Absent: no time has passed.
+  void resume(sim::WorldLeft left, std::optional<Instant> clock = std::nullopt);
+  /// Its clock goes on to `at` at once, as nothing was observed since `now`: the engine does not step in between, and
+  /// what was held is usage that was not observed (UsageInterval::is_observed). The world then reports what happened by
+  /// itself meanwhile. Does nothing if `at` is not later than now, or the world is over or awaits an answer.
+  void skip_to(Instant at);
   /// What a session needs of the world to continue.
   [[nodiscard]] sim::WorldLeft world_left() const;
   /// How many orders the world was given.
@@ -279,6 +284,9 @@ class Session {
   [[nodiscard]] std::vector<Event> orders_of_start(Instant at);
   /// Passes what the world remembers to the listener, if it changed.
   void report_world(bool with_clock);
+
+  /// Emits and records that nothing is observed from now to `to`.
+  void note_jump(Instant to);
 
   // The effect of an entry, when it happens and when it is repeated.
   void apply(const TenantStored& stored);

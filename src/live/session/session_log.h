@@ -40,6 +40,11 @@ class SessionLog {
   void on_event(const Event& event, const Snapshot& snapshot, Instant now);
   /// The engine stepped. Returns the plan that waits for approval from now on, if it arrived with this step.
   std::optional<std::uint64_t> on_step(const StepAnswer& answer, const Snapshot& snapshot, Instant now);
+  /// Nothing was observed from `from` to `to` (UsageBook::skip).
+  void skip(Instant from, Instant to, const UsageSink& sink) {
+    usage_.skip(from, to, sink);
+    promises_.skip_to(to);
+  }
   /// The service is gone from its place.
   void forget(ServiceId service) {
     watch_.forget(service);

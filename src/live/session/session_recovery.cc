@@ -35,7 +35,7 @@ class Session::Repetition {
       if (std::holds_alternative<SecondsSeen>(entry.what)) continue;
       if (std::holds_alternative<Resumed>(entry.what)) note_blocks_of_process(it + 1);
       const bool is_advance = std::holds_alternative<Advanced>(entry.what);
-      if (!std::holds_alternative<Resumed>(entry.what)) step_plainly(entry.at, is_advance);
+      if (!continues_without_steps(entry)) step_plainly(entry.at, is_advance);
       session_.loop_->replay_to(entry.at);
       repeat(entry);
     }
@@ -45,6 +45,10 @@ class Session::Repetition {
   }
 
  private:
+  static bool continues_without_steps(const Entry& entry) {
+    return std::holds_alternative<Resumed>(entry.what) || std::holds_alternative<ClockJumped>(entry.what);
+  }
+
   /// Reads the blocks of one process ahead: blocks come after the steps that saw them, but never in a later process.
   /// Seconds that a process did not record before a kill are counted again by the next one when it continues, and its
   /// engine sees them only then.
@@ -117,6 +121,9 @@ class Session::Repetition {
                    [&](const DeviceEnded& ended) { static_cast<void>(session_.changes_->end(ended)); },
                    [](const MigModeIntended&) {},
                    [&](const DeviceNoted& noted) { session_.log_device_note(noted); },
+                   [&](const ClockJumped& jumped) {
+                     session_.log_->skip(jumped.from, entry.at, session_.options_->listener.past_usage);
+                   },
                },
                entry.what);
   }
@@ -219,15 +226,29 @@ void Session::on_unseen_there(const world::DeviceMemory& device, const std::set<
   }
 }
 
-void Session::resume(sim::WorldLeft left) {
+void Session::note_jump(Instant to) {
+  const Instant from = now();
+  emitter_->emit_plain_step();
+  emitter_->emit({.at = to, .what = ClockJumped{from}});
+  log_->skip(from, to, options_->listener.usage);
+  // Before the devices remember the later clock: a process that continues from there must know of the jump.
+  emitter_->record_emitted();
+}
+
+void Session::resume(sim::WorldLeft left, std::optional<Instant> clock) {
   ENSURE(emitter_->is_repeating());
   emitter_->set_repeating(false);
   loop_->replay_end();
   // The devices may remember a later instant than the last entry.
-  const Instant at = std::max(left.world.now, now());
-  emitter_->emit({.at = at, .what = Resumed{}});
+  const Instant known = std::max(left.world.now, now());
+  emitter_->emit({.at = known, .what = Resumed{}});
   changes_->forget_open();
+  loop_->replay_to(known);
+  const Instant end = options_->has_end ? Instant::at_second(scenario_->simulated_seconds()) : Instant::never();
+  const Instant at = std::max(known, std::min(end, clock.value_or(known)));
+  if (at > known) note_jump(at);
   loop_->replay_to(at);
+  left.world.now = at;
   world::disown_unknown(loop_->engine().last_numbers(), left.devices);
   on_unseen(left);
   if (const auto first = orders_of_start(at); !first.empty()) loop_->command(first);

@@ -103,6 +103,18 @@ void UsageBook::update(const Snapshot& snapshot, const Scenario& names, const Us
   }
 }
 
+void UsageBook::skip(Instant from, Instant to, const UsageSink& sink) {
+  for (std::uint32_t gpu = 0; gpu < open_.size(); ++gpu) {
+    for (OpenUsage& open : open_[gpu]) {
+      OpenUsage unobserved{.part = open.part, .from = from, .sequence = ++last_sequence_};
+      if (open.from < from) sink({.gpu = {gpu}, .what = open, .to = from});
+      sink({.gpu = {gpu}, .what = std::move(unobserved), .to = to, .is_observed = false});
+      open.from = to;
+      open.sequence = ++last_sequence_;
+    }
+  }
+}
+
 void UsageBook::update_gpu(GpuId gpu, std::vector<UsagePart> parts, Instant now, const UsageSink& sink) {
   std::vector<OpenUsage>& open = open_[gpu.index];
   std::vector<OpenUsage> next;

@@ -59,7 +59,8 @@ struct OpenUsage {
 struct UsageInterval {
   GpuId gpu;
   OpenUsage what;
-  Instant to;  ///< behind `what.from`
+  Instant to;               ///< behind `what.from`
+  bool is_observed = true;  ///< false: no process ran; the part is that of the instant before
   friend bool operator==(const UsageInterval&, const UsageInterval&) = default;
 };
 
@@ -81,6 +82,10 @@ class UsageBook {
   /// To be called after each step: closes parts that have changed and opens their successors. Reports to `sink` each
   /// interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
   void update(const Snapshot& snapshot, const Scenario& names, const UsageSink& sink);
+  /// Nothing was observed from `from` to `to`: reports what is open until `from`, then the same until `to`, not
+  /// observed; it continues from there. By GPU and start. Requires: from < to, and nothing began after `from`. O(open
+  /// parts).
+  void skip(Instant from, Instant to, const UsageSink& sink);
 
   /// By GpuId, each by start.
   [[nodiscard]] const std::vector<std::vector<OpenUsage>>& open() const { return open_; }

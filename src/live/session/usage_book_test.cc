@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,6 +133,29 @@ TEST_F(UsageBookTest, ALostGpuIsLostAsAWhole) {
   EXPECT_THAT(open(1), ElementsAre("0+8 free from 0"));
 }
 
+TEST_F(UsageBookTest, WhatIsSkippedIsUsageOfTheSameHolders) {
+  stands(slice_at(0, "1g.10gb", 0), {{0}});
+  reach(5);
+  std::vector<UsageInterval> over;
+  book_->skip(Instant::at_second(5), Instant::at_second(50),
+              [&](const UsageInterval& interval) { over.push_back(interval); });
+  ASSERT_EQ(over.size(), 4U) << "the parts of gpu-0 had begun at that instant";
+  EXPECT_EQ(over[0],
+            (UsageInterval{.gpu = {0}, .what = over[0].what, .to = Instant::at_second(50), .is_observed = false}));
+  EXPECT_EQ(over[0].what.from, Instant::at_second(5));
+  EXPECT_EQ(over[0].what.part.holders, (std::vector<ServiceName>{{"t", "a"}}));
+  EXPECT_TRUE(over[2].is_observed);
+  EXPECT_EQ(over[2].to, Instant::at_second(5));
+  EXPECT_FALSE(over[3].is_observed);
+  EXPECT_THAT(open(0), ElementsAre("0+1 held from 50", "1+7 free from 50"));
+  EXPECT_THAT(open(1), ElementsAre("0+8 free from 50"));
+  std::set<std::uint64_t> sequences = {book_->open()[0][0].sequence, book_->open()[0][1].sequence,
+                                       book_->open()[1][0].sequence};
+  for (const UsageInterval& interval : over) sequences.insert(interval.what.sequence);
+  EXPECT_EQ(sequences.size(), 7U) << "each interval has its own";
+  EXPECT_THAT(usage_body(scenario_, over[0]), ::testing::EndsWith(R"(,"observed":false})"));
+}
+
 TEST_F(UsageBookTest, ItIsSavedAndRestored) {
   stands(slice_at(0, "1g.10gb", 0), {{0}});
   reach(1);
@@ -154,17 +178,17 @@ TEST_F(UsageBookTest, TheBodySaysWhoAndWhat) {
   stands(slice_at(0, "2g.20gb", 2), {{0}}, 7);
   stands(slice_at(1, "full", 0), {{0}, {1}}, 3);
   reach(1);
-  EXPECT_EQ(usage_body(scenario_, {0}, book_->open()[0][1]),
+  EXPECT_EQ(usage_body(scenario_, {.gpu = {0}, .what = book_->open()[0][1], .to = Instant::never()}),
             R"({"resource":"gpu-0-2g.20gb-2","epoch":7,"sequence":4,"tenant":"t","service":"a",)"
             R"("holders":[{"tenant":"t","service":"a"}],"node":"node-0","gpu":"gpu-0","gpu_model":"A100-80GB",)"
             R"("profile":"2g.20gb","start":2,"units":2,"sms":28,"memory_mib":19968,"role":"inference",)"
             R"("state":"held","price_version":1,"usd_per_gpu_hour":"3.673"})");
-  EXPECT_EQ(usage_body(scenario_, {0}, book_->open()[0][0]),
+  EXPECT_EQ(usage_body(scenario_, {.gpu = {0}, .what = book_->open()[0][0], .to = Instant::never()}),
             R"({"resource":"gpu-0","epoch":null,"sequence":3,"tenant":null,"service":null,"holders":[],)"
             R"("node":"node-0","gpu":"gpu-0","gpu_model":"A100-80GB","profile":null,"start":0,"units":2,)"
             R"("sms":null,"memory_mib":null,"role":null,"state":"free","price_version":1,)"
             R"("usd_per_gpu_hour":"3.673"})");
-  const std::string shared = usage_body(scenario_, {1}, book_->open()[1][0]);
+  const std::string shared = usage_body(scenario_, {.gpu = {1}, .what = book_->open()[1][0], .to = Instant::never()});
   EXPECT_THAT(shared, HasSubstr(R"("tenant":"t","service":null,"holders":[{"tenant":"t","service":"a"},)"));
 }
 

@@ -58,8 +58,10 @@ std::string_view usage_word(UsageState state) {
   return "";
 }
 
-std::string usage_body(const Scenario& fleet, GpuId gpu, const OpenUsage& usage) {
+std::string usage_body(const Scenario& fleet, const UsageInterval& interval) {
+  const OpenUsage& usage = interval.what;
   const UsagePart& part = usage.part;
+  const GpuId gpu = interval.gpu;
   const FleetEntry& entry = fleet.entry_of(gpu);
   const GpuModel& model = entry.model;
   const SliceSize size = size_of(model, part.slice);
@@ -79,6 +81,7 @@ std::string usage_body(const Scenario& fleet, GpuId gpu, const OpenUsage& usage)
   json.member("price_version", price ? std::optional(1) : std::nullopt);
   // As text, so that a reader whose numbers are doubles has all digits.
   json.member("usd_per_gpu_hour", price ? std::optional(json::text_of(*price)) : std::nullopt);
+  if (!interval.is_observed) json.member("observed", false);
   return json.close_object().take();
 }
 

@@ -270,6 +270,10 @@ class Reader {
     if (const auto* block = std::get_if<live::SecondsSeen>(&entry.what)) note_block(*block);
     if (std::holds_alternative<live::ProposalWaits>(entry.what)) note_instant(IncidentKind::kApproval, entry.at);
     if (std::holds_alternative<live::Resumed>(entry.what)) note_instant(IncidentKind::kResumed, entry.at);
+    if (const auto* jumped = std::get_if<live::ClockJumped>(&entry.what)) {
+      chronicle_.incidents.push_back(
+          {.kind = IncidentKind::kUnobserved, .span = {.from = jumped->from, .until = entry.at}});
+    }
   }
 
   void note_instant(IncidentKind kind, Instant at) {

@@ -64,13 +64,14 @@ struct ServicePast {
 
 /// Something that a replay of the arrivals omits.
 enum class IncidentKind : std::uint8_t {
-  kFault,      ///< of the simulated world, except lost GPUs
-  kGpuLost,    ///< a GPU is lost
-  kScheduled,  ///< a GPU is cordoned or drains
-  kPaused,     ///< planning is paused
-  kNoChanges,  ///< windows without changes are in force
-  kApproval,   ///< a plan waits for approval: when the wait began
-  kResumed,    ///< another process took over
+  kFault,       ///< of the simulated world, except lost GPUs
+  kGpuLost,     ///< a GPU is lost
+  kScheduled,   ///< a GPU is cordoned or drains
+  kPaused,      ///< planning is paused
+  kNoChanges,   ///< windows without changes are in force
+  kApproval,    ///< a plan waits for approval: when the wait began
+  kResumed,     ///< another process took over
+  kUnobserved,  ///< the clock of real GPUs went on while no process ran
 };
 
 struct Incident {

@@ -30,6 +30,8 @@ constexpr std::array kIncidentWords = {
                   .words =
                       "the engine was stopped and went on ({}): requests that waited then were lost, and are served "
                       "here"},
+    IncidentWords{.kind = IncidentKind::kUnobserved,
+                  .words = "the engine did not run for a while ({}): nothing was observed then"},
 };
 
 bool touches(const Span& span, const Span& window) {

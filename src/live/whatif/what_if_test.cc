@@ -165,6 +165,18 @@ TEST(WhatIf, ARunFromItsBeginningToItsEndIsTheSameWorld) {
   EXPECT_TRUE(what.remarks.empty());
 }
 
+TEST(WhatIf, SaysThatTimeWasNotObserved) {
+  Live live(small_scenario());
+  live.run_to(30);
+  live.session().skip_to(Instant::at_second(60) + Micros(500'000));
+  live.run_to(kSeconds);
+  const Chronicle chronicle = live.chronicle();
+  const WhatIf what = made(chronicle, whole_window(chronicle));
+  EXPECT_TRUE(has_remark(what, "the engine did not run for a while (1)"));
+  EXPECT_FALSE(has_remark(made(chronicle, {.from = 70, .to = 90}), "did not run"));
+  EXPECT_FALSE(repeated(what).empty());
+}
+
 TEST(WhatIf, SecondsThatTheObservationDelayHeldBackAreKnown) {
   Scenario scenario = small_scenario();
   scenario.observation_delay = Micros::seconds(7);

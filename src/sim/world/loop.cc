@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <variant>
@@ -53,6 +54,20 @@ bool Loop::advance(Instant until) {
   deliver();
   if (may_step()) step();
   return true;
+}
+
+void Loop::skip_to(Instant at) {
+  ENSURE(!is_over() && !awaits_answer() && at > now_);
+  now_ = std::min(at, world_->end());
+  std::vector<Event> events;  // seen when the world has arrived: not before what it still records
+  for (bool is_there = false; !is_there;) {
+    is_there = world_->advance(now_) == now_;
+    std::ranges::move(world_->take_events(), std::back_inserter(events));
+  }
+  for (const Event& event : events) delay(event);
+  if (now_ == world_->end()) return;
+  deliver();
+  if (may_step()) step();
 }
 
 Instant Loop::next_stop() const {

@@ -76,6 +76,9 @@ class Loop {
   /// The same, but at most to `until`; if that comes first, only the world advances. Returns whether the engine made
   /// its step. Requires: not over, awaits no answer, now <= until.
   bool advance(Instant until);
+  /// Goes on to `at` at once, or to the world's end: the world advances, the engine makes one step there, for all that
+  /// happened by itself. Requires: not over, awaits no answer, at > now.
+  void skip_to(Instant at);
   /// The next whole second, or the next solution that is known.
   [[nodiscard]] Instant next_stop() const;
   [[nodiscard]] Instant now() const { return now_; }

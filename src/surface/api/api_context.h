@@ -26,6 +26,7 @@ struct DriverStatus {
   bool is_solving = false;
   double last_solve_ms = 0;                                 ///< 0: none yet
   std::optional<std::string> store_failure = std::nullopt;  ///< why nothing can be recorded now
+  std::optional<std::string> clock_trouble = std::nullopt;  ///< why the time is not that of the wall clock
 };
 
 /// The store of ended usage. Both functions may be empty: then none is stored.

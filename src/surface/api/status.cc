@@ -63,6 +63,7 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   json.member("reason", view.pause ? std::optional(view.pause->reason) : std::nullopt).close_object();
   json.member("no_changes", view.no_changes.empty() ? std::nullopt : std::optional(view.no_changes));
   json.member("memory_only", false).member("read_only", driver.store_failure);
+  json.member("clock", driver.clock_trouble);
   put_funnel(json, view.funnel, devices.knows_load());
   json.member("goodput", view.goodput);
   json.open_object("services").member("in_time", view.in_time.kept).member("not_in_time", view.in_time.missed);

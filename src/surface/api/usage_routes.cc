@@ -12,6 +12,9 @@
 
 #include "base/core/sort_stably.h"
 #include "base/json/writer.h"
+#include "ledger/usage/part_weight.h"
+#include "ledger/weights/weights.h"
+#include "live/rows/usage_rows.h"
 #include "live/session/session.h"
 #include "live/session/usage_text.h"
 #include "surface/api/api_context.h"
@@ -26,10 +29,10 @@ struct UsageView {
   UsageKey key;
   std::int64_t to_us = 0;                              ///< INT64_MAX: it continues
   std::optional<live::OpenUsage> what = std::nullopt;  ///< if it continues
-  std::string body;                                    ///< if it has ended
+  std::optional<UsageRow> row = std::nullopt;          ///< if it has ended
 };
 
-UsageView view_of(UsageRow row) { return {.key = row.key, .to_us = row.to_us, .body = std::move(row.body)}; }
+UsageView view_of(UsageRow row) { return {.key = row.key, .to_us = row.to_us, .row = std::move(row)}; }
 
 /// The end of the previous page.
 struct PageEnd {
@@ -113,7 +116,7 @@ void add_open_usage(const live::Session& session, const AskedUsage& asked, Usage
     for (const live::OpenUsage& what : open[gpu]) {
       const UsageKey key{.gpu = gpu, .start = what.part.start, .from_us = what.from.micros()};
       if (!is_asked(asked, found.as_of_us, key, INT64_MAX)) continue;
-      found.views.push_back({.key = key, .to_us = INT64_MAX, .what = what, .body = {}});
+      found.views.push_back({.key = key, .to_us = INT64_MAX, .what = what});
     }
   }
 }
@@ -156,17 +159,35 @@ ApiResult<UsagePage> read_usage(const ApiContext& context, const AskedUsage& ask
 
 // ---- the answer
 
-/// The body with its times, clipped to the span of the query; open if it was open at the page's instant and the span
-/// ends later than that.
+/// The interval, as far as this version can read it.
+std::optional<live::UsageInterval> interval_of(const ObjectFormat& format, const UsageView& view) {
+  if (view.what) return live::UsageInterval{.gpu = {view.key.gpu}, .what = *view.what, .to = Instant::never()};
+  auto interval = journal::interval_of(*view.row, format.fleet);
+  return interval ? std::optional(*std::move(interval)) : std::nullopt;
+}
+
+/// Whether it was observed, and its weight on the bill.
+void put_bill(json::Writer& json, const ObjectFormat& format, const std::optional<live::UsageInterval>& interval) {
+  if (!interval || interval->is_observed) json.member("observed", true);  // else the body has it
+  const auto weight = [&] { return ledger::billed_weight(format.fleet.model_of(interval->gpu), interval->what.part); };
+  json.member("weight", interval ? weight() : std::nullopt);
+  const auto capacity = [&] { return ledger::capacity_of(format.fleet.model_of(interval->gpu)); };
+  json.member("capacity", interval ? std::optional(capacity()) : std::nullopt);
+}
+
+/// The body with its weight and times, clipped to the span of the query; open if it was open at the page's instant and
+/// the span ends later than that.
 std::string usage_object(const ObjectFormat& format, const UsagePage& page, const UsageView& view,
                          const UsageSpan& span) {
-  std::string text = view.what ? live::usage_body(format.fleet, {view.key.gpu}, *view.what) : view.body;
+  const std::optional<live::UsageInterval> interval = interval_of(format, view);
+  std::string text = view.row ? view.row->body : live::usage_body(format.fleet, *interval);
   text.pop_back();  // the brace
   const Instant from(std::max(view.key.from_us, span.from_us));
   const Instant to(std::min(view.to_us, span.to_us));
   const bool is_open = view.to_us >= page.open_us && page.as_of_us < span.to_us;
   json::Writer json;
-  json.open_object().member("from", format.epoch.text(from));
+  put_bill(json.open_object(), format, interval);
+  json.member("from", format.epoch.text(from));
   json.member("to", is_open ? std::nullopt : std::optional(format.epoch.text(to))).member("open", is_open);
   return text + "," + json.close_object().take().substr(1);
 }

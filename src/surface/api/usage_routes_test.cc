@@ -47,7 +47,7 @@ class UsageApi : public ::testing::Test {
                     .units = interval.what.part.units,
                     .to_us = interval.to.micros(),
                     .sequence = interval.what.sequence,
-                    .body = live::usage_body(session_->scenario(), interval.gpu, interval.what)};
+                    .body = live::usage_body(session_->scenario(), interval)};
     };
     session_ = std::move(*live::Session::make(used_gpus(), std::move(options)));
     session_->begin();
@@ -141,6 +141,32 @@ TEST_F(UsageApi, CoversEachUnitUntilNow) {
   EXPECT_EQ(last["start"], 4);
   EXPECT_EQ(last["to"], Json());
   EXPECT_EQ(last["open"], true);
+}
+
+TEST_F(UsageApi, SaysWhatIsOnTheBill) {
+  const Json items = get({})["items"];
+  for (const Json& item : items) {
+    EXPECT_EQ(item["observed"], true);
+    EXPECT_EQ(item["capacity"], 56);
+    const Json weight = item["state"] == "free" ? Json() : item["state"] == "lost" ? Json(56) : Json(28);
+    EXPECT_EQ(item["weight"], weight) << item;
+  }
+  EXPECT_EQ(items[0]["units"], 4) << "half of the units, and of the weight of all";
+}
+
+TEST_F(UsageApi, SaysWhatWasNotObserved) {
+  session_->skip_to(Instant::at_second(100));
+  run_to(110);
+  const Json items = get({{"from", second(40)}})["items"];
+  std::map<std::string, int> unobserved;
+  for (const Json& item : items) {
+    const bool is_gap = item["from"] == second(40) && item["to"] == second(100);
+    EXPECT_EQ(item["observed"], !is_gap) << item;
+    if (is_gap) unobserved[item["state"]] += item["units"].get<int>();
+  }
+  EXPECT_EQ(unobserved, (std::map<std::string, int>{{"free", 8}, {"held", 8}})) << items;
+  const std::int64_t all = 8 * Instant::at_second(70).micros();
+  EXPECT_EQ(unit_micros(items, 110), (std::map<std::string, std::int64_t>{{"gpu-0", all}, {"gpu-1", all}}));
 }
 
 TEST_F(UsageApi, CutsWhatReachesBeyondTheTimesAskedFor) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "domain/mig/geometry.h"
+#include "ledger/usage/part_weight.h"
 #include "ledger/weights/weights.h"
 #include "live/session/object_names.h"
 
@@ -21,20 +22,10 @@ using live::UsagePart;
 using live::UsageState;
 
 constexpr const char* kForeign = "foreign";
+constexpr const char* kUnobserved = "~unobserved";
 
 std::int32_t length_of(const GpuModel& model, ProfileId profile) {
   return profile.is_full() ? live::usage_units(model) : model.profiles[profile.index].length;
-}
-
-/// Whether the part is a whole slice, and not the rest of one that others overlap.
-bool is_whole_slice(const GpuModel& model, const UsagePart& part) {
-  return part.slice && length_of(model, part.slice->profile) == part.units;
-}
-
-/// The weight of a part, in the capacity of the model.
-std::int64_t weight_of_part(const GpuModel& model, const UsagePart& part) {
-  if (is_whole_slice(model, part)) return weight_of(model, part.slice->profile).weight;
-  return capacity_of(model) / live::usage_units(model) * part.units;
 }
 
 bool is_without_slice(const UsagePart& part) { return part.state == UsageState::kFree && !part.slice; }
@@ -131,11 +122,8 @@ class Division {
     const Role role = part.role == berth::Role::kRetraining ? Role::kRetraining : Role::kInference;
     const std::size_t count = part.holders.size();
     for (std::size_t i = 0; i < count; ++i) {
-      add(interval, part.holders[i], role, weight * factor_ / static_cast<std::int64_t>(count));
-      if (count == 1) return;
-      CellUse& use = result_.uses.back();
-      use.holder = static_cast<int>(i + 1);
-      use.slice += fmt::format("#{}", use.holder);
+      const int number = count == 1 ? 0 : static_cast<int>(i + 1);
+      add(interval, part.holders[i], role, weight * factor_ / static_cast<std::int64_t>(count), number);
     }
   }
 
@@ -143,9 +131,14 @@ class Division {
     add(interval, {}, role, weight * factor_);
   }
 
-  void add(const UsageInterval& interval, const live::ServiceName& holder, Role role, std::int64_t weight) {
+  void add(const UsageInterval& interval, const live::ServiceName& holder, Role role, std::int64_t weight,
+           int number = 0) {
+    std::string slice = slice_text(fleet_, cell_.gpu, interval.what.part);
+    if (number > 0) slice += fmt::format("#{}", number);
+    if (!interval.is_observed) slice += kUnobserved;
     result_.uses.push_back({.of = &interval,
-                            .slice = slice_text(fleet_, cell_.gpu, interval.what.part),
+                            .holder = number,
+                            .slice = std::move(slice),
                             .tenant = holder.tenant,
                             .service = holder.name,
                             .role = role,

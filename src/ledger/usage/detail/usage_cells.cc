@@ -85,7 +85,6 @@ Result<std::vector<UsageCell>> CellMaker::cells_of(const Stretch& stretch, std::
                                 live::gpu_name({gpu})));
       }
       has_begun_[gpu] = true;
-      if (borders[i + 1] == stretch.to && !stretch.is_over) continue;
       cells.push_back({.gpu = {gpu}, .from = borders[i], .to = borders[i + 1], .parts = parts});
     }
   }

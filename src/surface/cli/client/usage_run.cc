@@ -15,10 +15,12 @@ namespace {
 
 using yaml::Node;
 
-constexpr std::array<std::string_view, 20> kColumns = {
-    "resource",  "epoch",   "sequence",      "tenant",          "service", "holders",    "node", "gpu",
-    "gpu_model", "profile", "start",         "units",           "sms",     "memory_mib", "role", "from",
-    "to",        "state",   "price_version", "usd_per_gpu_hour"};
+constexpr std::array<std::string_view, 23> kColumns = {"resource",  "epoch",      "sequence",      "tenant",
+                                                       "service",   "holders",    "node",          "gpu",
+                                                       "gpu_model", "profile",    "start",         "units",
+                                                       "sms",       "memory_mib", "role",          "from",
+                                                       "to",        "state",      "price_version", "usd_per_gpu_hour",
+                                                       "observed",  "weight",     "capacity"};
 
 /// "vision/detector media/tagger".
 std::string holders_text(const Node& interval) {
@@ -28,6 +30,12 @@ std::string holders_text(const Node& interval) {
     text += text_at(holder, "tenant").value_or("") + "/" + text_at(holder, "service").value_or("");
   }
   return text;
+}
+
+/// "28/56", of the whole GPU; empty for free units, which have no holder on the bill.
+std::string weight_text(const Node& interval) {
+  const auto weight = text_at(interval, "weight");
+  return weight ? printable(*weight + "/" + text_at(interval, "capacity").value_or("")) : "";
 }
 
 std::string csv_cell(std::string text) {
@@ -47,12 +55,15 @@ std::string table_of(const std::vector<Node>& intervals) {
     for (const char* path : {"gpu", "start", "units", "profile", "epoch", "state"}) {
       row.push_back(printable(text_at(interval, path).value_or("")));
     }
+    if (text_at(interval, "observed") == "false") row.back() += ", unobserved";
+    row.push_back(weight_text(interval));
     row.push_back(printable(holders_text(interval)));
     row.push_back(printable(text_cell(interval, "from")));
     const bool is_open = text_at(interval, "open") == "true";
     row.push_back(is_open ? "now" : printable(text_cell(interval, "to")));
   }
-  return columns_text({"GPU", "START", "UNITS", "PROFILE", "GENERATION", "STATE", "HOLDER", "FROM", "TO"}, rows);
+  return columns_text({"GPU", "START", "UNITS", "PROFILE", "GENERATION", "STATE", "WEIGHT", "HOLDER", "FROM", "TO"},
+                      rows);
 }
 
 std::string json_of(std::vector<Node> intervals) {

@@ -19,6 +19,7 @@ ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DEADLINE_SECONDS = 300
 GPUS = 4
+HOUR_US = 3_600_000_000
 MICRO_USD_PER_HOUR = 3_673_001
 SLICES = {"1g.10gb": (1, 8), "2g.20gb": (2, 16), "3g.40gb": (4, 28), "full": (8, 56)}  # units and weight of 56
 
@@ -58,6 +59,12 @@ def micros(text):
     at = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%f%z")
     since = at - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def text_of(unix_us):
+    """The inverse of `micros`."""
+    at = datetime.datetime.fromtimestamp(0, datetime.timezone.utc) + datetime.timedelta(microseconds=unix_us)
+    return at.isoformat()
 
 
 def events_of(path, kind):
@@ -214,6 +221,14 @@ class JournalUsage(unittest.TestCase):
             self.assertLessEqual(abs(time_us - wanted[key]), cells, key)
         return times
 
+    def assert_ends_at_one_instant(self, path):
+        """The instant."""
+        ends = {}
+        for gpu in events_of(path, "gpu"):
+            ends[gpu["gpu"]] = max(gpu["to_us"], ends.get(gpu["gpu"], 0))
+        self.assertEqual((len(ends), len(set(ends.values()))), (GPUS, 1), ends)
+        return ends["gpu-0"]
+
     def test_a_running_world_that_is_killed(self):
         scenario = write_scenario(self.folder / "scenario",
                                   SCENARIO.replace("seconds: 120}", "seconds: 120, repeat: true}"))
@@ -224,19 +239,20 @@ class JournalUsage(unittest.TestCase):
         self.wait_seconds_of_the_world(10)
         self.fault("return", "gpu-2")
         self.wait_seconds_of_the_world(20)
-        first = self.export("first.jsonl")  # the server runs
-        self.assert_adds_up(first)
+        # It ends for all GPUs at one instant, the latest recorded, also while the server runs.
+        before = micros(self.get("v1/status")["time"])
+        self.wait_for(lambda: self.assert_ends_at_one_instant(self.export("now.jsonl", "--to", "now")) >= before)
+        for name, words in (("all.jsonl", ()), ("now.jsonl", ("--to", "now"))):
+            self.assert_ends_at_one_instant(self.export(name, *words))
         self.kill()
-        self.assertEqual(self.export("killed.jsonl").read_bytes()[:first.stat().st_size], first.read_bytes())
+        cut = self.export("killed.jsonl")
+        self.assertEqual(cut.read_bytes(), self.export("now.jsonl", "--to", "now").read_bytes())
+        self.assert_ends_at_one_instant(cut)
         self.start("--speed", "40")
         self.fault("lose", "gpu-0")
         self.wait_seconds_of_the_world(40)
         self.fault("return", "gpu-0")
         self.wait_seconds_of_the_world(40)
-        second = self.export("second.jsonl")
-        self.assertTrue(second.read_bytes().startswith(first.read_bytes()))
-        self.assertGreater(second.stat().st_size, first.stat().st_size)
-        self.assert_adds_up(second)
 
         # Cut at an instant, it has everything that the API lists until then.
         until = self.get("v1/status")["time"]
@@ -250,19 +266,31 @@ class JournalUsage(unittest.TestCase):
         self.assertGreaterEqual(sum(use["to_us"] - use["from_us"] for use in lost), 10_000_000)
 
         # A ledger on disk counts nothing twice, in whatever order files arrive.
+        end = max(gpu["to_us"] for gpu in events_of(cut, "gpu"))
+        first, second = cut, self.export("second.jsonl", "--from", text_of(end))
+        self.assert_adds_up(second)
         ledger = self.folder / "ledger"
         for path in (first, second, second, first):
             run = berth("ledger", "ingest", "--ledger", ledger, "--events", path)
             self.assertEqual(run.returncode, 0, run.stderr)
-        whole = self.report("--events", second)
+        both = self.folder / "both.jsonl"
+        both.write_bytes(first.read_bytes() + second.read_bytes())
+        whole = self.report("--events", both, duplicates=1)  # the price
         in_ledger = berth("ledger", "report", "--ledger", ledger, "--format", "json")
         in_ledger = json.loads(in_ledger.stdout)
         self.assertEqual(in_ledger["months"], whole["months"])
         self.assertEqual((in_ledger["conflicts"], in_ledger["overlaps"]), (0, 0))
-        both = self.folder / "both.jsonl"
-        both.write_bytes(first.read_bytes() + second.read_bytes())
-        doubled = self.report("--events", both, duplicates=first.read_text().count("\n"))
-        self.assertEqual(doubled["months"], whole["months"])
+
+    def test_exports_to_full_hours_are_final(self):
+        scenario = write_scenario(self.folder / "scenario")
+        self.run_up("--scenario", scenario, "--speed", "max", "--until", "3700")
+        first = self.export("first.jsonl", "--to", "hour")
+        self.assertEqual(self.assert_ends_at_one_instant(first) % HOUR_US, 0)
+        self.run_up("--speed", "max", "--until", "7400")
+        second = self.export("second.jsonl", "--to", "hour")
+        self.assertTrue(second.read_bytes().startswith(first.read_bytes()))
+        self.assertEqual(self.assert_ends_at_one_instant(second), self.assert_ends_at_one_instant(first) + HOUR_US)
+        self.assert_adds_up(second)
 
     def test_a_world_that_is_over_is_written_to_its_end(self):
         scenario = write_scenario(self.folder / "scenario")
@@ -278,9 +306,7 @@ class JournalUsage(unittest.TestCase):
         scenario = write_scenario(self.folder / "scenario")
         self.run_up("--scenario", scenario, "--speed", "max", "--until", "110")
         begin = events_of(self.export("all.jsonl"), "price")[0]["from_us"]
-        moments = [datetime.datetime.fromtimestamp(0, datetime.timezone.utc) +
-                   datetime.timedelta(microseconds=begin + offset) for offset in (0, 33_333_333, 77_000_000, 110_000_000)]
-        times = [moment.isoformat() for moment in moments]
+        times = [text_of(begin + offset) for offset in (0, 33_333_333, 77_000_000, 110_000_000)]
         parts = [self.export(f"{number}.jsonl", "--from", from_, "--to", to)
                  for number, (from_, to) in enumerate(zip(times, times[1:]))]
         joined = self.folder / "joined.jsonl"
@@ -289,19 +315,21 @@ class JournalUsage(unittest.TestCase):
         self.assertEqual(int(report["grains"]), GPUS * 110_000_000 * MICRO_USD_PER_HOUR)
         whole, _ = self.assert_adds_up(self.export("whole.jsonl", "--to", times[-1]))
         self.assertEqual(report["grains"], whole["grains"])
-        self.assertLess(int(self.report("--events", self.folder / "all.jsonl")["grains"]), int(whole["grains"]))
+        self.assertEqual(self.report("--events", self.folder / "all.jsonl"), whole)
 
     def test_bad_words_are_refused(self):
         scenario = write_scenario(self.folder / "scenario")
         self.run_up("--scenario", scenario, "--speed", "max", "--until", "20")
         out = self.folder / "out.jsonl"
         begin = events_of(self.export("all.jsonl"), "price")[0]["from_us"]
-        early = datetime.datetime.fromtimestamp(begin // 1_000_000 + 5, datetime.timezone.utc).isoformat()
+        early = text_of(begin + 5_000_000)
         for words, message in [
                 ([self.folder, "--out", out], "which has no journal.db"),
                 ([self.data], "--out is required"),
                 ([self.data, "--out", ""], "--out: wanted a file"),
                 ([self.data, "--out", out, "--from", "yesterday"], "--from: wanted a time of RFC 3339, such as "),
+                ([self.data, "--out", out, "--to", "Now"], ", or now or hour, found "),
+                ([self.data, "--out", out, "--from", "now"], "--from: wanted a time of RFC 3339, such as "),
                 ([self.data, "--out", out, "--to", "2000-01-01T00:00:00Z"], "--to: wanted a time that is recorded, "),
                 ([self.data, "--out", out, "--from", "2090-01-01T00:00:00Z"], "--from: wanted a time that is recorded, "),
                 ([self.data, "--out", out, "--from", early, "--to", early], "wanted --from before --to, found "),

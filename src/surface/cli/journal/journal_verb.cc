@@ -28,6 +28,7 @@ constexpr const char* kJournalExamples = R"(Examples:
   berth journal export folder --from 1000 --to 2000
   berth journal scenario folder --from 2026-11-22T10:00:00Z -o hour && berth replay hour/scenario.yaml
   berth journal usage folder --out usage.jsonl && berth ledger report --events usage.jsonl
+  berth journal usage folder --out usage.jsonl --to hour && berth ledger ingest --ledger L --events usage.jsonl
 
 Exit status: 0 done, 1 something is not what was written or cannot be read, 2 bad input.)";
 
@@ -160,7 +161,8 @@ OptionTable journal_usage_option_rows(UsageFileWords& words) {
   return {
       {"DIR", "TEXT", "The data folder of berth up", &words.folder, kRequired},
       {"--from", "TIME", "First instant; default: when the world began", &words.from},
-      {"--to", "TIME", "Cut what goes on at this instant; default: up to each GPU's last change or full hour",
+      {"--to", "TIME",
+       "What is still open ends at this instant; now (the default): the latest recorded one; hour: the last full hour",
        &words.to},
       {"--out", "FILE", "The file to write", &words.out, kRequired},
   };

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/core/text.h"
+#include "base/core/whole_division.h"
 #include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "ledger/usage/usage_events.h"
@@ -35,8 +37,7 @@ constexpr std::size_t kUsageRowsAtOnce = 1000;
 struct RecordedWorld {
   std::unique_ptr<live::Session> session;
   api::WorldEpoch epoch;
-  Instant until;         ///< everything before this instant is known
-  bool is_over = false;  ///< the world has ended
+  Instant until;  ///< everything before this instant is known
 };
 
 /// Whether everything that happened in a world with an end is known. Entries are in order: after one at the last
@@ -70,8 +71,7 @@ Result<RecordedWorld> repeat_world(JournalReader& reader, const std::string& pat
   const Instant end = Instant::at_second((*history)->scenario.simulated_seconds());
   const bool is_over = beginning.until_end && is_at_end(end, **session, (*history)->entries);
   const Instant until = is_over ? end : (*session)->now();
-  return RecordedWorld{
-      .session = std::move(*session), .epoch = {.unix_micros = beginning.epoch_us}, .until = until, .is_over = is_over};
+  return RecordedWorld{.session = std::move(*session), .epoch = {.unix_micros = beginning.epoch_us}, .until = until};
 }
 
 /// Usage as of the last recorded instant, at which open intervals end.
@@ -120,15 +120,18 @@ class RecordedUsage {
 
 struct AskedTimes {
   Instant from;
-  Instant to;
-  bool is_cut = false;  ///< open intervals are clipped at `to`; else each GPU ends at its last change or full hour
+  Instant to;  ///< open intervals are clipped there
 };
+
+constexpr const char* kNow = "now";
+constexpr const char* kHour = "hour";
 
 Result<Instant> recorded_instant(const char* option, const std::string& word, const RecordedWorld& world) {
   const auto at = world.epoch.parse(word);
   if (!at) {
-    return invalid(fmt::format("{}: wanted a time of RFC 3339, such as {}, found {}", option,
-                               world.epoch.text(Instant()), in_quotes(word)));
+    const bool is_end = std::string_view(option) == "--to";
+    return invalid(fmt::format("{}: wanted a time of RFC 3339, such as {}{}, found {}", option,
+                               world.epoch.text(Instant()), is_end ? ", or now or hour" : "", in_quotes(word)));
   }
   if (*at < Instant() || *at > world.until) {
     return invalid(fmt::format("{}: wanted a time that is recorded, {} to {}, found {}", option,
@@ -137,21 +140,31 @@ Result<Instant> recorded_instant(const char* option, const std::string& word, co
   return *at;
 }
 
+/// The last full hour (UTC) until an instant.
+Instant hour_until(Instant until, api::WorldEpoch epoch) {
+  constexpr std::int64_t kHourUs = 3'600'000'000;
+  return Instant(floor_divide(until.micros() + epoch.unix_micros, kHourUs) * kHourUs - epoch.unix_micros);
+}
+
+Result<Instant> asked_end(const UsageFileWords& words, const RecordedWorld& world) {
+  if (words.to.empty() || words.to == kNow) return world.until;
+  if (words.to != kHour) return recorded_instant("--to", words.to, world);
+  const Instant hour = hour_until(world.until, world.epoch);
+  if (hour > Instant()) return hour;
+  return invalid(
+      fmt::format("--to hour: wanted a full hour that is recorded, found none: the world began at {}, and is "
+                  "recorded until {}",
+                  world.epoch.text(Instant()), world.epoch.text(world.until)));
+}
+
 Result<AskedTimes> asked_times(const UsageFileWords& words, const RecordedWorld& world) {
-  AskedTimes times{.from = Instant(), .to = world.until, .is_cut = world.is_over || !words.to.empty()};
-  if (!words.from.empty()) {
-    const auto from = recorded_instant("--from", words.from, world);
-    if (!from) return pass_on(from.error());
-    times.from = *from;
-  }
-  if (words.to.empty()) return times;
-  const auto to = recorded_instant("--to", words.to, world);
+  const auto from = words.from.empty() ? Result<Instant>(Instant()) : recorded_instant("--from", words.from, world);
+  if (!from) return pass_on(from.error());
+  const auto to = asked_end(words, world);
   if (!to) return pass_on(to.error());
-  if (*to <= times.from) {
-    return invalid(fmt::format("wanted --from before --to, found {} and {}", world.epoch.text(times.from), words.to));
-  }
-  times.to = *to;
-  return times;
+  if (*to > *from) return AskedTimes{.from = *from, .to = *to};
+  return invalid(
+      fmt::format("wanted --from before --to, found {} and {}", world.epoch.text(*from), world.epoch.text(*to)));
 }
 
 /// Writes the lines, hour by hour; returns their number.
@@ -167,7 +180,7 @@ Result<std::ptrdiff_t> write_lines(UsageEvents& events, RecordedUsage& usage, co
     const Instant end = std::min(events.hour_after(at), times.to);
     const auto intervals = usage.read(at, end);
     if (!intervals) return pass_on(intervals.error());
-    const auto text = events.lines({.from = at, .to = end, .is_over = end < times.to || times.is_cut}, *intervals);
+    const auto text = events.lines({.from = at, .to = end}, *intervals);
     if (!text) return pass_on(text.error());
     if (const auto appended = append(*text); !appended) return unwritable(appended.error());
     at = end;
@@ -195,9 +208,8 @@ Result<std::string> write_usage_file(const UsageFileWords& words) {
   const auto count = write_lines(*events, usage, *times, *sink);
   if (!count) return pass_on(count.error());
   if (const auto committed = sink->commit(); !committed) return unwritable(committed.error());
-  return fmt::format("{}: {} lines, {} to {}{}\n", words.out, *count, world->epoch.text(times->from),
-                     world->epoch.text(times->to),
-                     times->is_cut ? "" : "; each GPU up to its last change or full hour");
+  return fmt::format("{}: {} lines, {} to {}\n", words.out, *count, world->epoch.text(times->from),
+                     world->epoch.text(times->to));
 }
 
 }  // namespace berth::cli

@@ -12,7 +12,7 @@ struct UsageFileWords {
   std::string folder;
   std::string out;
   std::string from;  ///< RFC 3339; empty: since the world began
-  std::string to;    ///< empty: as far as usage is final (each GPU up to its last change or full hour)
+  std::string to;    ///< "now" or empty: the latest recorded instant; "hour": the last full hour (UTC) before it
 };
 
 /// Writes the file atomically, whether or not the server runs; returns a line for people. Errors: kInvalidInput (no

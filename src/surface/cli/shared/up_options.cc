@@ -99,6 +99,7 @@ Result<live::UpRequest> check_up_options(const UpOptions& options) {
                           .hands_path = options.hands,
                           .manage_gpus = options.manage_gpus,
                           .is_dry_run = options.dry_run,
+                          .accepts_gap = options.accept_gap,
                           .has_load = options.load.has_value(),
                           .policy = options.policy,
                           .approval = options.approval ? approval_of(*options.approval) : std::nullopt,

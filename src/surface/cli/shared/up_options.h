@@ -25,9 +25,10 @@ struct UpOptions {
   std::optional<std::string> listen = {};
   std::optional<std::string> data = {};
   std::optional<std::string> journal = {};
-  // These must be typed: a file alone must not change GPUs.
+  // These must be typed: a file alone must not change GPUs, or accept a clock.
   bool manage_gpus = false;
   bool dry_run = false;
+  bool accept_gap = false;  ///< typed for one start: a later gap may be a wrong clock
 };
 
 /// The request of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and

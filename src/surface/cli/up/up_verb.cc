@@ -47,6 +47,11 @@ OptionTable up_option_rows(UpOptions& words) {
                   &words.manage_gpus});
   rows.push_back(
       {"--dry-run", "", "With --manage-gpus: what would be done is recorded, and nothing is done", &words.dry_run});
+  rows.push_back(
+      {"--accept-gap", "",
+       "In a local world that was down for more than 7 days: the wall clock is right, and that time is booked "
+       "to the holders",
+       &words.accept_gap});
   return rows;
 }
 
