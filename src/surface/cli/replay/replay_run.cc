@@ -77,9 +77,10 @@ Result<void> add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) 
 
 Result<Source> read_source(const ReplayRequest& request, const VerbContext& context) {
   if (!request.recorded) {
-    auto scenario = scenario::load_scenario(request.scenario_path, *context.files);
-    if (!scenario) return pass_on(scenario.error());
-    return Source{.scenario = *std::move(scenario), .recorded = std::nullopt};
+    auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
+    if (!loaded) return pass_on(loaded.error());
+    print_warnings(loaded->warnings, context.err);
+    return Source{.scenario = std::move(loaded->value), .recorded = std::nullopt};
   }
   auto window = read_window(*request.recorded);
   if (!window) return pass_on(window.error());
@@ -88,6 +89,7 @@ Result<Source> read_source(const ReplayRequest& request, const VerbContext& cont
   if (auto added = add_gpus(request.added_gpus, source.scenario); !added) return pass_on(added.error());
   return source;
 }
+  print_warnings(window->warnings, context.err);
 
 Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Source& source, const std::string& name,
                                          const study::ReplayHooks& hooks) {

@@ -46,6 +46,14 @@ int exit_status(ErrorCode code) {
   return 1;
 }
 
+void print_warnings(const std::vector<std::string>& warnings, std::FILE* err) {
+  for (const std::string& warning : warnings) {
+    const std::string line = "berth: warning: " + warning + "\n";
+    std::fwrite(line.data(), 1, line.size(), err);
+  }
+  std::fflush(err);
+}
+
 void finish(VerbContext& context, const Result<std::string>& outcome) {
   const std::string text = outcome ? *outcome : "berth: " + outcome.error().message + "\n";
   std::FILE* stream = outcome ? context.out : context.err;

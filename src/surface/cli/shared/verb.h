@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/core/result.h"
 #include "domain/ports/files.h"
@@ -33,7 +34,7 @@ struct VerbContext {
   [[nodiscard]] std::FILE* progress() const;
   /// Whether tables have colours: `out` is such a terminal, and NO_COLOR is not set.
   [[nodiscard]] bool has_colour() const;
-  /// Whether `out` is such a terminal, on which a screen can be redrawn.
+  /// Whether `out` is a terminal that understands cursor movement, on which a screen can be redrawn.
   [[nodiscard]] bool is_live_terminal() const;
 };
 
@@ -45,6 +46,9 @@ enum class OutputFormat { kTable, kJson };
 [[nodiscard]] int exit_status(ErrorCode code);
 
 /// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.
+/// Prints "berth: warning: TEXT", a line on `err` for each.
+void print_warnings(const std::vector<std::string>& warnings, std::FILE* err);
+
 void finish(VerbContext& context, const Result<std::string>& outcome);
 
 }  // namespace berth::cli

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -99,9 +101,11 @@ std::string printed_size(OutputFormat format, const study::SizeResult& result, b
 
 Result<std::string> run_size(const SizeRequest& request, const VerbContext& context) {
   RunOutputs outputs;
-  const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, *context.files);
-  if (!scenario) return pass_on(scenario.error());
-  if (Result<void> sizable = study::check_sizable(*scenario); !sizable) return pass_on(sizable.error());
+  const auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
+  if (!loaded) return pass_on(loaded.error());
+  print_warnings(loaded->warnings, context.err);
+  const Scenario& scenario = loaded->value;
+  if (Result<void> sizable = study::check_sizable(scenario); !sizable) return pass_on(sizable.error());
   outputs.begin();
   if (Result<void> opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());
   const Result<study::SizeResult> result = Sizing(request, *scenario, context.progress(), outputs).run();

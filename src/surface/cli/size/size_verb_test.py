@@ -124,14 +124,14 @@ class Size(unittest.TestCase):
     def made_up(self, service_count, extra=""):
         """Equal services on H100s, whose worst share is larger with a static layout of 7 GPUs than with one of 8."""
         self.written("p.csv", "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
-                     "m,H100-80GB,1g.10gb,1,1,20,50.0\nm,H100-80GB,2g.20gb,1,1,45,22.222\n"
-                     "m,H100-80GB,3g.40gb,1,1,70,14.286\nm,H100-80GB,4g.40gb,1,1,90,11.111\n"
-                     "m,H100-80GB,7g.80gb,1,1,170,5.882\n")
+                     "m,H100-80GB-SXM5,1g.10gb,1,1,20,50.0\nm,H100-80GB-SXM5,2g.20gb,1,1,45,22.222\n"
+                     "m,H100-80GB-SXM5,3g.40gb,1,1,70,14.286\nm,H100-80GB-SXM5,4g.40gb,1,1,90,11.111\n"
+                     "m,H100-80GB-SXM5,7g.80gb,1,1,170,5.882\n")
         services = "".join(
             f"  - {{name: s{i}, profile: {{format: csv, path: p.csv, model: m}}, slo: {{latency_ms: 200}}, "
             f"arrivals: {{format: poisson, requests_per_second: 180, seconds: 20}}{extra}}}\n"
             for i in range(service_count))
-        return self.written("made.yaml", "berth: 1\nfleet: [{gpu: H100-80GB, count: 1, usd_per_gpu_hour: 2}]\n"
+        return self.written("made.yaml", "berth: 1\nfleet: [{gpu: H100-80GB-SXM5, count: 1, usd_per_gpu_hour: 2}]\n"
                             f"services:\n{services}")
 
     def test_a_larger_limit_changes_no_answer(self):
@@ -205,7 +205,8 @@ class Size(unittest.TestCase):
 
     def test_interrupt_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            command = [PROGRAM, "size", EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--report", self.folder / "out"]
+            command = [PROGRAM, "size", EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--policies", "all",
+                       "--report", self.folder / "out"]
             process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             deadline = time.monotonic() + DEADLINE_SECONDS
             # The folder shows that the run has begun; static-best takes seconds.
