@@ -29,7 +29,7 @@ double ms_of(const Work& work) {
 /// Shows progress while the verb works, and detects a request to stop.
 class Watch {
  public:
-  explicit Watch(std::FILE* progress) : bar_(progress, 2, steady_now) {}
+  explicit Watch(ProgressOutput progress) : bar_(progress, 2, steady_now) {}
 
   /// From here on, a signal is only recorded, so that the work stops cleanly.
   void defer() { interrupt_.defer(); }

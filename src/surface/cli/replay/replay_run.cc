@@ -13,17 +13,21 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/figure_text.h"
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
 #include "edges/run_journal/run_journal_file.h"
+#include "engine/policy/registry.h"
 #include "sim/study/recorded_replay.h"
 #include "sim/study/replay.h"
 #include "sim/study/replay_bound.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
+#include "surface/cli/shared/expected_duration.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/run_outputs.h"
+#include "surface/cli/shared/text_table.h"
 #include "surface/cli/shared/unwritable.h"
 #include "surface/pages/report.h"
 
@@ -85,11 +89,11 @@ Result<Source> read_source(const ReplayRequest& request, const VerbContext& cont
   auto window = read_window(*request.recorded);
   if (!window) return pass_on(window.error());
   print_remarks(window->remarks, context.err);
+  print_warnings(window->warnings, context.err);
   Source source{.scenario = window->scenario, .recorded = *std::move(window)};
   if (auto added = add_gpus(request.added_gpus, source.scenario); !added) return pass_on(added.error());
   return source;
 }
-  print_warnings(window->warnings, context.err);
 
 Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Source& source, const std::string& name,
                                          const study::ReplayHooks& hooks) {
@@ -102,11 +106,34 @@ Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Sou
                                 hooks);
 }
 
-Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, std::FILE* progress,
+/// Of the policies and of the bound, in their order.
+std::vector<double> replay_durations(const std::vector<std::string>& names, const policy::Settings& settings) {
+  constexpr double kOfBound = 2;
+  std::vector<double> durations;
+  durations.reserve(names.size() + 1);
+  for (const std::string& name : names) {
+    const policy::Policy* policy = policy::find_policy(name);  // none is what was recorded
+    durations.push_back(policy == nullptr ? 1 : expected_replay_duration(*policy, settings));
+  }
+  durations.push_back(kOfBound);
+  return durations;
+}
+
+/// The main figures of a policy, before the table with all.
+std::string found_row(const measure::PolicyResult& policy) {
+  if (policy.infeasible) return fmt::format("berth: {} cannot run: {}", policy.name, *policy.infeasible);
+  const measure::Figures& figures = policy.figures;
+  return fmt::format("berth: {}: {} in time, goodput {}, cost {}", policy.name,
+                     shown(figures.slo_attainment, [](double share) { return fmt::format("{:.2f}%", 100 * share); }),
+                     shown(figures.goodput_mean_of_services, [](double value) { return fmt::format("{:.4f}", value); }),
+                     shown(figures.cost_micro_usd, dollars));
+}
+
+Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, ProgressOutput progress,
                                          edges::RunJournalWriter* journal, const RunOutputs& outputs) {
   const Scenario& scenario = source.scenario;
   const std::vector<std::string> names = policies_to_run(request, scenario);
-  ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
+  ProgressBar bar(progress, replay_durations(names, request.settings), steady_now);
   study::ReplayResult result{.scenario = scenario.name,
                              .seed = request.seed,
                              .simulated_seconds = scenario.simulated_seconds(),
@@ -130,6 +157,7 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sou
     Result<measure::PolicyResult> policy = run_policy(request, source, names[i], hooks);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    bar.note(found_row(*policy));
     result.policies.push_back(std::move(*policy));
   }
   const auto bound = study::replay_bound(scenario, request.seed, [&](double done) {

@@ -22,7 +22,7 @@ bool is_colour_wanted() {
 
 }  // namespace
 
-std::FILE* VerbContext::progress() const { return is_fancy_terminal(err) ? err : nullptr; }
+ProgressOutput VerbContext::progress() const { return {.stream = err, .is_terminal = is_fancy_terminal(err)}; }
 
 bool VerbContext::has_colour() const { return is_fancy_terminal(out) && is_colour_wanted(); }
 

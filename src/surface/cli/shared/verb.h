@@ -10,6 +10,7 @@
 #include "base/core/result.h"
 #include "domain/ports/files.h"
 #include "domain/ports/http_client.h"
+#include "surface/cli/shared/progress_output.h"
 
 namespace berth::cli {
 
@@ -30,9 +31,9 @@ struct VerbContext {
   UpRunner run_up = nullptr;                   ///< for `up` only
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
-  /// Where progress is shown: `err` if it is a terminal that understands colours and cursor movement, else nothing.
-  [[nodiscard]] std::FILE* progress() const;
-  /// Whether tables have colours: `out` is such a terminal, and NO_COLOR is not set.
+  /// Progress is shown on `err`, also if it is no terminal.
+  [[nodiscard]] ProgressOutput progress() const;
+  /// Whether tables have colours: `out` is a terminal that understands them, and NO_COLOR is not set.
   [[nodiscard]] bool has_colour() const;
   /// Whether `out` is a terminal that understands cursor movement, on which a screen can be redrawn.
   [[nodiscard]] bool is_live_terminal() const;
@@ -45,10 +46,10 @@ enum class OutputFormat { kTable, kJson };
 /// 6 if a server did not answer in time, 7 if there is none.
 [[nodiscard]] int exit_status(ErrorCode code);
 
-/// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.
 /// Prints "berth: warning: TEXT", a line on `err` for each.
 void print_warnings(const std::vector<std::string>& warnings, std::FILE* err);
 
+/// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.
 void finish(VerbContext& context, const Result<std::string>& outcome);
 
 }  // namespace berth::cli

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 sys.path.insert(0, str(ROOT / "src/surface/cli/shared"))
-from terminal import run_on_terminal  # noqa: E402
+from terminal import run_on_terminal, without_progress  # noqa: E402
 
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DATA = os.environ.get("BERTH_DATA", "")
@@ -59,7 +59,7 @@ class Size(unittest.TestCase):
 
     def sized(self, scenario, *options):
         run = berth("size", scenario, "--format", "json", *options)
-        self.assertEqual((run.returncode, run.stderr), (0, b""))
+        self.assertEqual((run.returncode, without_progress(run.stderr)), (0, b""))
         return json.loads(run.stdout)
 
     def check_against_replays(self, scenario_of, answer):
@@ -175,7 +175,7 @@ class Size(unittest.TestCase):
         command = ["size", self.example(1), "--attainment", "0.8", "--policies", "shared,paris", "--max-gpus", "6"]
         for extra in ((), ("--format", "json")):
             first, second = (berth(*command, *extra, "--report", self.folder / name) for name in "ab")
-            self.assertEqual((first.returncode, first.stderr), (0, b""))
+            self.assertEqual((first.returncode, without_progress(first.stderr)), (0, b""))
             self.assertEqual(first.stdout, second.stdout)
         self.assertEqual((self.folder / "a/index.html").read_bytes(), (self.folder / "b/index.html").read_bytes())
 
@@ -217,6 +217,23 @@ class Size(unittest.TestCase):
             self.assertEqual((process.returncode, out), (130, b""), err)
             self.assertIn(b"interrupted", err)
             self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_pipe_gets_progress_each_ten_seconds_and_rows_as_they_are_found(self):
+        command = [PROGRAM, "size", str(self.example(1)), "--attainment", "0.99", "--policies", "static-even,static-best",
+                   "--format", "json"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        row = process.stderr.readline().decode()
+        progress = process.stderr.readline().decode()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=DEADLINE_SECONDS)
+        self.assertEqual((process.returncode, out), (130, b""))
+        self.assertRegex(row, r"^berth: static-even: \d GPUs\n$")
+        self.assertRegex(progress, r"^berth: static-best with \d GPUs?, 2 of 2: \d+ %; 0:\d\d so far, about \d+:\d\d left\n$")
+
+    def test_the_default_is_four_policies(self):
+        run = berth("size", self.example(1), "--attainment", "0.01", "--seeds", "1", "--format", "json")
+        self.assertEqual([policy["name"] for policy in json.loads(run.stdout)["policies"]],
+                         ["shared", "whole", "static-even", "berth"])
 
     def test_progress_on_a_terminal_only(self):
         command = [PROGRAM, "size", str(self.example(1)), "--attainment", "0.8", "--policies", "shared"]
