@@ -34,8 +34,8 @@ KILL_WITHIN_ROWS = 20_000  # of a point, so that kills are anywhere between two 
 POLL_SECONDS = 0.02
 PROFILES = """model,gpu,profile,batch,processes,requests_per_second,latency_ms
 m,A100-80GB,1g.10gb,1,1,40,25
-m,A100-80GB,2g.20gb,1,1,90,22
-m,A100-80GB,3g.40gb,1,1,140,20
+m,A100-80GB,2g.20gb,2,1,90,22
+m,A100-80GB,3g.40gb,3,1,140,20
 """
 
 

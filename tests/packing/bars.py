@@ -37,7 +37,7 @@ def write_copies(path, rng, count):
                         writer.writerow([f"m{number:03}", "A100-80GB", PROFILE_OF_SIZE[int(row["Mig instance"])],
                                          row["Batch size"], processes,
                                          f"{float(row['Throughput']) * processes * speed:.3f}",
-                                         f"{float(row['Latency']) * 1000:.0f}"])
+                                         f"{float(row['Latency']) * 1000 / speed:.2f}"])
 
 
 def large_demands(rng, count):

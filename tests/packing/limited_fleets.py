@@ -18,6 +18,7 @@ import concurrent.futures
 import csv
 import functools
 import json
+import math
 import os
 import random
 import resource
@@ -33,6 +34,7 @@ SKIPPED = 77
 BAR = Fraction(103, 100)
 GPUS_MAX = 60
 LATENCY_MS = 100
+PROFILED_MS = 10  # of every row
 
 # Plain profiles: (length in placement units, starts, compute slices).
 SEVEN = [(1, range(7), 1), (2, (0, 2, 4), 2), (4, (0, 4), 3), (4, (0,), 4), (8, (0,), 7)]
@@ -210,13 +212,19 @@ def write_csv(path, header, rows):
         writer.writerows(rows)
 
 
+def batch_of(rate):
+    """The smallest batch that gives the rate, in thousandths of a request per second."""
+    return math.ceil(rate * PROFILED_MS / 1_000_000)
+
+
 def write(instance, folder):
     """The files of an instance, and the program's arguments."""
     paths = {name: os.path.join(folder, name + ".csv") for name in ("demand", "profiles", "fleet")}
     write_csv(paths["demand"], ["model", "requests_per_second", "latency_ms", "tenant"],
               [(name, exact(rate), LATENCY_MS, tenant) for name, tenant, rate in instance.demands])
     write_csv(paths["profiles"], ["model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"],
-              [(instance.demands[d][0], instance.models[o].name, instance.models[o].profiles[p], 1, 1, exact(int(rate)), 10)
+              [(instance.demands[d][0], instance.models[o].name, instance.models[o].profiles[p], batch_of(rate), 1,
+                exact(int(rate)), PROFILED_MS)
                for d, rates in enumerate(instance.rates) for (o, p), rate in sorted(rates.items())])
     write_csv(paths["fleet"], ["gpu", "count", "usd_per_gpu_hour"],
               [(model.name, "unlimited" if count is None else count, f"{price // 1_000_000}.{price % 1_000_000:06}")

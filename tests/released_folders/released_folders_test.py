@@ -101,6 +101,7 @@ class ReleasedFolders(unittest.TestCase):
             self.upgrade_in_part(place / "state")
         with folders.server_in(place, PROGRAM, [*options, *folders.NEARLY_STILL]) as server:
             self.assertEqual(self.faults_of(server, expected), [])
+            self.assertIn("rows contradict each other", Path(server.log).read_text())  # accepted then, and kept
             server.process.send_signal(signal.SIGKILL)  # nothing of this start may be needed by the next one
             server.process.wait()
         with folders.server_in(place, PROGRAM, [*options, "--speed", "60"]) as server:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "apps/up/up_log.h"
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
+#include "domain/profile/contradiction.h"
 #include "domain/values/snapshot.h"
 #include "edges/live_driver/real_time_clock.h"
 #include "edges/live_driver/series_queue.h"
@@ -55,6 +57,21 @@ std::optional<Instant> clock_now(UpParts& parts, Instant known) {
   return now;
 }
 
+/// Warns of recorded services that would be refused, or warned of, if they came now.
+void warn_of_contradictions(const UpParts& parts) {
+  for (const auto& [name, service] : parts.session->catalog().services) {
+    const std::shared_ptr<const ServiceSpec> spec = parts.session->scenario().services.share(service.id.index);
+    const auto warn = [&](const PerformanceTable& table, const std::string& which) {
+      const auto found = profile::contradictions_of(table);
+      if (found.empty()) return;
+      log_warning(parts.outside.err,
+                  fmt::format("service {} of tenant {}: {}: {}", name.name, name.tenant, which, found.text("row ")));
+    };
+    warn(spec->table, "profile");
+    for (const Variant& variant : spec->variants) warn(variant.table, "profile of variant " + variant.name);
+  }
+}
+
 /// Continues where the previous process ended.
 Result<void> go_on(UpParts& parts) {
   const live::History history = std::move(*std::exchange(parts.world.history, std::nullopt));
@@ -79,6 +96,7 @@ Result<void> go_on(UpParts& parts) {
   if (parts.request.has_load) parts.session->restore_figures(seconds);  // without load no figures follow them
   parts.session->resume(std::move(left), clock);
   if (parts.local) parts.local->tell_notes(*parts.session);
+  warn_of_contradictions(parts);
   return {};
 }
 

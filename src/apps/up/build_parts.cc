@@ -113,6 +113,7 @@ Result<void> find_devices_and_world(UpParts& parts) {
   journal->reset();
   if (!world) return pass_on(world.error());
   parts.world = std::move(*world);
+  for (const std::string& warning : parts.world.warnings) log_warning(parts.outside.err, warning);
   const bool was_stated = parts.request.world.has_value();
   auto settled =
       live::settle_world(parts.request, parts.world.fleet ? live::WorldKind::kLocal : live::WorldKind::kSimulated);

@@ -66,6 +66,11 @@ void Report::keep(Failure failure) {
   split_found(failure_->wanted, failure_->found);
 }
 
+void Report::warn(Warning warning) {
+  const bool is_known = std::ranges::find(warnings_, warning.text, &Warning::text) != warnings_.end();
+  if (!is_known) warnings_.push_back(std::move(warning));
+}
+
 Error Report::failure() const {
   const Failure& failure = *failure_;
   if (failure.has_own_place) return {failure.code, failure.message};
@@ -195,6 +200,11 @@ std::uint64_t Value::whole_unsigned() const {
   return 0;
 }
 
+std::string_view Value::written() const {
+  const auto* scalar = node_ == nullptr ? nullptr : std::get_if<Scalar>(&node_->value);
+  return scalar == nullptr ? std::string_view() : scalar->text;
+}
+
 bool Value::truth() const {
   const std::string wanted = "true or false";
   const std::string found = scalar(ScalarKind::kTruth, wanted);
@@ -216,11 +226,13 @@ std::size_t Value::choice(std::span<const std::string_view> words) const {
 
 void Value::refuse(std::string_view wanted) const { refuse(wanted, shown(node_)); }
 
-void Value::refuse(std::string_view wanted, std::string_view found) const {
+void Value::refuse(std::string_view wanted, std::string_view found) const { report_->keep(refusal(wanted, found)); }
+
+Failure Value::refusal(std::string_view wanted, std::string_view found) const {
   Failure failure = failure_here(fmt::format("wanted {}, found {}", wanted, found));
   failure.wanted = wanted;
   failure.found = found;
-  report_->keep(std::move(failure));
+  return failure;
 }
 
 void Value::fail(std::string_view message) const { report_->keep(failure_here(std::string(message))); }

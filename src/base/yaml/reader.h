@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/core/decimal.h"
@@ -34,7 +35,13 @@ struct Failure {
   [[nodiscard]] std::string field() const;
 };
 
-/// Remembers the file's name and the first failure.
+/// About something that is accepted and probably not meant.
+struct Warning {
+  std::string path;  ///< of the value, as in Failure
+  std::string text;  ///< a whole line: says where, and does not rely on `path`
+};
+
+/// Remembers the file's name, the first failure, and warnings.
 class Report {
  public:
   explicit Report(std::string file) : file_(std::move(file)) {}
@@ -49,9 +56,14 @@ class Report {
   /// "wanted .., found ..", if they are empty.
   void keep(Failure failure);
 
+  /// Keeps the warning unless there is one with the same text.
+  void warn(Warning warning);
+  [[nodiscard]] const std::vector<Warning>& warnings() const { return warnings_; }
+
  private:
   std::string file_;
   std::optional<Failure> failure_;
+  std::vector<Warning> warnings_;
 };
 
 /// Which numbers are accepted. `wanted` is the text for the message: "a number above 0".
@@ -113,6 +125,8 @@ class Value {
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
   /// A whole number of 64 bits without sign, such as a seed: digits only.
   [[nodiscard]] std::uint64_t whole_unsigned() const;
+  /// The text of a scalar as it is written, "1.50"; empty for anything else.
+  [[nodiscard]] std::string_view written() const;
   /// `true` or `false`.
   [[nodiscard]] bool truth() const;
   /// The index of the word in `words`.
@@ -125,6 +139,8 @@ class Value {
   void refuse(std::string_view wanted) const;
   /// The same, with the caller's description of the value found here.
   void refuse(std::string_view wanted, std::string_view found) const;
+  /// The failure of the latter, which is not kept.
+  [[nodiscard]] Failure refusal(std::string_view wanted, std::string_view found) const;
   /// Fails here with the caller's message, or with an error whose code is kept.
   void fail(std::string_view message) const;
   /// The same, with separate texts for what was wanted and found.
@@ -132,6 +148,8 @@ class Value {
   void fail_with(const Error& error) const;
   /// Fails with an error that names its own place; it is kept unchanged.
   void pass_on(const Error& error) const;
+  /// Keeps a warning about this value in the report.
+  void warn(std::string text) const { report_->warn({path_, std::move(text)}); }
 
  private:
   Value(const Node* node, TextPlace place, std::string path, Report* report)

@@ -125,6 +125,24 @@ TEST(Reader, AFailureHasParts) {
   EXPECT_EQ(elsewhere.wanted, "");
 }
 
+TEST(Reader, KeepsEachWarningOnceWithItsPath) {
+  const auto root = parse_document("{a: [1.50, {}], b: x}", "f");
+  ASSERT_TRUE(root);
+  Report report("f");
+  const Value value(*root, report);
+  const auto items = value.at("a").items("a list");
+  items[0].warn("p.csv: strange");
+  value.at("b").warn("p.csv: strange");
+  value.at("b").warn("b: strange");
+  ASSERT_EQ(report.warnings().size(), 2U);
+  EXPECT_EQ(report.warnings()[0].path, "a[0]");
+  EXPECT_EQ(report.warnings()[1].text, "b: strange");
+  EXPECT_FALSE(report.has_failed());
+  EXPECT_EQ(items[0].written(), "1.50");
+  EXPECT_EQ(items[1].written(), "");
+  EXPECT_EQ(value.at("none").written(), "");
+}
+
 TEST(Reader, KeepsTheFirstFailure) {
   const std::string message = message_of("{a: x, b: y}", [](const Value& root) {
     EXPECT_EQ(root.at("a").whole({3, 9}), 3);

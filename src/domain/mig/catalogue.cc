@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::int64_t kMibPerGib = 1024;
 
+/// A name of two boards, and the one that is meant.
+constexpr std::string_view kH100Name = "H100-80GB";
+constexpr std::string_view kH100Meant = "H100-80GB-SXM5";
+
 constexpr detail::FieldName kProfileFields[] = {
     {detail::kStarts, "starts"},
     {detail::kLength, "length"},
@@ -90,7 +94,7 @@ const std::vector<GpuModel>& gpu_models() {
 }
 
 Result<GpuModel> find_gpu_model(std::string_view name) {
-  if (name == "H100-80GB") name = "H100-80GB-SXM5";
+  if (name == kH100Name) name = kH100Meant;
   std::vector<const GpuModel*> all;
   std::vector<const GpuModel*> candidates;
   for (const GpuModel& model : gpu_models()) {
@@ -112,6 +116,11 @@ Result<GpuModel> find_gpu_model(std::string_view name) {
     return invalid("wanted one GPU, found " + in_quotes(name) + ", which begins the names of " + list_of(candidates));
   }
   return invalid("wanted a GPU, found " + in_quotes(name) + "; known are " + list_of(all));
+}
+
+std::optional<std::string> gpu_name_remark(std::string_view name) {
+  if (name != kH100Name) return std::nullopt;
+  return in_quotes(name) + " is taken as " + std::string(kH100Meant) + "; the other board is H100-80GB-PCIe";
 }
 
 std::optional<ProfileId> find_profile(const GpuModel& model, std::string_view name) {

@@ -21,6 +21,10 @@ namespace berth::mig {
 /// in which a hyphen follows it ("L4", though there is L40S); "H100-80GB" means SXM5. The error lists the candidates.
 [[nodiscard]] Result<GpuModel> find_gpu_model(std::string_view name);
 
+/// What `find_gpu_model` assumes about a name that stands for several boards ("H100-80GB"), as a sentence; nothing for
+/// other names.
+[[nodiscard]] std::optional<std::string> gpu_name_remark(std::string_view name);
+
 /// The profile of that name ("2g.20gb", "full"); nothing if the model does not have it. "full" exists for every model.
 [[nodiscard]] std::optional<ProfileId> find_profile(const GpuModel& model, std::string_view name);
 

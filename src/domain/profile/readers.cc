@@ -71,9 +71,32 @@ Result<CsvRow> csv_row(const Rows& rows, const ProfileResolver& resolve) {
   return CsvRow{*model, {names->gpu, names->profile, *batch, *processes, *throughput, *latency_ms}};
 }
 
+/// Passes a measurement of ParvaGPU's on: its rate is written for each process and its latency in seconds.
+void observe_parva(const Rows& rows, const PerformancePoint& point, const RowObserver& observe) {
+  constexpr int kSecondsInMs = 3;  // as a power of ten
+  if (!observe) return;
+  observe({.model = "",
+           .point = point,
+           .rate_digit = last_digit(rows.field(3)),
+           .is_rate_per_process = true,
+           .latency_digit = last_digit(rows.field(4)) + kSecondsInMs,
+           .number = rows.line_number(),
+           .rate_place = rows.place_of(3)});
+}
+
+void observe_csv(const Rows& rows, const CsvRow& row, const RowObserver& observe) {
+  if (!observe) return;
+  observe({.model = row.model,
+           .point = row.point,
+           .rate_digit = last_digit(rows.field(5)),
+           .latency_digit = last_digit(rows.field(6)),
+           .number = rows.line_number(),
+           .rate_place = rows.place_of(5)});
+}
+
 /// Checks every row of a file and passes it on, in the file's order.
 Result<void> walk_profile_csv(std::string_view text, std::string_view file, const ProfileResolver& resolve,
-                              const std::function<void(const CsvRow&)>& take) {
+                              const RowObserver& observe, const std::function<void(const CsvRow&)>& take) {
   Rows rows(text, file, {"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});
   if (const auto begun = rows.begin(); !begun) return pass_on(begun.error());
   std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
@@ -89,6 +112,7 @@ Result<void> walk_profile_csv(std::string_view text, std::string_view file, cons
       return rows.fail_row(fmt::format("a second row of model {}, {}, {}, batch {}, processes {}",
                                        in_quotes(row->model), point.gpu, point.profile, point.batch, point.processes));
     }
+    observe_csv(rows, *row, observe);
     take(*row);
   }
 }
@@ -135,7 +159,7 @@ void sort_points(PerformanceTable& table) {
             [](const PerformancePoint& a, const PerformancePoint& b) { return key_of(a) < key_of(b); });
 }
 
-Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file) {
+Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file, const RowObserver& observe) {
   Rows rows(text, file, {"Mig instance", "Batch size", "Workload Number", "Throughput", "Latency"});
   if (const auto begun = rows.begin(); !begun) return pass_on(begun.error());
   PerformanceTable table;
@@ -149,7 +173,9 @@ Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view f
     if (!seen.emplace(point->profile, point->batch, point->processes).second) {
       return rows.fail_row("a second row of the same instance, batch size and number of workloads");
     }
-    if (point->requests_per_second.sign() > 0) table.points.push_back(*point);
+    if (point->requests_per_second.sign() == 0) continue;
+    observe_parva(rows, *point, observe);
+    table.points.push_back(*point);
   }
   if (table.points.empty()) return rows.fail_file("wanted at least one measurement, found none");
   sort_points(table);
@@ -157,9 +183,9 @@ Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view f
 }
 
 Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file, std::string_view model,
-                                          const ProfileResolver& resolve) {
+                                          const ProfileResolver& resolve, const RowObserver& observe) {
   PerformanceTable table{std::string(model), {}};
-  const auto walked = walk_profile_csv(text, file, resolve, [&](const CsvRow& row) {
+  const auto walked = walk_profile_csv(text, file, resolve, observe, [&](const CsvRow& row) {
     if (row.model == model) table.points.push_back(row.point);
   });
   if (!walked) return pass_on(walked.error());
@@ -172,9 +198,10 @@ Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_vie
 }
 
 Result<std::vector<PerformanceTable>> read_profile_csv_models(std::string_view text, std::string_view file,
-                                                              const ProfileResolver& resolve) {
+                                                              const ProfileResolver& resolve,
+                                                              const RowObserver& observe) {
   std::map<std::string, PerformanceTable> by_model;
-  const auto walked = walk_profile_csv(text, file, resolve,
+  const auto walked = walk_profile_csv(text, file, resolve, observe,
                                        [&](const CsvRow& row) { by_model[row.model].points.push_back(row.point); });
   if (!walked) return pass_on(walked.error());
   std::vector<PerformanceTable> tables;

@@ -12,6 +12,7 @@
 
 #include "base/core/decimal.h"
 #include "base/core/result.h"
+#include "domain/profile/contradiction.h"
 #include "domain/values/performance.h"
 
 namespace berth::profile {
@@ -26,8 +27,9 @@ void sort_points(PerformanceTable& table);
 
 /// ParvaGPU's files (SC'24): `Mig instance,Batch size,Workload Number,Throughput,Latency`, one model of one A100-80GB.
 /// Throughput is per process and latency in seconds; rows in which both are zero are not measurements. The table's
-/// `model` is empty.
-[[nodiscard]] Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file);
+/// `model` is empty. `observe` gets every measurement.
+[[nodiscard]] Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file,
+                                                     const RowObserver& observe = {});
 
 /// The full names of a GPU (perhaps given by a unique prefix) and of one of its profiles.
 struct ResolvedProfile {
@@ -42,14 +44,17 @@ using ProfileResolver =
     std::function<tl::expected<ResolvedProfile, UnresolvedProfile>(std::string_view gpu, std::string_view profile)>;
 
 /// Berth's own format: `model,gpu,profile,batch,processes,requests_per_second,latency_ms`, requests_per_second of the
-/// whole slice. Returns the rows of `model`; kNotFound, without a line, if there are none.
+/// whole slice. Returns the rows of `model`; kNotFound, without a line, if there are none. `observe` gets the rows of
+/// every model.
 [[nodiscard]] Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file,
-                                                        std::string_view model, const ProfileResolver& resolve);
+                                                        std::string_view model, const ProfileResolver& resolve,
+                                                        const RowObserver& observe = {});
 
 /// The same for every model of a file, in one pass: sorted by model, names unique; empty if the file has no rows.
 [[nodiscard]] Result<std::vector<PerformanceTable>> read_profile_csv_models(std::string_view text,
                                                                             std::string_view file,
-                                                                            const ProfileResolver& resolve);
+                                                                            const ProfileResolver& resolve,
+                                                                            const RowObserver& observe = {});
 
 /// A training job of MISO's measurements.
 struct MisoJob {

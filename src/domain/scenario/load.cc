@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/yaml/reader.h"
 #include "domain/scenario/detail/fleet.h"
 #include "domain/scenario/detail/rules.h"
@@ -105,17 +107,25 @@ void read_scenario(const yaml::Value& root, const LoadOptions& options, Sources&
 }  // namespace
 
 Result<Scenario> load_scenario(const std::string& path, const Files& files, const LoadOptions& options) {
+  auto loaded = load_scenario_with_warnings(path, files, options);
+  if (!loaded) return pass_on(loaded.error());
+  return std::move(loaded->value);
+}
+
+Result<Warned<Scenario>> load_scenario_with_warnings(const std::string& path, const Files& files,
+                                                     const LoadOptions& options) {
   const auto text = files.read(path);
   if (!text) return pass_on(text.error());
   const auto root = yaml::parse_document(*text, path);
   if (!root) return pass_on(root.error());
-  Scenario scenario;
-  scenario.name = path;
+  Warned<Scenario> loaded;
+  loaded.value.name = path;
   yaml::Report report(path);
   Sources sources(path, files);
-  read_scenario(yaml::Value(*root, report), options, sources, scenario);
+  read_scenario(yaml::Value(*root, report), options, sources, loaded.value);
   if (report.has_failed()) return pass_on(report.failure());
-  return scenario;
+  for (const yaml::Warning& warning : report.warnings()) loaded.warnings.push_back(warning.text);
+  return loaded;
 }
 
 }  // namespace berth::scenario

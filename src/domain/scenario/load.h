@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/core/result.h"
+#include "base/core/warned.h"
 #include "domain/ports/files.h"
 #include "domain/values/scenario.h"
 
@@ -20,5 +21,10 @@ struct LoadOptions {
 /// `Scenario::name` is `path` as given.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files,
                                              const LoadOptions& options = {});
+
+/// The same, with a warning for each profile file with rows whose columns contradict each other
+/// (domain/profile/contradiction.h), and for each GPU name that stands for several boards (mig::gpu_name_remark).
+[[nodiscard]] Result<Warned<Scenario>> load_scenario_with_warnings(const std::string& path, const Files& files,
+                                                                   const LoadOptions& options = {});
 
 }  // namespace berth::scenario

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/core/rows.h"
+#include "base/core/text.h"
 #include "domain/mig/catalogue.h"
+#include "domain/profile/contradiction.h"
 #include "domain/profile/readers.h"
 #include "domain/scenario/detail/catalogue_resolver.h"
 #include "domain/values/arrivals.h"
@@ -147,15 +150,36 @@ Result<std::vector<std::string>> profile_paths(const std::string& path, const Fi
   return paths;
 }
 
-Result<std::vector<PerformanceTable>> tables_of(const std::string& path, ProfileFormat format, const Files& files) {
-  const auto text = files.read(path);
-  if (!text) return pass_on(text.error());
-  if (format == ProfileFormat::kCsv) return profile::read_profile_csv_models(*text, path, detail::CatalogueResolver());
-  auto table = profile::read_parvagpu(*text, path);
+/// A file of one model, which is named like the file.
+Result<std::vector<PerformanceTable>> parvagpu_table(const std::string& text, const std::string& path,
+                                                     const profile::RowObserver& observe) {
+  auto table = profile::read_parvagpu(text, path, observe);
   if (!table) return pass_on(table.error());
   table->model = std::filesystem::path(path).stem().string();
   std::vector<PerformanceTable> tables;
   tables.push_back(std::move(*table));
+  return tables;
+}
+
+/// The tables of one file; adds to the warnings.
+Result<std::vector<PerformanceTable>> tables_of(const std::string& path, ProfileFormat format, const Files& files,
+                                                std::vector<std::string>& warnings) {
+  const auto text = files.read(path);
+  if (!text) return pass_on(text.error());
+  profile::Contradictions contradictions;
+  const auto observe = [&](const profile::WrittenRow& row) { contradictions.add(row); };
+  detail::CatalogueResolver resolve;
+  auto tables = format == ProfileFormat::kCsv
+                    ? profile::read_profile_csv_models(*text, path, std::ref(resolve), observe)
+                    : parvagpu_table(*text, path, observe);
+  if (!tables) return tables;
+  if (const auto& row = contradictions.excessive()) {
+    return tl::unexpected(
+        error_at(path, row->rate_place,
+                 fmt::format("wanted {}, found {}; {}", row->wanted, row->found, contradictions.text("line "))));
+  }
+  if (!contradictions.empty()) warnings.push_back(fmt::format("{}: {}", path, contradictions.text("line ")));
+  for (const std::string& remark : resolve.remarks()) warnings.push_back(fmt::format("{}: {}", path, remark));
   return tables;
 }
 
@@ -181,10 +205,10 @@ Result<std::vector<Demand>> read_demands(std::string_view text, std::string_view
   return demands;
 }
 
-Result<std::vector<GpuOffer>> read_offers(std::string_view text, std::string_view file) {
+Result<Warned<std::vector<GpuOffer>>> read_offers(std::string_view text, std::string_view file) {
   Rows rows(text, file, {"gpu", "count", "usd_per_gpu_hour"});
   if (const auto begun = rows.begin(); !begun) return pass_on(begun.error());
-  std::vector<GpuOffer> offers;
+  Warned<std::vector<GpuOffer>> read;
   std::set<std::string> seen;
   while (true) {
     const auto has_row = rows.next();
@@ -193,19 +217,23 @@ Result<std::vector<GpuOffer>> read_offers(std::string_view text, std::string_vie
     auto offer = offer_row(rows);
     if (!offer) return pass_on(offer.error());
     if (!seen.insert(offer->model.name).second) return rows.fail_row("a second row of " + offer->model.name);
-    offers.push_back(std::move(*offer));
+    if (const auto remark = mig::gpu_name_remark(rows.field(0))) {
+      read.warnings.push_back(fmt::format("{}: {}", file, *remark));
+    }
+    read.value.push_back(std::move(*offer));
   }
-  if (offers.empty()) return rows.fail_file("wanted at least one GPU model, found none");
-  return offers;
+  if (read.value.empty()) return rows.fail_file("wanted at least one GPU model, found none");
+  return read;
 }
 
-Result<std::vector<PerformanceTable>> load_tables(const std::string& path, ProfileFormat format, const Files& files) {
+Result<Warned<std::vector<PerformanceTable>>> load_tables(const std::string& path, ProfileFormat format,
+                                                          const Files& files) {
   const auto paths = profile_paths(path, files);
   if (!paths) return pass_on(paths.error());
   std::map<std::string, std::string> homes;  // the file of each model
-  std::vector<PerformanceTable> tables;
+  Warned<std::vector<PerformanceTable>> loaded;
   for (const std::string& at : *paths) {
-    auto found = tables_of(at, format, files);
+    auto found = tables_of(at, format, files, loaded.warnings);
     if (!found) return pass_on(found.error());
     for (PerformanceTable& table : *found) {
       const auto [home, is_new] = homes.emplace(table.model, at);
@@ -213,11 +241,11 @@ Result<std::vector<PerformanceTable>> load_tables(const std::string& path, Profi
         return invalid(fmt::format("{}: wanted each model in one file only, found {}, which is in {} too", at,
                                    in_quotes(table.model), home->second));
       }
-      tables.push_back(std::move(table));
+      loaded.value.push_back(std::move(table));
     }
   }
-  std::ranges::sort(tables, {}, &PerformanceTable::model);
-  return tables;
+  std::ranges::sort(loaded.value, {}, &PerformanceTable::model);
+  return loaded;
 }
 
 }  // namespace berth::scenario

@@ -42,8 +42,8 @@ void check_demands(const std::string& text) {
 void check_offers(const std::string& text) {
   const auto offers = scenario::read_offers(text, "fuzz");
   if (!offers) return;
-  ENSURE(!offers->empty());
-  for (const GpuOffer& offer : *offers) {
+  ENSURE(!offers->value.empty());
+  for (const GpuOffer& offer : offers->value) {
     ENSURE(!offer.count_max || *offer.count_max >= 0);
     ENSURE(offer.micro_usd_per_hour && *offer.micro_usd_per_hour >= 0);
   }
@@ -55,7 +55,9 @@ void check_tables(const std::string& text) {
     const auto tables = scenario::load_tables("d", format, files);
     ENSURE(tables.has_value() == scenario::load_tables("m.csv", format, files).has_value());
     if (!tables) continue;
-    for (std::size_t i = 1; i < tables->size(); ++i) ENSURE((*tables)[i - 1].model < (*tables)[i].model);
+    for (std::size_t i = 1; i < tables->value.size(); ++i) {
+      ENSURE(tables->value[i - 1].model < tables->value[i].model);
+    }
   }
 }
 

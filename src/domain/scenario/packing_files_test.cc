@@ -103,14 +103,23 @@ TEST(Offers, HaveCountsAndExactPrices) {
   const auto offers =
       read_offers("gpu,count,usd_per_gpu_hour\nA100-80GB,unlimited,1.890001\nA30,0,0\nT4,12,0.35\n", "f.csv");
   ASSERT_TRUE(offers.has_value()) << offers.error().message;
-  ASSERT_EQ(offers->size(), 3U);
-  EXPECT_EQ((*offers)[0].model.name, "A100-80GB");
-  EXPECT_EQ((*offers)[0].count_max, std::nullopt);
-  EXPECT_EQ((*offers)[0].micro_usd_per_hour, 1'890'001);
-  EXPECT_EQ((*offers)[1].model.name, "A30-24GB");
-  EXPECT_EQ((*offers)[1].count_max, 0);
-  EXPECT_EQ((*offers)[1].micro_usd_per_hour, 0);
-  EXPECT_EQ((*offers)[2].count_max, 12);
+  ASSERT_EQ(offers->value.size(), 3U);
+  EXPECT_EQ(offers->value[0].model.name, "A100-80GB");
+  EXPECT_EQ(offers->value[0].count_max, std::nullopt);
+  EXPECT_EQ(offers->value[0].micro_usd_per_hour, 1'890'001);
+  EXPECT_EQ(offers->value[1].model.name, "A30-24GB");
+  EXPECT_EQ(offers->value[1].count_max, 0);
+  EXPECT_EQ(offers->value[1].micro_usd_per_hour, 0);
+  EXPECT_EQ(offers->value[2].count_max, 12);
+}
+
+TEST(Offers, ANameOfTwoBoardsIsAWarning) {
+  const auto offers = read_offers("gpu,count,usd_per_gpu_hour\nH100-80GB,1,2\nH200,1,3\n", "f.csv");
+  ASSERT_TRUE(offers.has_value()) << offers.error().message;
+  EXPECT_EQ(offers->value[0].model.name, "H100-80GB-SXM5");
+  EXPECT_EQ(
+      offers->warnings,
+      std::vector<std::string>{"f.csv: \"H100-80GB\" is taken as H100-80GB-SXM5; the other board is H100-80GB-PCIe"});
 }
 
 TEST(Offers, MalformedFilesSayWhereAndWhat) {
@@ -142,14 +151,14 @@ TEST(Tables, ParvagpuModelsAreStems) {
   const FolderFiles files({{"p/zeta.csv", kParva}, {"p/a.b.csv", kParva}, {"p/notes.md", "x"}, {"p/.hidden.csv", "x"}});
   const auto one = load_tables("p/zeta.csv", ProfileFormat::kParvagpu, files);
   ASSERT_TRUE(one.has_value()) << one.error().message;
-  ASSERT_EQ(one->size(), 1U);
-  EXPECT_EQ((*one)[0].model, "zeta");
-  EXPECT_EQ((*one)[0].points.size(), 1U);
+  ASSERT_EQ(one->value.size(), 1U);
+  EXPECT_EQ(one->value[0].model, "zeta");
+  EXPECT_EQ(one->value[0].points.size(), 1U);
   const auto all = load_tables("p", ProfileFormat::kParvagpu, files);
   ASSERT_TRUE(all.has_value()) << all.error().message;
-  ASSERT_EQ(all->size(), 2U);
-  EXPECT_EQ((*all)[0].model, "a.b");
-  EXPECT_EQ((*all)[1].model, "zeta");
+  ASSERT_EQ(all->value.size(), 2U);
+  EXPECT_EQ(all->value[0].model, "a.b");
+  EXPECT_EQ(all->value[1].model, "zeta");
 }
 
 TEST(Tables, CsvFilesHoldManyModels) {
@@ -159,13 +168,41 @@ TEST(Tables, CsvFilesHoldManyModels) {
                            {"q/2.csv", std::string(kCsv) + "m,T4,full,1,1,10,20\n"}});
   const auto tables = load_tables("p", ProfileFormat::kCsv, files);
   ASSERT_TRUE(tables.has_value()) << tables.error().message;
-  ASSERT_EQ(tables->size(), 3U);
-  EXPECT_EQ((*tables)[0].model, "k");
-  EXPECT_EQ((*tables)[1].model, "l");
-  EXPECT_EQ((*tables)[2].model, "m");
+  ASSERT_EQ(tables->value.size(), 3U);
+  EXPECT_EQ(tables->value[0].model, "k");
+  EXPECT_EQ(tables->value[1].model, "l");
+  EXPECT_EQ(tables->value[2].model, "m");
   const auto twice = load_tables("q", ProfileFormat::kCsv, files);
   ASSERT_FALSE(twice.has_value());
   EXPECT_EQ(twice.error().message, "q/2.csv: wanted each model in one file only, found \"m\", which is in q/1.csv too");
+}
+
+TEST(Tables, RowsThatStateTooLittleAreAWarningForEachFile) {
+  const FolderFiles files({{"p/1.csv", std::string(kCsv) + "m,A30,1g.6gb,4,1,53,32\nm,A30,full,1,1,50,20\n"},
+                           {"p/2.csv", std::string(kCsv) + "l,A30,1g.6gb,4,1,53,32\nl,T4,full,8,2,100,80\n"}});
+  const auto tables = load_tables("p", ProfileFormat::kCsv, files);
+  ASSERT_TRUE(tables.has_value()) << tables.error().message;
+  EXPECT_EQ(tables->warnings,
+            (std::vector<std::string>{
+                "p/1.csv: the columns of 1 of 2 rows contradict each other: rate x latency / (batch x processes) is "
+                "outside 0.75 to 1.05; the worst, line 2 (A30-24GB, 1g.6gb), has 0.424: 53 requests per second, where "
+                "1 process with batches of 4 in 32 ms serves 125",
+                "p/2.csv: the columns of 2 of 2 rows contradict each other: rate x latency / (batch x processes) is "
+                "outside 0.75 to 1.05; the worst, line 2 (A30-24GB, 1g.6gb), has 0.424: 53 requests per second, where "
+                "1 process with batches of 4 in 32 ms serves 125"}));
+}
+
+TEST(Tables, RowsThatStateTooMuchAreAnError) {
+  const FolderFiles files({{"p.csv", std::string(kCsv) + "m,A30,full,1,1,50,20\nk,A30,1g.6gb,4,1,500,32\n"},
+                           {"v.csv", "Mig instance,Batch size,Workload Number,Throughput,Latency\n7,1,2,60,0.0200\n"}});
+  EXPECT_EQ(load_tables("p.csv", ProfileFormat::kCsv, files).error().message,
+            "p.csv:3:18: wanted at most 131.25 requests per second of the slice (1.05 x batch x processes / latency), "
+            "found 500; the columns of 1 of 2 rows contradict each other: rate x latency / (batch x processes) is "
+            "outside 0.75 to 1.05; the worst, line 3 (A30-24GB, 1g.6gb), has 4: 500 requests per second, where 1 "
+            "process with batches of 4 in 32 ms serves 125");
+  EXPECT_TRUE(load_tables("v.csv", ProfileFormat::kParvagpu, files)
+                  .error()
+                  .message.starts_with("v.csv:2:7: wanted at most 105 requests per second of the slice"));
 }
 
 TEST(Tables, WhatCannotBeReadIsReported) {

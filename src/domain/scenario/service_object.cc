@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "domain/scenario/detail/services.h"
 
@@ -41,6 +42,7 @@ ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scena
   ServiceObject object;
   object.spec = detail::read_unnamed_service(spec, scenario, sources, pinned);
   object.blobs = sources.blobs();
+  object.excessive = std::move(sources.excessive);
   return object;
 }
 

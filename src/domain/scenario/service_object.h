@@ -1,11 +1,13 @@
 /// Services given through an API, not in a scenario file. The format: docs/reference/scenario.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/core/result.h"
 #include "base/core/rows.h"
@@ -35,6 +37,12 @@ inline constexpr std::int64_t kTableRowsMax = kRowCountMax;
 [[nodiscard]] ServiceSpec read_service_object(const yaml::Value& spec, const Scenario& scenario,
                                               std::span<const Pin> pins_of_others = {});
 
+/// A table with a row whose columns contradict each other above 1.05 (domain/profile/contradiction.h).
+struct ExcessiveTable {
+  std::size_t number = 0;  ///< 0 is the profile, then the variants in their order
+  yaml::Failure failure;   ///< at the worst row
+};
+
 /// The same for a spec that was accepted before, perhaps by an earlier version: without the limit on rows.
 [[nodiscard]] ServiceSpec read_accepted_service_object(const yaml::Value& spec, const Scenario& scenario);
 
@@ -47,14 +55,16 @@ struct BlobRows {
 /// error if it has no rows or cannot be read.
 using FindBlobRows = std::function<Result<std::optional<BlobRows>>(const std::string& sha256)>;
 
-/// A spec, and which of its tables came from blobs.
+/// A spec, which of its tables came from blobs, and which of them are to be refused if they are new.
 struct ServiceObject {
   ServiceSpec spec;
   RowsBlobs blobs;
+  std::vector<ExcessiveTable> excessive;
 };
 
-/// The same, where `rows` may also be `{blob: SHA256}`. A missing blob, or one without such rows, is a failure at
-/// `rows.blob`.
+/// The same, where `rows` may also be `{blob: SHA256}`, unless `find_rows` is empty. A missing blob, or one without
+/// such rows, is a failure at `rows.blob`. Contradicting columns are no failure here: the report gets a warning of each
+/// table with such rows.
 [[nodiscard]] ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scenario,
                                                 std::span<const Pin> pins_of_others, const FindBlobRows& find_rows);
 

@@ -233,6 +233,7 @@ const std::string kProfileBlob(64, 'b');
 const std::string kListBlob(64, 'c');
 const std::string kBrokenBlob(64, 'd');
 const std::string kLongBlob(64, 'f');
+const std::string kExcessiveBlob(64, '1');
 
 Result<std::optional<BlobRows>> find_rows(const std::string& name) {
   using Rows = std::optional<BlobRows>;
@@ -240,6 +241,10 @@ Result<std::optional<BlobRows>> find_rows(const std::string& name) {
   if (name == kProfileBlob) {
     return Rows({.csv = "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
                         "m,A100-80GB,2g.20gb,8,1,300.5,20\nn,A30,full,1,1,1,1\nm,A100-80GB,1g.10gb,4,2,100,30\n"});
+  }
+  if (name == kExcessiveBlob) {
+    return Rows({.csv = "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                        "m,A100-80GB,2g.20gb,1,1,500,10\n"});
   }
   if (name == kListBlob) {
     return Rows({.csv = "",
@@ -318,6 +323,40 @@ TEST(ServiceObject, SaysWhatIsWrongWithAReference) {
       EXPECT_EQ(failure->found, each.found);
     }
   }
+}
+
+std::vector<std::string> warnings_of(const std::string& spec) {
+  const auto root = yaml::parse_document("{spec: " + spec + "}", "body");
+  yaml::Report report("body");
+  (void)read_service_object(yaml::Value(*root, report).at("spec"), fleet());
+  std::vector<std::string> texts;
+  for (const yaml::Warning& warning : report.warnings()) texts.push_back(warning.path + " | " + warning.text);
+  return texts;
+}
+
+TEST(ServiceObject, WarnsOfRowsThatContradictThemselves) {
+  EXPECT_EQ(warnings_of(std::string(kSpec)).size(), 1U);  // one for two rows
+  EXPECT_EQ(
+      warnings_of(changed_spec({{"\"requests_per_second\": 1,", "\"requests_per_second\": 950,"}, {"300.5", "900.0"}})),
+      (std::vector<std::string>{
+          "spec.profile.rows | spec.profile.rows: the columns of 2 of 3 rows contradict each other: rate x "
+          "latency / (batch x processes) is outside 0.75 to 1.05; the worst, row 1 (A100-80GB, 2g.20gb), has "
+          "2.25: 900 requests per second, where 1 process with batches of 8 in 20 ms serves 400"}));
+}
+
+TEST(ServiceObject, SaysWhichTablesStateTooMuch) {
+  const std::string blob_variant = R"("variants": [{"name": "v", "accuracy": 0.5, "profile": {"format": "csv",
+    "model": "m", "rows": )" + reference(kExcessiveBlob) +
+                                   "}}], \"slo\"";
+  const auto [object, failure] = read_with_blobs(changed_spec({{"300.5", "900.0"}, {"\"slo\"", blob_variant}}));
+  ASSERT_FALSE(failure) << failure->message;
+  ASSERT_EQ(object.excessive.size(), 2U);
+  EXPECT_EQ(object.excessive[0].number, 0U);
+  EXPECT_EQ(object.excessive[0].failure.field(), "spec.profile.rows[0].requests_per_second");
+  EXPECT_EQ(object.excessive[0].failure.found, "900");
+  EXPECT_EQ(object.excessive[1].number, 1U);
+  EXPECT_EQ(object.excessive[1].failure.field(), "spec.variants[0].profile.rows.blob");
+  EXPECT_EQ(object.excessive[1].failure.found, "500 in line 2");
 }
 
 /// The spec with that many variants whose tables are one row each.

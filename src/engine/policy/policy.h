@@ -56,6 +56,8 @@ struct Policy {
   bool is_reference = false;
   /// Its layout is written for one count of GPUs, so no smaller or larger count can be tried.
   bool has_fixed_count = false;
+  /// It chooses its layout by replaying many (Inputs::trials).
+  bool searches_by_replay = false;
   /// The ways to share a GPU; a study runs all and reports the best one. Never empty.
   std::vector<Sharing> sharings = {Sharing::kTimeSlices};
   Dispatch dispatch = Dispatch::kPull;

@@ -36,6 +36,7 @@ const std::vector<Policy>& policies() {
       {.name = "static-even", .knowledge = Knowledge::kScenario, .make = detail::make_static_even},
       {.name = "static-best",
        .knowledge = Knowledge::kHindsight,
+       .searches_by_replay = true,
        .sizing_remark = "maximises goodput, not the worst share: it may need more GPUs than static-even",
        .make = detail::make_static_best},
       {.name = "paris", .knowledge = Knowledge::kHistory, .dispatch = Dispatch::kPush, .make = detail::make_paris},

@@ -21,9 +21,11 @@ namespace {
 /// limit continue.
 constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
 
-Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool is_local) {
-  if (!request.scenario_path) return is_local ? scenario_without_services() : demo_scenario();
-  return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
+Result<Warned<Scenario>> scenario_of(const UpRequest& request, const Files& files, bool is_local) {
+  if (!request.scenario_path) {
+    return Warned<Scenario>{.value = is_local ? scenario_without_services() : demo_scenario(), .warnings = {}};
+  }
+  return scenario::load_scenario_with_warnings(*request.scenario_path, files, {.allows_empty = true});
 }
 
 /// The policy `fixed` has only the layout of the scenario. Without GPUs there is no layout to write.
@@ -40,11 +42,13 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   FolderWorld world;
   const RememberingFiles read(files, kScenarioBytesMax);
   const bool is_local = request.world ? *request.world == WorldKind::kLocal : !start.machine.empty();
-  auto scenario = scenario_of(request, read, is_local);
-  if (!scenario) return pass_on(scenario.error());
+  auto loaded = scenario_of(request, read, is_local);
+  if (!loaded) return pass_on(loaded.error());
+  Scenario& scenario = loaded->value;
+  world.warnings = std::move(loaded->warnings);
   auto contents = read.contents();
   if (is_local) {
-    if (auto put = device::put_fleet(*scenario, start.machine); !put) return pass_on(put.error());
+    if (auto put = device::put_fleet(scenario, start.machine); !put) return pass_on(put.error());
     world.fleet = start.machine;
     contents[kLocalFleetFile] = fleet_json(start.machine);
   }
@@ -54,9 +58,9 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   world.beginning.approval = request.approval.value_or(world.beginning.approval);
   world.beginning.until_end = request.until_end;
   world.beginning.epoch_us = start.now_us;
-  if (auto checked = check_layout(request, world.beginning, *scenario, is_local); !checked)
+  if (auto checked = check_layout(request, world.beginning, scenario, is_local); !checked)
     return pass_on(checked.error());
-  world.scenario = std::move(*scenario);
+  world.scenario = std::move(scenario);
   world.files = RecordedFiles(std::move(contents), read.folders());
   return world;
 }

@@ -24,6 +24,7 @@ struct FolderWorld {
   std::optional<std::vector<device::LocalGpu>> fleet = std::nullopt;  ///< absent: the devices are simulated
   bool has_journal = false;                                           ///< it may be empty
   std::optional<History> history = std::nullopt;                      ///< without the above; absent: the world is new
+  std::vector<std::string> warnings = {};                             ///< about the scenario's files, in a new world
 };
 
 /// The inputs of a start.

@@ -75,6 +75,15 @@ TEST_F(FolderWorldTest, ALocalOneHasTheGpusOfTheMachineAndNoServices) {
   EXPECT_TRUE(begun->files.is_local());
 }
 
+TEST_F(FolderWorldTest, ANewOneWarnsOfItsScenario) {
+  scenario_ = "berth: 1\nfleet: [{gpu: H100-80GB, count: 1}]\nservices: []\n";
+  const auto begun = start(with_scenario(world("simulated")));
+  ASSERT_TRUE(begun.has_value()) << begun.error().message;
+  ASSERT_EQ(begun->warnings.size(), 1U);
+  EXPECT_THAT(begun->warnings[0],
+              HasSubstr("scenario.yaml:2:15: fleet[0].gpu: \"H100-80GB\" is taken as H100-80GB-SXM5"));
+}
+
 TEST_F(FolderWorldTest, AutoIsLocalWhereThereIsAGpu) {
   EXPECT_TRUE(start(world("auto"))->fleet.has_value());
   machine_.clear();

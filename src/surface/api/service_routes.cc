@@ -411,6 +411,29 @@ struct PutService {
 
 int status_of(const ApiResult<live::SetResult>& result) { return result ? status_of(*result) : result.error().status; }
 
+/// The tables of a spec in the order of scenario::ExcessiveTable.
+std::vector<const PerformanceTable*> performance_tables(const ServiceSpec& spec) {
+  std::vector<const PerformanceTable*> tables = {&spec.table};
+  for (const Variant& variant : spec.variants) tables.push_back(&variant.table);
+  return tables;
+}
+
+/// Refuses a table with rows that state more than their batches give, unless the service already has it: it was
+/// accepted by an earlier version, and the rest of the service can still be changed.
+void refuse_new_excess(const ApiContext& context, const live::ServiceName& name, const scenario::ServiceObject& object,
+                       yaml::Report& report) {
+  if (object.excessive.empty()) return;
+  const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
+  const auto given = performance_tables(object.spec);
+  const auto stored = view ? performance_tables(*view->spec) : std::vector<const PerformanceTable*>();
+  for (const scenario::ExcessiveTable& table : object.excessive) {
+    const PerformanceTable& rows = *given[table.number];
+    if (std::ranges::none_of(stored, [&](const PerformanceTable* known) { return *known == rows; })) {
+      report.keep(table.failure);
+    }
+  }
+}
+
 ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call& call) {
   const auto put = std::make_shared<PutService>();
   put->name = name_of_path(call);
@@ -425,15 +448,13 @@ ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call
         context.session.with([&](const live::Session& session) { return pins_of_others(session, put->name); });
     BlobRowsReader blobs(context.blobs);
     const auto find_rows = blobs.finder();
-    if (find_rows) {
-      put->object = scenario::read_service_object(root.at("spec"), context.format.fleet, pins, find_rows);
-    } else {
-      put->object.spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
-    }
+    put->object = scenario::read_service_object(root.at("spec"), context.format.fleet, pins, find_rows);
     if (blobs.failure()) return tl::unexpected(*blobs.failure());
   }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
   put->spec_text = std::make_shared<const std::string>(keep_what_reads_the_same(context, put->name, put->object));
+  refuse_new_excess(context, put->name, put->object, report);
+  if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
   ServiceCall prepared;
   prepared.join = [put, &context](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
     if (!batch.has_room_for(put->name, !put->object.spec.pins.empty())) return std::nullopt;

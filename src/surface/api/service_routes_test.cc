@@ -31,9 +31,9 @@ class ServiceApi : public ::testing::Test {
  protected:
   ServiceApi() { start({}); }
 
-  void start(live::SessionOptions options) {
+  void start(live::SessionOptions options, std::vector<ServiceSpec> services = {}) {
     api_ = nullptr;  // refers to the session
-    Scenario scenario = sim::testing::scenario_of({}, {}, 2);
+    Scenario scenario = sim::testing::scenario_of(std::move(services), {}, 2);
     scenario.layout.reset();
     session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
     session_->begin();
@@ -277,6 +277,43 @@ TEST_F(ServiceApi, ErrorsOfPinsAndRowsHaveTheirParts) {
   EXPECT_TRUE(gpu["wanted"].get<std::string>().starts_with("a GPU; known are A100-40GB, ")) << gpu;
   EXPECT_EQ(error_of("A100-80GB", "A100")["found"], "\"A100\"");
   EXPECT_EQ(error_of("A100-80GB", "A100")["wanted"], "one of A100-40GB, A100-80GB");
+}
+
+/// The rows of a service with another rate of its row, 20 ms a request.
+std::string with_rate(std::string body, const std::string& rate) {
+  const std::string from = R"("requests_per_second":50,"latency_ms":20)";
+  return body.replace(body.find(from), from.size(), R"("requests_per_second":)" + rate + R"(,"latency_ms":20.0)");
+}
+
+TEST_F(ServiceApi, ANewRowThatStatesMoreThanItsBatchesGiveIsRefused) {
+  call("PUT", {"tenants", "t"}, "{}");
+  const ServiceAnswer refused = call("PUT", {"tenants", "t", "services", "a"}, with_rate(service(100), "54.0"));
+  EXPECT_EQ(refused.status, 422);
+  const Json error = refused.body["error"];
+  EXPECT_EQ(error["field"], "spec.profile.rows[0].requests_per_second");
+  EXPECT_EQ(error["wanted"], "at most 52.5 requests per second of the slice (1.05 x batch x processes / latency)");
+  EXPECT_EQ(error["found"], "54");
+  EXPECT_EQ(call("GET", {"tenants", "t", "services", "a"}).status, 404);
+  // Whole digits allow 53.5 x 19.95, and a rate that is too small is only a warning of the client.
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, with_rate(service(100), "53")).status, 201);
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "b"}, with_rate(service(100), "5")).status, 201);
+}
+
+TEST_F(ServiceApi, AServiceKeepsARowThatWasAcceptedBefore) {
+  ServiceSpec old =
+      sim::testing::service_of("a", {{}}, sim::testing::generated(Generator::Kind::kPoisson, Decimal(5), 60));
+  old.table.points[0].requests_per_second = Decimal(500);  // in batches of 1 in 10 ms
+  start({}, {old});
+  run_for(1);
+  Json read = call("GET", {"tenants", "a", "services", "a"}).body;
+  ASSERT_EQ(read["spec"]["profile"]["rows"][0]["requests_per_second"], 500);
+  read["spec"]["slo"]["latency_ms"] = 150;
+  const ServiceAnswer changed = call("PUT", {"tenants", "a", "services", "a"}, read.dump());
+  EXPECT_EQ(changed.status, 200) << changed.body;
+  read["metadata"].erase("resourceVersion");
+  EXPECT_EQ(call("PUT", {"tenants", "a", "services", "b"}, R"({"spec":)" + read["spec"].dump() + "}").status, 422);
+  read["spec"]["profile"]["rows"][0]["requests_per_second"] = 501;
+  EXPECT_EQ(call("PUT", {"tenants", "a", "services", "a"}, read.dump()).status, 422);
 }
 
 TEST_F(ServiceApi, TenantAndVersionAreJudgedBeforeWhatThePinsOfAllAskFor) {

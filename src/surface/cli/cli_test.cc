@@ -94,6 +94,58 @@ TEST_F(Cli, ReplaysAndPrintsATable) {
   EXPECT_TRUE(is_untouched());
 }
 
+TEST_F(Cli, RowsThatContradictThemselvesAreOneWarningForTheFile) {
+  std::ofstream(at("profiles.csv")) << "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                       "m,A100-80GB,7g.80gb,4,1,53,32\nx,A100-80GB,7g.80gb,1,1,500,10\n";
+  const std::string warning =
+      "berth: warning: " + at("profiles.csv") +
+      ": the columns of 2 of 2 rows contradict each other: rate x latency / (batch x processes) is outside 0.75 to "
+      "1.05; the worst, line 3 (A100-80GB, 7g.80gb), has 5: 500 requests per second, where 1 process with batches of 1 "
+      "in 10 ms serves 100\n";
+  const std::vector<std::vector<std::string>> accepting = {
+      {"replay", at("s.yaml"), "--policies", "shared", "--format", "json"},
+      {"size", at("s.yaml"), "--attainment", "0.5", "--policies", "shared", "--format", "json"},
+      {"plan", at("s.yaml"), "--at", "1", "--format", "json"}};
+  for (const auto& arguments : accepting) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments[0] << outcome.err;
+    EXPECT_EQ(outcome.err, warning) << arguments[0];
+    EXPECT_EQ(outcome.out.find('{'), 0U) << arguments[0];
+  }
+  std::ofstream(at("d.csv")) << "model,requests_per_second,latency_ms\nm,10,100\n";
+  const Outcome packed = run({"pack", "--gpu", "A100-80GB", "--profiles", at("profiles.csv"), "--profile-format", "csv",
+                              "--demand", at("d.csv")});
+  EXPECT_EQ(packed.status, 2);
+  EXPECT_EQ(packed.out, "");
+  EXPECT_EQ(packed.err.find("berth: " + at("profiles.csv") + ":3:25: wanted at most 105 requests per second"), 0U)
+      << packed.err;
+}
+
+TEST_F(Cli, ANameOfTwoBoardsIsAWarning) {
+  const Outcome outcome = run({"mig", "profiles", "--gpu", "H100-80GB"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err,
+            "berth: warning: --gpu: \"H100-80GB\" is taken as H100-80GB-SXM5; the other board is H100-80GB-PCIe\n");
+  EXPECT_EQ(run({"mig", "profiles", "--gpu", "H100-80GB-SXM5"}).err, "");
+  std::ofstream(at("h.yaml")) << R"(berth: 1
+fleet: [{gpu: H100-80GB, count: 1}]
+services:
+  - name: one
+    profile: {format: csv, path: h.csv, model: m}
+    slo: {latency_ms: 100}
+    arrivals: {format: constant, requests_per_second: 10, seconds: 4}
+)";
+  std::ofstream(at("h.csv")) << "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                "m,H100-80GB,7g.80gb,1,1,100,10\n";
+  const Outcome replayed = run({"replay", at("h.yaml"), "--policies", "shared"});
+  EXPECT_EQ(replayed.status, 0);
+  EXPECT_EQ(replayed.err,
+            "berth: warning: " + at("h.yaml") +
+                ":2:15: fleet[0].gpu: \"H100-80GB\" is taken as H100-80GB-SXM5; the other board is H100-80GB-PCIe\n"
+                "berth: warning: " +
+                at("h.csv") + ": \"H100-80GB\" is taken as H100-80GB-SXM5; the other board is H100-80GB-PCIe\n");
+}
+
 TEST_F(Cli, WritesReportAndJournalAndTheSameJsonTwice) {
   const std::vector<std::string> arguments = {"replay",   at("s.yaml"),   "--policies", "shared",
                                               "--format", "json",         "--seed",     "7",

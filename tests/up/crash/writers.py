@@ -138,9 +138,9 @@ class Pause(Owned):
 def random_spec(rng):
     """A small service for all GPUs of the demo."""
     latency_ms, rate = rng.choice([150, 200, 300]), rng.choice([5, 10, 20])
-    points = [("A100-80GB", "1g.10gb", 30, 40), ("A100-80GB", "2g.20gb", 55, 30),  # in the server's order
-              ("A30-24GB", "1g.6gb", 25, 45), ("A30-24GB", "2g.12gb", 45, 35),
-              ("H100-80GB-SXM5", "1g.10gb", 50, 25), ("H100-80GB-SXM5", "3g.40gb", 120, 20)]
+    points = [("A100-80GB", "1g.10gb", 30, 33), ("A100-80GB", "2g.20gb", 55, 18),  # in the server's order
+              ("A30-24GB", "1g.6gb", 25, 40), ("A30-24GB", "2g.12gb", 45, 22),
+              ("H100-80GB-SXM5", "1g.10gb", 50, 20), ("H100-80GB-SXM5", "3g.40gb", 120, 8)]
     rows = [{"model": "m", "gpu": gpu, "profile": profile, "batch": 1, "processes": 1,
              "requests_per_second": per_second, "latency_ms": ms} for gpu, profile, per_second, ms in points]
     return {"slo": {"latency_ms": latency_ms}, "expects": {"requests_per_second": rate},

@@ -193,7 +193,7 @@ def service_of(rows, rate):
 
 def row_of(gpu, profile, slices):
     """A row of a service's profile: 50 requests per second for each compute slice."""
-    return {"model": "m", "gpu": gpu, "profile": profile, "batch": 4, "processes": 1,
+    return {"model": "m", "gpu": gpu, "profile": profile, "batch": 2 * slices, "processes": 1,
             "requests_per_second": 50 * slices, "latency_ms": 40}
 
 

@@ -16,6 +16,7 @@ tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> CatalogueReso
   if (known == models_.end()) {
     auto model = mig::find_gpu_model(gpu);
     if (!model) return tl::unexpected(UnresolvedProfile{true, model.error().message});
+    if (auto remark = mig::gpu_name_remark(gpu)) remarks_.push_back(std::move(*remark));
     known = models_.emplace(gpu, std::move(*model)).first;
   }
   const GpuModel& model = known->second;

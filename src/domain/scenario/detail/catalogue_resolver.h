@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "domain/profile/readers.h"
 #include "domain/values/gpu.h"
@@ -17,7 +18,11 @@ class CatalogueResolver {
   [[nodiscard]] tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> operator()(std::string_view gpu,
                                                                                               std::string_view profile);
 
+  /// What was assumed about names (mig::gpu_name_remark), each once.
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
+
  private:
+  std::vector<std::string> remarks_;
   std::map<std::string, GpuModel, std::less<>> models_;
 };
 

@@ -23,6 +23,8 @@ FleetEntry read_entry(const yaml::Value& value) {
     return entry;
   }
   entry.model = std::move(*model);
+  if (const auto remark = mig::gpu_name_remark(name))
+    value.warn(fmt::format("{}: {}", value.at("gpu").where(), *remark));
   if (value.at("count").is_written()) entry.count = value.at("count").whole({1, kGpuCountMax});
   const yaml::Value price = value.at("usd_per_gpu_hour");
   if (price.is_present())

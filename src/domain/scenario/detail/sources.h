@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/yaml/reader.h"
 #include "domain/ports/files.h"
@@ -56,8 +57,10 @@ class Sources {
   Sources(const std::string& scenario_path, const Files& files);
   /// Without files: tables and traces are rows within the value.
   Sources() = default;
-  /// Without files: tables and traces are rows within the value, or in blobs. `root` is the path of the service's spec.
-  Sources(const std::string& root, const FindBlobRows& find_rows) : root_(root), find_rows_(&find_rows) {}
+  /// Without files: tables and traces are rows within the value, or in blobs unless `find_rows` is empty. `root` is the
+  /// path of the service's spec.
+  Sources(const std::string& root, const FindBlobRows& find_rows)
+      : root_(root), find_rows_(find_rows ? &find_rows : nullptr) {}
 
   [[nodiscard]] bool has_files() const { return files_ != nullptr; }
   /// Fails if a value that must have its rows within itself names a path.
@@ -83,7 +86,9 @@ class Sources {
   std::size_t arrival_bytes = 0;  ///< of all services together
 
   // Of a service without files.
-  std::int64_t table_rows = 0;  ///< of its tables so far
+  std::int64_t table_rows = 0;            ///< of its tables so far
+  std::size_t table_count = 0;            ///< its tables so far
+  std::vector<ExcessiveTable> excessive;  ///< of them
   std::int64_t table_rows_max = kTableRowsMax;
   std::int64_t variants_max = kVariantsMax;
 

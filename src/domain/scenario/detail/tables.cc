@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "domain/profile/contradiction.h"
 #include "domain/profile/readers.h"
 #include "domain/scenario/detail/catalogue_resolver.h"
 #include "domain/scenario/detail/rules.h"
@@ -26,9 +29,16 @@ constexpr std::array<std::pair<std::string_view, int>, 6> kSizes = {
 
 constexpr std::string_view kWantedRows = "a list of at least one row";
 
-Result<PerformanceTable> parse_profile(const SourceFile& file, bool is_csv, const std::string& model) {
-  if (!is_csv) return profile::read_parvagpu(*file.text, file.path);
-  return profile::read_profile_csv(*file.text, file.path, model, CatalogueResolver());
+Result<PerformanceTable> parse_profile(const yaml::Value& value, const SourceFile& file, bool is_csv,
+                                       const std::string& model) {
+  profile::Contradictions contradictions;
+  const auto observe = [&](const profile::WrittenRow& row) { contradictions.add(row); };
+  CatalogueResolver resolve;
+  auto table = is_csv ? profile::read_profile_csv(*file.text, file.path, model, std::ref(resolve), observe)
+                      : profile::read_parvagpu(*file.text, file.path, observe);
+  if (!contradictions.empty()) value.warn(fmt::format("{}: {}", file.path, contradictions.text("line ")));
+  for (const std::string& remark : resolve.remarks()) value.warn(fmt::format("{}: {}", file.path, remark));
+  return table;
 }
 
 /// A model that is not in the file is an error of the scenario; other errors name their row.
@@ -81,6 +91,14 @@ struct ModelPoint {
   PerformancePoint point;
 };
 
+profile::WrittenRow written_row(const yaml::Value& row, std::size_t number, const ModelPoint& read) {
+  return {.model = read.model,
+          .point = read.point,
+          .rate_digit = profile::last_digit(row.at("requests_per_second").written()),
+          .latency_digit = profile::last_digit(row.at("latency_ms").written()),
+          .number = number};
+}
+
 ModelPoint read_row(const yaml::Value& row, CatalogueResolver& resolve) {
   row.check_keys({"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});
   ModelPoint read;
@@ -105,12 +123,15 @@ ModelPoint read_row(const yaml::Value& row, CatalogueResolver& resolve) {
 }
 
 /// Adds the rows of a model, with the checks of a file's rows.
-void add_rows(const yaml::Value& rows, PerformanceTable& table) {
+void add_rows(const yaml::Value& rows, PerformanceTable& table, profile::Contradictions& contradictions) {
   CatalogueResolver resolve;
   std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
+  std::size_t number = 0;
   for (const yaml::Value& row : rows.items(kWantedRows, false)) {
-    auto [model, point] = read_row(row, resolve);
+    ModelPoint read = read_row(row, resolve);
     if (row.has_failed()) return;
+    contradictions.add(written_row(row, ++number, read));
+    auto& [model, point] = read;
     if (!seen.emplace(model, point.gpu, point.profile, point.batch, point.processes).second) {
       row.refuse("each point once",
                  fmt::format("a second row of model {}, {}, {}, batch {}, processes {}", in_quotes(model), point.gpu,
@@ -119,6 +140,7 @@ void add_rows(const yaml::Value& rows, PerformanceTable& table) {
     }
     if (model == table.model) table.points.push_back(std::move(point));
   }
+  for (const std::string& remark : resolve.remarks()) rows.warn(fmt::format("{}: {}", rows.path(), remark));
 }
 
 /// The rows of a list, or the lines of a CSV without its header.
@@ -141,18 +163,42 @@ void check_row_count(const yaml::Value& rows, std::int64_t count, Sources& sourc
 }
 
 /// The table of a blob.
-PerformanceTable table_of_blob(const yaml::Value& value, const BlobRows& rows, const std::string& model) {
+PerformanceTable table_of_blob(const yaml::Value& value, const BlobRows& rows, const std::string& model,
+                               profile::Contradictions& contradictions) {
   PerformanceTable table{model, {}};
   if (rows.list) {
     yaml::Report report("blob");
-    add_rows(yaml::Value(*rows.list, report), table);
+    add_rows(yaml::Value(*rows.list, report), table, contradictions);
     if (report.has_failed()) Sources::keep_failure(value, report.parts());
     return table;
   }
-  auto read = profile::read_profile_csv(rows.csv, "blob", model, CatalogueResolver());
+  auto read = profile::read_profile_csv(rows.csv, "blob", model, CatalogueResolver(),
+                                        [&](const profile::WrittenRow& row) { contradictions.add(row); });
   if (read) return std::move(*read);
   if (read.error().code != ErrorCode::kNotFound) value.at("rows").at("blob").fail_with(read.error());
   return table;
+}
+
+/// The failure at the worst row above 1.05.
+yaml::Failure failure_at(const yaml::Value& value, const std::optional<BlobRows>& rows,
+                         const profile::ExcessiveRow& row) {
+  const yaml::Value list = value.at("rows");
+  if (!rows) return list.items(kWantedRows)[row.number - 1].at("requests_per_second").refusal(row.wanted, row.found);
+  const std::string place = rows->list ? fmt::format("rows[{}]", row.number - 1) : fmt::format("line {}", row.number);
+  return list.at("blob").refusal(row.wanted, fmt::format("{} in {}", row.found, place));
+}
+
+/// Warns of contradicting columns, and keeps what is to be refused in a new service.
+void note_contradictions(const yaml::Value& value, const std::optional<BlobRows>& rows,
+                         const profile::Contradictions& contradictions, Sources& sources) {
+  const std::size_t number = sources.table_count++;
+  if (contradictions.empty()) return;
+  const bool has_lines = rows && !rows->list;
+  value.at("rows").warn(
+      fmt::format("{}: {}", value.at("rows").path(), contradictions.text(has_lines ? "line " : "row ")));
+  if (const auto& row = contradictions.excessive()) {
+    sources.excessive.push_back({.number = number, .failure = failure_at(value, rows, *row)});
+  }
 }
 
 /// The table of `{format: csv, model, rows}`.
@@ -163,16 +209,18 @@ PerformanceTable table_of_rows(const yaml::Value& value, Sources& sources) {
   PerformanceTable table{value.at("model").name(), {}};
   const auto rows = value.has_failed() ? std::nullopt : sources.find_rows(value);
   if (value.has_failed()) return table;
+  profile::Contradictions contradictions;
   check_row_count(value.at("rows"), rows ? count_rows(*rows) : std::ssize(value.at("rows").items(kWantedRows, false)),
                   sources);
   if (value.has_failed()) return table;
   if (rows) {
-    table = table_of_blob(value, *rows, table.model);
+    table = table_of_blob(value, *rows, table.model, contradictions);
   } else {
-    add_rows(value.at("rows"), table);
+    add_rows(value.at("rows"), table, contradictions);
   }
   if (value.has_failed()) return table;
   if (table.points.empty()) value.at("model").refuse("the model of at least one row");
+  if (!value.has_failed()) note_contradictions(value, rows, contradictions, sources);
   profile::sort_points(table);
   return table;
 }
@@ -191,7 +239,7 @@ PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
   if (const PerformanceTable* known = sources.tables.find(key)) return *known;
   const auto file = sources.read(value.at("path"));
   if (!file) return {};
-  auto table = parse_profile(*file, is_csv, model);
+  auto table = parse_profile(value, *file, is_csv, model);
   if (!table) {
     keep_failure(value, table.error());
     return {};

@@ -42,7 +42,7 @@ Result<std::vector<Offer>> read_selected_offers(const OfferRequest& request, con
 
 /// Searches and shows progress; an interrupt stops the search.
 Result<Advice> searched(const AdviseRequest& request, const std::vector<Pod>& pods, const std::vector<Offer>& offers,
-                        std::FILE* progress, const RunOutputs& outputs) {
+                        ProgressOutput progress, const RunOutputs& outputs) {
   ProgressBar bar(progress, 1, steady_now);
   auto advice = purchase::advise::advise_instances(pods, offers,
                                                    {.nodes_max = request.nodes_max,

@@ -25,9 +25,11 @@ namespace {
 /// More GPUs than any step has, because the journal's writer looks up their model.
 constexpr std::int64_t kGpusInJournal = 1'000'000;
 
-Result<Scenario> read_scenario(const CaseRequest& request, const Files& files) {
-  auto scenario = scenario::load_scenario(request.scenario_path, files);
-  if (!scenario) return scenario;
+Result<Scenario> read_scenario(const CaseRequest& request, const VerbContext& context) {
+  auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
+  if (!loaded) return pass_on(loaded.error());
+  print_warnings(loaded->warnings, context.err);
+  Result<Scenario> scenario = std::move(loaded->value);
   if (request.provision_seconds) scenario->provision_seconds = request.provision_seconds;
   if (auto checked = study::check_case(*scenario); !checked) return pass_on(checked.error());
   return scenario;
@@ -101,7 +103,7 @@ Result<study::CaseResult> run_steps(const Scenario& scenario, const CaseRequest&
 
 Result<std::string> run_case_verb(const CaseRequest& request, const VerbContext& context) {
   RunOutputs outputs;
-  const auto scenario = read_scenario(request, *context.files);
+  const auto scenario = read_scenario(request, context);
   if (!scenario) return pass_on(scenario.error());
   outputs.begin();
   if (auto opened = outputs.open_report(request.report_dir); !opened) return pass_on(opened.error());

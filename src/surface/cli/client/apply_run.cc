@@ -38,6 +38,7 @@ ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& p
     if (!text) return bad_input(text.error());
     auto read = has_names_only ? read_names(*text, path) : read_manifests(*text, path, *context.files);
     if (!read) return bad_input(read.error());
+    for (const Manifest& manifest : *read) print_warnings(manifest.warnings, context.err);
     manifests.insert(manifests.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
   }
   return manifests;

@@ -46,6 +46,27 @@ class Apply : public testing::ClientTest {
   }
 };
 
+TEST_F(Apply, WarnsOfRowsThatContradictThemselvesAndKeepsTheDigitsOfThoseThatAreRefused) {
+  write("rows/profiles.csv",
+        "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+        "m,H100-80GB,1g.10gb,1,1,106.0,10.0\nm,H100-80GB,2g.20gb,4,1,53.0,32\n");
+  answer("PUT /v1/tenants/vision", versioned("1"), 201);
+  answer("PUT /v1/tenants/vision/services/detector", versioned("2"), 201);
+  const Printed printed = run({"apply", "-f", at("s.yaml")});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  EXPECT_EQ(printed.err,
+            "berth: warning: " + at("rows/profiles.csv") +
+                ": the columns of 2 of 2 rows contradict each other: rate x latency / (batch x processes) is outside "
+                "0.75 to 1.05; the worst, line 3 (H100-80GB, 2g.20gb), has 0.424: 53 requests per second, where 1 "
+                "process with batches of 4 in 32 ms serves 125\n"
+                "berth: warning: " +
+                at("rows/profiles.csv") +
+                ": \"H100-80GB\" is taken as H100-80GB-SXM5; the other board is H100-80GB-PCIe\n");
+  const std::string& body = calls()[3].body;
+  EXPECT_NE(body.find(R"("requests_per_second":106.0,"latency_ms":10.0})"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("requests_per_second":53,"latency_ms":32})"), std::string::npos) << body;
+}
+
 TEST_F(Apply, CreatesTheTenantFirstAndSendsFilesAsRows) {
   answer("PUT /v1/tenants/vision", versioned("1"), 201);
   answer("PUT /v1/tenants/vision/services/detector", versioned("2"), 201);

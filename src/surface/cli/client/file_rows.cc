@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/core/instant.h"
+#include "domain/mig/catalogue.h"
+#include "domain/profile/contradiction.h"
 #include "domain/profile/readers.h"
 #include "domain/scenario/service_json.h"
 #include "domain/trace/readers.h"
@@ -35,6 +40,52 @@ tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> as_typed(std:
   return profile::ResolvedProfile{std::string(gpu), std::string(profile)};
 }
 
+/// Where the last written digits of a row's figures are (profile::last_digit).
+struct FigureDigits {
+  int rate = 0;
+  int latency = 0;
+};
+
+/// What the rows of a file say beyond their numbers.
+class WrittenFigures {
+ public:
+  void add(const profile::WrittenRow& row) {
+    contradictions_.add(row);
+    if (auto remark = mig::gpu_name_remark(row.point.gpu)) remarks_.insert(std::move(*remark));
+    if (!profile::states_too_much(row)) return;
+    digits_[key_of(row.point)] = {.rate = row.rate_digit, .latency = row.latency_digit};
+  }
+  void warn(const Value& value, const std::string& path) const {
+    if (!contradictions_.empty()) value.warn(fmt::format("{}: {}", path, contradictions_.text("line ")));
+    for (const std::string& remark : remarks_) value.warn(fmt::format("{}: {}", path, remark));
+  }
+  /// For a row that the server will refuse: it decides by the written digits, which numbers do not keep. No others are
+  /// kept, so that the bytes of all other rows depend on their numbers alone.
+  [[nodiscard]] FigureDigits digits_of(const PerformancePoint& point) const {
+    const auto found = digits_.find(key_of(point));
+    return found == digits_.end() ? FigureDigits() : found->second;
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, int, int>;
+  static Key key_of(const PerformancePoint& point) { return {point.gpu, point.profile, point.batch, point.processes}; }
+
+  profile::Contradictions contradictions_;
+  std::set<std::string> remarks_;
+  std::map<Key, FigureDigits> digits_;
+};
+
+/// The number, with zeros up to its last written digit: 106 with the digit -1 is "106.0".
+std::string written_number(const Decimal& number, int digit) {
+  std::string text = scenario::readable_number(number);
+  constexpr std::size_t kLengthMax = 38;  // Decimal::parse reads 40 characters
+  if (text.find_first_of("eE/") != std::string::npos) return text;
+  for (int last = profile::last_digit(text); last > digit && text.size() <= kLengthMax; --last) {
+    text += last == 0 ? ".0" : "0";
+  }
+  return text;
+}
+
 class RowsInPlace {
  public:
   RowsInPlace(const Node& root, yaml::Report& report, std::string folder, std::string service, const Files& files)
@@ -51,15 +102,18 @@ class RowsInPlace {
     const std::string model = is_csv ? value.at("model").name() : service_;
     const auto file = read(value.at("path"));
     if (!file) return std::nullopt;
-    auto table = is_csv ? profile::read_profile_csv(file->text, file->path, model, as_typed)
-                        : profile::read_parvagpu(file->text, file->path);
+    WrittenFigures figures;
+    const auto observe = [&](const profile::WrittenRow& row) { figures.add(row); };
+    auto table = is_csv ? profile::read_profile_csv(file->text, file->path, model, as_typed, observe)
+                        : profile::read_parvagpu(file->text, file->path, observe);
     if (!table) {
       keep(value, table.error());
       return std::nullopt;
     }
+    figures.warn(value, file->path);
     Node rows{{}, yaml::List()};
     for (const PerformancePoint& point : table->points)
-      std::get<yaml::List>(rows.value).push_back(row_of(model, point));
+      std::get<yaml::List>(rows.value).push_back(row_of(model, point, figures.digits_of(point)));
     Node result{{}, Map()};
     put(result, "format", text_node("csv"));
     put(result, "model", text_node(model));
@@ -107,15 +161,15 @@ class RowsInPlace {
     value.pass_on({error.code, fmt::format("{}: {}", value.path(), error.message)});
   }
 
-  static Node row_of(const std::string& model, const PerformancePoint& point) {
+  static Node row_of(const std::string& model, const PerformancePoint& point, const FigureDigits& digits) {
     Node row{{}, Map()};
     put(row, "model", text_node(model));
     put(row, "gpu", text_node(point.gpu));
     put(row, "profile", text_node(point.profile));
     put(row, "batch", number_node(fmt::format("{}", point.batch)));
     put(row, "processes", number_node(fmt::format("{}", point.processes)));
-    put(row, "requests_per_second", number_node(scenario::readable_number(point.requests_per_second)));
-    put(row, "latency_ms", number_node(scenario::readable_number(point.latency_ms)));
+    put(row, "requests_per_second", number_node(written_number(point.requests_per_second, digits.rate)));
+    put(row, "latency_ms", number_node(written_number(point.latency_ms, digits.latency)));
     return row;
   }
 
@@ -179,26 +233,29 @@ void replace(Node& node, std::optional<Node> by) {
 
 }  // namespace
 
-void put_rows_in_place(Node& root, yaml::Report& report, const std::string& folder, const std::string& service,
-                       const Files& files) {
+std::vector<std::string> put_rows_in_place(Node& root, yaml::Report& report, const std::string& folder,
+                                           const std::string& service, const Files& files) {
   const Node written = root;  // the values below refer to it
   const RowsInPlace rows(written, report, folder, service, files);
+  std::vector<std::string> tables;
+  const auto put_table = [&](Node& spec, const Value& value) {
+    yaml::Entry* profile = find_entry(spec, "profile");
+    auto table = profile == nullptr ? std::nullopt : rows.profile_of(value.at("profile"));
+    if (!table) return;
+    tables.push_back(value.at("profile").path());
+    replace(profile->value, std::move(table));
+  };
   yaml::Entry* spec = find_entry(root, "spec");
-  if (yaml::Entry* profile = find_entry(spec->value, "profile")) {
-    replace(profile->value, rows.profile_of(rows.spec().at("profile")));
-  }
+  put_table(spec->value, rows.spec());
   yaml::Entry* arrivals = find_entry(spec->value, "arrivals");
   const auto* map = arrivals == nullptr ? nullptr : std::get_if<Map>(&arrivals->value.value);
   if (map != nullptr) replace(arrivals->value, rows.arrivals_of(rows.spec().at("arrivals"), Map(*map)));
   yaml::Entry* variants = find_entry(spec->value, "variants");
   auto* list = variants == nullptr ? nullptr : std::get_if<yaml::List>(&variants->value.value);
-  if (list == nullptr) return;
+  if (list == nullptr) return tables;
   const std::vector<Value> items = rows.spec().at("variants").items("a list of variants");
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    if (yaml::Entry* profile = find_entry((*list)[i], "profile")) {
-      replace(profile->value, rows.profile_of(items[i].at("profile")));
-    }
-  }
+  for (std::size_t i = 0; i < list->size(); ++i) put_table((*list)[i], items[i]);
+  return tables;
 }
 
 }  // namespace berth::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/yaml/reader.h"
 #include "domain/ports/files.h"
@@ -11,8 +12,11 @@ namespace berth::cli {
 /// Replaces `profile`, also of variants, and `arrivals` that have a `path` by the rows of that file:
 /// `{format: csv, model, rows}` (of `csv` and `parvagpu`) and `{format: csv, rows, ..}` (of `csv`, `rps-text` and
 /// `azure-llm`, counted by second). Paths are relative to `folder`; the model of a `parvagpu` file is `service`. Rows
-/// get the source location of the path. A failure is recorded in the report. Requires: `root` has the map `spec`.
-void put_rows_in_place(yaml::Node& root, yaml::Report& report, const std::string& folder, const std::string& service,
-                       const Files& files);
+/// get the source location of the path. A failure is recorded in the report, and so are warnings of the files of
+/// profiles. Returns the paths of the profiles that were replaced: "spec.variants[0].profile". Requires: `root` has the
+/// map `spec`.
+[[nodiscard]] std::vector<std::string> put_rows_in_place(yaml::Node& root, yaml::Report& report,
+                                                         const std::string& folder, const std::string& service,
+                                                         const Files& files);
 
 }  // namespace berth::cli

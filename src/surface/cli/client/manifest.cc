@@ -150,6 +150,20 @@ void check_spec(Node root, yaml::Report& report) {
   (void)scenario::read_service_object(Value(root, report).at("spec"), Scenario());
 }
 
+/// The warnings of an object in the file `path`. Those about rows of the profiles `from_files` are left out: the files
+/// themselves have been warned of.
+std::vector<std::string> warnings_of(const yaml::Report& report, const std::string& path,
+                                     const std::vector<std::string>& from_files) {
+  std::vector<std::string> texts;
+  for (const yaml::Warning& warning : report.warnings()) {
+    const bool is_of_rows = warning.path.ends_with(".rows");
+    const bool is_known =
+        std::ranges::any_of(from_files, [&](const std::string& profile) { return warning.path == profile + ".rows"; });
+    if (!is_known) texts.push_back(is_of_rows ? fmt::format("{}: {}", path, warning.text) : warning.text);
+  }
+  return texts;
+}
+
 /// Reads one object. `root` is its document, or an item of a list. Without `files`, only its kind and metadata.
 Result<Manifest> read_object(Node root, const std::string& path, const Files* files) {
   yaml::Report report(path);
@@ -176,12 +190,14 @@ Result<Manifest> read_object(Node root, const std::string& path, const Files* fi
   }
   Node spec{{}, yaml::Map()};
   if (manifest.object.kind == Kind::kService) {
-    put_rows_in_place(root, report, std::filesystem::path(path).parent_path().string(), manifest.object.name, *files);
+    const std::vector<std::string> from_files = put_rows_in_place(
+        root, report, std::filesystem::path(path).parent_path().string(), manifest.object.name, *files);
     if (report.has_failed()) return failed();
     set_kinds(root);
     spec = *find_node(root, "spec");
     if (!refers_to_blobs(spec)) check_spec(std::move(root), report);
     if (report.has_failed()) return failed();
+    manifest.warnings = warnings_of(report, manifest.place, from_files);
     manifest.blobs = take_long_rows(spec);
   }
   Node body{{}, yaml::Map()};

@@ -18,6 +18,8 @@ struct Manifest {
   std::string body;              ///< JSON: apiVersion, kind, metadata, spec
   std::string place;             ///< "service.yaml:7", where its document begins
   std::vector<Blob> blobs = {};  ///< that the body refers to
+  /// About rows whose columns contradict each other and names that stand for several boards; a line each.
+  std::vector<std::string> warnings = {};
 };
 
 /// The objects of a text, YAML or JSON, in its order: documents separated by `---`, each an object or a list of objects

@@ -26,7 +26,7 @@ std::string printed_forecast(const ForecastRequest& request, const forecast::Bac
 }
 
 Result<forecast::BacktestResult> backtest_models(const ForecastRequest& request,
-                                                 const std::vector<std::uint32_t>& counts, std::FILE* progress,
+                                                 const std::vector<std::uint32_t>& counts, ProgressOutput progress,
                                                  const RunOutputs& outputs) {
   ProgressBar bar(progress, static_cast<int>(forecast::kModels.size()), steady_now);
   std::optional<forecast::BacktestResult> result =

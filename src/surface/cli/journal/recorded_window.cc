@@ -108,14 +108,16 @@ Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
   if (!made) return invalid(fmt::format("{}: {}", words.folder, made.error().message));
   // The scenario is read back from its text, so that it equals what a replay of the written files reads.
   live::RecordedFiles files(scenario::scenario_files(made->scenario, made->remarks), {});
-  auto scenario = scenario::load_scenario(std::string(scenario::kScenarioPath), files);
-  if (!scenario) return fail(ErrorCode::kInvalidInput, fmt::format("{}: {}", words.folder, scenario.error().message));
-  scenario->name = words.folder;
+  auto loaded = scenario::load_scenario_with_warnings(std::string(scenario::kScenarioPath), files);
+  if (!loaded) return fail(ErrorCode::kInvalidInput, fmt::format("{}: {}", words.folder, loaded.error().message));
+  loaded->value.name = words.folder;
+  for (std::string& warning : loaded->warnings) warning = fmt::format("{}: {}", words.folder, warning);
   return RecordedWindow{.files = files.contents(),
-                        .scenario = *std::move(scenario),
+                        .scenario = std::move(loaded->value),
                         .run = std::move(made->run),
                         .policy = std::move(chronicle->policy),
                         .remarks = std::move(made->remarks),
+                        .warnings = std::move(loaded->warnings),
                         .from = in_words(Instant::at_second(window->from)),
                         .to = in_words(Instant::at_second(window->to))};
 }

@@ -22,12 +22,13 @@ struct RecordedWindowWords {
 
 struct RecordedWindow {
   std::map<std::string, std::string>
-      files;                         ///< the scenario as files, by relative path (domain/scenario/scenario_files.h)
-  Scenario scenario;                 ///< as read from them; its name is the folder's
-  sim::RecordedRun run;              ///< what happened to its devices
-  std::string policy;                ///< that made the decisions
-  std::vector<std::string> remarks;  ///< what the scenario leaves out
-  std::string from;                  ///< in words: whole seconds of the world
+      files;                          ///< the scenario as files, by relative path (domain/scenario/scenario_files.h)
+  Scenario scenario;                  ///< as read from them; its name is the folder's
+  sim::RecordedRun run;               ///< what happened to its devices
+  std::string policy;                 ///< that made the decisions
+  std::vector<std::string> remarks;   ///< what the scenario leaves out
+  std::vector<std::string> warnings;  ///< of reading it (scenario::load_scenario_with_warnings)
+  std::string from;                   ///< in words: whole seconds of the world
   std::string to;
 };
 

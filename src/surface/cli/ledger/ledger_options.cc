@@ -11,7 +11,11 @@ OptionTable ledger_report_option_rows(LedgerReportWords& words) {
 
 OptionTable ledger_weights_option_rows(LedgerWeightsWords& words) {
   return {
-      {"--gpu", "NAME", "The GPU model, or a unique prefix of it: A100-80GB, H200; default: all", &words.gpu},
+      {"--gpu",
+       "NAME",
+       "The GPU model, or a unique prefix of it: A100-80GB, H200; default: all",
+       &words.gpu,
+       {.remark = mig::gpu_name_remark}},
       {"--format", "WORD", "table or json", &words.format},
   };
 }

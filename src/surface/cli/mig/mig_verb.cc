@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/mig/catalogue.h"
 #include "surface/cli/mig/mig_report.h"
 #include "surface/cli/mig/migparted_report.h"
 #include "surface/cli/shared/command_line.h"
@@ -45,7 +46,8 @@ constexpr OptionTraits kAnyValue = {.ignores_value = true};
 constexpr OptionTraits kSomeProfiles = {.is_split = true, .excludes = "--all-profiles"};
 constexpr OptionTraits kOneLabel = {.excludes = "--all"};
 
-OptionRow mig_gpu_row(MigWords& words, const OptionTraits& traits = kRequired) {
+OptionRow mig_gpu_row(MigWords& words, OptionTraits traits = kRequired) {
+  traits.remark = mig::gpu_name_remark;
   return {"--gpu", "NAME", "The GPU model, or a unique prefix of it: A100-80GB, H200, RTX", &words.gpu, traits};
 }
 

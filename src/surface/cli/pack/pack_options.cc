@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/core/text.h"
+#include "domain/mig/catalogue.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
@@ -89,7 +90,11 @@ Result<void> take_rest(const PackArguments& arguments, PackRequest& request) {
 
 OptionTable pack_option_rows(PackArguments& arguments) {
   return {
-      {"--gpu", "NAME", "The GPU model, or a unique prefix of it; as many GPUs as needed", &arguments.gpu},
+      {"--gpu",
+       "NAME",
+       "The GPU model, or a unique prefix of it; as many GPUs as needed",
+       &arguments.gpu,
+       {.remark = mig::gpu_name_remark}},
       {"--fleet", "FILE", "GPU models with counts and prices: find the cheapest mix", &arguments.fleet},
       {"--profiles", "DIR|FILE", "Measured profiles: a file, or a folder of *.csv files", &arguments.profiles,
        kRequired},

@@ -54,14 +54,16 @@ Result<std::optional<study::Standing>> standing_plan(const PackRequest& request,
 
 Result<std::string> run_pack(const PackRequest& request, const VerbContext& context) {
   RunOutputs outputs;
-  auto problem = load_packing_problem(request, *context.files);
-  if (!problem) return pass_on(problem.error());
-  if (request.check_path) return judged(*request.check_path, *problem, *context.files);
-  const auto standing = standing_plan(request, *context.files, *problem);
+  auto loaded = load_packing_problem(request, *context.files);
+  if (!loaded) return pass_on(loaded.error());
+  print_warnings(loaded->warnings, context.err);
+  PackingProblem& problem = loaded->value;
+  if (request.check_path) return judged(*request.check_path, problem, *context.files);
+  const auto standing = standing_plan(request, *context.files, problem);
   if (!standing) return pass_on(standing.error());
-  const auto provision = study::provision(*problem, *standing, provision_options(request));
+  const auto provision = study::provision(problem, *standing, provision_options(request));
   if (!provision) return pass_on(provision.error());
-  const PackAnswer answer{.problem = *problem,
+  const PackAnswer answer{.problem = problem,
                           .result = provision->result,
                           .replay = provision->replay ? &*provision->replay : nullptr,
                           .cure = provision->cure ? &*provision->cure : nullptr,

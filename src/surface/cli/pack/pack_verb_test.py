@@ -2,6 +2,7 @@
 """`berth pack` end to end: exit statuses, outputs, bad input. Runs the program on profiles that it writes itself."""
 
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -20,18 +21,24 @@ PARVA = "Mig instance,Batch size,Workload Number,Throughput,Latency"
 # Plain profiles and the requests of "m" per second that a slice of each serves; of "n" half as many.
 GPUS = {
     "A30": {"1g.6gb": 100, "2g.12gb": 210, "4g.24gb": 450},
-    "H100-80GB": {"1g.10gb": 150, "2g.20gb": 310, "3g.40gb": 480, "4g.40gb": 600, "7g.80gb": 1100},
+    "H100-80GB-SXM5": {"1g.10gb": 150, "2g.20gb": 310, "3g.40gb": 480, "4g.40gb": 600, "7g.80gb": 1100},
     "RTX": {"1g.24gb": 130, "2g.48gb": 270, "4g.96gb": 560},
     "T4": {"full": 120},
 }
 
 
+def profile_row(model, gpu, profile, processes, rate, latency_ms):
+    """A row whose batch is the smallest that gives the rate."""
+    batch = math.ceil(rate * latency_ms / 1000 / processes)
+    return f"{model},{gpu},{profile},{batch},{processes},{rate},{latency_ms}"
+
+
 def profile_rows(gpu, share=1):
     for profile, rate in GPUS[gpu].items():
-        yield f"m,{gpu},{profile},4,1,{rate * share},20"
-        yield f"m,{gpu},{profile},8,4,{rate * share * 2},20"  # more processes than are allowed
-        yield f"m,{gpu},{profile},16,1,{rate * share * 3},45"  # not below 0.45 x 100 ms
-        yield f"n,{gpu},{profile},4,1,{rate * share / 2},20"
+        yield profile_row("m", gpu, profile, 1, rate * share, 20)
+        yield profile_row("m", gpu, profile, 4, rate * share * 2, 20)  # more processes than are allowed
+        yield profile_row("m", gpu, profile, 1, rate * share * 3, 45)  # not below 0.45 x 100 ms
+        yield profile_row("n", gpu, profile, 1, rate * share / 2, 20)
 
 
 class Pack(unittest.TestCase):
@@ -97,7 +104,7 @@ class Pack(unittest.TestCase):
     def test_same_bytes_twice(self):
         demand = ["m,1234.5,100", "n,321,99.5"]
         for form in ("json", "table"):
-            options = ("--gpu", "H100-80GB", "--verify", "--format", form)
+            options = ("--gpu", "H100-80GB-SXM5", "--verify", "--format", form)
             first, second = self.pack(demand, *options), self.pack(demand, *options)
             self.assertEqual((first.returncode, first.stderr), (0, b""))
             self.assertEqual(first.stdout, second.stdout)
@@ -203,9 +210,9 @@ class Pack(unittest.TestCase):
 
     def test_cure_is_the_headroom_that_is_needed(self):
         demand = ["m,479,100"]  # one slice at full capacity
-        plan = self.plan(demand, "--gpu", "H100-80GB", "--cure")
+        plan = self.plan(demand, "--gpu", "H100-80GB-SXM5", "--cure")
         cure = plan["verification"]["cure"]
-        with_it = self.plan(demand, "--gpu", "H100-80GB", "--headroom", str(float(cure["headroom"])), "--verify")
+        with_it = self.plan(demand, "--gpu", "H100-80GB-SXM5", "--headroom", str(float(cure["headroom"])), "--verify")
         self.assertGreaterEqual(with_it["verification"]["demands"][0]["slo_attainment"], Fraction(99, 100))
         self.assertEqual(with_it["gpus"], cure["gpus"])
         self.assertIsNone(with_it["verification"]["cure"])
@@ -216,11 +223,11 @@ class Pack(unittest.TestCase):
 
     def test_from_a_plan_that_stands(self):
         """Replays the steps one by one: at any time every model has at least the smaller of its old and its new rate."""
-        self.standing(["m,500,100", "n,200,100"], "--gpu", "H100-80GB")
+        self.standing(["m,500,100", "n,200,100"], "--gpu", "H100-80GB-SXM5")
         old = json.loads((self.folder / "standing.json").read_text())
         new_rates = {"m": 1500, "n": 250, "k": 0}
-        plan = self.plan(["m,1500,100", "n,250,100"], "--gpu", "H100-80GB", "--from", "standing.json")
-        fewest = self.plan(["m,1500,100", "n,250,100"], "--gpu", "H100-80GB")
+        plan = self.plan(["m,1500,100", "n,250,100"], "--gpu", "H100-80GB-SXM5", "--from", "standing.json")
+        fewest = self.plan(["m,1500,100", "n,250,100"], "--gpu", "H100-80GB-SXM5")
         self.assertEqual(plan["gpus"], fewest["gpus"])
         way = plan["transition"]
         self.assertEqual(way["changes"], way["created"] + way["destroyed"])
@@ -233,7 +240,7 @@ class Pack(unittest.TestCase):
         standing = {(piece["gpu"], piece["start"]): piece for piece in old["slices"]}
 
         def given(model):
-            return sum(GPUS["H100-80GB"][piece["profile"]] * rate[model] for piece in standing.values()
+            return sum(GPUS["H100-80GB-SXM5"][piece["profile"]] * rate[model] for piece in standing.values()
                        if piece["model"] == model)
 
         floor = {model: min(given(model), new_rates[model]) for model in ("m", "n")}

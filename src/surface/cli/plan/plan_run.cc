@@ -29,7 +29,7 @@ double ms_of(const Work& work) {
 /// Shows progress while the verb works, and detects a request to stop.
 class Watch {
  public:
-  explicit Watch(std::FILE* progress) : bar_(progress, 2, steady_now) {}
+  explicit Watch(ProgressOutput progress) : bar_(progress, 2, steady_now) {}
 
   /// From here on, a signal is only recorded, so that the work stops cleanly.
   void defer() { interrupt_.defer(); }
@@ -84,10 +84,12 @@ PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& moment, W
 
 Result<std::string> run_plan(const PlanRequest& request, const VerbContext& context) {
   Watch watch(context.progress());
-  const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, *context.files);
-  if (!scenario) return pass_on(scenario.error());
+  const auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
+  if (!loaded) return pass_on(loaded.error());
+  print_warnings(loaded->warnings, context.err);
+  const Scenario& scenario = loaded->value;
   watch.defer();
-  Result<study::PlannedMoment> planned = planned_moment(request, *scenario, watch);
+  Result<study::PlannedMoment> planned = planned_moment(request, scenario, watch);
   if (!planned) return pass_on(planned.error());
   PlanAnswer answer = reasoned(request, std::move(*planned), watch);
   if (watch.is_interrupted()) return pass_on(interrupted_error());
@@ -103,8 +105,8 @@ Result<std::string> run_plan(const PlanRequest& request, const VerbContext& cont
   }
   watch.clear();
   if (watch.is_interrupted()) return pass_on(interrupted_error());
-  return request.format == OutputFormat::kJson ? plan_json(*scenario, answer)
-                                               : plan_table(*scenario, answer, context.has_colour());
+  return request.format == OutputFormat::kJson ? plan_json(scenario, answer)
+                                               : plan_table(scenario, answer, context.has_colour());
 }
 
 }  // namespace berth::cli

@@ -20,6 +20,11 @@ Result<std::uint64_t> parse_seed(std::string_view text) {
   return static_cast<std::uint64_t>(*seed);
 }
 
+/// mig::gpu_name_remark of "H100-80GB=2".
+std::optional<std::string> added_gpus_remark(std::string_view text) {
+  return mig::gpu_name_remark(text.substr(0, text.rfind('=')));
+}
+
 /// "A100-80GB=2".
 Result<FleetEntry> parse_added_gpus(std::string_view text) {
   const std::size_t split = text.rfind('=');
@@ -78,7 +83,7 @@ OptionTable replay_option_rows(ReplayOptions& words) {
        "MODEL=N",
        "Of --journal-in: more GPUs for the policies, may be repeated",
        &words.added_gpus,
-       {.is_split = true}},
+       {.is_split = true, .remark = added_gpus_remark}},
       {"--policies", "A,B",
        "Which policies, such as shared,static-best; default: all; of --journal-in: recorded,berth,static-even",
        &words.policies},

@@ -13,15 +13,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/figure_text.h"
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
 #include "edges/run_journal/run_journal_file.h"
+#include "engine/policy/registry.h"
 #include "sim/study/recorded_replay.h"
 #include "sim/study/replay.h"
 #include "sim/study/replay_bound.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
+#include "surface/cli/shared/expected_duration.h"
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/shared/text_table.h"
@@ -78,13 +81,15 @@ Result<void> add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) 
 
 Result<Source> read_source(const ReplayRequest& request, const VerbContext& context) {
   if (!request.recorded) {
-    auto scenario = scenario::load_scenario(request.scenario_path, *context.files);
-    if (!scenario) return pass_on(scenario.error());
-    return Source{.scenario = *std::move(scenario), .recorded = std::nullopt};
+    auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
+    if (!loaded) return pass_on(loaded.error());
+    print_warnings(loaded->warnings, context.err);
+    return Source{.scenario = std::move(loaded->value), .recorded = std::nullopt};
   }
   auto window = read_window(*request.recorded);
   if (!window) return pass_on(window.error());
   print_remarks(window->remarks, context.err);
+  print_warnings(window->warnings, context.err);
   Source source{.scenario = window->scenario, .recorded = *std::move(window)};
   if (auto added = add_gpus(request.added_gpus, source.scenario); !added) return pass_on(added.error());
   return source;
@@ -144,11 +149,34 @@ Result<measure::PolicyResult> run_row(const ReplayRequest& request, const Source
   return result;
 }
 
-Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, std::FILE* progress,
+/// Of the rows and of the bound, in their order.
+std::vector<double> replay_durations(const std::vector<ReplayRow>& rows, const policy::Settings& settings) {
+  constexpr double kOfBound = 2;
+  std::vector<double> durations;
+  durations.reserve(rows.size() + 1);
+  for (const ReplayRow& row : rows) {
+    const policy::Policy* policy = policy::find_policy(row.policy);  // none is what was recorded
+    durations.push_back(policy == nullptr ? 1 : expected_replay_duration(*policy, settings));
+  }
+  durations.push_back(kOfBound);
+  return durations;
+}
+
+/// The main figures of a policy, before the table with all.
+std::string found_row(const measure::PolicyResult& policy) {
+  if (policy.infeasible) return fmt::format("berth: {} cannot run: {}", policy.name, *policy.infeasible);
+  const measure::Figures& figures = policy.figures;
+  return fmt::format("berth: {}: {} in time, goodput {}, cost {}", policy.name,
+                     shown(figures.slo_attainment, [](double share) { return fmt::format("{:.2f}%", 100 * share); }),
+                     shown(figures.goodput_mean_of_services, [](double value) { return fmt::format("{:.4f}", value); }),
+                     shown(figures.cost_micro_usd, dollars));
+}
+
+Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, ProgressOutput progress,
                                          edges::RunJournalWriter* journal, const RunOutputs& outputs) {
   const Scenario& scenario = source.scenario;
   const std::vector<ReplayRow> rows = rows_to_run(request, scenario);
-  ProgressBar bar(progress, static_cast<int>(rows.size()) + 1, steady_now);
+  ProgressBar bar(progress, replay_durations(rows, request.settings), steady_now);
   study::ReplayResult result{.scenario = scenario.name,
                              .seed = request.seed,
                              .simulated_seconds = scenario.simulated_seconds(),
@@ -176,6 +204,7 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sou
     Result<measure::PolicyResult> policy = run_row(request, source, rows[i], hooks);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    bar.note(found_row(*policy));
     result.policies.push_back(std::move(*policy));
   }
   const auto bound = study::replay_bound(scenario, request.seed, [&](double done) {

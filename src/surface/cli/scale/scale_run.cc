@@ -18,7 +18,7 @@ namespace {
 
 /// Runs the policies and shows progress; an interrupt stops them.
 Result<std::vector<scale::PolicyResult>> run_policies(const ScaleRequest& request, const scale::Problem& problem,
-                                                      std::FILE* progress, const RunOutputs& outputs) {
+                                                      ProgressOutput progress, const RunOutputs& outputs) {
   ProgressBar bar(progress, static_cast<int>(request.policies.size()), steady_now);
   std::vector<scale::PolicyResult> results;
   for (const scale::Policy policy : request.policies) {

@@ -67,7 +67,20 @@ void run_without_subcommand(const CLI::App& app, const Verb& verb, VerbContext& 
   verb.run(context);
 }
 
+/// Prints what is assumed about the values of given options.
+void print_remarks_on_options(const CLI::App& app, const Verb& verb, const VerbContext& context) {
+  std::vector<std::string> remarks;
+  for (const OptionRow& row : verb.options) {
+    if (row.traits.remark == nullptr || app.count(row.names) == 0) continue;
+    for (const std::string& value : app.get_option(row.names)->results()) {
+      if (const auto remark = row.traits.remark(value)) remarks.push_back(row.names + ": " + *remark);
+    }
+  }
+  print_warnings(remarks, context.err);
+}
+
 void run_verb(const CLI::App& app, const Verb& verb, VerbContext& context) {
+  print_remarks_on_options(app, verb, context);
   if (verb.subcommands.empty()) {
     verb.run(context);
   } else {

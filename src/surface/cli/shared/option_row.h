@@ -16,6 +16,9 @@ namespace berth::cli {
 /// default that the help shows, unless it is empty.
 using OptionTarget = std::variant<bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*>;
 
+/// What is assumed about a value, as a sentence; nothing if its meaning is plain.
+using ValueRemark = std::optional<std::string> (*)(std::string_view value);
+
 /// Properties that few options have.
 struct OptionTraits {
   bool is_required = false;                        ///< in a verb with subcommands: unless a subcommand is named
@@ -24,6 +27,7 @@ struct OptionTraits {
   std::string_view environment = {};               ///< the environment variable with the value if no word is given
   std::string_view excludes = {};                  ///< an earlier option of the table that cannot be given as well
   std::span<const std::string_view> choices = {};  ///< the words that are accepted; empty: the verb checks them
+  ValueRemark remark = nullptr;                    ///< printed as a warning before the verb runs; null: never
 };
 
 inline constexpr OptionTraits kRequired = {.is_required = true};

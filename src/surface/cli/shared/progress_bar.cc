@@ -4,51 +4,110 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace berth::cli {
+namespace {
+
+double clamped_share(double done) { return std::isfinite(done) ? std::clamp(done, 0.0, 1.0) : 0.0; }
+
+/// "1:05", minutes and seconds.
+std::string clock_text(std::chrono::seconds time) {
+  return fmt::format("{}:{:02}", time.count() / 60, time.count() % 60);
+}
+
+std::string left_text(const ProgressMoment& moment) {
+  return moment.left ? fmt::format(", about {} left", clock_text(*moment.left)) : "";
+}
+
+}  // namespace
 
 std::string progress_line(const ProgressMoment& moment) {
-  constexpr int kBarWidth = 24;
-  const double done = std::isfinite(moment.done) ? std::clamp(moment.done, 0.0, 1.0) : 0.0;
-  const int filled = static_cast<int>(done * kBarWidth);
-  const auto seconds = moment.elapsed.count();
-  return fmt::format("{:<12} {}/{}  [{:#<{}}{:.<{}}] {:3.0f} %  {}:{:02}", moment.policy, moment.policy_index + 1,
-                     moment.policy_count, "", filled, "", kBarWidth - filled, std::floor(done * 100), seconds / 60,
-                     seconds % 60);
+  constexpr int kBarWidthMin = 8;
+  constexpr int kBarWidthMax = 24;
+  constexpr int kWidthMax = 79;  // a line that wraps cannot be redrawn
+  const double done = clamped_share(moment.done);
+  const std::string before = fmt::format("{:<12} {}/{}  [", moment.part, moment.part_index + 1, moment.part_count);
+  const std::string after =
+      fmt::format("] {:3.0f} %  {}{}", std::floor(done * 100), clock_text(moment.elapsed), left_text(moment));
+  const int room = kWidthMax - static_cast<int>(before.size() + after.size());
+  const int width = std::clamp(room, kBarWidthMin, kBarWidthMax);
+  const int filled = static_cast<int>(done * width);
+  return fmt::format("{}{:#<{}}{:.<{}}{}", before, "", filled, "", width - filled, after);
+}
+
+std::string progress_text(const ProgressMoment& moment) {
+  const std::string_view part = moment.part.substr(0, moment.part.find_last_not_of(' ') + 1);
+  return fmt::format("berth: {}, {} of {}: {:.0f} %; {} so far{}", part, moment.part_index + 1, moment.part_count,
+                     std::floor(clamped_share(moment.done) * 100), clock_text(moment.elapsed), left_text(moment));
 }
 
 std::chrono::milliseconds steady_now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-ProgressBar::ProgressBar(std::FILE* stream, int policy_count, Clock clock)
-    : stream_(stream),
-      policy_count_(policy_count),
+ProgressBar::ProgressBar(ProgressOutput output, int part_count, Clock clock)
+    : ProgressBar(output, std::vector<double>(static_cast<std::size_t>(part_count), 1.0), std::move(clock)) {}
+
+ProgressBar::ProgressBar(ProgressOutput output, std::vector<double> durations, Clock clock)
+    : output_(output),
+      durations_(std::move(durations)),
       clock_(std::move(clock)),
       started_at_(clock_()),
-      drawn_at_(started_at_) {}
+      shown_at_(started_at_) {}
 
-void ProgressBar::show(std::string_view policy, int policy_index, double done) {
-  if (stream_ == nullptr) return;
+void ProgressBar::show(std::string_view part, int part_index, double done, double passed) {
+  if (output_.stream == nullptr) return;
   const std::chrono::milliseconds now = clock_();
-  if (is_drawn_ && now - drawn_at_ < kBetweenDrawings) return;
-  drawn_at_ = now;
-  is_drawn_ = true;
-  const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(now - started_at_);
-  const std::string line = progress_line({.policy = policy,
-                                          .policy_index = policy_index,
-                                          .policy_count = policy_count_,
-                                          .done = done,
-                                          .elapsed = elapsed});
-  fmt::print(stream_, "\r\033[K{}", line);
-  std::fflush(stream_);
+  const std::chrono::milliseconds elapsed = now - started_at_;
+  const bool is_first_drawing = output_.is_terminal && !is_drawn_;
+  if (!is_first_drawing && now - shown_at_ < (output_.is_terminal ? kBetweenDrawings : kBetweenLines)) return;
+  shown_at_ = now;
+  const ProgressMoment moment{.part = part,
+                              .part_index = part_index,
+                              .part_count = static_cast<int>(durations_.size()),
+                              .done = done,
+                              .elapsed = std::chrono::duration_cast<std::chrono::seconds>(elapsed),
+                              .left = time_left(part_index, passed, elapsed)};
+  if (!output_.is_terminal || elapsed >= kNotesOnTerminalAfter) print_notes();
+  if (output_.is_terminal) {
+    is_drawn_ = true;
+    fmt::print(output_.stream, "\r\033[K{}", progress_line(moment));
+  } else {
+    fmt::print(output_.stream, "{}\n", progress_text(moment));
+  }
+  std::fflush(output_.stream);
+}
+
+std::optional<std::chrono::seconds> ProgressBar::time_left(int part_index, double passed,
+                                                           std::chrono::milliseconds elapsed) const {
+  constexpr std::chrono::milliseconds kSoonest{2'000};
+  constexpr double kLeastShare = 0.01;
+  const auto part = durations_.begin() + std::min<std::ptrdiff_t>(part_index, std::ssize(durations_) - 1);
+  const double all = std::accumulate(durations_.begin(), durations_.end(), 0.0);
+  const double share = (std::accumulate(durations_.begin(), part, 0.0) + *part * clamped_share(passed)) / all;
+  if (elapsed < kSoonest || share < kLeastShare) return std::nullopt;
+  const double left_ms = static_cast<double>(elapsed.count()) * (1 - share) / share;
+  return std::chrono::seconds(std::llround(left_ms / 1000));
+}
+
+void ProgressBar::note(std::string line) {
+  if (output_.stream != nullptr) notes_.push_back(std::move(line));
+}
+
+void ProgressBar::print_notes() {
+  if (notes_.empty()) return;
+  clear();
+  for (const std::string& line : notes_) fmt::print(output_.stream, "{}\n", line);
+  notes_.clear();
 }
 
 void ProgressBar::clear() {
   if (!is_drawn_) return;
-  fmt::print(stream_, "\r\033[K");
-  std::fflush(stream_);
+  fmt::print(output_.stream, "\r\033[K");
+  std::fflush(output_.stream);
   is_drawn_ = false;
 }
 

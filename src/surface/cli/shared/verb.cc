@@ -24,7 +24,7 @@ bool is_colour_wanted() {
 
 }  // namespace
 
-std::FILE* VerbContext::progress() const { return is_fancy_terminal(err) ? err : nullptr; }
+ProgressOutput VerbContext::progress() const { return {.stream = err, .is_terminal = is_fancy_terminal(err)}; }
 
 bool VerbContext::has_colour() const { return is_fancy_terminal(out) && is_colour_wanted(); }
 
@@ -46,6 +46,14 @@ int exit_status(ErrorCode code) {
       return 7;
   }
   return 1;
+}
+
+void print_warnings(const std::vector<std::string>& warnings, std::FILE* err) {
+  for (const std::string& warning : warnings) {
+    const std::string line = "berth: warning: " + warning + "\n";
+    std::fwrite(line.data(), 1, line.size(), err);
+  }
+  std::fflush(err);
 }
 
 void finish(VerbContext& context, const Result<std::string>& outcome) {

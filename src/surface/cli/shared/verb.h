@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/core/result.h"
 #include "domain/ports/files.h"
 #include "domain/ports/http_client.h"
+#include "surface/cli/shared/progress_output.h"
 
 namespace berth::cli {
 
@@ -29,11 +31,11 @@ struct VerbContext {
   UpRunner run_up = nullptr;                   ///< for `up` only
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
-  /// Where progress is shown: `err` if it is a terminal that understands colours and cursor movement, else nothing.
-  [[nodiscard]] std::FILE* progress() const;
-  /// Whether tables have colours: `out` is such a terminal, and NO_COLOR is not set.
+  /// Progress is shown on `err`, also if it is no terminal.
+  [[nodiscard]] ProgressOutput progress() const;
+  /// Whether tables have colours: `out` is a terminal that understands them, and NO_COLOR is not set.
   [[nodiscard]] bool has_colour() const;
-  /// Whether `out` is such a terminal, on which a screen can be redrawn.
+  /// Whether `out` is a terminal that understands cursor movement, on which a screen can be redrawn.
   [[nodiscard]] bool is_live_terminal() const;
 };
 
@@ -43,6 +45,9 @@ enum class OutputFormat { kTable, kJson };
 /// The exit status of a failure: 2 for bad or missing input, 1 for a failure of the environment, 130 for an interrupt,
 /// 6 if a server did not answer in time, 7 if there is none.
 [[nodiscard]] int exit_status(ErrorCode code);
+
+/// Prints "berth: warning: TEXT", a line on `err` for each.
+void print_warnings(const std::vector<std::string>& warnings, std::FILE* err);
 
 /// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.
 void finish(VerbContext& context, const Result<std::string>& outcome);

@@ -22,7 +22,14 @@ Result<std::int64_t> parse_from_one(std::string_view option, std::string_view te
   return invalid(fmt::format("{}: wanted a whole number from 1 to {}, found {}", option, max, in_quotes(text)));
 }
 
+/// What most teams do, the simplest partition, and our planner: the questions of most users.
+const std::vector<std::string>& policies_by_default() {
+  static const std::vector<std::string> names = {"shared", "whole", "static-even", "berth"};
+  return names;
+}
+
 Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
+  if (text == "all") return policy::sizable_names();
   Result<std::vector<std::string>> names = parse_policies(text, policy::sizable_names());
   const Result<std::vector<std::string>> with_fixed = parse_policies(text, policy::names());
   if (!names && with_fixed) {
@@ -39,9 +46,11 @@ OptionTable size_option_rows(SizeWords& words) {
        kRequired},
       {"--attainment", "SHARE", "Share of its requests that each service must answer in time, such as 0.99",
        &words.attainment, kRequired},
-      {"--policies", "A,B", "Which policies, such as shared,whole; default: all but fixed", &words.policies},
+      {"--policies", "A,B",
+       "Which policies, such as shared,paris; all: all but fixed; default: shared,whole,static-even,berth",
+       &words.policies},
       {"--max-gpus", "N", "The largest count to try", &words.gpus_max},
-      {"--seeds", "K", "How many seeds (1, 2, ..) must agree", &words.seed_count},
+      {"--seeds", "K", "How many seeds (1, 2, ..) must agree; default: 3, without --policies 1", &words.seed_count},
       {"--ideas", "", "Also show how many GPUs slices, operating points and further features save, added one by one",
        &words.has_ideas},
       {"--set", "POLICY.NAME=VALUE", "A policy's parameter (docs/reference/policies.md), may be repeated",
@@ -53,7 +62,7 @@ OptionTable size_option_rows(SizeWords& words) {
 
 Result<SizeRequest> check_size_options(const SizeWords& words) {
   SizeRequest request{.scenario_path = words.scenario,
-                      .policies = policy::sizable_names(),
+                      .policies = policies_by_default(),
                       .options = {},
                       .settings = {},
                       .has_ideas = words.has_ideas,
@@ -71,7 +80,9 @@ Result<SizeRequest> check_size_options(const SizeWords& words) {
   const Result<std::int64_t> gpus_max = parse_from_one("--max-gpus", words.gpus_max, kSizedGpusMax);
   if (!gpus_max) return pass_on(gpus_max.error());
   request.options.gpus_max = *gpus_max;
-  const Result<std::int64_t> seed_count = parse_from_one("--seeds", words.seed_count, kSizeSeedsMax);
+  const std::string seeds_by_default = words.policies ? "3" : "1";
+  const Result<std::int64_t> seed_count =
+      parse_from_one("--seeds", words.seed_count.value_or(seeds_by_default), kSizeSeedsMax);
   if (!seed_count) return pass_on(seed_count.error());
   request.options.seeds.resize(static_cast<std::size_t>(*seed_count));
   for (std::size_t i = 0; i < request.options.seeds.size(); ++i) request.options.seeds[i] = i + 1;

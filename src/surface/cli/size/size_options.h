@@ -19,7 +19,7 @@ struct SizeWords {
   std::string attainment;
   std::optional<std::string> policies;
   std::string gpus_max = "64";
-  std::string seed_count = "3";
+  std::optional<std::string> seed_count;
   bool has_ideas = false;
   std::vector<std::string> parameters;  ///< of --set
   std::string format = "table";
@@ -43,8 +43,9 @@ struct SizeRequest {
 };
 
 /// Refuses an attainment that is not above 0 and at most 1, unknown and repeated policies and `fixed`, counts of GPUs
-/// and seeds beyond their limits, unknown parameters, an unknown format and empty paths. Without --policies: all
-/// policies that can be sized.
+/// and seeds beyond their limits, unknown parameters, an unknown format and empty paths. `all` are the
+/// policies that can be sized; without --policies the four of most interest, with one seed unless --seeds says more: a
+/// first answer that does not take minutes.
 [[nodiscard]] Result<SizeRequest> check_size_options(const SizeWords& words);
 
 }  // namespace berth::cli

@@ -24,11 +24,10 @@ std::string refusal(const SizeWords& typed) {
 TEST(SizeOptions, Defaults) {
   const auto request = check_size_options(words());
   ASSERT_TRUE(request);
-  EXPECT_EQ(request->policies, policy::sizable_names());
-  EXPECT_EQ(std::ranges::count(request->policies, "fixed"), 0);
+  EXPECT_EQ(request->policies, (std::vector<std::string>{"shared", "whole", "static-even", "berth"}));
   EXPECT_EQ(request->options.attainment, Decimal(99, 100));
   EXPECT_EQ(request->options.gpus_max, 64);
-  EXPECT_EQ(request->options.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(request->options.seeds, std::vector<std::uint64_t>{1});
   EXPECT_EQ(request->format, OutputFormat::kTable);
   EXPECT_EQ(request->report_dir, std::nullopt);
 }
@@ -52,6 +51,10 @@ TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
   SizeWords typed = words();
   typed.policies = "paris,shared";
   EXPECT_EQ(check_size_options(typed)->policies, (std::vector<std::string>{"paris", "shared"}));
+  EXPECT_EQ(check_size_options(typed)->options.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
+  typed.policies = "all";
+  EXPECT_EQ(check_size_options(typed)->policies, policy::sizable_names());
+  EXPECT_EQ(std::ranges::count(policy::sizable_names(), "fixed"), 0);
   typed.policies = "shared,fixed";
   EXPECT_EQ(refusal(typed),
             "--policies: fixed cannot be sized: its layout is written for the number of GPUs in the file");

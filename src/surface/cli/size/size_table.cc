@@ -208,7 +208,11 @@ std::string size_table(const study::SizeResult& result, bool has_colour) {
   for (const std::string& line : size_remarks(result)) text += wrapped(line) + "\n";
   text += "counts tried, with the share in time of the worst service (ok: the target is reached with every seed):\n";
   for (const PolicySize& policy : result.policies) text += wrapped(tried_line(policy)) + "\n";
-  text += styled_line(has_colour, "2", "Figures are of the first seed. More: --format json, --report DIR (a page)");
+  const bool has_one_seed = result.options.seeds.size() == 1;
+  text += styled_line(has_colour, "2",
+                      fmt::format("{} More: --format json, --report DIR (a page)",
+                                  has_one_seed ? "One seed: --seeds 3 shows whether an answer is due to chance."
+                                               : "Figures are of the first seed."));
   return text;
 }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 sys.path.insert(0, str(ROOT / "src/surface/cli/shared"))
-from terminal import run_on_terminal  # noqa: E402
+from terminal import run_on_terminal, without_progress  # noqa: E402
 
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DATA = os.environ.get("BERTH_DATA", "")
@@ -59,7 +59,7 @@ class Size(unittest.TestCase):
 
     def sized(self, scenario, *options):
         run = berth("size", scenario, "--format", "json", *options)
-        self.assertEqual((run.returncode, run.stderr), (0, b""))
+        self.assertEqual((run.returncode, without_progress(run.stderr)), (0, b""))
         return json.loads(run.stdout)
 
     def check_against_replays(self, scenario_of, answer):
@@ -124,14 +124,14 @@ class Size(unittest.TestCase):
     def made_up(self, service_count, extra=""):
         """Equal services on H100s, whose worst share is larger with a static layout of 7 GPUs than with one of 8."""
         self.written("p.csv", "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
-                     "m,H100-80GB,1g.10gb,1,1,20,50.0\nm,H100-80GB,2g.20gb,1,1,45,22.222\n"
-                     "m,H100-80GB,3g.40gb,1,1,70,14.286\nm,H100-80GB,4g.40gb,1,1,90,11.111\n"
-                     "m,H100-80GB,7g.80gb,1,1,170,5.882\n")
+                     "m,H100-80GB-SXM5,1g.10gb,1,1,20,50.0\nm,H100-80GB-SXM5,2g.20gb,1,1,45,22.222\n"
+                     "m,H100-80GB-SXM5,3g.40gb,1,1,70,14.286\nm,H100-80GB-SXM5,4g.40gb,1,1,90,11.111\n"
+                     "m,H100-80GB-SXM5,7g.80gb,1,1,170,5.882\n")
         services = "".join(
             f"  - {{name: s{i}, profile: {{format: csv, path: p.csv, model: m}}, slo: {{latency_ms: 200}}, "
             f"arrivals: {{format: poisson, requests_per_second: 180, seconds: 20}}{extra}}}\n"
             for i in range(service_count))
-        return self.written("made.yaml", "berth: 1\nfleet: [{gpu: H100-80GB, count: 1, usd_per_gpu_hour: 2}]\n"
+        return self.written("made.yaml", "berth: 1\nfleet: [{gpu: H100-80GB-SXM5, count: 1, usd_per_gpu_hour: 2}]\n"
                             f"services:\n{services}")
 
     def test_a_larger_limit_changes_no_answer(self):
@@ -175,7 +175,7 @@ class Size(unittest.TestCase):
         command = ["size", self.example(1), "--attainment", "0.8", "--policies", "shared,paris", "--max-gpus", "6"]
         for extra in ((), ("--format", "json")):
             first, second = (berth(*command, *extra, "--report", self.folder / name) for name in "ab")
-            self.assertEqual((first.returncode, first.stderr), (0, b""))
+            self.assertEqual((first.returncode, without_progress(first.stderr)), (0, b""))
             self.assertEqual(first.stdout, second.stdout)
         self.assertEqual((self.folder / "a/index.html").read_bytes(), (self.folder / "b/index.html").read_bytes())
 
@@ -205,7 +205,8 @@ class Size(unittest.TestCase):
 
     def test_interrupt_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            command = [PROGRAM, "size", EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--report", self.folder / "out"]
+            command = [PROGRAM, "size", EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--policies", "all",
+                       "--report", self.folder / "out"]
             process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             deadline = time.monotonic() + DEADLINE_SECONDS
             # The folder shows that the run has begun; static-best takes seconds.
@@ -216,6 +217,23 @@ class Size(unittest.TestCase):
             self.assertEqual((process.returncode, out), (130, b""), err)
             self.assertIn(b"interrupted", err)
             self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_pipe_gets_progress_each_ten_seconds_and_rows_as_they_are_found(self):
+        command = [PROGRAM, "size", str(self.example(1)), "--attainment", "0.99", "--policies", "static-even,static-best",
+                   "--format", "json"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        row = process.stderr.readline().decode()
+        progress = process.stderr.readline().decode()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=DEADLINE_SECONDS)
+        self.assertEqual((process.returncode, out), (130, b""))
+        self.assertRegex(row, r"^berth: static-even: \d GPUs\n$")
+        self.assertRegex(progress, r"^berth: static-best with \d GPUs?, 2 of 2: \d+ %; 0:\d\d so far, about \d+:\d\d left\n$")
+
+    def test_the_default_is_four_policies(self):
+        run = berth("size", self.example(1), "--attainment", "0.01", "--seeds", "1", "--format", "json")
+        self.assertEqual([policy["name"] for policy in json.loads(run.stdout)["policies"]],
+                         ["shared", "whole", "static-even", "berth"])
 
     def test_progress_on_a_terminal_only(self):
         command = [PROGRAM, "size", str(self.example(1)), "--attainment", "0.8", "--policies", "shared"]
