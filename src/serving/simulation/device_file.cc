@@ -16,7 +16,7 @@ constexpr std::int64_t kBatchMax = 4096;
 constexpr std::int64_t kMillisMax = 3'600'000;
 constexpr std::int64_t kLoadSecondsMax = 86'400;
 constexpr std::int64_t kBytesPerSecondMax = 1'000'000'000'000'000;
-constexpr std::size_t kNameBytesMax = 63;
+constexpr std::size_t kModelNameBytesMax = 63;
 constexpr std::size_t kOriginBytesMax = 200;
 
 /// A point of a model's latencies.
@@ -93,8 +93,8 @@ void read_models(const yaml::Value& value, SimulatedDevice& device) {
   const std::vector<std::string> names = value.keys();
   if (names.empty() && !value.has_failed()) value.refuse("a map from the names of models, or \"*\", to their figures");
   for (const std::string& name : names) {
-    if (name.empty() || name.size() > kNameBytesMax) {
-      value.at(name).fail(fmt::format("wanted a model's name of 1 to {} bytes, found {}", kNameBytesMax, name.size()));
+    if (name.empty() || name.size() > kModelNameBytesMax) {
+      value.at(name).fail(fmt::format("wanted a model's name of 1 to {} bytes, found {}", kModelNameBytesMax, name.size()));
     }
     auto model = read_model(value.at(name), device);
     if (!model) return;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kTimeMax = 1'000'000'000'000'000;  ///< some 31 years
 constexpr std::int64_t kTargetMax = 1'000'000'000'000;
 constexpr std::int64_t kPriorityMax = 1000;
-constexpr std::size_t kNameBytesMax = 63;
+constexpr std::size_t kRequestNameBytesMax = 63;
 
 enum Column : std::size_t { kTime, kModel, kTenant, kTarget, kPriority };
 
@@ -46,8 +46,8 @@ class NameTable {
 
 Result<int> name_index(const Rows& rows, std::size_t column, NameTable& names) {
   const std::string_view name = rows.field(column);
-  if (name.empty() || name.size() > kNameBytesMax) {
-    return rows.refuse(column, fmt::format("a name of 1 to {} bytes", kNameBytesMax));
+  if (name.empty() || name.size() > kRequestNameBytesMax) {
+    return rows.refuse(column, fmt::format("a name of 1 to {} bytes", kRequestNameBytesMax));
   }
   return names.index_of(name);
 }

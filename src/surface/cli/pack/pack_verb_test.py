@@ -27,17 +27,17 @@ GPUS = {
 }
 
 
-def profile_row(model, gpu, profile, processes, rate, latency_ms):
-    """A row whose batch is the smallest that gives the rate."""
-    batch = math.ceil(rate * latency_ms / 1000 / processes)
-    return f"{model},{gpu},{profile},{batch},{processes},{rate},{latency_ms}"
+def profile_row(model, gpu, profile, processes, rate, latency_ms, round_batch=math.floor):
+    """A row of about that latency, whose batch and exact latency give the rate."""
+    batch = max(1, round_batch(rate * latency_ms / 1000 / processes))
+    return f"{model},{gpu},{profile},{batch},{processes},{rate},{1000 * batch * processes / rate:.6f}"
 
 
 def profile_rows(gpu, share=1):
     for profile, rate in GPUS[gpu].items():
         yield profile_row("m", gpu, profile, 1, rate * share, 20)
         yield profile_row("m", gpu, profile, 4, rate * share * 2, 20)  # more processes than are allowed
-        yield profile_row("m", gpu, profile, 1, rate * share * 3, 45)  # not below 0.45 x 100 ms
+        yield profile_row("m", gpu, profile, 1, rate * share * 3, 45, math.ceil)  # not below 0.45 x 100 ms
         yield profile_row("n", gpu, profile, 1, rate * share / 2, 20)
 
 
@@ -95,7 +95,7 @@ class Pack(unittest.TestCase):
                 self.assertEqual(list(piece), ["gpu", "profile", "start", "model", "tenant", "batch", "processes",
                                                "requests_per_second"])
                 self.assertIn(piece["profile"], rates)
-                self.assertEqual((piece["batch"], piece["processes"]), (4, 1))
+                self.assertEqual(piece["processes"], 1)
             self.write("plan.json", json.dumps(plan, default=float))
             check = self.pack(demand, "--gpu", gpu, "--check", "plan.json")
             self.assertEqual((check.returncode, check.stderr), (0, b""))
@@ -126,8 +126,8 @@ class Pack(unittest.TestCase):
         self.assertEqual(json.loads(one_more.stdout)["gpus"], 2)
 
     def test_stem_names_the_model_of_parvagpu(self):
-        self.write("parva/one.csv", PARVA, "1,4,1,100,0.02", "7,4,1,0,0")
-        self.write("parva/two.csv", PARVA, "7,8,2,1000,0.02")
+        self.write("parva/one.csv", PARVA, "1,2,1,100,0.02", "7,4,1,0,0")
+        self.write("parva/two.csv", PARVA, "7,20,2,1000,0.02")
         self.write("parva/readme.txt", "not a profile")
         plan = self.plan(["one,700,100", "two,1,100"], "--gpu", "A100-80GB", profiles=("parva", "parvagpu"))
         self.assertEqual(plan["gpus"], 2)
@@ -287,7 +287,7 @@ class Pack(unittest.TestCase):
         self.assert_refused(self.pack(demand, "--gpu", "A30", "--from", "bad.json", "--check", "bad.json"), "--from")
 
     def test_report_is_one_page_that_loads_nothing(self):
-        self.write("profiles.csv", PROFILE, "<i>&,T4,full,4,1,100,20")
+        self.write("profiles.csv", PROFILE, "<i>&,T4,full,2,1,100,20")
         demand = ["<i>&,150,100"]
         run = self.pack(demand, "--gpu", "T4", "--verify", "--report", "a/b")
         self.assertEqual((run.returncode, run.stderr), (0, b""))
