@@ -94,7 +94,8 @@ void read_models(const yaml::Value& value, SimulatedDevice& device) {
   if (names.empty() && !value.has_failed()) value.refuse("a map from the names of models, or \"*\", to their figures");
   for (const std::string& name : names) {
     if (name.empty() || name.size() > kModelNameBytesMax) {
-      value.at(name).fail(fmt::format("wanted a model's name of 1 to {} bytes, found {}", kModelNameBytesMax, name.size()));
+      value.at(name).fail(
+          fmt::format("wanted a model's name of 1 to {} bytes, found {}", kModelNameBytesMax, name.size()));
     }
     auto model = read_model(value.at(name), device);
     if (!model) return;

@@ -38,7 +38,7 @@ void write_named(json::Writer& out, std::string_view key, const std::vector<std:
   out.close_list();
 }
 
-void write_policy(json::Writer& out, const PolicyFigures& policy, const serving::ServingCase& serving_case) {
+void write_policy_figures(json::Writer& out, const PolicyFigures& policy, const serving::ServingCase& serving_case) {
   const RunFigures& figures = policy.figures;
   out.open_object()
       .member("policy", serving::name_of(policy.policy))
@@ -60,7 +60,7 @@ void write_policy(json::Writer& out, const PolicyFigures& policy, const serving:
 std::string simulate_json(const serving::ServingCase& serving_case, const std::vector<PolicyFigures>& policies) {
   json::Writer out;
   out.open_object().member("berth", 1).member("device", serving_case.device.name).open_list("policies");
-  for (const PolicyFigures& policy : policies) write_policy(out, policy, serving_case);
+  for (const PolicyFigures& policy : policies) write_policy_figures(out, policy, serving_case);
   out.close_list().close_object();
   return out.take_line();
 }
