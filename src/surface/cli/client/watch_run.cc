@@ -113,7 +113,7 @@ class ObjectWatch {
   std::string changed_objects(const std::vector<Node>& objects, std::map<std::string, std::string>& seen) {
     std::string text;
     for (const Node& object : objects) {
-      std::string content = json_of(object);
+      std::string content = cli::json_of(object);
       if (!is_new(object, content, seen)) continue;
       if (request_.output == Output::kJson) text += content + "\n";
       if (request_.output == Output::kYaml) text += "---\n" + yaml_of(object);
@@ -134,7 +134,7 @@ class ObjectWatch {
     if (request_.output != Output::kJson) return title + " gone\n";
     Node gone{{}, yaml::Map()};
     put(gone, "gone", text_node(title));
-    return json_of(gone) + "\n";
+    return cli::json_of(gone) + "\n";
   }
 
   const WatchRequest& request_;
