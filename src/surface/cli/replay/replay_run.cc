@@ -113,20 +113,22 @@ std::vector<ReplayRow> rows_to_run(const ReplayRequest& request, const Scenario&
 }
 
 /// Unique among the rows.
-std::string name_of(const ReplayRow& row) {
+std::string row_name(const ReplayRow& row) {
   const bool is_second = row.is_on_recorded_fleet && row.policy != study::kRecorded;
   return row.policy + (is_second ? " (recorded fleet)" : "");
 }
 
-std::string gpus_text(std::int64_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
+std::string gpu_count_text(std::int64_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
-std::string fleet_note(const measure::RowFleet& fleet, std::string_view what) {
-  const std::string cost =
-      fleet.cost_micro_usd ? "costs " + dollars(*fleet.cost_micro_usd) : std::string("has GPUs without a price");
-  return fmt::format("{} of {} {}", what, gpus_text(fleet.gpus), cost);
+/// "its fleet of 6 GPUs, 2 of them added, costs $6.00".
+std::string fleet_note(const measure::RowFleet& fleet, std::int64_t recorded_gpus) {
+  const std::int64_t added = fleet.gpus - recorded_gpus;
+  return fmt::format("its fleet of {}{} {}", gpu_count_text(fleet.gpus),
+                     added > 0 ? fmt::format(", {} of them added,", added) : "",
+                     fleet.cost_micro_usd ? "costs " + dollars(*fleet.cost_micro_usd) : "has GPUs without a price");
 }
 
-measure::RowFleet fleet_of(const Scenario& scenario, std::string policy) {
+measure::RowFleet row_fleet(const Scenario& scenario, std::string policy) {
   return {.policy = std::move(policy),
           .gpus = scenario.gpu_count(),
           .cost_micro_usd = study::fleet_cost_micro_usd(scenario)};
@@ -142,10 +144,9 @@ Result<measure::PolicyResult> run_row(const ReplayRequest& request, const Source
   const Scenario& scenario = row.is_on_recorded_fleet ? source.recorded->scenario : source.scenario;
   auto result = study::replay_policy(scenario, row.policy, request.seed, hooks, request.settings);
   if (!result || request.added_gpus.empty()) return result;
-  result->name = name_of(row);
-  result->fleet = fleet_of(scenario, row.policy);
-  result->notes.push_back(
-      fleet_note(*result->fleet, row.is_on_recorded_fleet ? "the recorded fleet" : "the fleet with the added GPUs,"));
+  result->name = row_name(row);
+  result->fleet = row_fleet(scenario, row.policy);
+  result->notes.push_back(fleet_note(*result->fleet, source.recorded->scenario.gpu_count()));
   return result;
 }
 
@@ -185,10 +186,10 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sou
                              .bound = {},
                              .policies = {}};
   if (!request.added_gpus.empty()) {
-    result.recorded_fleet = fleet_of(source.recorded->scenario, std::string(study::kRecorded));
+    result.recorded_fleet = row_fleet(source.recorded->scenario, std::string(study::kRecorded));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string name = name_of(rows[i]);
+    const std::string name = row_name(rows[i]);
     study::ReplayHooks hooks;
     hooks.keeps_insight = request.report_dir.has_value();
     hooks.progress = [&](std::string_view /*policy*/, double done) {

@@ -56,7 +56,7 @@ Row infeasible_row(const measure::PolicyResult& policy) {
 
 // ---- several fleets
 
-const measure::RowFleet& fleet_of(const study::ReplayResult& result, const measure::PolicyResult& policy) {
+const measure::RowFleet& shown_fleet(const study::ReplayResult& result, const measure::PolicyResult& policy) {
   return policy.fleet ? *policy.fleet : *result.recorded_fleet;
 }
 
@@ -68,7 +68,7 @@ void insert_fleets(const study::ReplayResult& result, std::size_t head_count, st
     std::vector<std::string> cells = {i == 0 ? "" : "GPUs", i == 0 ? "fleet" : "costs"};
     if (i >= head_count) {
       const measure::PolicyResult& policy = result.policies[i - head_count];
-      const measure::RowFleet& fleet = fleet_of(result, policy);
+      const measure::RowFleet& fleet = shown_fleet(result, policy);
       rows[i].front() = fleet.policy + (policy.is_hindsight ? "*" : "");
       cells = {with_separators(fleet.gpus),
                shown(fleet.cost_micro_usd, [](std::int64_t cost) { return dollars(cost); })};
