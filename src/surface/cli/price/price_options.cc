@@ -64,7 +64,7 @@ namespace {
 
 Result<std::int64_t> micro_usd_of(const std::string& text) {
   constexpr std::int64_t kMicro = 1'000'000;
-  constexpr std::int64_t kMicroUsdMax = 1'000'000'000'000'000;  // of an event
+  constexpr std::int64_t kEventMicroUsdMax = 1'000'000'000'000'000;  // of an event
   const auto wrong = [&] {
     return invalid(fmt::format(
         "--usd-per-gpu-hour: wanted dollars with at most six decimals, 0 to 1000000000, found {}", in_quotes(text)));
@@ -72,7 +72,7 @@ Result<std::int64_t> micro_usd_of(const std::string& text) {
   const auto usd = Decimal::parse(text);
   if (!usd) return wrong();
   const Decimal micro = *usd * Decimal(kMicro);
-  if (!micro.fits_int64() || micro < Decimal() || micro > Decimal(kMicroUsdMax)) return wrong();
+  if (!micro.fits_int64() || micro < Decimal() || micro > Decimal(kEventMicroUsdMax)) return wrong();
   const std::int64_t whole = micro.round_half_even();
   if (micro != Decimal(whole)) return wrong();
   return whole;

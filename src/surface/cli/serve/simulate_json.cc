@@ -38,7 +38,7 @@ void write_named(json::Writer& out, std::string_view key, const std::vector<std:
   out.close_list();
 }
 
-void write_policy_figures(json::Writer& out, const PolicyFigures& policy, const serving::ServingCase& serving_case) {
+void write_policy_figures(json::Writer& out, const PolicyOutcome& policy, const serving::ServingCase& serving_case) {
   const RunFigures& figures = policy.figures;
   out.open_object()
       .member("policy", serving::name_of(policy.policy))
@@ -57,10 +57,10 @@ void write_policy_figures(json::Writer& out, const PolicyFigures& policy, const 
 
 }  // namespace
 
-std::string simulate_json(const serving::ServingCase& serving_case, const std::vector<PolicyFigures>& policies) {
+std::string simulate_json(const serving::ServingCase& serving_case, const std::vector<PolicyOutcome>& policies) {
   json::Writer out;
   out.open_object().member("berth", 1).member("device", serving_case.device.name).open_list("policies");
-  for (const PolicyFigures& policy : policies) write_policy_figures(out, policy, serving_case);
+  for (const PolicyOutcome& policy : policies) write_policy_figures(out, policy, serving_case);
   out.close_list().close_object();
   return out.take_line();
 }

@@ -12,14 +12,14 @@
 namespace berth::cli {
 
 /// What a policy came to.
-struct PolicyFigures {
+struct PolicyOutcome {
   serving::DispatchPolicy policy;
   serving::EvictionRule eviction = serving::EvictionRule::kValue;  ///< that it uses
   serving::RunFigures figures;
 };
 
 [[nodiscard]] std::string simulate_json(const serving::ServingCase& serving_case,
-                                        const std::vector<PolicyFigures>& policies);
+                                        const std::vector<PolicyOutcome>& policies);
 
 /// A line of --log, with its newline.
 [[nodiscard]] std::string simulate_log_line(const serving::RunEvent& event, const serving::ServingCase& serving_case);

@@ -63,7 +63,7 @@ Result<std::string> run_simulate(const SimulateRequest& request, const VerbConte
   const auto lines = outputs.open_lines(request.log_path);
   if (!lines) return pass_on(lines.error());
   ProgressBar bar(context.progress(), static_cast<int>(request.policies.size()), steady_now);
-  std::vector<PolicyFigures> policies;
+  std::vector<PolicyOutcome> policies;
   for (const serving::DispatchPolicy& policy : request.policies) {
     bar.show(fmt::format("{:<16}", serving::name_of(policy)), static_cast<int>(policies.size()), 0);
     serving::RunListener listener;

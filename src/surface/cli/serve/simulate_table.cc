@@ -34,7 +34,7 @@ std::vector<std::string> headings(std::string name) {
   return {std::move(name), "requests", "in time", "late", "dropped", "p50", "p99"};
 }
 
-std::vector<std::string> policy_row(const PolicyFigures& policy, int lanes) {
+std::vector<std::string> policy_row(const PolicyOutcome& policy, int lanes) {
   const serving::RunFigures& run = policy.figures;
   std::vector<std::string> row = common_cells(serving::name_of(policy.policy), run.total);
   row.push_back(share_text(run.total.busy.count(), run.end.micros() * lanes));
@@ -55,7 +55,7 @@ std::string named_table(std::string heading, const std::vector<std::string>& nam
 
 }  // namespace
 
-std::string simulate_table(const serving::ServingCase& serving_case, const std::vector<PolicyFigures>& policies,
+std::string simulate_table(const serving::ServingCase& serving_case, const std::vector<PolicyOutcome>& policies,
                            bool has_colour) {
   const serving::SimulatedDevice& device = serving_case.device;
   std::string text = wrapped(fmt::format("simulated on {}{}: {} requests to {} models, {} lane{}", device.name,
@@ -66,9 +66,9 @@ std::string simulate_table(const serving::ServingCase& serving_case, const std::
   std::vector<std::vector<std::string>> rows = {headings("policy")};
   for (const char* heading : {"lanes busy", "rows in a batch", "loads", "load time"})
     rows.front().emplace_back(heading);
-  for (const PolicyFigures& policy : policies) rows.push_back(policy_row(policy, device.lanes));
+  for (const PolicyOutcome& policy : policies) rows.push_back(policy_row(policy, device.lanes));
   text += styled_table(rows, has_colour);
-  const PolicyFigures& first = policies.front();
+  const PolicyOutcome& first = policies.front();
   const std::string name = serving::name_of(first.policy);
   if (serving_case.models.size() > 1) {
     text += "\n" + named_table("model, " + name, serving_case.recorded.models, first.figures.models, has_colour);

@@ -10,6 +10,6 @@
 namespace berth::cli {
 
 [[nodiscard]] std::string simulate_table(const serving::ServingCase& serving_case,
-                                         const std::vector<PolicyFigures>& policies, bool has_colour);
+                                         const std::vector<PolicyOutcome>& policies, bool has_colour);
 
 }  // namespace berth::cli
