@@ -36,7 +36,7 @@ PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const plann
   return {
       fmt::format("{}", record.acts_at.second() + step.slot),
       gpu_name({static_cast<std::uint32_t>(step.gpu)}),
-      std::string(word_of(step.type)),
+      std::string(berth::word_of(step.type)),
       slice_text(scenario, record, step.gpu, step.piece.site),
       is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
       role,
