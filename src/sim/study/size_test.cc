@@ -131,7 +131,7 @@ TEST(Size, APinOnAGpuThatACountDoesNotHaveRulesTheCountOut) {
     ASSERT_EQ(size.tried.size(), 4U) << policy;
     for (const std::int64_t gpus : {1, 2}) {
       const SeedTrial& seed = size.tried[static_cast<std::size_t>(gpus - 1)].seeds.front();
-      EXPECT_EQ(seed.infeasible.value_or("").substr(0, 25), "s0.pins cannot be met: GP") << policy;
+      EXPECT_EQ(seed.infeasible.value_or("").substr(0, 25), "s0.pins cannot be met: gp") << policy;
       EXPECT_TRUE(seed.infeasible->ends_with(fmt::format("found a fleet of {}", gpus))) << *seed.infeasible;
     }
     const PolicySize none = sized(scenario, policy, {.attainment = Decimal(9, 10), .gpus_max = 2, .seeds = {1}});

@@ -64,7 +64,10 @@ void Loop::skip_to(Instant at) {
     is_there = world_->advance(now_) == now_;
     std::ranges::move(world_->take_events(), std::back_inserter(events));
   }
-  for (const Event& event : events) delay(event);
+  for (Event& event : events) {
+    if (!std::holds_alternative<ServiceSecond>(event.what)) event.at = now_;  // when it was seen
+    delay(event);
+  }
   if (now_ == world_->end()) return;
   deliver();
   if (may_step()) step();
