@@ -97,7 +97,7 @@ def check_keyboard(chromium, folder):
     assert "decision" in reported["first"] and "first layout" in reported["first"], reported
     assert "gain seconds" in reported["last"] and reported["last"] != reported["first"] and reported["live"] == "polite", reported
     assert "gain seconds" in reported["row"] and reported["tip-gone"] == "true", reported
-    assert set(reported["gpus"].split(",")) == {reported["gpu"]}, reported
+    assert set(reported["gpus"].split(",")) == {"gpu-" + reported["gpu"]}, reported
     assert reported["lead-redraws"] == "true", reported
     body = dom[:dom.index('id="figures"')]
     assert re.findall(r'<figure[^>]*data-forecast="(\d+)"', body) == [str(i) for i in range(SERVICE_COUNT)]
