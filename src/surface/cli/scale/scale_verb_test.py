@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shared"))
-from terminal import run_on_terminal
+from terminal import run_on_terminal, without_progress
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
@@ -154,7 +154,7 @@ class Scale(unittest.TestCase):
 
     def answer(self, *arguments):
         run = scale(*arguments, "--format", "json")
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual((run.returncode, without_progress(run.stderr)), (0, ""))
         answer = json.loads(run.stdout)
         self.assertEqual(list(answer), ["berth", "bound_replica_seconds", "policies"])
         return answer
@@ -293,7 +293,7 @@ class Scale(unittest.TestCase):
     def test_a_table_says_what_to_do_and_why(self):
         run = scale("--trace", EXAMPLE, "--trace-format", "rps-text", "--from-second", 21600, *Question([0]).options[2:],
                     "--micro-usd-per-replica-hour", 3_673_000)
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual((run.returncode, without_progress(run.stderr)), (0, ""))
         self.assertIn("tuned (hindsight)", run.stdout)
         self.assertIn("fixed (hindsight)", run.stdout)
         words = run.stdout.replace("\n  ", " ")

@@ -10,6 +10,8 @@ PROGRESS = re.compile(rb"^berth: .*; \d+:\d\d so far(, about \d+:\d\d left)?$")
 
 def without_progress(stderr):
     """The lines of a run on a busy machine that would be there on an idle one: a run above ten seconds shows progress."""
+    if isinstance(stderr, str):
+        return without_progress(stderr.encode()).decode()
     lines = stderr.splitlines(keepends=True)
     if not any(PROGRESS.match(line.rstrip(b"\n")) for line in lines):
         return stderr

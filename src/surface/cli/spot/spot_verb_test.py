@@ -5,10 +5,14 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
 from fractions import Fraction
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shared"))
+from terminal import without_progress  # noqa: E402
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
@@ -55,7 +59,7 @@ class Spot(unittest.TestCase):
 
     def answer(self, *arguments):
         run = spot(*arguments, "--format", "json")
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual((run.returncode, without_progress(run.stderr)), (0, ""))
         return {each["policy"]: each for each in json.loads(run.stdout)["policies"]}
 
     def test_fine_ticks_take_little_memory(self):
@@ -67,7 +71,7 @@ class Spot(unittest.TestCase):
         limit = 400 << 20
         run = subprocess.run([PROGRAM, "spot", *map(str, arguments)], capture_output=True, text=True, check=False,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual((run.returncode, without_progress(run.stderr)), (0, ""))
         optimal = json.loads(run.stdout)["policies"][0]
         self.assertEqual((optimal["missed"], optimal["total_micro_usd"]), (0, 23_986_802))
 
