@@ -50,7 +50,8 @@ def skeleton(command, text):
         return text
     if command[0] == "get":
         return [line.split()[:2] for line in text.splitlines()]
-    return sorted(match[0] for match in re.finditer(r"^[A-Z][A-Za-z ]*:", text, re.MULTILINE))
+    fields = {match[0] for match in re.finditer(r"^[A-Z][A-Za-z ]*:", text, re.MULTILINE)}
+    return sorted(fields - {"Later in its window:"})  # not every plan has later changes
 
 
 class Walk:
