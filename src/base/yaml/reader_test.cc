@@ -69,7 +69,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
       {"x: '  '", name, "f:1:4: x: wanted a name of 1 to 8 printable bytes, found \"  \""},
       {"x: 123456789", name, "f:1:4: x: wanted a name of 1 to 8 printable bytes, found \"123456789\""},
       {"x: \"a\\x1b\"", name, "f:1:4: x: wanted a name of 1 to 8 printable bytes, found \"a\\x1b\""},
-      {"x: \"\\u0085\"", name, "f:1:4: x: wanted a name of 1 to 8 printable bytes, found \"\xc2\x85\""},
+      {"x: \"\\u0085\"", name, "f:1:4: x: wanted a name of 1 to 8 printable bytes, found \"\\xc2\\x85\""},
       {"x: []", list, "f:1:4: x: wanted at least one thing, found an empty list"},
       {"x: 1", list, "f:1:4: x: wanted at least one thing, found \"1\""},
       {"y: 1", list, "f:1:1: x: wanted at least one thing, found nothing"},

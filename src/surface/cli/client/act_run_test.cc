@@ -90,8 +90,8 @@ TEST_F(Act, InjectsFaultsAndListsThem) {
          R"({"items":[{"kind":"Fault","metadata":{"name":"fault-1"},"spec":{"kind":"slow","gpu":"gpu-1","seconds":60},)"
          R"("status":{"gpus_left":2,"actions_left":null}}],"metadata":{"continue":null}})");
   EXPECT_EQ(run({"sim", "faults"}).out,
-            "NAME      KIND   FIRST GPU   GPUS LEFT   ACTIONS LEFT   SECONDS\n"
-            "fault-1   slow   gpu-1       2           -              60\n");
+            "NAME      KIND   FIRST GPU   GPUS LEFT   ACTIONS LEFT   SECONDS   AGE\n"
+            "fault-1   slow   gpu-1       2           -              60        -\n");
   EXPECT_EQ(run({"sim", "faults", "-o", "name"}).out, "fault/fault-1\n");
   EXPECT_EQ(run({"get", "faults", "fault-2"}).status, 3);
 }

@@ -337,9 +337,9 @@ TEST_F(Get, WatchesWhatChanges) {
   EXPECT_EQ(printed.status, 7);
   EXPECT_EQ(printed.out,
             "TENANT   NAME   PHASE     SERVING   REQUESTS/MIN   IN TIME   P99 MS   TARGET MS   AGE    NOT MET\n"
-            "a        x      Waiting   0/0       -              -         -        100         1h1m   -\n"
-            "a        y      Running   0/0       -              -         -        100         1h1m   -\n"
-            "a        x      Running   0/0       -              -         -        100         1h1m   -\n"
+            "a        x      Waiting   0/-       -              -         -        100         1h1m   -\n"
+            "a        y      Running   0/-       -              -         -        100         1h1m   -\n"
+            "a        x      Running   0/-       -              -         -        100         1h1m   -\n"
             "service/a/y gone\n");
 }
 

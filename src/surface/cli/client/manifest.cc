@@ -90,6 +90,8 @@ void check_is_text(const Node& root, const std::string& key, const Value& metada
   if (scalar == nullptr || scalar->kind != ScalarKind::kUntyped || !scalar->is_plain || scalar->text.empty()) return;
   const yaml::PlainKind kind = yaml::kind_of_plain(scalar->text);
   if (kind == yaml::PlainKind::kText) return;
+  // An object without a namespace, as the API sends it.
+  if (kind == yaml::PlainKind::kNull && key == "namespace") return;
   const std::string_view what = kind == yaml::PlainKind::kNumber  ? "a number"
                                 : kind == yaml::PlainKind::kTruth ? "a truth value"
                                                                   : "no value";

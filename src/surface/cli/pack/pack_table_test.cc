@@ -78,7 +78,7 @@ TEST(PackTable, EqualNeighboursShareALineAndNamesCannotSteer) {
     result.packing.slices.back().slice.gpu.index = gpu;
   }
   const std::string table = pack_table({.problem = problem, .result = result});
-  EXPECT_THAT(table, HasSubstr("\n1-4   1...  "));
+  EXPECT_THAT(table, HasSubstr("\ngpu-1 to gpu-4   1...  "));
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
   EXPECT_THAT(table, HasSubstr("b?[2Jrt"));
 }
