@@ -196,23 +196,8 @@ class WindowSolver {
     problem = planner::first_layout_problem(window);
     SolvedWindow solved = solve_as_far_as_floors_go(problem, limits(), {});
     planner::improve_first_layout(problem, limits(), solved.answer);
-    std::optional<planner::Problem> with_spare;
-    if (options_.has_spare_capacity) {
-      with_spare = planner::add_spare_capacity(problem, limits(), guessed(), solved.answer);
-    }
-    if (options_.recuts != 0) {
-      planner::leave_room_for_retraining(window, with_spare ? *with_spare : problem, limits(), solved.answer);
-    }
-    if (with_spare) solved.answer.objective = planner::evaluate(problem, solved.answer.schedule).objective;
+    if (options_.recuts != 0) planner::leave_room_for_retraining(window, problem, limits(), solved.answer);
     return solved;
-  }
-
-  /// [service]: nothing is known of its load.
-  [[nodiscard]] std::vector<char> guessed() const {
-    std::vector<char> guesses;
-    guesses.reserve(moment_.outlooks.size());
-    for (const planner::Outlook& outlook : moment_.outlooks) guesses.push_back(outlook.is_guess ? 1 : 0);
-    return guesses;
   }
 
   /// The remaining part of the previous plan: the search begins with it, so that successive plans improve.
@@ -413,7 +398,6 @@ void solve(const WindowQuestion& question, const Snapshot& snapshot, Solution& s
     Expected expected = question.expect({index}, question.stretch);
     moment.outlooks[index].loads = std::move(expected.loads);
     moment.outlooks[index].mean_rate = expected.mean_rate;
-    moment.outlooks[index].is_guess = expected.is_guess;
     solution.mean_rates.push_back(expected.mean_rate);
   }
   WindowSolver(question, moment, snapshot, solution).run();

@@ -46,7 +46,7 @@ std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options,
     asked.is_planned = true;
   };
   std::vector<Stage> stages;
-  PlannerOptions planner{.has_spare_capacity = true};  // as the policy berth
+  PlannerOptions planner;
   planner.record = record;
   if (scenario.layout) {
     stages.push_back(

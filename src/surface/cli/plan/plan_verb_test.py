@@ -185,10 +185,11 @@ class Plan(unittest.TestCase):
         path.write_text(path.read_text().replace("count: 1", "count: 3") + pins)
         answer = self.answer(path, "--at", 0)
         self.check(answer)
-        steps = {(action["type"], action["gpu"], action["profile"], action["start"], action["service"]) for action in answer["actions"]}
-        for gpu, profile, start in ((1, "1g.10gb", 6), (2, "2g.20gb", 4)):
-            for step in ("create", "assign"):
-                self.assertIn((step, gpu, profile, start, "b"), steps)
+        pinned = [action for action in answer["actions"] if action["gpu"] > 0]
+        self.assertEqual([(action["type"], action["profile"], action["start"], action["service"], action["reason"]["gain"])
+                          for action in pinned],
+                         [(step, profile, start, "b", None) for profile, start in (("1g.10gb", 6), ("2g.20gb", 4))
+                          for step in ("create", "assign")])
 
     def test_an_interrupt_ends_it_while_reasons_are_computed(self):
         path = large_fleets.scenario(self.folder / "fleet", "--gpus", "A100-80GB=120", "--services", "30", "--seconds", "300")
