@@ -37,7 +37,7 @@ TEST(PackReport, ShowsPlanProofAndDemands) {
   const PackingProblem problem = small_problem();
   const std::string page = render_pack_report(problem, small_result(problem), nullptr);
   EXPECT_THAT(page, HasSubstr("3 A30-24GB serve 2 demands: not proven, at least 2 GPUs are needed."));
-  EXPECT_THAT(page, HasSubstr("<b>GPUs 0 to 1</b><span>2 × A30-24GB</span>"));
+  EXPECT_THAT(page, HasSubstr("<b>gpu-0 to gpu-1</b><span>2 × A30-24GB</span>"));
   EXPECT_THAT(page, HasSubstr("<b>gpu-2</b><span>A30-24GB</span>"));
   EXPECT_THAT(page, HasSubstr(R"(<th scope="row">t/&lt;b&gt;&amp;</th>)"));
   EXPECT_THAT(page, HasSubstr("3 × 2g.12gb"));
