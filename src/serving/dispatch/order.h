@@ -1,6 +1,8 @@
 /// What a dispatcher orders, and what becomes of requests.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,11 +29,26 @@ struct Evict {
   ModelIndex model;
 };
 
-/// A request is refused when it arrives: it would be late, as `wait` says.
+enum class QueueBound { kModelRequests, kRequests, kBytes };
+
+/// A queue has no room: one more request would make `found` out of at most `limit`.
+struct FullQueue {
+  QueueBound bound = QueueBound::kModelRequests;
+  std::int64_t found = 0;
+  std::int64_t limit = 0;
+};
+
+/// The model takes no requests: it was withdrawn or let go, it can never fit into the memory, or there is no lane.
+struct NotServed {};
+
+/// A request is refused when it arrives. By the wait it would be late.
 struct Reject {
   Request request;
-  ExpectedWait wait;
+  std::variant<ExpectedWait, FullQueue, NotServed> reason;
 };
+
+/// For its client: one sentence without a full stop, with the numbers.
+[[nodiscard]] std::string describe(const Reject& reject);
 
 /// A waiting request is discarded: it can no longer be in time.
 struct Drop {
