@@ -179,7 +179,7 @@ void ServerCore::fail_version(ModelIndex index, const std::string& reason) {
   ServedVersion& version = at(index);
   version.reason = reason;
   const ServeError error{.fault = ServeFault::kUnavailable, .message = reason};
-  refuse(dispatcher_.withdraw(index), error);
+  refuse_all(dispatcher_.withdraw(index), error);
   tell_loaded(index, tl::unexpected<ServeError>(error));
 }
 
@@ -188,8 +188,7 @@ void ServerCore::fail_version(ModelIndex index, const std::string& reason) {
 ServeResult<const ServerCore::NamedModel*> ServerCore::find_named(std::string_view model) const {
   const auto named = models_.find(model);
   if (named == models_.end()) {
-    return berth::serving::refuse(ServeFault::kUnknown,
-                                  fmt::format("wanted a model of the repository, found {}", in_quotes(model)));
+    return refuse(ServeFault::kUnknown, fmt::format("wanted a model of the repository, found {}", in_quotes(model)));
   }
   return &named->second;
 }
@@ -200,27 +199,26 @@ ServeResult<ModelIndex> ServerCore::find_version(std::string_view model, std::st
   const auto& versions = (*named)->versions;
   if (version.empty()) {
     if (!versions.empty()) return versions.back();
-    return berth::serving::refuse(ServeFault::kUnavailable, fmt::format("{}: {}", in_quotes(model), (*named)->reason));
+    return refuse(ServeFault::kUnavailable, fmt::format("{}: {}", in_quotes(model), (*named)->reason));
   }
   const auto found =
       std::ranges::find_if(versions, [&](ModelIndex i) { return std::to_string(at(i).number) == version; });
   if (found != versions.end()) return *found;
-  return berth::serving::refuse(ServeFault::kUnknown, fmt::format("wanted a version of {} that serves, found {}",
-                                                                  in_quotes(model), in_quotes(version)));
+  return refuse(ServeFault::kUnknown,
+                fmt::format("wanted a version of {} that serves, found {}", in_quotes(model), in_quotes(version)));
 }
 
 ServeResult<Request> ServerCore::accept(InferRequest& request, Instant now) const {
-  if (is_ending_) return berth::serving::refuse(ServeFault::kUnavailable, "the server ends and takes no more requests");
+  if (is_ending_) return refuse(ServeFault::kUnavailable, "the server ends and takes no more requests");
   const auto index = find_version(request.model, request.version);
   if (!index) return tl::unexpected<ServeError>(index.error());
   const ServedVersion& version = at(*index);
   if (!version.reason.empty()) {
-    return berth::serving::refuse(ServeFault::kUnavailable,
-                                  fmt::format("{} cannot serve: {}", in_quotes(version.model), version.reason));
+    return refuse(ServeFault::kUnavailable,
+                  fmt::format("{} cannot serve: {}", in_quotes(version.model), version.reason));
   }
   if (models_.find(request.model)->second.is_unloaded) {
-    return berth::serving::refuse(ServeFault::kUnavailable,
-                                  fmt::format("{} was unloaded, load it first", in_quotes(version.model)));
+    return refuse(ServeFault::kUnavailable, fmt::format("{} was unloaded, load it first", in_quotes(version.model)));
   }
   const auto shape = check_request(version.terms, request);
   if (!shape) return tl::unexpected<ServeError>(shape.error());
@@ -271,12 +269,12 @@ void ServerCore::tell(AcceptedRequest request, ServeError error) {
       [done = std::move(request.done), error = std::move(error)] { done(tl::unexpected<ServeError>(error)); }));
 }
 
-void ServerCore::refuse(const std::vector<Request>& requests, const ServeError& error) {
+void ServerCore::refuse_all(const std::vector<Request>& requests, const ServeError& error) {
   for (const Request& request : requests) tell(take_waiting(request.number), error);
 }
 
 void ServerCore::refuse_waiting(Instant now) {
-  refuse(dispatcher_.take_waiting(), {.fault = ServeFault::kUnavailable, .message = "the server ends"});
+  refuse_all(dispatcher_.take_waiting(), {.fault = ServeFault::kUnavailable, .message = "the server ends"});
   decide(now);
 }
 
@@ -352,7 +350,8 @@ void ServerCore::lose_lane(LaneIndex lane, const std::string& reason, Instant no
     fail_version(batch->model, reason);
   }
   if (lanes_left_ == 0) {
-    refuse(dispatcher_.take_waiting(), {.fault = ServeFault::kUnavailable, .message = "the server has no lane left"});
+    refuse_all(dispatcher_.take_waiting(),
+               {.fault = ServeFault::kUnavailable, .message = "the server has no lane left"});
   }
   decide(now);
 }
@@ -384,7 +383,7 @@ void ServerCore::fail_load(ModelIndex model, const Error& error, Instant now) {
                            .message = fmt::format("{}: the device has no room for {} bytes: {}", in_quotes(terms.name),
                                                   terms.bytes, error.message),
                            .retry_after = kRefusedLoadPause};
-  refuse(dispatcher_.take_waiting(model), refusal);
+  refuse_all(dispatcher_.take_waiting(model), refusal);
   tell_loaded(model, tl::unexpected<ServeError>(refusal));
 }
 
@@ -440,7 +439,7 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
   if (!index) return tell_now(tl::unexpected<ServeError>(index.error()));
   ServedVersion& version = at(*index);
   if (!version.has_terms || is_ending_) {
-    return tell_now(berth::serving::refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
+    return tell_now(refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
   }
   named->second.is_unloaded = false;
   for (const ModelIndex each : named->second.versions) {
@@ -543,7 +542,7 @@ ServeResult<ModelMetadata> ServerCore::model_metadata(std::string_view model, st
   const auto index = find_version(model, version);
   if (!index) return tl::unexpected<ServeError>(index.error());
   const ServedVersion& served = at(*index);
-  if (!served.has_terms) return berth::serving::refuse(ServeFault::kUnavailable, served.reason);
+  if (!served.has_terms) return refuse(ServeFault::kUnavailable, served.reason);
   ModelMetadata metadata{.name = served.model,
                          .versions = {},
                          .inputs = served.terms.inputs,

@@ -109,7 +109,7 @@ class ServerCore {
   void carry_out(const Evict& order);
   void carry_out(const Reject& order);
   void carry_out(const Drop& order);
-  void refuse(const std::vector<Request>& requests, const ServeError& error);
+  void refuse_all(const std::vector<Request>& requests, const ServeError& error);
   void tell(AcceptedRequest request, ServeError error);
   [[nodiscard]] AcceptedRequest take_waiting(std::int64_t number);
   void fail_load(ModelIndex model, const Error& error, Instant now);
