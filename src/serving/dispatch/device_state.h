@@ -45,13 +45,18 @@ struct ServedModel {
   std::int64_t bytes_reserved = 0;  ///< of the device's memory, for this model
   bool is_offered = true;           ///< takes new requests; otherwise it leaves as soon as it is idle
   bool is_stuck = false;            ///< a batch of it ran on a lane that was lost: it stays for good
-  Instant lease_until;              ///< until then it makes no room for others
-  Instant load_held_off_until;
+  Instant lease_until = {};         ///< until then it makes no room for others
+  Instant load_held_off_until = {};
   std::optional<Instant> load_asked_at = std::nullopt;  ///< `want_load` was called, and no load has ended since
 
   [[nodiscard]] bool accepts(const Request& request) const { return !leaves_before || request.number < *leaves_before; }
   /// No batch runs, and no request waits for one.
   [[nodiscard]] bool is_idle() const;
+  [[nodiscard]] bool is_leased(Instant now) const { return now < lease_until; }
+  /// Whether others may take its place once it is idle.
+  [[nodiscard]] bool may_leave(Instant now) const {
+    return residency == Residency::kResident && !is_stuck && !is_leased(now);
+  }
   /// What a load reserves.
   [[nodiscard]] std::int64_t bytes_to_load() const { return std::max(terms.bytes, terms.bytes_loading); }
   /// A load should start as soon as it can.
@@ -121,8 +126,8 @@ class DeviceState {
   void fail_load(ModelIndex index);
   /// From the request with this number on, a resident model takes none until it has left and returned.
   void let_leave(ModelIndex index, std::int64_t from_number);
-  /// Requires: the model is resident, no batch of it runs and it is not leased.
-  void evict(ModelIndex index);
+  /// Requires: the model is resident, idle and not leased.
+  void evict(ModelIndex index, Instant now);
 
   void set_offered(ModelIndex index, bool is_offered);
   /// A model that is about to leave stays.
@@ -132,7 +137,7 @@ class DeviceState {
 
  private:
   void count_taken(ServedModel& model, std::span<const Request> taken);
-  void release(ServedModel& model);
+  void reserve(ServedModel& model, std::int64_t bytes);
   [[nodiscard]] ServedModel& at(ModelIndex index) { return models_[static_cast<std::size_t>(index)]; }
 
   std::vector<ServedModel> models_;

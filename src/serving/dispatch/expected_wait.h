@@ -20,8 +20,8 @@ struct ExpectedWait {
   [[nodiscard]] Micros total() const { return load > running + ahead ? load + own_batch : without_load(); }
 };
 
-/// For a client: "it would take at least 132.500 ms, and 25 ms are left: ..." with every part that is not 0. `left` is
-/// the time until the request's deadline.
+/// For a client: "it would take at least 132.5 ms, and its target leaves 25 ms: ..." with every part that is not 0.
+/// `left` is the time until the request's deadline.
 [[nodiscard]] std::string describe(const ExpectedWait& wait, Micros left);
 
 }  // namespace berth::serving

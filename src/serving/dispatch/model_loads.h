@@ -20,7 +20,9 @@ struct LoadDecision {
 
 class ModelLoads {
  public:
-  ModelLoads(EvictionRule rule, std::size_t model_count) : rule_(rule), is_wanted_(model_count) {}
+  explicit ModelLoads(EvictionRule rule) : rule_(rule) {}
+
+  void add_model() { is_wanted_.push_back(false); }
 
   /// A request was rejected that would have been in time, were the model resident.
   void want(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = true; }
@@ -29,7 +31,8 @@ class ModelLoads {
   [[nodiscard]] LoadDecision choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const;
 
  private:
-  /// Of cold models, the one with the most urgent request; else the most valuable that is wanted.
+  /// Of the models that may load: one that was asked for, else the one with the most urgent request, else the most
+  /// valuable that is wanted.
   [[nodiscard]] std::optional<ModelIndex> next_load(const DeviceState& device, std::span<const ModelDemand> demand,
                                                     Instant now) const;
   /// Resident models in the order in which they make room.

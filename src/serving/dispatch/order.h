@@ -31,20 +31,23 @@ struct Evict {
 
 enum class QueueBound { kModelRequests, kRequests, kBytes };
 
-/// A queue has no room: one more request would make `found` out of at most `limit`.
+/// A queue has no room.
 struct FullQueue {
   QueueBound bound = QueueBound::kModelRequests;
-  std::int64_t found = 0;
+  std::int64_t waiting = 0;  ///< requests or bytes, without the new request
   std::int64_t limit = 0;
 };
 
 /// The model takes no requests: it was withdrawn or let go, it can never fit into the memory, or there is no lane.
 struct NotServed {};
 
-/// A request is refused when it arrives. By the wait it would be late.
+/// An expected wait: the request would be late.
+using RejectReason = std::variant<ExpectedWait, FullQueue, NotServed>;
+
+/// A request is refused when it arrives.
 struct Reject {
   Request request;
-  std::variant<ExpectedWait, FullQueue, NotServed> reason;
+  RejectReason reason;
 };
 
 /// For its client: one sentence without a full stop, with the numbers.
