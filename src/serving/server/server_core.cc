@@ -41,6 +41,14 @@ ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<Simu
   return terms;
 }
 
+/// Requests of a model that is not batched are one row each, and their shapes are as different as their numbers.
+Request with_shape(Request request, const RequestShape& shape, bool is_batched) {
+  request.rows = is_batched ? shape.rows : 1;
+  request.shape = is_batched ? shape.shape : static_cast<std::uint64_t>(request.number);
+  request.bytes = shape.bytes;
+  return request;
+}
+
 ServeError refusal_of(const Reject& reject) {
   ServeError error{.fault = ServeFault::kRejected, .message = describe(reject), .retry_after = Micros(1'000'000)};
   if (const auto* wait = std::get_if<ExpectedWait>(&reject.reason)) error.retry_after = wait->total();
@@ -208,7 +216,7 @@ ServeResult<ModelIndex> ServerCore::find_version(std::string_view model, std::st
                 fmt::format("wanted a version of {} that serves, found {}", in_quotes(model), in_quotes(version)));
 }
 
-ServeResult<Request> ServerCore::accept(InferRequest& request, Instant now) const {
+ServeResult<ServerCore::Accepted> ServerCore::accept(InferRequest& request, Instant now) const {
   if (is_ending_) return refuse(ServeFault::kUnavailable, "the server ends and takes no more requests");
   const auto index = find_version(request.model, request.version);
   if (!index) return tl::unexpected<ServeError>(index.error());
@@ -223,16 +231,15 @@ ServeResult<Request> ServerCore::accept(InferRequest& request, Instant now) cons
   const auto shape = check_request(version.terms, request);
   if (!shape) return tl::unexpected<ServeError>(shape.error());
   request.version = version.statistics.version;
-  // Requests of a model that is not batched are one row each, and their shapes are as different as their numbers.
-  return Request{.number = next_number_,
-                 .model = *index,
-                 .tenant = request.tenant,
-                 .arrival = now,
-                 .target = std::min(version.terms.target, request.timeout.value_or(version.terms.target)),
-                 .priority = request.priority,
-                 .rows = version.is_batched ? shape->rows : 1,
-                 .shape = version.is_batched ? shape->shape : static_cast<std::uint64_t>(next_number_),
-                 .bytes = shape->bytes};
+  return Accepted{
+      .terms = with_shape({.number = next_number_,
+                           .model = *index,
+                           .tenant = request.tenant,
+                           .arrival = now,
+                           .target = std::min(version.terms.target, request.timeout.value_or(version.terms.target)),
+                           .priority = request.priority},
+                          *shape, version.is_batched),
+      .shape = *shape};
 }
 
 ServerCore::RequestNumber ServerCore::infer(InferRequest request, InferenceService::AnswerDone done, Instant now) {
@@ -243,8 +250,11 @@ ServerCore::RequestNumber ServerCore::infer(InferRequest request, InferenceServi
     return next_number_++;
   }
   const std::int64_t number = next_number_++;
-  waiting_.emplace(number, AcceptedRequest{.terms = *accepted, .request = std::move(request), .done = std::move(done)});
-  dispatcher_.arrive(*accepted, now);
+  waiting_.emplace(
+      number,
+      AcceptedRequest{
+          .terms = accepted->terms, .request = std::move(request), .shape = accepted->shape, .done = std::move(done)});
+  dispatcher_.arrive(accepted->terms, now);
   decide(now);
   return number;
 }
@@ -368,7 +378,7 @@ void ServerCore::end_load(ModelIndex model, Result<LoadedVersion> loaded, Instan
     work_.emplace_back(FreeWork{.model = model, .loaded = std::move(loaded->model)});
   } else {
     version.loaded = std::move(loaded->model);
-    learn_trial(model, loaded->trial, loaded->load_time);
+    learn_trial(model, loaded->trial, loaded->load_time, now);
     arrive(model, now);
   }
   decide(now);
@@ -387,7 +397,7 @@ void ServerCore::fail_load(ModelIndex model, const Error& error, Instant now) {
   tell_loaded(model, tl::unexpected<ServeError>(refusal));
 }
 
-void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_time) {
+void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now) {
   ServedVersion& version = at(model);
   const bool was_batched = version.is_batched;
   version.is_batched = version.terms.rows_max > 0 && (was_batched || trial.why_not_batched.empty());
@@ -401,8 +411,20 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
     const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;
     if (!trial.times.empty()) terms.latency = LatencyTable(times_by_rows(trial.times, rows_max));
   }
+  if (version.is_batched != was_batched) return begin_batching(model, std::move(terms), now);
   const std::vector<Request> too_large = dispatcher_.set_terms(model, std::move(terms));
-  ENSURE(too_large.empty());  // a batch never takes fewer rows than before
+  ENSURE(too_large.empty());  // a batch takes as many rows as before
+}
+
+void ServerCore::begin_batching(ModelIndex model, ModelTerms terms, Instant now) {
+  const std::vector<Request> waiting = dispatcher_.take_waiting(model);
+  const std::vector<Request> too_large = dispatcher_.set_terms(model, std::move(terms));
+  ENSURE(too_large.empty());
+  for (const Request& request : waiting) {
+    AcceptedRequest& accepted = waiting_.at(request.number);
+    accepted.terms = with_shape(accepted.terms, accepted.shape, true);
+    dispatcher_.arrive(accepted.terms, now);
+  }
 }
 
 void ServerCore::arrive(ModelIndex model, Instant now) {

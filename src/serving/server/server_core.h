@@ -102,7 +102,15 @@ class ServerCore {
   void remove_missing(const std::vector<RepositoryModel>& models);
   void fail_version(ModelIndex index, const std::string& reason);
 
-  [[nodiscard]] ServeResult<Request> accept(InferRequest& request, Instant now) const;
+  struct Accepted {
+    Request terms;
+    RequestShape shape;
+  };
+
+  /// Puts the inputs into the order of the model.
+  [[nodiscard]] ServeResult<Accepted> accept(InferRequest& request, Instant now) const;
+  /// From now on requests of the model share batches, those that wait included.
+  void begin_batching(ModelIndex model, ModelTerms terms, Instant now);
   void decide(Instant now);
   void carry_out(StartBatch& order);
   void carry_out(const StartLoad& order);
@@ -113,7 +121,7 @@ class ServerCore {
   void tell(AcceptedRequest request, ServeError error);
   [[nodiscard]] AcceptedRequest take_waiting(std::int64_t number);
   void fail_load(ModelIndex model, const Error& error, Instant now);
-  void learn_trial(ModelIndex model, const Trial& trial, Micros load_time);
+  void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.
   void arrive(ModelIndex model, Instant now);
   void tell_loaded(ModelIndex index, const ServeResult<bool>& result);

@@ -12,6 +12,7 @@
 #include "domain/ports/model_engine.h"
 #include "serving/batching/model_trial.h"
 #include "serving/dispatch/request.h"
+#include "serving/server/check_request.h"
 #include "serving/service/inference_service.h"
 
 namespace berth::serving {
@@ -20,6 +21,7 @@ namespace berth::serving {
 struct AcceptedRequest {
   Request terms;
   InferRequest request;  ///< the inputs in the order of the model
+  RequestShape shape;
   InferenceService::AnswerDone done;
 };
 
