@@ -26,7 +26,7 @@ LatencyTable table_of(const LatencyTable& latency, RowCount rows_max) {
   return LatencyTable(std::move(times));
 }
 
-ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<SimulatedModel>& simulated) {
+ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<ModelTerms>& simulated) {
   const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;
   ModelTerms terms{.name = version.model,
                    .bytes = expected_bytes(version.terms.file_bytes),
@@ -115,8 +115,11 @@ ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVer
   }
   served.statistics.name = model;
   served.statistics.version = std::to_string(version.number);
-  std::optional<SimulatedModel> simulated;
+  std::optional<ModelTerms> simulated;
   if (terms_.simulated) simulated = terms_.simulated(model);
+  if (terms_.simulated && !simulated && served.reason.empty()) {
+    served.reason = "the file of the simulated device has no latencies for it";
+  }
   const ModelIndex index = dispatcher_.add_model(dispatch_terms(served, simulated));
   versions_.push_back(std::move(served));
   if (!at(index).reason.empty()) fail_version(index, at(index).reason);
@@ -405,7 +408,7 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
   ModelTerms terms = dispatcher_.device().model(model).terms;
   if (terms_.simulated) {
     if (version.is_batched == was_batched) return;
-    terms.latency = table_of(terms_.simulated(version.model).latency, version.terms.rows_max);
+    terms.latency = table_of(terms_.simulated(version.model)->latency, version.terms.rows_max);
   } else {
     terms.load = std::max(load_time, Micros(1));
     const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;

@@ -22,18 +22,11 @@
 
 namespace berth::serving {
 
-/// What a simulated device says of a model.
-struct SimulatedModel {
-  std::int64_t bytes = 0;
-  Micros load;
-  LatencyTable latency;
-};
-
 struct ServerTerms {
   DispatchTerms dispatch;
   std::vector<TenantTerms> tenants;
-  /// Of a simulated device, by the name of the model; else empty.
-  std::function<SimulatedModel(std::string_view model)> simulated = {};
+  /// What a simulated device says of a model; nothing if it does not know it. Empty: the device is real.
+  std::function<std::optional<ModelTerms>(const std::string& model)> simulated = {};
 };
 
 /// After each call the caller does the work of `take_work`, and calls `tick` at `wake_at` if nothing happens before.
