@@ -26,12 +26,17 @@ LatencyTable table_of(const LatencyTable& latency, RowCount rows_max) {
   return LatencyTable(std::move(times));
 }
 
-ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<ModelTerms>& simulated) {
+LatencyTable unknown_latency(RowCount rows_max) {
+  return LatencyTable(std::vector<Micros>(static_cast<std::size_t>(rows_max), kUnknownBatch));
+}
+
+ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<ModelTerms>& simulated,
+                          std::int64_t memory) {
   const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;
   ModelTerms terms{.name = version.model,
-                   .bytes = expected_bytes(version.terms.file_bytes),
+                   .bytes = std::min(expected_bytes(version.terms.file_bytes), memory),
                    .load = expected_load(version.terms.file_bytes),
-                   .latency = LatencyTable(std::vector<Micros>(static_cast<std::size_t>(rows_max), kUnknownBatch)),
+                   .latency = unknown_latency(rows_max),
                    .queue_max = version.terms.queue_max};
   if (simulated) {
     terms.bytes = simulated->bytes;
@@ -120,7 +125,11 @@ ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVer
   if (terms_.simulated && !simulated && served.reason.empty()) {
     served.reason = "the file of the simulated device has no latencies for it";
   }
-  const ModelIndex index = dispatcher_.add_model(dispatch_terms(served, simulated));
+  const std::int64_t memory = terms_.dispatch.memory;
+  if (!simulated && served.reason.empty() && served.terms.file_bytes > memory) {
+    served.reason = fmt::format("its file has {} bytes, and there are {} of memory", served.terms.file_bytes, memory);
+  }
+  const ModelIndex index = dispatcher_.add_model(dispatch_terms(served, simulated, memory));
   versions_.push_back(std::move(served));
   if (!at(index).reason.empty()) fail_version(index, at(index).reason);
   return index;
@@ -412,7 +421,11 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
   } else {
     terms.load = std::max(load_time, Micros(1));
     const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;
-    if (!trial.times.empty()) terms.latency = LatencyTable(times_by_rows(trial.times, rows_max));
+    if (!trial.times.empty()) {
+      terms.latency = LatencyTable(times_by_rows(trial.times, rows_max));
+    } else if (terms.latency.rows_max() != rows_max) {
+      terms.latency = unknown_latency(rows_max);
+    }
   }
   if (version.is_batched != was_batched) return begin_batching(model, std::move(terms), now);
   const std::vector<Request> too_large = dispatcher_.set_terms(model, std::move(terms));
