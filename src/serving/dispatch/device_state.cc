@@ -255,6 +255,7 @@ void DeviceState::want_load(ModelIndex index, Instant now) {
 
 void DeviceState::lease(ModelIndex index, Instant until) {
   ServedModel& model = at(index);
+  if (!model.is_offered) return;
   model.leaves_before.reset();
   model.lease_until = until;
   leased_until_ = std::max(leased_until_, until);

@@ -52,7 +52,8 @@ class Dispatcher {
   /// The model should be resident, whoever asks for it: it goes before those that only requests ask for. Nothing if it
   /// is resident or takes no requests. It holds until a load ends or fails, or the model takes no requests.
   void want_load(ModelIndex model, Instant now) { device_.want_load(model, now); }
-  /// The model makes no room for others until then, once it is resident; replaces its last lease.
+  /// The model makes no room for others until then, once it is resident; replaces its last lease. Nothing if it takes
+  /// no requests.
   void lease(ModelIndex model, Instant until) { device_.lease(model, until); }
   /// No load of this model starts until then: the device refused it. An earlier instant ends a longer wait.
   void hold_off_load(ModelIndex model, Instant until) { device_.hold_off_load(model, until); }
