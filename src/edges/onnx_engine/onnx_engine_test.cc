@@ -7,12 +7,14 @@
 #include <fstream>
 
 #include "edges/onnx_engine/onnx_library.h"
-#include "edges/onnx_engine/test_models.h"
+#include "models/onnx_file/testing/test_models.h"
 
 namespace berth::edges {
 namespace {
 
-class OnnxEngineTest : public testing::Test {
+using berth::testing::twice_model;
+
+class OnnxEngineTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(onnx_library_path()))
@@ -30,7 +32,7 @@ class OnnxEngineTest : public testing::Test {
   }
 
   std::unique_ptr<ModelEngine> engine_;
-  const std::string path_ = testing::TempDir() + "/onnx_engine_test_" + std::to_string(getpid()) + ".onnx";
+  const std::string path_ = ::testing::TempDir() + "/onnx_engine_test_" + std::to_string(getpid()) + ".onnx";
 };
 
 Tensor floats(const std::string& name, std::vector<std::int64_t> shape, const std::vector<float>& values) {
