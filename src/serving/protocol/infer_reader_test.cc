@@ -248,7 +248,7 @@ TEST(InferReaderTest, MalformedInputs) {
       {one_input("INT32", "[1]", "[null]"), "wanted a number"},
       {one_input("BOOL", "[1]", "[1]"), "wanted true or false"},
       {one_input("BYTES", "[1]", "[1]"), "wanted a text in quotes"},
-      {one_input("BYTES", "[2097153]", "[]"), "wanted at most 2097152 elements of BYTES"},
+      {one_input("BYTES", "[1048577]", "[]"), "wanted at most 1048576 elements of BYTES"},
       {one_input("FP32", "[1]", "[3.5e38]"), "wanted FP32"},
       {one_input("FP32", "[1]", "[1e999999999999]"), "wanted FP32"},
       {one_input("FP64", "[1]", "[-1e309]"), "wanted FP64"},

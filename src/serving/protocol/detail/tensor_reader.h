@@ -12,7 +12,7 @@
 namespace berth::serving::protocol::detail {
 
 /// Of all tensors of a request: a text takes 32 bytes of memory and more, but may be 3 bytes of a body.
-inline constexpr std::int64_t kTextCountMax = std::int64_t{1} << 21U;
+inline constexpr std::int64_t kTextCountMax = std::int64_t{1} << 20U;
 
 /// `input "x"` in messages.
 [[nodiscard]] std::string input_title(std::string_view name);
