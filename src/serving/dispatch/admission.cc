@@ -32,7 +32,8 @@ Micros time_until_resident(const DeviceState& device, const Request& request, In
   Micros time = device.load() ? std::max(device.load()->end - now, Micros(0)) : Micros(0);
   if (model.residency == Residency::kLoading) return time;
   time = std::max(time, device.may_load_at(request.model, now) - now);
-  for (const ServedModel& other : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& other = device.model(index);
     if (&other == &model || other.residency != Residency::kCold || other.queue.empty()) continue;
     if (other.queue.front().urgency() <= request.urgency()) time += other.terms.load;
   }
@@ -46,7 +47,8 @@ ExpectedWait expected_wait(const DeviceState& device, const LaneShares& shares, 
   const LaneShares* within = shares.is_short() && shares.is_within_share(request.tenant) ? &shares : nullptr;
   const Micros batch_max(request.target.count() * lanes / (lanes + 1));
   std::int64_t ahead_us = 0;
-  for (const ServedModel& model : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
     if (model.queue.empty()) continue;
     const LatencyTable& latency = model.terms.latency;
     const RowCount rows_max = std::max(latency.rows_within(batch_max), 1);

@@ -58,9 +58,9 @@ double BerthPolicy::row_stretch(const DeviceState& device, Instant now) const {
 
 std::vector<BerthPolicy::Candidates> BerthPolicy::candidates(const DeviceState& device, Whom whom) const {
   std::vector<Candidates> all;
-  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+  for (const ModelIndex index : device.pending()) {
     const ServedModel& model = device.model(index);
-    if (model.residency != Residency::kResident) continue;
+    if (model.residency != Residency::kResident || model.queue.empty()) continue;
     Candidates found{.model = index, .waiting = {}, .positions = {}};
     for (std::size_t position = 0; position < model.queue.size(); ++position) {
       const Request& request = model.queue[position];
@@ -88,8 +88,10 @@ std::optional<BatchDecision> BerthPolicy::choose_batch(const DeviceState& device
 }
 
 std::optional<BatchDecision> BerthPolicy::choose_among(const DeviceState& device, Whom whom, Instant now) {
+  const std::vector<Candidates> all = candidates(device, whom);
+  if (all.empty()) return std::nullopt;
   const double stretch = row_stretch(device, now);
-  for (const Candidates& of_model : candidates(device, whom)) {
+  for (const Candidates& of_model : all) {
     if (auto decision = decide(device, of_model, stretch, now)) return decision;
   }
   return std::nullopt;

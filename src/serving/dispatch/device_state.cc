@@ -103,6 +103,15 @@ void DeviceState::reserve(ServedModel& model, std::int64_t bytes) {
   ENSURE(bytes_reserved_ <= memory_);
 }
 
+void DeviceState::note_pending(ModelIndex index) {
+  const auto place = std::ranges::lower_bound(pending_, index);
+  if (place == pending_.end() || *place != index) pending_.insert(place, index);
+}
+
+void DeviceState::forget_settled() {
+  std::erase_if(pending_, [&](ModelIndex index) { return !model(index).is_pending(); });
+}
+
 void DeviceState::enqueue(const Request& request) {
   ServedModel& model = at(request.model);
   ENSURE(request.rows >= 1 && request.rows <= model.terms.latency.rows_max());
@@ -113,6 +122,7 @@ void DeviceState::enqueue(const Request& request) {
   ++requests_waiting_;
   bytes_waiting_ += request.bytes;
   if (may_expire_early(request)) ++model.waiting_out_of_order;
+  note_pending(request.model);
 }
 
 void DeviceState::count_taken(ServedModel& model, std::span<const Request> taken) {
@@ -227,6 +237,7 @@ void DeviceState::let_leave(ModelIndex index, std::int64_t from_number) {
   ServedModel& model = at(index);
   ENSURE(model.residency == Residency::kResident && !model.is_stuck);
   if (!model.leaves_before) model.leaves_before = from_number;
+  note_pending(index);
 }
 
 void DeviceState::evict(ModelIndex index, Instant now) {
@@ -244,6 +255,7 @@ void DeviceState::set_offered(ModelIndex index, bool is_offered) {
   model.leaves_before.reset();
   model.load_asked_at.reset();
   model.lease_until = Instant();
+  note_pending(index);
 }
 
 void DeviceState::want_load(ModelIndex index, Instant now) {
@@ -251,6 +263,7 @@ void DeviceState::want_load(ModelIndex index, Instant now) {
   model.leaves_before.reset();
   if (model.residency == Residency::kResident || !model.is_offered || model.load_asked_at) return;
   model.load_asked_at = now;
+  note_pending(index);
 }
 
 void DeviceState::lease(ModelIndex index, Instant until) {

@@ -59,6 +59,10 @@ struct ServedModel {
   }
   /// What a load reserves.
   [[nodiscard]] std::int64_t bytes_to_load() const { return std::max(terms.bytes, terms.bytes_loading); }
+  /// Requests wait for it, a load was asked for, or it is about to leave.
+  [[nodiscard]] bool is_pending() const {
+    return !queue.empty() || load_asked_at || leaves_before || (!is_offered && residency != Residency::kCold);
+  }
   /// A load should start as soon as it can.
   [[nodiscard]] bool needs_load() const {
     return residency == Residency::kCold && (!queue.empty() || load_asked_at.has_value());
@@ -80,6 +84,11 @@ class DeviceState {
 
   [[nodiscard]] std::span<const ServedModel> models() const { return models_; }
   [[nodiscard]] const ServedModel& model(ModelIndex index) const { return models_[static_cast<std::size_t>(index)]; }
+  /// Models for which something is to be decided, ascending: all that are pending, and perhaps some that were. Most models
+  /// of a large repository are not.
+  [[nodiscard]] std::span<const ModelIndex> pending() const { return pending_; }
+  /// Removes those from `pending()` that are not.
+  void forget_settled();
   /// What runs, by lane. Lanes that were lost are not free and run nothing.
   [[nodiscard]] std::span<const std::optional<RunningBatch>> lanes() const { return lanes_; }
   [[nodiscard]] bool is_free(LaneIndex lane) const;
@@ -136,11 +145,13 @@ class DeviceState {
   void hold_off_load(ModelIndex index, Instant until);
 
  private:
+  void note_pending(ModelIndex index);
   void count_taken(ServedModel& model, std::span<const Request> taken);
   void reserve(ServedModel& model, std::int64_t bytes);
   [[nodiscard]] ServedModel& at(ModelIndex index) { return models_[static_cast<std::size_t>(index)]; }
 
   std::vector<ServedModel> models_;
+  std::vector<ModelIndex> pending_;
   std::vector<std::optional<RunningBatch>> lanes_;
   std::vector<bool> is_lost_;  ///< by lane
   std::optional<RunningLoad> load_;

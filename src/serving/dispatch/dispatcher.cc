@@ -54,7 +54,6 @@ ModelIndex Dispatcher::add_model(ModelTerms terms) {
     rival->add_model();
   } else {
     std::get<Berth>(policy_).batches.add_model();
-    std::get<Berth>(policy_).loads.add_model();
   }
   return device_.add_model(std::move(terms));
 }
@@ -147,11 +146,12 @@ std::optional<FullQueue> Dispatcher::full_queue(const Request& request) const {
 void Dispatcher::decide(Instant now) {
   std::visit([&](auto& policy) { decide_for(policy, now); }, policy_);
   wake_at_ = std::min(wake_at_, next_load_at(now));
+  device_.forget_settled();
 }
 
 Instant Dispatcher::next_load_at(Instant now) const {
   Instant next = Instant::never();
-  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+  for (const ModelIndex index : device_.pending()) {
     if (!device_.model(index).needs_load()) continue;
     const Instant at = device_.may_load_at(index, now);
     if (at > now) next = std::min(next, at);
@@ -190,18 +190,18 @@ void Dispatcher::decide_for(Berth& policy, Instant now) {
     }
     start_decided(policy, lane, *decision, now);
   }
-  for (const ServedModel& model : device_.models()) wake_at_ = std::min(wake_at_, first_expiry(model));
+  for (const ModelIndex index : device_.pending()) wake_at_ = std::min(wake_at_, first_expiry(device_.model(index)));
 }
 
 void Dispatcher::drop_hopeless(Berth& policy, Instant now) {
-  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+  for (const ModelIndex index : device_.pending()) {
     if (device_.model(index).queue.empty()) continue;
     drop(policy, index, hopeless_requests(device_.model(index), now), now);
   }
 }
 
 void Dispatcher::decide_loads(Berth& policy, Instant now) {
-  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+  for (const ModelIndex index : device_.pending()) {
     const ServedModel& model = device_.model(index);
     if (model.leaves_before && model.is_idle()) evict(index, now);
   }
@@ -227,7 +227,7 @@ void Dispatcher::drop(Berth& policy, ModelIndex model, std::span<const std::size
 }
 
 void Dispatcher::evict_gone(Instant now) {
-  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+  for (const ModelIndex index : device_.pending()) {
     const ServedModel& model = device_.model(index);
     if (model.residency == Residency::kResident && !model.is_offered && model.is_idle()) evict(index, now);
   }

@@ -73,20 +73,21 @@ std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std:
 std::optional<ModelIndex> ModelLoads::next_load(const DeviceState& device, std::span<const ModelDemand> demand,
                                                 Instant now) const {
   std::optional<ModelIndex> urgent;
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
+    if (!model.needs_load() || !device.may_load(index, now)) continue;
+    if (!urgent || urgency_of_load(model) < urgency_of_load(device.model(*urgent))) urgent = index;
+  }
+  if (urgent) return urgent;
   std::optional<ModelIndex> wanted;
   double wanted_value = -1;
-  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+  for (const ModelIndex index : wanted_) {
     const ServedModel& model = device.model(index);
-    const bool is_wanted = is_wanted_[static_cast<std::size_t>(index)] && model.is_offered;
-    if ((!is_wanted && !model.needs_load()) || !device.may_load(index, now)) continue;
-    if (model.needs_load() && (!urgent || urgency_of_load(model) < urgency_of_load(device.model(*urgent)))) {
-      urgent = index;
-    }
-    if (!is_wanted) continue;
+    if (!model.is_offered || !device.may_load(index, now)) continue;
     const double value = value_of(model, demand[static_cast<std::size_t>(index)], now);
     if (value > wanted_value) std::tie(wanted, wanted_value) = std::tuple(index, value);
   }
-  return urgent ? urgent : wanted;
+  return wanted;
 }
 
 LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const {

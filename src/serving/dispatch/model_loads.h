@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,9 @@ class ModelLoads {
  public:
   explicit ModelLoads(EvictionRule rule) : rule_(rule) {}
 
-  void add_model() { is_wanted_.push_back(false); }
-
   /// A request was rejected that would have been in time, were the model resident.
-  void want(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = true; }
-  void learn_load(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = false; }
+  void want(ModelIndex index) { wanted_.insert(index); }
+  void learn_load(ModelIndex index) { wanted_.erase(index); }
 
   [[nodiscard]] LoadDecision choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const;
 
@@ -40,7 +39,7 @@ class ModelLoads {
                                                      Instant now) const;
 
   EvictionRule rule_;
-  std::vector<bool> is_wanted_;
+  std::set<ModelIndex> wanted_;
 };
 
 }  // namespace berth::serving

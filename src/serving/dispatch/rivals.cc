@@ -45,7 +45,8 @@ bool RivalPolicy::may_run(const ServedModel& model, Instant now) const {
 
 std::optional<BatchChoice> RivalPolicy::choose_batch(const DeviceState& device, Instant now) const {
   const ServedModel* oldest = nullptr;
-  for (const ServedModel& model : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
     if (may_run(model, now) && is_older(model, oldest)) oldest = &model;
   }
   if (oldest == nullptr) return std::nullopt;
@@ -55,7 +56,7 @@ std::optional<BatchChoice> RivalPolicy::choose_batch(const DeviceState& device, 
 
 std::optional<LoadChoice> RivalPolicy::choose_load(const DeviceState& device, Instant now) {
   std::optional<ModelIndex> first;
-  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+  for (const ModelIndex index : device.pending()) {
     if (!device.model(index).needs_load() || !device.may_load(index, now)) continue;
     if (!first || load_rank(device.model(index)) < load_rank(device.model(*first))) first = index;
   }
@@ -79,7 +80,8 @@ void RivalPolicy::learn(const RunningBatch& batch, RowCount rows_max, Instant no
 Instant RivalPolicy::wake_at(const DeviceState& device, Instant now) const {
   Instant wake = Instant::never();
   if (kind_ != RivalKind::kDelay) return wake;
-  for (const ServedModel& model : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
     if (model.queue.empty()) continue;
     const Instant due = model.queue.front().arrival + delay_;
     if (due > now) wake = std::min(wake, due);
