@@ -58,6 +58,11 @@ pkg_check_modules(SODIUM QUIET IMPORTED_TARGET GLOBAL libsodium)
 berth_need(FOUND SODIUM_FOUND LIBRARY libsodium PACKAGE libsodium-dev)
 add_library(sodium::sodium ALIAS PkgConfig::SODIUM)
 
+find_package(Protobuf QUIET)
+berth_need(FOUND Protobuf_FOUND LIBRARY "Protocol Buffers" PACKAGE libprotobuf-dev)
+find_program(BERTH_PROTOC protoc)
+berth_need(FOUND BERTH_PROTOC LIBRARY "The compiler of Protocol Buffers" PACKAGE protobuf-compiler)
+
 # Not in Debian 12: scripts/setup gets it. Without its headers there is no engine for models.
 if(DEFINED ENV{XDG_CACHE_HOME})
   set(BERTH_CACHE_FOLDER $ENV{XDG_CACHE_HOME}/berth)

@@ -76,7 +76,7 @@ Result<int> serve_until_signal(const serving::ServeRequest& request, const Serve
     std::fflush(outside.err);
   };
   edges::ModelServer server(**engine, std::move(options));
-  surface::ModelApi api(server);
+  model_api::ModelApi api(server);
   auto http = outside.start_http(request.http, api);
   if (!http) return pass_on(http.error());
   server.start();

@@ -44,7 +44,7 @@ class OpenFile {
   virtual ~OpenFile() = default;
   /// As it was opened.
   [[nodiscard]] virtual FileStamp stamp() const = 0;
-  /// Fills `place` from the byte at `offset` on; how many bytes, fewer only at the end of the file. Errors: of the disk.
+  /// Fills `place` from the byte at `offset` on; how many bytes: fewer only at the end of the file.
   [[nodiscard]] virtual Result<std::size_t> read(std::uint64_t offset, std::span<char> place) const = 0;
 };
 

@@ -33,18 +33,18 @@ struct WeightsFile {
 
 struct OnnxFile {
   std::int64_t ir_version = 0;
-  std::int64_t opset = 0;            ///< of the standard operators; 0: the model uses none
-  std::string producer = {};         ///< such as "pytorch 2.1.0"; empty: it does not say
-  std::vector<OnnxTensor> inputs;    ///< that must be given: without initialisers
-  std::vector<OnnxTensor> outputs;   ///< at least one
-  std::int64_t weight_bytes = 0;     ///< in memory, of initialisers and constants, also in sub-graphs and other files
-  std::vector<WeightsFile> weights;  ///< by path
+  std::int64_t opset = 0;                ///< of the standard operators; 0: the model uses none
+  std::string producer = {};             ///< such as "pytorch 2.1.0"; empty: it does not say
+  std::vector<OnnxTensor> inputs = {};   ///< that must be given: without initialisers
+  std::vector<OnnxTensor> outputs = {};  ///< at least one
+  std::int64_t weight_bytes = 0;  ///< in memory, of initialisers and constants, also in sub-graphs and other files
+  std::vector<WeightsFile> weights = {};  ///< by path
 
   friend bool operator==(const OnnxFile&, const OnnxFile&) = default;
 };
 
-/// Reads a file named `name`. Errors, "NAME: why": it is no ONNX file, or cut off; an input or output is no tensor, or of a
-/// type that TensorType does not have; those of reading.
+/// Reads a file named `name`. Errors, "NAME: why": it is no ONNX file, or cut off; an input or output is no tensor, or of
+/// a type that TensorType does not have; those of reading.
 [[nodiscard]] Result<OnnxFile> read_onnx_file(const OpenFile& file, std::string_view name);
 
 /// Whether the first dimension may have any size.
