@@ -12,6 +12,7 @@
 #include "apps/up/held_signals.h"
 #include "edges/model_server/model_server.h"
 #include "serving/config/serve_config.h"
+#include "serving/repository/model_repository.h"
 #include "surface/model_api/model_api.h"
 
 namespace berth::serve {
@@ -49,6 +50,16 @@ serving::ServerTerms server_terms(const serving::ServeRequest& request, const Se
   return terms;
 }
 
+void report(const ServeOutside& outside, const std::string& message) {
+  fmt::print(outside.err, "berth: {}\n", message);
+  std::fflush(outside.err);
+}
+
+Micros micros_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return Micros(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
 void wait_for_signal(const up::HeldSignals& signals) {
   while (!signals.taken()) std::this_thread::sleep_for(kSignalPause);
 }
@@ -70,11 +81,17 @@ Result<int> serve_until_signal(const serving::ServeRequest& request, const Serve
   options.terms = server_terms(request, *device, *config);
   options.metadata = {.name = "berth", .version = BERTH_VERSION, .device = device->description};
   options.run_max = Micros::seconds(config->run_seconds);
-  options.scan = [&] { return scan_repository(*outside.tree, *request.repository); };
-  options.report = [&](const std::string& message) {
-    fmt::print(outside.err, "berth: {}\n", message);
-    std::fflush(outside.err);
+  serving::ModelRepository repository(*outside.tree, request.repository.value_or(""));
+  std::string scan_fault;
+  options.scan = [&] {
+    if (!request.repository) return serving::RepositoryModels();
+    const auto changes = repository.scan(micros_since_1970());
+    const std::string fault = changes ? "" : changes.error().message;
+    if (!fault.empty() && fault != scan_fault) report(outside, fault);
+    scan_fault = fault;
+    return repository.models();
   };
+  options.report = [&](const std::string& message) { report(outside, message); };
   edges::ModelServer server(**engine, std::move(options));
   model_api::ModelApi api(server);
   auto http = outside.start_http(request.http, api);

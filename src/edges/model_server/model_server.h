@@ -24,7 +24,7 @@ struct ModelServerOptions {
   serving::ServerMetadata metadata;
   Micros run_max = Micros::seconds(30);  ///< a run that takes longer is ended
   /// The models of the repository now. Called by one thread at a time, first by `start`.
-  std::function<std::vector<serving::RepositoryModel>()> scan;
+  std::function<serving::RepositoryModels()> scan;
   Micros scan_every = Micros::seconds(1);
   /// Whose a request is. Empty: all belong to the first tenant.
   std::function<serving::ServeResult<serving::TenantIndex>(std::optional<std::string_view> authorization)> tenant_of;

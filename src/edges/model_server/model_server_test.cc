@@ -18,7 +18,6 @@ namespace {
 using serving::InferAnswer;
 using serving::InferRequest;
 using serving::ModelState;
-using serving::RepositoryModel;
 using serving::RepositoryVersion;
 using serving::ServeFault;
 using serving::ServeResult;
@@ -92,9 +91,9 @@ class ModelServerTest : public ::testing::Test {
  protected:
   void add(const std::string& name, const std::string& path, std::int64_t number = 1) {
     const std::scoped_lock hold(models_lock_);
-    VersionTerms terms{.path = path, .file_bytes = 1000, .inputs = {kInput}, .outputs = {kOutput}, .rows_max = 8};
-    terms.needs_proof = true;
-    models_[name] = {.name = name, .versions = {{.number = number, .fingerprint = path, .terms = terms}}};
+    const VersionTerms terms{.inputs = {kInput}, .outputs = {kOutput}, .rows_max = 8, .needs_proof = true};
+    RepositoryVersion version{.number = number, .path = path, .terms = terms};
+    models_[name] = {.name = name, .versions = {version}};
   }
   void start(std::int64_t memory = std::int64_t{1} << 30, Micros run_max = Micros::seconds(30)) {
     ModelServerOptions options;
@@ -104,9 +103,7 @@ class ModelServerTest : public ::testing::Test {
     options.scan_every = Micros(20'000);
     options.scan = [this] {
       const std::scoped_lock hold(models_lock_);
-      std::vector<RepositoryModel> all;
-      for (const auto& [name, model] : models_) all.push_back(model);
-      return all;
+      return models_;
     };
     server_ = std::make_unique<ModelServer>(engine_, options);
     server_->start();
@@ -134,7 +131,7 @@ class ModelServerTest : public ::testing::Test {
   }
 
   std::mutex models_lock_;
-  std::map<std::string, RepositoryModel> models_;
+  serving::RepositoryModels models_;
   DoublingEngine engine_;
   std::unique_ptr<ModelServer> server_;
 };

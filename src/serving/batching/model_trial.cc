@@ -111,8 +111,8 @@ class TrialRuns {
     return "";
   }
 
-  [[nodiscard]] std::vector<MeasuredBatch> measure() const {
-    std::vector<MeasuredBatch> measured;
+  [[nodiscard]] std::vector<LatencyPoint> measure() const {
+    std::vector<LatencyPoint> measured;
     const Instant begin = now_();
     for (RowCount rows_now = 1; rows_now <= terms_.rows_max; rows_now = next_size(rows_now)) {
       const auto time = shortest_time(rows(rows_now, terms_.seed));
@@ -173,26 +173,6 @@ Trial try_model(LoadedModel& model, const TrialTerms& terms, const std::function
   }
   trial.times = runs.measure();
   return trial;
-}
-
-std::vector<Micros> times_by_rows(const std::vector<MeasuredBatch>& measured, RowCount rows_max) {
-  ENSURE(!measured.empty() && measured.front().rows == 1 && rows_max > 0);
-  std::vector<Micros> times;
-  auto next = measured.begin();
-  for (RowCount rows = 1; rows <= rows_max; ++rows) {
-    while (next != measured.end() && next->rows < rows) ++next;
-    if (next == measured.end()) {
-      const MeasuredBatch& last = measured.back();
-      times.push_back(Micros(last.time.count() * rows / last.rows));
-    } else if (next->rows == rows) {
-      times.push_back(next->time);
-    } else {
-      const MeasuredBatch& before = *(next - 1);
-      const std::int64_t more = (next->time - before.time).count() * (rows - before.rows) / (next->rows - before.rows);
-      times.push_back(before.time + Micros(more));
-    }
-  }
-  return times;
 }
 
 }  // namespace berth::serving

@@ -9,6 +9,7 @@
 #include "base/core/instant.h"
 #include "base/core/result.h"
 #include "domain/ports/model_engine.h"
+#include "serving/dispatch/latency_estimate.h"
 #include "serving/dispatch/request.h"
 
 namespace berth::serving {
@@ -21,25 +22,16 @@ struct TrialTerms {
   std::uint64_t seed = 1;           ///< of the made-up inputs
 };
 
-struct MeasuredBatch {
-  RowCount rows = 1;
-  Micros time = {};  ///< the shortest of a few runs, at least 1
-};
-
 struct Trial {
   /// Empty if rows may share a batch; else why not.
   std::string why_not_batched = {};
   /// Sizes ascending, beginning with 1. Empty if the model does not run with made-up inputs.
-  std::vector<MeasuredBatch> times = {};
+  std::vector<LatencyPoint> times = {};
 };
 
 /// Runs a model with made-up inputs. Rows may share a batch if two different rows give the same outputs alone and
 /// together, in both orders: floats within 1e-4 of the largest output (FP16 and BF16: 1e-2), everything else equal.
 /// `now`: a clock that does not go back. A run that fails is no error: made-up inputs may be wrong for the model.
 [[nodiscard]] Trial try_model(LoadedModel& model, const TrialTerms& terms, const std::function<Instant()>& now);
-
-/// The time of each number of rows from 1 to `rows_max`: between two measured sizes linear, beyond the last one in
-/// proportion to it. Requires: at least one size, ascending from 1; rows_max > 0.
-[[nodiscard]] std::vector<Micros> times_by_rows(const std::vector<MeasuredBatch>& measured, RowCount rows_max);
 
 }  // namespace berth::serving

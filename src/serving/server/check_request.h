@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "serving/server/version_terms.h"
+#include "serving/model_config/version_terms.h"
 #include "serving/service/inference.h"
 
 namespace berth::serving {

@@ -7,7 +7,6 @@
 
 #include "base/core/ensure.h"
 #include "base/core/text.h"
-#include "serving/batching/model_trial.h"
 #include "serving/server/check_request.h"
 
 namespace berth::serving {
@@ -32,12 +31,12 @@ LatencyTable unknown_latency(RowCount rows_max) {
 
 ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<ModelTerms>& simulated,
                           std::int64_t memory) {
-  const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;
+  const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
   ModelTerms terms{.name = version.model,
-                   .bytes = std::min(expected_bytes(version.terms.file_bytes), memory),
-                   .load = expected_load(version.terms.file_bytes),
+                   .bytes = std::min(expected_bytes(version.terms.weight_bytes), memory),
+                   .load = expected_load(file_bytes(version.source)),
                    .latency = unknown_latency(rows_max),
-                   .queue_max = version.terms.queue_max};
+                   .queue_max = version.terms.queue_max.value_or(0)};
   if (simulated) {
     terms.bytes = simulated->bytes;
     terms.load = simulated->load;
@@ -59,6 +58,11 @@ ServeError refusal_of(const Reject& reject) {
   if (const auto* wait = std::get_if<ExpectedWait>(&reject.reason)) error.retry_after = wait->total();
   if (std::holds_alternative<NotServed>(reject.reason)) error.fault = ServeFault::kUnavailable;
   return error;
+}
+
+/// Whether they serve the same.
+bool is_same(const RepositoryVersion& a, const RepositoryVersion& b) {
+  return a.number == b.number && a.path == b.path && a.files == b.files && a.terms == b.terms;
 }
 
 void add_to(DurationSum& sum, Micros duration) {
@@ -94,60 +98,53 @@ ServerCore::ServerCore(ServerTerms terms)
 
 // What is in the repository
 
-void ServerCore::take_repository(std::vector<RepositoryModel> models, Instant now) {
+void ServerCore::take_repository(const RepositoryModels& models, Instant now) {
   remove_missing(models);
-  for (RepositoryModel& model : models) take_model(std::move(model), now);
+  for (const auto& [name, model] : models) take_model(model, now);
   decide(now);
 }
 
-void ServerCore::remove_missing(const std::vector<RepositoryModel>& models) {
+void ServerCore::remove_missing(const RepositoryModels& models) {
   std::erase_if(models_, [&](const auto& named) {
-    if (std::ranges::find(models, named.first, &RepositoryModel::name) != models.end()) return false;
+    if (models.contains(named.first)) return false;
     for (const ModelIndex index : named.second.versions) let_go(index);
     for (const ModelIndex index : named.second.arriving) let_go(index);
     return true;
   });
 }
 
-ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVersion& version) {
-  ServedVersion served{.model = model, .number = version.number, .fingerprint = version.fingerprint};
-  if (version.terms) {
-    served.terms = *version.terms;
-    served.has_terms = true;
-    served.is_batched = served.terms.rows_max > 0 && !served.terms.needs_proof;
+ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVersion& source) {
+  ServedVersion version{.model = model, .source = source};
+  if (source.terms) {
+    version.terms = *source.terms;
+    version.is_batched = version.terms.rows_max > 0 && !version.terms.needs_proof;
   } else {
-    served.reason = version.terms.error().message;
+    version.reason = source.terms.error().message;
   }
-  served.statistics.name = model;
-  served.statistics.version = std::to_string(version.number);
+  version.statistics.name = model;
+  version.statistics.version = std::to_string(source.number);
   std::optional<ModelTerms> simulated;
   if (terms_.simulated) simulated = terms_.simulated(model);
-  if (terms_.simulated && !simulated && served.reason.empty()) {
-    served.reason = "the file of the simulated device has no latencies for it";
-  }
-  const std::int64_t memory = terms_.dispatch.memory;
-  if (!simulated && served.reason.empty() && served.terms.file_bytes > memory) {
-    served.reason = fmt::format("its file has {} bytes, and there are {} of memory", served.terms.file_bytes, memory);
-  }
-  const ModelIndex index = dispatcher_.add_model(dispatch_terms(served, simulated, memory));
-  versions_.push_back(std::move(served));
+  if (version.reason.empty()) version.reason = why_it_cannot_fit(version, simulated);
+  const ModelIndex index = dispatcher_.add_model(dispatch_terms(version, simulated, terms_.dispatch.memory));
+  versions_.push_back(std::move(version));
   if (!at(index).reason.empty()) fail_version(index, at(index).reason);
   return index;
 }
 
-void ServerCore::take_model(RepositoryModel model, Instant now) {
+std::string ServerCore::why_it_cannot_fit(const ServedVersion& version,
+                                          const std::optional<ModelTerms>& simulated) const {
+  if (terms_.simulated && !simulated) return "the file of the simulated device has no latencies for it";
+  const std::int64_t bytes = simulated ? simulated->bytes : version.terms.weight_bytes;
+  if (bytes <= terms_.dispatch.memory) return "";
+  return fmt::format("it takes at least {} bytes of memory, and there are {}", bytes, terms_.dispatch.memory);
+}
+
+void ServerCore::take_model(const RepositoryModel& model, Instant now) {
   NamedModel& named = models_[model.name];
-  named.reason = model.reason;
+  named.reason = model.fault.empty() && model.versions.empty() ? "it has no version" : model.fault;
   const auto is_wanted = [&](ModelIndex index) {
-    return std::ranges::any_of(model.versions, [&](const RepositoryVersion& version) {
-      return version.number == at(index).number && version.fingerprint == at(index).fingerprint;
-    });
-  };
-  const auto is_known = [&](const RepositoryVersion& version) {
-    const auto is_it = [&](ModelIndex index) {
-      return version.number == at(index).number && version.fingerprint == at(index).fingerprint;
-    };
-    return std::ranges::any_of(named.versions, is_it) || std::ranges::any_of(named.arriving, is_it);
+    return std::ranges::any_of(model.versions, [&](const auto& source) { return is_same(source, at(index).source); });
   };
   std::erase_if(named.arriving, [&](ModelIndex index) {
     if (is_wanted(index)) return false;
@@ -159,32 +156,35 @@ void ServerCore::take_model(RepositoryModel model, Instant now) {
     at(index).is_obsolete = !is_wanted(index);
     has_obsolete = has_obsolete || at(index).is_obsolete;
   }
-  for (const RepositoryVersion& version : model.versions) {
-    if (is_known(version)) continue;
-    const ModelIndex index = add_version(model.name, version);
-    named.arriving.push_back(index);
-    if (!has_obsolete || named.is_unloaded) {
-      replace(named, index, now);
-    } else if (at(index).reason.empty()) {
-      dispatcher_.want_load(index, now);
-    }
-  }
-  if (named.arriving.empty()) {  // nothing will replace what is gone
-    std::erase_if(named.versions, [&](ModelIndex index) {
-      if (at(index).is_obsolete) let_go(index);
-      return at(index).is_obsolete;
-    });
+  for (const RepositoryVersion& source : model.versions) add_if_new(named, model.name, source, has_obsolete, now);
+  if (named.arriving.empty()) remove_obsolete(named);  // nothing will replace them
+}
+
+void ServerCore::add_if_new(NamedModel& named, const std::string& model, const RepositoryVersion& source,
+                            bool is_replacing, Instant now) {
+  const auto is_it = [&](ModelIndex index) { return is_same(source, at(index).source); };
+  if (std::ranges::any_of(named.versions, is_it) || std::ranges::any_of(named.arriving, is_it)) return;
+  const ModelIndex index = add_version(model, source);
+  named.arriving.push_back(index);
+  if (!is_replacing || named.is_unloaded) {
+    replace(named, index, now);
+  } else if (at(index).reason.empty()) {
+    dispatcher_.want_load(index, now);
   }
 }
 
-void ServerCore::replace(NamedModel& named, ModelIndex arrived, Instant now) {
-  std::erase(named.arriving, arrived);
+void ServerCore::remove_obsolete(NamedModel& named) {
   std::erase_if(named.versions, [&](ModelIndex index) {
     if (at(index).is_obsolete) let_go(index);
     return at(index).is_obsolete;
   });
-  const auto place =
-      std::ranges::upper_bound(named.versions, at(arrived).number, {}, [&](ModelIndex i) { return at(i).number; });
+}
+
+void ServerCore::replace(NamedModel& named, ModelIndex arrived, Instant now) {
+  std::erase(named.arriving, arrived);
+  remove_obsolete(named);
+  const auto number_of = [&](ModelIndex index) { return at(index).source.number; };
+  const auto place = std::ranges::upper_bound(named.versions, number_of(arrived), {}, number_of);
   named.versions.insert(place, arrived);
   if (named.is_unloaded) let_go(arrived);
   decide(now);
@@ -221,8 +221,7 @@ ServeResult<ModelIndex> ServerCore::find_version(std::string_view model, std::st
     if (!versions.empty()) return versions.back();
     return refuse(ServeFault::kUnavailable, fmt::format("{}: {}", in_quotes(model), (*named)->reason));
   }
-  const auto found =
-      std::ranges::find_if(versions, [&](ModelIndex i) { return std::to_string(at(i).number) == version; });
+  const auto found = std::ranges::find_if(versions, [&](ModelIndex i) { return at(i).statistics.version == version; });
   if (found != versions.end()) return *found;
   return refuse(ServeFault::kUnknown,
                 fmt::format("wanted a version of {} that serves, found {}", in_quotes(model), in_quotes(version)));
@@ -333,8 +332,8 @@ void ServerCore::carry_out(const StartLoad& order) {
   const ServedVersion& version = at(order.model);
   work_.emplace_back(
       LoadWork{.model = order.model,
-               .path = version.terms.path,
-               .trial = {.rows_max = std::max(version.terms.rows_max, 1),
+               .path = version.source.path,
+               .trial = {.rows_max = static_cast<RowCount>(std::max<std::int64_t>(version.terms.rows_max, 1)),
                          .is_batched = version.terms.rows_max > 0,
                          .needs_proof = version.terms.needs_proof && !version.is_batched},
                .hold = terms_.simulated ? dispatcher_.device().model(order.model).terms.load : Micros(0)});
@@ -361,7 +360,17 @@ void ServerCore::end_run(const RunReport& report, Instant now) {
   const RunningBatch batch = dispatcher_.end_batch(report.lane, now);
   running_ -= static_cast<std::int64_t>(batch.requests.size());
   count_batch(at(batch.model).statistics, batch, report, now);
+  learn_latency(batch, report);
   decide(now);
+}
+
+void ServerCore::learn_latency(const RunningBatch& batch, const RunReport& report) {
+  ServedVersion& version = at(batch.model);
+  if (!version.latency || !version.latency->learn(batch.rows, report.input + report.run + report.output)) return;
+  ModelTerms terms = dispatcher_.device().model(batch.model).terms;
+  terms.latency = version.latency->table();
+  const std::vector<Request> too_large = dispatcher_.set_terms(batch.model, std::move(terms));
+  ENSURE(too_large.empty());
 }
 
 void ServerCore::lose_lane(LaneIndex lane, const std::string& reason, Instant now) {
@@ -417,15 +426,14 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
   ModelTerms terms = dispatcher_.device().model(model).terms;
   if (terms_.simulated) {
     if (version.is_batched == was_batched) return;
-    terms.latency = table_of(terms_.simulated(version.model)->latency, version.terms.rows_max);
+    terms.latency = table_of(terms_.simulated(version.model)->latency, static_cast<RowCount>(version.terms.rows_max));
   } else {
     terms.load = std::max(load_time, Micros(1));
-    const RowCount rows_max = version.is_batched ? version.terms.rows_max : 1;
-    if (!trial.times.empty()) {
-      terms.latency = LatencyTable(times_by_rows(trial.times, rows_max));
-    } else if (terms.latency.rows_max() != rows_max) {
-      terms.latency = unknown_latency(rows_max);
-    }
+    const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
+    std::vector<LatencyPoint> points = trial.times;
+    std::erase_if(points, [&](const LatencyPoint& point) { return point.rows > rows_max; });
+    if (!points.empty()) version.latency.emplace(points, rows_max);
+    terms.latency = version.latency ? version.latency->table() : unknown_latency(rows_max);
   }
   if (version.is_batched != was_batched) return begin_batching(model, std::move(terms), now);
   const std::vector<Request> too_large = dispatcher_.set_terms(model, std::move(terms));
@@ -476,12 +484,12 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
   const auto index = find_version(model, "");
   if (!index) return tell_now(tl::unexpected<ServeError>(index.error()));
   ServedVersion& version = at(*index);
-  if (!version.has_terms || is_ending_) {
+  if (!version.source.terms || is_ending_) {
     return tell_now(refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
   }
   named->second.is_unloaded = false;
   for (const ModelIndex each : named->second.versions) {
-    if (at(each).has_terms) dispatcher_.offer(each);
+    if (at(each).source.terms) dispatcher_.offer(each);
   }
   version.reason.clear();  // of a load that failed: it is tried again
   if (version.loaded && dispatcher_.device().model(*index).residency == Residency::kResident) {
@@ -580,7 +588,7 @@ ServeResult<ModelMetadata> ServerCore::model_metadata(std::string_view model, st
   const auto index = find_version(model, version);
   if (!index) return tl::unexpected<ServeError>(index.error());
   const ServedVersion& served = at(*index);
-  if (!served.has_terms) return refuse(ServeFault::kUnavailable, served.reason);
+  if (!served.source.terms) return refuse(ServeFault::kUnavailable, served.reason);
   ModelMetadata metadata{.name = served.model,
                          .versions = {},
                          .inputs = served.terms.inputs,

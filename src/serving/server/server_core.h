@@ -15,8 +15,8 @@
 
 #include "base/core/instant.h"
 #include "serving/dispatch/dispatcher.h"
+#include "serving/repository/model_repository.h"
 #include "serving/server/served_version.h"
-#include "serving/server/version_terms.h"
 #include "serving/server/work.h"
 #include "serving/service/inference_service.h"
 
@@ -37,9 +37,9 @@ class ServerCore {
 
   explicit ServerCore(ServerTerms terms);
 
-  /// The models of the repository, by name. A version that is new or has changed is loaded beside the old one, which
+  /// What is in the repository now. A version that is new or has changed is loaded beside the old one, which
   /// serves until then, and stays if the load fails.
-  void take_repository(std::vector<RepositoryModel> models, Instant now);
+  void take_repository(const RepositoryModels& models, Instant now);
 
   RequestNumber infer(InferRequest request, InferenceService::AnswerDone done, Instant now);
   void cancel(RequestNumber number, Instant now);
@@ -88,11 +88,16 @@ class ServerCore {
   [[nodiscard]] ServeResult<ModelIndex> find_version(std::string_view model, std::string_view version) const;
   [[nodiscard]] IndexEntry entry_of(const NamedModel& named, ModelIndex index) const;
 
-  [[nodiscard]] ModelIndex add_version(const std::string& model, const RepositoryVersion& version);
-  void take_model(RepositoryModel model, Instant now);
+  [[nodiscard]] ModelIndex add_version(const std::string& model, const RepositoryVersion& source);
+  void take_model(const RepositoryModel& model, Instant now);
+  [[nodiscard]] std::string why_it_cannot_fit(const ServedVersion& version,
+                                              const std::optional<ModelTerms>& simulated) const;
+  void add_if_new(NamedModel& named, const std::string& model, const RepositoryVersion& source, bool is_replacing,
+                  Instant now);
+  void remove_obsolete(NamedModel& named);
   void replace(NamedModel& named, ModelIndex arrived, Instant now);
   void let_go(ModelIndex index);
-  void remove_missing(const std::vector<RepositoryModel>& models);
+  void remove_missing(const RepositoryModels& models);
   void fail_version(ModelIndex index, const std::string& reason);
 
   struct Accepted {
@@ -113,6 +118,7 @@ class ServerCore {
   void refuse_all(const std::vector<Request>& requests, const ServeError& error);
   void tell(AcceptedRequest request, ServeError error);
   [[nodiscard]] AcceptedRequest take_waiting(std::int64_t number);
+  void learn_latency(const RunningBatch& batch, const RunReport& report);
   void fail_load(ModelIndex model, const Error& error, Instant now);
   void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.

@@ -104,25 +104,24 @@ class RandomServer {
   }
 
   void change_repository() {
-    std::vector<RepositoryModel> models;
+    RepositoryModels models;
     for (int i = 0; i < 5; ++i) {
       if (rng_.below(6) == 0) continue;
       RepositoryModel model{.name = fmt::format("m{}", i)};
       const auto newest = static_cast<std::int64_t>(1 + rng_.below(3));
       for (std::int64_t number = rng_.below(2) == 0 ? newest : 1; number <= newest; ++number) {
-        VersionTerms terms{.path = "p",
-                           .file_bytes = static_cast<std::int64_t>(1'000'000 * (1 + rng_.below(8))),
-                           .inputs = {kWord},
-                           .outputs = {kWord},
-                           .rows_max = static_cast<RowCount>(rng_.below(3) == 0 ? 0 : 4),
-                           .needs_proof = rng_.below(2) == 0};
-        Result<VersionTerms> read = terms;
-        if (rng_.below(8) == 0) read = invalid("bad");
-        model.versions.push_back({.number = number, .fingerprint = fmt::format("{}", rng_.below(2)), .terms = read});
+        const VersionTerms terms{.inputs = {kWord},
+                                 .outputs = {kWord},
+                                 .rows_max = rng_.below(3) == 0 ? 0 : 4,
+                                 .needs_proof = rng_.below(2) == 0,
+                                 .weight_bytes = static_cast<std::int64_t>(1'000'000 * (1 + rng_.below(8)))};
+        RepositoryVersion version{.number = number, .path = fmt::format("p{}", rng_.below(2)), .terms = terms};
+        if (rng_.below(8) == 0) version.terms = invalid("bad");
+        model.versions.push_back(std::move(version));
       }
-      models.push_back(std::move(model));
+      models.emplace(model.name, model);
     }
-    core_.take_repository(std::move(models), now_);
+    core_.take_repository(models, now_);
   }
 
   void work() {

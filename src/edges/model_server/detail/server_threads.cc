@@ -78,10 +78,10 @@ ServerThreads::Clock::time_point ServerThreads::time_of(Instant at) const {
 
 void ServerThreads::start(const std::shared_ptr<ServerThreads>& self) {
   {
-    std::vector<serving::RepositoryModel> models = options_.scan();
+    const serving::RepositoryModels models = options_.scan();
     std::unique_lock lock(lock_);
     is_started_ = true;
-    core_.take_repository(std::move(models), now());
+    core_.take_repository(models, now());
     hand_out(lock);
   }
   for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->thread = std::thread([self, i] { self->run_lane(i); });
@@ -229,9 +229,9 @@ void ServerThreads::run_scanner() {
     stopping_.wait_until(lock, next, [&] { return is_stopping_; });
     if (is_stopping_) return;
     lock.unlock();
-    std::vector<serving::RepositoryModel> models = options_.scan();
+    const serving::RepositoryModels models = options_.scan();
     lock.lock();
-    core_.take_repository(std::move(models), now());
+    core_.take_repository(models, now());
     hand_out(lock);
     lock.lock();
   }
