@@ -32,6 +32,7 @@ using Parameters = google::protobuf::Map<std::string, InferParameter>;
 using InputTensor = ModelInferRequest::InferInputTensor;
 
 constexpr std::int64_t kPriorityMax = 1000;
+constexpr int kDimensionCountMax = 64;
 
 // Looked into: inputs and outputs, for their parameters, and the contents of inputs, for their texts.
 constexpr auto kFieldsOfInput = std::to_array<FieldToCount>({{.number = InputTensor::kContentsFieldNumber}});
@@ -185,6 +186,10 @@ ServeResult<Tensor> with_typed(Tensor head, InferTensorContents& contents) {
 
 /// Name, type and shape.
 ServeResult<Tensor> head_of(InputTensor& input) {
+  if (input.shape_size() > kDimensionCountMax) {
+    return malformed(fmt::format("input \"{}\": wanted at most {} dimensions, found {}", input.name(),
+                                 kDimensionCountMax, input.shape_size()));
+  }
   const std::optional<TensorType> type = serving::datatype_named(input.datatype());
   if (!type) {
     return malformed(

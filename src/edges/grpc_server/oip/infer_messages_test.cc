@@ -152,6 +152,10 @@ TEST(InferMessages, RawContentsThatDoNotFit) {
       },
       [](ModelInferRequest& m) { add_input(m, "FP33", {1}), m.add_raw_input_contents("1234"); },
       [](ModelInferRequest& m) { add_input(m, "", {1}), m.add_raw_input_contents("1234"); },
+      [](ModelInferRequest& m) {
+        add_input(m, "FP32", std::vector<std::int64_t>(65, 1));
+        m.add_raw_input_contents("1234");
+      },
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ModelInferRequest message;
