@@ -1,10 +1,13 @@
 // The program `berth`: connects the real files, servers, clients and the running engine, and hands over to the command
 // line.
+#include "apps/serve/run_serve.h"
 #include "apps/up/run_up.h"
 #include "edges/files/disk_files.h"
+#include "edges/files/disk_tree.h"
 #include "edges/http_client/curl_client.h"
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
+#include "surface/cli/serve/serve_call.h"
 #include "surface/cli/up/up_call.h"
 
 namespace {
@@ -30,11 +33,34 @@ int run_up(const berth::cli::UpCall& call) {
                                           .read_config_again = call.read_config_again});
 }
 
+/// Bodies of requests for inference are large, and many come at once.
+berth::Result<std::unique_ptr<berth::HttpServer>> start_model_server(const berth::serving::LoopbackAddress& address,
+                                                                     berth::HttpHandler& handler) {
+  constexpr unsigned kLargeBodies = 32;
+  return berth::edges::start_http_server({.host = address.host,
+                                          .port = address.port,
+                                          .large_body_count_max = kLargeBodies,
+                                          .connection_count_max = kConnections,
+                                          .thread_count = kServerThreads},
+                                         handler);
+}
+
+int run_serve(const berth::cli::ServeCall& call) {
+  const berth::edges::DiskTree tree;
+  return berth::serve::run_serve(call.request, {.out = call.out,
+                                                .err = call.err,
+                                                .files = call.files,
+                                                .tree = &tree,
+                                                .start_http = start_model_server,
+                                                .report_failure = call.report_failure});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
-  return berth::cli::run_cli(argc, argv, {.files = &files, .run_up = run_up, .make_http_client = [] {
-                                            return std::make_unique<berth::edges::CurlClient>(kPatience);
-                                          }});
+  return berth::cli::run_cli(argc, argv,
+                             {.files = &files, .run_up = run_up, .run_serve = run_serve, .make_http_client = [] {
+                                return std::make_unique<berth::edges::CurlClient>(kPatience);
+                              }});
 }

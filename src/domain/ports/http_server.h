@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -71,21 +72,64 @@ struct HttpEventStream {
   std::unique_ptr<HttpEventSource> source;  ///< never null; destroyed when the connection ends
 };
 
+/// The head of an answer whose body any thread writes while it is sent.
+struct HttpBodyHead {
+  int status = 200;
+  std::string content_type = {};  ///< empty: no such header
+  std::vector<HttpField> headers = {};
+  std::optional<std::uint64_t> bytes = std::nullopt;  ///< of the whole body; nothing: it is sent in chunks
+  std::string first = {};                             ///< bytes of the body that are there already
+};
+
+/// What becomes of the bytes written to a body.
+enum class HttpBodyFlow {
+  kGoesOn,  ///< they are sent
+  kFull,    ///< they are sent, but so much waits for the client that nothing more should be written before `on_room`
+  kGone,    ///< they are discarded: the client is gone, or the server has stopped
+};
+
+/// The handler's end of a body that is written while it is sent. It may outlive the connection and the server. If it is
+/// destroyed before `end`, the connection is closed after what was written, without the mark of a complete body.
+class HttpBodyWriter {
+ public:
+  virtual ~HttpBodyWriter() = default;
+
+  /// Sends the bytes at once, without waiting for the client. Any thread may call it, but not two at a time.
+  virtual HttpBodyFlow write(std::string_view bytes) = 0;
+  /// The body is complete; only the first call counts.
+  virtual void end() = 0;
+};
+
 /// The handler's end of an answer that is given later. It may outlive the connection and the server. If it is destroyed
-/// before `send`, the server answers with the refusal kHandlerFailed.
+/// before `send` and `begin`, the server answers with the refusal kHandlerFailed. Any thread may call its functions,
+/// even before `start` has returned, but not two threads at a time; none waits for the client.
 class HttpLateReply {
  public:
   virtual ~HttpLateReply() = default;
 
-  /// Sends the answer; a server thread writes it. Any thread may call it, even before `start` has returned, but not two
-  /// threads at a time. It never waits for the client. Does nothing if the client is gone, the server has stopped, or
-  /// it was called before.
+  /// Sends the answer; a server thread writes it. Does nothing if the client is gone, the server has stopped, or an
+  /// answer was given before.
   virtual void send(HttpResponse response) = 0;
+
+  /// Sends the head of an answer whose body is written through the result. `on_room` is called by a server thread each
+  /// time that less than half of what may wait is left after a kFull; it must return soon. Requires: no answer was given
+  /// before. Null only if this kind of reply has no such answers.
+  [[nodiscard]] virtual std::unique_ptr<HttpBodyWriter> begin(HttpBodyHead /*head*/,
+                                                              std::function<void()> /*on_room*/) {
+    return nullptr;
+  }
+
+  /// From now on the client is watched: `gone` is called once within 0.2 s after it has left or the server has stopped,
+  /// unless the answer was complete by then (sent, or its body ended). A client that only ends its side counts as one
+  /// that has left, and its connection is closed. `gone` runs on a thread of the server or the caller's, perhaps still
+  /// just after the answer became complete; it must return soon, and not stop the server.
+  virtual void on_gone(std::function<void()> /*gone*/) {}
 };
 
 /// An answer that is given later, by any thread: until then it holds its connection, but no thread of the server. The
-/// connection is not timed out, and a client that disconnects meanwhile is only noticed when the answer is sent, so
-/// every reply must be sent or destroyed soon. Later requests of the connection wait for the answer.
+/// connection is not timed out. Unless the reply watches it, a client that disconnects meanwhile is only noticed when
+/// the answer is sent, so every reply must be sent or destroyed soon. Later requests of the connection wait for the
+/// answer.
 struct HttpLater {
   /// Called once, on the server thread that called the handler, after that call; the request may be gone when the reply
   /// is sent. It must return soon, too. An exception is answered by a refusal, and the reply is then ignored.

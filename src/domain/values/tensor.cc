@@ -1,8 +1,27 @@
 #include "domain/values/tensor.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/core/ensure.h"
 
 namespace berth {
+namespace {
+
+/// By type.
+constexpr std::array<std::string_view, 14> kTypeNames = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64",
+                                                         "INT8", "INT16", "INT32",  "INT64",  "FP16",
+                                                         "BF16", "FP32",  "FP64",   "BYTES"};
+
+}  // namespace
+
+std::string_view name_of(TensorType type) { return kTypeNames.at(static_cast<std::size_t>(type)); }
+
+std::optional<TensorType> tensor_type_named(std::string_view name) {
+  const auto found = std::ranges::find(kTypeNames, name);
+  if (found == kTypeNames.end()) return std::nullopt;
+  return static_cast<TensorType>(found - kTypeNames.begin());
+}
 
 std::size_t element_bytes(TensorType type) {
   switch (type) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace berth {
@@ -28,6 +30,11 @@ enum class TensorType : std::uint8_t {
 
 /// The bytes of an element. Requires: not kBytes.
 [[nodiscard]] std::size_t element_bytes(TensorType type);
+
+/// As in the Open Inference Protocol, such as "FP32".
+[[nodiscard]] std::string_view name_of(TensorType type);
+/// Nothing if no type has that name.
+[[nodiscard]] std::optional<TensorType> tensor_type_named(std::string_view name);
 
 /// What a model says of one of its inputs or outputs.
 struct TensorSignature {

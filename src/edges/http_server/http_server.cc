@@ -25,6 +25,7 @@ namespace {
 
 using detail::Exchange;
 using detail::LateAnswer;
+using detail::LateBody;
 using detail::LateHub;
 using detail::LateReply;
 using detail::make_response;
@@ -87,6 +88,8 @@ class MicroHttpServer final : public HttpServer {
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, HttpResponse response);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpParts parts);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpEventStream stream, bool is_head);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const HttpBodyHead& head, std::shared_ptr<LateBody> body,
+                                 bool is_head);
   [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
   [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
 
@@ -108,6 +111,11 @@ std::size_t keep_escapes(void* /*server*/, MHD_Connection* /*connection*/, char*
 
 unsigned whole_seconds(Micros time) {
   return static_cast<unsigned>((time.count() + kMicrosPerSecond - 1) / kMicrosPerSecond);
+}
+
+/// For answers to HEAD: libmicrohttpd would terminate chunks that it does not send.
+void turn_chunks_off(MHD_Response& response) {
+  MHD_set_response_options(&response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
 bool MicroHttpServer::start(int listening_socket) {
@@ -220,6 +228,8 @@ MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, const Excha
     case LateHub::Rest::kGiven:
       break;
   }
+  if (answer.body != nullptr)
+    return queue(connection, *answer.head, std::exchange(answer.body, nullptr), exchange.is_head());
   if (!answer.response) return refuse_failure(connection, "the handler gave no answer");
   return queue(connection, exchange, *std::exchange(answer.response, std::nullopt));
 }
@@ -250,9 +260,16 @@ MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpParts parts) {
 MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpEventStream stream, bool is_head) {
   const ResponsePointer made = make_response(std::move(stream), hub_, connection);
   if (made == nullptr) return refuse_failure(connection, kUnsendable);
-  // In answer to HEAD libmicrohttpd would terminate chunks that it does not send, so chunking is turned off.
-  if (is_head) MHD_set_response_options(made.get(), MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+  if (is_head) turn_chunks_off(*made);
   return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
+}
+
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const HttpBodyHead& head, std::shared_ptr<LateBody> body,
+                                  bool is_head) {
+  const ResponsePointer made = make_response(head, std::move(body), connection);
+  if (made == nullptr) return refuse_failure(connection, kUnsendable);
+  if (is_head && !head.bytes) turn_chunks_off(*made);
+  return MHD_queue_response(&connection, static_cast<unsigned>(head.status), made.get());
 }
 
 MHD_Result MicroHttpServer::refuse_failure(MHD_Connection& connection, std::string message) {

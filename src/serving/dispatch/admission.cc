@@ -19,7 +19,9 @@ RowCount rows_ahead(const ServedModel& model, const Request& request, const Lane
 Micros time_until_a_lane_is_free(const DeviceState& device, Instant now) {
   if (device.lanes_free() > 0) return Micros(0);
   Instant end = Instant::never();
-  for (const auto& batch : device.lanes()) end = std::min(end, batch->end);
+  for (const auto& batch : device.lanes()) {
+    if (batch) end = std::min(end, batch->end);
+  }
   return std::max(end - now, Micros(0));
 }
 
@@ -29,7 +31,9 @@ Micros time_until_resident(const DeviceState& device, const Request& request, In
   if (model.residency == Residency::kResident && model.accepts(request)) return Micros(0);
   Micros time = device.load() ? std::max(device.load()->end - now, Micros(0)) : Micros(0);
   if (model.residency == Residency::kLoading) return time;
-  for (const ServedModel& other : device.models()) {
+  time = std::max(time, device.may_load_at(request.model, now) - now);
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& other = device.model(index);
     if (&other == &model || other.residency != Residency::kCold || other.queue.empty()) continue;
     if (other.queue.front().urgency() <= request.urgency()) time += other.terms.load;
   }
@@ -39,11 +43,12 @@ Micros time_until_resident(const DeviceState& device, const Request& request, In
 }  // namespace
 
 ExpectedWait expected_wait(const DeviceState& device, const LaneShares& shares, const Request& request, Instant now) {
-  const auto lanes = static_cast<std::int64_t>(device.lanes().size());
+  const std::int64_t lanes = device.lanes_working();
   const LaneShares* within = shares.is_short() && shares.is_within_share(request.tenant) ? &shares : nullptr;
   const Micros batch_max(request.target.count() * lanes / (lanes + 1));
   std::int64_t ahead_us = 0;
-  for (const ServedModel& model : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
     if (model.queue.empty()) continue;
     const LatencyTable& latency = model.terms.latency;
     const RowCount rows_max = std::max(latency.rows_within(batch_max), 1);

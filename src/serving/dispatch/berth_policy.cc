@@ -22,9 +22,6 @@ double row_seconds_min(const LatencyTable& latency) {
 
 }  // namespace
 
-BerthPolicy::BerthPolicy(std::size_t model_count, const std::vector<TenantTerms>& tenants)
-    : demand_(model_count), shares_(tenants) {}
-
 void BerthPolicy::learn_arrival(const Request& request, Instant now) {
   demand_[static_cast<std::size_t>(request.model)].learn_arrival(now, request.rows);
 }
@@ -55,15 +52,15 @@ double BerthPolicy::row_stretch(const DeviceState& device, Instant now) const {
     work += demand(index).rows_per_second(now) * row_seconds_min(device.model(index).terms.latency);
   }
   constexpr double kStretchMax = 1e6;
-  const double lanes = static_cast<double>(device.lanes().size()) * kLoadMargin;
+  const double lanes = static_cast<double>(device.lanes_working()) * kLoadMargin;
   return work * kStretchMax > lanes ? lanes / work : kStretchMax;
 }
 
 std::vector<BerthPolicy::Candidates> BerthPolicy::candidates(const DeviceState& device, Whom whom) const {
   std::vector<Candidates> all;
-  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+  for (const ModelIndex index : device.pending()) {
     const ServedModel& model = device.model(index);
-    if (model.residency != Residency::kResident) continue;
+    if (model.residency != Residency::kResident || model.queue.empty()) continue;
     Candidates found{.model = index, .waiting = {}, .positions = {}};
     for (std::size_t position = 0; position < model.queue.size(); ++position) {
       const Request& request = model.queue[position];
@@ -91,8 +88,10 @@ std::optional<BatchDecision> BerthPolicy::choose_batch(const DeviceState& device
 }
 
 std::optional<BatchDecision> BerthPolicy::choose_among(const DeviceState& device, Whom whom, Instant now) {
+  const std::vector<Candidates> all = candidates(device, whom);
+  if (all.empty()) return std::nullopt;
   const double stretch = row_stretch(device, now);
-  for (const Candidates& of_model : candidates(device, whom)) {
+  for (const Candidates& of_model : all) {
     if (auto decision = decide(device, of_model, stretch, now)) return decision;
   }
   return std::nullopt;
@@ -103,8 +102,8 @@ std::optional<BatchDecision> BerthPolicy::decide(const DeviceState& device, cons
   const ServedModel& model = device.model(of_model.model);
   const LatencyTable& latency = model.terms.latency;
   const Request& most_urgent = *of_model.waiting.front();
-  const RowCount rows_wanted = rows_to_keep_up(latency, most_urgent.target, static_cast<int>(device.lanes().size()),
-                                               row_seconds_min(latency) * stretch);
+  const RowCount rows_wanted =
+      rows_to_keep_up(latency, most_urgent.target, device.lanes_working(), row_seconds_min(latency) * stretch);
   const BatchWindow window = find_batch_window(of_model.waiting, latency, rows_wanted, now);
   if (window.count == 0) return std::nullopt;
   if (window.first == 0 && window.count == of_model.waiting.size()) {

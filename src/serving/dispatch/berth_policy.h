@@ -24,7 +24,9 @@ struct BatchDecision {
 
 class BerthPolicy {
  public:
-  BerthPolicy(std::size_t model_count, const std::vector<TenantTerms>& tenants);
+  explicit BerthPolicy(const std::vector<TenantTerms>& tenants) : shares_(tenants) {}
+
+  void add_model() { demand_.emplace_back(); }
 
   /// Learns from an arrival, admitted or not.
   void learn_arrival(const Request& request, Instant now);

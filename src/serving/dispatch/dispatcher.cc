@@ -1,6 +1,7 @@
 #include "serving/dispatch/dispatcher.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/core/ensure.h"
@@ -37,14 +38,51 @@ Instant first_expiry(const ServedModel& model) {
 
 Dispatcher::Dispatcher(std::vector<ModelTerms> models, const std::vector<TenantTerms>& tenants,
                        const DispatchTerms& terms)
-    : device_(std::move(models), terms.memory, terms.lanes,
-              terms.policy.rival ? QueueOrder::kArrival : QueueOrder::kUrgency),
-      policy_(
-          RivalPolicy(terms.policy.rival.value_or(RivalKind::kEager), terms.policy.delay, device_.models().size())) {
+    : device_(terms.memory, terms.lanes, terms.policy.rival ? QueueOrder::kArrival : QueueOrder::kUrgency),
+      policy_(RivalPolicy(terms.policy.rival.value_or(RivalKind::kEager), terms.policy.delay)),
+      queue_max_(terms.queue_max),
+      queue_bytes_max_(terms.queue_bytes_max) {
   ENSURE(!tenants.empty());
-  if (terms.policy.rival) return;
-  const std::size_t count = device_.models().size();
-  policy_.emplace<Berth>(Berth{.batches = BerthPolicy(count, tenants), .loads = ModelLoads(terms.eviction, count)});
+  if (!terms.policy.rival) {
+    policy_.emplace<Berth>(Berth{.batches = BerthPolicy(tenants), .loads = ModelLoads(terms.eviction)});
+  }
+  for (ModelTerms& model : models) add_model(std::move(model));
+}
+
+ModelIndex Dispatcher::add_model(ModelTerms terms) {
+  if (auto* rival = std::get_if<RivalPolicy>(&policy_)) {
+    rival->add_model();
+  } else {
+    std::get<Berth>(policy_).batches.add_model();
+  }
+  return device_.add_model(std::move(terms));
+}
+
+std::vector<Request> Dispatcher::withdraw(ModelIndex model) {
+  device_.set_offered(model, false);
+  return take_waiting(model);
+}
+
+std::vector<Request> Dispatcher::take_waiting(ModelIndex model) {
+  return device_.take_front(model, device_.model(model).queue.size());
+}
+
+std::vector<Request> Dispatcher::take_waiting() {
+  std::vector<Request> all;
+  for (const ModelIndex model : Indices<ModelIndex>(device_.models().size())) {
+    std::ranges::move(take_waiting(model), std::back_inserter(all));
+  }
+  std::ranges::sort(all, {}, &Request::number);
+  return all;
+}
+
+bool Dispatcher::cancel(ModelIndex model, std::int64_t number) {
+  const auto& queue = device_.model(model).queue;
+  const auto found = std::ranges::find(queue, number, &Request::number);
+  if (found == queue.end()) return false;
+  const auto position = static_cast<std::size_t>(found - queue.begin());
+  (void)device_.take(model, std::span(&position, 1));
+  return true;
 }
 
 void Dispatcher::place_initially() {
@@ -65,32 +103,72 @@ RunningBatch Dispatcher::end_batch(LaneIndex lane, Instant now) {
 
 void Dispatcher::arrive(const Request& request, Instant now) {
   next_number_ = std::max(next_number_, request.number + 1);
-  if (auto* berth = std::get_if<Berth>(&policy_)) {
-    berth->batches.learn_arrival(request, now);
-    const ExpectedWait wait = expected_wait(device_, berth->batches.shares(), request, now);
-    if (wait.total() > request.deadline() - now) {
-      if (wait.without_load() <= request.deadline() - now) berth->loads.want(request.model);
-      berth->batches.learn_miss(request, device_.model(request.model), now);
-      orders_.emplace_back(Reject{.request = request, .wait = wait});
-      return;
-    }
+  if (const auto reason = refusal(request, now)) {
+    orders_.emplace_back(Reject{.request = request, .reason = *reason});
+  } else {
+    device_.enqueue(request);
   }
-  device_.enqueue(request);
+}
+
+std::optional<RejectReason> Dispatcher::refusal(const Request& request, Instant now) {
+  const ServedModel& model = device_.model(request.model);
+  const bool has_place = model.residency == Residency::kLoading ||
+                         (model.residency == Residency::kResident && model.accepts(request)) ||
+                         device_.fits_ever(request.model);
+  if (!has_place || !model.is_offered || device_.lanes_working() == 0) return NotServed{};
+  const auto full = full_queue(request);
+  auto* berth = std::get_if<Berth>(&policy_);
+  if (berth == nullptr) return full ? std::optional<RejectReason>(*full) : std::nullopt;
+  berth->batches.learn_arrival(request, now);
+  const ExpectedWait wait = expected_wait(device_, berth->batches.shares(), request, now);
+  const bool is_late = wait.total() > request.deadline() - now;
+  if (!full && !is_late) return std::nullopt;
+  if (is_late && wait.without_load() <= request.deadline() - now) berth->loads.want(request.model);
+  berth->batches.learn_miss(request, model, now);
+  return full ? RejectReason(*full) : RejectReason(wait);
+}
+
+std::optional<FullQueue> Dispatcher::full_queue(const Request& request) const {
+  const ServedModel& model = device_.model(request.model);
+  const auto is_above = [](std::int64_t count, std::int64_t limit) { return limit > 0 && count > limit; };
+  if (is_above(std::ssize(model.queue) + 1, model.terms.queue_max)) {
+    return FullQueue{QueueBound::kModelRequests, std::ssize(model.queue), model.terms.queue_max};
+  }
+  if (is_above(device_.requests_waiting() + 1, queue_max_)) {
+    return FullQueue{QueueBound::kRequests, device_.requests_waiting(), queue_max_};
+  }
+  if (is_above(device_.bytes_waiting() + request.bytes, queue_bytes_max_)) {
+    return FullQueue{QueueBound::kBytes, device_.bytes_waiting(), queue_bytes_max_};
+  }
+  return std::nullopt;
 }
 
 void Dispatcher::decide(Instant now) {
   std::visit([&](auto& policy) { decide_for(policy, now); }, policy_);
+  wake_at_ = std::min(wake_at_, next_load_at(now));
+  device_.forget_settled();
+}
+
+Instant Dispatcher::next_load_at(Instant now) const {
+  Instant next = Instant::never();
+  for (const ModelIndex index : device_.pending()) {
+    if (!device_.model(index).needs_load()) continue;
+    const Instant at = device_.may_load_at(index, now);
+    if (at > now) next = std::min(next, at);
+  }
+  return next;
 }
 
 void Dispatcher::decide_for(RivalPolicy& policy, Instant now) {
+  evict_gone(now);
   if (!device_.load()) {
-    if (const auto load = RivalPolicy::choose_load(device_)) {
-      for (const ModelIndex victim : load->victims) evict(victim);
+    if (const auto load = RivalPolicy::choose_load(device_, now)) {
+      for (const ModelIndex victim : load->victims) evict(victim, now);
       start_load(load->model, now);
     }
   }
   for (const LaneIndex lane : Indices<LaneIndex>(device_.lanes().size())) {
-    if (device_.lanes()[static_cast<std::size_t>(lane)]) continue;
+    if (!device_.is_free(lane)) continue;
     const auto batch = policy.choose_batch(device_, now);
     if (!batch) break;
     start_batch(lane, batch->model, device_.take_front(batch->model, batch->count), now);
@@ -100,10 +178,11 @@ void Dispatcher::decide_for(RivalPolicy& policy, Instant now) {
 
 void Dispatcher::decide_for(Berth& policy, Instant now) {
   drop_hopeless(policy, now);
+  evict_gone(now);
   decide_loads(policy, now);
   wake_at_ = Instant::never();
   for (const LaneIndex lane : Indices<LaneIndex>(device_.lanes().size())) {
-    if (device_.lanes()[static_cast<std::size_t>(lane)]) continue;
+    if (!device_.is_free(lane)) continue;
     const auto decision = policy.batches.choose_batch(device_, now);
     if (!decision) {
       wake_at_ = policy.batches.wake_at();
@@ -111,23 +190,23 @@ void Dispatcher::decide_for(Berth& policy, Instant now) {
     }
     start_decided(policy, lane, *decision, now);
   }
-  for (const ServedModel& model : device_.models()) wake_at_ = std::min(wake_at_, first_expiry(model));
+  for (const ModelIndex index : device_.pending()) wake_at_ = std::min(wake_at_, first_expiry(device_.model(index)));
 }
 
 void Dispatcher::drop_hopeless(Berth& policy, Instant now) {
-  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+  for (const ModelIndex index : device_.pending()) {
     if (device_.model(index).queue.empty()) continue;
     drop(policy, index, hopeless_requests(device_.model(index), now), now);
   }
 }
 
 void Dispatcher::decide_loads(Berth& policy, Instant now) {
-  for (const ModelIndex index : Indices<ModelIndex>(device_.models().size())) {
+  for (const ModelIndex index : device_.pending()) {
     const ServedModel& model = device_.model(index);
-    if (model.leaves_before && model.is_idle()) evict(index);
+    if (model.leaves_before && model.is_idle()) evict(index, now);
   }
   const LoadDecision decision = policy.loads.choose(device_, policy.batches.demands(), now);
-  for (const ModelIndex victim : decision.victims) evict(victim);
+  for (const ModelIndex victim : decision.victims) evict(victim, now);
   for (const ModelIndex leaving : decision.leaving) device_.let_leave(leaving, next_number_);
   if (!decision.load) return;
   policy.loads.learn_load(*decision.load);
@@ -147,8 +226,15 @@ void Dispatcher::drop(Berth& policy, ModelIndex model, std::span<const std::size
   }
 }
 
-void Dispatcher::evict(ModelIndex model) {
-  device_.evict(model);
+void Dispatcher::evict_gone(Instant now) {
+  for (const ModelIndex index : device_.pending()) {
+    const ServedModel& model = device_.model(index);
+    if (model.residency == Residency::kResident && !model.is_offered && model.is_idle()) evict(index, now);
+  }
+}
+
+void Dispatcher::evict(ModelIndex model, Instant now) {
+  device_.evict(model, now);
   orders_.emplace_back(Evict{model});
 }
 

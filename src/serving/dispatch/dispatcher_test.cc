@@ -40,13 +40,16 @@ int count_of(const std::vector<Order>& orders) {
       std::ranges::count_if(orders, [](const Order& order) { return std::holds_alternative<Kind>(order); }));
 }
 
+/// Of a rejection because of time.
+const ExpectedWait& wait_of(const Order& order) { return std::get<ExpectedWait>(std::get<Reject>(order).reason); }
+
 TEST(Dispatcher, RejectsWhatWouldBeLateAndSaysWhy) {
   Dispatcher dispatcher = berth_with({terms_of("a", 1)}, 1);
   dispatcher.arrive(request_of(0, kA, 0, 9), Instant(0));
   const auto orders = dispatcher.take_orders();
   ASSERT_EQ(count_of<Reject>(orders), 1);
-  EXPECT_EQ(std::get<Reject>(orders[0]).wait.own_batch, Micros(10'000));
-  EXPECT_EQ(std::get<Reject>(orders[0]).wait.load, Micros(0));
+  EXPECT_EQ(wait_of(orders[0]).own_batch, Micros(10'000));
+  EXPECT_EQ(wait_of(orders[0]).load, Micros(0));
 }
 
 TEST(Dispatcher, ARequestThatOnlyTheLoadMakesLateStartsTheLoad) {
@@ -55,7 +58,7 @@ TEST(Dispatcher, ARequestThatOnlyTheLoadMakesLateStartsTheLoad) {
   dispatcher.decide(Instant(0));
   const auto orders = dispatcher.take_orders();
   ASSERT_EQ(orders.size(), 3U);
-  EXPECT_EQ(std::get<Reject>(orders[0]).wait.load, Micros(50'000));
+  EXPECT_EQ(wait_of(orders[0]).load, Micros(50'000));
   EXPECT_EQ(std::get<Evict>(orders[1]).model, kA);
   EXPECT_EQ(std::get<StartLoad>(orders[2]).model, kB);
 }

@@ -1,6 +1,8 @@
 /// What a request waits for.
 #pragma once
 
+#include <string>
+
 #include "base/core/instant.h"
 
 namespace berth::serving {
@@ -17,5 +19,9 @@ struct ExpectedWait {
   /// Until the answer: lanes work while the model is loaded.
   [[nodiscard]] Micros total() const { return load > running + ahead ? load + own_batch : without_load(); }
 };
+
+/// For a client: "it would take at least 132.5 ms, and its target leaves 25 ms: ..." with every part that is not 0.
+/// `left` is the time until the request's deadline.
+[[nodiscard]] std::string describe(const ExpectedWait& wait, Micros left);
 
 }  // namespace berth::serving

@@ -15,17 +15,30 @@ double value_of(const ServedModel& model, const ModelDemand& demand, Instant now
   return model.terms.bytes > 0 ? load / static_cast<double>(model.terms.bytes) : std::numeric_limits<double>::max();
 }
 
-/// Whether busy models should leave for this one: its most urgent request has waited for half of its target.
+/// Whether busy models should leave for this one: it was asked for, or its most urgent request has waited for half of
+/// its target.
 bool presses(const ServedModel& model, Instant now) {
+  if (model.load_asked_at) return true;
   if (model.queue.empty()) return false;
   const Request& most_urgent = model.queue.front();
   return now - most_urgent.arrival >= Micros(most_urgent.target.count() / 2);
 }
 
+/// What models that should be loaded are ordered by: first those that were asked for, then by their most urgent request.
+/// Requires: the model needs a load.
+std::tuple<bool, Instant, std::int64_t> urgency_of_load(const ServedModel& model) {
+  if (model.load_asked_at) return {false, *model.load_asked_at, 0};
+  return {true, model.queue.front().urgency(), model.queue.front().number};
+}
+
+bool is_leaving(const ServedModel& model) {
+  return !model.is_stuck && (model.leaves_before.has_value() || !model.is_offered);
+}
+
 std::int64_t bytes_leaving(const DeviceState& device) {
   std::int64_t bytes = 0;
   for (const ServedModel& model : device.models()) {
-    if (model.residency == Residency::kResident && model.leaves_before) bytes += model.terms.bytes;
+    if (model.residency == Residency::kResident && is_leaving(model)) bytes += model.bytes_reserved;
   }
   return bytes;
 }
@@ -60,21 +73,21 @@ std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std:
 std::optional<ModelIndex> ModelLoads::next_load(const DeviceState& device, std::span<const ModelDemand> demand,
                                                 Instant now) const {
   std::optional<ModelIndex> urgent;
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
+    if (!model.needs_load() || !device.may_load(index, now)) continue;
+    if (!urgent || urgency_of_load(model) < urgency_of_load(device.model(*urgent))) urgent = index;
+  }
+  if (urgent) return urgent;
   std::optional<ModelIndex> wanted;
   double wanted_value = -1;
-  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
+  for (const ModelIndex index : wanted_) {
     const ServedModel& model = device.model(index);
-    if (model.residency != Residency::kCold) continue;
-    const auto rank = [&](ModelIndex of) {
-      const Request& most_urgent = device.model(of).queue.front();
-      return std::tuple(most_urgent.urgency(), most_urgent.number);
-    };
-    if (!model.queue.empty() && (!urgent || rank(index) < rank(*urgent))) urgent = index;
-    if (!is_wanted_[static_cast<std::size_t>(index)]) continue;
+    if (!model.is_offered || !device.may_load(index, now)) continue;
     const double value = value_of(model, demand[static_cast<std::size_t>(index)], now);
     if (value > wanted_value) std::tie(wanted, wanted_value) = std::tuple(index, value);
   }
-  return urgent ? urgent : wanted;
+  return wanted;
 }
 
 LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const {
@@ -83,7 +96,7 @@ LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const Model
   const auto next = next_load(device, demand, now);
   if (!next) return decision;
   const ServedModel& model = device.model(*next);
-  const bool is_asked_for = !model.queue.empty();
+  const bool is_asked_for = model.needs_load();
   const double value = value_of(model, demand[static_cast<std::size_t>(*next)], now);
   std::vector<ModelIndex> order = victim_order(device, demand, now);
   if (!is_asked_for) {  // nobody waits for it: only less valuable models make room
@@ -91,18 +104,19 @@ LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const Model
       return value_of(device.model(index), demand[static_cast<std::size_t>(index)], now) >= value;
     });
   }
-  if (auto victims = victims_of(device, model.terms.bytes, order)) {
+  if (auto victims = victims_of(device, model.bytes_to_load(), order, now)) {
     decision.victims = std::move(*victims);
     decision.load = next;
     return decision;
   }
   if (!is_asked_for || !presses(model, now)) return decision;
-  std::int64_t missing = model.terms.bytes - device.bytes_free() - bytes_leaving(device);
+  std::int64_t missing = model.bytes_to_load() - device.bytes_free() - bytes_leaving(device);
   for (const ModelIndex index : order) {
     if (missing <= 0) break;
-    if (device.model(index).leaves_before) continue;
+    const ServedModel& other = device.model(index);
+    if (is_leaving(other) || !other.may_leave(now)) continue;
     decision.leaving.push_back(index);
-    missing -= device.model(index).terms.bytes;
+    missing -= other.bytes_reserved;
   }
   return decision;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -20,16 +21,17 @@ struct LoadDecision {
 
 class ModelLoads {
  public:
-  ModelLoads(EvictionRule rule, std::size_t model_count) : rule_(rule), is_wanted_(model_count) {}
+  explicit ModelLoads(EvictionRule rule) : rule_(rule) {}
 
   /// A request was rejected that would have been in time, were the model resident.
-  void want(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = true; }
-  void learn_load(ModelIndex index) { is_wanted_[static_cast<std::size_t>(index)] = false; }
+  void want(ModelIndex index) { wanted_.insert(index); }
+  void learn_load(ModelIndex index) { wanted_.erase(index); }
 
   [[nodiscard]] LoadDecision choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const;
 
  private:
-  /// Of cold models, the one with the most urgent request; else the most valuable that is wanted.
+  /// Of the models that may load: one that was asked for, else the one with the most urgent request, else the most
+  /// valuable that is wanted.
   [[nodiscard]] std::optional<ModelIndex> next_load(const DeviceState& device, std::span<const ModelDemand> demand,
                                                     Instant now) const;
   /// Resident models in the order in which they make room.
@@ -37,7 +39,7 @@ class ModelLoads {
                                                      Instant now) const;
 
   EvictionRule rule_;
-  std::vector<bool> is_wanted_;
+  std::set<ModelIndex> wanted_;
 };
 
 }  // namespace berth::serving

@@ -1,6 +1,8 @@
 /// What a dispatcher orders, and what becomes of requests.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,11 +29,29 @@ struct Evict {
   ModelIndex model;
 };
 
-/// A request is refused when it arrives: it would be late, as `wait` says.
+enum class QueueBound { kModelRequests, kRequests, kBytes };
+
+/// A queue has no room.
+struct FullQueue {
+  QueueBound bound = QueueBound::kModelRequests;
+  std::int64_t waiting = 0;  ///< requests or bytes, without the new request
+  std::int64_t limit = 0;
+};
+
+/// The model takes no requests: it was withdrawn or let go, it can never fit into the memory, or there is no lane.
+struct NotServed {};
+
+/// An expected wait: the request would be late.
+using RejectReason = std::variant<ExpectedWait, FullQueue, NotServed>;
+
+/// A request is refused when it arrives.
 struct Reject {
   Request request;
-  ExpectedWait wait;
+  RejectReason reason;
 };
+
+/// For its client: one sentence without a full stop, with the numbers.
+[[nodiscard]] std::string describe(const Reject& reject);
 
 /// A waiting request is discarded: it can no longer be in time.
 struct Drop {

@@ -8,7 +8,7 @@
 
 namespace berth::serving {
 
-using ModelIndex = Index<struct ServedModelTag>;     ///< in the byte order of the models' names
+using ModelIndex = Index<struct ServedModelTag>;     ///< in the order in which models were added
 using TenantIndex = Index<struct ServingTenantTag>;  ///< in the byte order of the tenants' names
 using LaneIndex = Index<struct LaneTag>;
 
@@ -20,10 +20,11 @@ struct Request {
   ModelIndex model = {};
   TenantIndex tenant = {};
   Instant arrival = {};
-  Micros target = {};         ///< an answer later than this after the arrival is late; above 0
-  std::int64_t priority = 1;  ///< 1 is the highest
+  Micros target = {};         ///< an answer later than this after the arrival is late; above 0, at most 10^9 seconds
+  std::int64_t priority = 1;  ///< 1 is the highest, at most 1000
   RowCount rows = 1;
   std::uint64_t shape = 0;  ///< of a row: only requests of one shape share a batch
+  std::int64_t bytes = 0;   ///< of its data, for the bound of all queues
 
   [[nodiscard]] Instant deadline() const { return arrival + target; }
   /// What requests are ordered by: priority k as if the deadline were k targets after the arrival, so that no priority

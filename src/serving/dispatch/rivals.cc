@@ -1,6 +1,7 @@
 #include "serving/dispatch/rivals.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "serving/dispatch/victims.h"
 
@@ -10,6 +11,12 @@ namespace {
 /// Whether the oldest request of `a` is older.
 bool is_older(const ServedModel& a, const ServedModel* b) {
   return b == nullptr || a.queue.front().number < b->queue.front().number;
+}
+
+/// What loads are ordered by. Requires: the model needs one.
+std::tuple<bool, std::int64_t> load_rank(const ServedModel& model) {
+  if (model.load_asked_at) return {false, model.load_asked_at->micros()};
+  return {true, model.queue.front().number};
 }
 
 }  // namespace
@@ -25,12 +32,9 @@ std::size_t count_within(const ServedModel& model, RowCount rows) {
   return count;
 }
 
-RivalPolicy::RivalPolicy(RivalKind kind, Micros delay, std::size_t model_count)
-    : kind_(kind), delay_(delay), caps_(model_count, 1) {}
-
 RowCount RivalPolicy::rows_max(const DeviceState& device, ModelIndex model) const {
-  if (kind_ == RivalKind::kAimd) return caps_[static_cast<std::size_t>(model)];
-  return device.model(model).terms.latency.rows_max();
+  const RowCount rows_max = device.model(model).terms.latency.rows_max();
+  return kind_ == RivalKind::kAimd ? std::min(caps_[static_cast<std::size_t>(model)], rows_max) : rows_max;
 }
 
 bool RivalPolicy::may_run(const ServedModel& model, Instant now) const {
@@ -41,7 +45,8 @@ bool RivalPolicy::may_run(const ServedModel& model, Instant now) const {
 
 std::optional<BatchChoice> RivalPolicy::choose_batch(const DeviceState& device, Instant now) const {
   const ServedModel* oldest = nullptr;
-  for (const ServedModel& model : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
     if (may_run(model, now) && is_older(model, oldest)) oldest = &model;
   }
   if (oldest == nullptr) return std::nullopt;
@@ -49,15 +54,16 @@ std::optional<BatchChoice> RivalPolicy::choose_batch(const DeviceState& device, 
   return BatchChoice{.model = index, .count = count_within(*oldest, rows_max(device, index))};
 }
 
-std::optional<LoadChoice> RivalPolicy::choose_load(const DeviceState& device) {
-  const ServedModel* oldest = nullptr;
-  for (const ServedModel& model : device.models()) {
-    if (model.residency == Residency::kCold && !model.queue.empty() && is_older(model, oldest)) oldest = &model;
+std::optional<LoadChoice> RivalPolicy::choose_load(const DeviceState& device, Instant now) {
+  std::optional<ModelIndex> first;
+  for (const ModelIndex index : device.pending()) {
+    if (!device.model(index).needs_load() || !device.may_load(index, now)) continue;
+    if (!first || load_rank(device.model(index)) < load_rank(device.model(*first))) first = index;
   }
-  if (oldest == nullptr) return std::nullopt;
-  auto victims = least_recent_victims(device, oldest->terms.bytes);
+  if (!first) return std::nullopt;
+  auto victims = least_recent_victims(device, device.model(*first).bytes_to_load(), now);
   if (!victims) return std::nullopt;
-  return LoadChoice{.model = ModelIndex(oldest - device.models().data()), .victims = std::move(*victims)};
+  return LoadChoice{.model = *first, .victims = std::move(*victims)};
 }
 
 void RivalPolicy::learn(const RunningBatch& batch, RowCount rows_max, Instant now) {
@@ -74,7 +80,8 @@ void RivalPolicy::learn(const RunningBatch& batch, RowCount rows_max, Instant no
 Instant RivalPolicy::wake_at(const DeviceState& device, Instant now) const {
   Instant wake = Instant::never();
   if (kind_ != RivalKind::kDelay) return wake;
-  for (const ServedModel& model : device.models()) {
+  for (const ModelIndex index : device.pending()) {
+    const ServedModel& model = device.model(index);
     if (model.queue.empty()) continue;
     const Instant due = model.queue.front().arrival + delay_;
     if (due > now) wake = std::min(wake, due);

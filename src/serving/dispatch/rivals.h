@@ -24,12 +24,15 @@ struct LoadChoice {
 class RivalPolicy {
  public:
   /// `delay` is used by kDelay alone.
-  RivalPolicy(RivalKind kind, Micros delay, std::size_t model_count);
+  RivalPolicy(RivalKind kind, Micros delay) : kind_(kind), delay_(delay) {}
+
+  void add_model() { caps_.push_back(1); }
 
   /// The batch for a free lane: of the resident models that may run, the one whose oldest request is oldest.
   [[nodiscard]] std::optional<BatchChoice> choose_batch(const DeviceState& device, Instant now) const;
-  /// The load to start: for the model whose oldest request is oldest, of those that wait for one. Requires: none runs.
-  [[nodiscard]] static std::optional<LoadChoice> choose_load(const DeviceState& device);
+  /// The load to start: one that was asked for first, then for the model whose oldest request is oldest, of those that
+  /// wait for one. Requires: none runs.
+  [[nodiscard]] static std::optional<LoadChoice> choose_load(const DeviceState& device, Instant now);
   /// Learns from a batch that ended. Requires: the batch is no longer on its lane.
   void learn(const RunningBatch& batch, RowCount rows_max, Instant now);
   /// When a choice may differ although nothing happens.

@@ -14,6 +14,8 @@ struct ModelTerms {
   std::int64_t bytes = 0;
   Micros load;  ///< how long it takes to load
   LatencyTable latency;
+  std::int64_t bytes_loading = 0;  ///< reserved during a load, if more than `bytes`: its peak
+  std::int64_t queue_max = 0;      ///< requests that may wait; 0: no limit
 };
 
 struct TenantTerms {
@@ -45,6 +47,8 @@ struct DispatchTerms {
   EvictionRule eviction = EvictionRule::kValue;  ///< of Berth's policy: rivals evict the least recently used
   std::int64_t memory = 0;                       ///< in bytes
   int lanes = 1;
+  std::int64_t queue_max = 0;        ///< requests of all models that may wait; 0: no limit
+  std::int64_t queue_bytes_max = 0;  ///< of their data; 0: no limit
 };
 
 }  // namespace berth::serving

@@ -56,6 +56,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
                       .status = 0,
                       .files = parts.files,
                       .run_up = parts.run_up,
+                      .run_serve = parts.run_serve,
                       .make_http_client = parts.make_http_client};
   return run_command_line(program, arguments, context);
 }

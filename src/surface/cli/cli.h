@@ -15,6 +15,7 @@ struct CliParts {
   std::FILE* err = stderr;
   const Files* files = nullptr;  ///< borrowed; required
   UpRunner run_up = {};
+  ServeRunner run_serve = {};
   HttpClientMaker make_http_client = {};
 };
 

@@ -73,6 +73,26 @@ ssize_t read_parts(void* parts, std::uint64_t /*position*/, char* to, std::size_
 
 void free_parts(void* parts) noexcept { const std::unique_ptr<PartsBody> owned(static_cast<PartsBody*>(parts)); }
 
+/// A response's end of a body that is being written.
+struct WrittenBody {
+  WrittenBody(std::shared_ptr<LateBody> written, MHD_Connection& to) : body(std::move(written)), connection(to) {}
+  WrittenBody(const WrittenBody&) = delete;
+  WrittenBody& operator=(const WrittenBody&) = delete;
+  ~WrittenBody() { body->close(); }
+
+  const std::shared_ptr<LateBody> body;
+  MHD_Connection& connection;
+};
+
+ssize_t read_written(void* written, std::uint64_t /*position*/, char* to, std::size_t bytes_max) noexcept {
+  auto& self = *static_cast<WrittenBody*>(written);
+  return self.body->read(self.connection, to, bytes_max);
+}
+
+void free_written(void* written) noexcept {
+  const std::unique_ptr<WrittenBody> owned(static_cast<WrittenBody*>(written));
+}
+
 /// Null if a header cannot be sent.
 ResponsePointer with_headers(ResponsePointer response, const std::string& content_type,
                              std::span<const HttpField> headers) {
@@ -123,6 +143,19 @@ ResponsePointer make_response(HttpEventStream stream, StreamHub& hub, MHD_Connec
   const std::array<HttpField, 2> own = {{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}}};
   if (!add_headers(*made, own) || !add_headers(*made, stream.headers)) return {nullptr, &MHD_destroy_response};
   return made;
+}
+
+ResponsePointer make_response(const HttpBodyHead& head, std::shared_ptr<LateBody> body, MHD_Connection& connection) {
+  // free_written owns it.
+  WrittenBody* written = std::make_unique<WrittenBody>(std::move(body), connection).release();
+  ResponsePointer made(MHD_create_response_from_callback(head.bytes.value_or(MHD_SIZE_UNKNOWN), kStreamBlockBytes,
+                                                         &read_written, written, &free_written),
+                       &MHD_destroy_response);
+  if (made == nullptr) {
+    free_written(written);
+    return made;
+  }
+  return with_headers(std::move(made), head.content_type, head.headers);
 }
 
 }  // namespace berth::edges::detail

@@ -7,6 +7,7 @@
 
 #include "domain/ports/http_server.h"
 #include "edges/http_server/detail/large_answers.h"
+#include "edges/http_server/detail/late_body.h"
 #include "edges/http_server/detail/streams.h"
 
 namespace berth::edges::detail {
@@ -21,5 +22,9 @@ using ResponsePointer = std::unique_ptr<MHD_Response, decltype(&MHD_destroy_resp
 
 /// The same; the stream belongs to the response and `hub` must outlive it.
 [[nodiscard]] ResponsePointer make_response(HttpEventStream stream, StreamHub& hub, MHD_Connection& connection);
+
+/// The same, with a body that is being written.
+[[nodiscard]] ResponsePointer make_response(const HttpBodyHead& head, std::shared_ptr<LateBody> body,
+                                            MHD_Connection& connection);
 
 }  // namespace berth::edges::detail

@@ -1,25 +1,16 @@
 #include "edges/http_server/detail/streams.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/core/ensure.h"
+#include "edges/http_server/detail/late_body.h"
 
 namespace berth::edges::detail {
 namespace {
 
 // Server-sent events: a line that begins with a colon is a comment, which clients ignore.
 constexpr const char* kComment = ":\n\n";
-
-/// Whether the other end has closed the connection.
-bool has_gone(MHD_Connection& connection) {
-  const MHD_ConnectionInfo* info = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  if (info == nullptr) return false;
-  pollfd socket{.fd = info->connect_fd, .events = POLLRDHUP, .revents = 0};
-  return poll(&socket, 1, 0) > 0;  // POLLHUP and POLLERR are reported, too
-}
 
 }  // namespace
 
@@ -89,8 +80,8 @@ void StreamHub::resume_older(Clock::time_point since_max) {
 }
 
 void StreamHub::resume_gone() {
-  const auto gone =
-      std::partition(waiting_.begin(), waiting_.end(), [](const Stream* each) { return !has_gone(each->connection_); });
+  const auto gone = std::partition(waiting_.begin(), waiting_.end(),
+                                   [](const Stream* each) { return !has_gone(socket_of(each->connection_)); });
   std::for_each(gone, waiting_.end(), [](Stream* each) {
     each->is_gone_ = true;
     MHD_resume_connection(&each->connection_);

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/core/decimal.h"
 #include "base/core/text.h"
+#include "surface/cli/shared/loopback_address.h"
 
 namespace berth::cli {
 namespace {
@@ -17,7 +16,6 @@ constexpr const char* kLocal = "local";
 constexpr const char* kAuto = "auto";
 constexpr const char* kSpeed = "10";
 constexpr const char* kListen = "127.0.0.1:8642";
-constexpr std::array<std::string_view, 3> kLoopbackHosts = {"127.0.0.1", "localhost", "::1"};
 constexpr std::int64_t kSpeedMax = 1'000'000;
 constexpr std::int64_t kUntilMax = 1'073'741'824;
 
@@ -35,29 +33,6 @@ Result<double> parse_speed(const std::string& text) {
         fmt::format("--speed: wanted max or a number above 0 and at most {}, found {}", kSpeedMax, in_quotes(text)));
   }
   return speed->to_double();
-}
-
-/// "HOST:PORT", with an IPv6 address in brackets.
-Result<live::ListenAddress> parse_listen(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  const auto wrong = [&] {
-    return invalid(fmt::format("--listen: wanted HOST:PORT such as 127.0.0.1:8642, found {}", in_quotes(text)));
-  };
-  if (colon == std::string::npos) return wrong();
-  live::ListenAddress address{.host = text.substr(0, colon)};
-  if (address.host.starts_with('[') && address.host.ends_with(']')) {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  }
-  const auto port = parse_count(text.substr(colon + 1), UINT16_MAX);
-  if (!port || address.host.empty()) return wrong();
-  address.port = static_cast<std::uint16_t>(*port);
-  if (std::ranges::find(kLoopbackHosts, address.host) == kLoopbackHosts.end()) {
-    return invalid(
-        fmt::format("--listen: wanted a loopback address (127.0.0.1, ::1 or localhost), as the API has no TLS "
-                    "yet, found {}",
-                    in_quotes(address.host)));
-  }
-  return address;
 }
 
 std::optional<Approval> approval_of(std::string_view word) {
@@ -124,9 +99,9 @@ Result<live::UpRequest> check_up_options(const UpOptions& options) {
     if (!until) return pass_on(until.error());
     request.until_second = *until;
   }
-  auto listen = parse_listen(options.listen.value_or(kListen));
+  auto listen = parse_loopback("--listen", kListen, options.listen.value_or(kListen));
   if (!listen) return pass_on(listen.error());
-  request.listen = std::move(*listen);
+  request.listen = {.host = std::move(listen->host), .port = listen->port};
   return request;
 }
 

@@ -18,6 +18,10 @@ struct UpCall;
 /// Runs `berth up` until it is asked to stop; returns the exit status.
 using UpRunner = std::function<int(const UpCall&)>;
 
+struct ServeCall;
+/// Runs `berth serve`, likewise.
+using ServeRunner = std::function<int(const ServeCall&)>;
+
 /// Makes the HTTP client of a verb that talks to a server.
 using HttpClientMaker = std::function<std::unique_ptr<HttpClient>()>;
 
@@ -29,6 +33,7 @@ struct VerbContext {
   int status = 0;
   const Files* files = nullptr;                ///< borrowed; required
   UpRunner run_up = nullptr;                   ///< for `up` only
+  ServeRunner run_serve = nullptr;             ///< for `serve` only
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
   /// Progress is shown on `err`, also if it is no terminal.

@@ -1,0 +1,325 @@
+#include "edges/model_server/detail/server_threads.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <span>
+
+#include "serving/batching/batch_tensors.h"
+#include "serving/batching/model_trial.h"
+
+namespace berth::edges::detail {
+namespace {
+
+using serving::AcceptedRequest;
+using serving::FreeWork;
+using serving::InferAnswer;
+using serving::LoadedVersion;
+using serving::LoadWork;
+using serving::RunWork;
+using serving::ServeError;
+using serving::ServeFault;
+using serving::ServerCore;
+using serving::ServeResult;
+using serving::TellWork;
+
+/// How long a lane has to come back after its run was told to end.
+constexpr Micros kStopGrace = Micros(5'000'000);
+
+/// What the C library has given out.
+std::int64_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+}
+
+/// The outputs that a request asked for, in its order.
+std::vector<Tensor> wanted_outputs(const std::vector<std::string>& wanted, std::vector<Tensor> outputs) {
+  if (wanted.empty()) return outputs;
+  std::vector<Tensor> chosen;
+  for (const std::string& name : wanted) {
+    const auto found = std::ranges::find(outputs, name, &Tensor::name);
+    if (found != outputs.end()) chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+serving::RowCount rows_in(const AcceptedRequest& request) { return request.terms.rows; }
+
+/// The outputs of each request of a batch.
+Result<std::vector<std::vector<Tensor>>> parts_of(const RunWork& work, std::vector<Tensor> outputs) {
+  if (!work.has_rows) return std::vector<std::vector<Tensor>>(1, std::move(outputs));
+  std::vector<serving::RowCount> rows;
+  for (const AcceptedRequest& request : work.requests) rows.push_back(rows_in(request));
+  return serving::split_rows(std::move(outputs), rows);
+}
+
+std::vector<Tensor> batch_of(const RunWork& work) {
+  std::vector<const std::vector<Tensor>*> inputs;
+  for (const AcceptedRequest& request : work.requests) inputs.push_back(&request.request.inputs);
+  return serving::join_rows(inputs);
+}
+
+}  // namespace
+
+ServerThreads::ServerThreads(ModelEngine& engine, const ModelServerOptions& options)
+    : engine_(engine), options_(options), core_(options.terms) {
+  for (int i = 0; i < options.terms.dispatch.lanes; ++i) lanes_.push_back(std::make_unique<Lane>());
+}
+
+Instant ServerThreads::now() const {
+  return Instant(std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began_).count());
+}
+
+ServerThreads::Clock::time_point ServerThreads::time_of(Instant at) const {
+  constexpr std::int64_t kFarOff = std::int64_t{3600} * 1'000'000;
+  return began_ + std::chrono::microseconds(std::min(at.micros(), now().micros() + kFarOff));
+}
+
+void ServerThreads::start(const std::shared_ptr<ServerThreads>& self) {
+  {
+    const serving::RepositoryModels models = options_.scan();
+    std::unique_lock lock(lock_);
+    is_started_ = true;
+    core_.take_repository(models, now());
+    hand_out(lock);
+  }
+  for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->thread = std::thread([self, i] { self->run_lane(i); });
+  threads_.emplace_back([self] { self->run_loader(); });
+  threads_.emplace_back([self] { self->run_scanner(); });
+  threads_.emplace_back([self] { self->run_watch(); });
+}
+
+void ServerThreads::hand_out(std::unique_lock<std::mutex>& lock) {
+  std::vector<TellWork> tells;
+  for (serving::Work& work : core_.take_work()) {
+    if (auto* run = std::get_if<RunWork>(&work)) {
+      Lane& lane = *lanes_[static_cast<std::size_t>(run->lane)];
+      lane.next = std::move(*run);
+      lane.has_work.notify_one();
+    } else if (auto* load = std::get_if<LoadWork>(&work)) {
+      loader_work_.emplace_back(std::move(*load));
+    } else if (auto* free = std::get_if<FreeWork>(&work)) {
+      loader_work_.emplace_back(std::move(*free));
+    } else {
+      tells.push_back(std::get<TellWork>(std::move(work)));
+    }
+  }
+  if (!loader_work_.empty()) loader_has_work_.notify_one();
+  if (core_.wake_at() < watch_until_) watch_changed_.notify_one();
+  if (core_.is_idle()) run_ended_.notify_all();
+  lock.unlock();
+  for (const TellWork& tell : tells) tell();
+}
+
+// Lanes
+
+void ServerThreads::run_lane(std::size_t index) {
+  Lane& lane = *lanes_[index];
+  std::unique_lock lock(lock_);
+  while (true) {
+    lane.has_work.wait(lock, [&] { return lane.next || is_stopping_; });
+    if (!lane.next) return;
+    const auto run = std::make_shared<Run>();
+    run->work = *std::exchange(lane.next, std::nullopt);
+    run->run = run->work.loaded->begin();
+    run->began = now();
+    lane.run = run;
+    if (run->began + options_.run_max < watch_until_) watch_changed_.notify_one();
+    lock.unlock();
+    RunOutcome outcome = run_batch(*run);
+    lock.lock();
+    if (run->is_lost) return;
+    lane.run = nullptr;
+    std::vector<AcceptedRequest> requests = std::move(run->work.requests);
+    run->run = nullptr;
+    run->work.loaded = nullptr;
+    core_.end_run(outcome.report, now());
+    hand_out(lock);
+    for (std::size_t i = 0; i < requests.size(); ++i) requests[i].done(std::move(outcome.answers[i]));
+    lock.lock();
+  }
+}
+
+ServerThreads::RunOutcome ServerThreads::run_batch(Run& run) {
+  const RunWork& work = run.work;
+  RunOutcome outcome;
+  outcome.report.lane = work.lane;
+  const bool is_alone = work.requests.size() == 1;
+  const std::vector<Tensor> batch = is_alone ? std::vector<Tensor>() : batch_of(work);
+  const Instant joined = now();
+  outcome.report.input = joined - run.began;
+  auto outputs = run.run->run(is_alone ? work.requests.front().request.inputs : batch);
+  hold_until(run.began, work.hold);
+  const Instant ran = now();
+  outcome.report.run = ran - joined;
+  Result<std::vector<std::vector<Tensor>>> parts =
+      outputs ? parts_of(work, *std::move(outputs))
+              : Result<std::vector<std::vector<Tensor>>>(pass_on(outputs.error()));
+  for (std::size_t i = 0; i < work.requests.size(); ++i) {
+    const serving::InferRequest& request = work.requests[i].request;
+    outcome.report.is_answered.push_back(parts.has_value());
+    if (parts) {
+      outcome.answers.emplace_back(InferAnswer{.model = request.model,
+                                               .version = work.version,
+                                               .id = request.id,
+                                               .outputs = wanted_outputs(request.outputs, std::move((*parts)[i]))});
+    } else {
+      const std::string message =
+          parts.error().code == ErrorCode::kInterrupted
+              ? fmt::format("the run took more than {} s and was ended", options_.run_max.to_seconds())
+              : parts.error().message;
+      outcome.answers.emplace_back(serving::refuse(ServeFault::kEngineFailed, message));
+    }
+  }
+  outcome.report.output = now() - ran;
+  return outcome;
+}
+
+void ServerThreads::hold_until(Instant began, Micros hold) {
+  if (hold.count() == 0) return;
+  std::unique_lock lock(lock_);
+  stopping_.wait_until(lock, time_of(began + hold), [&] { return is_stopping_; });
+}
+
+// Loads
+
+void ServerThreads::run_loader() {
+  std::unique_lock lock(lock_);
+  while (true) {
+    loader_has_work_.wait(lock, [&] { return !loader_work_.empty() || is_stopping_; });
+    if (is_stopping_) return;
+    LoaderWork work = std::move(loader_work_.front());
+    loader_work_.pop_front();
+    lock.unlock();
+    if (auto* free = std::get_if<FreeWork>(&work)) {
+      free->loaded = nullptr;
+      lock.lock();
+      core_.end_free(free->model, now());
+    } else {
+      const LoadWork& wanted = std::get<LoadWork>(work);
+      auto loaded = load(wanted);
+      if (!loaded) options_.report(fmt::format("{}: {}", wanted.path, loaded.error().message));
+      lock.lock();
+      core_.end_load(wanted.model, std::move(loaded), now());
+    }
+    hand_out(lock);
+    lock.lock();
+  }
+}
+
+Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
+  const Instant began = now();
+  const std::int64_t bytes_before = allocated_bytes();
+  auto model = engine_.load(work.path);
+  if (!model) return pass_on(model.error());
+  LoadedVersion loaded{.model = std::move(*model), .measured_bytes = 0, .load_time = now() - began, .trial = {}};
+  loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });
+  loaded.measured_bytes = std::max<std::int64_t>(allocated_bytes() - bytes_before, 0);
+  hold_until(began, work.hold);
+  return loaded;
+}
+
+// The repository
+
+void ServerThreads::run_scanner() {
+  std::unique_lock lock(lock_);
+  while (true) {
+    const auto next = Clock::now() + std::chrono::microseconds(options_.scan_every.count());
+    stopping_.wait_until(lock, next, [&] { return is_stopping_; });
+    if (is_stopping_) return;
+    lock.unlock();
+    const serving::RepositoryModels models = options_.scan();
+    lock.lock();
+    core_.take_repository(models, now());
+    hand_out(lock);
+    lock.lock();
+  }
+}
+
+// The watch
+
+void ServerThreads::run_watch() {
+  std::unique_lock lock(lock_);
+  while (!is_stopping_) {
+    std::vector<TellWork> tells;
+    if (core_.wake_at() <= now()) core_.tick(now());
+    const Instant next_run = watch_runs(tells);
+    hand_out(lock);
+    for (const TellWork& tell : tells) tell();
+    lock.lock();
+    watch_until_ = std::min(core_.wake_at(), next_run);
+    if (!is_stopping_ && watch_until_ > now()) watch_changed_.wait_until(lock, time_of(watch_until_));
+  }
+}
+
+Instant ServerThreads::watch_runs(std::vector<TellWork>& tells) {
+  Instant next = Instant::never();
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (!lanes_[i]->run) continue;
+    Run& run = *lanes_[i]->run;
+    const Instant stop_at = run.began + options_.run_max;
+    if (!run.is_stopped && stop_at <= now()) {
+      run.is_stopped = true;
+      run.run->stop();
+    }
+    if (run.is_stopped && stop_at + kStopGrace <= now()) {
+      lose_lane(i, tells);
+    } else {
+      next = std::min(next, run.is_stopped ? stop_at + kStopGrace : stop_at);
+    }
+  }
+  return next;
+}
+
+void ServerThreads::lose_lane(std::size_t index, std::vector<TellWork>& tells) {
+  Lane& lane = *lanes_[index];
+  const std::shared_ptr<Run> run = std::exchange(lane.run, nullptr);
+  run->is_lost = true;
+  lane.is_lost = true;
+  const std::string reason = fmt::format("a run did not end {} s after it was told to", kStopGrace.to_seconds());
+  core_.lose_lane(run->work.lane, reason, now());
+  // The inputs stay where they are: the run may still read them.
+  for (AcceptedRequest& request : run->work.requests) {
+    tells.emplace_back(
+        [done = std::move(request.done), reason] { done(serving::refuse(ServeFault::kEngineFailed, reason)); });
+  }
+  options_.report(fmt::format("a lane is lost: {}", reason));
+}
+
+ServerEnd ServerThreads::stop(Micros at_most) {
+  ServerEnd end;
+  std::unique_lock lock(lock_);
+  if (std::exchange(is_stopped_, true) || !is_started_) return end;
+  core_.begin_end();
+  const auto limit = Clock::now() + std::chrono::microseconds(at_most.count());
+  end.is_complete = run_ended_.wait_until(lock, limit, [&] { return core_.is_idle(); });
+  core_.refuse_waiting(now());
+  for (const auto& lane : lanes_) {
+    if (!lane->run) continue;
+    lane->run->is_stopped = true;
+    lane->run->run->stop();
+  }
+  hand_out(lock);
+  lock.lock();
+  run_ended_.wait_for(lock, std::chrono::microseconds(kStopGrace.count()), [&] { return core_.is_idle(); });
+  std::vector<TellWork> tells;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (lanes_[i]->run) lose_lane(i, tells);
+  }
+  is_stopping_ = true;
+  stopping_.notify_all();
+  loader_has_work_.notify_all();
+  watch_changed_.notify_all();
+  for (const auto& lane : lanes_) lane->has_work.notify_all();
+  hand_out(lock);
+  for (const TellWork& tell : tells) tell();
+  for (const auto& lane : lanes_) {
+    end.lanes_lost += lane->is_lost ? 1 : 0;
+    lane->is_lost ? lane->thread.detach() : lane->thread.join();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  return end;
+}
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,77 @@
+/// A model server in this process: threads and a clock around serving/server.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/ports/model_engine.h"
+#include "serving/server/server_core.h"
+#include "serving/service/inference_service.h"
+
+namespace berth::edges {
+
+namespace detail {
+class ServerThreads;
+}
+
+struct ModelServerOptions {
+  serving::ServerTerms terms;
+  serving::ServerMetadata metadata;
+  Micros run_max = Micros::seconds(30);  ///< a run that takes longer is ended
+  /// The models of the repository now. Called by one thread at a time, first by `start`.
+  std::function<serving::RepositoryModels()> scan;
+  Micros scan_every = Micros::seconds(1);
+  /// Whose a request is. Empty: all belong to the first tenant.
+  std::function<serving::ServeResult<serving::TenantIndex>(std::optional<std::string_view> authorization)> tenant_of;
+  /// Told what an operator should know: a model that cannot serve, a lane that is lost. Any thread.
+  std::function<void(const std::string& message)> report = [](const std::string&) {};
+};
+
+/// What became of the requests that were accepted when the server began to end.
+struct ServerEnd {
+  bool is_complete = true;  ///< all were answered
+  int lanes_lost = 0;
+};
+
+class ModelServer final : public serving::InferenceService {
+ public:
+  /// `engine` is borrowed. It and what the options refer to must outlive the process if a lane is lost.
+  ModelServer(ModelEngine& engine, ModelServerOptions options);
+  ModelServer(const ModelServer&) = delete;
+  ModelServer& operator=(const ModelServer&) = delete;
+  ~ModelServer() override;
+
+  /// Reads the repository and starts the threads.
+  void start();
+  /// Accepts no more requests, waits for those accepted for at most `at_most`, refuses the rest and ends the threads. A
+  /// second call does nothing.
+  ServerEnd stop(Micros at_most);
+
+  [[nodiscard]] serving::ServeResult<serving::TenantIndex> tenant_of(
+      std::optional<std::string_view> authorization) const override;
+  RequestNumber infer(serving::InferRequest request, AnswerDone done) override;
+  void cancel(RequestNumber number) override;
+  [[nodiscard]] bool is_ready() const override;
+  [[nodiscard]] serving::ServerMetadata metadata() const override { return options_.metadata; }
+  [[nodiscard]] serving::ServeResult<serving::ModelMetadata> model_metadata(std::string_view model,
+                                                                            std::string_view version) const override;
+  [[nodiscard]] serving::ServeResult<bool> is_model_ready(std::string_view model,
+                                                          std::string_view version) const override;
+  [[nodiscard]] std::vector<serving::IndexEntry> index() const override;
+  [[nodiscard]] serving::ServeResult<std::vector<serving::ModelStatistics>> statistics(
+      std::string_view model, std::string_view version) const override;
+  void load(std::string_view model, Micros lease, ModelDone done) override;
+  void unload(std::string_view model, ModelDone done) override;
+
+ private:
+  ModelServerOptions options_;
+  /// Shared with the threads: that of a lost lane outlives the server.
+  std::shared_ptr<detail::ServerThreads> threads_;
+};
+
+}  // namespace berth::edges

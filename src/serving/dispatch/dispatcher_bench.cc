@@ -1,0 +1,67 @@
+// The cost of an arrival at a device with many models: `arrive` and `decide`, and the calls until its batch has ended.
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "base/core/rng.h"
+#include "serving/dispatch/dispatcher.h"
+
+namespace berth::serving {
+namespace {
+
+Dispatcher loaded_dispatcher(int models) {
+  std::vector<Micros> times;
+  for (int rows = 1; rows <= 64; ++rows) times.emplace_back(1000 + 100 * rows);
+  Dispatcher dispatcher({}, {{"default", 1}}, {.policy = {}, .memory = models, .lanes = 4});
+  for (int model = 0; model < models; ++model) {
+    (void)dispatcher.add_model({.name = "m", .bytes = 1, .load = Micros(1000), .latency = LatencyTable(times)});
+  }
+  dispatcher.place_initially();
+  return dispatcher;
+}
+
+/// When the first running batch ends.
+Instant first_end(const Dispatcher& dispatcher) {
+  Instant first = Instant::never();
+  for (const auto& batch : dispatcher.device().lanes()) {
+    if (batch) first = std::min(first, batch->end);
+  }
+  return first;
+}
+
+/// Everything until the device is idle again.
+void finish(Dispatcher& dispatcher) {
+  while (true) {
+    const Instant now = std::min(dispatcher.wake_at(), first_end(dispatcher));
+    if (now == Instant::never()) return;
+    for (const LaneIndex lane : Indices<LaneIndex>(dispatcher.device().lanes().size())) {
+      const auto& batch = dispatcher.device().lanes()[static_cast<std::size_t>(lane)];
+      if (batch && batch->end <= now) dispatcher.end_batch(lane, now);
+    }
+    dispatcher.decide(now);
+    benchmark::DoNotOptimize(dispatcher.take_orders());
+  }
+}
+
+/// Each request comes to an idle device. With `true` the time of its batch counts, too: two or three more decisions.
+void bench_arrival(benchmark::State& state, bool until_end) {
+  Dispatcher dispatcher = loaded_dispatcher(static_cast<int>(state.range(0)));
+  Rng rng(1);
+  std::int64_t number = 0;
+  for (auto _ : state) {
+    const Instant now(number * 100'000);
+    const ModelIndex model(rng.below(static_cast<std::uint64_t>(state.range(0))));
+    dispatcher.arrive({.number = number, .model = model, .arrival = now, .target = Micros(50'000)}, now);
+    dispatcher.decide(now);
+    ++number;
+    if (!until_end) state.PauseTiming();
+    finish(dispatcher);
+    if (!until_end) state.ResumeTiming();
+  }
+}
+
+BENCHMARK_CAPTURE(bench_arrival, arrive_and_decide, false)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
+BENCHMARK_CAPTURE(bench_arrival, until_its_batch_ended, true)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
+
+}  // namespace
+}  // namespace berth::serving

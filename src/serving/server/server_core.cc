@@ -1,0 +1,624 @@
+#include "serving/server/server_core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/core/ensure.h"
+#include "base/core/text.h"
+#include "serving/server/check_request.h"
+
+namespace berth::serving {
+namespace {
+
+/// A load that the device refused is tried again after so long.
+constexpr Micros kRefusedLoadPause = Micros(10'000'000);
+
+/// Until a model was loaded once, nobody knows how long its batches take: optimistic, so that nothing is refused for it.
+constexpr Micros kUnknownBatch = Micros(1'000);
+
+/// The first rows of a table, or all.
+LatencyTable table_of(const LatencyTable& latency, RowCount rows_max) {
+  std::vector<Micros> times;
+  for (RowCount rows = 1; rows <= std::min(rows_max, latency.rows_max()); ++rows) times.push_back(latency.at(rows));
+  return LatencyTable(std::move(times));
+}
+
+LatencyTable unknown_latency(RowCount rows_max) {
+  return LatencyTable(std::vector<Micros>(static_cast<std::size_t>(rows_max), kUnknownBatch));
+}
+
+ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<ModelTerms>& simulated,
+                          std::int64_t memory) {
+  const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
+  ModelTerms terms{.name = version.model,
+                   .bytes = std::min(expected_bytes(version.terms.weight_bytes), memory),
+                   .load = expected_load(file_bytes(version.source)),
+                   .latency = unknown_latency(rows_max),
+                   .queue_max = version.terms.queue_max.value_or(0)};
+  if (simulated) {
+    terms.bytes = simulated->bytes;
+    terms.load = simulated->load;
+    terms.latency = table_of(simulated->latency, rows_max);
+  }
+  return terms;
+}
+
+/// Requests of a model that is not batched are one row each, and their shapes are as different as their numbers.
+Request with_shape(Request request, const RequestShape& shape, bool is_batched) {
+  request.rows = is_batched ? shape.rows : 1;
+  request.shape = is_batched ? shape.shape : static_cast<std::uint64_t>(request.number);
+  request.bytes = shape.bytes;
+  return request;
+}
+
+ServeError refusal_of(const Reject& reject) {
+  ServeError error{.fault = ServeFault::kRejected, .message = describe(reject), .retry_after = Micros(1'000'000)};
+  if (const auto* wait = std::get_if<ExpectedWait>(&reject.reason)) error.retry_after = wait->total();
+  if (std::holds_alternative<NotServed>(reject.reason)) error.fault = ServeFault::kUnavailable;
+  return error;
+}
+
+/// Whether they serve the same.
+bool is_same(const RepositoryVersion& a, const RepositoryVersion& b) {
+  return a.number == b.number && a.path == b.path && a.files == b.files && a.terms == b.terms;
+}
+
+void add_to(DurationSum& sum, Micros duration) {
+  ++sum.count;
+  sum.sum += duration;
+}
+
+void count_batch(ModelStatistics& statistics, const RunningBatch& batch, const RunReport& report, Instant now) {
+  ++statistics.batches;
+  for (std::size_t i = 0; i < batch.requests.size(); ++i) {
+    const Request& request = batch.requests[i];
+    if (!report.is_answered[i]) {
+      add_to(statistics.failed, now - request.arrival);
+      continue;
+    }
+    add_to(statistics.answered, now - request.arrival);
+    add_to(statistics.queued, batch.start - request.arrival);
+    add_to(statistics.input, report.input);
+    add_to(statistics.run, report.run);
+    add_to(statistics.output, report.output);
+    statistics.rows += static_cast<std::uint64_t>(request.rows);
+  }
+  auto& sizes = statistics.batch_sizes;
+  auto size = std::ranges::lower_bound(sizes, batch.rows, {}, &BatchStatistics::rows);
+  if (size == sizes.end() || size->rows != batch.rows) size = sizes.insert(size, {.rows = batch.rows, .run = {}});
+  add_to(size->run, report.run);
+}
+
+}  // namespace
+
+ServerCore::ServerCore(ServerTerms terms)
+    : terms_(std::move(terms)), dispatcher_({}, terms_.tenants, terms_.dispatch), lanes_left_(terms_.dispatch.lanes) {}
+
+// What is in the repository
+
+void ServerCore::take_repository(const RepositoryModels& models, Instant now) {
+  remove_missing(models);
+  for (const auto& [name, model] : models) take_model(model, now);
+  decide(now);
+}
+
+void ServerCore::remove_missing(const RepositoryModels& models) {
+  std::erase_if(models_, [&](const auto& named) {
+    if (models.contains(named.first)) return false;
+    for (const ModelIndex index : named.second.versions) let_go(index);
+    for (const ModelIndex index : named.second.arriving) let_go(index);
+    return true;
+  });
+}
+
+ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVersion& source) {
+  ServedVersion version{.model = model, .source = source};
+  if (source.terms) {
+    version.terms = *source.terms;
+    version.is_batched = version.terms.rows_max > 0 && !version.terms.needs_proof;
+  } else {
+    version.reason = source.terms.error().message;
+  }
+  version.statistics.name = model;
+  version.statistics.version = std::to_string(source.number);
+  std::optional<ModelTerms> simulated;
+  if (terms_.simulated) simulated = terms_.simulated(model);
+  if (version.reason.empty()) version.reason = why_it_cannot_fit(version, simulated);
+  const ModelIndex index = dispatcher_.add_model(dispatch_terms(version, simulated, terms_.dispatch.memory));
+  versions_.push_back(std::move(version));
+  if (!at(index).reason.empty()) fail_version(index, at(index).reason);
+  return index;
+}
+
+std::string ServerCore::why_it_cannot_fit(const ServedVersion& version,
+                                          const std::optional<ModelTerms>& simulated) const {
+  if (terms_.simulated && !simulated) return "the file of the simulated device has no latencies for it";
+  const std::int64_t bytes = simulated ? simulated->bytes : version.terms.weight_bytes;
+  if (bytes <= terms_.dispatch.memory) return "";
+  return fmt::format("it takes at least {} bytes of memory, and there are {}", bytes, terms_.dispatch.memory);
+}
+
+void ServerCore::take_model(const RepositoryModel& model, Instant now) {
+  NamedModel& named = models_[model.name];
+  named.reason = model.fault.empty() && model.versions.empty() ? "it has no version" : model.fault;
+  const auto is_wanted = [&](ModelIndex index) {
+    return std::ranges::any_of(model.versions, [&](const auto& source) { return is_same(source, at(index).source); });
+  };
+  std::erase_if(named.arriving, [&](ModelIndex index) {
+    if (is_wanted(index)) return false;
+    let_go(index);
+    return true;
+  });
+  bool has_obsolete = false;
+  for (const ModelIndex index : named.versions) {
+    at(index).is_obsolete = !is_wanted(index);
+    has_obsolete = has_obsolete || at(index).is_obsolete;
+  }
+  for (const RepositoryVersion& source : model.versions) add_if_new(named, model.name, source, has_obsolete, now);
+  if (named.arriving.empty()) remove_obsolete(named);  // nothing will replace them
+}
+
+void ServerCore::add_if_new(NamedModel& named, const std::string& model, const RepositoryVersion& source,
+                            bool is_replacing, Instant now) {
+  const auto is_it = [&](ModelIndex index) { return is_same(source, at(index).source); };
+  if (std::ranges::any_of(named.versions, is_it) || std::ranges::any_of(named.arriving, is_it)) return;
+  const ModelIndex index = add_version(model, source);
+  named.arriving.push_back(index);
+  if (!is_replacing || named.is_unloaded) {
+    replace(named, index, now);
+  } else if (at(index).reason.empty()) {
+    dispatcher_.want_load(index, now);
+  }
+}
+
+void ServerCore::remove_obsolete(NamedModel& named) {
+  std::erase_if(named.versions, [&](ModelIndex index) {
+    if (at(index).is_obsolete) let_go(index);
+    return at(index).is_obsolete;
+  });
+}
+
+void ServerCore::replace(NamedModel& named, ModelIndex arrived, Instant now) {
+  std::erase(named.arriving, arrived);
+  remove_obsolete(named);
+  const auto number_of = [&](ModelIndex index) { return at(index).source.number; };
+  const auto place = std::ranges::upper_bound(named.versions, number_of(arrived), {}, number_of);
+  named.versions.insert(place, arrived);
+  if (named.is_unloaded) let_go(arrived);
+  decide(now);
+}
+
+void ServerCore::let_go(ModelIndex index) {
+  dispatcher_.let_go(index);
+  tell_loaded(index, refuse(ServeFault::kUnavailable, "the model was unloaded"));
+}
+
+void ServerCore::fail_version(ModelIndex index, const std::string& reason) {
+  ServedVersion& version = at(index);
+  version.reason = reason;
+  const ServeError error{.fault = ServeFault::kUnavailable, .message = reason};
+  refuse_all(dispatcher_.withdraw(index), error);
+  tell_loaded(index, tl::unexpected<ServeError>(error));
+}
+
+// Requests
+
+ServeResult<const ServerCore::NamedModel*> ServerCore::find_named(std::string_view model) const {
+  const auto named = models_.find(model);
+  if (named == models_.end()) {
+    return refuse(ServeFault::kUnknown, fmt::format("wanted a model of the repository, found {}", in_quotes(model)));
+  }
+  return &named->second;
+}
+
+ServeResult<ModelIndex> ServerCore::find_version(std::string_view model, std::string_view version) const {
+  const auto named = find_named(model);
+  if (!named) return tl::unexpected<ServeError>(named.error());
+  const auto& versions = (*named)->versions;
+  if (version.empty()) {
+    if (!versions.empty()) return versions.back();
+    return refuse(ServeFault::kUnavailable, fmt::format("{}: {}", in_quotes(model), (*named)->reason));
+  }
+  const auto found = std::ranges::find_if(versions, [&](ModelIndex i) { return at(i).statistics.version == version; });
+  if (found != versions.end()) return *found;
+  return refuse(ServeFault::kUnknown,
+                fmt::format("wanted a version of {} that serves, found {}", in_quotes(model), in_quotes(version)));
+}
+
+ServeResult<ServerCore::Accepted> ServerCore::accept(InferRequest& request, Instant now) const {
+  if (is_ending_) return refuse(ServeFault::kUnavailable, "the server ends and takes no more requests");
+  const auto index = find_version(request.model, request.version);
+  if (!index) return tl::unexpected<ServeError>(index.error());
+  const ServedVersion& version = at(*index);
+  if (!version.reason.empty()) {
+    return refuse(ServeFault::kUnavailable,
+                  fmt::format("{} cannot serve: {}", in_quotes(version.model), version.reason));
+  }
+  if (models_.find(request.model)->second.is_unloaded) {
+    return refuse(ServeFault::kUnavailable, fmt::format("{} was unloaded, load it first", in_quotes(version.model)));
+  }
+  const auto shape = check_request(version.terms, request);
+  if (!shape) return tl::unexpected<ServeError>(shape.error());
+  request.version = version.statistics.version;
+  return Accepted{
+      .terms = with_shape({.number = next_number_,
+                           .model = *index,
+                           .tenant = request.tenant,
+                           .arrival = now,
+                           .target = std::min(version.terms.target, request.timeout.value_or(version.terms.target)),
+                           .priority = request.priority},
+                          *shape, version.is_batched),
+      .shape = *shape};
+}
+
+ServerCore::RequestNumber ServerCore::infer(InferRequest request, InferenceService::AnswerDone done, Instant now) {
+  auto accepted = accept(request, now);
+  if (!accepted) {
+    work_.emplace_back(TellWork(
+        [done = std::move(done), error = std::move(accepted.error())] { done(tl::unexpected<ServeError>(error)); }));
+    return next_number_++;
+  }
+  const std::int64_t number = next_number_++;
+  waiting_.emplace(
+      number,
+      AcceptedRequest{
+          .terms = accepted->terms, .request = std::move(request), .shape = accepted->shape, .done = std::move(done)});
+  dispatcher_.arrive(accepted->terms, now);
+  decide(now);
+  return number;
+}
+
+void ServerCore::cancel(RequestNumber number, Instant now) {
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end() || !dispatcher_.cancel(found->second.terms.model, number)) return;
+  tell(take_waiting(number), {.fault = ServeFault::kCancelled, .message = "its client left"});
+  decide(now);
+}
+
+AcceptedRequest ServerCore::take_waiting(std::int64_t number) {
+  auto node = waiting_.extract(number);
+  ENSURE(!node.empty());
+  return std::move(node.mapped());
+}
+
+void ServerCore::tell(AcceptedRequest request, ServeError error) {
+  ServedVersion& version = at(request.terms.model);
+  ++version.statistics.failed.count;
+  work_.emplace_back(TellWork(
+      [done = std::move(request.done), error = std::move(error)] { done(tl::unexpected<ServeError>(error)); }));
+}
+
+void ServerCore::refuse_all(const std::vector<Request>& requests, const ServeError& error) {
+  for (const Request& request : requests) tell(take_waiting(request.number), error);
+}
+
+void ServerCore::refuse_waiting(Instant now) {
+  refuse_all(dispatcher_.take_waiting(), {.fault = ServeFault::kUnavailable, .message = "the server ends"});
+  decide(now);
+}
+
+// What the dispatcher orders
+
+void ServerCore::tick(Instant now) { decide(now); }
+
+void ServerCore::decide(Instant now) {
+  now_ = now;
+  dispatcher_.decide(now);
+  for (Order& order : dispatcher_.take_orders()) {
+    std::visit([&](auto& kind) { carry_out(kind); }, order);
+  }
+  for (std::size_t i = 0; gone_waiter_count_ > 0 && i < versions_.size(); ++i) {
+    tell_if_gone(ModelIndex(static_cast<std::uint32_t>(i)));
+  }
+}
+
+void ServerCore::carry_out(StartBatch& order) {
+  const ServedVersion& version = at(order.model);
+  RunWork run{.lane = order.lane,
+              .model = order.model,
+              .loaded = version.loaded,
+              .requests = {},
+              .version = version.statistics.version,
+              .has_rows = version.is_batched,
+              .hold = terms_.simulated ? order.expected : Micros(0)};
+  for (const Request& request : order.requests) run.requests.push_back(take_waiting(request.number));
+  running_ += static_cast<std::int64_t>(run.requests.size());
+  work_.emplace_back(std::move(run));
+}
+
+void ServerCore::carry_out(const StartLoad& order) {
+  const ServedVersion& version = at(order.model);
+  work_.emplace_back(
+      LoadWork{.model = order.model,
+               .path = version.source.path,
+               .trial = {.rows_max = static_cast<RowCount>(std::max<std::int64_t>(version.terms.rows_max, 1)),
+                         .is_batched = version.terms.rows_max > 0,
+                         .needs_proof = version.terms.needs_proof && !version.is_batched},
+               .hold = terms_.simulated ? dispatcher_.device().model(order.model).terms.load : Micros(0)});
+}
+
+void ServerCore::carry_out(const Evict& order) {
+  ServedVersion& version = at(order.model);
+  ++version.frees_left;
+  work_.emplace_back(FreeWork{.model = order.model, .loaded = std::exchange(version.loaded, nullptr)});
+}
+
+void ServerCore::carry_out(const Reject& order) { tell(take_waiting(order.request.number), refusal_of(order)); }
+
+void ServerCore::carry_out(const Drop& order) {
+  tell(take_waiting(order.request.number),
+       {.fault = ServeFault::kExpired,
+        .message = fmt::format("it waited until it could no longer be answered within {} ms",
+                               static_cast<double>(order.request.target.count()) / 1000)});
+}
+
+// Runs and loads that end
+
+void ServerCore::end_run(const RunReport& report, Instant now) {
+  const RunningBatch batch = dispatcher_.end_batch(report.lane, now);
+  running_ -= static_cast<std::int64_t>(batch.requests.size());
+  count_batch(at(batch.model).statistics, batch, report, now);
+  learn_latency(batch, report);
+  decide(now);
+}
+
+void ServerCore::learn_latency(const RunningBatch& batch, const RunReport& report) {
+  ServedVersion& version = at(batch.model);
+  if (!version.latency || !version.latency->learn(batch.rows, report.input + report.run + report.output)) return;
+  ModelTerms terms = dispatcher_.device().model(batch.model).terms;
+  terms.latency = version.latency->table();
+  const std::vector<Request> too_large = dispatcher_.set_terms(batch.model, std::move(terms));
+  ENSURE(too_large.empty());
+}
+
+void ServerCore::lose_lane(LaneIndex lane, const std::string& reason, Instant now) {
+  const auto batch = dispatcher_.lose_lane(lane);
+  --lanes_left_;
+  if (batch) {
+    running_ -= static_cast<std::int64_t>(batch->requests.size());
+    fail_version(batch->model, reason);
+  }
+  if (lanes_left_ == 0) {
+    refuse_all(dispatcher_.take_waiting(),
+               {.fault = ServeFault::kUnavailable, .message = "the server has no lane left"});
+  }
+  decide(now);
+}
+
+void ServerCore::end_load(ModelIndex model, Result<LoadedVersion> loaded, Instant now) {
+  ServedVersion& version = at(model);
+  const ModelTerms& before = dispatcher_.device().model(model).terms;
+  if (!loaded) {
+    fail_load(model, loaded.error(), now);
+  } else if (!dispatcher_.end_load(
+                 model, loaded->measured_bytes > 0 && !terms_.simulated ? loaded->measured_bytes : before.bytes)) {
+    version.is_too_large = true;
+    ++version.frees_left;
+    work_.emplace_back(FreeWork{.model = model, .loaded = std::move(loaded->model)});
+  } else {
+    version.loaded = std::move(loaded->model);
+    learn_trial(model, loaded->trial, loaded->load_time, now);
+    arrive(model, now);
+  }
+  decide(now);
+}
+
+void ServerCore::fail_load(ModelIndex model, const Error& error, Instant now) {
+  dispatcher_.fail_load(model);
+  if (error.code != ErrorCode::kUnavailable) return fail_version(model, error.message);
+  dispatcher_.hold_off_load(model, now + kRefusedLoadPause);
+  const ModelTerms& terms = dispatcher_.device().model(model).terms;
+  const ServeError refusal{.fault = ServeFault::kUnavailable,
+                           .message = fmt::format("{}: the device has no room for {} bytes: {}", in_quotes(terms.name),
+                                                  terms.bytes, error.message),
+                           .retry_after = kRefusedLoadPause};
+  refuse_all(dispatcher_.take_waiting(model), refusal);
+  tell_loaded(model, tl::unexpected<ServeError>(refusal));
+}
+
+void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now) {
+  ServedVersion& version = at(model);
+  const bool was_batched = version.is_batched;
+  version.is_batched = version.terms.rows_max > 0 && (was_batched || trial.why_not_batched.empty());
+  if (!version.is_batched) version.terms.rows_max = 0;  // each request runs alone, with any number of rows
+  ModelTerms terms = dispatcher_.device().model(model).terms;
+  if (terms_.simulated) {
+    if (version.is_batched == was_batched) return;
+    terms.latency = table_of(terms_.simulated(version.model)->latency, static_cast<RowCount>(version.terms.rows_max));
+  } else {
+    terms.load = std::max(load_time, Micros(1));
+    const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
+    std::vector<LatencyPoint> points = trial.times;
+    std::erase_if(points, [&](const LatencyPoint& point) { return point.rows > rows_max; });
+    if (!points.empty()) version.latency.emplace(points, rows_max);
+    terms.latency = version.latency ? version.latency->table() : unknown_latency(rows_max);
+  }
+  if (version.is_batched != was_batched) return begin_batching(model, std::move(terms), now);
+  const std::vector<Request> too_large = dispatcher_.set_terms(model, std::move(terms));
+  ENSURE(too_large.empty());  // a batch takes as many rows as before
+}
+
+void ServerCore::begin_batching(ModelIndex model, ModelTerms terms, Instant now) {
+  const std::vector<Request> waiting = dispatcher_.take_waiting(model);
+  const std::vector<Request> too_large = dispatcher_.set_terms(model, std::move(terms));
+  ENSURE(too_large.empty());
+  for (const Request& request : waiting) {
+    AcceptedRequest& accepted = waiting_.at(request.number);
+    accepted.terms = with_shape(accepted.terms, accepted.shape, true);
+    dispatcher_.arrive(accepted.terms, now);
+  }
+}
+
+void ServerCore::arrive(ModelIndex model, Instant now) {
+  now_ = now;
+  tell_loaded(model, true);
+  const auto named = models_.find(at(model).model);
+  if (named == models_.end() || std::ranges::find(named->second.arriving, model) == named->second.arriving.end())
+    return;
+  replace(named->second, model, now);
+}
+
+void ServerCore::end_free(ModelIndex model, Instant now) {
+  ServedVersion& version = at(model);
+  --version.frees_left;
+  if (std::exchange(version.is_too_large, false)) {
+    dispatcher_.fail_load(model);
+    const std::int64_t bytes = dispatcher_.device().model(model).terms.bytes;
+    if (bytes > terms_.dispatch.memory) {
+      fail_version(model, fmt::format("it takes {} bytes of memory, and there are {}", bytes, terms_.dispatch.memory));
+    }
+  }
+  decide(now);
+}
+
+// Loads and unloads that clients ask for
+
+void ServerCore::load(std::string_view model, Micros lease, InferenceService::ModelDone done, Instant now) {
+  const auto tell_now = [&](ServeResult<bool> result) {
+    work_.emplace_back(TellWork([done, result = std::move(result)] { done(result); }));
+  };
+  const auto named = models_.find(model);
+  if (named == models_.end()) return tell_now(tl::unexpected<ServeError>(find_named(model).error()));
+  const auto index = find_version(model, "");
+  if (!index) return tell_now(tl::unexpected<ServeError>(index.error()));
+  ServedVersion& version = at(*index);
+  if (!version.source.terms || is_ending_) {
+    return tell_now(refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
+  }
+  named->second.is_unloaded = false;
+  for (const ModelIndex each : named->second.versions) {
+    if (at(each).source.terms) dispatcher_.offer(each);
+  }
+  version.reason.clear();  // of a load that failed: it is tried again
+  if (version.loaded && dispatcher_.device().model(*index).residency == Residency::kResident) {
+    if (lease.count() > 0) dispatcher_.lease(*index, now + lease);
+    return tell_now(true);
+  }
+  version.load_waiters.push_back({.lease = lease, .done = std::move(done)});
+  dispatcher_.hold_off_load(*index, now);
+  dispatcher_.want_load(*index, now);
+  decide(now);
+}
+
+void ServerCore::tell_loaded(ModelIndex index, const ServeResult<bool>& result) {
+  for (LoadWaiter& waiter : std::exchange(at(index).load_waiters, {})) {
+    if (result && waiter.lease.count() > 0) dispatcher_.lease(index, now_ + waiter.lease);
+    work_.emplace_back(TellWork([done = std::move(waiter.done), result] { done(result); }));
+  }
+}
+
+void ServerCore::unload(std::string_view model, InferenceService::ModelDone done, Instant now) {
+  const auto named = models_.find(model);
+  if (named == models_.end()) {
+    auto error = find_named(model).error();
+    work_.emplace_back(TellWork([done = std::move(done), error] { done(tl::unexpected<ServeError>(error)); }));
+    return;
+  }
+  named->second.is_unloaded = true;
+  const auto left = std::make_shared<std::size_t>(named->second.versions.size() + 1);
+  const auto one_done = [left, done = std::move(done)](const ServeResult<bool>& result) {
+    if (--*left == 0) done(result);
+  };
+  for (const ModelIndex index : named->second.versions) {
+    let_go(index);
+    at(index).gone_waiters.push_back(one_done);
+    ++gone_waiter_count_;
+  }
+  work_.emplace_back(TellWork([one_done] { one_done(true); }));
+  decide(now);
+}
+
+void ServerCore::tell_if_gone(ModelIndex index) {
+  ServedVersion& version = at(index);
+  const ServedModel& model = dispatcher_.device().model(index);
+  if (version.gone_waiters.empty() || version.frees_left > 0 || model.residency != Residency::kCold ||
+      !model.queue.empty()) {
+    return;
+  }
+  for (auto& done : std::exchange(version.gone_waiters, {})) {
+    --gone_waiter_count_;
+    work_.emplace_back(TellWork([done = std::move(done)] { done(true); }));
+  }
+}
+
+// What clients ask
+
+IndexEntry ServerCore::entry_of(const NamedModel& named, ModelIndex index) const {
+  const ServedVersion& version = at(index);
+  IndexEntry entry{.name = version.model, .version = version.statistics.version};
+  const Residency residency = dispatcher_.device().model(index).residency;
+  if (!version.reason.empty()) {
+    entry.state = ModelState::kUnavailable;
+    entry.reason = version.reason;
+  } else if (named.is_unloaded) {
+    entry.state = residency == Residency::kCold ? ModelState::kUnavailable : ModelState::kUnloading;
+    entry.reason = "unloaded";
+  } else if (residency == Residency::kLoading) {
+    entry.state = ModelState::kLoading;
+  } else if (residency == Residency::kCold) {
+    entry.reason = "loads on request";
+  }
+  return entry;
+}
+
+std::vector<IndexEntry> ServerCore::index() const {
+  std::vector<IndexEntry> entries;
+  for (const auto& [name, named] : models_) {
+    for (const ModelIndex index : named.versions) entries.push_back(entry_of(named, index));
+    for (const ModelIndex index : named.arriving) entries.push_back(entry_of(named, index));
+    if (named.versions.empty() && named.arriving.empty()) {
+      entries.push_back({.name = name, .version = "", .state = ModelState::kUnavailable, .reason = named.reason});
+    }
+  }
+  return entries;
+}
+
+ServeResult<bool> ServerCore::is_model_ready(std::string_view model, std::string_view version) const {
+  const auto index = find_version(model, version);
+  if (!index) {
+    if (index.error().fault == ServeFault::kUnavailable) return false;
+    return tl::unexpected<ServeError>(index.error());
+  }
+  return entry_of(**find_named(model), *index).state != ModelState::kUnavailable;
+}
+
+ServeResult<ModelMetadata> ServerCore::model_metadata(std::string_view model, std::string_view version) const {
+  const auto index = find_version(model, version);
+  if (!index) return tl::unexpected<ServeError>(index.error());
+  const ServedVersion& served = at(*index);
+  if (!served.source.terms) return refuse(ServeFault::kUnavailable, served.reason);
+  ModelMetadata metadata{.name = served.model,
+                         .versions = {},
+                         .inputs = served.terms.inputs,
+                         .outputs = served.terms.outputs,
+                         .rows_max = served.is_batched ? served.terms.rows_max : 0};
+  for (const ModelIndex each : (*find_named(model))->versions) {
+    metadata.versions.push_back(at(each).statistics.version);
+  }
+  return metadata;
+}
+
+ServeResult<std::vector<ModelStatistics>> ServerCore::statistics(std::string_view model,
+                                                                 std::string_view version) const {
+  std::vector<ModelStatistics> all;
+  if (!model.empty() && !version.empty()) {
+    const auto index = find_version(model, version);
+    if (!index) return tl::unexpected<ServeError>(index.error());
+    all.push_back(at(*index).statistics);
+    return all;
+  }
+  if (!model.empty()) {
+    const auto named = find_named(model);
+    if (!named) return tl::unexpected<ServeError>(named.error());
+    for (const ModelIndex index : (*named)->versions) all.push_back(at(index).statistics);
+    return all;
+  }
+  for (const auto& [name, named] : models_) {
+    for (const ModelIndex index : named.versions) all.push_back(at(index).statistics);
+  }
+  return all;
+}
+
+}  // namespace berth::serving

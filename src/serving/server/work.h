@@ -1,0 +1,75 @@
+/// What a model server has to do: decided by ServerCore, done by whoever drives it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "domain/ports/model_engine.h"
+#include "serving/batching/model_trial.h"
+#include "serving/dispatch/request.h"
+#include "serving/server/check_request.h"
+#include "serving/service/inference_service.h"
+
+namespace berth::serving {
+
+/// A request that was accepted and is not answered yet.
+struct AcceptedRequest {
+  Request terms;
+  InferRequest request;  ///< the inputs in the order of the model
+  RequestShape shape;
+  InferenceService::AnswerDone done;
+};
+
+/// A batch to run on a lane that is free.
+struct RunWork {
+  LaneIndex lane;
+  ModelIndex model;
+  std::shared_ptr<LoadedModel> loaded;
+  std::vector<AcceptedRequest> requests;
+  std::string version;
+  bool has_rows = false;  ///< the first dimension of its tensors counts rows
+  Micros hold = {};       ///< a simulated device is busy for so long; 0: for as long as the run takes
+};
+
+/// A model to load and to try. One load at a time.
+struct LoadWork {
+  ModelIndex model;
+  std::string path;
+  TrialTerms trial;
+  Micros hold = {};  ///< a simulated device takes so long; 0: as long as it takes
+};
+
+/// A model to destroy, which gives its memory back.
+struct FreeWork {
+  ModelIndex model;
+  std::shared_ptr<LoadedModel> loaded;
+};
+
+/// A client to be told: to be called without a lock.
+using TellWork = std::function<void()>;
+
+using Work = std::variant<RunWork, LoadWork, FreeWork, TellWork>;
+
+/// How a batch went. The clients of the requests of a batch are told by whoever ran it.
+struct RunReport {
+  LaneIndex lane;
+  std::vector<bool> is_answered;  ///< of its requests, in their order
+  Micros input = {};              ///< to put the batch together
+  Micros run = {};                ///< in the engine
+  Micros output = {};             ///< to take the rows apart
+};
+
+/// What a load gave.
+struct LoadedVersion {
+  std::shared_ptr<LoadedModel> model;
+  std::int64_t measured_bytes = 0;  ///< 0: unknown
+  Micros load_time = {};
+  Trial trial;
+};
+
+}  // namespace berth::serving
