@@ -43,8 +43,8 @@ struct OnnxFile {
   friend bool operator==(const OnnxFile&, const OnnxFile&) = default;
 };
 
-/// Reads a file named `name`. Errors, "NAME: why": it is no ONNX file, or cut off; an input or output is no tensor, or of
-/// a type that TensorType does not have; those of reading.
+/// Reads a file named `name`. Errors, "NAME: why": it is no ONNX file, or cut off; an input or output is no tensor, or
+/// of a type that TensorType does not have; those of reading.
 [[nodiscard]] Result<OnnxFile> read_onnx_file(const OpenFile& file, std::string_view name);
 
 /// Whether the first dimension may have any size.
