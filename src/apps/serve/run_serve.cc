@@ -10,6 +10,7 @@
 #include "apps/serve/find_engine.h"
 #include "apps/serve/serve_device.h"
 #include "apps/up/held_signals.h"
+#include "edges/grpc_server/grpc_server.h"
 #include "edges/model_server/model_server.h"
 #include "serving/config/serve_config.h"
 #include "serving/repository/model_repository.h"
@@ -96,11 +97,19 @@ Result<int> serve_until_signal(const serving::ServeRequest& request, const Serve
   model_api::ModelApi api(server);
   auto http = outside.start_http(request.http, api);
   if (!http) return pass_on(http.error());
+  std::unique_ptr<edges::GrpcServer> grpc;
+  if (edges::has_grpc()) {
+    auto started = edges::start_grpc_server({.host = request.grpc.host, .port = request.grpc.port}, server);
+    if (!started) return pass_on(started.error());
+    grpc = *std::move(started);
+  }
   server.start();
-  fmt::print(outside.out, "ready {}\n", url_text("http", request.http.host, (*http)->port()));
+  fmt::print(outside.out, "ready {}{}\n", url_text("http", request.http.host, (*http)->port()),
+             grpc ? " " + url_text("grpc", request.grpc.host, grpc->port()) : "");
   std::fflush(outside.out);
   wait_for_signal(signals);
   server.stop(kEndPatience);
+  if (grpc) grpc->stop();
   (*http)->stop();
   return 0;
 }
