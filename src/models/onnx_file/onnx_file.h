@@ -31,6 +31,9 @@ struct WeightsFile {
   friend bool operator==(const WeightsFile&, const WeightsFile&) = default;
 };
 
+/// More weights count as so many: what is computed from them does not overflow.
+inline constexpr std::int64_t kWeightBytesMax = std::int64_t{1} << 60;
+
 struct OnnxFile {
   std::int64_t ir_version = 0;
   std::int64_t opset = 0;                ///< of the standard operators; 0: the model uses none
