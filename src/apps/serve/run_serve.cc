@@ -1,11 +1,13 @@
 #include "apps/serve/run_serve.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -76,6 +78,19 @@ struct ServeParts {
   std::string scan_fault = {};  ///< of the last scan
 };
 
+/// Fields of configs that only tune the speed of other servers.
+void report_ignored_fields(const ServeParts& parts, std::span<const serving::RepositoryChange> changes) {
+  for (const serving::RepositoryChange& change : changes) {
+    const auto model = parts.repository->models().find(change.model);
+    const bool is_new = change.kind == serving::RepositoryChange::Kind::kModelAdded ||
+                        change.kind == serving::RepositoryChange::Kind::kModelChanged;
+    if (!is_new || model == parts.repository->models().end()) continue;
+    const auto& config = model->second.config;
+    if (!config || config->ignored.empty()) continue;
+    report(parts.outside, fmt::format("{}: without effect here: {}", config->file, fmt::join(config->ignored, ", ")));
+  }
+}
+
 /// The models of the repository; what is wrong with it is said once.
 serving::RepositoryModels scan(ServeParts& parts) {
   if (!parts.repository) return {};
@@ -83,6 +98,7 @@ serving::RepositoryModels scan(ServeParts& parts) {
   const std::string fault = changes ? "" : changes.error().message;
   if (!fault.empty() && fault != parts.scan_fault) report(parts.outside, fault);
   parts.scan_fault = fault;
+  if (changes) report_ignored_fields(parts, *changes);
   return parts.repository->models();
 }
 
@@ -113,6 +129,7 @@ Result<void> read_repository(ServeParts& parts) {
   parts.repository.emplace(*parts.outside.tree, *parts.request.repository);
   const auto scanned = parts.repository->scan(micros_since_1970());
   if (!scanned) return pass_on(scanned.error());
+  report_ignored_fields(parts, *scanned);
   return check_models_are_apart(parts.config, parts.repository->models(), *parts.request.repository);
 }
 
