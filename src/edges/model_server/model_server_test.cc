@@ -30,7 +30,7 @@ const TensorSignature kOutput{.name = "y", .type = TensorType::kFp32, .shape = {
 Tensor floats(std::string name, std::vector<std::int64_t> shape, const std::vector<float>& values) {
   Tensor tensor{.name = std::move(name), .type = TensorType::kFp32, .shape = std::move(shape)};
   tensor.bytes.resize(values.size() * sizeof(float));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
 
