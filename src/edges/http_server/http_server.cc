@@ -88,8 +88,8 @@ class MicroHttpServer final : public HttpServer {
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, HttpResponse response);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpParts parts);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpEventStream stream, bool is_head);
-  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const HttpBodyHead& head, std::shared_ptr<LateBody> body,
-                                 bool is_head);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, const HttpBodyHead& head,
+                                 std::shared_ptr<LateBody> body);
   [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
   [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
 
@@ -228,8 +228,7 @@ MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, const Excha
     case LateHub::Rest::kGiven:
       break;
   }
-  if (answer.body != nullptr)
-    return queue(connection, *answer.head, std::exchange(answer.body, nullptr), exchange.is_head());
+  if (answer.body != nullptr) return queue(connection, exchange, *answer.head, std::exchange(answer.body, nullptr));
   if (!answer.response) return refuse_failure(connection, "the handler gave no answer");
   return queue(connection, exchange, *std::exchange(answer.response, std::nullopt));
 }
@@ -264,11 +263,12 @@ MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpEventStream st
   return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
 }
 
-MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const HttpBodyHead& head, std::shared_ptr<LateBody> body,
-                                  bool is_head) {
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const Exchange& exchange, const HttpBodyHead& head,
+                                  std::shared_ptr<LateBody> body) {
+  if (!head.bytes && exchange.takes_chunks()) body->allow_chunks();
   const ResponsePointer made = make_response(head, std::move(body), connection);
   if (made == nullptr) return refuse_failure(connection, kUnsendable);
-  if (is_head && !head.bytes) turn_chunks_off(*made);
+  if (exchange.is_head() && !head.bytes) turn_chunks_off(*made);
   return MHD_queue_response(&connection, static_cast<unsigned>(head.status), made.get());
 }
 
