@@ -79,7 +79,8 @@ std::unique_ptr<ModelRun> DoublingModel::begin() { return std::make_unique<Doubl
 class DoublingEngine final : public ModelEngine {
  public:
   [[nodiscard]] std::string name() const override { return "doubling"; }
-  [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const std::string& path) override {
+  [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const ModelFile& file) override {
+    const std::string& path = file.path;
     ++loads;
     if (path.find("broken") != std::string::npos) return invalid("not a model");
     return std::make_unique<DoublingModel>(path);

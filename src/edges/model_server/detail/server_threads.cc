@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "edges/model_server/detail/file_sum.h"
 #include "serving/batching/batch_tensors.h"
 #include "serving/batching/model_trial.h"
 
@@ -199,7 +200,7 @@ void ServerThreads::run_loader() {
     } else {
       const LoadWork& wanted = std::get<LoadWork>(work);
       auto loaded = load(wanted);
-      if (!loaded) options_.report(fmt::format("{}: {}", wanted.path, loaded.error().message));
+      if (!loaded) options_.report(fmt::format("{}: {}", wanted.file.path, loaded.error().message));
       lock.lock();
       core_.end_load(wanted.model, std::move(loaded), now());
     }
@@ -211,12 +212,15 @@ void ServerThreads::run_loader() {
 Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
   const Instant began = now();
   const std::int64_t bytes_before = allocated_bytes();
-  auto model = engine_->load(work.path);
+  ModelFile file = work.file;
+  if (file.sha256.empty() && engine_->wants_sha256()) file.sha256 = sha256_of(file).value_or("");
+  auto model = engine_->load(file);
   if (!model) return pass_on(model.error());
   LoadedVersion loaded{.model = std::move(*model), .measured_bytes = 0, .load_time = now() - began, .trial = {}};
   loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });
   // Other threads take and give memory meanwhile; the weights are there in any case.
   loaded.measured_bytes = std::max(allocated_bytes() - bytes_before, work.weight_bytes);
+  loaded.sha256 = file.sha256;
   hold_until(began, work.hold);
   return loaded;
 }
@@ -235,6 +239,12 @@ void ServerThreads::run_scanner() {
     core_.take_repository(models, now());
     hand_out(lock);
     lock.lock();
+    if (const auto wanted = core_.next_sum()) {
+      lock.unlock();  // it takes a second for some gigabytes, and no load has to wait for it here
+      const auto sum = sha256_of(wanted->file);
+      lock.lock();
+      core_.end_sum(wanted->model, sum);
+    }
   }
 }
 
