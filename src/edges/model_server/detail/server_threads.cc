@@ -166,15 +166,18 @@ ServerThreads::RunOutcome ServerThreads::run_batch(Run& run) {
                                                .id = request.id,
                                                .outputs = wanted_outputs(request.outputs, std::move((*parts)[i]))});
     } else {
-      const std::string message =
-          parts.error().code == ErrorCode::kInterrupted
-              ? fmt::format("the run took more than {} s and was ended", options_.run_max.to_seconds())
-              : parts.error().message;
-      outcome.answers.emplace_back(serving::refuse(ServeFault::kEngineFailed, message));
+      outcome.answers.emplace_back(tl::unexpected<ServeError>(error_of(run, parts.error())));
     }
   }
   outcome.report.output = now() - ran;
   return outcome;
+}
+
+ServeError ServerThreads::error_of(const Run& run, const Error& error) const {
+  if (error.code != ErrorCode::kInterrupted) return {.fault = ServeFault::kEngineFailed, .message = error.message};
+  if (run.is_ended) return {.fault = ServeFault::kUnavailable, .message = "the server ends"};
+  return {.fault = ServeFault::kEngineFailed,
+          .message = fmt::format("the run took more than {} s and was ended", options_.run_max.to_seconds())};
 }
 
 void ServerThreads::hold_until(Instant began, Micros hold) {
@@ -309,6 +312,7 @@ ServerEnd ServerThreads::stop(Micros at_most) {
   for (const auto& lane : lanes_) {
     if (!lane->run) continue;
     lane->run->is_stopped = true;
+    lane->run->is_ended = true;
     lane->run->run->stop();
   }
   hand_out(lock);
