@@ -12,15 +12,17 @@ namespace berth::serve {
 #ifdef BERTH_HAS_ONNX_ENGINE
 
 Result<std::unique_ptr<ModelEngine>> find_engine(const serving::ServeRequest& request,
+                                                 std::int64_t run_bytes_max,
                                                  std::function<void(const std::string&)> report) {
   return edges::open_onnx_engine({.library_path = request.engine.value_or(edges::onnx_library_path()),
                                   .cache = request.cache,
+                                  .run_bytes_max = run_bytes_max,
                                   .report = std::move(report)});
 }
 
 #else
 
-Result<std::unique_ptr<ModelEngine>> find_engine(const serving::ServeRequest&,
+Result<std::unique_ptr<ModelEngine>> find_engine(const serving::ServeRequest&, std::int64_t,
                                                  std::function<void(const std::string&)>) {
   return invalid(
       "wanted a program that was built with the headers of ONNX Runtime, found one without; scripts/setup gets them, "

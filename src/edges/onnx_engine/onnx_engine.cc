@@ -7,6 +7,7 @@
 #include "edges/onnx_engine/detail/kept_models.h"
 #include "edges/onnx_engine/detail/onnx_headers.h"
 #include "edges/onnx_engine/detail/onnx_model.h"
+#include "edges/onnx_engine/detail/shared_memory.h"
 #include "edges/onnx_engine/onnx_library.h"
 
 namespace berth::edges {
@@ -14,8 +15,9 @@ namespace {
 
 class OnnxEngine final : public ModelEngine {
  public:
+  /// Throws Ort::Exception.
   OnnxEngine(std::string version, Ort::Env env, OnnxEngineOptions options)
-      : version_(std::move(version)), env_(std::move(env)) {
+      : version_(std::move(version)), env_(std::move(env)), memory_(env_, options.run_bytes_max) {
     if (options.cache) {
       kept_.emplace(detail::ModelCache(*options.cache, fmt::format("onnxruntime-{}.{}", version_, detail::processor_kind())),
                     std::move(options.report));
@@ -25,13 +27,14 @@ class OnnxEngine final : public ModelEngine {
   [[nodiscard]] std::string name() const override { return "ONNX Runtime " + version_; }
   [[nodiscard]] bool wants_sha256() const override { return kept_.has_value(); }
   [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const ModelFile& file) override {
-    const auto load = [this](const detail::OnnxLoad& how) { return detail::OnnxModel::load(env_, how); };
+    const auto load = [this](const detail::OnnxLoad& how) { return detail::OnnxModel::load(env_, memory_.memory(), how); };
     return kept_ && !file.sha256.empty() ? kept_->load(file, load) : load({.path = file.path});
   }
 
  private:
   std::string version_;
   Ort::Env env_;
+  detail::SharedMemory memory_;
   std::optional<detail::KeptModels> kept_;
 };
 

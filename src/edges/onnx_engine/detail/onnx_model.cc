@@ -12,6 +12,8 @@ namespace berth::edges::detail {
 namespace {
 
 constexpr const char* kSpinningKey = "session.intra_op.allow_spinning";
+constexpr const char* kSharedMemoryKey = "session.use_env_allocators";
+constexpr const char* kNoPrepackingKey = "session.disable_prepacking";
 
 Ort::SessionOptions session_options(const OnnxLoad& load) {
   Ort::SessionOptions options;
@@ -19,8 +21,12 @@ Ort::SessionOptions session_options(const OnnxLoad& load) {
   options.SetInterOpNumThreads(1);
   options.SetExecutionMode(ORT_SEQUENTIAL);
   options.AddConfigEntry(kSpinningKey, "0");
+  options.AddConfigEntry(kSharedMemoryKey, "1");
   if (load.is_optimised) options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
-  if (!load.write_to.empty()) options.SetOptimizedModelFilePath(load.write_to.c_str());
+  if (!load.write_to.empty()) {
+    options.SetOptimizedModelFilePath(load.write_to.c_str());
+    options.AddConfigEntry(kNoPrepackingKey, "1");  // it will not run: without it, a copy of the weights less
+  }
   return options;
 }
 
@@ -48,12 +54,18 @@ std::vector<const char*> names_of(std::span<const TensorSignature> signatures) {
 
 class OnnxRun final : public ModelRun {
  public:
-  OnnxRun(Ort::Session& session, std::span<const TensorSignature> outputs) : session_(session), outputs_(outputs) {}
+  OnnxRun(Ort::Session& session, std::span<const TensorSignature> outputs, const ModelMemory& memory,
+          std::atomic<std::int64_t>& bytes_peak)
+      : session_(session), outputs_(outputs), memory_(memory), bytes_peak_(bytes_peak) {}
 
   [[nodiscard]] Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+    const ThreadUse use(ThreadUse::Kind::kRun);
     try {
-      return run_or_throw(inputs);
+      auto outputs = run_or_throw(inputs);
+      if (use.bytes_peak() > bytes_peak_) bytes_peak_ = use.bytes_peak();
+      return outputs;
     } catch (const Ort::Exception& exception) {
+      if (use.bytes_refused() > 0) return no_memory(use);
       if (is_stopped_) return fail(ErrorCode::kInterrupted, "the run was stopped");
       return tl::unexpected<Error>(error_of(exception));
     }
@@ -88,8 +100,17 @@ class OnnxRun final : public ModelRun {
     return outputs;
   }
 
+  [[nodiscard]] tl::unexpected<Error> no_memory(const ThreadUse& use) const {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("the run took {} bytes of memory and wanted {} more, found less than that left of the {} for "
+                            "models and their runs",
+                            use.bytes_peak(), use.bytes_refused(), memory_.bytes_max()));
+  }
+
   Ort::Session& session_;
   std::span<const TensorSignature> outputs_;
+  const ModelMemory& memory_;
+  std::atomic<std::int64_t>& bytes_peak_;
   Ort::RunOptions options_;
   std::atomic<bool> is_stopped_ = false;
 };
@@ -110,9 +131,13 @@ Error error_of(const Ort::Exception& exception) {
   }
 }
 
-Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const OnnxLoad& load) {
+Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, ModelMemory& memory,
+                                                         const OnnxLoad& load) {
+  memory.trim();  // what runs keep is not reserved
   try {
-    auto model = std::make_unique<OnnxModel>(Ort::Session(env, load.path.c_str(), session_options(load)));
+    const ThreadUse use(ThreadUse::Kind::kLoad);
+    Ort::Session session(env, load.path.c_str(), session_options(load));
+    auto model = std::make_unique<OnnxModel>(std::move(session), memory, use.bytes());
     if (auto read = model->read_signatures(); !read) return pass_on(read.error());
     return model;
   } catch (const Ort::Exception& exception) {
@@ -124,6 +149,7 @@ Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const 
 
 OnnxModel::~OnnxModel() {
   session_ = Ort::Session(nullptr);
+  memory_.trim();
   malloc_trim(0);  // else the C library keeps what the session freed
 }
 
@@ -142,6 +168,6 @@ Result<void> OnnxModel::read_signatures() {
   return {};
 }
 
-std::unique_ptr<ModelRun> OnnxModel::begin() { return std::make_unique<OnnxRun>(session_, outputs_); }
+std::unique_ptr<ModelRun> OnnxModel::begin() { return std::make_unique<OnnxRun>(session_, outputs_, memory_, run_bytes_); }
 
 }  // namespace berth::edges::detail

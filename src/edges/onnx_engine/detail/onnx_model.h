@@ -1,6 +1,8 @@
 /// A model in memory: a session of ONNX Runtime, and its runs.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "base/core/result.h"
 #include "domain/ports/model_engine.h"
+#include "edges/onnx_engine/detail/model_memory.h"
 #include "edges/onnx_engine/detail/onnx_headers.h"
 
 namespace berth::edges::detail {
@@ -19,25 +22,31 @@ namespace berth::edges::detail {
 struct OnnxLoad {
   std::string path;
   bool is_optimised = false;    ///< the file holds what an earlier load wrote
-  std::string write_to = {};    ///< a file for the optimised model; empty: it is not kept
+  std::string write_to = {};    ///< a file for the optimised model, which is all that it is loaded for; empty: to run it
 };
 
 class OnnxModel final : public LoadedModel {
  public:
   /// Errors: kInvalidInput, with the library's message, also if an input or output is no tensor of a known type.
-  [[nodiscard]] static Result<std::unique_ptr<LoadedModel>> load(const Ort::Env& env, const OnnxLoad& load);
-  explicit OnnxModel(Ort::Session session) : session_(std::move(session)) {}
+  [[nodiscard]] static Result<std::unique_ptr<LoadedModel>> load(const Ort::Env& env, ModelMemory& memory,
+                                                                 const OnnxLoad& load);
+  OnnxModel(Ort::Session session, ModelMemory& memory, std::int64_t bytes)
+      : memory_(memory), session_(std::move(session)), bytes_(bytes) {}
   ~OnnxModel() override;
 
   [[nodiscard]] std::span<const TensorSignature> inputs() const override { return inputs_; }
   [[nodiscard]] std::span<const TensorSignature> outputs() const override { return outputs_; }
   [[nodiscard]] std::unique_ptr<ModelRun> begin() override;
+  [[nodiscard]] std::int64_t bytes() const override { return bytes_ + run_bytes_; }
 
  private:
   /// Reads the names, types and shapes. Throws Ort::Exception.
   [[nodiscard]] Result<void> read_signatures();
 
+  ModelMemory& memory_;
   Ort::Session session_;
+  std::int64_t bytes_;                        ///< without runs
+  std::atomic<std::int64_t> run_bytes_ = 0;  ///< of the largest run so far
   std::vector<TensorSignature> inputs_;
   std::vector<TensorSignature> outputs_;
 };
