@@ -35,6 +35,8 @@ struct ServedVersion {
   std::vector<LoadWaiter> load_waiters = {};
   std::vector<InferenceService::ModelDone> gone_waiters = {};  ///< of `unload`
   ModelStatistics statistics = {};
+  std::optional<std::int64_t> measured_bytes = {};  ///< by its last load
+  std::optional<Micros> load_time = {};             ///< of its last load
 };
 
 /// The bytes of its files.
