@@ -58,6 +58,7 @@ class ServerThreads {
 
   struct Lane {
     std::condition_variable has_work;
+    bool is_waiting = false;
     std::optional<serving::RunWork> next;
     std::shared_ptr<Run> run;
     std::thread thread;
