@@ -1,6 +1,7 @@
 #include "apps/serve/run_serve.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "apps/serve/find_engine.h"
 #include "apps/serve/serve_device.h"
 #include "apps/up/held_signals.h"
+#include "edges/grpc_server/grpc_server.h"
 #include "edges/model_server/model_server.h"
 #include "serving/config/serve_config.h"
 #include "serving/repository/model_repository.h"
@@ -25,6 +27,16 @@ constexpr std::chrono::milliseconds kSignalPause{20};
 /// Of all models together.
 constexpr std::int64_t kQueueMax = 100'000;
 constexpr std::int64_t kQueueBytesMax = std::int64_t{1} << 30;
+
+/// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one copy
+/// for most threads.
+void return_large_blocks_at_once() {
+  constexpr int kLargeBytes = 128 * 1024;  // glibc's initial threshold
+  constexpr int kArenas = 2;               // for small values
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+  mallopt(M_ARENA_MAX, kArenas);
+}
 
 Result<serving::ServeConfig> read_config(const serving::ServeRequest& request, const Files& files) {
   if (!request.config) return serving::ServeConfig();
@@ -96,11 +108,20 @@ Result<int> serve_until_signal(const serving::ServeRequest& request, const Serve
   model_api::ModelApi api(server);
   auto http = outside.start_http(request.http, api);
   if (!http) return pass_on(http.error());
+  std::unique_ptr<edges::GrpcServer> grpc;
+  if (edges::has_grpc()) {
+    auto started = edges::start_grpc_server({.host = request.grpc.host, .port = request.grpc.port}, server);
+    if (!started) return pass_on(started.error());
+    grpc = *std::move(started);
+  }
   server.start();
-  fmt::print(outside.out, "ready {}\n", url_text("http", request.http.host, (*http)->port()));
+  fmt::print(outside.out, "ready {}{}{}\n", url_text("http", request.http.host, (*http)->port()),
+             grpc ? " " + url_text("grpc", request.grpc.host, grpc->port()) : "",
+             device->simulated ? fmt::format(" ({})", device->description) : "");
   std::fflush(outside.out);
   wait_for_signal(signals);
   server.stop(kEndPatience);
+  if (grpc) grpc->stop();
   (*http)->stop();
   return 0;
 }
@@ -108,6 +129,7 @@ Result<int> serve_until_signal(const serving::ServeRequest& request, const Serve
 }  // namespace
 
 int run_serve(const serving::ServeRequest& request, const ServeOutside& outside) {
+  return_large_blocks_at_once();
   const auto status = serve_until_signal(request, outside);
   return status ? *status : outside.report_failure(status.error());
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "edges/onnx_engine/onnx_library.h"
+#include "models/onnx_file/onnx_file.h"
 #include "models/onnx_file/testing/test_models.h"
 
 namespace berth::edges {
@@ -53,6 +54,21 @@ TEST_F(OnnxEngineTest, RunsAModel) {
   const auto outputs = (*model)->begin()->run(inputs);
   ASSERT_TRUE(outputs) << outputs.error().message;
   EXPECT_EQ(*outputs, std::vector<Tensor>{floats("y", {3, 2}, {2, 4, 6, 8, 10, 12})});
+}
+
+TEST_F(OnnxEngineTest, SaysWhatTheFileSays) {
+  using Sizes = std::vector<std::int64_t>;
+  for (const Sizes& sizes : {Sizes{-1, 2}, Sizes{-1}, Sizes{3, 0}, Sizes{}, Sizes{1, -1, 4}}) {
+    const std::string bytes = twice_model("Add", sizes);
+    const auto model = load(bytes);
+    ASSERT_TRUE(model) << model.error().message;
+    const auto file = models::read_onnx_file(*file_over(bytes), "model");
+    ASSERT_TRUE(file) << file.error().message;
+    const TensorSignature& input = (*model)->inputs()[0];
+    EXPECT_EQ(file->inputs[0], (models::OnnxTensor{.name = input.name, .type = input.type, .shape = input.shape}));
+    const TensorSignature& output = (*model)->outputs()[0];
+    EXPECT_EQ(file->outputs[0], (models::OnnxTensor{.name = output.name, .type = output.type, .shape = output.shape}));
+  }
 }
 
 TEST_F(OnnxEngineTest, RefusesWrongInputsAndGoesOn) {

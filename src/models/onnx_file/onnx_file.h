@@ -31,6 +31,9 @@ struct WeightsFile {
   friend bool operator==(const WeightsFile&, const WeightsFile&) = default;
 };
 
+/// More weights count as so many: what is computed from them does not overflow.
+inline constexpr std::int64_t kWeightBytesMax = std::int64_t{1} << 60;
+
 struct OnnxFile {
   std::int64_t ir_version = 0;
   std::int64_t opset = 0;                ///< of the standard operators; 0: the model uses none
@@ -43,8 +46,8 @@ struct OnnxFile {
   friend bool operator==(const OnnxFile&, const OnnxFile&) = default;
 };
 
-/// Reads a file named `name`. Errors, "NAME: why": it is no ONNX file, or cut off; an input or output is no tensor, or of
-/// a type that TensorType does not have; those of reading.
+/// Reads a file named `name`. Errors, "NAME: why": it is no ONNX file, or cut off; an input or output is no tensor, or
+/// of a type that TensorType does not have; those of reading.
 [[nodiscard]] Result<OnnxFile> read_onnx_file(const OpenFile& file, std::string_view name);
 
 /// Whether the first dimension may have any size.

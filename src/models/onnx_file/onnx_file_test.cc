@@ -142,6 +142,8 @@ TEST(OnnxFile, NamesTheFilesOfWeightsOutside) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_THAT(file->weights, ElementsAre(WeightsFile{"a.bin", 4'128}, WeightsFile{"b.bin", 32}));
   EXPECT_EQ(file->weight_bytes, 96);
+  const ProtoWriter huge = outside("a.bin", 8, "0", "9223372036854775807");
+  EXPECT_EQ(read(model_of(small_graph().message(5, huge).message(5, huge)))->weight_bytes, kWeightBytesMax);
   EXPECT_THAT(error_of(model_of(small_graph().message(5, outside("", 8, "", "")))), HasSubstr("location"));
   EXPECT_EQ(error_of(model_of(small_graph().message(5, outside("a", 8, "-1", "")))),
             "m/1/model.onnx: wanted the offset of weights in another file, found \"-1\"");

@@ -135,7 +135,7 @@ class TrialRuns {
       if (!run(inputs)) return std::nullopt;
       const Micros time = std::max(now_() - begin, Micros(1));
       shortest = std::min(shortest.value_or(time), time);
-      if (time > terms_.budget) break;
+      if (time.count() > terms_.budget.count() / kRunsPerSize) break;
     }
     return shortest;
   }
@@ -160,8 +160,9 @@ class TrialRuns {
 }  // namespace
 
 Trial try_model(LoadedModel& model, const TrialTerms& terms, const std::function<Instant()>& now) {
-  TrialRuns runs(model, terms, now);
   Trial trial;
+  if (terms.is_measured && !terms.needs_proof) return trial;
+  TrialRuns runs(model, terms, now);
   if (!runs.find_any_size()) {
     trial.why_not_batched = "it does not run with made-up inputs";
     return trial;
@@ -171,7 +172,7 @@ Trial try_model(LoadedModel& model, const TrialTerms& terms, const std::function
   } else if (terms.needs_proof) {
     trial.why_not_batched = runs.why_not_batched();
   }
-  trial.times = runs.measure();
+  if (!terms.is_measured) trial.times = runs.measure();
   return trial;
 }
 

@@ -18,7 +18,8 @@ struct TrialTerms {
   RowCount rows_max = 1;     ///< of a batch; 1: the model is not batched, and its inputs have no dimension of rows
   bool is_batched = false;   ///< the first dimension of all tensors counts rows
   bool needs_proof = false;  ///< that rows do not influence each other
-  Micros budget = Micros(500'000);  ///< for measuring, about
+  bool is_measured = false;  ///< how long batches take is known
+  Micros budget = Micros(100'000);  ///< for measuring, about
   std::uint64_t seed = 1;           ///< of the made-up inputs
 };
 

@@ -8,10 +8,13 @@ namespace {
 
 /// Rows of a queue that are more urgent than the request. `shares` absent: of all tenants.
 RowCount rows_ahead(const ServedModel& model, const Request& request, const LaneShares* shares) {
+  const auto end =
+      std::ranges::upper_bound(model.queue, std::tuple(request.urgency(), request.number), {},
+                               [](const Request& other) { return std::tuple(other.urgency(), other.number); });
+  if (shares == nullptr && end == model.queue.end()) return model.rows_waiting;  // the common case
   RowCount rows = 0;
-  for (const Request& other : model.queue) {
-    if (std::tuple(other.urgency(), other.number) > std::tuple(request.urgency(), request.number)) break;
-    if (shares == nullptr || shares->is_within_share(other.tenant)) rows += other.rows;
+  for (auto other = model.queue.begin(); other != end; ++other) {
+    if (shares == nullptr || shares->is_within_share(other->tenant)) rows += other->rows;
   }
   return rows;
 }

@@ -8,7 +8,8 @@
 
 namespace berth::serving {
 
-/// Requires: a lane works, and the model is resident or fits. Where lanes are short, a tenant within its share does not wait for those above theirs. O(requests that wait).
+/// Requires: a lane works, and the model is resident or fits. Where lanes are short, a tenant within its share does
+/// not wait for those above theirs. O(requests that wait).
 [[nodiscard]] ExpectedWait expected_wait(const DeviceState& device, const LaneShares& shares, const Request& request,
                                          Instant now);
 

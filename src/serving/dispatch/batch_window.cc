@@ -26,7 +26,7 @@ BatchWindow window_from(std::span<const Request* const> waiting, std::size_t fir
 BatchWindow find_batch_window(std::span<const Request* const> waiting, const LatencyTable& latency,
                               RowCount rows_wanted, Instant now) {
   BatchWindow best;
-  for (std::size_t first = 0; first < waiting.size(); ++first) {
+  for (std::size_t first = 0; first < std::min(waiting.size(), kPassedOverMax); ++first) {
     const BatchWindow window = window_from(waiting, first, latency, now);
     if (window.rows > best.rows) best = window;
     const bool is_all = first + window.count == waiting.size();

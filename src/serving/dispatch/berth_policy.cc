@@ -56,26 +56,40 @@ double BerthPolicy::row_stretch(const DeviceState& device, Instant now) const {
   return work * kStretchMax > lanes ? lanes / work : kStretchMax;
 }
 
-std::vector<BerthPolicy::Candidates> BerthPolicy::candidates(const DeviceState& device, Whom whom) const {
-  std::vector<Candidates> all;
+bool BerthPolicy::may_run(const ServedModel& model, const Request& request, Whom whom) const {
+  return model.accepts(request) && (whom == Whom::kAll || shares_.is_within_share(request.tenant));
+}
+
+std::vector<BerthPolicy::FirstOfModel> BerthPolicy::most_urgent(const DeviceState& device, Whom whom) const {
+  std::vector<FirstOfModel> all;
   for (const ModelIndex index : device.pending()) {
     const ServedModel& model = device.model(index);
-    if (model.residency != Residency::kResident || model.queue.empty()) continue;
-    Candidates found{.model = index, .waiting = {}, .positions = {}};
-    for (std::size_t position = 0; position < model.queue.size(); ++position) {
-      const Request& request = model.queue[position];
-      if (!model.accepts(request)) continue;
-      if (!found.waiting.empty() && request.shape != found.waiting.front()->shape) continue;
-      if (whom == Whom::kWithinShare && !shares_.is_within_share(request.tenant)) continue;
-      found.waiting.push_back(&request);
-      found.positions.push_back(position);
-    }
-    if (!found.waiting.empty()) all.push_back(std::move(found));
+    if (model.residency != Residency::kResident) continue;
+    const auto first =
+        std::ranges::find_if(model.queue, [&](const Request& request) { return may_run(model, request, whom); });
+    if (first == model.queue.end()) continue;
+    all.push_back({.model = index, .position = static_cast<std::size_t>(first - model.queue.begin())});
   }
-  std::ranges::sort(all, {}, [](const Candidates& of_model) {
-    return std::tuple(of_model.waiting.front()->urgency(), of_model.waiting.front()->number);
+  std::ranges::sort(all, {}, [&](const FirstOfModel& of_model) {
+    const Request& request = device.model(of_model.model).queue[of_model.position];
+    return std::tuple(request.urgency(), request.number);
   });
   return all;
+}
+
+BerthPolicy::Candidates BerthPolicy::candidates(const DeviceState& device, const FirstOfModel& first, Whom whom) const {
+  const ServedModel& model = device.model(first.model);
+  const std::uint64_t shape = model.queue[first.position].shape;
+  const std::size_t count_max = kPassedOverMax + static_cast<std::size_t>(model.terms.latency.rows_max());
+  Candidates found{.model = first.model, .waiting = {}, .positions = {}};
+  for (std::size_t position = first.position; position < model.queue.size(); ++position) {
+    const Request& request = model.queue[position];
+    if (request.shape != shape || !may_run(model, request, whom)) continue;
+    found.waiting.push_back(&request);
+    found.positions.push_back(position);
+    if (found.waiting.size() == count_max) break;
+  }
+  return found;
 }
 
 std::optional<BatchDecision> BerthPolicy::choose_batch(const DeviceState& device, Instant now) {
@@ -88,11 +102,11 @@ std::optional<BatchDecision> BerthPolicy::choose_batch(const DeviceState& device
 }
 
 std::optional<BatchDecision> BerthPolicy::choose_among(const DeviceState& device, Whom whom, Instant now) {
-  const std::vector<Candidates> all = candidates(device, whom);
+  const std::vector<FirstOfModel> all = most_urgent(device, whom);
   if (all.empty()) return std::nullopt;
   const double stretch = row_stretch(device, now);
-  for (const Candidates& of_model : all) {
-    if (auto decision = decide(device, of_model, stretch, now)) return decision;
+  for (const FirstOfModel& first : all) {
+    if (auto decision = decide(device, candidates(device, first, whom), stretch, now)) return decision;
   }
   return std::nullopt;
 }

@@ -46,7 +46,13 @@ class BerthPolicy {
   [[nodiscard]] const ModelDemand& demand(ModelIndex model) const { return demand_[static_cast<std::size_t>(model)]; }
 
  private:
-  /// Requests that may run now, and their positions.
+  /// The most urgent request of a model that may run now.
+  struct FirstOfModel {
+    ModelIndex model;
+    std::size_t position = 0;
+  };
+
+  /// Requests that may run in one batch now, and their positions; of a long queue only as many as matter.
   struct Candidates {
     ModelIndex model;
     std::vector<const Request*> waiting;
@@ -56,7 +62,10 @@ class BerthPolicy {
   enum class Whom { kAll, kWithinShare };
 
   [[nodiscard]] std::optional<BatchDecision> choose_among(const DeviceState& device, Whom whom, Instant now);
-  [[nodiscard]] std::vector<Candidates> candidates(const DeviceState& device, Whom whom) const;
+  [[nodiscard]] bool may_run(const ServedModel& model, const Request& request, Whom whom) const;
+  /// Of all resident models that have one, the most urgent first.
+  [[nodiscard]] std::vector<FirstOfModel> most_urgent(const DeviceState& device, Whom whom) const;
+  [[nodiscard]] Candidates candidates(const DeviceState& device, const FirstOfModel& first, Whom whom) const;
   /// How much longer than its shortest lane time a row may take so that all arrivals can be served.
   [[nodiscard]] double row_stretch(const DeviceState& device, Instant now) const;
   [[nodiscard]] std::optional<BatchDecision> decide(const DeviceState& device, const Candidates& candidates,

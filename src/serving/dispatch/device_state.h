@@ -1,6 +1,6 @@
-/// One device: what waits, what runs and what is resident. It enforces the laws of serving, whatever the policy: a lane
-/// runs one batch of one resident model at a time, resident and loading bytes never exceed the memory, and a model with
-/// a running batch stays.
+/// One device: what waits, what runs and what is resident. It enforces the laws of serving, whatever the policy: a
+/// lane runs one batch of one resident model at a time, resident and loading bytes never exceed the memory, and a
+/// model with a running batch stays.
 #pragma once
 
 #include <algorithm>
@@ -84,8 +84,8 @@ class DeviceState {
 
   [[nodiscard]] std::span<const ServedModel> models() const { return models_; }
   [[nodiscard]] const ServedModel& model(ModelIndex index) const { return models_[static_cast<std::size_t>(index)]; }
-  /// Models for which something is to be decided, ascending: all that are pending, and perhaps some that were. Most models
-  /// of a large repository are not.
+  /// Models for which something is to be decided, ascending: all that are pending, and perhaps some that were. Most
+  /// models of a large repository are not.
   [[nodiscard]] std::span<const ModelIndex> pending() const { return pending_; }
   /// Removes those from `pending()` that are not.
   void forget_settled();
@@ -103,8 +103,8 @@ class DeviceState {
 
   /// Whether a load of the model could ever fit, all others gone but those that are stuck.
   [[nodiscard]] bool fits_ever(ModelIndex model) const;
-  /// Whether a load of the model may start once there is room: it is cold, needed or not, not held off, and fits beside
-  /// what is stuck or leased. O(1) if nothing is leased.
+  /// Whether a load of the model may start once there is room: it is cold, needed or not, not held off, and fits
+  /// beside what is stuck or leased. O(1) if nothing is leased.
   [[nodiscard]] bool may_load(ModelIndex model, Instant now) const;
   /// When `may_load` may become true for a cold model; `now` if it is, never() if it cannot by itself. O(models).
   [[nodiscard]] Instant may_load_at(ModelIndex model, Instant now) const;

@@ -42,8 +42,8 @@ class Dispatcher {
   /// The model takes no requests and starts no load. It leaves the memory when its batches have ended, whatever its
   /// lease. Returns the requests that waited for it.
   [[nodiscard]] std::vector<Request> withdraw(ModelIndex model);
-  /// The model takes no new requests. Those that wait are answered, loads for them included; then it leaves the memory,
-  /// whatever its lease.
+  /// The model takes no new requests. Those that wait are answered, loads for them included; then it leaves the
+  /// memory, whatever its lease.
   void let_go(ModelIndex model) { device_.set_offered(model, false); }
   /// Removes and returns the requests that wait for a model.
   [[nodiscard]] std::vector<Request> take_waiting(ModelIndex model);
@@ -67,9 +67,9 @@ class Dispatcher {
   std::optional<RunningBatch> lose_lane(LaneIndex lane) { return device_.lose_lane(lane); }
   /// The load that runs ended as expected.
   void end_load() { device_.end_load(); }
-  /// The load that runs ended: the model takes `measured` bytes, which replace its terms' and its reservation. False if
-  /// there is no room for so many: the load goes on until `fail_load`, to be called when the caller has given the memory
-  /// back. Requires: it is this model that loads.
+  /// The load that runs ended: the model takes `measured` bytes, which replace its terms' and its reservation. False
+  /// if there is no room for so many: the load goes on until `fail_load`, to be called when the caller has given the
+  /// memory back. Requires: it is this model that loads.
   [[nodiscard]] bool end_load(ModelIndex model, std::int64_t measured) { return device_.end_load(model, measured); }
   /// The load that runs failed, and its memory was given back: the model is cold. Requests still wait for it, and it
   /// will be tried again at once unless the caller withdraws the model or holds its load off. Requires: as `end_load`.

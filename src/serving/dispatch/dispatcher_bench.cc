@@ -60,6 +60,38 @@ void bench_arrival(benchmark::State& state, bool until_end) {
   }
 }
 
+/// A request comes while so many wait and all lanes are busy; then a batch ends and the next begins. With `mixed` they
+/// have different priorities and rows.
+void bench_long_queue(benchmark::State& state, bool mixed) {
+  Dispatcher dispatcher = loaded_dispatcher(1);
+  std::int64_t number = 0;
+  const auto arrive = [&](Instant now) {
+    Request request{.number = number, .arrival = now, .target = Micros::seconds(1000)};
+    if (mixed) request.priority = 1 + number % 3;
+    if (mixed) request.rows = static_cast<RowCount>(1 + number % 2);
+    dispatcher.arrive(request, now);
+    ++number;
+  };
+  for (int waiting = 0; waiting < state.range(0); ++waiting) arrive(Instant(0));
+  dispatcher.decide(Instant(0));
+  std::int64_t refill = 0;
+  Instant now(0);
+  for (auto _ : state) {
+    now = std::max(now, std::min(dispatcher.wake_at(), first_end(dispatcher)));
+    for (const LaneIndex lane : Indices<LaneIndex>(dispatcher.device().lanes().size())) {
+      const auto& batch = dispatcher.device().lanes()[static_cast<std::size_t>(lane)];
+      if (batch && batch->end <= now) refill += std::ssize(dispatcher.end_batch(lane, now).requests);
+    }
+    for (; refill > 0; --refill) arrive(now);
+    dispatcher.decide(now);
+    benchmark::DoNotOptimize(dispatcher.take_orders());
+  }
+  state.counters["per_request_ns"] = benchmark::Counter(static_cast<double>(number - state.range(0)) / 1e9,
+                                                        benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+BENCHMARK_CAPTURE(bench_long_queue, alike, false)->Arg(100)->Arg(1000)->Arg(10'000);
+BENCHMARK_CAPTURE(bench_long_queue, mixed, true)->Arg(100)->Arg(1000)->Arg(10'000);
 BENCHMARK_CAPTURE(bench_arrival, arrive_and_decide, false)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
 BENCHMARK_CAPTURE(bench_arrival, until_its_batch_ended, true)->Arg(1)->Arg(10)->Arg(100)->Arg(1000);
 

@@ -1,4 +1,5 @@
-// What a server does to a dispatcher beyond a simulation: models that come and go, loads that fail, lanes that are lost.
+// What a server does to a dispatcher beyond a simulation: models that come and go, loads that fail, lanes that are
+// lost.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,8 +10,8 @@
 namespace berth::serving {
 namespace {
 
-constexpr ModelIndex kFirst(0);
-constexpr ModelIndex kOther(1);
+constexpr ModelIndex kOwnModel(0);
+constexpr ModelIndex kOtherModel(1);
 constexpr Instant kStart(0);
 
 /// Batches of up to four rows of 10 ms; a load takes 50 ms.
@@ -28,8 +29,8 @@ Request live_request(std::int64_t number, ModelIndex model, Instant arrival = kS
 /// Two cold models of 10 bytes.
 Dispatcher live_dispatcher(DispatchTerms terms) {
   Dispatcher dispatcher({}, {{"default", 1}}, terms);
-  EXPECT_EQ(dispatcher.add_model(live_terms(10)), kFirst);
-  EXPECT_EQ(dispatcher.add_model(live_terms(10)), kOther);
+  EXPECT_EQ(dispatcher.add_model(live_terms(10)), kOwnModel);
+  EXPECT_EQ(dispatcher.add_model(live_terms(10)), kOtherModel);
   return dispatcher;
 }
 
@@ -56,46 +57,46 @@ std::vector<Kind> orders_of(Dispatcher& dispatcher, Instant now) {
 TEST(DispatcherLive, LoadsWhatIsAskedForWithoutARequest) {
   Dispatcher dispatcher = live_dispatcher(10);
   EXPECT_TRUE(orders_of<StartLoad>(dispatcher, kStart).empty());
-  dispatcher.want_load(kOther, kStart);
+  dispatcher.want_load(kOtherModel, kStart);
   const auto loads = orders_of<StartLoad>(dispatcher, kStart);
   ASSERT_EQ(loads.size(), 1U);
-  EXPECT_EQ(loads[0].model, kOther);
+  EXPECT_EQ(loads[0].model, kOtherModel);
 }
 
 TEST(DispatcherLive, ReservesThePeakOfALoadAndThenWhatWasMeasured) {
   Dispatcher dispatcher = live_dispatcher(100);
   ModelTerms terms = live_terms(10);
   terms.bytes_loading = 30;
-  EXPECT_TRUE(dispatcher.set_terms(kFirst, terms).empty());
-  dispatcher.want_load(kFirst, kStart);
+  EXPECT_TRUE(dispatcher.set_terms(kOwnModel, terms).empty());
+  dispatcher.want_load(kOwnModel, kStart);
   dispatcher.decide(kStart);
   EXPECT_EQ(dispatcher.device().bytes_free(), 70);
-  EXPECT_TRUE(dispatcher.end_load(kFirst, 12));
+  EXPECT_TRUE(dispatcher.end_load(kOwnModel, 12));
   EXPECT_EQ(dispatcher.device().bytes_free(), 88);
-  EXPECT_EQ(dispatcher.device().model(kFirst).terms.bytes, 12);
+  EXPECT_EQ(dispatcher.device().model(kOwnModel).terms.bytes, 12);
 }
 
 TEST(DispatcherLive, AModelThatIsLargerThanItsReservationMakesRoomForItself) {
   Dispatcher dispatcher = live_dispatcher(20);
-  make_resident(dispatcher, kFirst);
-  dispatcher.want_load(kOther, kStart);
+  make_resident(dispatcher, kOwnModel);
+  dispatcher.want_load(kOtherModel, kStart);
   dispatcher.decide(kStart);
-  EXPECT_FALSE(dispatcher.end_load(kOther, 15));
+  EXPECT_FALSE(dispatcher.end_load(kOtherModel, 15));
   EXPECT_EQ(dispatcher.device().bytes_free(), 0);
-  dispatcher.fail_load(kOther);
+  dispatcher.fail_load(kOtherModel);
   EXPECT_EQ(dispatcher.device().bytes_free(), 10);
-  dispatcher.want_load(kOther, kStart);
+  dispatcher.want_load(kOtherModel, kStart);
   const auto evictions = orders_of<Evict>(dispatcher, kStart);
   ASSERT_EQ(evictions.size(), 1U);
-  EXPECT_EQ(evictions[0].model, kFirst);
+  EXPECT_EQ(evictions[0].model, kOwnModel);
   EXPECT_EQ(dispatcher.device().bytes_free(), 5);
 }
 
 TEST(DispatcherLive, ALeaseProtectsUntilItEnds) {
   Dispatcher dispatcher = live_dispatcher(10);
-  make_resident(dispatcher, kFirst);
-  dispatcher.lease(kFirst, Instant(200'000));
-  dispatcher.arrive(live_request(0, kOther), kStart);
+  make_resident(dispatcher, kOwnModel);
+  dispatcher.lease(kOwnModel, Instant(200'000));
+  dispatcher.arrive(live_request(0, kOtherModel), kStart);
   EXPECT_TRUE(orders_of<Evict>(dispatcher, kStart).empty());
   EXPECT_EQ(dispatcher.wake_at(), Instant(200'000));
   EXPECT_EQ(orders_of<Evict>(dispatcher, Instant(200'000)).size(), 1U);
@@ -103,9 +104,9 @@ TEST(DispatcherLive, ALeaseProtectsUntilItEnds) {
 
 TEST(DispatcherLive, ALeaseCountsAsAWait) {
   Dispatcher dispatcher = live_dispatcher(10);
-  make_resident(dispatcher, kFirst);
-  dispatcher.lease(kFirst, Instant(2'000'000));
-  dispatcher.arrive(live_request(0, kOther), kStart);
+  make_resident(dispatcher, kOwnModel);
+  dispatcher.lease(kOwnModel, Instant(2'000'000));
+  dispatcher.arrive(live_request(0, kOtherModel), kStart);
   const auto rejected = orders_of<Reject>(dispatcher, kStart);
   ASSERT_EQ(rejected.size(), 1U);
   EXPECT_EQ(
@@ -116,39 +117,39 @@ TEST(DispatcherLive, ALeaseCountsAsAWait) {
 
 TEST(DispatcherLive, ALoadThatTheDeviceRefusedIsTriedAgainLater) {
   Dispatcher dispatcher = live_dispatcher(10);
-  dispatcher.arrive(live_request(0, kFirst), kStart);
+  dispatcher.arrive(live_request(0, kOwnModel), kStart);
   EXPECT_EQ(orders_of<StartLoad>(dispatcher, kStart).size(), 1U);
-  dispatcher.fail_load(kFirst);
-  dispatcher.hold_off_load(kFirst, Instant(300'000));
+  dispatcher.fail_load(kOwnModel);
+  dispatcher.hold_off_load(kOwnModel, Instant(300'000));
   EXPECT_TRUE(orders_of<StartLoad>(dispatcher, kStart).empty());
   EXPECT_EQ(dispatcher.wake_at(), Instant(300'000));
-  dispatcher.hold_off_load(kFirst, Instant(1000));  // memory was given back
+  dispatcher.hold_off_load(kOwnModel, Instant(1000));  // memory was given back
   EXPECT_EQ(orders_of<StartLoad>(dispatcher, Instant(1000)).size(), 1U);
 }
 
 TEST(DispatcherLive, WithdrawReturnsWhatWaitsAndLetsTheModelLeave) {
   Dispatcher dispatcher = live_dispatcher(10);
-  make_resident(dispatcher, kFirst);
-  dispatcher.arrive(live_request(0, kFirst), kStart);
-  const auto returned = dispatcher.withdraw(kFirst);
+  make_resident(dispatcher, kOwnModel);
+  dispatcher.arrive(live_request(0, kOwnModel), kStart);
+  const auto returned = dispatcher.withdraw(kOwnModel);
   ASSERT_EQ(returned.size(), 1U);
   EXPECT_EQ(returned[0].number, 0);
   EXPECT_EQ(orders_of<Evict>(dispatcher, kStart).size(), 1U);
-  dispatcher.arrive(live_request(1, kFirst), kStart);
+  dispatcher.arrive(live_request(1, kOwnModel), kStart);
   const auto rejected = orders_of<Reject>(dispatcher, kStart);
   ASSERT_EQ(rejected.size(), 1U);
   EXPECT_TRUE(std::holds_alternative<NotServed>(rejected[0].reason));
-  dispatcher.offer(kFirst);
-  dispatcher.arrive(live_request(2, kFirst), kStart);
+  dispatcher.offer(kOwnModel);
+  dispatcher.arrive(live_request(2, kOwnModel), kStart);
   EXPECT_EQ(orders_of<StartLoad>(dispatcher, kStart).size(), 1U);
 }
 
 TEST(DispatcherLive, WhatIsLetGoAnswersWhatItAccepted) {
   Dispatcher dispatcher = live_dispatcher(10);
-  dispatcher.arrive(live_request(0, kFirst), kStart);
-  dispatcher.let_go(kFirst);
+  dispatcher.arrive(live_request(0, kOwnModel), kStart);
+  dispatcher.let_go(kOwnModel);
   EXPECT_EQ(orders_of<StartLoad>(dispatcher, kStart).size(), 1U);
-  ASSERT_TRUE(dispatcher.end_load(kFirst, 10));
+  ASSERT_TRUE(dispatcher.end_load(kOwnModel, 10));
   const Instant late(900'000);  // its batch is held no longer
   EXPECT_EQ(orders_of<StartBatch>(dispatcher, late).size(), 1U);
   EXPECT_TRUE(orders_of<Evict>(dispatcher, late).empty());
@@ -158,13 +159,13 @@ TEST(DispatcherLive, WhatIsLetGoAnswersWhatItAccepted) {
 
 TEST(DispatcherLive, ShorterBatchesReturnRequestsThatNoLongerFit) {
   Dispatcher dispatcher = live_dispatcher(10);
-  Request large = live_request(0, kFirst);
+  Request large = live_request(0, kOwnModel);
   large.rows = 4;
   dispatcher.arrive(large, kStart);
-  dispatcher.arrive(live_request(1, kFirst), kStart);
+  dispatcher.arrive(live_request(1, kOwnModel), kStart);
   ModelTerms terms = live_terms(10);
   terms.latency = LatencyTable({Micros(10'000), Micros(11'000)});
-  const auto returned = dispatcher.set_terms(kFirst, terms);
+  const auto returned = dispatcher.set_terms(kOwnModel, terms);
   ASSERT_EQ(returned.size(), 1U);
   EXPECT_EQ(returned[0].number, 0);
   EXPECT_EQ(dispatcher.device().requests_waiting(), 1);
@@ -172,27 +173,27 @@ TEST(DispatcherLive, ShorterBatchesReturnRequestsThatNoLongerFit) {
 
 TEST(DispatcherLive, AModelThatRanOnALostLaneKeepsItsMemory) {
   Dispatcher dispatcher = live_dispatcher(10);
-  make_resident(dispatcher, kFirst);
-  dispatcher.arrive(live_request(0, kFirst), kStart);
+  make_resident(dispatcher, kOwnModel);
+  dispatcher.arrive(live_request(0, kOwnModel), kStart);
   const Instant late(900'000);
   ASSERT_EQ(orders_of<StartBatch>(dispatcher, late).size(), 1U);
   const auto lost = dispatcher.lose_lane(LaneIndex(0));
   ASSERT_TRUE(lost.has_value());
   EXPECT_EQ(lost->requests.size(), 1U);
   EXPECT_EQ(dispatcher.device().lanes_working(), 0);
-  EXPECT_FALSE(dispatcher.device().fits_ever(kOther));
-  EXPECT_TRUE(dispatcher.withdraw(kFirst).empty());
+  EXPECT_FALSE(dispatcher.device().fits_ever(kOtherModel));
+  EXPECT_TRUE(dispatcher.withdraw(kOwnModel).empty());
   EXPECT_TRUE(orders_of<Evict>(dispatcher, late).empty());
   EXPECT_EQ(dispatcher.device().bytes_free(), 0);
 }
 
 TEST(DispatcherLive, CancelsOnlyWhatWaits) {
   Dispatcher dispatcher = live_dispatcher(10);
-  dispatcher.arrive(live_request(0, kFirst), kStart);
-  EXPECT_FALSE(dispatcher.cancel(kFirst, 1));
-  EXPECT_FALSE(dispatcher.cancel(kOther, 0));
-  EXPECT_TRUE(dispatcher.cancel(kFirst, 0));
-  EXPECT_FALSE(dispatcher.cancel(kFirst, 0));
+  dispatcher.arrive(live_request(0, kOwnModel), kStart);
+  EXPECT_FALSE(dispatcher.cancel(kOwnModel, 1));
+  EXPECT_FALSE(dispatcher.cancel(kOtherModel, 0));
+  EXPECT_TRUE(dispatcher.cancel(kOwnModel, 0));
+  EXPECT_FALSE(dispatcher.cancel(kOwnModel, 0));
   EXPECT_TRUE(orders_of<StartLoad>(dispatcher, kStart).empty());
 }
 
@@ -209,9 +210,9 @@ std::string last_rejection(const DispatchTerms& terms, std::int64_t queue_max, i
   Dispatcher dispatcher = live_dispatcher(terms);
   ModelTerms limited = live_terms(10);
   limited.queue_max = queue_max;
-  EXPECT_TRUE(dispatcher.set_terms(kFirst, limited).empty());
+  EXPECT_TRUE(dispatcher.set_terms(kOwnModel, limited).empty());
   for (int number = 0; number < count; ++number) {
-    Request request = live_request(number, kFirst);
+    Request request = live_request(number, kOwnModel);
     request.bytes = 10;
     dispatcher.arrive(request, kStart);
   }

@@ -1,5 +1,5 @@
-// Random histories of a server's calls: the laws hold after each, equal calls give equal orders, and when the calls stop
-// everything comes to its end.
+// Random histories of a server's calls: the laws hold after each, equal calls give equal orders, and when the calls
+// stop everything comes to its end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -24,8 +24,8 @@ class LaneShares {
   /// A request was rejected, dropped or late, and would have taken so much lane time.
   void learn_miss(TenantIndex tenant, Micros lane_time, Instant now);
 
-  /// Whether more is asked for than the lanes can do: requests are missed.
-  [[nodiscard]] bool is_short() const { return missed_ > kMissedMax; }
+  /// Whether more is asked for than the lanes can do: requests are missed. A single tenant has nobody to share with.
+  [[nodiscard]] bool is_short() const { return missed_ > kMissedMax && tenants_.size() > 1; }
   /// Computes the level; to be called before `is_within_share`, when time has passed. O(tenants x log tenants).
   void update_level(Instant now);
   [[nodiscard]] bool is_within_share(TenantIndex tenant) const {

@@ -14,9 +14,12 @@ constexpr double kGain = 1.0 / 16;
 constexpr double kShareOfOthers = 0.5;
 /// A batch that took longer than twice the mean, or less than half, says no more than that.
 constexpr double kRatioMax = 2;
-constexpr double kExceeded = 0.01;  ///< share of the batches that take longer than the table says
-constexpr double kSlackStep = 0.02;
+constexpr double kExceeded = 0.1;  ///< share of the batches that take longer than the table says
+constexpr double kSlackStep = 0.01;
 constexpr double kTableMoves = 0.03;
+/// After so many batches the table takes smaller changes, too.
+constexpr int kBatchesPerTable = 100;
+constexpr double kTableMovesLate = 0.005;
 
 double time_us(Micros time) { return static_cast<double>(std::max(time, Micros(1)).count()); }
 
@@ -82,6 +85,7 @@ bool LatencyEstimate::learn(RowCount rows, Micros time) {
   const double ratio = std::clamp(time_us(time) / mean, 1 / kRatioMax, kRatioMax);
   learn_slack(ratio);
   learn_mean(rows, ratio);
+  ++batches_since_table_;
   if (!has_moved()) return false;
   table_ = build_table();
   return true;
@@ -102,12 +106,14 @@ void LatencyEstimate::learn_slack(double ratio) {
 }
 
 bool LatencyEstimate::has_moved() const {
+  const double moves = batches_since_table_ < kBatchesPerTable ? kTableMoves : kTableMovesLate;
   return std::ranges::any_of(knots_, [&](const Knot& knot) {
-    return std::abs(knot.mean_us * (1 + slack_) - knot.table_us) > kTableMoves * knot.table_us;
+    return std::abs(knot.mean_us * (1 + slack_) - knot.table_us) > moves * knot.table_us;
   });
 }
 
 LatencyTable LatencyEstimate::build_table() {
+  batches_since_table_ = 0;
   std::vector<Micros> times;
   times.reserve(static_cast<std::size_t>(rows_max_));
   std::int64_t longest = 1;

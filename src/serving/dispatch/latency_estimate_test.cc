@@ -77,11 +77,11 @@ TEST(LatencyEstimate, ExactTimesNeedNoSlack) {
   expect_near_all(estimate, 1, 0.031);
 }
 
-TEST(LatencyEstimate, OneBatchInAHundredTakesLonger) {
+TEST(LatencyEstimate, OneBatchInTenTakesLonger) {
   LatencyEstimate estimate = measured_estimate();
   const double exceeded = learn_noisy(estimate, 40'000, 1, 0.1);
-  EXPECT_NEAR(exceeded, 0.01, 0.005);
-  EXPECT_NEAR(estimate.slack(), 0.25, 0.1);  // 2.3 deviations, and the table lags by up to 3 %
+  EXPECT_NEAR(exceeded, 0.1, 0.02);
+  EXPECT_NEAR(estimate.slack(), 0.13, 0.05);  // 1.3 deviations
   expect_near_all(estimate, 1, 0.1);
 }
 

@@ -24,8 +24,8 @@ bool presses(const ServedModel& model, Instant now) {
   return now - most_urgent.arrival >= Micros(most_urgent.target.count() / 2);
 }
 
-/// What models that should be loaded are ordered by: first those that were asked for, then by their most urgent request.
-/// Requires: the model needs a load.
+/// What models that should be loaded are ordered by: first those that were asked for, then by their most urgent
+/// request. Requires: the model needs a load.
 std::tuple<bool, Instant, std::int64_t> urgency_of_load(const ServedModel& model) {
   if (model.load_asked_at) return {false, *model.load_asked_at, 0};
   return {true, model.queue.front().urgency(), model.queue.front().number};

@@ -31,8 +31,8 @@ struct VersionTerms {
 inline constexpr std::int64_t kRowsMaxDefault = 64;
 
 /// Without a config, or with one that neither lists tensors nor writes max_batch_size, the file decides. `file_name` is
-/// how messages name the model's file. Errors, naming the field and both values: the config lists other tensors, types or
-/// sizes than the file; it wants batches of a model that takes only a fixed number of rows; an input of unknown shape.
+/// how messages name the model's file. Errors, naming the field and both values: the config lists other tensors, types
+/// or sizes than the file; it wants batches of a model that takes only a fixed number of rows; an input has no shape.
 [[nodiscard]] Result<VersionTerms> version_terms(const models::OnnxFile& file, std::string_view file_name,
                                                  const std::optional<ModelConfig>& config);
 

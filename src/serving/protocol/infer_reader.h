@@ -1,5 +1,5 @@
-/// Requests for inference as they arrive over HTTP: the Open Inference Protocol's JSON, with Triton's extension for
-/// binary tensors (github.com/triton-inference-server/server, docs/protocol/extension_binary_data.md).
+/// Requests for inference as they arrive over HTTP: the JSON of the Open Inference Protocol, with Triton's extension
+/// for binary tensors (page "extension_binary_data" of its protocol).
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,15 @@ struct ReadInferRequest {
   AnswerForm form;
 };
 
-/// Reads a body: a JSON head, then the binary data of the inputs that have any, in their order. `head_length`: the value
-/// of the header Inference-Header-Content-Length, the bytes of the head; without it all of the body is JSON.
+/// Reads a body: a JSON head, then the binary data of the inputs that have any, in their order. `head_length`: the
+/// header Inference-Header-Content-Length, the bytes of the head; without it all of the body is JSON.
 ///
 /// Each input has a name of its own, a known datatype, a shape of dimensions of at least 0, and exactly the elements
 /// that the shape says: as JSON, flat or nested as the shape, or as `binary_data_size` bytes. Members that are null
 /// count as absent; unknown members and parameters are read over. A timeout too long to matter is none.
 ///
-/// Errors: kMalformed; kNotOffered for sequences, classification, shared memory, and binary data without a head. O(bytes).
+/// Errors: kMalformed; kNotOffered for sequences, classification, shared memory, and binary data without a head.
+/// O(bytes).
 [[nodiscard]] ServeResult<ReadInferRequest> read_infer_request(std::string_view body,
                                                                std::optional<std::string_view> head_length);
 

@@ -16,10 +16,10 @@ namespace berth::serving::protocol::detail {
 namespace {
 
 JsonNumber must_scan(const std::string& text) {
-  const auto number = scan_number(text);
-  RC_ASSERT(number.has_value());
-  RC_ASSERT(number->text == text);
-  return *number;
+  JsonNumber number;
+  RC_ASSERT(scan_number(text, number));
+  RC_ASSERT(number.text == text);
+  return number;
 }
 
 /// Decimals near the limits of the fast ways: few and many digits, small and large exponents.

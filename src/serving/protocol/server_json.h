@@ -12,8 +12,8 @@ namespace berth::serving::protocol {
 /// The name, the version and the extensions that exist, and the device.
 [[nodiscard]] std::string server_metadata_json(const ServerMetadata& server);
 [[nodiscard]] std::string model_metadata_json(const ModelMetadata& model);
-/// As much of Triton's model configuration as clients need; it is made from the metadata, not from a config.pbtxt. Shapes
-/// are without the dimension of rows if the model is batched.
+/// As much of Triton's model configuration as clients need; it is made from the metadata, not from a config.pbtxt.
+/// Shapes are without the dimension of rows if the model is batched.
 [[nodiscard]] std::string model_config_json(const ModelMetadata& model);
 /// Times are in nanoseconds. Of the batches of a size only the time in the engine is known.
 [[nodiscard]] std::string statistics_json(std::span<const ModelStatistics> models);

@@ -108,9 +108,12 @@ bool Look::are_settled(const std::string& place, const std::vector<FolderEntry>&
   const bool is_old = !files.empty() && changed + kSettleTime <= now_;
   Sight sight{.files = stamps_of(files), .since = now_};
   const auto before = seen_before_.find(place);
-  const bool is_first = before == seen_before_.end();
-  if (!is_first && before->second.files == sight.files) sight.since = std::min(before->second.since, now_);
-  const bool is_settled = is_old || sight.since + kSettleTime <= now_ || (is_first && files.empty());
+  if (before == seen_before_.end()) {
+    if (files.empty()) sight.since = Micros();  // nothing was removed: there was nothing
+  } else if (before->second.files == sight.files) {
+    sight.since = std::min(before->second.since, now_);
+  }
+  const bool is_settled = is_old || sight.since + kSettleTime <= now_;
   seen_[place] = std::move(sight);
   return is_settled;
 }

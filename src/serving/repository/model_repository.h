@@ -80,8 +80,8 @@ class ModelRepository {
   /// The tree must live as long.
   ModelRepository(const FileTree& tree, std::string root) : tree_(tree), root_(std::move(root)) {}
 
-  /// Looks at everything again, and reads what is new or has changed. `now`: since 1970, by the clock of the files. What is
-  /// still being written stays as it was: a new version is not there yet. Errors: the root cannot be listed; then all
+  /// Looks at everything again, and reads what is new or has changed. `now`: since 1970, by the clock of the files.
+  /// What is being written stays as it was: a new version is not there yet. Errors: the root cannot be listed; then all
   /// stays as it was.
   [[nodiscard]] Result<std::vector<RepositoryChange>> scan(Micros now);
 

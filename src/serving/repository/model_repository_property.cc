@@ -1,4 +1,4 @@
-// Random changes of a repository, in random steps of time: what a scan knows after all is quiet depends on the files alone.
+// Random changes of a repository, in random steps of time: when all is quiet, what is known depends on the files alone.
 #include "serving/repository/model_repository.h"
 
 #include <gtest/gtest.h>

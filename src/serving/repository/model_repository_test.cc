@@ -126,6 +126,7 @@ TEST_F(ModelRepositoryTest, ANewVersionTakesOverWhenItIsComplete) {
 }
 
 TEST_F(ModelRepositoryTest, AChangedFileCountsWhenItIsWritten) {
+  tree_.make_folder("r/m/1");
   write_model("m/1/model.onnx", 4);
   settle_and_scan();
   tree_.remove("r/m/1/model.onnx");
@@ -136,7 +137,6 @@ TEST_F(ModelRepositoryTest, AChangedFileCountsWhenItIsWritten) {
   EXPECT_THAT(settle_and_scan(), ElementsAre(version_change(Kind::kVersionFiles, "m", 1)));
   EXPECT_EQ(model("m").versions[0].terms->inputs[0].shape, (std::vector<std::int64_t>{-1, 5}));
   tree_.remove("r/m/1/model.onnx");
-  tree_.make_folder("r/m/1");
   scan();
   EXPECT_THAT(settle_and_scan(),
               ElementsAre(model_change(Kind::kModelChanged, "m"), version_change(Kind::kVersionRemoved, "m", 1)));
@@ -151,7 +151,7 @@ TEST_F(ModelRepositoryTest, OnlyWhatChangedIsRead) {
   EXPECT_EQ(tree_.open_count(), 3);
   settle_and_scan();
   EXPECT_EQ(tree_.open_count(), 3);
-  write("a/1/model.onnx", "broken");
+  write("a/1/model.onnx", "no model");
   settle_and_scan();
   settle_and_scan();
   EXPECT_EQ(tree_.open_count(), 4);

@@ -14,8 +14,8 @@ struct VersionsOnDisk {
   std::vector<std::int64_t> broken = {};    ///< without one, or unreadable
 };
 
-/// Ascending. The latest ones are those of the complete ones, so that a folder that was just made hides no version; else
-/// broken ones are chosen, too, and so are specific ones that are in no list.
+/// Ascending. The latest ones are those of the complete ones, so that a folder that was just made hides none. With
+/// other policies broken ones are chosen, too, and so are specific ones that are in no list.
 [[nodiscard]] std::vector<std::int64_t> choose_versions(const VersionPolicy& policy, const VersionsOnDisk& versions);
 
 }  // namespace berth::serving

@@ -18,7 +18,7 @@ struct VersionReading {
   std::optional<FileStamp> model_stamp = std::nullopt;
 };
 
-/// `folder`: of the version, with model.onnx and perhaps weights. `name`: of the folder in messages, such as "resnet/1".
+/// `folder`: of the version, with model.onnx and perhaps weights. `name`: of the folder in messages, such as "m/1".
 /// Errors of the terms: of reading; those of read_onnx_file and version_terms; weights outside the folder, missing or
 /// too short.
 [[nodiscard]] VersionReading read_version(const FileTree& tree, const std::string& folder, const std::string& name,

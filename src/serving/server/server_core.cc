@@ -333,9 +333,11 @@ void ServerCore::carry_out(const StartLoad& order) {
   work_.emplace_back(
       LoadWork{.model = order.model,
                .path = version.source.path,
+               .weight_bytes = version.terms.weight_bytes,
                .trial = {.rows_max = static_cast<RowCount>(std::max<std::int64_t>(version.terms.rows_max, 1)),
                          .is_batched = version.terms.rows_max > 0,
-                         .needs_proof = version.terms.needs_proof && !version.is_batched},
+                         .needs_proof = version.terms.needs_proof && version.terms.rows_max > 0 && !version.is_batched,
+                         .is_measured = version.latency.has_value() || terms_.simulated != nullptr},
                .hold = terms_.simulated ? dispatcher_.device().model(order.model).terms.load : Micros(0)});
 }
 
@@ -429,6 +431,7 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
     terms.latency = table_of(terms_.simulated(version.model)->latency, static_cast<RowCount>(version.terms.rows_max));
   } else {
     terms.load = std::max(load_time, Micros(1));
+    terms.bytes_loading = terms.bytes + version.terms.weight_bytes;  // the file's copy is there, too
     const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
     std::vector<LatencyPoint> points = trial.times;
     std::erase_if(points, [&](const LatencyPoint& point) { return point.rows > rows_max; });

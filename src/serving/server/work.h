@@ -40,6 +40,7 @@ struct RunWork {
 struct LoadWork {
   ModelIndex model;
   std::string path;
+  std::int64_t weight_bytes = 0;
   TrialTerms trial;
   Micros hold = {};  ///< a simulated device takes so long; 0: as long as it takes
 };

@@ -96,7 +96,7 @@ class InferenceService {
   /// An empty version: the one that serves. Errors: kUnknown; kUnavailable with the reason.
   [[nodiscard]] virtual ServeResult<ModelMetadata> model_metadata(std::string_view model,
                                                                   std::string_view version) const = 0;
-  /// Whether it is READY in the index. Errors: kUnknown.
+  /// Whether it is not UNAVAILABLE in the index. Errors: kUnknown.
   [[nodiscard]] virtual ServeResult<bool> is_model_ready(std::string_view model, std::string_view version) const = 0;
   /// All models in the byte order of their names, versions ascending.
   [[nodiscard]] virtual std::vector<IndexEntry> index() const = 0;

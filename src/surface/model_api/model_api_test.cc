@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -163,6 +164,16 @@ TEST_F(ModelApiTest, AClientThatLeavesCancelsItsRequest) {
   EXPECT_EQ(exchange->status(), 499);
 }
 
+TEST_F(ModelApiTest, AClientThatLeavesBeforeItsRequestHasANumber) {
+  const auto exchange = std::make_shared<Exchange>();
+  service_.during_infer = [&] {
+    exchange->gone();
+    EXPECT_THAT(service_.cancelled, IsEmpty());
+  };
+  ask(api_, request_of("POST", kInfer, std::string(kBody)), exchange);
+  EXPECT_THAT(service_.cancelled, ElementsAre(1));
+}
+
 TEST_F(ModelApiTest, AServiceThatDoesNotAnswerDropsTheReply) {
   const auto exchange = post(kInfer, kBody);
   service_.done.clear();
@@ -237,7 +248,7 @@ TEST_F(ModelApiTest, TenantsNeedTheirKeys) {
     EXPECT_EQ(exchange->body(), R"({"error":"wanted the key of a tenant"})");
   }
   EXPECT_EQ(post(kInfer, kBody, {{"Authorization", "Bearer k3"}})->status(), 401);
-  static_cast<void>(post(kInfer, kBody, {{"authorization", "Bearer k2"}}));
+  post(kInfer, kBody, {{"authorization", "Bearer k2"}});
   ASSERT_EQ(service_.requests.size(), 1U);
   EXPECT_EQ(service_.requests.front().tenant, serving::TenantIndex(2));
   EXPECT_EQ(api_.body_bytes_max(request_of("POST", kInfer)), std::nullopt);

@@ -16,8 +16,8 @@ namespace berth::model_api {
 [[nodiscard]] HttpResponse error_response(int status, std::string_view message);
 
 /// Likewise, with the headers that belong to its status: WWW-Authenticate for 401; Retry-After, in seconds, and
-/// retry-after-ms for 429, and for any error that says when to try again. Both are rounded up and at least 1; a 429 that
-/// does not say when: 1 s.
+/// retry-after-ms for 429, and for any error that says when to try again. Both are rounded up and at least 1; for a 429
+/// that does not say when, they say 1 s.
 [[nodiscard]] HttpResponse error_response(const serving::ServeError& error);
 
 }  // namespace berth::model_api

@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <vector>
 
+#include "base/core/result.h"
 #include "domain/ports/http_server.h"
 #include "surface/model_api/model_route.h"
 

@@ -11,7 +11,6 @@
 namespace berth::edges::detail {
 namespace {
 
-constexpr std::size_t kHeaderBytesMax = std::size_t{64} << 10U;
 constexpr int kPollMs = 100;  // how often a stream checks whether it is stopped
 
 using UrlPointer = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
@@ -36,26 +35,11 @@ std::string part_of(CURLU& url, CURLUPart part) {
   return text;
 }
 
-bool is_header_text(std::string_view text) {
-  return std::ranges::none_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
-}
-
-/// Only http and https: a URL must not open files or other protocols.
-void allow_http_only(CURL* easy) {
-#if LIBCURL_VERSION_NUM >= 0x075500
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
-}
-
 /// Whether a result means that there is no server, or no longer.
 bool is_of_absence(CURLcode code) {
   return code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
          code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
 }
-
-long to_ms(Micros time) { return static_cast<long>((time.count() + 999) / 1000); }
 
 }  // namespace
 
@@ -69,26 +53,23 @@ Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading)
       last_bytes_(Clock::now()) {}
 
 Result<HttpReply> Transfer::run() {
-  if (easy_ == nullptr || multi_ == nullptr) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
+  if (easy_ == nullptr || multi_ == nullptr) return pass_on(no_memory());
   if (const auto ready = prepare(); !ready) return pass_on(ready.error());
   const auto code = move_bytes();
   if (!code) return pass_on(code.error());
   if (stop_ == Stop::kWanted) return std::move(reply_);
   if (stop_ != Stop::kNone) return pass_on(stop_error());
   is_server_away_ = is_of_absence(*code);
-  if (*code != CURLE_OK) return pass_on(error_of(*code));
+  if (*code != CURLE_OK) return pass_on(error_of(*code, call_.url, call_.timeout));
   return std::move(reply_);
 }
 
 Result<void> Transfer::prepare() {
   CURL* easy = easy_.get();
-  allow_http_only(easy);
+  set_common_options(easy);
   if (const auto url = prepare_url(); !url) return url;
   if (const auto headers = prepare_headers(); !headers) return headers;
   if (const auto method = prepare_method(); !method) return method;
-  // Without signals, so that any thread may call.
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   // A stream has no timeout: move_bytes watches its silence.
   if (reading_ == nullptr) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, to_ms(call_.timeout));
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(call_.timeout));
@@ -101,7 +82,7 @@ Result<void> Transfer::prepare() {
 
 Result<void> Transfer::prepare_url() {
   const UrlPointer url(curl_url(), &curl_url_cleanup);
-  if (url == nullptr) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
+  if (url == nullptr) return pass_on(no_memory());
   const bool is_url =
       is_header_text(call_.url) && curl_url_set(url.get(), CURLUPART_URL, call_.url.c_str(), 0) == CURLUE_OK;
   const std::string scheme = is_url ? part_of(*url, CURLUPART_SCHEME) : "";
@@ -115,34 +96,16 @@ Result<void> Transfer::prepare_url() {
 }
 
 Result<void> Transfer::prepare_headers() {
-  for (const HttpField& field : call_.headers) {
-    if (field.name.empty() || !is_header_text(field.name) || !is_header_text(field.value)) {
-      return invalid(fmt::format("wanted a header, found {}: {}", in_quotes(field.name), in_quotes(field.value)));
-    }
-    // libcurl takes "Name:" for a header to leave out and "Name;" for an empty one.
-    const bool is_added = add_header(field.value.empty() ? field.name + ";" : field.name + ": " + field.value);
-    if (!is_added) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
-  }
-  // Otherwise libcurl labels every body as a form.
-  if (!find_header(call_.headers, "Content-Type") && !add_header("Content-Type:")) {
-    return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
-  }
+  auto list = header_list(call_.headers);
+  if (!list) return pass_on(list.error());
+  headers_ = *std::move(list);
   curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, headers_.get());
   return {};
 }
 
-bool Transfer::add_header(const std::string& line) {
-  curl_slist* list = headers_.release();
-  curl_slist* longer = curl_slist_append(list, line.c_str());
-  headers_.reset(longer == nullptr ? list : longer);
-  return longer != nullptr;
-}
-
 Result<void> Transfer::prepare_method() {
   CURL* easy = easy_.get();
-  if (call_.method.empty() || !std::ranges::all_of(call_.method, [](char c) { return c >= 'A' && c <= 'Z'; })) {
-    return invalid(fmt::format("wanted a method such as GET, found {}", in_quotes(call_.method)));
-  }
+  if (const auto method = check_method(call_.method); !method) return method;
   const bool has_body = !call_.body.empty() || call_.method == "PUT" || call_.method == "POST";
   if (call_.method == "HEAD") {
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
@@ -181,26 +144,6 @@ bool Transfer::is_over_time() const {
   return Clock::now() - last_bytes_ > std::chrono::microseconds(limit.count());
 }
 
-Error Transfer::error_of(CURLcode code) const {
-  const auto with = [&](ErrorCode kind, std::string_view what) {
-    return Error{kind, fmt::format("{}: {}", call_.url, what)};
-  };
-  switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT:
-      return with(ErrorCode::kNoServer, fmt::format("no server answers: {}", curl_easy_strerror(code)));
-    case CURLE_OPERATION_TIMEDOUT:
-      return with(ErrorCode::kTimedOut, fmt::format("no answer within {} s", call_.timeout.to_seconds()));
-    case CURLE_URL_MALFORMAT:
-      return with(ErrorCode::kInvalidInput, "wanted a URL of http or https");
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return with(ErrorCode::kUnavailable, "wanted an answer in HTTP/1.0 or later, found something else");
-    default:
-      return with(ErrorCode::kUnavailable, fmt::format("the request failed: {}", curl_easy_strerror(code)));
-  }
-}
-
 Error Transfer::stop_error() const {
   const auto unavailable = [&](std::string_view what) {
     return Error{ErrorCode::kUnavailable, fmt::format("{}: {}", call_.url, what)};
@@ -230,7 +173,6 @@ bool Transfer::take_header(std::string_view line) {
     stop_ = Stop::kHeadersTooLarge;
     return false;
   }
-  while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
   // A second status line follows "100 Continue".
   if (line.starts_with("HTTP/")) {
     long status = 0;
@@ -238,10 +180,7 @@ bool Transfer::take_header(std::string_view line) {
     reply_ = HttpReply{static_cast<int>(status), {}, {}};
     return true;
   }
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return true;
-  const std::size_t value = std::min(line.find_first_not_of(" \t", colon + 1), line.size());
-  reply_.headers.push_back({std::string(line.substr(0, colon)), std::string(line.substr(value))});
+  if (auto field = field_in(line)) reply_.headers.push_back(*std::move(field));
   return true;
 }
 

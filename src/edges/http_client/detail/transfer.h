@@ -11,6 +11,7 @@
 
 #include "base/core/result.h"
 #include "domain/ports/http_client.h"
+#include "edges/http_client/detail/easy.h"
 #include "edges/http_client/detail/line_splitter.h"
 
 namespace berth::edges::detail {
@@ -35,12 +36,10 @@ class Transfer {
 
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] Result<void> prepare_headers();
-  [[nodiscard]] bool add_header(const std::string& line);
   [[nodiscard]] Result<void> prepare_url();
   [[nodiscard]] Result<void> prepare_method();
   [[nodiscard]] Result<CURLcode> move_bytes();
   [[nodiscard]] bool is_over_time() const;
-  [[nodiscard]] Error error_of(CURLcode code) const;
   [[nodiscard]] Error stop_error() const;
 
   [[nodiscard]] bool take_header(std::string_view line);
@@ -54,9 +53,9 @@ class Transfer {
 
   const HttpCall& call_;
   const HttpLineReading* reading_;
-  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_;
+  EasyPointer easy_;
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;
-  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_;
+  HeaderList headers_;
   HttpReply reply_;
   std::size_t header_bytes_ = 0;
   LineSplitter lines_;

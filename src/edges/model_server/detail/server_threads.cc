@@ -215,7 +215,8 @@ Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
   if (!model) return pass_on(model.error());
   LoadedVersion loaded{.model = std::move(*model), .measured_bytes = 0, .load_time = now() - began, .trial = {}};
   loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });
-  loaded.measured_bytes = std::max<std::int64_t>(allocated_bytes() - bytes_before, 0);
+  // Other threads take and give memory meanwhile; the weights are there in any case.
+  loaded.measured_bytes = std::max(allocated_bytes() - bytes_before, work.weight_bytes);
   hold_until(began, work.hold);
   return loaded;
 }

@@ -1,6 +1,7 @@
 /// The weights in an ONNX file: how many bytes they take, and in which other files they are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,8 +21,8 @@ class WeightCount {
   /// A message SparseTensorProto.
   void add_sparse_tensor(Extent tensor);
 
-  /// In memory; INT64_MAX if there are more.
-  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  /// In memory, at most kWeightBytesMax.
+  [[nodiscard]] std::int64_t bytes() const { return std::min(bytes_, kWeightBytesMax); }
   [[nodiscard]] std::vector<WeightsFile> files() const;
 
  private:

@@ -1,4 +1,5 @@
-/// The laws of serving, checked from outside: what a dispatcher is asked and what it orders, recounted without its code.
+/// The laws of serving, checked from outside: what a dispatcher is asked and what it orders, recounted without its
+/// code.
 #pragma once
 
 #include <cstdint>

@@ -30,12 +30,21 @@ class DigitScan {
   }
   /// At least one digit, which each move the point by `exponent_step`.
   bool take_digits(std::int64_t exponent_step) {
-    const std::size_t first = at_;
-    for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) {
-      add(static_cast<std::uint64_t>(text_[at_] - '0'));
-      number_.exponent += exponent_step;
+    const std::string_view digits = text_.substr(at_);
+    std::uint64_t value = number_.digits;
+    std::size_t count = 0;
+    for (; count < digits.size() && is_digit(digits[count]); ++count) {
+      const auto digit = static_cast<std::uint64_t>(digits[count] - '0');
+      if (value <= kSafeMax) {
+        value = value * 10 + digit;
+      } else {
+        add_carefully(digit, value);
+      }
     }
-    return at_ > first;
+    number_.digits = value;
+    number_.exponent += exponent_step * static_cast<std::int64_t>(count);
+    at_ += count;
+    return count > 0;
   }
   bool take_exponent() {
     if (at_ == text_.size() || (text_[at_] != 'e' && text_[at_] != 'E')) return true;
@@ -54,17 +63,15 @@ class DigitScan {
   [[nodiscard]] std::size_t at() const { return at_; }
 
  private:
-  void add(std::uint64_t digit) {
-    constexpr std::uint64_t kSafeMax = (std::numeric_limits<std::uint64_t>::max() - 9) / 10;
-    if (number_.digits <= kSafeMax) {
-      number_.digits = number_.digits * 10 + digit;
-      return;
-    }
+  /// Up to here one digit more always fits.
+  static constexpr std::uint64_t kSafeMax = (std::numeric_limits<std::uint64_t>::max() - 9) / 10;
+
+  void add_carefully(std::uint64_t digit, std::uint64_t& value) {
     std::uint64_t longer = 0;
-    if (__builtin_mul_overflow(number_.digits, 10U, &longer) || __builtin_add_overflow(longer, digit, &longer)) {
+    if (__builtin_mul_overflow(value, 10U, &longer) || __builtin_add_overflow(longer, digit, &longer)) {
       number_.is_exact = false;
     } else {
-      number_.digits = longer;
+      value = longer;
     }
   }
 
@@ -73,11 +80,13 @@ class DigitScan {
   std::size_t at_ = 0;
 };
 
+/// The powers of ten that are doubles without rounding.
+constexpr std::array kPowers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 /// The double next to digits x 10^exponent where both are doubles without rounding, so that one rounding remains
 /// (Clinger, "How to read floating point numbers accurately", 1990). Nothing elsewhere.
 std::optional<double> rounded_once(const JsonNumber& number) {
-  constexpr std::array kPowers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   constexpr std::uint64_t kDigitsMax = std::uint64_t{1} << 53U;
   constexpr auto kPowerMax = static_cast<std::int64_t>(kPowers.size()) - 1;
   if (!number.is_exact || number.digits > kDigitsMax) return std::nullopt;
@@ -137,18 +146,18 @@ void append_shortest(std::string& text, Real number) {
 
 }  // namespace
 
-std::optional<JsonNumber> scan_number(std::string_view text) {
-  JsonNumber number;
+bool scan_number(std::string_view text, JsonNumber& number) {
+  number = {};
   DigitScan scan(text, number);
   number.is_negative = scan.take('-');
-  if (!scan.take('0') && !scan.take_digits(0)) return std::nullopt;
+  if (!scan.take('0') && !scan.take_digits(0)) return false;
   if (scan.take('.')) {
     number.is_integer = false;
-    if (!scan.take_digits(-1)) return std::nullopt;
+    if (!scan.take_digits(-1)) return false;
   }
-  if (!scan.take_exponent()) return std::nullopt;
+  if (!scan.take_exponent()) return false;
   number.text = text.substr(0, scan.at());
-  return number;
+  return true;
 }
 
 std::optional<double> double_of(const JsonNumber& number) {
@@ -157,8 +166,8 @@ std::optional<double> double_of(const JsonNumber& number) {
 }
 
 std::optional<float> float_of(const JsonNumber& number) {
-  // A double that was rounded once is rounded again to a float: that is the same as rounding once, unless it lies in the
-  // middle between two floats, or the float has fewer digits than usual.
+  // A double that was rounded once is rounded again to a float: that is the same as rounding once, unless it lies in
+  // the middle between two floats, or the float has fewer digits than usual.
   constexpr std::uint64_t kBelowFloat = (std::uint64_t{1} << 29U) - 1;
   constexpr std::uint64_t kMiddle = std::uint64_t{1} << 28U;
   const auto value = rounded_once(number);

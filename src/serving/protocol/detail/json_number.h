@@ -20,8 +20,9 @@ struct JsonNumber {
   bool is_exact = true;    ///< false: `digits` cannot hold all its digits
 };
 
-/// The number at the front of a text. Nothing if there is none.
-[[nodiscard]] std::optional<JsonNumber> scan_number(std::string_view text);
+/// Replaces `number` by that at the front of a text; false if there is none. In place, as a copy would cost more than
+/// the digits.
+[[nodiscard]] bool scan_number(std::string_view text, JsonNumber& number);
 
 /// The nearest number of the type, ties to even; nothing if it is beyond the largest. What is nearer to 0 than to the
 /// smallest becomes 0.

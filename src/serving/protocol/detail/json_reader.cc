@@ -146,10 +146,8 @@ std::optional<unsigned> JsonReader::code_unit() {
 
 bool JsonReader::number(JsonNumber& number) {
   static_cast<void>(peek());
-  const auto found = scan_number(text_.substr(at_));
-  if (!found) return fail("a number");
-  number = *found;
-  at_ += found->text.size();
+  if (!scan_number(text_.substr(at_), number)) return fail("a number");
+  at_ += number.text.size();
   return true;
 }
 

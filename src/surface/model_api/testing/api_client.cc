@@ -48,8 +48,7 @@ std::string Exchange::header(std::string_view name) const {
   return std::string(find_header(response->headers, name).value_or(""));
 }
 
-std::shared_ptr<Exchange> ask(HttpHandler& handler, const HttpRequest& request) {
-  auto exchange = std::make_shared<Exchange>();
+std::shared_ptr<Exchange> ask(HttpHandler& handler, const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   HttpAnswer answer = handler.answer(request);
   if (auto* const response = std::get_if<HttpResponse>(&answer)) {
     exchange->response = std::move(*response);

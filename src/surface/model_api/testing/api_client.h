@@ -28,7 +28,8 @@ struct Exchange {
   [[nodiscard]] std::string header(std::string_view name) const;
 };
 
-/// Asks; what is answered later is put into the result when it comes.
-[[nodiscard]] std::shared_ptr<Exchange> ask(HttpHandler& handler, const HttpRequest& request);
+/// Asks, and returns `exchange`; what is answered later is put into it when it comes.
+std::shared_ptr<Exchange> ask(HttpHandler& handler, const HttpRequest& request,
+                              std::shared_ptr<Exchange> exchange = std::make_shared<Exchange>());
 
 }  // namespace berth::model_api

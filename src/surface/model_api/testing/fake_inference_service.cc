@@ -34,6 +34,7 @@ FakeInferenceService::RequestNumber FakeInferenceService::infer(serving::InferRe
   } else {
     done.push_back(std::move(when_done));
   }
+  if (during_infer) during_infer();
   return static_cast<RequestNumber>(requests.size());
 }
 

@@ -1,6 +1,7 @@
 /// A service for tests: it knows the model "digits", version 1, and answers when the test says so.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@ class FakeInferenceService final : public serving::InferenceService {
   bool model_ready = true;
   /// What infer answers at once; nothing: the test calls `done`.
   std::optional<serving::ServeResult<serving::InferAnswer>> answer_now;
+  std::function<void()> during_infer;  ///< called before infer returns its number, unless empty
   /// What load and unload answer at once.
   serving::ServeResult<bool> model_answer = true;
 

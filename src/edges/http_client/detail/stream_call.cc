@@ -1,0 +1,159 @@
+#include "edges/http_client/detail/stream_call.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace berth::edges::detail {
+namespace {
+
+// No header of libcurl's own: the call says what is sent. "Expect" would delay large bodies.
+constexpr std::array<const char*, 2> kLeftOut = {"Expect:", "Accept:"};
+
+}  // namespace
+
+void prepare_for_streams(CURL* easy, const StreamClientOptions& options) {
+  set_common_options(easy);
+  curl_easy_setopt(easy, CURLOPT_PROXY, "");  // none, regardless of the environment
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(options.connect_timeout));
+  curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, static_cast<long>(options.kept_max.count() / kMicrosPerSecond));
+}
+
+Result<void> StreamCall::prepare(EasyPointer easy) {
+  easy_ = std::move(easy);
+  if (easy_ == nullptr) return pass_on(no_memory());
+  if (const auto method = check_method(call_.method); !method) return method;
+  if (!is_header_text(call_.url)) return invalid("wanted a URL of http or https");
+  auto list = find_header(call_.headers, "Accept") ? header_list(call_.headers, {kLeftOut.data(), 1})
+                                                   : header_list(call_.headers, kLeftOut);
+  if (!list) return pass_on(list.error());
+  headers_ = *std::move(list);
+  CURL* handle = easy_.get();
+  curl_easy_setopt(handle, CURLOPT_URL, call_.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get());
+  if (!call_.body.empty() || call_.method == "PUT" || call_.method == "POST") {
+    // The body is read by a function that cannot go back: otherwise libcurl sends it again, over another connection,
+    // if a kept one breaks before the answer.
+    curl_easy_setopt(handle, CURLOPT_POST, 1L);
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
+    curl_easy_setopt(handle, CURLOPT_READFUNCTION, &StreamCall::on_read);
+    curl_easy_setopt(handle, CURLOPT_READDATA, this);
+  } else {
+    curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
+  }
+  curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &StreamCall::on_header);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &StreamCall::on_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
+  return {};
+}
+
+EasyPointer StreamCall::end(Result<void> outcome) {
+  reader_->on_end(std::move(outcome));
+  if (easy_ != nullptr) curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, nullptr);
+  return std::move(easy_);
+}
+
+Result<void> StreamCall::outcome(CURLcode code) const {
+  switch (stop_) {
+    case Stop::kNone:
+      break;
+    case Stop::kHeadersTooLarge:
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("{}: wanted headers of at most {} bytes, found more", call_.url, kHeaderBytesMax));
+    case Stop::kFailed:
+      return pass_on(no_memory());
+  }
+  if (code != CURLE_OK) return pass_on(error_of(code, call_.url, call_.timeout));
+  if (!is_head_given_) return fail(ErrorCode::kUnavailable, fmt::format("{}: the answer has no head", call_.url));
+  return {};
+}
+
+CURLcode StreamCall::resume() {
+  if (!std::exchange(is_paused_, false)) return CURLE_OK;
+  last_bytes_ = Clock::now();
+  return std::exchange(is_curl_paused_, false) ? curl_easy_pause(easy_.get(), CURLPAUSE_CONT) : CURLE_OK;
+}
+
+bool StreamCall::is_over_time(Clock::time_point now, Micros silence_max) const {
+  if (is_paused_) return false;
+  const Micros limit = is_head_given_ ? silence_max : call_.timeout;
+  return now - last_bytes_ > std::chrono::microseconds(limit.count());
+}
+
+Error StreamCall::timeout_error(Micros silence_max) const {
+  const Micros limit = is_head_given_ ? silence_max : call_.timeout;
+  return {ErrorCode::kTimedOut, fmt::format("{}: nothing arrived within {} s", call_.url, limit.to_seconds())};
+}
+
+bool StreamCall::take_header(std::string_view line) {
+  if (is_head_given_) return true;  // trailers of a chunked body
+  header_bytes_ += line.size();
+  if (header_bytes_ > kHeaderBytesMax) {
+    stop_ = Stop::kHeadersTooLarge;
+    return false;
+  }
+  // A second status line follows "100 Continue".
+  if (line.starts_with("HTTP/")) {
+    long status = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    head_ = HttpReplyHead{static_cast<int>(status), {}};
+    return true;
+  }
+  if (line == "\r\n" || line == "\n") {
+    if (head_.status < 200) return true;
+    is_head_given_ = true;
+    reader_->on_head(std::move(head_));
+    return true;
+  }
+  if (auto field = field_in(line)) head_.headers.push_back(*std::move(field));
+  return true;
+}
+
+std::size_t StreamCall::take_body(std::string_view bytes) {
+  if (is_paused_) {
+    is_curl_paused_ = true;
+    return CURL_WRITEFUNC_PAUSE;  // libcurl keeps these bytes
+  }
+  is_paused_ = reader_->on_bytes(bytes) == HttpReading::kPaused;
+  return bytes.size();
+}
+
+std::size_t StreamCall::give_body(char* to, std::size_t bytes_max) {
+  const std::size_t count = call_.body.copy(to, bytes_max, body_sent_);
+  body_sent_ += count;
+  last_bytes_ = Clock::now();
+  return count;
+}
+
+std::size_t StreamCall::on_header(char* bytes, std::size_t size, std::size_t count, void* call) noexcept {
+  auto& self = *static_cast<StreamCall*>(call);
+  self.last_bytes_ = Clock::now();
+  try {
+    return self.take_header({bytes, size * count}) ? size * count : 0;
+  } catch (...) {
+    self.stop_ = Stop::kFailed;
+    return 0;
+  }
+}
+
+std::size_t StreamCall::on_body(char* bytes, std::size_t size, std::size_t count, void* call) noexcept {
+  auto& self = *static_cast<StreamCall*>(call);
+  self.last_bytes_ = Clock::now();
+  try {
+    return self.take_body({bytes, size * count});
+  } catch (...) {
+    self.stop_ = Stop::kFailed;
+    return 0;
+  }
+}
+
+std::size_t StreamCall::on_read(char* to, std::size_t size, std::size_t count, void* call) noexcept {
+  return static_cast<StreamCall*>(call)->give_body(to, size * count);
+}
+
+}  // namespace berth::edges::detail

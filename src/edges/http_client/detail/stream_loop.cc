@@ -1,0 +1,238 @@
+#include "edges/http_client/detail/stream_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "base/core/ensure.h"
+
+namespace berth::edges::detail {
+namespace {
+
+constexpr std::chrono::milliseconds kSweepInterval{100};
+constexpr std::size_t kUnusedHandlesMax = 64;
+constexpr long kKeptConnectionsMax = 1024;
+constexpr std::size_t kEventsMax = 64;
+
+std::uint32_t epoll_events(int wanted) {
+  std::uint32_t events = 0;
+  if (wanted == CURL_POLL_IN || wanted == CURL_POLL_INOUT) events |= EPOLLIN;
+  if (wanted == CURL_POLL_OUT || wanted == CURL_POLL_INOUT) events |= EPOLLOUT;
+  return events;
+}
+
+int curl_events(std::uint32_t events) {
+  int found = 0;
+  if ((events & EPOLLIN) != 0) found |= CURL_CSELECT_IN;
+  if ((events & EPOLLOUT) != 0) found |= CURL_CSELECT_OUT;
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0) found |= CURL_CSELECT_ERR;
+  return found;
+}
+
+}  // namespace
+
+OwnedDescriptor::~OwnedDescriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+StreamLoop::StreamLoop(const StreamClientOptions& options)
+    : options_(options),
+      waited_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      multi_(nullptr, &curl_multi_cleanup),
+      next_sweep_(Clock::now()) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);  // counts its calls
+  multi_.reset(curl_multi_init());
+  ENSURE(waited_.number() >= 0 && wake_.number() >= 0 && multi_ != nullptr);
+  epoll_event event{.events = EPOLLIN, .data = {.fd = wake_.number()}};
+  ENSURE(::epoll_ctl(waited_.number(), EPOLL_CTL_ADD, wake_.number(), &event) == 0);
+  CURLM* multi = multi_.get();
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &StreamLoop::on_socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &StreamLoop::on_timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kKeptConnectionsMax);
+  curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+  thread_ = std::thread([this] { run(); });
+}
+
+StreamLoop::~StreamLoop() {
+  order({.kind = OrderKind::kStop, .number = 0, .call = nullptr});
+  thread_.join();
+  orders_.clear();
+  unused_.clear();
+  multi_.reset();
+  curl_global_cleanup();
+}
+
+void StreamLoop::start(HttpCall call, std::unique_ptr<HttpReplyReader> reader) {
+  const HttpCallNumber number = ++last_number_;
+  order({.kind = OrderKind::kStart,
+         .number = number,
+         .call = std::make_unique<StreamCall>(number, std::move(call), std::move(reader))});
+}
+
+void StreamLoop::order(Order order) {
+  bool is_first = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_first = orders_.empty();
+    orders_.push_back(std::move(order));
+  }
+  if (!is_first) return;  // whoever gave the first one wakes the thread
+  const std::uint64_t one = 1;
+  ENSURE(::write(wake_.number(), &one, sizeof(one)) == sizeof(one));
+}
+
+void StreamLoop::run() {
+  while (!is_stopped_) {
+    wait_and_move();
+    carry_out_orders();
+    if (timer_ && Clock::now() >= *timer_) {
+      timer_.reset();
+      move_bytes(CURL_SOCKET_TIMEOUT, 0);
+    }
+    end_complete();
+    end_late();
+  }
+  while (!calls_.empty()) end(calls_.begin()->first, fail(ErrorCode::kInterrupted, "the client stops"));
+}
+
+int StreamLoop::wait_ms() const {
+  if (calls_.empty() && !timer_) return -1;
+  auto until = calls_.empty() ? *timer_ : next_sweep_;
+  if (timer_) until = std::min(until, *timer_);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000));
+}
+
+void StreamLoop::wait_and_move() {
+  std::array<epoll_event, kEventsMax> events{};
+  const int count = ::epoll_wait(waited_.number(), events.data(), static_cast<int>(events.size()), wait_ms());
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.fd == wake_.number()) {
+      std::uint64_t wakes = 0;
+      [[maybe_unused]] const ssize_t bytes = ::read(wake_.number(), &wakes, sizeof(wakes));
+    } else {
+      move_bytes(event.data.fd, curl_events(event.events));
+    }
+  }
+}
+
+void StreamLoop::move_bytes(curl_socket_t socket, int events) {
+  int running_count = 0;
+  curl_multi_socket_action(multi_.get(), socket, events, &running_count);
+}
+
+void StreamLoop::carry_out_orders() {
+  std::vector<Order> orders;
+  {
+    const std::scoped_lock lock(mutex_);
+    orders.swap(orders_);
+  }
+  for (Order& each : orders) carry_out(std::move(each));
+}
+
+void StreamLoop::carry_out(Order order) {
+  switch (order.kind) {
+    case OrderKind::kStart:
+      return begin(std::move(order.call));
+    case OrderKind::kResume:
+      return go_on(order.number);
+    case OrderKind::kCancel:
+      return end(order.number, fail(ErrorCode::kInterrupted, "the call was cancelled"));
+    case OrderKind::kStop:
+      is_stopped_ = true;
+      return;
+  }
+}
+
+void StreamLoop::go_on(HttpCallNumber number) {
+  const auto at = calls_.find(number);
+  if (at == calls_.end()) return;
+  const CURLcode code = at->second->resume();
+  if (code != CURLE_OK) end(number, at->second->outcome(code));
+}
+
+void StreamLoop::begin(std::unique_ptr<StreamCall> call) {
+  call->reader().on_start(call->number());
+  Result<void> ready = call->prepare(take_handle());
+  if (ready && curl_multi_add_handle(multi_.get(), call->easy()) != CURLM_OK) ready = pass_on(no_memory());
+  if (!ready) return keep(call->end(std::move(ready)));
+  const HttpCallNumber number = call->number();
+  calls_.emplace(number, std::move(call));
+}
+
+EasyPointer StreamLoop::take_handle() {
+  if (unused_.empty()) {
+    EasyPointer easy(curl_easy_init(), &curl_easy_cleanup);
+    if (easy != nullptr) prepare_for_streams(easy.get(), options_);
+    return easy;
+  }
+  EasyPointer easy = std::move(unused_.back());
+  unused_.pop_back();
+  return easy;
+}
+
+void StreamLoop::end_complete() {
+  int left_count = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left_count)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    StreamCall* call = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+    end(call->number(), call->outcome(message->data.result));
+  }
+}
+
+void StreamLoop::end_late() {
+  const Clock::time_point now = Clock::now();
+  if (calls_.empty() || now < next_sweep_) return;
+  next_sweep_ = now + kSweepInterval;
+  std::vector<HttpCallNumber> late;
+  for (const auto& [number, call] : calls_) {
+    if (call->is_over_time(now, options_.silence_max)) late.push_back(number);
+  }
+  std::ranges::sort(late);
+  for (const HttpCallNumber number : late) end(number, pass_on(calls_.at(number)->timeout_error(options_.silence_max)));
+}
+
+void StreamLoop::end(HttpCallNumber number, Result<void> outcome) {
+  auto node = calls_.extract(number);
+  if (node.empty()) return;
+  // Before the answer is complete this closes its connection.
+  curl_multi_remove_handle(multi_.get(), node.mapped()->easy());
+  keep(node.mapped()->end(std::move(outcome)));
+}
+
+void StreamLoop::keep(EasyPointer easy) {
+  if (easy != nullptr && unused_.size() < kUnusedHandlesMax) unused_.push_back(std::move(easy));
+}
+
+int StreamLoop::on_socket(CURL* /*easy*/, curl_socket_t socket, int wanted, void* loop, void* mark) noexcept {
+  auto& self = *static_cast<StreamLoop*>(loop);
+  epoll_event event{.events = epoll_events(wanted), .data = {.fd = socket}};
+  if (wanted == CURL_POLL_REMOVE) {
+    ::epoll_ctl(self.waited_.number(), EPOLL_CTL_DEL, socket, &event);
+  } else if (mark == nullptr) {
+    ::epoll_ctl(self.waited_.number(), EPOLL_CTL_ADD, socket, &event);
+    curl_multi_assign(self.multi_.get(), socket, loop);  // any address that is not null will do
+  } else {
+    ::epoll_ctl(self.waited_.number(), EPOLL_CTL_MOD, socket, &event);
+  }
+  return 0;
+}
+
+int StreamLoop::on_timer(CURLM* /*multi*/, long after_ms, void* loop) noexcept {
+  auto& self = *static_cast<StreamLoop*>(loop);
+  self.timer_.reset();
+  if (after_ms >= 0) self.timer_ = Clock::now() + std::chrono::milliseconds(after_ms);
+  return 0;
+}
+
+}  // namespace berth::edges::detail
