@@ -13,7 +13,7 @@ import time
 import unittest
 
 import onnx_bytes
-from local_serve import Case, require_engine
+from local_serve import Case, Serve, require_engine
 
 COLUMNS = 4
 HEAD_LENGTH = "Inference-Header-Content-Length"
@@ -131,7 +131,7 @@ class Answers(Serving):
         for status, words, body in [
                 (400, "[-1,2]", with_tensor(shape=[1, 3], data=[1, 2, 3])), (400, "[-1,2]", with_tensor(shape=[2])),
                 (400, "FP32", with_tensor(datatype="INT32")), (400, "FP33", with_tensor(datatype="FP33")),
-                (400, "2", with_tensor(data=[1])), (400, "data", with_tensor(data=[1, "a"])), (400, "-1", with_tensor(shape=[-1, 2])),
+                (400, "2", with_tensor(data=[1])), (400, "a number", with_tensor(data=[1, "a"])), (400, "-1", with_tensor(shape=[-1, 2])),
                 (400, '"x"', with_tensor(name="z")), (400, "JSON", "{"), (400, "JSON", "[]"), (400, "inputs", "{}"),
                 (400, "JSON", ""), (400, "twice", '{"inputs":[],"inputs":[]}'), (400, '"x"', '{"inputs":[]}'),
                 (400, "1000", json.dumps({"inputs": [tensor], "parameters": {"priority": 1001}})),
@@ -225,7 +225,7 @@ class Batches(Serving):
             connection = http.client.HTTPConnection(serve.http, timeout=60)
             rows = [[float(i * 7 + j) for j in range(columns)] for _ in range(1 + i % 2)]
             answers = []
-            barrier.wait()
+            barrier.wait(60)
             for _ in range(10):
                 body, headers = binary_body([len(rows), columns], floats(sum(rows, [])))
                 connection.request("POST", f"/v2/models/{model}/infer", body, headers)
@@ -536,18 +536,18 @@ class Ends(Serving):
                     answer = connection.getresponse()
                     content = answer.read()
                 except (ConnectionError, http.client.HTTPException):
-                    return  # it has ended
+                    return connection.close()  # it has ended
                 if answer.status == 503:
-                    return
+                    return connection.close()
                 if answer.status != 200 or b"outputs" not in content:
                     broken.append((answer.status, content))
                 if is_first:
-                    begun.wait()
+                    begun.wait(60)
                 is_first = False
         threads = [threading.Thread(target=keep_asking) for _ in range(8)]
         for thread in threads:
             thread.start()
-        begun.wait()
+        begun.wait(60)
         self.ends_well(serve)
         for thread in threads:
             thread.join()
@@ -571,7 +571,6 @@ class Ends(Serving):
 
 class Starts(Serving):
     def refuses(self, words, *options):
-        from local_serve import Serve
         serve = Serve(self.repository, *options)
         output, errors = serve.process.communicate(timeout=30)
         self.assertEqual((serve.process.returncode, output), (2, ""), errors)
@@ -586,7 +585,6 @@ class Starts(Serving):
 
     def test_a_folder_that_is_not_there(self):
         self.repository = self.repository / "none"
-        from local_serve import Serve
         serve = Serve(self.repository)
         self.addCleanup(lambda: serve.end(signal.SIGKILL) if serve.process.poll() is None else None)
         line = serve.process.stdout.readline()
@@ -600,7 +598,6 @@ class Starts(Serving):
 
     def test_an_address_in_use(self):
         serve = self.serve()
-        from local_serve import Serve
         other = Serve(self.repository, "--listen", serve.http)
         output, errors = other.process.communicate(timeout=30)
         self.assertEqual((other.process.returncode, output), (1, ""), errors)
