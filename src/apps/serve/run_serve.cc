@@ -1,26 +1,33 @@
 #include "apps/serve/run_serve.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
 #include "apps/serve/find_engine.h"
+#include "apps/serve/serve_backends.h"
 #include "apps/serve/serve_device.h"
+#include "apps/serve/serve_handler.h"
 #include "apps/up/held_signals.h"
 #include "edges/grpc_server/grpc_server.h"
+#include "edges/http_client/curl_stream_client.h"
 #include "edges/model_server/model_server.h"
 #include "serving/config/serve_config.h"
+#include "serving/config/tenant_keys.h"
 #include "serving/repository/model_repository.h"
 #include "surface/model_api/model_api.h"
+#include "surface/openai_api/openai_api.h"
 
 namespace berth::serve {
 namespace {
 
-constexpr int kFailedStatus = 1;
 constexpr Micros kEndPatience = Micros(10'000'000);  ///< for accepted requests, at the end
 constexpr std::chrono::milliseconds kSignalPause{20};
 
@@ -38,30 +45,6 @@ void return_large_blocks_at_once() {
   mallopt(M_ARENA_MAX, kArenas);
 }
 
-Result<serving::ServeConfig> read_config(const serving::ServeRequest& request, const Files& files) {
-  if (!request.config) return serving::ServeConfig();
-  const auto text = files.read(*request.config);
-  if (!text) return pass_on(text.error());
-  return serving::read_serve_config(*text, *request.config);
-}
-
-serving::ServerTerms server_terms(const serving::ServeRequest& request, const ServeDevice& device,
-                                  const serving::ServeConfig& config) {
-  serving::ServerTerms terms;
-  terms.dispatch = {.policy = request.policy,
-                    .eviction = request.eviction,
-                    .memory = device.memory,
-                    .lanes = device.lanes,
-                    .queue_max = kQueueMax,
-                    .queue_bytes_max = kQueueBytesMax};
-  for (const serving::ConfiguredTenant& tenant : config.tenants) {
-    terms.tenants.push_back({.name = tenant.name, .weight = tenant.weight});
-  }
-  if (terms.tenants.empty()) terms.tenants.push_back({.name = "default"});
-  terms.simulated = device.simulated;
-  return terms;
-}
-
 void report(const ServeOutside& outside, const std::string& message) {
   fmt::print(outside.err, "berth: {}\n", message);
   std::fflush(outside.err);
@@ -72,8 +55,9 @@ Micros micros_since_1970() {
   return Micros(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
-void wait_for_signal(const up::HeldSignals& signals) {
-  while (!signals.taken()) std::this_thread::sleep_for(kSignalPause);
+Instant steady_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
 std::string url_text(std::string_view scheme, const std::string& host, std::uint16_t port) {
@@ -81,46 +65,151 @@ std::string url_text(std::string_view scheme, const std::string& host, std::uint
   return fmt::format("{}://{}{}{}:{}", scheme, is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 }
 
-Result<int> serve_until_signal(const serving::ServeRequest& request, const ServeOutside& outside) {
-  const up::HeldSignals signals;  // before the first thread
-  const auto config = read_config(request, *outside.files);
-  if (!config) return pass_on(config.error());
-  const auto device = find_device(request, *outside.files);
-  if (!device) return pass_on(device.error());
-  const auto engine = find_engine(request.engine);
+/// What the server is made of: read, checked, and not started.
+struct ServeParts {
+  const serving::ServeRequest& request;
+  const ServeOutside& outside;
+  serving::ServeConfig config = {};
+  ServeDevice device = {};
+  std::unique_ptr<ModelEngine> engine = {};
+  std::vector<openai::Backend> backends = {};
+  serving::TenantKeys keys{{}};
+  std::optional<serving::ModelRepository> repository = std::nullopt;
+  std::string scan_fault = {};  ///< of the last scan
+};
+
+/// Fields of configs that only tune the speed of other servers.
+void report_ignored_fields(const ServeParts& parts, std::span<const serving::RepositoryChange> changes) {
+  for (const serving::RepositoryChange& change : changes) {
+    const auto model = parts.repository->models().find(change.model);
+    const bool is_new = change.kind == serving::RepositoryChange::Kind::kModelAdded ||
+                        change.kind == serving::RepositoryChange::Kind::kModelChanged;
+    if (!is_new || model == parts.repository->models().end()) continue;
+    const auto& config = model->second.config;
+    if (!config || config->ignored.empty()) continue;
+    report(parts.outside, fmt::format("{}: without effect here: {}", config->file, fmt::join(config->ignored, ", ")));
+  }
+}
+
+/// The models of the repository; what is wrong with it is said once.
+serving::RepositoryModels scan(ServeParts& parts) {
+  if (!parts.repository) return {};
+  const auto changes = parts.repository->scan(micros_since_1970());
+  const std::string fault = changes ? "" : changes.error().message;
+  if (!fault.empty() && fault != parts.scan_fault) report(parts.outside, fault);
+  parts.scan_fault = fault;
+  if (changes) report_ignored_fields(parts, *changes);
+  return parts.repository->models();
+}
+
+Result<void> read_config(ServeParts& parts) {
+  if (parts.request.config) {
+    const auto text = parts.outside.files->read(*parts.request.config);
+    if (!text) return pass_on(text.error());
+    auto config = serving::read_serve_config(*text, *parts.request.config);
+    if (!config) return pass_on(config.error());
+    parts.config = *std::move(config);
+  }
+  if (!parts.request.repository && parts.config.backends.empty()) {
+    return invalid("wanted --repository DIR, or backends in --config FILE, found neither");
+  }
+  std::ranges::sort(parts.config.tenants, {}, &serving::ConfiguredTenant::name);
+  parts.keys = serving::TenantKeys(parts.config.tenants);
+  auto backends = read_backends(parts.config, *parts.outside.files);
+  if (!backends) return pass_on(backends.error());
+  parts.backends = *std::move(backends);
+  return {};
+}
+
+Result<void> read_repository(ServeParts& parts) {
+  if (!parts.request.repository) return {};
+  auto engine = find_engine(parts.request.engine);
   if (!engine) return pass_on(engine.error());
+  parts.engine = *std::move(engine);
+  parts.repository.emplace(*parts.outside.tree, *parts.request.repository);
+  const auto scanned = parts.repository->scan(micros_since_1970());
+  if (!scanned) return pass_on(scanned.error());
+  report_ignored_fields(parts, *scanned);
+  return check_models_are_apart(parts.config, parts.repository->models(), *parts.request.repository);
+}
+
+Result<std::unique_ptr<ServeParts>> read_parts(const serving::ServeRequest& request, const ServeOutside& outside) {
+  auto parts = std::make_unique<ServeParts>(ServeParts{.request = request, .outside = outside});
+  if (auto read = read_config(*parts); !read) return pass_on(read.error());
+  auto device = find_device(request, *outside.files);
+  if (!device) return pass_on(device.error());
+  parts->device = *std::move(device);
+  if (auto read = read_repository(*parts); !read) return pass_on(read.error());
+  return parts;
+}
+
+serving::ServerTerms server_terms(const ServeParts& parts) {
+  serving::ServerTerms terms;
+  terms.dispatch = {.policy = parts.request.policy,
+                    .eviction = parts.request.eviction,
+                    .memory = parts.device.memory,
+                    .lanes = parts.device.lanes,
+                    .queue_max = kQueueMax,
+                    .queue_bytes_max = kQueueBytesMax};
+  for (const serving::ConfiguredTenant& tenant : parts.config.tenants) {
+    terms.tenants.push_back({.name = tenant.name, .weight = tenant.weight});
+  }
+  if (terms.tenants.empty()) terms.tenants.push_back({.name = "default"});
+  terms.simulated = parts.device.simulated;
+  return terms;
+}
+
+edges::ModelServerOptions server_options(ServeParts& parts) {
   edges::ModelServerOptions options;
-  options.terms = server_terms(request, *device, *config);
-  options.metadata = {.name = "berth", .version = BERTH_VERSION, .device = device->description};
-  options.run_max = Micros::seconds(config->run_seconds);
-  serving::ModelRepository repository(*outside.tree, request.repository.value_or(""));
-  std::string scan_fault;
-  options.scan = [&] {
-    if (!request.repository) return serving::RepositoryModels();
-    const auto changes = repository.scan(micros_since_1970());
-    const std::string fault = changes ? "" : changes.error().message;
-    if (!fault.empty() && fault != scan_fault) report(outside, fault);
-    scan_fault = fault;
-    return repository.models();
+  options.terms = server_terms(parts);
+  options.metadata = {.name = "berth", .version = BERTH_VERSION, .device = parts.device.description};
+  options.run_max = Micros::seconds(parts.config.run_seconds);
+  options.scan = [&parts] { return scan(parts); };
+  options.report = [&parts](const std::string& message) { report(parts.outside, message); };
+  options.tenant_of =
+      [&parts](std::optional<std::string_view> authorization) -> serving::ServeResult<serving::TenantIndex> {
+    if (const auto tenant = parts.keys.tenant_of(authorization)) return *tenant;
+    return serving::refuse(serving::ServeFault::kNoKey, "wanted Authorization: Bearer KEY with the key of a tenant");
   };
-  options.report = [&](const std::string& message) { report(outside, message); };
-  edges::ModelServer server(**engine, std::move(options));
-  model_api::ModelApi api(server);
-  auto http = outside.start_http(request.http, api);
+  return options;
+}
+
+void say_ready(const ServeParts& parts, const HttpServer& http, const edges::GrpcServer* grpc) {
+  std::string line = "ready " + url_text("http", parts.request.http.host, http.port());
+  if (grpc != nullptr) line += " " + url_text("grpc", parts.request.grpc.host, grpc->port());
+  if (parts.device.simulated) line += fmt::format(" ({})", parts.device.description);
+  fmt::print(parts.outside.out, "{}\n", line);
+  std::fflush(parts.outside.out);
+}
+
+void wait_for_signal(const up::HeldSignals& signals) {
+  while (!signals.taken()) std::this_thread::sleep_for(kSignalPause);
+}
+
+Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals) {
+  edges::CurlStreamClient client;  // before other threads
+  edges::ModelServer server(parts.engine.get(), server_options(parts));
+  model_api::ModelApi models(server);
+  openai::OpenAiApi backends({.backends = parts.backends,
+                              .keys = parts.keys,
+                              .created_seconds = micros_since_1970().count() / kMicrosPerSecond,
+                              .now = steady_now},
+                             client);
+  ServeHandler handler(models, parts.backends.empty() ? nullptr : &backends);
+  server.start();
+  auto http = parts.outside.start_http(parts.request.http, handler);
   if (!http) return pass_on(http.error());
   std::unique_ptr<edges::GrpcServer> grpc;
   if (edges::has_grpc()) {
-    auto started = edges::start_grpc_server({.host = request.grpc.host, .port = request.grpc.port}, server);
+    auto started = edges::start_grpc_server({.host = parts.request.grpc.host, .port = parts.request.grpc.port}, server);
     if (!started) return pass_on(started.error());
     grpc = *std::move(started);
   }
-  server.start();
-  fmt::print(outside.out, "ready {}{}{}\n", url_text("http", request.http.host, (*http)->port()),
-             grpc ? " " + url_text("grpc", request.grpc.host, grpc->port()) : "",
-             device->simulated ? fmt::format(" ({})", device->description) : "");
-  std::fflush(outside.out);
+  say_ready(parts, **http, grpc.get());
   wait_for_signal(signals);
+  backends.refuse_new();
   server.stop(kEndPatience);
+  backends.close();
   if (grpc) grpc->stop();
   (*http)->stop();
   return 0;
@@ -130,7 +219,10 @@ Result<int> serve_until_signal(const serving::ServeRequest& request, const Serve
 
 int run_serve(const serving::ServeRequest& request, const ServeOutside& outside) {
   return_large_blocks_at_once();
-  const auto status = serve_until_signal(request, outside);
+  const up::HeldSignals signals;  // before the first thread
+  const auto parts = read_parts(request, outside);
+  if (!parts) return outside.report_failure(parts.error());
+  const auto status = serve_until_signal(**parts, signals);
   return status ? *status : outside.report_failure(status.error());
 }
 

@@ -14,7 +14,7 @@ using serving::ServerCore;
 using serving::ServeResult;
 using serving::TenantIndex;
 
-ModelServer::ModelServer(ModelEngine& engine, ModelServerOptions options)
+ModelServer::ModelServer(ModelEngine* engine, ModelServerOptions options)
     : options_(std::move(options)), threads_(std::make_shared<detail::ServerThreads>(engine, options_)) {}
 
 ModelServer::~ModelServer() { stop(Micros(0)); }

@@ -40,8 +40,9 @@ struct ServerEnd {
 
 class ModelServer final : public serving::InferenceService {
  public:
-  /// `engine` is borrowed. It and what the options refer to must outlive the process if a lane is lost.
-  ModelServer(ModelEngine& engine, ModelServerOptions options);
+  /// `engine` is borrowed; null if the repository never has models. It and what the options refer to must outlive the
+  /// process if a lane is lost.
+  ModelServer(ModelEngine* engine, ModelServerOptions options);
   ModelServer(const ModelServer&) = delete;
   ModelServer& operator=(const ModelServer&) = delete;
   ~ModelServer() override;

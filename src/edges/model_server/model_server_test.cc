@@ -105,7 +105,7 @@ class ModelServerTest : public ::testing::Test {
       const std::scoped_lock hold(models_lock_);
       return models_;
     };
-    server_ = std::make_unique<ModelServer>(engine_, options);
+    server_ = std::make_unique<ModelServer>(&engine_, options);
     server_->start();
   }
   std::future<ServeResult<InferAnswer>> ask(const std::string& model, std::vector<std::int64_t> shape,

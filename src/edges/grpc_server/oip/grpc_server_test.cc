@@ -273,8 +273,7 @@ TEST(GrpcServer, MessagesThatAreNoMessages) {
   const std::vector<std::string> rows = {
       "\xFF",
       "\x0A",
-      "\x0A\x05"
-      "ab",
+      std::string("\x0A\x05") + "ab",
       "\x0B\x0C",
       "\x2A\xFF\xFF\xFF\xFF\x0F",
       "\x2A\xFF\xFF\xFF\xFF\x07",
@@ -453,9 +452,8 @@ TEST(GrpcServer, CallsWithoutAMessage) {
 
 TEST(GrpcServer, StopEndsCalls) {
   Served served;
-  std::vector<std::unique_ptr<TestCall>> calls;
-  for (int i = 0; i < 20; ++i)
-    calls.push_back(served.client.begin("ModelInfer", request_for("slow").SerializeAsString()));
+  std::vector<std::unique_ptr<TestCall>> calls(20);
+  for (auto& call : calls) call = served.client.begin("ModelInfer", request_for("slow").SerializeAsString());
   served.service.wait_for_waiting(20);
   served.server->stop();
   for (const auto& call : calls) EXPECT_EQ(call->wait().status.error_code(), StatusCode::UNAVAILABLE);

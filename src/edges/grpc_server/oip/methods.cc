@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,7 +24,6 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 using serving::InferAnswer;
 using serving::InferenceService;
-using serving::ServeError;
 using serving::ServeFault;
 using serving::ServeResult;
 

@@ -130,6 +130,7 @@ class FakeService final : public serving::InferenceService {
   std::vector<AnswerDone> keep_waiting() {
     const std::lock_guard lock(mutex_);
     std::vector<AnswerDone> kept;
+    kept.reserve(waiting_.size());
     for (auto& [number, each] : waiting_) kept.push_back(std::move(each.done));
     waiting_.clear();
     return kept;

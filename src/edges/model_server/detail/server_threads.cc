@@ -62,7 +62,7 @@ std::vector<Tensor> batch_of(const RunWork& work) {
 
 }  // namespace
 
-ServerThreads::ServerThreads(ModelEngine& engine, const ModelServerOptions& options)
+ServerThreads::ServerThreads(ModelEngine* engine, const ModelServerOptions& options)
     : engine_(engine), options_(options), core_(options.terms) {
   for (int i = 0; i < options.terms.dispatch.lanes; ++i) lanes_.push_back(std::make_unique<Lane>());
 }
@@ -211,7 +211,7 @@ void ServerThreads::run_loader() {
 Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
   const Instant began = now();
   const std::int64_t bytes_before = allocated_bytes();
-  auto model = engine_.load(work.path);
+  auto model = engine_->load(work.path);
   if (!model) return pass_on(model.error());
   LoadedVersion loaded{.model = std::move(*model), .measured_bytes = 0, .load_time = now() - began, .trial = {}};
   loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });

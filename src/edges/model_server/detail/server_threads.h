@@ -21,7 +21,7 @@ namespace berth::edges::detail {
 
 class ServerThreads {
  public:
-  ServerThreads(ModelEngine& engine, const ModelServerOptions& options);
+  ServerThreads(ModelEngine* engine, const ModelServerOptions& options);
 
   /// `self`: this object, which the threads share.
   void start(const std::shared_ptr<ServerThreads>& self);
@@ -85,7 +85,7 @@ class ServerThreads {
   /// Sleeps until `began` + `hold`, or until the server stops.
   void hold_until(Instant began, Micros hold);
 
-  ModelEngine& engine_;
+  ModelEngine* engine_;  ///< null: there are no models
   const ModelServerOptions options_;
   const Clock::time_point began_ = Clock::now();
 
