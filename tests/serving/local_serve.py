@@ -44,9 +44,10 @@ class Serve:
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             raise AssertionError(f"wanted a line ready, found {line!r} {self.process.stderr.read()}")
-        for url in line.split()[1:]:
-            scheme, address = url.split("://")
-            setattr(self, scheme, address)
+        for word in line.split():
+            scheme, separator, address = word.partition("://")
+            if separator:
+                setattr(self, scheme, address)
         return self
 
     def ask(self, method, path, body=None, headers={}):

@@ -362,6 +362,7 @@ void ServerCore::end_run(const RunReport& report, Instant now) {
   const RunningBatch batch = dispatcher_.end_batch(report.lane, now);
   running_ -= static_cast<std::int64_t>(batch.requests.size());
   count_batch(at(batch.model).statistics, batch, report, now);
+  at(batch.model).statistics.last_answer_ms = terms_.began_ms + now.micros() / 1000;
   learn_latency(batch, report);
   decide(now);
 }

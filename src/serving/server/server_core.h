@@ -27,6 +27,7 @@ struct ServerTerms {
   std::vector<TenantTerms> tenants;
   /// What a simulated device says of a model; nothing if it does not know it. Empty: the device is real.
   std::function<std::optional<ModelTerms>(const std::string& model)> simulated = {};
+  std::int64_t began_ms = 0;  ///< since 1970, at the instant 0
 };
 
 /// After each call the caller does the work of `take_work`, and calls `tick` at `wake_at` if nothing happens before.
