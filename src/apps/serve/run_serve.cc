@@ -35,8 +35,8 @@ constexpr std::chrono::milliseconds kSignalPause{20};
 constexpr std::int64_t kQueueMax = 100'000;
 constexpr std::int64_t kQueueBytesMax = std::int64_t{1} << 30;
 
-/// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one copy
-/// for most threads.
+/// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one
+/// copy for most threads.
 void return_large_blocks_at_once() {
   constexpr int kLargeBytes = 128 * 1024;  // glibc's initial threshold
   constexpr int kArenas = 2;               // for small values

@@ -44,8 +44,8 @@ struct ServedVersion {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// The bytes that a model is expected to take, before it was loaded once: measured on ONNX Runtime, which needs 2.7 times
-/// the bytes of the weights while it optimises the model.
+/// The bytes that a model is expected to take, before it was loaded once: measured on ONNX Runtime, which needs 2.7
+/// times the bytes of the weights while it optimises the model.
 [[nodiscard]] inline std::int64_t expected_bytes(std::int64_t weight_bytes) {
   constexpr std::int64_t kSmallestModel = 1 << 20;
   return weight_bytes + weight_bytes / 10 * 17 + kSmallestModel;

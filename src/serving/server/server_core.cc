@@ -15,7 +15,8 @@ namespace {
 /// A load that the device refused is tried again after so long.
 constexpr Micros kRefusedLoadPause = Micros(10'000'000);
 
-/// Until a model was loaded once, nobody knows how long its batches take: optimistic, so that nothing is refused for it.
+/// Until a model was loaded once, nobody knows how long its batches take: optimistic, so that nothing is refused for
+/// it.
 constexpr Micros kUnknownBatch = Micros(1'000);
 
 /// The first rows of a table, or all.

@@ -50,7 +50,8 @@ class ServerCore {
   void end_run(const RunReport& report, Instant now);
   /// The lane never comes back, and its model cannot serve for the reason given. Its requests are told.
   void lose_lane(LaneIndex lane, const std::string& reason, Instant now);
-  /// Errors of `loaded`: kUnavailable if there was not enough memory, which is tried again; else the model cannot serve.
+  /// Errors of `loaded`: kUnavailable if there was not enough memory, which is tried again; else the model cannot
+  /// serve.
   void end_load(ModelIndex model, Result<LoadedVersion> loaded, Instant now);
   void end_free(ModelIndex model, Instant now);
   void tick(Instant now);

@@ -44,8 +44,8 @@ class ServerThreads {
   using Clock = std::chrono::steady_clock;
   using LoaderWork = std::variant<serving::LoadWork, serving::FreeWork>;
 
-  /// A batch that runs. Whoever takes its requests out under the lock tells their clients: the lane, or the watch if the
-  /// lane does not come back.
+  /// A batch that runs. Whoever takes its requests out under the lock tells their clients: the lane, or the watch if
+  /// the lane does not come back.
   struct Run {
     serving::RunWork work;
     std::unique_ptr<ModelRun> run;
