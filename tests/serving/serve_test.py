@@ -433,6 +433,9 @@ class Memory(Serving):
         for _ in range(2):  # two leases fill the memory
             status, answer = serve.infer("c", [[1, 2]], parameters={"timeout": 500000})
             self.assertIn(status, (429, 503, 504), answer)
+        status, fields, answer = serve.ask("POST", "/v2/repository/models/c/load", "{}")
+        self.assertEqual(status, 503, answer)
+        self.assertLessEqual(int(fields["Retry-After"]), 60)
         self.assertEqual(self.resident(serve), {"a", "b"})
         self.assertEqual(serve.json("POST", "/v2/repository/models/b/unload", {})[0], 200)
         self.assertEqual(self.resident(serve), {"a"})

@@ -125,6 +125,8 @@ class ServerCore {
   void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.
   void arrive(ModelIndex model, Instant now);
+  /// Whatever becomes idle: a client that asks for a load is not kept waiting for it.
+  [[nodiscard]] std::optional<ServeError> why_it_cannot_load(ModelIndex index, Instant now) const;
   void tell_loaded(ModelIndex index, const ServeResult<bool>& result);
   void tell_if_gone(ModelIndex index);
 
