@@ -38,8 +38,8 @@ constexpr std::int64_t kQueueBytesMax = std::int64_t{1} << 30;
 /// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one
 /// copy for most threads.
 void return_large_blocks_at_once() {
-  constexpr int kLargeBytes = 128 * 1024;  // glibc's initial threshold
-  constexpr int kArenas = 2;               // for small values
+  constexpr int kLargeBytes = 1024 * 1024;  // less would be given back and taken again for each batch
+  constexpr int kArenas = 2;                // for small values
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBytes);
   mallopt(M_ARENA_MAX, kArenas);
@@ -123,7 +123,7 @@ Result<void> read_config(ServeParts& parts) {
 
 Result<void> read_repository(ServeParts& parts) {
   if (!parts.request.repository) return {};
-  auto engine = find_engine(parts.request.engine);
+  auto engine = find_engine(parts.request, [&parts](const std::string& message) { report(parts.outside, message); });
   if (!engine) return pass_on(engine.error());
   parts.engine = *std::move(engine);
   parts.repository.emplace(*parts.outside.tree, *parts.request.repository);

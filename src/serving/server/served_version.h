@@ -25,6 +25,8 @@ struct ServedVersion {
   std::string model;
   RepositoryVersion source = {};
   VersionTerms terms = {};  ///< of the source, and what the first load proved
+  std::string sha256 = {};  ///< of the content of model.onnx; empty: not known yet
+  bool has_no_sum = false;  ///< its file has changed since
   std::string reason = {};  ///< why it cannot serve; empty: it can
   std::shared_ptr<LoadedModel> loaded = {};
   bool is_batched = false;                      ///< requests may share batches: it is known, or proven
@@ -36,6 +38,15 @@ struct ServedVersion {
   std::vector<InferenceService::ModelDone> gone_waiters = {};  ///< of `unload`
   ModelStatistics statistics = {};
 };
+
+/// Its model.onnx, with the sum if that is known.
+[[nodiscard]] inline ModelFile model_file(const ServedVersion& version) {
+  ModelFile file{.path = version.source.path, .sha256 = version.sha256};
+  for (const auto& [name, stamp] : version.source.files) {
+    if (name == kModelFile) file.stamp = stamp;
+  }
+  return file;
+}
 
 /// The bytes of its files.
 [[nodiscard]] inline std::int64_t file_bytes(const RepositoryVersion& version) {

@@ -333,7 +333,7 @@ void ServerCore::carry_out(const StartLoad& order) {
   const ServedVersion& version = at(order.model);
   work_.emplace_back(
       LoadWork{.model = order.model,
-               .path = version.source.path,
+               .file = model_file(version),
                .weight_bytes = version.terms.weight_bytes,
                .trial = {.rows_max = static_cast<RowCount>(std::max<std::int64_t>(version.terms.rows_max, 1)),
                          .is_batched = version.terms.rows_max > 0,
@@ -403,6 +403,7 @@ void ServerCore::end_load(ModelIndex model, Result<LoadedVersion> loaded, Instan
     work_.emplace_back(FreeWork{.model = model, .loaded = std::move(loaded->model)});
   } else {
     version.loaded = std::move(loaded->model);
+    if (!loaded->sha256.empty()) version.sha256 = std::move(loaded->sha256);
     learn_trial(model, loaded->trial, loaded->load_time, now);
     arrive(model, now);
   }
@@ -476,6 +477,20 @@ void ServerCore::end_free(ModelIndex model, Instant now) {
     }
   }
   decide(now);
+}
+
+std::optional<SumWork> ServerCore::next_sum() const {
+  for (std::size_t i = 0; i < versions_.size(); ++i) {
+    const ServedVersion& version = versions_[i];
+    if (!version.loaded || !version.sha256.empty() || version.has_no_sum) continue;
+    return SumWork{.model = ModelIndex(static_cast<std::uint32_t>(i)), .file = model_file(version)};
+  }
+  return std::nullopt;
+}
+
+void ServerCore::end_sum(ModelIndex model, const std::optional<std::string>& sha256) {
+  at(model).sha256 = sha256.value_or("");
+  at(model).has_no_sum = !sha256;
 }
 
 // Loads and unloads that clients ask for

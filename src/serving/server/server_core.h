@@ -54,6 +54,10 @@ class ServerCore {
   /// serve.
   void end_load(ModelIndex model, Result<LoadedVersion> loaded, Instant now);
   void end_free(ModelIndex model, Instant now);
+  /// A version that was loaded, and whose file's sum is not known; nothing if there is none.
+  [[nodiscard]] std::optional<SumWork> next_sum() const;
+  /// `sha256`: of the file's content; nothing if it is not what it was.
+  void end_sum(ModelIndex model, const std::optional<std::string>& sha256);
   void tick(Instant now);
   [[nodiscard]] Instant wake_at() const { return dispatcher_.wake_at(); }
 

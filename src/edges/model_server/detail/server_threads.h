@@ -1,6 +1,7 @@
 /// The threads of a model server and the state that they share.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -52,10 +53,12 @@ class ServerThreads {
     Instant began;
     bool is_stopped = false;
     bool is_lost = false;
+    std::atomic<bool> is_ended = false;  ///< it was stopped because the server ends
   };
 
   struct Lane {
     std::condition_variable has_work;
+    bool is_waiting = false;
     std::optional<serving::RunWork> next;
     std::shared_ptr<Run> run;
     std::thread thread;
@@ -75,6 +78,8 @@ class ServerThreads {
 
   void run_lane(std::size_t index);
   [[nodiscard]] RunOutcome run_batch(Run& run);
+  /// What clients are told when their run failed.
+  [[nodiscard]] serving::ServeError error_of(const Run& run, const Error& error) const;
   void run_loader();
   [[nodiscard]] Result<serving::LoadedVersion> load(const serving::LoadWork& work);
   void run_scanner();

@@ -15,12 +15,14 @@ namespace {
 
 constexpr const char* kSpinningKey = "session.intra_op.allow_spinning";
 
-Ort::SessionOptions session_options() {
+Ort::SessionOptions session_options(const OnnxLoad& load) {
   Ort::SessionOptions options;
   options.SetIntraOpNumThreads(1);  // a lane is one thread: that of the caller
   options.SetInterOpNumThreads(1);
   options.SetExecutionMode(ORT_SEQUENTIAL);
   options.AddConfigEntry(kSpinningKey, "0");
+  if (load.is_optimised) options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  if (!load.write_to.empty()) options.SetOptimizedModelFilePath(load.write_to.c_str());
   return options;
 }
 
@@ -123,15 +125,15 @@ Error error_of(const Ort::Exception& exception) {
   }
 }
 
-Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const std::string& path) {
+Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const OnnxLoad& load) {
   try {
-    auto model = std::make_unique<OnnxModel>(Ort::Session(env, path.c_str(), session_options()));
+    auto model = std::make_unique<OnnxModel>(Ort::Session(env, load.path.c_str(), session_options(load)));
     if (auto read = model->read_signatures(); !read) return pass_on(read.error());
     return model;
   } catch (const Ort::Exception& exception) {
     return tl::unexpected<Error>(error_of(exception));
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kUnavailable, path + ": not enough memory");
+    return fail(ErrorCode::kUnavailable, load.path + ": not enough memory");
   }
 }
 
