@@ -363,6 +363,7 @@ void ServerCore::end_run(const RunReport& report, Instant now) {
   const RunningBatch batch = dispatcher_.end_batch(report.lane, now);
   running_ -= static_cast<std::int64_t>(batch.requests.size());
   count_batch(at(batch.model).statistics, batch, report, now);
+  at(batch.model).statistics.last_answer_ms = terms_.began_ms + now.micros() / 1000;
   learn_latency(batch, report);
   decide(now);
 }
@@ -503,9 +504,9 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
   const auto index = find_version(model, "");
   if (!index) return tell_now(tl::unexpected<ServeError>(index.error()));
   ServedVersion& version = at(*index);
-  if (!version.source.terms || is_ending_) {
-    return tell_now(refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
-  }
+  if (is_ending_) return tell_now(refuse(ServeFault::kUnavailable, "the server ends"));
+  dispatcher_.hold_off_load(*index, now);
+  if (auto refusal = why_it_cannot_load(*index, now)) return tell_now(tl::unexpected(std::move(*refusal)));
   named->second.is_unloaded = false;
   for (const ModelIndex each : named->second.versions) {
     if (at(each).source.terms) dispatcher_.offer(each);
@@ -516,9 +517,26 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
     return tell_now(true);
   }
   version.load_waiters.push_back({.lease = lease, .done = std::move(done)});
-  dispatcher_.hold_off_load(*index, now);
   dispatcher_.want_load(*index, now);
   decide(now);
+}
+
+std::optional<ServeError> ServerCore::why_it_cannot_load(ModelIndex index, Instant now) const {
+  const ServedVersion& version = at(index);
+  const bool is_unknown = terms_.simulated && !terms_.simulated(version.model);
+  if (!version.source.terms || is_unknown) {
+    return ServeError{.fault = ServeFault::kUnavailable, .message = version.reason};
+  }
+  const DeviceState& device = dispatcher_.device();
+  const ServedModel& model = device.model(index);
+  const Instant room_at = device.may_load_at(index, now);
+  if (model.residency != Residency::kCold || room_at == now) return std::nullopt;
+  ServeError refusal{.fault = ServeFault::kUnavailable,
+                     .message = fmt::format("{}: wanted {} bytes of memory, found less of {} bytes that is not leased "
+                                            "to other models",
+                                            in_quotes(version.model), model.bytes_to_load(), device.memory())};
+  if (room_at != Instant::never()) refusal.retry_after = room_at - now;
+  return refusal;
 }
 
 void ServerCore::tell_loaded(ModelIndex index, const ServeResult<bool>& result) {

@@ -27,6 +27,7 @@ struct ServerTerms {
   std::vector<TenantTerms> tenants;
   /// What a simulated device says of a model; nothing if it does not know it. Empty: the device is real.
   std::function<std::optional<ModelTerms>(const std::string& model)> simulated = {};
+  std::int64_t began_ms = 0;  ///< since 1970, at the instant 0
 };
 
 /// After each call the caller does the work of `take_work`, and calls `tick` at `wake_at` if nothing happens before.
@@ -128,6 +129,8 @@ class ServerCore {
   void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.
   void arrive(ModelIndex model, Instant now);
+  /// Whatever becomes idle: a client that asks for a load is not kept waiting for it.
+  [[nodiscard]] std::optional<ServeError> why_it_cannot_load(ModelIndex index, Instant now) const;
   void tell_loaded(ModelIndex index, const ServeResult<bool>& result);
   void tell_if_gone(ModelIndex index);
 
