@@ -434,7 +434,8 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
     terms.latency = table_of(terms_.simulated(version.model)->latency, static_cast<RowCount>(version.terms.rows_max));
   } else {
     terms.load = std::max(load_time, Micros(1));
-    terms.bytes_loading = terms.bytes + version.terms.weight_bytes;  // the file's copy is there, too
+    // The file's copy is there, too. A model that could be loaded once can be loaded again, if need be with all memory.
+    terms.bytes_loading = std::min(terms.bytes + version.terms.weight_bytes, terms_.dispatch.memory);
     const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
     std::vector<LatencyPoint> points = trial.times;
     std::erase_if(points, [&](const LatencyPoint& point) { return point.rows > rows_max; });
