@@ -182,6 +182,7 @@ class Figures(local_serve.Case):
         serve.json("POST", "/v2/repository/models/other/unload", {})
         self.assertEqual(serve.json("GET", "/berth/v1/memory")[1]["models"][1]["state"], "unavailable")
 
+        self.wait_until(lambda: serve.json("GET", "/berth/v1/times")[1]["items"][0]["sha256"], "the sum of the file")
         times = serve.json("GET", "/berth/v1/times")[1]
         self.assertEqual(times["device"], "cpu")
         self.assertLess(abs(times["started_us"] / 1e6 - time.time()), 60)

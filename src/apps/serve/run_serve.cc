@@ -1,11 +1,13 @@
 #include "apps/serve/run_serve.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -36,11 +38,11 @@ constexpr std::chrono::milliseconds kSignalPause{20};
 constexpr std::int64_t kQueueMax = 100'000;
 constexpr std::int64_t kQueueBytesMax = std::int64_t{1} << 30;
 
-/// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one copy
-/// for most threads.
+/// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one
+/// copy for most threads.
 void return_large_blocks_at_once() {
-  constexpr int kLargeBytes = 128 * 1024;  // glibc's initial threshold
-  constexpr int kArenas = 2;               // for small values
+  constexpr int kLargeBytes = 1024 * 1024;  // less would be given back and taken again for each batch
+  constexpr int kArenas = 2;                // for small values
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBytes);
   mallopt(M_ARENA_MAX, kArenas);
@@ -79,6 +81,19 @@ struct ServeParts {
   std::string scan_fault = {};  ///< of the last scan
 };
 
+/// Fields of configs that only tune the speed of other servers.
+void report_ignored_fields(const ServeParts& parts, std::span<const serving::RepositoryChange> changes) {
+  for (const serving::RepositoryChange& change : changes) {
+    const auto model = parts.repository->models().find(change.model);
+    const bool is_new = change.kind == serving::RepositoryChange::Kind::kModelAdded ||
+                        change.kind == serving::RepositoryChange::Kind::kModelChanged;
+    if (!is_new || model == parts.repository->models().end()) continue;
+    const auto& config = model->second.config;
+    if (!config || config->ignored.empty()) continue;
+    report(parts.outside, fmt::format("{}: without effect here: {}", config->file, fmt::join(config->ignored, ", ")));
+  }
+}
+
 /// The models of the repository; what is wrong with it is said once.
 serving::RepositoryModels scan(ServeParts& parts) {
   if (!parts.repository) return {};
@@ -86,6 +101,7 @@ serving::RepositoryModels scan(ServeParts& parts) {
   const std::string fault = changes ? "" : changes.error().message;
   if (!fault.empty() && fault != parts.scan_fault) report(parts.outside, fault);
   parts.scan_fault = fault;
+  if (changes) report_ignored_fields(parts, *changes);
   return parts.repository->models();
 }
 
@@ -110,12 +126,13 @@ Result<void> read_config(ServeParts& parts) {
 
 Result<void> read_repository(ServeParts& parts) {
   if (!parts.request.repository) return {};
-  auto engine = find_engine(parts.request.engine);
+  auto engine = find_engine(parts.request, [&parts](const std::string& message) { report(parts.outside, message); });
   if (!engine) return pass_on(engine.error());
   parts.engine = *std::move(engine);
   parts.repository.emplace(*parts.outside.tree, *parts.request.repository);
   const auto scanned = parts.repository->scan(micros_since_1970());
   if (!scanned) return pass_on(scanned.error());
+  report_ignored_fields(parts, *scanned);
   return check_models_are_apart(parts.config, parts.repository->models(), *parts.request.repository);
 }
 
@@ -151,7 +168,6 @@ edges::ModelServerOptions server_options(ServeParts& parts) {
   options.metadata = {.name = "berth", .version = BERTH_VERSION, .device = parts.device.description};
   options.run_max = Micros::seconds(parts.config.run_seconds);
   options.scan = [&parts] { return scan(parts); };
-  options.hash_of = [&parts](const std::string& path) { return file_hash(*parts.outside.tree, path); };
   options.report = [&parts](const std::string& message) { report(parts.outside, message); };
   options.tenant_of =
       [&parts](std::optional<std::string_view> authorization) -> serving::ServeResult<serving::TenantIndex> {

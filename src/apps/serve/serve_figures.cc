@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdint>
-#include <vector>
-
-#include "live/chain/field_hash.h"
+#include <cstddef>
+#include <string>
 
 namespace berth::serve {
 namespace {
@@ -47,21 +45,6 @@ edges::FigureFileOptions figure_file_options(const serving::ServeRequest& reques
           .usage = request.usage,
           .device = {.gpu = gpu, .sku = device.name, .lanes = device.lanes},
           .id_prefix = process_id()};
-}
-
-std::optional<std::string> file_hash(const FileTree& tree, const std::string& path) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
-  const auto file = tree.open(path);
-  if (!file) return std::nullopt;
-  chain::BytesHash hash;
-  std::vector<char> piece(kPieceBytes);
-  for (std::uint64_t offset = 0;;) {
-    const auto count = (*file)->read(offset, piece);
-    if (!count) return std::nullopt;
-    hash.add({piece.data(), *count});
-    offset += *count;
-    if (*count < piece.size()) return chain::hex_of(hash.finish());
-  }
 }
 
 serving::BackendEnd backend_end(const openai::ProxiedRequest& request) {

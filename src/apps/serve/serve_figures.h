@@ -1,11 +1,7 @@
 /// What the figures of a server need from the outside.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "apps/serve/serve_device.h"
-#include "domain/ports/file_tree.h"
 #include "edges/figure_recorder/figure_recorder.h"
 #include "serving/config/serve_request.h"
 #include "serving/service/figure_service.h"
@@ -16,9 +12,6 @@ namespace berth::serve {
 /// A device of this machine is called `cpu@HOST`, so that it is unique in a ledger; a simulated one by its name.
 [[nodiscard]] edges::FigureFileOptions figure_file_options(const serving::ServeRequest& request,
                                                            const ServeDevice& device);
-
-/// SHA-256 as 64 lower-case hex digits; nothing if the file cannot be read.
-[[nodiscard]] std::optional<std::string> file_hash(const FileTree& tree, const std::string& path);
 
 [[nodiscard]] serving::BackendEnd backend_end(const openai::ProxiedRequest& request);
 

@@ -1,5 +1,5 @@
-// Any bytes give the members that the library's own parser finds, or an error; every object that it accepts is accepted,
-// unless one of the keys is repeated.
+// Any bytes give the members that the library's own parser finds, or an error; every object that it accepts is
+// accepted, unless one of the keys is repeated.
 #include <algorithm>
 #include <array>
 #include <cstddef>

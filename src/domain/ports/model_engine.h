@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/core/result.h"
+#include "domain/ports/file_tree.h"
 #include "domain/values/tensor.h"
 
 namespace berth {
@@ -33,6 +34,15 @@ class LoadedModel {
   [[nodiscard]] virtual std::unique_ptr<ModelRun> begin() = 0;
 };
 
+/// A model's file, and which content it has.
+struct ModelFile {
+  std::string path;
+  std::string sha256 = {};  ///< of its content, 64 hexadecimal digits; empty: not known
+  FileStamp stamp = {};     ///< of the content with that sum
+
+  friend bool operator==(const ModelFile&, const ModelFile&) = default;
+};
+
 class ModelEngine {
  public:
   virtual ~ModelEngine() = default;
@@ -41,7 +51,9 @@ class ModelEngine {
   [[nodiscard]] virtual std::string name() const = 0;
   /// Reads a model's file and prepares it to run. Any thread. Errors: kInvalidInput if the file is no model that the
   /// engine can run, with the engine's message; kNotFound; kUnavailable if there is not enough memory.
-  [[nodiscard]] virtual Result<std::unique_ptr<LoadedModel>> load(const std::string& path) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<LoadedModel>> load(const ModelFile& file) = 0;
+  /// Whether loads are faster if the sum of the file's content is known: they find what an earlier load has kept.
+  [[nodiscard]] virtual bool wants_sha256() const { return false; }
 };
 
 }  // namespace berth

@@ -42,6 +42,8 @@ static_assert(kHttpThreadConnectionCountMax + kSurplusCountMax <= kThreadConnect
 // answer's headers.
 constexpr std::size_t kPoolFactor = 4;
 constexpr std::size_t kPoolBytesMin = 32'768;
+// It clears them after each request, which costs a server of many small requests more than all else.
+constexpr std::size_t kSmallPoolBytesMin = 8'192;
 
 constexpr const char* kUnsendable = "the handler's answer has a header that cannot be sent";
 
@@ -88,8 +90,8 @@ class MicroHttpServer final : public HttpServer {
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, HttpResponse response);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpParts parts);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpEventStream stream, bool is_head);
-  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const HttpBodyHead& head, std::shared_ptr<LateBody> body,
-                                 bool is_head);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, const HttpBodyHead& head,
+                                 std::shared_ptr<LateBody> body);
   [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
   [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
 
@@ -123,7 +125,8 @@ bool MicroHttpServer::start(int listening_socket) {
   // Each thread has its share of the library's limit, but may get more than its share of the connections.
   const unsigned limit =
       std::min(options_.connection_count_max + kSurplusCountMax, kThreadConnectionCountMax) * threads;
-  const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor + kPoolBytesMin;
+  const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor +
+                                 std::min(kPoolBytesMin, 2 * options_.header_bytes_max + kSmallPoolBytesMin);
   const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   daemon_ = MHD_start_daemon(
       flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_LISTEN_SOCKET, listening_socket,
@@ -228,8 +231,7 @@ MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, const Excha
     case LateHub::Rest::kGiven:
       break;
   }
-  if (answer.body != nullptr)
-    return queue(connection, *answer.head, std::exchange(answer.body, nullptr), exchange.is_head());
+  if (answer.body != nullptr) return queue(connection, exchange, *answer.head, std::exchange(answer.body, nullptr));
   if (!answer.response) return refuse_failure(connection, "the handler gave no answer");
   return queue(connection, exchange, *std::exchange(answer.response, std::nullopt));
 }
@@ -264,11 +266,12 @@ MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpEventStream st
   return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
 }
 
-MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const HttpBodyHead& head, std::shared_ptr<LateBody> body,
-                                  bool is_head) {
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const Exchange& exchange, const HttpBodyHead& head,
+                                  std::shared_ptr<LateBody> body) {
+  if (!head.bytes && exchange.takes_chunks()) body->allow_chunks();
   const ResponsePointer made = make_response(head, std::move(body), connection);
   if (made == nullptr) return refuse_failure(connection, kUnsendable);
-  if (is_head && !head.bytes) turn_chunks_off(*made);
+  if (exchange.is_head() && !head.bytes) turn_chunks_off(*made);
   return MHD_queue_response(&connection, static_cast<unsigned>(head.status), made.get());
 }
 

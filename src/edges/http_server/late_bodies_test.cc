@@ -282,6 +282,47 @@ TEST_F(LateBodiesTest, HeadHasNoBody) {
   EXPECT_TRUE(client.is_closed_by_server()) << "and no chunk";
 }
 
+TEST_F(LateBodiesTest, PartsOfAllSizesArriveInOrder) {
+  start();
+  auto [client, writer] = begin();
+  std::string sent;
+  std::string received;
+  for (std::size_t i = 0; i < 3000; ++i) {
+    const std::string part((i * 37) % 20'000 + 1, static_cast<char>('a' + i % 26));
+    writer->write(part);
+    sent += part;
+    // It reads in bursts, so that sometimes much is on the way.
+    while (i % 8 == 7 && received.size() < sent.size()) {
+      const auto length = client.read_until("\r\n");
+      ASSERT_TRUE(length);
+      if (length->starts_with("HTTP/") || length->find(':') != std::string::npos || length->size() == 2) continue;
+      const auto chunk = client.read_until("\r\n");
+      ASSERT_TRUE(chunk);
+      ASSERT_EQ(std::stoul(*length, nullptr, 16), chunk->size() - 2);
+      received += chunk->substr(0, chunk->size() - 2);
+    }
+  }
+  EXPECT_TRUE(received == sent);
+  writer->end();
+  EXPECT_EQ(client.read_until("0\r\n\r\n"), "0\r\n\r\n");
+}
+
+TEST_F(LateBodiesTest, ClientsOfOtherVersionsGetTheBodyAsTheyExpectIt) {
+  start();
+  for (const char* ask :
+       {"GET /start HTTP/1.0\r\n\r\n", "GET /start HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"}) {
+    auto [client, writer] = begin({}, ask);
+    writer->write("one");
+    ASSERT_TRUE(client.read_until("one"));
+    writer->write("two");
+    const auto second = client.read_until("two");
+    const bool is_old = std::string_view(ask).find("HTTP/1.0") != std::string_view::npos;
+    EXPECT_EQ(second, is_old ? "two" : "\r\n3\r\ntwo");
+    writer->end();
+    EXPECT_TRUE(client.is_ended_by_server());
+  }
+}
+
 TEST_F(LateBodiesTest, ManyBodiesAreWrittenByOneThread) {
   constexpr std::size_t kCount = 32;
   constexpr int kPartCount = 500;

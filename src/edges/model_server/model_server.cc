@@ -6,7 +6,6 @@
 #include <fstream>
 #include <utility>
 
-#include "edges/model_server/detail/file_hasher.h"
 #include "edges/model_server/detail/server_threads.h"
 #include "serving/server/server_reports.h"
 
@@ -34,9 +33,7 @@ using serving::ServeResult;
 using serving::TenantIndex;
 
 ModelServer::ModelServer(ModelEngine* engine, ModelServerOptions options)
-    : options_(std::move(options)),
-      threads_(std::make_shared<detail::ServerThreads>(engine, options_)),
-      hasher_(std::make_unique<detail::FileHasher>(options_.hash_of)) {
+    : options_(std::move(options)), threads_(std::make_shared<detail::ServerThreads>(engine, options_)) {
   started_us_ = wall_now().count();
   learn_wall_time();
 }
@@ -123,11 +120,10 @@ std::vector<serving::UsageItem> ModelServer::usage() const {
   return threads_->look([](const ServerCore& core) { return core.figures().usage(); });
 }
 
-void ModelServer::times(std::function<void(serving::TimeFigures)> done) const {
-  serving::TimeFigures times{.started_us = started_us_,
-                             .device = options_.metadata.device,
-                             .items = threads_->look([](const ServerCore& core) { return serving::times_of(core); })};
-  hasher_->post({.times = std::move(times), .done = std::move(done)});
+serving::TimeFigures ModelServer::times() const {
+  return {.started_us = started_us_,
+          .device = options_.metadata.device,
+          .items = threads_->look([](const ServerCore& core) { return serving::times_of(core); })};
 }
 
 serving::CounterFigures ModelServer::counters() const {

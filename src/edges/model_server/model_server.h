@@ -17,9 +17,8 @@
 namespace berth::edges {
 
 namespace detail {
-class FileHasher;
 class ServerThreads;
-}  // namespace detail
+}
 
 struct ModelServerOptions {
   serving::ServerTerms terms;
@@ -33,8 +32,6 @@ struct ModelServerOptions {
   /// Told what an operator should know: a model that cannot serve, a lane that is lost. Any thread.
   std::function<void(const std::string& message)> report = [](const std::string&) {};
   std::function<Micros()> wall_clock;  ///< since 1970; empty: the system's
-  /// SHA-256 of a file, as 64 lower-case hex digits; nothing if it cannot be read. Called by one thread. Empty: unknown.
-  std::function<std::optional<std::string>(const std::string& path)> hash_of;
 };
 
 /// What became of the requests that were accepted when the server began to end.
@@ -78,7 +75,7 @@ class ModelServer final : public serving::InferenceService, public serving::Figu
       const serving::AskedFigures& asked) const override;
   [[nodiscard]] serving::MemoryFigures memory() const override;
   [[nodiscard]] std::vector<serving::UsageItem> usage() const override;
-  void times(std::function<void(serving::TimeFigures)> done) const override;
+  [[nodiscard]] serving::TimeFigures times() const override;
   [[nodiscard]] serving::CounterFigures counters() const override;
 
   /// A model that is served elsewhere, and a request to it that has ended.
@@ -99,7 +96,6 @@ class ModelServer final : public serving::InferenceService, public serving::Figu
   std::shared_ptr<detail::ServerThreads> threads_;
   std::optional<std::int64_t> base_bytes_;  ///< of the process before its first model
   std::int64_t started_us_ = 0;             ///< since 1970
-  std::unique_ptr<detail::FileHasher> hasher_;
 };
 
 }  // namespace berth::edges

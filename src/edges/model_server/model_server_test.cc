@@ -30,7 +30,7 @@ const TensorSignature kOutput{.name = "y", .type = TensorType::kFp32, .shape = {
 Tensor floats(std::string name, std::vector<std::int64_t> shape, const std::vector<float>& values) {
   Tensor tensor{.name = std::move(name), .type = TensorType::kFp32, .shape = std::move(shape)};
   tensor.bytes.resize(values.size() * sizeof(float));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
 
@@ -79,7 +79,8 @@ std::unique_ptr<ModelRun> DoublingModel::begin() { return std::make_unique<Doubl
 class DoublingEngine final : public ModelEngine {
  public:
   [[nodiscard]] std::string name() const override { return "doubling"; }
-  [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const std::string& path) override {
+  [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const ModelFile& file) override {
+    const std::string& path = file.path;
     ++loads;
     if (path.find("broken") != std::string::npos) return invalid("not a model");
     return std::make_unique<DoublingModel>(path);

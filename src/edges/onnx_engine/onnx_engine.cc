@@ -1,7 +1,10 @@
 #include "edges/onnx_engine/onnx_engine.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "edges/onnx_engine/detail/kept_models.h"
 #include "edges/onnx_engine/detail/onnx_headers.h"
 #include "edges/onnx_engine/detail/onnx_model.h"
 #include "edges/onnx_engine/onnx_library.h"
@@ -11,26 +14,36 @@ namespace {
 
 class OnnxEngine final : public ModelEngine {
  public:
-  OnnxEngine(std::string version, Ort::Env env) : version_(std::move(version)), env_(std::move(env)) {}
+  OnnxEngine(std::string version, Ort::Env env, OnnxEngineOptions options)
+      : version_(std::move(version)), env_(std::move(env)) {
+    if (options.cache) {
+      kept_.emplace(detail::ModelCache(*options.cache, fmt::format("onnxruntime-{}.{}", version_, detail::processor_kind())),
+                    std::move(options.report));
+    }
+  }
 
   [[nodiscard]] std::string name() const override { return "ONNX Runtime " + version_; }
-  [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const std::string& path) override {
-    return detail::OnnxModel::load(env_, path);
+  [[nodiscard]] bool wants_sha256() const override { return kept_.has_value(); }
+  [[nodiscard]] Result<std::unique_ptr<LoadedModel>> load(const ModelFile& file) override {
+    const auto load = [this](const detail::OnnxLoad& how) { return detail::OnnxModel::load(env_, how); };
+    return kept_ && !file.sha256.empty() ? kept_->load(file, load) : load({.path = file.path});
   }
 
  private:
   std::string version_;
   Ort::Env env_;
+  std::optional<detail::KeptModels> kept_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ModelEngine>> open_onnx_engine(const std::string& library_path) {
-  const auto library = OnnxLibrary::open(library_path);
+Result<std::unique_ptr<ModelEngine>> open_onnx_engine(OnnxEngineOptions options) {
+  const auto library = OnnxLibrary::open(options.library_path);
   if (!library) return pass_on(library.error());
   Ort::InitApi(&library->api());
   try {
-    return std::make_unique<OnnxEngine>(library->version(), Ort::Env(ORT_LOGGING_LEVEL_FATAL, "berth"));
+    return std::make_unique<OnnxEngine>(library->version(), Ort::Env(ORT_LOGGING_LEVEL_FATAL, "berth"),
+                                        std::move(options));
   } catch (const Ort::Exception& exception) {
     return tl::unexpected<Error>(detail::error_of(exception));
   }

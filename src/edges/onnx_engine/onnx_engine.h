@@ -1,7 +1,9 @@
 /// ONNX Runtime on the processor, as an inference engine.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/core/result.h"
@@ -9,8 +11,17 @@
 
 namespace berth::edges {
 
-/// `library_path`: of the shared library. Errors: as OnnxLibrary::open. The engine must outlive its models. Only one
-/// library per process: a later call with another path gives the first one.
-[[nodiscard]] Result<std::unique_ptr<ModelEngine>> open_onnx_engine(const std::string& library_path);
+struct OnnxEngineOptions {
+  std::string library_path;
+  /// A folder for optimised models, so that later loads of the same content are faster. What is wrong with it never
+  /// fails a load. Models with weights in other files are not kept: the sum of model.onnx says nothing of them.
+  std::optional<std::string> cache = std::nullopt;
+  /// Told what an operator should know of the cache. Any thread.
+  std::function<void(const std::string& message)> report = [](const std::string&) {};
+};
+
+/// Errors: as OnnxLibrary::open. The engine must outlive its models. Only one library per process: a later call with
+/// another path gives the first one.
+[[nodiscard]] Result<std::unique_ptr<ModelEngine>> open_onnx_engine(OnnxEngineOptions options);
 
 }  // namespace berth::edges

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "edges/files/disk_tree.h"
 #include "edges/onnx_engine/onnx_library.h"
 #include "models/onnx_file/onnx_file.h"
 #include "models/onnx_file/testing/test_models.h"
@@ -20,7 +22,7 @@ class OnnxEngineTest : public ::testing::Test {
   void SetUp() override {
     if (!std::filesystem::exists(onnx_library_path()))
       GTEST_SKIP() << "no " << onnx_library_path() << ": scripts/setup";
-    auto opened = open_onnx_engine(onnx_library_path());
+    auto opened = open_onnx_engine({.library_path = onnx_library_path()});
     ASSERT_TRUE(opened) << opened.error().message;
     engine_ = std::move(*opened);
   }
@@ -29,7 +31,7 @@ class OnnxEngineTest : public ::testing::Test {
   /// The model of a file with these bytes.
   Result<std::unique_ptr<LoadedModel>> load(const std::string& bytes) {
     std::ofstream(path_, std::ios::binary) << bytes;
-    return engine_->load(path_);
+    return engine_->load({.path = path_});
   }
 
   std::unique_ptr<ModelEngine> engine_;
@@ -86,7 +88,7 @@ TEST_F(OnnxEngineTest, RefusesFilesThatAreNoModel) {
   EXPECT_FALSE(load("no model"));
   EXPECT_FALSE(load(""));
   EXPECT_FALSE(load(twice_model("NoSuchOperator", 2)));
-  const auto missing = engine_->load(path_ + ".missing");
+  const auto missing = engine_->load({.path = path_ + ".missing"});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
 }
@@ -100,6 +102,129 @@ TEST_F(OnnxEngineTest, AStoppedRunEndsWithAnError) {
   const auto outputs = run->run(inputs);
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::kInterrupted);
+}
+
+/// An engine that keeps optimised models in a folder of its own, and what it says.
+class OnnxCacheTest : public OnnxEngineTest {
+ protected:
+  void SetUp() override {
+    OnnxEngineTest::SetUp();
+    if (IsSkipped()) return;
+    std::filesystem::remove_all(cache_);
+    std::ofstream(path_, std::ios::binary) << twice_model("Add", 2);
+    restart();
+  }
+  void TearDown() override {
+    engine_ = nullptr;
+    std::filesystem::remove_all(cache_);
+    OnnxEngineTest::TearDown();
+  }
+  std::unique_ptr<ModelEngine> open(const std::string& folder) {
+    const auto report = [this](const std::string& line) { said_.push_back(line); };
+    return open_onnx_engine({.library_path = onnx_library_path(), .cache = folder, .report = report}).value();
+  }
+  void restart() { engine_ = open(cache_); }
+  [[nodiscard]] ModelFile file(const std::string& sha256) const {
+    return {.path = path_, .sha256 = sha256, .stamp = DiskTree().open(path_).value()->stamp()};
+  }
+  /// What the model makes of 1 and 2, or why it cannot be loaded.
+  std::vector<float> answer(const ModelFile& of) {
+    const auto model = engine_->load(of);
+    if (!model) return {};
+    const std::vector<Tensor> inputs = {floats("x", {1, 2}, {1, 2})};
+    const Tensor output = (*model)->begin()->run(inputs).value()[0];
+    std::vector<float> values(output.bytes.size() / sizeof(float));
+    std::memcpy(values.data(), output.bytes.data(), output.bytes.size());
+    return values;
+  }
+  [[nodiscard]] std::vector<std::string> kept() const {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(cache_)) paths.push_back(entry.path());
+    return paths;
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  const std::string cache_ = path_ + ".cache";
+  std::vector<std::string> said_;
+  const std::vector<float> right_ = {2, 4};
+};
+
+TEST_F(OnnxCacheTest, ALaterLoadFindsWhatAnEarlierOneKept) {
+  EXPECT_TRUE(engine_->wants_sha256());
+  const ModelFile first = file("aa");
+  EXPECT_EQ(answer(first), right_);
+  ASSERT_EQ(kept().size(), 1U);
+  EXPECT_NE(kept()[0].find("/aa.onnxruntime-1."), std::string::npos);
+  std::filesystem::remove(path_);
+  EXPECT_EQ(answer(first), right_) << "of the folder";
+  restart();
+  EXPECT_EQ(answer(first), right_);
+  EXPECT_TRUE(answer({.path = path_}).empty()) << "not without the sum";
+  EXPECT_TRUE(said_.empty()) << said_[0];
+}
+
+TEST_F(OnnxCacheTest, EveryDamageIsFoundAndReplaced) {
+  const ModelFile model = file("aa");
+  ASSERT_EQ(answer(model), right_);
+  const std::string path = kept().at(0);
+  const std::string whole = read(path);
+  std::vector<std::string> damaged = {"", "x", twice_model("Mul", 2), whole + "x", whole.substr(1)};
+  for (std::size_t i = 0; i < whole.size(); i += 5) {
+    damaged.push_back(whole.substr(0, i));
+    damaged.push_back(whole);
+    damaged.back()[i] = static_cast<char>(damaged.back()[i] ^ 1);
+  }
+  for (const std::string& bytes : damaged) {
+    said_.clear();
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    ASSERT_EQ(answer(model), right_);
+    ASSERT_EQ(said_.size(), 1U);
+    ASSERT_EQ(read(path), whole);
+  }
+}
+
+TEST_F(OnnxCacheTest, AFileOfAnotherModelIsForeign) {
+  ASSERT_EQ(answer(file("aa")), right_);
+  const std::string name = kept().at(0);
+  std::ofstream(path_, std::ios::binary | std::ios::trunc) << twice_model("Mul", 2);
+  std::string other = name;
+  other.replace(other.find("/aa."), 3, "/bb");
+  std::filesystem::rename(name, other);
+  EXPECT_EQ(answer(file("bb")), (std::vector<float>{1, 4}));
+  EXPECT_EQ(said_.size(), 1U);
+}
+
+TEST_F(OnnxCacheTest, AFolderThatCannotBeWrittenFailsNothing) {
+  std::ofstream(cache_ + ".file") << "no folder";
+  engine_ = open(cache_ + ".file");
+  EXPECT_EQ(answer(file("aa")), right_);
+  EXPECT_FALSE(said_.empty());
+  std::filesystem::remove(cache_ + ".file");
+}
+
+TEST_F(OnnxCacheTest, OnlyWholeFilesWithThisContentAreKept) {
+  ModelFile changed = file("aa");
+  changed.stamp.bytes += 1;
+  EXPECT_EQ(answer(changed), right_);
+  EXPECT_TRUE(kept().empty());
+  std::ofstream(path_, std::ios::binary | std::ios::trunc) << "no model";
+  EXPECT_TRUE(answer(file("bb")).empty());
+  EXPECT_TRUE(kept().empty());
+  EXPECT_TRUE(said_.empty()) << said_[0];
+}
+
+TEST_F(OnnxCacheTest, WhatKilledProcessesLeftIsRemovedAfterAnHour) {
+  const std::string old_part = cache_ + "/.aa.1.1.part";
+  const std::string new_part = cache_ + "/.aa.2.1.part";
+  for (const std::string& path : {old_part, new_part, cache_ + "/notes.part"}) std::ofstream(path) << "part";
+  std::filesystem::last_write_time(old_part, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  restart();
+  EXPECT_FALSE(std::filesystem::exists(old_part));
+  EXPECT_TRUE(std::filesystem::exists(new_part));
+  EXPECT_TRUE(std::filesystem::exists(cache_ + "/notes.part"));
 }
 
 TEST(OnnxLibrary, SaysHowToGetIt) {

@@ -10,7 +10,8 @@ namespace berth::serving {
 
 [[nodiscard]] bool is_float(TensorType type);
 
-/// Appends the bytes of a number, as an element of that type. Requires: not kBytes; the number is finite, from 0 to 100.
+/// Appends the bytes of a number, as an element of that type. Requires: not kBytes; the number is finite, from 0 to
+/// 100.
 void append_element(std::string& bytes, TensorType type, double value);
 
 /// All elements. Requires: is_float(tensor.type).

@@ -23,8 +23,8 @@ class TenantKeys {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] bool are_needed() const { return !keys_.empty(); }
 
-  /// `authorization` is the field of that name, "Bearer KEY". Nothing if it is not the key of a tenant. The time does not
-  /// depend on how much of a key is right. O(tenants).
+  /// `authorization` is the field of that name, "Bearer KEY". Nothing if it is not the key of a tenant. The time does
+  /// not depend on how much of a key is right. O(tenants).
   [[nodiscard]] std::optional<TenantIndex> tenant_of(std::optional<std::string_view> authorization) const;
 
  private:

@@ -43,7 +43,7 @@ void finish(Dispatcher& dispatcher) {
   }
 }
 
-/// Each request comes to an idle device. With `true` the time of its batch counts, too: two or three more decisions.
+/// Each request comes to an idle device. With `until_end` the decisions until its batch has ended count, too.
 void bench_arrival(benchmark::State& state, bool until_end) {
   Dispatcher dispatcher = loaded_dispatcher(static_cast<int>(state.range(0)));
   Rng rng(1);
@@ -86,8 +86,8 @@ void bench_long_queue(benchmark::State& state, bool mixed) {
     dispatcher.decide(now);
     benchmark::DoNotOptimize(dispatcher.take_orders());
   }
-  state.counters["per_request_ns"] = benchmark::Counter(static_cast<double>(number - state.range(0)) / 1e9,
-                                                        benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_request"] = benchmark::Counter(static_cast<double>(number - state.range(0)),
+                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 BENCHMARK_CAPTURE(bench_long_queue, alike, false)->Arg(100)->Arg(1000)->Arg(10'000);

@@ -19,10 +19,11 @@ struct LatencyPoint {
 /// and sizes that never run must not keep a correction that is not theirs. A single batch moves a mean by at most
 /// 1/16.
 ///
-/// The table is the mean with slack for jitter: a factor that one batch in ten exceeds, learned from all sizes together
-/// by stochastic approximation (Robbins and Monro 1951), at most `1 + kSlackMax`. More slack costs more requests than it
-/// saves: with a deviation of 10 % and 1.5 times the goodput of cases A to F of docs/reference/serve.md, 79.7 % are in
-/// time with one batch in ten, 78.5 % with one in a hundred, 77.0 % without slack. Times do not decrease with the rows.
+/// The table is the mean with slack for jitter: a factor that one batch in ten exceeds, learned from all sizes
+/// together by stochastic approximation (Robbins and Monro 1951), at most `1 + kSlackMax`. More slack costs more
+/// requests than it saves: with a deviation of 10 % and 1.5 times the goodput of cases A to F of
+/// docs/reference/serve.md, 79.7 % are in time with one batch in ten, 78.5 % with one in a hundred, 77.0 % without
+/// slack. Times do not decrease with the rows.
 class LatencyEstimate {
  public:
   static constexpr double kSlackMax = 0.5;

@@ -25,6 +25,8 @@ struct ServedVersion {
   std::string model;
   RepositoryVersion source = {};
   VersionTerms terms = {};  ///< of the source, and what the first load proved
+  std::string sha256 = {};  ///< of the content of model.onnx; empty: not known yet
+  bool has_no_sum = false;  ///< its file has changed since
   std::string reason = {};  ///< why it cannot serve; empty: it can
   std::shared_ptr<LoadedModel> loaded = {};
   bool is_batched = false;                      ///< requests may share batches: it is known, or proven
@@ -39,6 +41,15 @@ struct ServedVersion {
   std::optional<Micros> load_time = {};             ///< of its last load
 };
 
+/// Its model.onnx, with the sum if that is known.
+[[nodiscard]] inline ModelFile model_file(const ServedVersion& version) {
+  ModelFile file{.path = version.source.path, .sha256 = version.sha256};
+  for (const auto& [name, stamp] : version.source.files) {
+    if (name == kModelFile) file.stamp = stamp;
+  }
+  return file;
+}
+
 /// The bytes of its files.
 [[nodiscard]] inline std::int64_t file_bytes(const RepositoryVersion& version) {
   std::uint64_t bytes = 0;
@@ -46,8 +57,8 @@ struct ServedVersion {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// The bytes that a model is expected to take, before it was loaded once: measured on ONNX Runtime, which needs 2.7 times
-/// the bytes of the weights while it optimises the model.
+/// The bytes that a model is expected to take, before it was loaded once: measured on ONNX Runtime, which needs 2.7
+/// times the bytes of the weights while it optimises the model.
 [[nodiscard]] inline std::int64_t expected_bytes(std::int64_t weight_bytes) {
   constexpr std::int64_t kSmallestModel = 1 << 20;
   return weight_bytes + weight_bytes / 10 * 17 + kSmallestModel;

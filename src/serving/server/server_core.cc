@@ -15,7 +15,8 @@ namespace {
 /// A load that the device refused is tried again after so long.
 constexpr Micros kRefusedLoadPause = Micros(10'000'000);
 
-/// Until a model was loaded once, nobody knows how long its batches take: optimistic, so that nothing is refused for it.
+/// Until a model was loaded once, nobody knows how long its batches take: optimistic, so that nothing is refused for
+/// it.
 constexpr Micros kUnknownBatch = Micros(1'000);
 
 /// The first rows of a table, or all.
@@ -380,7 +381,7 @@ void ServerCore::carry_out(const StartLoad& order) {
   const ServedVersion& version = at(order.model);
   work_.emplace_back(
       LoadWork{.model = order.model,
-               .path = version.source.path,
+               .file = model_file(version),
                .weight_bytes = version.terms.weight_bytes,
                .trial = {.rows_max = static_cast<RowCount>(std::max<std::int64_t>(version.terms.rows_max, 1)),
                          .is_batched = version.terms.rows_max > 0,
@@ -457,6 +458,7 @@ void ServerCore::end_load(ModelIndex model, Result<LoadedVersion> loaded, Instan
     if (loaded->measured_bytes > 0 && !terms_.simulated) version.measured_bytes = loaded->measured_bytes;
     version.load_time = terms_.simulated ? before.load : loaded->load_time;
     figures_.end_load(model, *version.load_time);
+    if (!loaded->sha256.empty()) version.sha256 = std::move(loaded->sha256);
     learn_trial(model, loaded->trial, loaded->load_time, now);
     arrive(model, now);
   }
@@ -487,7 +489,8 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
     terms.latency = table_of(terms_.simulated(version.model)->latency, static_cast<RowCount>(version.terms.rows_max));
   } else {
     terms.load = std::max(load_time, Micros(1));
-    terms.bytes_loading = terms.bytes + version.terms.weight_bytes;  // the file's copy is there, too
+    // The file's copy is there, too. A model that could be loaded once can be loaded again, if need be with all memory.
+    terms.bytes_loading = std::min(terms.bytes + version.terms.weight_bytes, terms_.dispatch.memory);
     const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
     std::vector<LatencyPoint> points = trial.times;
     std::erase_if(points, [&](const LatencyPoint& point) { return point.rows > rows_max; });
@@ -532,6 +535,20 @@ void ServerCore::end_free(ModelIndex model, Instant now) {
   decide(now);
 }
 
+std::optional<SumWork> ServerCore::next_sum() const {
+  for (std::size_t i = 0; i < versions_.size(); ++i) {
+    const ServedVersion& version = versions_[i];
+    if (!version.loaded || !version.sha256.empty() || version.has_no_sum) continue;
+    return SumWork{.model = ModelIndex(static_cast<std::uint32_t>(i)), .file = model_file(version)};
+  }
+  return std::nullopt;
+}
+
+void ServerCore::end_sum(ModelIndex model, const std::optional<std::string>& sha256) {
+  at(model).sha256 = sha256.value_or("");
+  at(model).has_no_sum = !sha256;
+}
+
 // Loads and unloads that clients ask for
 
 void ServerCore::load(std::string_view model, Micros lease, InferenceService::ModelDone done, Instant now) {
@@ -543,9 +560,9 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
   const auto index = find_version(model, "");
   if (!index) return tell_now(tl::unexpected<ServeError>(index.error()));
   ServedVersion& version = at(*index);
-  if (!version.source.terms || is_ending_) {
-    return tell_now(refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
-  }
+  if (is_ending_) return tell_now(refuse(ServeFault::kUnavailable, "the server ends"));
+  dispatcher_.hold_off_load(*index, now);
+  if (auto refusal = why_it_cannot_load(*index, now)) return tell_now(tl::unexpected(std::move(*refusal)));
   named->second.is_unloaded = false;
   for (const ModelIndex each : named->second.versions) {
     if (at(each).source.terms) dispatcher_.offer(each);
@@ -556,9 +573,26 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
     return tell_now(true);
   }
   version.load_waiters.push_back({.lease = lease, .done = std::move(done)});
-  dispatcher_.hold_off_load(*index, now);
   dispatcher_.want_load(*index, now);
   decide(now);
+}
+
+std::optional<ServeError> ServerCore::why_it_cannot_load(ModelIndex index, Instant now) const {
+  const ServedVersion& version = at(index);
+  const bool is_unknown = terms_.simulated && !terms_.simulated(version.model);
+  if (!version.source.terms || is_unknown) {
+    return ServeError{.fault = ServeFault::kUnavailable, .message = version.reason};
+  }
+  const DeviceState& device = dispatcher_.device();
+  const ServedModel& model = device.model(index);
+  const Instant room_at = device.may_load_at(index, now);
+  if (model.residency != Residency::kCold || room_at == now) return std::nullopt;
+  ServeError refusal{.fault = ServeFault::kUnavailable,
+                     .message = fmt::format("{}: wanted {} bytes of memory, found less of {} bytes that is not leased "
+                                            "to other models",
+                                            in_quotes(version.model), model.bytes_to_load(), device.memory())};
+  if (room_at != Instant::never()) refusal.retry_after = room_at - now;
+  return refusal;
 }
 
 void ServerCore::tell_loaded(ModelIndex index, const ServeResult<bool>& result) {

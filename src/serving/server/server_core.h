@@ -51,9 +51,14 @@ class ServerCore {
   void end_run(const RunReport& report, Instant now);
   /// The lane never comes back, and its model cannot serve for the reason given. Its requests are told.
   void lose_lane(LaneIndex lane, const std::string& reason, Instant now);
-  /// Errors of `loaded`: kUnavailable if there was not enough memory, which is tried again; else the model cannot serve.
+  /// Errors of `loaded`: kUnavailable if there was not enough memory, which is tried again; else the model cannot
+  /// serve.
   void end_load(ModelIndex model, Result<LoadedVersion> loaded, Instant now);
   void end_free(ModelIndex model, Instant now);
+  /// A version that was loaded, and whose file's sum is not known; nothing if there is none.
+  [[nodiscard]] std::optional<SumWork> next_sum() const;
+  /// `sha256`: of the file's content; nothing if it is not what it was.
+  void end_sum(ModelIndex model, const std::optional<std::string>& sha256);
   void tick(Instant now);
   [[nodiscard]] Instant wake_at() const { return dispatcher_.wake_at(); }
 
@@ -137,6 +142,8 @@ class ServerCore {
   void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.
   void arrive(ModelIndex model, Instant now);
+  /// Whatever becomes idle: a client that asks for a load is not kept waiting for it.
+  [[nodiscard]] std::optional<ServeError> why_it_cannot_load(ModelIndex index, Instant now) const;
   void tell_loaded(ModelIndex index, const ServeResult<bool>& result);
   void tell_if_gone(ModelIndex index);
 

@@ -1,5 +1,5 @@
-// Random histories of a server: whatever clients, lanes, loads and the repository do, each request is told exactly once,
-// and what runs is loaded.
+// Random histories of a server: whatever clients, lanes, loads and the repository do, each request is told exactly
+// once, and what runs is loaded.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -63,8 +63,7 @@ std::vector<BatchTimes> times_of(const ServerCore& core) {
     for (const auto& [rows, times] : core.figures().batch_times(index)) {
       items.push_back({.model = version.model,
                        .version = version.statistics.version,
-                       .index = index,
-                       .path = version.source.path,
+                       .sha256 = version.sha256.empty() ? std::nullopt : std::optional(version.sha256),
                        .batch = rows,
                        .times = times});
     }

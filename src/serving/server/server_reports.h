@@ -12,7 +12,7 @@ namespace berth::serving {
 /// Without what only the outside knows: `base_bytes`, `device_free_bytes`.
 [[nodiscard]] MemoryFigures memory_of(const ServerCore& core, Instant now);
 
-/// By name and version. Hashes are not known here.
+/// By name and version.
 [[nodiscard]] std::vector<BatchTimes> times_of(const ServerCore& core);
 
 /// Without `device`.

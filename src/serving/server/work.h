@@ -39,7 +39,7 @@ struct RunWork {
 /// A model to load and to try. One load at a time.
 struct LoadWork {
   ModelIndex model;
-  std::string path;
+  ModelFile file;
   std::int64_t weight_bytes = 0;
   TrialTerms trial;
   Micros hold = {};  ///< a simulated device takes so long; 0: as long as it takes
@@ -49,6 +49,12 @@ struct LoadWork {
 struct FreeWork {
   ModelIndex model;
   std::shared_ptr<LoadedModel> loaded;
+};
+
+/// A model whose file's sum is not known.
+struct SumWork {
+  ModelIndex model;
+  ModelFile file;
 };
 
 /// A client to be told: to be called without a lock.
@@ -71,6 +77,7 @@ struct LoadedVersion {
   std::int64_t measured_bytes = 0;  ///< 0: unknown
   Micros load_time = {};
   Trial trial;
+  std::string sha256 = {};  ///< of the content of its file; empty: not known
 };
 
 }  // namespace berth::serving

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -129,9 +128,7 @@ struct TimeSums {
 struct BatchTimes {
   std::string model;
   std::string version;
-  ModelIndex index = {};                             ///< another content of the file has another one
-  std::string path = {};                             ///< of its file
-  std::optional<std::string> sha256 = std::nullopt;  ///< of its file, 64 lower-case hex digits
+  std::optional<std::string> sha256 = std::nullopt;  ///< of model.onnx, 64 lower-case hex digits
   int batch = 0;                                     ///< rows
   TimeSums times = {};
 };
@@ -183,9 +180,8 @@ class FigureService {
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
   /// By tenant, then by model.
   [[nodiscard]] virtual std::vector<UsageItem> usage() const = 0;
-  /// By model, version and size. `done` is called exactly once, by any thread, perhaps much later: files are read for
-  /// their hashes. If the server ends before, `done` is destroyed.
-  virtual void times(std::function<void(TimeFigures)> done) const = 0;
+  /// By model, version and size.
+  [[nodiscard]] virtual TimeFigures times() const = 0;
   [[nodiscard]] virtual CounterFigures counters() const = 0;
 };
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
 
 #include "base/core/instant.h"
+#include "base/core/result.h"
 #include "domain/values/tensor.h"
 #include "serving/dispatch/request.h"
 

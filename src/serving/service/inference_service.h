@@ -72,8 +72,8 @@ struct ServerMetadata {
   std::string device;   ///< such as "cpu"; of a simulated one also that it is simulated
 };
 
-/// Functions may be called by any thread. Those that take a `done` return at once; `done` is called exactly once, by any
-/// thread, perhaps before they return, and must return soon.
+/// Functions may be called by any thread. Those that take a `done` return at once; `done` is called exactly once, by
+/// any thread, perhaps before they return, and must return soon.
 class InferenceService {
  public:
   using RequestNumber = std::int64_t;

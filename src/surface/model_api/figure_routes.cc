@@ -123,15 +123,6 @@ ServeResult<HttpAnswer> series_answer(const FigureService& service, const HttpRe
   return json_response(serving::series_json(*points, asked->model.has_value(), next));
 }
 
-HttpAnswer times_answer(const FigureService& service) {
-  return HttpLater{.start = [&service](std::unique_ptr<HttpLateReply> reply) {
-    // A function can be copied, a reply cannot.
-    const std::shared_ptr<HttpLateReply> shared = std::move(reply);
-    service.times(
-        [shared](const serving::TimeFigures& times) { shared->send(json_response(serving::times_json(times))); });
-  }};
-}
-
 HttpAnswer metrics_answer(const FigureService& service) {
   return HttpResponse{.status = 200,
                       .content_type = "text/plain; version=0.0.4; charset=utf-8",
@@ -162,7 +153,8 @@ std::vector<ModelRoute> figure_routes(const FigureService& service) {
                                [&service] { return json_response(serving::memory_json(service.memory())); }));
   routes.push_back(plain_route("/berth/v1/usage", false,
                                [&service] { return json_response(serving::usage_json(service.usage())); }));
-  routes.push_back(plain_route("/berth/v1/times", false, [&service] { return times_answer(service); }));
+  routes.push_back(plain_route("/berth/v1/times", false,
+                               [&service] { return json_response(serving::times_json(service.times())); }));
   // Scrapers of Prometheus may add parameters, which mean nothing here.
   routes.push_back({.method = "GET",
                     .path = "/metrics",

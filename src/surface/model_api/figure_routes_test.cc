@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -29,7 +28,6 @@ class FakeFigures final : public serving::FigureService {
   static constexpr std::int64_t kEnd = kBegin + 600;
 
   mutable std::optional<AskedFigures> asked;
-  mutable std::function<void(serving::TimeFigures)> times_done;
 
   [[nodiscard]] serving::ServeResult<std::vector<FigurePoint>> series(const AskedFigures& what) const override {
     asked = what;
@@ -51,7 +49,7 @@ class FakeFigures final : public serving::FigureService {
   [[nodiscard]] std::vector<serving::UsageItem> usage() const override {
     return {{.tenant = "default", .model = "digits", .requests = 2}};
   }
-  void times(std::function<void(serving::TimeFigures)> done) const override { times_done = std::move(done); }
+  [[nodiscard]] serving::TimeFigures times() const override { return {.started_us = 5, .device = "cpu"}; }
   [[nodiscard]] serving::CounterFigures counters() const override { return {.device = "cpu", .lanes = 3}; }
 };
 
@@ -134,13 +132,7 @@ TEST_F(FigureRoutesTest, BadParametersAreNamed) {
 TEST_F(FigureRoutesTest, TheOtherRoutes) {
   EXPECT_THAT(get("/berth/v1/memory")->body(), StartsWith(R"({"limit_bytes":77,)"));
   EXPECT_THAT(get("/berth/v1/usage")->body(), HasSubstr(R"("requests":2,"device_us":null,)"));
-  const auto times = get("/berth/v1/times");
-  EXPECT_EQ(times->status(), 0);
-  figures_.times_done({.started_us = 5, .device = "cpu"});
-  EXPECT_EQ(times->body(), R"({"started_us":5,"device":"cpu","items":[]})");
-  const auto unanswered = get("/berth/v1/times");
-  figures_.times_done = {};
-  EXPECT_TRUE(unanswered->is_dropped);
+  EXPECT_EQ(get("/berth/v1/times")->body(), R"({"started_us":5,"device":"cpu","items":[]})");
   const auto metrics = get("/metrics");
   EXPECT_THAT(metrics->body(), HasSubstr("\nberth_lanes 3\n"));
   EXPECT_EQ(metrics->response->content_type, "text/plain; version=0.0.4; charset=utf-8");

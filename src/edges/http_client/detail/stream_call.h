@@ -39,6 +39,8 @@ class StreamCall {
   /// What libcurl's result means.
   [[nodiscard]] Result<void> outcome(CURLcode code) const;
 
+  /// The socket that libcurl uses for it now.
+  void set_socket(curl_socket_t socket) { socket_ = socket; }
   /// Goes on if it is paused. A failure is the end of the call.
   [[nodiscard]] CURLcode resume();
   /// Whether it has waited for longer than it may.
@@ -48,6 +50,8 @@ class StreamCall {
  private:
   enum class Stop { kNone, kHeadersTooLarge, kFailed };
 
+  /// Acknowledges what has arrived.
+  void acknowledge();
   [[nodiscard]] bool take_header(std::string_view line);
   [[nodiscard]] std::size_t take_body(std::string_view bytes);
   [[nodiscard]] std::size_t give_body(char* to, std::size_t bytes_max);
@@ -62,6 +66,8 @@ class StreamCall {
   const std::unique_ptr<HttpReplyReader> reader_;
   EasyPointer easy_{nullptr, &curl_easy_cleanup};
   HeaderList headers_{nullptr, &curl_slist_free_all};
+  curl_socket_t socket_ = CURL_SOCKET_BAD;
+  int acknowledged_count_ = 0;
   std::size_t body_sent_ = 0;
   HttpReplyHead head_;
   bool is_head_given_ = false;

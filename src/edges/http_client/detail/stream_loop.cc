@@ -214,12 +214,17 @@ void StreamLoop::keep(EasyPointer easy) {
   if (easy != nullptr && unused_.size() < kUnusedHandlesMax) unused_.push_back(std::move(easy));
 }
 
-int StreamLoop::on_socket(CURL* /*easy*/, curl_socket_t socket, int wanted, void* loop, void* mark) noexcept {
+int StreamLoop::on_socket(CURL* easy, curl_socket_t socket, int wanted, void* loop, void* mark) noexcept {
   auto& self = *static_cast<StreamLoop*>(loop);
   epoll_event event{.events = epoll_events(wanted), .data = {.fd = socket}};
   if (wanted == CURL_POLL_REMOVE) {
     ::epoll_ctl(self.waited_.number(), EPOLL_CTL_DEL, socket, &event);
-  } else if (mark == nullptr) {
+    return 0;
+  }
+  StreamCall* call = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &call);
+  if (call != nullptr) call->set_socket(socket);
+  if (mark == nullptr) {
     ::epoll_ctl(self.waited_.number(), EPOLL_CTL_ADD, socket, &event);
     curl_multi_assign(self.multi_.get(), socket, loop);  // any address that is not null will do
   } else {

@@ -43,6 +43,7 @@ std::string peer_of(MHD_Connection& connection) {
 Progress Exchange::begin(MHD_Connection& connection, const char* method, std::string_view version, bool is_surplus) {
   has_begun_ = true;
   is_head_ = std::string_view(method) == "HEAD";
+  takes_chunks_ = !is_head_ && version == "HTTP/1.1";
   request_.method = is_head_ ? "GET" : method;
   request_.peer = peer_of(connection);
   if (is_surplus) {

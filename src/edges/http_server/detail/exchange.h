@@ -66,6 +66,8 @@ class Exchange {
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
   [[nodiscard]] bool is_head() const { return is_head_; }
+  /// Whether a body of unknown length is sent to the client in chunks.
+  [[nodiscard]] bool takes_chunks() const { return takes_chunks_; }
   [[nodiscard]] const std::optional<HttpRefusal>& refusal() const { return refusal_; }
 
   /// Null until the handler has deferred its answer.
@@ -93,6 +95,7 @@ class Exchange {
   std::shared_ptr<LateAnswer> late_answer_;
   bool has_begun_ = false;
   bool is_head_ = false;
+  bool takes_chunks_ = false;
   std::size_t body_bytes_max_;
   std::size_t body_bytes_ = 0;  ///< received, kept or not
   bool is_large_ = false;       ///< counted in large_bodies_

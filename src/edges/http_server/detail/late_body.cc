@@ -1,11 +1,22 @@
 #include "edges/http_server/detail/late_body.h"
 
+#include <fmt/format.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <utility>
 
 namespace berth::edges::detail {
+namespace {
+
+constexpr std::size_t kChunkFrameBytesMax = 24;
+
+}  // namespace
 
 bool has_gone(int socket) {
   pollfd polled{.fd = socket, .events = POLLRDHUP, .revents = 0};
@@ -21,10 +32,29 @@ HttpBodyFlow LateBody::write(std::string_view bytes) {
   const std::scoped_lock lock(mutex_);
   if (state_ != State::kOpen) return HttpBodyFlow::kGone;
   if (bytes.empty()) return is_full_ ? HttpBodyFlow::kFull : HttpBodyFlow::kGoesOn;
+  if (connection_ != nullptr && are_chunks_allowed_ && send_chunk(bytes)) return HttpBodyFlow::kGoesOn;
   waiting_ += bytes;
   resume();
   is_full_ = waiting_.size() - sent_ >= kBodyBytesWaitingMax;
   return is_full_ ? HttpBodyFlow::kFull : HttpBodyFlow::kGoesOn;
+}
+
+bool LateBody::send_chunk(std::string_view bytes) {
+  int on_the_way = 0;
+  if (bytes.size() > kDirectBytesMax || ::ioctl(socket_, SIOCOUTQ, &on_the_way) != 0) return false;
+  if (static_cast<std::size_t>(on_the_way) > kDirectBytesMax) return false;
+  std::array<char, kDirectBytesMax + kChunkFrameBytesMax> chunk;
+  const auto end = fmt::format_to(chunk.data(), "{:x}\r\n{}\r\n", bytes.size(), bytes);
+  const auto count = static_cast<ssize_t>(end - chunk.data());
+  const ssize_t sent = ::send(socket_, chunk.data(), static_cast<std::size_t>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
+  // So little is taken as a whole or not at all, unless the system is out of memory: then the framing is lost.
+  if (sent > 0 && sent < count) ::shutdown(socket_, SHUT_RDWR);
+  return sent > 0;
+}
+
+void LateBody::allow_chunks() {
+  const std::scoped_lock lock(mutex_);
+  are_chunks_allowed_ = true;
 }
 
 void LateBody::finish(State how) {
@@ -75,7 +105,11 @@ ssize_t LateBody::rest(MHD_Connection& connection) {
     return MHD_CONTENT_READER_END_OF_STREAM;
   }
   connection_ = &connection;
-  socket_ = socket_of(connection);
+  if (socket_ < 0) {
+    socket_ = socket_of(connection);
+    const int on = 1;
+    ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  }
   MHD_suspend_connection(&connection);
   return 0;
 }

@@ -17,6 +17,9 @@ namespace berth::edges::detail {
 /// What may wait for a client; one write more can follow it.
 inline constexpr std::size_t kBodyBytesWaitingMax = std::size_t{256} << 10U;
 
+/// A part up to this size is sent at once, unless more than this is on the way to the client.
+inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 10U;
+
 /// Whether the other end of a socket has closed the connection, or its side of it.
 [[nodiscard]] bool has_gone(int socket);
 
@@ -41,6 +44,8 @@ class LateBody {
   void set_on_gone(std::function<void()> on_gone);
 
   // For the response.
+  /// The body is sent in chunks.
+  void allow_chunks();
   /// Copies the next bytes; 0 if the connection is suspended, negative (libmicrohttpd's value) at the end.
   [[nodiscard]] ssize_t read(MHD_Connection& connection, char* to, std::size_t bytes_max);
   /// Nothing reads any more: the answer was sent, or the connection broke.
@@ -60,6 +65,9 @@ class LateBody {
 
   void finish(State how);
   // These require that the lock is held.
+  /// Sends a small part as a chunk of its own, past libmicrohttpd, which has nothing to send on a suspended connection:
+  /// this saves waking its thread. False: nothing was sent.
+  [[nodiscard]] bool send_chunk(std::string_view bytes);
   void resume();
   /// The result is to be called without the lock.
   [[nodiscard]] std::function<void()> leave();
@@ -71,7 +79,8 @@ class LateBody {
   std::size_t sent_ = 0;                  ///< bytes of waiting_
   bool is_full_ = false;                  ///< the writer was told so
   MHD_Connection* connection_ = nullptr;  ///< while it is suspended
-  int socket_ = -1;                       ///< of connection_
+  int socket_ = -1;                       ///< of the connection, once it was suspended
+  bool are_chunks_allowed_ = false;
   std::function<void()> on_room_;
   std::function<void()> on_gone_;
 };

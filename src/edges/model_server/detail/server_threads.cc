@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "edges/model_server/detail/file_sum.h"
 #include "serving/batching/batch_tensors.h"
 #include "serving/batching/model_trial.h"
 
@@ -92,11 +93,12 @@ void ServerThreads::start(const std::shared_ptr<ServerThreads>& self) {
 
 void ServerThreads::hand_out(std::unique_lock<std::mutex>& lock) {
   std::vector<TellWork> tells;
+  std::vector<std::condition_variable*> waiting;  // woken without the lock, which they need at once
   for (serving::Work& work : core_.take_work()) {
     if (auto* run = std::get_if<RunWork>(&work)) {
       Lane& lane = *lanes_[static_cast<std::size_t>(run->lane)];
       lane.next = std::move(*run);
-      lane.has_work.notify_one();
+      if (lane.is_waiting) waiting.push_back(&lane.has_work);
     } else if (auto* load = std::get_if<LoadWork>(&work)) {
       loader_work_.emplace_back(std::move(*load));
     } else if (auto* free = std::get_if<FreeWork>(&work)) {
@@ -105,10 +107,11 @@ void ServerThreads::hand_out(std::unique_lock<std::mutex>& lock) {
       tells.push_back(std::get<TellWork>(std::move(work)));
     }
   }
-  if (!loader_work_.empty()) loader_has_work_.notify_one();
-  if (core_.wake_at() < watch_until_) watch_changed_.notify_one();
-  if (core_.is_idle()) run_ended_.notify_all();
+  if (!loader_work_.empty()) waiting.push_back(&loader_has_work_);
+  if (core_.wake_at() < watch_until_) waiting.push_back(&watch_changed_);
+  if (is_stopped_ && core_.is_idle()) waiting.push_back(&run_ended_);
   lock.unlock();
+  for (std::condition_variable* each : waiting) each->notify_one();
   for (const TellWork& tell : tells) tell();
 }
 
@@ -118,7 +121,9 @@ void ServerThreads::run_lane(std::size_t index) {
   Lane& lane = *lanes_[index];
   std::unique_lock lock(lock_);
   while (true) {
+    lane.is_waiting = true;
     lane.has_work.wait(lock, [&] { return lane.next || is_stopping_; });
+    lane.is_waiting = false;
     if (!lane.next) return;
     const auto run = std::make_shared<Run>();
     run->work = *std::exchange(lane.next, std::nullopt);
@@ -165,15 +170,18 @@ ServerThreads::RunOutcome ServerThreads::run_batch(Run& run) {
                                                .id = request.id,
                                                .outputs = wanted_outputs(request.outputs, std::move((*parts)[i]))});
     } else {
-      const std::string message =
-          parts.error().code == ErrorCode::kInterrupted
-              ? fmt::format("the run took more than {} s and was ended", options_.run_max.to_seconds())
-              : parts.error().message;
-      outcome.answers.emplace_back(serving::refuse(ServeFault::kEngineFailed, message));
+      outcome.answers.emplace_back(tl::unexpected<ServeError>(error_of(run, parts.error())));
     }
   }
   outcome.report.output = now() - ran;
   return outcome;
+}
+
+ServeError ServerThreads::error_of(const Run& run, const Error& error) const {
+  if (error.code != ErrorCode::kInterrupted) return {.fault = ServeFault::kEngineFailed, .message = error.message};
+  if (run.is_ended) return {.fault = ServeFault::kUnavailable, .message = "the server ends"};
+  return {.fault = ServeFault::kEngineFailed,
+          .message = fmt::format("the run took more than {} s and was ended", options_.run_max.to_seconds())};
 }
 
 void ServerThreads::hold_until(Instant began, Micros hold) {
@@ -199,7 +207,7 @@ void ServerThreads::run_loader() {
     } else {
       const LoadWork& wanted = std::get<LoadWork>(work);
       auto loaded = load(wanted);
-      if (!loaded) options_.report(fmt::format("{}: {}", wanted.path, loaded.error().message));
+      if (!loaded) options_.report(fmt::format("{}: {}", wanted.file.path, loaded.error().message));
       lock.lock();
       core_.end_load(wanted.model, std::move(loaded), now());
     }
@@ -211,12 +219,15 @@ void ServerThreads::run_loader() {
 Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
   const Instant began = now();
   const std::int64_t bytes_before = allocated_bytes();
-  auto model = engine_->load(work.path);
+  ModelFile file = work.file;
+  if (file.sha256.empty() && engine_->wants_sha256()) file.sha256 = sha256_of(file).value_or("");
+  auto model = engine_->load(file);
   if (!model) return pass_on(model.error());
   LoadedVersion loaded{.model = std::move(*model), .measured_bytes = 0, .load_time = now() - began, .trial = {}};
   loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });
   // Other threads take and give memory meanwhile; the weights are there in any case.
   loaded.measured_bytes = std::max(allocated_bytes() - bytes_before, work.weight_bytes);
+  loaded.sha256 = file.sha256;
   hold_until(began, work.hold);
   return loaded;
 }
@@ -235,6 +246,12 @@ void ServerThreads::run_scanner() {
     core_.take_repository(models, now());
     hand_out(lock);
     lock.lock();
+    if (const auto wanted = core_.next_sum()) {
+      lock.unlock();  // it takes a second for some gigabytes, and no load has to wait for it here
+      const auto sum = sha256_of(wanted->file);
+      lock.lock();
+      core_.end_sum(wanted->model, sum);
+    }
   }
 }
 
@@ -299,6 +316,7 @@ ServerEnd ServerThreads::stop(Micros at_most) {
   for (const auto& lane : lanes_) {
     if (!lane->run) continue;
     lane->run->is_stopped = true;
+    lane->run->is_ended = true;
     lane->run->run->stop();
   }
   hand_out(lock);

@@ -1,6 +1,7 @@
 /// The threads of a model server and the state that they share.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -52,18 +53,20 @@ class ServerThreads {
   using Clock = std::chrono::steady_clock;
   using LoaderWork = std::variant<serving::LoadWork, serving::FreeWork>;
 
-  /// A batch that runs. Whoever takes its requests out under the lock tells their clients: the lane, or the watch if the
-  /// lane does not come back.
+  /// A batch that runs. Whoever takes its requests out under the lock tells their clients: the lane, or the watch if
+  /// the lane does not come back.
   struct Run {
     serving::RunWork work;
     std::unique_ptr<ModelRun> run;
     Instant began;
     bool is_stopped = false;
     bool is_lost = false;
+    std::atomic<bool> is_ended = false;  ///< it was stopped because the server ends
   };
 
   struct Lane {
     std::condition_variable has_work;
+    bool is_waiting = false;
     std::optional<serving::RunWork> next;
     std::shared_ptr<Run> run;
     std::thread thread;
@@ -82,6 +85,8 @@ class ServerThreads {
 
   void run_lane(std::size_t index);
   [[nodiscard]] RunOutcome run_batch(Run& run);
+  /// What clients are told when their run failed.
+  [[nodiscard]] serving::ServeError error_of(const Run& run, const Error& error) const;
   void run_loader();
   [[nodiscard]] Result<serving::LoadedVersion> load(const serving::LoadWork& work);
   void run_scanner();

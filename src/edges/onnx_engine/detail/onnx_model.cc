@@ -4,8 +4,10 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <string>
 #include <utility>
 
+#include "base/core/text.h"
 #include "edges/onnx_engine/detail/tensors.h"
 
 namespace berth::edges::detail {
@@ -13,13 +15,28 @@ namespace {
 
 constexpr const char* kSpinningKey = "session.intra_op.allow_spinning";
 
-Ort::SessionOptions session_options() {
+Ort::SessionOptions session_options(const OnnxLoad& load) {
   Ort::SessionOptions options;
   options.SetIntraOpNumThreads(1);  // a lane is one thread: that of the caller
   options.SetInterOpNumThreads(1);
   options.SetExecutionMode(ORT_SEQUENTIAL);
   options.AddConfigEntry(kSpinningKey, "0");
+  if (load.is_optimised) options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  if (!load.write_to.empty()) options.SetOptimizedModelFilePath(load.write_to.c_str());
   return options;
+}
+
+/// Messages of the engine repeat names of the model's file, which may hold any bytes.
+std::string printable(std::string message) {
+  constexpr std::size_t kMessageBytesMax = 2000;
+  if (message.size() > kMessageBytesMax) message.resize(kMessageBytesMax);
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  for (std::size_t bad = find_bad_utf8(message); bad != std::string::npos; bad = find_bad_utf8(message)) {
+    message[bad] = '?';
+  }
+  return message;
 }
 
 /// Of an input or output of the model. Throws Ort::Exception.
@@ -95,7 +112,7 @@ class OnnxRun final : public ModelRun {
 }  // namespace
 
 Error error_of(const Ort::Exception& exception) {
-  const std::string message = exception.what();
+  const std::string message = printable(exception.what());
   switch (exception.GetOrtErrorCode()) {
     case ORT_NO_SUCHFILE:
       return {ErrorCode::kNotFound, message};
@@ -108,15 +125,15 @@ Error error_of(const Ort::Exception& exception) {
   }
 }
 
-Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const std::string& path) {
+Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const Ort::Env& env, const OnnxLoad& load) {
   try {
-    auto model = std::make_unique<OnnxModel>(Ort::Session(env, path.c_str(), session_options()));
+    auto model = std::make_unique<OnnxModel>(Ort::Session(env, load.path.c_str(), session_options(load)));
     if (auto read = model->read_signatures(); !read) return pass_on(read.error());
     return model;
   } catch (const Ort::Exception& exception) {
     return tl::unexpected<Error>(error_of(exception));
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kUnavailable, path + ": not enough memory");
+    return fail(ErrorCode::kUnavailable, load.path + ": not enough memory");
   }
 }
 

@@ -15,10 +15,17 @@ namespace berth::edges::detail {
 /// The failure that an exception of the library means.
 [[nodiscard]] Error error_of(const Ort::Exception& exception);
 
+/// What a load does with the graph.
+struct OnnxLoad {
+  std::string path;
+  bool is_optimised = false;    ///< the file holds what an earlier load wrote
+  std::string write_to = {};    ///< a file for the optimised model; empty: it is not kept
+};
+
 class OnnxModel final : public LoadedModel {
  public:
   /// Errors: kInvalidInput, with the library's message, also if an input or output is no tensor of a known type.
-  [[nodiscard]] static Result<std::unique_ptr<LoadedModel>> load(const Ort::Env& env, const std::string& path);
+  [[nodiscard]] static Result<std::unique_ptr<LoadedModel>> load(const Ort::Env& env, const OnnxLoad& load);
   explicit OnnxModel(Ort::Session session) : session_(std::move(session)) {}
   ~OnnxModel() override;
 
