@@ -330,6 +330,7 @@ void ServerCore::carry_out(StartBatch& order) {
 }
 
 void ServerCore::carry_out(const StartLoad& order) {
+  ++loads_;
   const ServedVersion& version = at(order.model);
   work_.emplace_back(
       LoadWork{.model = order.model,
@@ -343,6 +344,7 @@ void ServerCore::carry_out(const StartLoad& order) {
 }
 
 void ServerCore::carry_out(const Evict& order) {
+  ++evictions_;
   ServedVersion& version = at(order.model);
   ++version.frees_left;
   work_.emplace_back(FreeWork{.model = order.model, .loaded = std::exchange(version.loaded, nullptr)});
@@ -610,6 +612,12 @@ std::vector<IndexEntry> ServerCore::index() const {
     }
   }
   return entries;
+}
+
+DeviceActivity ServerCore::activity() const {
+  DeviceActivity activity{.loads = loads_, .evictions = evictions_};
+  for (const ServedModel& model : dispatcher_.device().models()) activity.models.push_back(model.terms);
+  return activity;
 }
 
 ServeResult<bool> ServerCore::is_model_ready(std::string_view model, std::string_view version) const {
