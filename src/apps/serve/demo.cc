@@ -85,10 +85,12 @@ class Demo {
       : server_(server), terms_(terms), traffic_(client, port, kSeed) {}
 
   void run() {
-    say(
-        fmt::format("{} models, memory for 3; a simulated device that computes real answers; about 300 requests per "
-                    "second over HTTP, each to be answered in {} ms\n",
-                    kDemoModels.size(), kDemoTarget.count() / 1000));
+    say(fmt::format(
+        "{} generated models, memory for half of them, on a simulated device: answers are computed, and take as long "
+        "as "
+        "on a large GPU.\nAbout 250 requests per second over HTTP, each to be answered within {} ms; which models are "
+        "popular changes every 10 s.\n\n",
+        kDemoModels.size(), kDemoTarget.count() / 1000));
     if (!wait_until(Clock::now() + std::chrono::seconds(kReadySecondsMax),
                     [&] { return terms_.is_stopped() || are_models_ready(server_); })) {
       return say("the models cannot be served: POST /v2/repository/index gives the reasons\n");

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-#include <vector>
 
 #include "base/core/rng.h"
 #include "models/generate/perceptron.h"
@@ -16,10 +15,7 @@
 namespace berth::serve {
 namespace {
 
-const std::vector<std::int64_t> kWidths = {kDemoInputWidth, 1200, 1200, 10};  // 7 MB
-
-/// On the device, where a model also has workspace.
-constexpr std::int64_t kModelBytes = 8'000'000;
+constexpr std::int64_t kOutputWidth = 10;
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view content) {
   std::error_code error;
@@ -34,6 +30,12 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view cont
 }  // namespace
 
 std::string demo_device() {
+  std::int64_t bytes = 0;
+  std::string models;
+  for (const DemoModel& model : kDemoModels) {
+    bytes += model.bytes;
+    models += fmt::format("  {}: {{latency_ms: [[1, 6.125], [64, 72.464]], bytes: {}}}\n", model.name, model.bytes);
+  }
   return fmt::format(
       "berth: 1\n"
       "name: demo\n"
@@ -41,10 +43,9 @@ std::string demo_device() {
       "lanes: 1\n"
       "memory: {}\n"
       "batch_max: 64\n"
-      "load: {{seconds: 0.02, bytes_per_second: 250000000}}\n"
-      "models:\n"
-      "  \"*\": {{latency_ms: [[1, 6.125], [64, 72.464]], bytes: {}}}\n",
-      3 * kModelBytes, kModelBytes);
+      "load: {{seconds: 0.02, bytes_per_second: 500000000}}\n"
+      "models:\n{}",
+      bytes / 2, models);
 }
 
 Result<void> DemoFolder::write() {
@@ -59,8 +60,9 @@ Result<void> DemoFolder::write() {
   const std::string config =
       fmt::format(R"(parameters {{ key: "target_ms" value {{ string_value: "{}" }} }})", kDemoTarget.count() / 1000);
   for (std::size_t i = 0; i < kDemoModels.size(); ++i) {
-    const std::filesystem::path model = std::filesystem::path(repository()) / kDemoModels[i];
-    const std::string content = models::perceptron(kWidths, Rng(i + 1));
+    const std::filesystem::path model = std::filesystem::path(repository()) / kDemoModels[i].name;
+    const std::string content = models::perceptron(
+        {kDemoInputWidth, kDemoModels[i].layer_width, kDemoModels[i].layer_width, kOutputWidth}, Rng(i + 1));
     if (auto written = write_file(model / "1/model.onnx", content); !written) return written;
     if (auto written = write_file(model / "config.pbtxt", config); !written) return written;
   }

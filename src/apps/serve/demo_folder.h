@@ -11,11 +11,24 @@
 
 namespace berth::serve {
 
-inline constexpr std::array<std::string_view, 6> kDemoModels = {"faces", "labels", "plates", "prices", "spam", "tags"};
-inline constexpr std::int64_t kDemoInputWidth = 256;
-inline constexpr Micros kDemoTarget = Micros(200'000);
+struct DemoModel {
+  std::string_view name;
+  std::int64_t layer_width;  ///< of a perceptron
+  std::int64_t bytes;        ///< on the device: weights and workspace
+};
 
-/// The file of the device, with memory for three of the models.
+inline constexpr std::array<DemoModel, 6> kDemoModels = {{
+    {.name = "faces", .layer_width = 590, .bytes = 4'000'000},
+    {.name = "labels", .layer_width = 740, .bytes = 6'000'000},
+    {.name = "plates", .layer_width = 880, .bytes = 8'000'000},
+    {.name = "prices", .layer_width = 880, .bytes = 8'000'000},
+    {.name = "spam", .layer_width = 990, .bytes = 10'000'000},
+    {.name = "tags", .layer_width = 1090, .bytes = 12'000'000},
+}};
+inline constexpr std::int64_t kDemoInputWidth = 256;
+inline constexpr Micros kDemoTarget = Micros(400'000);
+
+/// The file of the device, with memory for half of the models.
 [[nodiscard]] std::string demo_device();
 
 class DemoFolder {

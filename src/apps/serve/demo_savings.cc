@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <string_view>
 
 namespace berth::serve {
 namespace {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "apps/serve/demo_folder.h"
@@ -12,12 +14,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kRequestsPerSecond = 300;
-constexpr double kPopularityExponent = 1.6;  // the first of six models gets about half of the requests
+/// Of the most popular model, of the next, ...: what is rare must be loaded, and makes room for what is not.
+constexpr std::array<double, kDemoModels.size()> kRequestsPerSecond = {114, 71, 43, 14, 6, 3};
 constexpr std::int64_t kSecondsOfPopularity = 10;
 
 /// More are not sent: the server has gone, or hangs.
 constexpr std::int64_t kUnderWayMax = 300;
+
+double all_per_second() { return std::accumulate(kRequestsPerSecond.begin(), kRequestsPerSecond.end(), 0.0); }
 
 std::string request_head() {
   return fmt::format(
@@ -75,7 +79,7 @@ DemoTraffic::DemoTraffic(HttpStreamClient& client, std::uint16_t port, std::uint
       head_bytes_(fmt::to_string(request_head().size())),
       rng_(seed),
       counted_(std::make_shared<Counted>()) {
-  recorded_.models.assign(kDemoModels.begin(), kDemoModels.end());
+  for (const DemoModel& model : kDemoModels) recorded_.models.emplace_back(model.name);
   recorded_.tenants = {"default"};
 }
 
@@ -107,7 +111,7 @@ void DemoTraffic::run() {
   Instant arrival;
   std::unique_lock lock(lock_);
   while (true) {
-    const double gap_seconds = -std::log(1 - rng_.unit()) / kRequestsPerSecond;
+    const double gap_seconds = -std::log(1 - rng_.unit()) / all_per_second();
     arrival = arrival + Micros(static_cast<std::int64_t>(gap_seconds * 1e6));
     const auto at = begin + std::chrono::microseconds(arrival.micros());
     if (stopping_.wait_until(lock, at, [&] { return is_stopping_; })) return;
@@ -116,18 +120,11 @@ void DemoTraffic::run() {
 }
 
 std::size_t DemoTraffic::draw_model(Instant at) {
-  double sum = 0;
-  for (std::size_t rank = 1; rank <= kDemoModels.size(); ++rank) {
-    sum += std::pow(static_cast<double>(rank), -kPopularityExponent);
-  }
-  double left = rng_.unit() * sum;
+  double left = rng_.unit() * all_per_second();
   std::size_t rank = 0;
-  for (; rank + 1 < kDemoModels.size(); ++rank) {
-    left -= std::pow(static_cast<double>(rank + 1), -kPopularityExponent);
-    if (left < 0) break;
-  }
+  while (rank + 1 < kDemoModels.size() && left >= kRequestsPerSecond[rank]) left -= kRequestsPerSecond[rank++];
   const auto shift = static_cast<std::size_t>(at.micros() / (kSecondsOfPopularity * kMicrosPerSecond));
-  return (rank + 2 * shift) % kDemoModels.size();
+  return (rank + shift) % kDemoModels.size();
 }
 
 void DemoTraffic::send(std::size_t model, Instant arrival) {
@@ -145,7 +142,7 @@ void DemoTraffic::send(std::size_t model, Instant arrival) {
     ++counted_->under_way;
   }
   client_.start({.method = "POST",
-                 .url = fmt::format("http://127.0.0.1:{}/v2/models/{}/infer", port_, kDemoModels[model]),
+                 .url = fmt::format("http://127.0.0.1:{}/v2/models/{}/infer", port_, kDemoModels[model].name),
                  .headers = {{.name = "Content-Type", .value = "application/octet-stream"},
                              {.name = "Inference-Header-Content-Length", .value = head_bytes_}},
                  .body = body_},
