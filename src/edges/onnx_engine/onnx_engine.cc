@@ -18,8 +18,9 @@ class OnnxEngine final : public ModelEngine {
   OnnxEngine(std::string version, Ort::Env env, OnnxEngineOptions options)
       : version_(std::move(version)), env_(std::move(env)) {
     if (options.cache) {
-      kept_.emplace(detail::ModelCache(*options.cache, fmt::format("onnxruntime-{}.{}", version_, detail::processor_kind())),
-                    std::move(options.report));
+      kept_.emplace(
+          detail::ModelCache(*options.cache, fmt::format("onnxruntime-{}.{}", version_, detail::processor_kind())),
+          std::move(options.report));
     }
   }
 

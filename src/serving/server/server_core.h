@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 
 #include "base/core/instant.h"
 #include "serving/dispatch/dispatcher.h"
+#include "serving/figures/figure_book.h"
 #include "serving/repository/model_repository.h"
 #include "serving/server/served_version.h"
 #include "serving/server/work.h"
@@ -27,7 +29,6 @@ struct ServerTerms {
   std::vector<TenantTerms> tenants;
   /// What a simulated device says of a model; nothing if it does not know it. Empty: the device is real.
   std::function<std::optional<ModelTerms>(const std::string& model)> simulated = {};
-  std::int64_t began_ms = 0;  ///< since 1970, at the instant 0
 };
 
 /// What a server has done with its memory, and what it knows of its models.
@@ -85,6 +86,16 @@ class ServerCore {
   [[nodiscard]] ServeResult<std::vector<ModelStatistics>> statistics(std::string_view model,
                                                                      std::string_view version) const;
 
+  /// What it counts.
+  [[nodiscard]] FigureBook& figures() { return figures_; }
+  [[nodiscard]] const FigureBook& figures() const { return figures_; }
+  [[nodiscard]] const Dispatcher& dispatcher() const { return dispatcher_; }
+  /// All there ever were, by index.
+  [[nodiscard]] std::span<const ServedVersion> versions() const { return versions_; }
+  /// Those that serve, by name, then ascending.
+  [[nodiscard]] std::vector<ModelIndex> serving_versions() const;
+  [[nodiscard]] int lanes_left() const { return lanes_left_; }
+
  private:
   /// The versions of a name.
   struct NamedModel {
@@ -111,6 +122,7 @@ class ServerCore {
   void remove_obsolete(NamedModel& named);
   void replace(NamedModel& named, ModelIndex arrived, Instant now);
   void let_go(ModelIndex index);
+  void remove(ModelIndex index);
   void remove_missing(const RepositoryModels& models);
   void fail_version(ModelIndex index, const std::string& reason);
 
@@ -121,6 +133,7 @@ class ServerCore {
 
   /// Puts the inputs into the order of the model.
   [[nodiscard]] ServeResult<Accepted> accept(InferRequest& request, Instant now) const;
+  void count_refused(const InferRequest& request, const ServeError& error, Instant now);
   /// From now on requests of the model share batches, those that wait included.
   void begin_batching(ModelIndex model, ModelTerms terms, Instant now);
   void decide(Instant now);
@@ -144,6 +157,7 @@ class ServerCore {
 
   ServerTerms terms_;
   Dispatcher dispatcher_;
+  FigureBook figures_;
   std::vector<ServedVersion> versions_;  ///< by model index
   NamedModels models_;
   std::unordered_map<std::int64_t, AcceptedRequest> waiting_;

@@ -45,13 +45,6 @@ std::vector<Tensor> wanted_outputs(const std::vector<std::string>& wanted, std::
   return chosen;
 }
 
-/// With the time of the clock that people read.
-serving::ServerTerms with_begin(serving::ServerTerms terms) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  terms.began_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  return terms;
-}
-
 serving::RowCount rows_in(const AcceptedRequest& request) { return request.terms.rows; }
 
 /// The outputs of each request of a batch.
@@ -71,7 +64,7 @@ std::vector<Tensor> batch_of(const RunWork& work) {
 }  // namespace
 
 ServerThreads::ServerThreads(ModelEngine* engine, const ModelServerOptions& options)
-    : engine_(engine), options_(options), core_(with_begin(options.terms)) {
+    : engine_(engine), options_(options), core_(options.terms) {
   for (int i = 0; i < options.terms.dispatch.lanes; ++i) lanes_.push_back(std::make_unique<Lane>());
 }
 
