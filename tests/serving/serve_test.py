@@ -4,16 +4,18 @@
 import concurrent.futures
 import http.client
 import json
+import os
 import random
 import signal
 import socket
 import struct
+import subprocess
 import threading
 import time
 import unittest
 
 import onnx_bytes
-from local_serve import Case, Serve, require_engine
+from local_serve import PROGRAM, Case, Serve, require_engine
 
 COLUMNS = 4
 HEAD_LENGTH = "Inference-Header-Content-Length"
@@ -572,6 +574,26 @@ class Ends(Serving):
         self.ends_well(serve)
 
 
+class Demo(Serving):
+    def test_interrupted(self):
+        with subprocess.Popen([PROGRAM, "serve", "--demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "TMPDIR": str(self.repository)}) as demo:
+            self.addCleanup(lambda: demo.kill() if demo.poll() is None else None)
+            line = " "
+            while line.split()[:1] != ["3"]:
+                line = demo.stdout.readline()
+                self.assertTrue(line, "it ended")
+            # The engine would leave files there, and report to its maker.
+            self.assertEqual(len(list(self.repository.iterdir())), 1)
+            demo.send_signal(signal.SIGINT)
+            rest, errors = demo.communicate(timeout=60)
+        self.assertEqual((demo.returncode, errors), (0, ""))
+        for words in ["served: ", "berth ", "eager ", "berth compared with eager: ", "berth compared with lru: "]:
+            self.assertIn(words, rest)
+        self.assertNotIn("failed", rest)
+        self.assertEqual(list(self.repository.iterdir()), [], "files are left")
+
+
 class Starts(Serving):
     def refuses(self, words, *options):
         serve = Serve(self.repository, *options)
@@ -585,19 +607,11 @@ class Starts(Serving):
         self.refuses("--device", "--device", "tpu")
         self.refuses("libonnxruntime_providers_cuda.so", "--device", "cuda:0")
         self.refuses("loopback", "--listen", "0.0.0.0:8000")
+        self.refuses("--demo", "--demo")
 
     def test_a_folder_that_is_not_there(self):
         self.repository = self.repository / "none"
-        serve = Serve(self.repository)
-        self.addCleanup(lambda: serve.end(signal.SIGKILL) if serve.process.poll() is None else None)
-        line = serve.process.stdout.readline()
-        if line:  # it waits for the folder, and says so
-            self.assertTrue(line.startswith("ready "))
-            status, errors = serve.end()
-            self.assertEqual(status, 0)
-        else:
-            errors = serve.process.stderr.read()
-        self.assertIn("none", errors)
+        self.refuses("none: cannot list")
 
     def test_an_address_in_use(self):
         serve = self.serve()

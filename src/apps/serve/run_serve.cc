@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "apps/serve/demo.h"
+#include "apps/serve/demo_folder.h"
 #include "apps/serve/find_engine.h"
 #include "apps/serve/serve_backends.h"
 #include "apps/serve/serve_device.h"
@@ -227,7 +229,12 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
     grpc = *std::move(started);
   }
   say_ready(parts, **http, grpc.get());
-  wait_for_signal(signals);
+  if (parts.request.is_demo) {
+    run_demo(server, client, (*http)->port(),
+             {.out = parts.outside.out, .is_stopped = [&] { return signals.taken().has_value(); }});
+  } else {
+    wait_for_signal(signals);
+  }
   backends.refuse_new();
   server.stop(kEndPatience);
   backends.close();
@@ -239,9 +246,17 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
 
 }  // namespace
 
-int run_serve(const serving::ServeRequest& request, const ServeOutside& outside) {
+int run_serve(const serving::ServeRequest& asked, const ServeOutside& outside) {
   return_large_blocks_at_once();
   const up::HeldSignals signals;  // before the first thread
+  serving::ServeRequest request = asked;
+  DemoFolder folder;
+  if (request.is_demo) {
+    if (const auto written = folder.write(); !written) return outside.report_failure(written.error());
+    request.repository = folder.repository();
+    request.device = serving::DeviceKind::kSimulated;
+    request.device_file = folder.device_file();
+  }
   const auto parts = read_parts(request, outside);
   if (!parts) return outside.report_failure(parts.error());
   const auto status = serve_until_signal(**parts, signals);

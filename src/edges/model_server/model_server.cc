@@ -70,6 +70,10 @@ void ModelServer::unload(std::string_view model, ModelDone done) {
   threads_->change([&](ServerCore& core, Instant now) { core.unload(model, std::move(done), now); });
 }
 
+serving::DeviceActivity ModelServer::activity() const {
+  return threads_->look([](const ServerCore& core) { return core.activity(); });
+}
+
 bool ModelServer::is_ready() const {
   return threads_->look([](const ServerCore& core) { return core.is_ready(); });
 }

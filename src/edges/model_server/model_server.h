@@ -54,6 +54,7 @@ class ModelServer final : public serving::InferenceService, public serving::Figu
   /// Accepts no more requests, waits for those accepted for at most `at_most`, refuses the rest and ends the threads. A
   /// second call does nothing.
   ServerEnd stop(Micros at_most);
+  [[nodiscard]] serving::DeviceActivity activity() const;
 
   [[nodiscard]] serving::ServeResult<serving::TenantIndex> tenant_of(
       std::optional<std::string_view> authorization) const override;

@@ -378,6 +378,7 @@ void ServerCore::carry_out(StartBatch& order) {
 }
 
 void ServerCore::carry_out(const StartLoad& order) {
+  ++loads_;
   const ServedVersion& version = at(order.model);
   work_.emplace_back(
       LoadWork{.model = order.model,
@@ -391,6 +392,7 @@ void ServerCore::carry_out(const StartLoad& order) {
 }
 
 void ServerCore::carry_out(const Evict& order) {
+  ++evictions_;
   ServedVersion& version = at(order.model);
   ++version.frees_left;
   figures_.evict(order.model);
@@ -666,6 +668,12 @@ std::vector<IndexEntry> ServerCore::index() const {
     }
   }
   return entries;
+}
+
+DeviceActivity ServerCore::activity() const {
+  DeviceActivity activity{.loads = loads_, .evictions = evictions_};
+  for (const ServedModel& model : dispatcher_.device().models()) activity.models.push_back(model.terms);
+  return activity;
 }
 
 ServeResult<bool> ServerCore::is_model_ready(std::string_view model, std::string_view version) const {

@@ -31,6 +31,13 @@ struct ServerTerms {
   std::function<std::optional<ModelTerms>(const std::string& model)> simulated = {};
 };
 
+/// What a server has done with its memory, and what it knows of its models.
+struct DeviceActivity {
+  std::int64_t loads = 0;  ///< begun
+  std::int64_t evictions = 0;
+  std::vector<ModelTerms> models = {};  ///< of all versions, also of those that are gone
+};
+
 /// After each call the caller does the work of `take_work`, and calls `tick` at `wake_at` if nothing happens before.
 /// Time never goes back.
 class ServerCore {
@@ -71,6 +78,7 @@ class ServerCore {
 
   [[nodiscard]] std::vector<Work> take_work() { return std::exchange(work_, {}); }
 
+  [[nodiscard]] DeviceActivity activity() const;
   [[nodiscard]] bool is_ready() const { return !is_ending_ && lanes_left_ > 0; }
   [[nodiscard]] ServeResult<ModelMetadata> model_metadata(std::string_view model, std::string_view version) const;
   [[nodiscard]] ServeResult<bool> is_model_ready(std::string_view model, std::string_view version) const;
@@ -157,6 +165,8 @@ class ServerCore {
   std::int64_t next_number_ = 0;
   std::int64_t running_ = 0;  ///< requests in batches
   int lanes_left_ = 0;
+  std::int64_t loads_ = 0;
+  std::int64_t evictions_ = 0;
   int gone_waiter_count_ = 0;  ///< of all versions
   Instant now_;                ///< of the last call
   bool is_ending_ = false;
