@@ -13,7 +13,7 @@ import unittest
 
 PROGRAM = pathlib.Path(os.environ.get("BERTH_PROGRAM", pathlib.Path(__file__).parents[2] / "build/release/berth"))
 SKIPPED = 77
-READY_SECONDS = 60
+SETTLE_SECONDS = 1.1
 
 
 def require_engine():
@@ -31,7 +31,10 @@ class Serve:
     """`berth serve` over a repository; `ready` waits until it answers."""
 
     def __init__(self, repository, *words):
-        command = [str(PROGRAM), "serve", "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+        command = [str(PROGRAM), "serve"]
+        for option in ("--listen", "--grpc"):
+            if option not in words:
+                command += [option, "127.0.0.1:0"]
         if repository is not None:
             command += ["--repository", str(repository)]
         self.process = subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -41,9 +44,10 @@ class Serve:
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             raise AssertionError(f"wanted a line ready, found {line!r} {self.process.stderr.read()}")
-        for url in line.split()[1:]:
-            scheme, address = url.split("://")
-            setattr(self, scheme, address)
+        for word in line.split():
+            scheme, separator, address = word.partition("://")
+            if separator:
+                setattr(self, scheme, address)
         return self
 
     def ask(self, method, path, body=None, headers={}):
@@ -77,19 +81,20 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.repository = pathlib.Path(folder.name)
+        self.written = 0.0
 
     def add(self, name, content, version=1, config=None):
-        """A version of a model, older than a second, so that it counts at once."""
+        """A version of a model. It counts a second after it was written."""
         folder = self.repository / name / str(version)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "model.onnx").write_bytes(content)
         if config is not None:
             (self.repository / name / "config.pbtxt").write_text(config)
-        before = time.time() - 10
-        for path in [folder / "model.onnx", *(self.repository / name).glob("config.pbtxt")]:
-            os.utime(path, (before, before))
+        self.written = time.time()
 
     def serve(self, *words):
+        """Started when the files that were added are old enough to count at once."""
+        time.sleep(max(0.0, self.written + SETTLE_SECONDS - time.time()))
         serve = Serve(self.repository, *words)
         self.addCleanup(lambda: serve.end(signal.SIGKILL) if serve.process.poll() is None else None)
         return serve.ready()

@@ -37,9 +37,12 @@ int run_up(const berth::cli::UpCall& call) {
 berth::Result<std::unique_ptr<berth::HttpServer>> start_model_server(const berth::serving::LoopbackAddress& address,
                                                                      berth::HttpHandler& handler) {
   constexpr unsigned kLargeBodies = 32;
+  constexpr std::size_t kHeaderBytes = 4'096;
   return berth::edges::start_http_server({.host = address.host,
                                           .port = address.port,
                                           .large_body_count_max = kLargeBodies,
+                                          .target_bytes_max = kHeaderBytes,
+                                          .header_bytes_max = kHeaderBytes,
                                           .connection_count_max = kConnections,
                                           .thread_count = kServerThreads},
                                          handler);

@@ -11,17 +11,22 @@
 #include <thread>
 #include <utility>
 
+#include "apps/serve/demo.h"
+#include "apps/serve/demo_folder.h"
 #include "apps/serve/find_engine.h"
 #include "apps/serve/serve_backends.h"
 #include "apps/serve/serve_device.h"
+#include "apps/serve/serve_figures.h"
 #include "apps/serve/serve_handler.h"
 #include "apps/up/held_signals.h"
+#include "edges/figure_recorder/figure_recorder.h"
 #include "edges/grpc_server/grpc_server.h"
 #include "edges/http_client/curl_stream_client.h"
 #include "edges/model_server/model_server.h"
 #include "serving/config/serve_config.h"
 #include "serving/config/tenant_keys.h"
 #include "serving/repository/model_repository.h"
+#include "surface/model_api/figure_routes.h"
 #include "surface/model_api/model_api.h"
 #include "surface/openai_api/openai_api.h"
 
@@ -38,8 +43,8 @@ constexpr std::int64_t kQueueBytesMax = std::int64_t{1} << 30;
 /// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one
 /// copy for most threads.
 void return_large_blocks_at_once() {
-  constexpr int kLargeBytes = 128 * 1024;  // glibc's initial threshold
-  constexpr int kArenas = 2;               // for small values
+  constexpr int kLargeBytes = 1024 * 1024;  // less would be given back and taken again for each batch
+  constexpr int kArenas = 2;                // for small values
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBytes);
   mallopt(M_ARENA_MAX, kArenas);
@@ -180,6 +185,13 @@ edges::ModelServerOptions server_options(ServeParts& parts) {
   return options;
 }
 
+edges::FigureRecorder::Options recorder_options(ServeParts& parts, edges::FigureFiles files,
+                                                edges::ModelServer& server) {
+  return {.files = std::move(files),
+          .take = [&server](bool is_last) { return server.take_ended(is_last); },
+          .report = [&parts](const std::string& message) { report(parts.outside, message); }};
+}
+
 void say_ready(const ServeParts& parts, const HttpServer& http, const edges::GrpcServer* grpc) {
   std::string line = "ready " + url_text("http", parts.request.http.host, http.port());
   if (grpc != nullptr) line += " " + url_text("grpc", parts.request.grpc.host, grpc->port());
@@ -193,16 +205,27 @@ void wait_for_signal(const up::HeldSignals& signals) {
 }
 
 Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals) {
+  auto files = edges::open_figure_files(figure_file_options(parts.request, parts.device));
+  if (!files) return pass_on(files.error());
   edges::CurlStreamClient client;  // before other threads
   edges::ModelServer server(parts.engine.get(), server_options(parts));
-  model_api::ModelApi models(server);
+  if (files->series || files->usage) server.keep_ended();
+  for (const openai::Backend& backend : parts.backends) {
+    for (const std::string& model : backend.configured.models) server.add_backend_model(model);
+  }
+  model_api::ModelApi models(server, model_api::figure_routes(server));
   openai::OpenAiApi backends({.backends = parts.backends,
                               .keys = parts.keys,
                               .created_seconds = micros_since_1970().count() / kMicrosPerSecond,
-                              .now = steady_now},
+                              .now = steady_now,
+                              .on_end =
+                                  [&server](const openai::ProxiedRequest& request) {
+                                    server.end_at_backend(request.model, request.tenant, backend_end(request));
+                                  }},
                              client);
   ServeHandler handler(models, parts.backends.empty() ? nullptr : &backends);
   server.start();
+  std::optional<edges::FigureRecorder> recorder(std::in_place, recorder_options(parts, *std::move(files), server));
   auto http = parts.outside.start_http(parts.request.http, handler);
   if (!http) return pass_on(http.error());
   std::unique_ptr<edges::GrpcServer> grpc;
@@ -212,20 +235,34 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
     grpc = *std::move(started);
   }
   say_ready(parts, **http, grpc.get());
-  wait_for_signal(signals);
+  if (parts.request.is_demo) {
+    run_demo(server, client, (*http)->port(),
+             {.out = parts.outside.out, .is_stopped = [&] { return signals.taken().has_value(); }});
+  } else {
+    wait_for_signal(signals);
+  }
   backends.refuse_new();
   server.stop(kEndPatience);
   backends.close();
   if (grpc) grpc->stop();
   (*http)->stop();
+  recorder.reset();  // what has ended until now
   return 0;
 }
 
 }  // namespace
 
-int run_serve(const serving::ServeRequest& request, const ServeOutside& outside) {
+int run_serve(const serving::ServeRequest& asked, const ServeOutside& outside) {
   return_large_blocks_at_once();
   const up::HeldSignals signals;  // before the first thread
+  serving::ServeRequest request = asked;
+  DemoFolder folder;
+  if (request.is_demo) {
+    if (const auto written = folder.write(); !written) return outside.report_failure(written.error());
+    request.repository = folder.repository();
+    request.device = serving::DeviceKind::kSimulated;
+    request.device_file = folder.device_file();
+  }
   const auto parts = read_parts(request, outside);
   if (!parts) return outside.report_failure(parts.error());
   const auto status = serve_until_signal(**parts, signals);

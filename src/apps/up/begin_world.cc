@@ -23,7 +23,7 @@
 #include "live/local/local_world.h"
 #include "live/session/device_intent.h"
 #include "live/session/session.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 
 namespace berth::up {
 namespace {
@@ -52,7 +52,7 @@ std::optional<Instant> clock_now(UpParts& parts, Instant known) {
   auto now = edges::clock_after(known, epoch_us, parts.outside.wall_us(), parts.request.accepts_gap);
   if (now) now = std::min(*now, end_of(parts));
   if (!now || *now <= known) return std::nullopt;
-  const api::WorldEpoch epoch{.unix_micros = epoch_us};
+  const WorldEpoch epoch{.unix_micros = epoch_us};
   log_line(parts.outside.err, "unobserved", {{"from", epoch.text(known)}, {"to", epoch.text(*now)}});
   return now;
 }

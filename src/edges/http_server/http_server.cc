@@ -42,6 +42,8 @@ static_assert(kHttpThreadConnectionCountMax + kSurplusCountMax <= kThreadConnect
 // answer's headers.
 constexpr std::size_t kPoolFactor = 4;
 constexpr std::size_t kPoolBytesMin = 32'768;
+// It clears them after each request, which costs a server of many small requests more than all else.
+constexpr std::size_t kSmallPoolBytesMin = 8'192;
 
 constexpr const char* kUnsendable = "the handler's answer has a header that cannot be sent";
 
@@ -123,7 +125,8 @@ bool MicroHttpServer::start(int listening_socket) {
   // Each thread has its share of the library's limit, but may get more than its share of the connections.
   const unsigned limit =
       std::min(options_.connection_count_max + kSurplusCountMax, kThreadConnectionCountMax) * threads;
-  const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor + kPoolBytesMin;
+  const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor +
+                                 std::min(kPoolBytesMin, 2 * options_.header_bytes_max + kSmallPoolBytesMin);
   const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   daemon_ = MHD_start_daemon(
       flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_LISTEN_SOCKET, listening_socket,

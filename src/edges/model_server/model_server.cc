@@ -1,10 +1,28 @@
 #include "edges/model_server/model_server.h"
 
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
 #include <utility>
 
 #include "edges/model_server/detail/server_threads.h"
+#include "serving/server/server_reports.h"
 
 namespace berth::edges {
+
+namespace {
+
+/// What this process has in memory; nothing where the system does not say.
+std::optional<std::int64_t> resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all_pages = 0;
+  std::int64_t pages = 0;
+  if (!(file >> all_pages >> pages)) return std::nullopt;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
 
 using serving::IndexEntry;
 using serving::InferRequest;
@@ -15,11 +33,17 @@ using serving::ServeResult;
 using serving::TenantIndex;
 
 ModelServer::ModelServer(ModelEngine* engine, ModelServerOptions options)
-    : options_(std::move(options)), threads_(std::make_shared<detail::ServerThreads>(engine, options_)) {}
+    : options_(std::move(options)), threads_(std::make_shared<detail::ServerThreads>(engine, options_)) {
+  started_us_ = wall_now().count();
+  learn_wall_time();
+}
 
 ModelServer::~ModelServer() { stop(Micros(0)); }
 
-void ModelServer::start() { threads_->start(threads_); }
+void ModelServer::start() {
+  base_bytes_ = resident_bytes();
+  threads_->start(threads_);
+}
 
 ServerEnd ModelServer::stop(Micros at_most) { return threads_->stop(at_most); }
 
@@ -46,6 +70,10 @@ void ModelServer::unload(std::string_view model, ModelDone done) {
   threads_->change([&](ServerCore& core, Instant now) { core.unload(model, std::move(done), now); });
 }
 
+serving::DeviceActivity ModelServer::activity() const {
+  return threads_->look([](const ServerCore& core) { return core.activity(); });
+}
+
 bool ModelServer::is_ready() const {
   return threads_->look([](const ServerCore& core) { return core.is_ready(); });
 }
@@ -65,6 +93,68 @@ std::vector<IndexEntry> ModelServer::index() const {
 ServeResult<std::vector<ModelStatistics>> ModelServer::statistics(std::string_view model,
                                                                   std::string_view version) const {
   return threads_->look([&](const ServerCore& core) { return core.statistics(model, version); });
+}
+
+// What it says about itself
+
+Micros ModelServer::wall_now() const {
+  if (options_.wall_clock) return options_.wall_clock();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return Micros(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+void ModelServer::learn_wall_time() {
+  threads_->change([&](ServerCore& core, Instant) {
+    const Instant now = threads_->now();  // right before the other clock
+    core.figures().learn_wall_time(now, wall_now());
+  });
+}
+
+ServeResult<std::vector<serving::FigurePoint>> ModelServer::series(const serving::AskedFigures& asked) const {
+  return threads_->look_now([&](const ServerCore& core, Instant now) { return core.figures().series(asked, now); });
+}
+
+serving::MemoryFigures ModelServer::memory() const {
+  auto figures = threads_->look_now([](const ServerCore& core, Instant now) { return serving::memory_of(core, now); });
+  figures.base_bytes = base_bytes_;
+  return figures;
+}
+
+std::vector<serving::UsageItem> ModelServer::usage() const {
+  return threads_->look([](const ServerCore& core) { return core.figures().usage(); });
+}
+
+serving::TimeFigures ModelServer::times() const {
+  return {.started_us = started_us_,
+          .device = options_.metadata.device,
+          .items = threads_->look([](const ServerCore& core) { return serving::times_of(core); })};
+}
+
+serving::CounterFigures ModelServer::counters() const {
+  auto figures =
+      threads_->look_now([](const ServerCore& core, Instant now) { return serving::counters_of(core, now); });
+  figures.device = options_.metadata.device;
+  figures.memory.base_bytes = base_bytes_;
+  return figures;
+}
+
+void ModelServer::add_backend_model(std::string_view model) {
+  threads_->change([&](ServerCore& core, Instant now) { core.figures().add_backend_model(model, now); });
+}
+
+void ModelServer::end_at_backend(std::string_view model, TenantIndex tenant, const serving::BackendEnd& how) {
+  threads_->change([&](ServerCore& core, Instant now) { core.figures().end_at_backend(model, tenant, how, now); });
+}
+
+void ModelServer::keep_ended() {
+  threads_->change([](ServerCore& core, Instant now) { core.figures().keep_ended(now); });
+}
+
+serving::EndedFigures ModelServer::take_ended(bool is_last) {
+  learn_wall_time();
+  serving::EndedFigures ended;
+  threads_->change([&](ServerCore& core, Instant now) { ended = core.figures().take_ended(now, is_last); });
+  return ended;
 }
 
 }  // namespace berth::edges

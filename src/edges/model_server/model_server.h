@@ -11,6 +11,7 @@
 
 #include "domain/ports/model_engine.h"
 #include "serving/server/server_core.h"
+#include "serving/service/figure_service.h"
 #include "serving/service/inference_service.h"
 
 namespace berth::edges {
@@ -30,6 +31,7 @@ struct ModelServerOptions {
   std::function<serving::ServeResult<serving::TenantIndex>(std::optional<std::string_view> authorization)> tenant_of;
   /// Told what an operator should know: a model that cannot serve, a lane that is lost. Any thread.
   std::function<void(const std::string& message)> report = [](const std::string&) {};
+  std::function<Micros()> wall_clock;  ///< since 1970; empty: the system's
 };
 
 /// What became of the requests that were accepted when the server began to end.
@@ -38,7 +40,7 @@ struct ServerEnd {
   int lanes_lost = 0;
 };
 
-class ModelServer final : public serving::InferenceService {
+class ModelServer final : public serving::InferenceService, public serving::FigureService {
  public:
   /// `engine` is borrowed; null if the repository never has models. It and what the options refer to must outlive the
   /// process if a lane is lost.
@@ -52,6 +54,7 @@ class ModelServer final : public serving::InferenceService {
   /// Accepts no more requests, waits for those accepted for at most `at_most`, refuses the rest and ends the threads. A
   /// second call does nothing.
   ServerEnd stop(Micros at_most);
+  [[nodiscard]] serving::DeviceActivity activity() const;
 
   [[nodiscard]] serving::ServeResult<serving::TenantIndex> tenant_of(
       std::optional<std::string_view> authorization) const override;
@@ -69,10 +72,31 @@ class ModelServer final : public serving::InferenceService {
   void load(std::string_view model, Micros lease, ModelDone done) override;
   void unload(std::string_view model, ModelDone done) override;
 
+  [[nodiscard]] serving::ServeResult<std::vector<serving::FigurePoint>> series(
+      const serving::AskedFigures& asked) const override;
+  [[nodiscard]] serving::MemoryFigures memory() const override;
+  [[nodiscard]] std::vector<serving::UsageItem> usage() const override;
+  [[nodiscard]] serving::TimeFigures times() const override;
+  [[nodiscard]] serving::CounterFigures counters() const override;
+
+  /// A model that is served elsewhere, and a request to it that has ended.
+  void add_backend_model(std::string_view model);
+  void end_at_backend(std::string_view model, serving::TenantIndex tenant, const serving::BackendEnd& how);
+
+  /// From now on, what has ended is kept for `take_ended`. Before `start`.
+  void keep_ended();
+  /// Looks at the wall clock, too: to be called each second or so. `is_last`: after `stop`.
+  [[nodiscard]] serving::EndedFigures take_ended(bool is_last);
+
  private:
+  [[nodiscard]] Micros wall_now() const;
+  void learn_wall_time();
+
   ModelServerOptions options_;
   /// Shared with the threads: that of a lost lane outlives the server.
   std::shared_ptr<detail::ServerThreads> threads_;
+  std::optional<std::int64_t> base_bytes_;  ///< of the process before its first model
+  std::int64_t started_us_ = 0;             ///< since 1970
 };
 
 }  // namespace berth::edges

@@ -1,6 +1,7 @@
 #include "edges/onnx_engine/onnx_engine.h"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <utility>
 
@@ -19,8 +20,9 @@ class OnnxEngine final : public ModelEngine {
   OnnxEngine(std::string version, Ort::Env env, OnnxEngineOptions options)
       : version_(std::move(version)), env_(std::move(env)), memory_(env_, options.run_bytes_max) {
     if (options.cache) {
-      kept_.emplace(detail::ModelCache(*options.cache, fmt::format("onnxruntime-{}.{}", version_, detail::processor_kind())),
-                    std::move(options.report));
+      kept_.emplace(
+          detail::ModelCache(*options.cache, fmt::format("onnxruntime-{}.{}", version_, detail::processor_kind())),
+          std::move(options.report));
     }
   }
 
@@ -41,6 +43,8 @@ class OnnxEngine final : public ModelEngine {
 }  // namespace
 
 Result<std::unique_ptr<ModelEngine>> open_onnx_engine(OnnxEngineOptions options) {
+  // Otherwise it reports what it runs to its maker, and keeps files for that in the home and the temporary folder.
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   const auto library = OnnxLibrary::open(options.library_path);
   if (!library) return pass_on(library.error());
   Ort::InitApi(&library->api());

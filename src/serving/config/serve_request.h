@@ -21,6 +21,7 @@ enum class DeviceKind {
 };
 
 struct ServeRequest {
+  bool is_demo = false;                   ///< with models and load of its own, for a minute
   std::optional<std::string> repository;  ///< a folder; nothing: only backends
   LoopbackAddress http;
   LoopbackAddress grpc;

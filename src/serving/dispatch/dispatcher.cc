@@ -254,4 +254,10 @@ const RunningBatch& Dispatcher::start_batch(LaneIndex lane, ModelIndex model, st
 
 std::vector<Order> Dispatcher::take_orders() { return std::exchange(orders_, {}); }
 
+std::optional<double> Dispatcher::value_of(ModelIndex model, Instant now) const {
+  const auto* const berth = std::get_if<Berth>(&policy_);
+  if (berth == nullptr) return std::nullopt;
+  return load_value(device_.model(model), berth->batches.demand(model), now);
+}
+
 }  // namespace berth::serving

@@ -81,6 +81,9 @@ class Dispatcher {
   /// When `decide` may order something although nothing happens before; never() if nothing can come by itself.
   [[nodiscard]] Instant wake_at() const { return wake_at_; }
 
+  /// What Berth's policy compares models by when one must make room; nothing of a rival.
+  [[nodiscard]] std::optional<double> value_of(ModelIndex model, Instant now) const;
+
   /// The orders since the last call, in their order.
   [[nodiscard]] std::vector<Order> take_orders();
 

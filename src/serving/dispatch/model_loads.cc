@@ -9,12 +9,6 @@
 namespace berth::serving {
 namespace {
 
-/// The load time that a byte of memory saves per second.
-double value_of(const ServedModel& model, const ModelDemand& demand, Instant now) {
-  const double load = demand.requests_per_second(now) * model.terms.load.to_seconds();
-  return model.terms.bytes > 0 ? load / static_cast<double>(model.terms.bytes) : std::numeric_limits<double>::max();
-}
-
 /// Whether busy models should leave for this one: it was asked for, or its most urgent request has waited for half of
 /// its target.
 bool presses(const ServedModel& model, Instant now) {
@@ -45,6 +39,11 @@ std::int64_t bytes_leaving(const DeviceState& device) {
 
 }  // namespace
 
+double load_value(const ServedModel& model, const ModelDemand& demand, Instant now) {
+  const double load = demand.requests_per_second(now) * model.terms.load.to_seconds();
+  return model.terms.bytes > 0 ? load / static_cast<double>(model.terms.bytes) : std::numeric_limits<double>::max();
+}
+
 std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std::span<const ModelDemand> demand,
                                                  Instant now) const {
   struct Candidate {
@@ -58,7 +57,7 @@ std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std:
     const ServedModel& model = device.model(index);
     if (model.residency != Residency::kResident) continue;
     const double value =
-        rule_ == EvictionRule::kValue ? value_of(model, demand[static_cast<std::size_t>(index)], now) : 0;
+        rule_ == EvictionRule::kValue ? load_value(model, demand[static_cast<std::size_t>(index)], now) : 0;
     candidates.push_back({.index = index, .stays = !model.leaves_before, .value = value, .last_end = model.last_end});
   }
   std::ranges::sort(candidates, {}, [](const Candidate& candidate) {
@@ -84,7 +83,7 @@ std::optional<ModelIndex> ModelLoads::next_load(const DeviceState& device, std::
   for (const ModelIndex index : wanted_) {
     const ServedModel& model = device.model(index);
     if (!model.is_offered || !device.may_load(index, now)) continue;
-    const double value = value_of(model, demand[static_cast<std::size_t>(index)], now);
+    const double value = load_value(model, demand[static_cast<std::size_t>(index)], now);
     if (value > wanted_value) std::tie(wanted, wanted_value) = std::tuple(index, value);
   }
   return wanted;
@@ -97,11 +96,11 @@ LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const Model
   if (!next) return decision;
   const ServedModel& model = device.model(*next);
   const bool is_asked_for = model.needs_load();
-  const double value = value_of(model, demand[static_cast<std::size_t>(*next)], now);
+  const double value = load_value(model, demand[static_cast<std::size_t>(*next)], now);
   std::vector<ModelIndex> order = victim_order(device, demand, now);
   if (!is_asked_for) {  // nobody waits for it: only less valuable models make room
     std::erase_if(order, [&](ModelIndex index) {
-      return value_of(device.model(index), demand[static_cast<std::size_t>(index)], now) >= value;
+      return load_value(device.model(index), demand[static_cast<std::size_t>(index)], now) >= value;
     });
   }
   if (auto victims = victims_of(device, model.bytes_to_load(), order, now)) {

@@ -37,6 +37,8 @@ struct ServedVersion {
   std::vector<LoadWaiter> load_waiters = {};
   std::vector<InferenceService::ModelDone> gone_waiters = {};  ///< of `unload`
   ModelStatistics statistics = {};
+  std::optional<std::int64_t> measured_bytes = {};  ///< by its last load
+  std::optional<Micros> load_time = {};             ///< of its last load
 };
 
 /// Its model.onnx, with the sum if that is known.

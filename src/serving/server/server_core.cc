@@ -66,6 +66,33 @@ bool is_same(const RepositoryVersion& a, const RepositoryVersion& b) {
   return a.number == b.number && a.path == b.path && a.files == b.files && a.terms == b.terms;
 }
 
+std::vector<std::string> names_of(const std::vector<TenantTerms>& tenants) {
+  std::vector<std::string> names;
+  for (const TenantTerms& tenant : tenants) names.push_back(tenant.name);
+  return names;
+}
+
+/// Of a request that was not answered.
+RequestOutcome outcome_of(ServeFault fault) {
+  switch (fault) {
+    case ServeFault::kRejected:
+      return RequestOutcome::kRejected;
+    case ServeFault::kExpired:
+      return RequestOutcome::kExpired;
+    case ServeFault::kCancelled:
+      return RequestOutcome::kCancelled;
+    case ServeFault::kMalformed:
+    case ServeFault::kNoKey:
+    case ServeFault::kUnknown:
+    case ServeFault::kTooLarge:
+    case ServeFault::kEngineFailed:
+    case ServeFault::kNotOffered:
+    case ServeFault::kUnavailable:
+      break;
+  }
+  return RequestOutcome::kFailed;
+}
+
 void add_to(DurationSum& sum, Micros duration) {
   ++sum.count;
   sum.sum += duration;
@@ -95,11 +122,15 @@ void count_batch(ModelStatistics& statistics, const RunningBatch& batch, const R
 }  // namespace
 
 ServerCore::ServerCore(ServerTerms terms)
-    : terms_(std::move(terms)), dispatcher_({}, terms_.tenants, terms_.dispatch), lanes_left_(terms_.dispatch.lanes) {}
+    : terms_(std::move(terms)),
+      dispatcher_({}, terms_.tenants, terms_.dispatch),
+      figures_(names_of(terms_.tenants), terms_.dispatch.lanes),
+      lanes_left_(terms_.dispatch.lanes) {}
 
 // What is in the repository
 
 void ServerCore::take_repository(const RepositoryModels& models, Instant now) {
+  now_ = now;
   remove_missing(models);
   for (const auto& [name, model] : models) take_model(model, now);
   decide(now);
@@ -108,8 +139,8 @@ void ServerCore::take_repository(const RepositoryModels& models, Instant now) {
 void ServerCore::remove_missing(const RepositoryModels& models) {
   std::erase_if(models_, [&](const auto& named) {
     if (models.contains(named.first)) return false;
-    for (const ModelIndex index : named.second.versions) let_go(index);
-    for (const ModelIndex index : named.second.arriving) let_go(index);
+    for (const ModelIndex index : named.second.versions) remove(index);
+    for (const ModelIndex index : named.second.arriving) remove(index);
     return true;
   });
 }
@@ -129,6 +160,7 @@ ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVer
   if (version.reason.empty()) version.reason = why_it_cannot_fit(version, simulated);
   const ModelIndex index = dispatcher_.add_model(dispatch_terms(version, simulated, terms_.dispatch.memory));
   versions_.push_back(std::move(version));
+  figures_.add_model(index, model, at(index).statistics.version, now_);
   if (!at(index).reason.empty()) fail_version(index, at(index).reason);
   return index;
 }
@@ -149,7 +181,7 @@ void ServerCore::take_model(const RepositoryModel& model, Instant now) {
   };
   std::erase_if(named.arriving, [&](ModelIndex index) {
     if (is_wanted(index)) return false;
-    let_go(index);
+    remove(index);
     return true;
   });
   bool has_obsolete = false;
@@ -176,7 +208,7 @@ void ServerCore::add_if_new(NamedModel& named, const std::string& model, const R
 
 void ServerCore::remove_obsolete(NamedModel& named) {
   std::erase_if(named.versions, [&](ModelIndex index) {
-    if (at(index).is_obsolete) let_go(index);
+    if (at(index).is_obsolete) remove(index);
     return at(index).is_obsolete;
   });
 }
@@ -194,6 +226,11 @@ void ServerCore::replace(NamedModel& named, ModelIndex arrived, Instant now) {
 void ServerCore::let_go(ModelIndex index) {
   dispatcher_.let_go(index);
   tell_loaded(index, refuse(ServeFault::kUnavailable, "the model was unloaded"));
+}
+
+void ServerCore::remove(ModelIndex index) {
+  let_go(index);
+  figures_.remove_model(index, now_);
 }
 
 void ServerCore::fail_version(ModelIndex index, const std::string& reason) {
@@ -257,6 +294,7 @@ ServeResult<ServerCore::Accepted> ServerCore::accept(InferRequest& request, Inst
 ServerCore::RequestNumber ServerCore::infer(InferRequest request, InferenceService::AnswerDone done, Instant now) {
   auto accepted = accept(request, now);
   if (!accepted) {
+    count_refused(request, accepted.error(), now);
     work_.emplace_back(TellWork(
         [done = std::move(done), error = std::move(accepted.error())] { done(tl::unexpected<ServeError>(error)); }));
     return next_number_++;
@@ -266,9 +304,17 @@ ServerCore::RequestNumber ServerCore::infer(InferRequest request, InferenceServi
       number,
       AcceptedRequest{
           .terms = accepted->terms, .request = std::move(request), .shape = accepted->shape, .done = std::move(done)});
+  figures_.arrive(accepted->terms.model, accepted->terms.tenant, now);
   dispatcher_.arrive(accepted->terms, now);
   decide(now);
   return number;
+}
+
+/// A malformed request is none of any model.
+void ServerCore::count_refused(const InferRequest& request, const ServeError& error, Instant now) {
+  if (error.fault != ServeFault::kUnavailable) return;
+  const auto index = find_version(request.model, request.version);
+  if (index) figures_.arrive_and_end(*index, request.tenant, outcome_of(error.fault), now);
 }
 
 void ServerCore::cancel(RequestNumber number, Instant now) {
@@ -287,6 +333,7 @@ AcceptedRequest ServerCore::take_waiting(std::int64_t number) {
 void ServerCore::tell(AcceptedRequest request, ServeError error) {
   ServedVersion& version = at(request.terms.model);
   ++version.statistics.failed.count;
+  figures_.end_waiting(request.terms, outcome_of(error.fault), now_);
   work_.emplace_back(TellWork(
       [done = std::move(request.done), error = std::move(error)] { done(tl::unexpected<ServeError>(error)); }));
 }
@@ -326,10 +373,12 @@ void ServerCore::carry_out(StartBatch& order) {
               .hold = terms_.simulated ? order.expected : Micros(0)};
   for (const Request& request : order.requests) run.requests.push_back(take_waiting(request.number));
   running_ += static_cast<std::int64_t>(run.requests.size());
+  figures_.start_batch(order.lane, order.model, order.requests, now_);
   work_.emplace_back(std::move(run));
 }
 
 void ServerCore::carry_out(const StartLoad& order) {
+  ++loads_;
   const ServedVersion& version = at(order.model);
   work_.emplace_back(
       LoadWork{.model = order.model,
@@ -343,8 +392,10 @@ void ServerCore::carry_out(const StartLoad& order) {
 }
 
 void ServerCore::carry_out(const Evict& order) {
+  ++evictions_;
   ServedVersion& version = at(order.model);
   ++version.frees_left;
+  figures_.evict(order.model);
   work_.emplace_back(FreeWork{.model = order.model, .loaded = std::exchange(version.loaded, nullptr)});
 }
 
@@ -362,7 +413,10 @@ void ServerCore::carry_out(const Drop& order) {
 void ServerCore::end_run(const RunReport& report, Instant now) {
   const RunningBatch batch = dispatcher_.end_batch(report.lane, now);
   running_ -= static_cast<std::int64_t>(batch.requests.size());
-  count_batch(at(batch.model).statistics, batch, report, now);
+  ModelStatistics& statistics = at(batch.model).statistics;
+  count_batch(statistics, batch, report, now);
+  statistics.last_answer_ms = figures_.wall_us(now) / 1000;
+  figures_.end_batch(report.lane, batch, report.is_answered, report.input + report.run + report.output, now);
   learn_latency(batch, report);
   decide(now);
 }
@@ -381,6 +435,7 @@ void ServerCore::lose_lane(LaneIndex lane, const std::string& reason, Instant no
   --lanes_left_;
   if (batch) {
     running_ -= static_cast<std::int64_t>(batch->requests.size());
+    figures_.end_batch(lane, *batch, std::vector<bool>(batch->requests.size()), std::nullopt, now);
     fail_version(batch->model, reason);
   }
   if (lanes_left_ == 0) {
@@ -402,6 +457,9 @@ void ServerCore::end_load(ModelIndex model, Result<LoadedVersion> loaded, Instan
     work_.emplace_back(FreeWork{.model = model, .loaded = std::move(loaded->model)});
   } else {
     version.loaded = std::move(loaded->model);
+    if (loaded->measured_bytes > 0 && !terms_.simulated) version.measured_bytes = loaded->measured_bytes;
+    version.load_time = terms_.simulated ? before.load : loaded->load_time;
+    figures_.end_load(model, *version.load_time);
     if (!loaded->sha256.empty()) version.sha256 = std::move(loaded->sha256);
     learn_trial(model, loaded->trial, loaded->load_time, now);
     arrive(model, now);
@@ -504,9 +562,9 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
   const auto index = find_version(model, "");
   if (!index) return tell_now(tl::unexpected<ServeError>(index.error()));
   ServedVersion& version = at(*index);
-  if (!version.source.terms || is_ending_) {
-    return tell_now(refuse(ServeFault::kUnavailable, is_ending_ ? "the server ends" : version.reason));
-  }
+  if (is_ending_) return tell_now(refuse(ServeFault::kUnavailable, "the server ends"));
+  dispatcher_.hold_off_load(*index, now);
+  if (auto refusal = why_it_cannot_load(*index, now)) return tell_now(tl::unexpected(std::move(*refusal)));
   named->second.is_unloaded = false;
   for (const ModelIndex each : named->second.versions) {
     if (at(each).source.terms) dispatcher_.offer(each);
@@ -517,9 +575,26 @@ void ServerCore::load(std::string_view model, Micros lease, InferenceService::Mo
     return tell_now(true);
   }
   version.load_waiters.push_back({.lease = lease, .done = std::move(done)});
-  dispatcher_.hold_off_load(*index, now);
   dispatcher_.want_load(*index, now);
   decide(now);
+}
+
+std::optional<ServeError> ServerCore::why_it_cannot_load(ModelIndex index, Instant now) const {
+  const ServedVersion& version = at(index);
+  const bool is_unknown = terms_.simulated && !terms_.simulated(version.model);
+  if (!version.source.terms || is_unknown) {
+    return ServeError{.fault = ServeFault::kUnavailable, .message = version.reason};
+  }
+  const DeviceState& device = dispatcher_.device();
+  const ServedModel& model = device.model(index);
+  const Instant room_at = device.may_load_at(index, now);
+  if (model.residency != Residency::kCold || room_at == now) return std::nullopt;
+  ServeError refusal{.fault = ServeFault::kUnavailable,
+                     .message = fmt::format("{}: wanted {} bytes of memory, found less of {} bytes that is not leased "
+                                            "to other models",
+                                            in_quotes(version.model), model.bytes_to_load(), device.memory())};
+  if (room_at != Instant::never()) refusal.retry_after = room_at - now;
+  return refusal;
 }
 
 void ServerCore::tell_loaded(ModelIndex index, const ServeResult<bool>& result) {
@@ -595,6 +670,12 @@ std::vector<IndexEntry> ServerCore::index() const {
   return entries;
 }
 
+DeviceActivity ServerCore::activity() const {
+  DeviceActivity activity{.loads = loads_, .evictions = evictions_};
+  for (const ServedModel& model : dispatcher_.device().models()) activity.models.push_back(model.terms);
+  return activity;
+}
+
 ServeResult<bool> ServerCore::is_model_ready(std::string_view model, std::string_view version) const {
   const auto index = find_version(model, version);
   if (!index) {
@@ -602,6 +683,12 @@ ServeResult<bool> ServerCore::is_model_ready(std::string_view model, std::string
     return tl::unexpected<ServeError>(index.error());
   }
   return entry_of(**find_named(model), *index).state != ModelState::kUnavailable;
+}
+
+std::vector<ModelIndex> ServerCore::serving_versions() const {
+  std::vector<ModelIndex> serving;
+  for (const auto& [name, named] : models_) serving.insert(serving.end(), named.versions.begin(), named.versions.end());
+  return serving;
 }
 
 ServeResult<ModelMetadata> ServerCore::model_metadata(std::string_view model, std::string_view version) const {

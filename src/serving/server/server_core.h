@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 
 #include "base/core/instant.h"
 #include "serving/dispatch/dispatcher.h"
+#include "serving/figures/figure_book.h"
 #include "serving/repository/model_repository.h"
 #include "serving/server/served_version.h"
 #include "serving/server/work.h"
@@ -27,6 +29,13 @@ struct ServerTerms {
   std::vector<TenantTerms> tenants;
   /// What a simulated device says of a model; nothing if it does not know it. Empty: the device is real.
   std::function<std::optional<ModelTerms>(const std::string& model)> simulated = {};
+};
+
+/// What a server has done with its memory, and what it knows of its models.
+struct DeviceActivity {
+  std::int64_t loads = 0;  ///< begun
+  std::int64_t evictions = 0;
+  std::vector<ModelTerms> models = {};  ///< of all versions, also of those that are gone
 };
 
 /// After each call the caller does the work of `take_work`, and calls `tick` at `wake_at` if nothing happens before.
@@ -69,12 +78,23 @@ class ServerCore {
 
   [[nodiscard]] std::vector<Work> take_work() { return std::exchange(work_, {}); }
 
+  [[nodiscard]] DeviceActivity activity() const;
   [[nodiscard]] bool is_ready() const { return !is_ending_ && lanes_left_ > 0; }
   [[nodiscard]] ServeResult<ModelMetadata> model_metadata(std::string_view model, std::string_view version) const;
   [[nodiscard]] ServeResult<bool> is_model_ready(std::string_view model, std::string_view version) const;
   [[nodiscard]] std::vector<IndexEntry> index() const;
   [[nodiscard]] ServeResult<std::vector<ModelStatistics>> statistics(std::string_view model,
                                                                      std::string_view version) const;
+
+  /// What it counts.
+  [[nodiscard]] FigureBook& figures() { return figures_; }
+  [[nodiscard]] const FigureBook& figures() const { return figures_; }
+  [[nodiscard]] const Dispatcher& dispatcher() const { return dispatcher_; }
+  /// All there ever were, by index.
+  [[nodiscard]] std::span<const ServedVersion> versions() const { return versions_; }
+  /// Those that serve, by name, then ascending.
+  [[nodiscard]] std::vector<ModelIndex> serving_versions() const;
+  [[nodiscard]] int lanes_left() const { return lanes_left_; }
 
  private:
   /// The versions of a name.
@@ -102,6 +122,7 @@ class ServerCore {
   void remove_obsolete(NamedModel& named);
   void replace(NamedModel& named, ModelIndex arrived, Instant now);
   void let_go(ModelIndex index);
+  void remove(ModelIndex index);
   void remove_missing(const RepositoryModels& models);
   void fail_version(ModelIndex index, const std::string& reason);
 
@@ -112,6 +133,7 @@ class ServerCore {
 
   /// Puts the inputs into the order of the model.
   [[nodiscard]] ServeResult<Accepted> accept(InferRequest& request, Instant now) const;
+  void count_refused(const InferRequest& request, const ServeError& error, Instant now);
   /// From now on requests of the model share batches, those that wait included.
   void begin_batching(ModelIndex model, ModelTerms terms, Instant now);
   void decide(Instant now);
@@ -128,11 +150,14 @@ class ServerCore {
   void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.
   void arrive(ModelIndex model, Instant now);
+  /// Whatever becomes idle: a client that asks for a load is not kept waiting for it.
+  [[nodiscard]] std::optional<ServeError> why_it_cannot_load(ModelIndex index, Instant now) const;
   void tell_loaded(ModelIndex index, const ServeResult<bool>& result);
   void tell_if_gone(ModelIndex index);
 
   ServerTerms terms_;
   Dispatcher dispatcher_;
+  FigureBook figures_;
   std::vector<ServedVersion> versions_;  ///< by model index
   NamedModels models_;
   std::unordered_map<std::int64_t, AcceptedRequest> waiting_;
@@ -140,6 +165,8 @@ class ServerCore {
   std::int64_t next_number_ = 0;
   std::int64_t running_ = 0;  ///< requests in batches
   int lanes_left_ = 0;
+  std::int64_t loads_ = 0;
+  std::int64_t evictions_ = 0;
   int gone_waiter_count_ = 0;  ///< of all versions
   Instant now_;                ///< of the last call
   bool is_ending_ = false;

@@ -37,6 +37,7 @@ class RandomServer {
   explicit RandomServer(std::uint64_t seed) : rng_(seed), core_(terms()) {}
 
   void run(int steps) {
+    core_.figures().learn_wall_time(now_, Micros::seconds(1'800'000'000));
     change_repository();
     for (int i = 0; i < steps; ++i) {
       now_ = now_ + Micros(static_cast<std::int64_t>(rng_.below(3'000)));
@@ -93,7 +94,11 @@ class RandomServer {
     ++requests_;
     const auto told = std::make_shared<int>(0);
     told_.push_back(told);
-    const auto number = core_.infer(std::move(request), [told](const ServeResult<InferAnswer>&) { ++*told; }, now_);
+    const auto done = [this, told](const ServeResult<InferAnswer>& answer) {
+      ++*told;
+      answer ? ++answered_ : ++refused_[answer.error().fault];
+    };
+    const auto number = core_.infer(std::move(request), done, now_);
     asked_.insert(number);
   }
 
@@ -131,6 +136,7 @@ class RandomServer {
         RC_ASSERT(!run->requests.empty());
         RC_ASSERT(runs_.count(run->lane) == 0U);
         for (const AcceptedRequest& request : run->requests) RC_ASSERT(now_ <= request.terms.deadline());
+        began_[run->lane] = now_;
         runs_.emplace(run->lane, std::move(*run));
       } else if (auto* load = std::get_if<LoadWork>(&work)) {
         loader_.emplace_back(std::move(*load));
@@ -155,6 +161,7 @@ class RandomServer {
                      .run = Micros(static_cast<std::int64_t>(1 + rng_.below(2'000))),
                      .output = Micros(1)};
     run.loaded = nullptr;
+    lane_time_ += now_ - began_[run.lane];
     core_.end_run(report, now_);
     for (const AcceptedRequest& request : run.requests) request.done(InferAnswer());
   }
@@ -207,6 +214,29 @@ class RandomServer {
     RC_ASSERT(core_.is_idle());
     for (const auto& told : told_) RC_ASSERT(*told == 1);
     RC_ASSERT(alive_ == 0);
+    check_figures();
+  }
+
+  void check_figures() {
+    RequestFigures sum;
+    const auto points = core_.figures().series({.model = {}, .step = 1, .count_max = 1'000}, now_);
+    for (const FigurePoint& point : *points) {
+      for (const auto figure : kSummedFigures) sum.*figure += point.figures.*figure;
+    }
+    RC_ASSERT(sum.requests == sum.in_time + sum.late + sum.dropped());
+    RC_ASSERT(sum.in_time + sum.late == answered_);
+    RC_ASSERT(sum.rejected == refused_[ServeFault::kRejected]);
+    RC_ASSERT(sum.expired == refused_[ServeFault::kExpired]);
+    RC_ASSERT(sum.cancelled == refused_[ServeFault::kCancelled]);
+    RC_ASSERT(sum.failed <= refused_[ServeFault::kUnavailable]);  // others were for models without a version
+    Micros used;
+    std::int64_t requests = 0;
+    for (const UsageItem& item : core_.figures().usage()) {
+      used += Micros(*item.device_us);
+      requests += item.requests;
+    }
+    RC_ASSERT(used == lane_time_);
+    RC_ASSERT(requests == sum.requests);
   }
 
   Rng rng_;
@@ -218,6 +248,10 @@ class RandomServer {
   std::deque<std::variant<LoadWork, FreeWork>> loader_;
   std::vector<std::shared_ptr<int>> told_;
   std::set<std::int64_t> asked_;
+  std::map<LaneIndex, Instant> began_;  ///< of runs
+  Micros lane_time_;
+  std::int64_t answered_ = 0;
+  std::map<ServeFault, std::int64_t> refused_;
 };
 
 RC_GTEST_PROP(ServerCoreProperty, EachRequestIsToldOnce, ()) {

@@ -13,7 +13,7 @@
 #include "domain/ports/http_server.h"
 #include "live/session/write.h"
 #include "surface/api/api_context.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 #include "surface/api/one_time_login.h"
 #include "surface/api/router.h"
 

@@ -12,7 +12,7 @@
 #include "live/local/device_source.h"
 #include "live/session/event_log.h"
 #include "live/session/minute.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 #include "surface/api/spec_texts.h"
 #include "surface/api/views.h"
 

@@ -6,7 +6,7 @@
 #include "base/core/instant.h"
 #include "domain/ports/http_server.h"
 #include "surface/api/api_error.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 
 namespace berth::api {
 

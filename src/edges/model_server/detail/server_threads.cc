@@ -102,11 +102,12 @@ void ServerThreads::start(const std::shared_ptr<ServerThreads>& self) {
 
 void ServerThreads::hand_out(std::unique_lock<std::mutex>& lock) {
   std::vector<TellWork> tells;
+  std::vector<std::condition_variable*> waiting;  // woken without the lock, which they need at once
   for (serving::Work& work : core_.take_work()) {
     if (auto* run = std::get_if<RunWork>(&work)) {
       Lane& lane = *lanes_[static_cast<std::size_t>(run->lane)];
       lane.next = std::move(*run);
-      lane.has_work.notify_one();
+      if (lane.is_waiting) waiting.push_back(&lane.has_work);
     } else if (auto* load = std::get_if<LoadWork>(&work)) {
       loader_work_.emplace_back(std::move(*load));
     } else if (auto* free = std::get_if<FreeWork>(&work)) {
@@ -115,10 +116,11 @@ void ServerThreads::hand_out(std::unique_lock<std::mutex>& lock) {
       tells.push_back(std::get<TellWork>(std::move(work)));
     }
   }
-  if (!loader_work_.empty()) loader_has_work_.notify_one();
-  if (core_.wake_at() < watch_until_) watch_changed_.notify_one();
-  if (core_.is_idle()) run_ended_.notify_all();
+  if (!loader_work_.empty()) waiting.push_back(&loader_has_work_);
+  if (core_.wake_at() < watch_until_) waiting.push_back(&watch_changed_);
+  if (is_stopped_ && core_.is_idle()) waiting.push_back(&run_ended_);
   lock.unlock();
+  for (std::condition_variable* each : waiting) each->notify_one();
   for (const TellWork& tell : tells) tell();
 }
 
@@ -128,7 +130,9 @@ void ServerThreads::run_lane(std::size_t index) {
   Lane& lane = *lanes_[index];
   std::unique_lock lock(lock_);
   while (true) {
+    lane.is_waiting = true;
     lane.has_work.wait(lock, [&] { return lane.next || is_stopping_; });
+    lane.is_waiting = false;
     if (!lane.next) return;
     const auto run = std::make_shared<Run>();
     run->work = *std::exchange(lane.next, std::nullopt);

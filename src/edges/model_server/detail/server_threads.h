@@ -28,6 +28,9 @@ class ServerThreads {
   void start(const std::shared_ptr<ServerThreads>& self);
   ServerEnd stop(Micros at_most);
 
+  /// Since this object was made.
+  [[nodiscard]] Instant now() const;
+
   /// Changes the state, and hands out the work that follows from it.
   template <class Change>
   void change(const Change& change) {
@@ -39,6 +42,11 @@ class ServerThreads {
   [[nodiscard]] auto look(const Look& look) const {
     const std::scoped_lock hold(lock_);
     return look(core_);
+  }
+  template <class Look>
+  [[nodiscard]] auto look_now(const Look& look) const {
+    const std::scoped_lock hold(lock_);
+    return look(core_, now());
   }
 
  private:
@@ -58,6 +66,7 @@ class ServerThreads {
 
   struct Lane {
     std::condition_variable has_work;
+    bool is_waiting = false;
     std::optional<serving::RunWork> next;
     std::shared_ptr<Run> run;
     std::thread thread;
@@ -70,7 +79,6 @@ class ServerThreads {
     std::vector<serving::ServeResult<serving::InferAnswer>> answers;
   };
 
-  [[nodiscard]] Instant now() const;
   [[nodiscard]] Clock::time_point time_of(Instant at) const;
   /// Gives the lanes, the loader and the watch what there is to do, unlocks, and tells clients.
   void hand_out(std::unique_lock<std::mutex>& lock);

@@ -4,8 +4,10 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <string>
 #include <utility>
 
+#include "base/core/text.h"
 #include "edges/onnx_engine/detail/tensors.h"
 
 namespace berth::edges::detail {
@@ -28,6 +30,19 @@ Ort::SessionOptions session_options(const OnnxLoad& load) {
     options.AddConfigEntry(kNoPrepackingKey, "1");  // it will not run: without it, a copy of the weights less
   }
   return options;
+}
+
+/// Messages of the engine repeat names of the model's file, which may hold any bytes.
+std::string printable(std::string message) {
+  constexpr std::size_t kMessageBytesMax = 2000;
+  if (message.size() > kMessageBytesMax) message.resize(kMessageBytesMax);
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  for (std::size_t bad = find_bad_utf8(message); bad != std::string::npos; bad = find_bad_utf8(message)) {
+    message[bad] = '?';
+  }
+  return message;
 }
 
 /// Of an input or output of the model. Throws Ort::Exception.
@@ -118,7 +133,7 @@ class OnnxRun final : public ModelRun {
 }  // namespace
 
 Error error_of(const Ort::Exception& exception) {
-  const std::string message = exception.what();
+  const std::string message = printable(exception.what());
   switch (exception.GetOrtErrorCode()) {
     case ORT_NO_SUCHFILE:
       return {ErrorCode::kNotFound, message};

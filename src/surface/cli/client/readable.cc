@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 #include "surface/cli/client/node.h"
 
 namespace berth::cli {
@@ -70,7 +70,7 @@ std::string short_number(const std::string& number) {
 
 std::string short_time(const std::string& text) {
   const bool is_utc = text.size() > kSecondsEnd && text[kSecondsEnd] == '.' && text.back() == 'Z';
-  if (!is_utc || !api::WorldEpoch().parse(text)) return text;
+  if (!is_utc || !WorldEpoch().parse(text)) return text;
   const std::string seconds = text.substr(0, kSecondsEnd + 1 + kDecimalsMax);
   return without_trailing_zeros(seconds.substr(0, seconds.find('Z'))) + "Z";
 }
@@ -83,8 +83,8 @@ std::string readable(const Node& value) {
 
 std::optional<std::string> age_text(const std::optional<std::string>& since, const std::optional<std::string>& now) {
   if (!since || !now) return std::nullopt;
-  const auto from = api::WorldEpoch().parse(*since);
-  const auto to = api::WorldEpoch().parse(*now);
+  const auto from = WorldEpoch().parse(*since);
+  const auto to = WorldEpoch().parse(*now);
   if (!from || !to) return std::nullopt;
   struct Unit {
     std::int64_t seconds;

@@ -11,7 +11,7 @@
 #include "edges/sqlite_store/sqlite_store.h"
 #include "live/folder/history.h"
 #include "live/whatif/what_if.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 
 namespace berth::cli {
 namespace {
@@ -23,7 +23,7 @@ Result<live::History> read_folder(const std::string& folder, const std::string& 
   auto reader = edges::open_sqlite_reader(*path);
   if (!reader) return fail(ErrorCode::kUnavailable, reader.error().message);
   // Counted from 1970, a time of the world is its wall time.
-  const auto from_wall = api::WorldEpoch{}.parse(from);
+  const auto from_wall = WorldEpoch{}.parse(from);
   auto history =
       live::read_long_history(**reader, *path, from_wall ? std::optional(from_wall->micros()) : std::nullopt);
   if (!history) return pass_on(history.error());
@@ -35,7 +35,7 @@ Result<live::History> read_folder(const std::string& folder, const std::string& 
 class WindowReader {
  public:
   /// `is_local`: the world is one of real GPUs.
-  WindowReader(whatif::Window whole, api::WorldEpoch epoch, bool is_local)
+  WindowReader(whatif::Window whole, WorldEpoch epoch, bool is_local)
       : whole_(whole), epoch_(epoch), is_local_(is_local) {}
 
   [[nodiscard]] Result<whatif::Window> read(const RecordedWindowWords& words) const {
@@ -76,7 +76,7 @@ class WindowReader {
   }
 
   whatif::Window whole_;
-  api::WorldEpoch epoch_;
+  WorldEpoch epoch_;
   bool is_local_;
 };
 
@@ -91,7 +91,7 @@ Result<std::string> find_journal(const std::string& folder) {
 Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
   auto history = read_folder(words.folder, words.from);
   if (!history) return pass_on(history.error());
-  const api::WorldEpoch epoch{.unix_micros = history->beginning.epoch_us};
+  const WorldEpoch epoch{.unix_micros = history->beginning.epoch_us};
   auto chronicle = whatif::read_chronicle({.scenario = std::move(history->scenario),
                                            .seed = history->beginning.seed,
                                            .policy = history->beginning.policy,

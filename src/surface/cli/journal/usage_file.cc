@@ -21,7 +21,7 @@
 #include "live/rows/usage_rows.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/shared/unwritable.h"
 
@@ -36,7 +36,7 @@ constexpr std::size_t kUsageRowsAtOnce = 1000;
 /// A world, repeated as far as it is recorded.
 struct RecordedWorld {
   std::unique_ptr<live::Session> session;
-  api::WorldEpoch epoch;
+  WorldEpoch epoch;
   Instant until;  ///< everything before this instant is known
 };
 
@@ -141,7 +141,7 @@ Result<Instant> recorded_instant(const char* option, const std::string& word, co
 }
 
 /// The last full hour (UTC) until an instant.
-Instant hour_until(Instant until, api::WorldEpoch epoch) {
+Instant hour_until(Instant until, WorldEpoch epoch) {
   constexpr std::int64_t kHourUs = 3'600'000'000;
   return Instant(floor_divide(until.micros() + epoch.unix_micros, kHourUs) * kHourUs - epoch.unix_micros);
 }

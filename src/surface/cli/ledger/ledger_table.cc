@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ledger/billing/corrections.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 #include "surface/cli/shared/money_text.h"
 #include "surface/cli/shared/printable.h"
 #include "surface/cli/shared/text_table.h"
@@ -171,7 +171,7 @@ std::string unpriced_text(const ledger::Report& report, const ledger::ReportTime
   const std::size_t count = std::min(time.unpriced.size(), kUnpricedSkusMax);
   for (const ledger::UnpricedSku& of : std::span(time.unpriced).first(count)) {
     text += fmt::format("  berth price event --sku {} --from {} --usd-per-gpu-hour N\n", shell_word(of.sku),
-                        api::WorldEpoch().text(Instant(of.from_us)));
+                        WorldEpoch().text(Instant(of.from_us)));
   }
   if (count < time.unpriced.size()) text += fmt::format("  and {} more\n", time.unpriced.size() - count);
   return text;

@@ -6,7 +6,7 @@
 
 #include "base/core/decimal.h"
 #include "base/core/text.h"
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
@@ -91,10 +91,10 @@ Result<PriceEventRequest> check_price_event_words(const PriceEventWords& words, 
   if (!words.usd && !has_offers) {
     return invalid("wanted --usd-per-gpu-hour, or offers that have one price (--type, --gpu, ..), found neither");
   }
-  const auto from = api::WorldEpoch().parse(words.from);
+  const auto from = WorldEpoch().parse(words.from);
   if (!from) {
     return invalid(fmt::format("--from: wanted a time of RFC 3339, such as {}, found {}",
-                               api::WorldEpoch().text(Instant::at_second(today.days() * std::int64_t{86'400})),
+                               WorldEpoch().text(Instant::at_second(today.days() * std::int64_t{86'400})),
                                in_quotes(words.from)));
   }
   auto offers = check_offer_words(named, today);

@@ -87,6 +87,21 @@ Result<void> check_serve_paths(const ServeWords& words) {
                                     {{"--series", words.series}, {"--usage", words.usage}});
 }
 
+/// It has its own models, device, load and address.
+Result<ServeRequest> check_demo_options(const ServeWords& words) {
+  ServeWords alone;
+  alone.demo = true;
+  alone.engine = words.engine;
+  if (words != alone) return invalid("--demo: wanted no other option but --engine, found another");
+  if (auto paths = check_serve_paths(words); !paths) return pass_on(paths.error());
+  ServeRequest request;
+  request.is_demo = true;
+  request.engine = words.engine;
+  request.http.host = "127.0.0.1";
+  request.grpc.host = "127.0.0.1";
+  return request;
+}
+
 }  // namespace
 
 OptionTable serve_option_rows(ServeWords& words) {
@@ -103,12 +118,14 @@ OptionTable serve_option_rows(ServeWords& words) {
       {"--series", "FILE", "Write a line for each model and second with requests", &words.series},
       {"--usage", "FILE", "Write lane time by tenant, for `berth ledger`", &words.usage},
       {"--cache", "DIR", "Keep optimised models there, which load faster", &words.cache},
+      {"--demo", "", "Six generated models, memory for three, load for a minute; then what was saved", &words.demo},
       {"--policy", "WORD", "berth, eager, delay:MICROSECONDS, aimd", &words.policy},
       {"--evict", "WORD", "What makes room for a load of berth: value or lru", &words.evict},
   };
 }
 
 Result<ServeRequest> check_serve_options(const ServeWords& words) {
+  if (words.demo) return check_demo_options(words);
   if (!words.repository && !words.config) {
     return invalid("wanted --repository DIR, or --config FILE with backends, found neither");
   }

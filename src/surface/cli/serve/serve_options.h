@@ -12,6 +12,7 @@ namespace berth::cli {
 
 /// As typed.
 struct ServeWords {
+  bool demo = false;
   std::optional<std::string> repository = std::nullopt;
   std::string listen = "127.0.0.1:8000";
   std::string grpc = "127.0.0.1:8001";
@@ -25,6 +26,8 @@ struct ServeWords {
   std::optional<std::string> cache = std::nullopt;
   std::string policy = "berth";
   std::string evict = "value";
+
+  friend bool operator==(const ServeWords&, const ServeWords&) = default;
 };
 
 [[nodiscard]] OptionTable serve_option_rows(ServeWords& words);

@@ -8,7 +8,7 @@
 
 #include "base/core/instant.h"
 
-namespace berth::api {
+namespace berth {
 
 /// The time of a world's second 0: microseconds since 1970-01-01T00:00:00Z.
 struct WorldEpoch {
@@ -21,4 +21,4 @@ struct WorldEpoch {
   [[nodiscard]] std::optional<Instant> parse(std::string_view text) const;
 };
 
-}  // namespace berth::api
+}  // namespace berth

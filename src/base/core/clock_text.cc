@@ -1,4 +1,4 @@
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace berth::api {
+namespace berth {
 
 std::string WorldEpoch::text(Instant at) const {
   using std::chrono::microseconds;
@@ -112,4 +112,4 @@ std::optional<Instant> WorldEpoch::parse(std::string_view text) const {
   return Instant(at.time_since_epoch().count() - unix_micros);
 }
 
-}  // namespace berth::api
+}  // namespace berth

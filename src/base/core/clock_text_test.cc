@@ -1,10 +1,10 @@
-#include "surface/api/clock_text.h"
+#include "base/core/clock_text.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-namespace berth::api {
+namespace berth {
 namespace {
 
 TEST(WorldEpoch, WritesTimesOfTheWorldInUtc) {
@@ -42,4 +42,4 @@ TEST(WorldEpoch, ReadsTimesOfRfc3339) {
 }
 
 }  // namespace
-}  // namespace berth::api
+}  // namespace berth

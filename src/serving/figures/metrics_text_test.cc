@@ -1,0 +1,91 @@
+#include "serving/figures/metrics_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "serving/figures/figure_json.h"
+#include "serving/figures/series_line.h"
+
+namespace berth::serving {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+CounterFigures some_counters() {
+  CounterFigures figures{.device = "simulated: a \"b\"\\", .lanes = 2, .lanes_busy = 1};
+  figures.memory.limit_bytes = 100;
+  ModelCounters model;
+  model.name = "m";
+  model.version = "1";
+  model.totals.in_time = 3;
+  model.totals.late = 1;
+  model.totals.expired = 2;
+  model.first_response = {2, 1, 0, 0, 1};
+  model.answer_time = Micros(1'500);
+  figures.models.push_back(model);
+  model.name = "chat";
+  model.version = "";
+  figures.models.push_back(model);
+  return figures;
+}
+
+TEST(MetricsText, HasTheNamesOfTriton) {
+  const std::string text = metrics_text(some_counters());
+  EXPECT_THAT(text, HasSubstr("# TYPE nv_inference_request_success counter\n"
+                              "nv_inference_request_success{model=\"m\",version=\"1\"} 4\n# HELP"));
+  EXPECT_THAT(text, HasSubstr("nv_inference_request_failure{model=\"m\",reason=\"REJECTED\",version=\"1\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("_bucket{model=\"m\",version=\"1\",le=\"500\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("_bucket{model=\"m\",version=\"1\",le=\"+Inf\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("histogram_ms_sum{model=\"m\",version=\"1\"} 1.5\n"));
+}
+
+TEST(MetricsText, LabelsAreEscapedAndUnknownsLeftOut) {
+  const std::string text = metrics_text(some_counters());
+  EXPECT_THAT(text, HasSubstr(R"(berth_device_info{device="simulated: a \"b\"\\"} 1)"));
+  EXPECT_THAT(text, Not(HasSubstr("berth_device_free_bytes")));
+  EXPECT_THAT(text, HasSubstr("berth_requests_ended_total{model=\"chat\",version=\"\",outcome=\"expired\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("berth_memory_limit_bytes 100\n"));
+}
+
+TEST(FigureJson, UnknownIsNull) {
+  MemoryFigures memory{.limit_bytes = 9};
+  memory.models.push_back(
+      {.name = "m", .version = "1", .state = MemoryState::kLeaving, .lease_until_us = 1'800'000'000'000'000});
+  EXPECT_EQ(
+      memory_json(memory),
+      R"({"limit_bytes":9,"reserved_bytes":0,"measured_bytes":0,"base_bytes":null,"device_free_bytes":null,"models":[)"
+      R"({"name":"m","version":"1","state":"leaving","reserved_bytes":0,"measured_bytes":null,"accepted":0,)"
+      R"("lease_until":"2027-01-15T08:00:00.000000Z","value":null,"load_us":null}]})");
+  const std::vector<UsageItem> usage = {{.tenant = "t", .model = "m", .requests = 2, .device_us = 5}};
+  EXPECT_EQ(
+      usage_json(usage),
+      R"({"items":[{"tenant":"t","model":"m","requests":2,"device_us":5,"prompt_tokens":null,"completion_tokens":null}]})");
+  const TimeFigures times{.started_us = 5,
+                          .device = "cpu",
+                          .items = {{.model = "m",
+                                     .version = "1",
+                                     .batch = 8,
+                                     .times = {.count = 1, .sum_us = 4, .sum_squares = Int128{1} << 70U}}}};
+  EXPECT_EQ(times_json(times),
+            R"({"started_us":5,"device":"cpu","items":[{"model":"m","version":"1","sha256":null,"batch":8,"count":1,)"
+            R"("sum_us":4,"sum_squares":1180591620717411303424}]})");
+}
+
+TEST(SeriesLine, HasTheCountsOfASecond) {
+  ModelSecond second{.second = 7, .model = "m", .version = "1", .figures = {}};
+  second.figures.requests = 2;
+  second.figures.expired = 1;
+  second.figures.latencies = {{.bucket = 9, .count = 1}};
+  EXPECT_EQ(
+      series_lines(std::span(&second, 1)),
+      R"({"second":7,"model":"m","version":"1","requests":2,"in_time":0,"late":0,"dropped":1,"rejected":0,"expired":1,)"
+      R"("failed":0,"cancelled":0,"batches":0,"rows":0,"queue_max":0,"latency_buckets":[[9,1]]})"
+      "\n");
+  second.version.clear();
+  EXPECT_THAT(series_lines(std::span(&second, 1)), HasSubstr(R"("version":null,)"));
+  EXPECT_THAT(series_lines(std::span(&second, 1)), HasSubstr(R"("batches":null,"rows":null)"));
+}
+
+}  // namespace
+}  // namespace berth::serving

@@ -1,0 +1,96 @@
+#include "serving/server/server_reports.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace berth::serving {
+namespace {
+
+MemoryState memory_state(const ServedVersion& version, const ServedModel& model) {
+  if (version.frees_left > 0) return MemoryState::kLeaving;
+  switch (model.residency) {
+    case Residency::kLoading:
+      return MemoryState::kLoading;
+    case Residency::kResident:
+      return model.leaves_before || !model.is_offered ? MemoryState::kLeaving : MemoryState::kResident;
+    case Residency::kCold:
+      break;
+  }
+  return version.reason.empty() && model.is_offered ? MemoryState::kCold : MemoryState::kUnavailable;
+}
+
+std::optional<std::int64_t> measured_now(const ServedVersion& version, const ServedModel& model) {
+  if (model.residency == Residency::kResident) return version.measured_bytes;
+  if (model.residency == Residency::kCold && version.frees_left == 0) return 0;
+  return std::nullopt;
+}
+
+ModelMemory model_memory(const ServerCore& core, ModelIndex index, Instant now) {
+  const ServedVersion& version = core.versions()[static_cast<std::size_t>(index)];
+  const ServedModel& model = core.dispatcher().device().model(index);
+  ModelMemory memory{.name = version.model,
+                     .version = version.statistics.version,
+                     .state = memory_state(version, model),
+                     .reserved_bytes = model.bytes_reserved,
+                     .measured_bytes = measured_now(version, model),
+                     .accepted = core.figures().accepted(index)};
+  if (model.is_leased(now)) memory.lease_until_us = core.figures().wall_us(model.lease_until);
+  if (memory.state != MemoryState::kUnavailable) memory.value = core.dispatcher().value_of(index, now);
+  memory.load = version.load_time;
+  return memory;
+}
+
+}  // namespace
+
+MemoryFigures memory_of(const ServerCore& core, Instant now) {
+  const DeviceState& device = core.dispatcher().device();
+  MemoryFigures figures{.limit_bytes = device.memory(), .reserved_bytes = device.memory() - device.bytes_free()};
+  const std::vector<ModelIndex> serving = core.serving_versions();
+  for (const ModelIndex index : Indices<ModelIndex>(core.versions().size())) {
+    const bool is_in_memory = device.model(index).bytes_reserved > 0;
+    if (!is_in_memory && std::ranges::find(serving, index) == serving.end()) continue;
+    figures.models.push_back(model_memory(core, index, now));
+    figures.measured_bytes += figures.models.back().measured_bytes.value_or(0);
+  }
+  std::ranges::stable_sort(figures.models, {}, &ModelMemory::name);
+  return figures;
+}
+
+std::vector<BatchTimes> times_of(const ServerCore& core) {
+  std::vector<BatchTimes> items;
+  for (const ModelIndex index : core.serving_versions()) {
+    const ServedVersion& version = core.versions()[static_cast<std::size_t>(index)];
+    for (const auto& [rows, times] : core.figures().batch_times(index)) {
+      items.push_back({.model = version.model,
+                       .version = version.statistics.version,
+                       .sha256 = version.sha256.empty() ? std::nullopt : std::optional(version.sha256),
+                       .batch = rows,
+                       .times = times});
+    }
+  }
+  return items;
+}
+
+CounterFigures counters_of(const ServerCore& core, Instant now) {
+  const DeviceState& device = core.dispatcher().device();
+  CounterFigures figures;
+  figures.lanes = core.lanes_left();
+  figures.lanes_busy =
+      static_cast<int>(std::ranges::count_if(device.lanes(), [](const auto& lane) { return lane.has_value(); }));
+  figures.lanes_lost = static_cast<int>(device.lanes().size()) - figures.lanes;
+  figures.waiting = device.requests_waiting();
+  figures.waiting_bytes = device.bytes_waiting();
+  figures.memory = memory_of(core, now);
+  for (const ModelIndex index : core.serving_versions()) {
+    ModelCounters counters = core.figures().counters(index);
+    const ServedVersion& version = core.versions()[static_cast<std::size_t>(index)];
+    counters.statistics = version.statistics;
+    counters.reserved_bytes = device.model(index).bytes_reserved;
+    counters.measured_bytes = measured_now(version, device.model(index));
+    figures.models.push_back(std::move(counters));
+  }
+  for (ModelCounters& counters : core.figures().backend_counters()) figures.models.push_back(std::move(counters));
+  return figures;
+}
+
+}  // namespace berth::serving
