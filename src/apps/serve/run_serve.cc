@@ -126,15 +126,10 @@ Result<void> read_config(ServeParts& parts) {
   return {};
 }
 
-/// What is reserved is measured with the runs of the first load. Others may be larger, by a little; 0: no limit.
-std::int64_t run_bytes_max(const ServeDevice& device) {
-  if (device.simulated) return 0;  // its bytes are not those of this machine
-  return device.memory + device.memory / 20;
-}
-
 Result<void> read_repository(ServeParts& parts) {
   if (!parts.request.repository) return {};
-  auto engine = find_engine(parts.request, run_bytes_max(parts.device), [&parts](const std::string& message) { report(parts.outside, message); });
+  auto engine = find_engine(parts.request, parts.device,
+                            [&parts](const std::string& message) { report(parts.outside, message); });
   if (!engine) return pass_on(engine.error());
   parts.engine = *std::move(engine);
   parts.repository.emplace(*parts.outside.tree, *parts.request.repository);

@@ -249,6 +249,16 @@ TEST_F(OnnxEngineTest, ARunThatWantsTooMuchMemoryFailsAlone) {
   EXPECT_EQ((*model)->bytes(), bytes);
 }
 
+TEST(OnnxLibrary, NamesTheMissingProvider) {
+  const auto provider = find_cuda_provider("/no/such/libonnxruntime.so.1", 3);
+  ASSERT_FALSE(provider);
+  EXPECT_EQ(
+      provider.error().message,
+      "--device cuda:3: wanted /no/such/libonnxruntime_providers_cuda.so, found none; scripts/setup cuda gets it, "
+      "with the library for it");
+  EXPECT_NE(onnx_cuda_library_path(), onnx_library_path());
+}
+
 TEST(OnnxLibrary, SaysHowToGetIt) {
   const auto library = OnnxLibrary::open("/no/such/library.so");
   ASSERT_FALSE(library);

@@ -36,7 +36,7 @@ class KeptModels {
   [[nodiscard]] bool is_refused(const ModelFile& file);
 
   std::function<void(const std::string&)> report_;
-  std::mutex lock_;                ///< of the following
+  std::mutex lock_;  ///< of the following
   ModelCache cache_;
   std::set<std::string> refused_;  ///< by content; at most as many as there were loads of different models
 };

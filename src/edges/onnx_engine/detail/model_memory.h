@@ -36,7 +36,7 @@ class ModelMemory {
 
   const std::int64_t bytes_max_;
   std::atomic<std::int64_t> taken_ = 0;
-  std::mutex lock_;                               ///< of the following
+  std::mutex lock_;                                 ///< of the following
   std::map<std::size_t, std::vector<void*>> kept_;  ///< by size
   std::size_t kept_bytes_ = 0;
 };
