@@ -100,7 +100,7 @@ Micros ModelServer::wall_now() const {
 }
 
 void ModelServer::learn_wall_time() {
-  // A thread that was interrupted between its looks at the two clocks must not take the wall clock for one that was set.
+  // A thread that was interrupted between its looks at the two clocks must not believe that the wall clock was set.
   constexpr Micros kLookMax(2'000);
   constexpr int kTries = 10;
   threads_->change([&](ServerCore& core, Instant) {
