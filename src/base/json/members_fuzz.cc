@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   const auto found = json::find_members(text, kKeys);
   const Json expected = Json::parse(text, nullptr, false);
+  if (text.find('\0') != std::string_view::npos) return 0;  // an end to the other parser
   if (expected.is_discarded() || !expected.is_object() || text.starts_with("\xEF\xBB\xBF")) return 0;
   if (!found) {
     ENSURE(found.error().message.find("repeated") != std::string::npos ||

@@ -11,6 +11,9 @@ namespace {
 /// What an idle device plans with: the rate that it measured is not exact.
 constexpr double kLoadMargin = 0.95;
 
+/// Up to this share of lane time, if each row ran alone, nobody needs all of what larger batches save.
+constexpr double kAloneSpare = 0.4;
+
 /// Lane time of a row in the largest batch.
 Micros row_time_min(const LatencyTable& latency) {
   return Micros(latency.at(latency.rows_max()).count() / latency.rows_max());
@@ -24,10 +27,12 @@ double row_seconds_min(const LatencyTable& latency) {
 
 void BerthPolicy::learn_arrival(const Request& request, Instant now) {
   demand_[static_cast<std::size_t>(request.model)].learn_arrival(now, request.rows);
+  feedback_[static_cast<std::size_t>(request.model)].learn_arrival(request.rows);
 }
 
 void BerthPolicy::learn_start(const RunningBatch& batch) {
   shares_.learn_start(batch.requests, batch.end - batch.start, batch.start);
+  feedback_[static_cast<std::size_t>(batch.model)].learn_start(batch.requests, batch.start);
 }
 
 void BerthPolicy::learn_miss(const Request& request, const ServedModel& model, Instant now) {
@@ -36,6 +41,7 @@ void BerthPolicy::learn_miss(const Request& request, const ServedModel& model, I
 }
 
 void BerthPolicy::learn_end(const RunningBatch& batch, const ServedModel& model, Instant now) {
+  feedback_[static_cast<std::size_t>(batch.model)].learn_end(now, demand(batch.model).rows_per_second(now));
   for (const Request& request : batch.requests) {
     if (now > request.deadline()) {
       learn_miss(request, model, now);
@@ -46,14 +52,19 @@ void BerthPolicy::learn_end(const RunningBatch& batch, const ServedModel& model,
   }
 }
 
-double BerthPolicy::row_stretch(const DeviceState& device, Instant now) const {
-  double work = 0;  // lanes that are busy if every batch is as large as can be
+BerthPolicy::Load BerthPolicy::load_of(const DeviceState& device, Instant now) const {
+  double work = 0;        // lanes that are busy if every batch is as large as can be
+  double work_alone = 0;  // if every row runs alone
   for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
-    work += demand(index).rows_per_second(now) * row_seconds_min(device.model(index).terms.latency);
+    const double rows_per_second = demand(index).rows_per_second(now);
+    const LatencyTable& latency = device.model(index).terms.latency;
+    work += rows_per_second * row_seconds_min(latency);
+    work_alone += rows_per_second * latency.at(1).to_seconds();
   }
   constexpr double kStretchMax = 1e6;
-  const double lanes = static_cast<double>(device.lanes_working()) * kLoadMargin;
-  return work * kStretchMax > lanes ? lanes / work : kStretchMax;
+  const double lanes = device.lanes_working();
+  return {.stretch = work * kStretchMax > lanes * kLoadMargin ? lanes * kLoadMargin / work : kStretchMax,
+          .alone = work_alone / lanes};
 }
 
 bool BerthPolicy::may_run(const ServedModel& model, const Request& request, Whom whom) const {
@@ -104,25 +115,28 @@ std::optional<BatchDecision> BerthPolicy::choose_batch(const DeviceState& device
 std::optional<BatchDecision> BerthPolicy::choose_among(const DeviceState& device, Whom whom, Instant now) {
   const std::vector<FirstOfModel> all = most_urgent(device, whom);
   if (all.empty()) return std::nullopt;
-  const double stretch = row_stretch(device, now);
+  const Load load = load_of(device, now);
   for (const FirstOfModel& first : all) {
-    if (auto decision = decide(device, candidates(device, first, whom), stretch, now)) return decision;
+    if (auto decision = decide(device, candidates(device, first, whom), load, now)) return decision;
   }
   return std::nullopt;
 }
 
-std::optional<BatchDecision> BerthPolicy::decide(const DeviceState& device, const Candidates& of_model, double stretch,
-                                                 Instant now) {
+std::optional<BatchDecision> BerthPolicy::decide(const DeviceState& device, const Candidates& of_model,
+                                                 const Load& load, Instant now) {
   const ServedModel& model = device.model(of_model.model);
   const LatencyTable& latency = model.terms.latency;
   const Request& most_urgent = *of_model.waiting.front();
   const RowCount rows_wanted =
-      rows_to_keep_up(latency, most_urgent.target, device.lanes_working(), row_seconds_min(latency) * stretch);
+      rows_to_keep_up(latency, most_urgent.target, device.lanes_working(), row_seconds_min(latency) * load.stretch);
   const BatchWindow window = find_batch_window(of_model.waiting, latency, rows_wanted, now);
   if (window.count == 0) return std::nullopt;
   if (window.first == 0 && window.count == of_model.waiting.size()) {
-    const Instant until = held_until(model, most_urgent, window.rows);
+    ArrivalFeedback& feedback = feedback_[static_cast<std::size_t>(of_model.model)];
+    const double worth = feedback.share() * std::min(load.alone / kAloneSpare, 1.0);
+    const Instant until = held_until(model, most_urgent, window.rows, worth);
     if (until > now) {
+      feedback.learn_hold(most_urgent, now, until);
       wake_at_ = std::min(wake_at_, until);
       return std::nullopt;
     }
@@ -133,9 +147,12 @@ std::optional<BatchDecision> BerthPolicy::decide(const DeviceState& device, cons
                        .dropped = {of_model.positions.begin(), first}};
 }
 
-Instant BerthPolicy::held_until(const ServedModel& model, const Request& most_urgent, RowCount rows) const {
-  if (rows == model.terms.latency.rows_max()) return most_urgent.arrival;
-  return most_urgent.arrival + hold_.of(most_urgent.target, model.terms.latency.at(rows + 1));
+Instant BerthPolicy::held_until(const ServedModel& model, const Request& most_urgent, RowCount rows,
+                                double worth) const {
+  const LatencyTable& latency = model.terms.latency;
+  if (rows == latency.rows_max()) return most_urgent.arrival;
+  return most_urgent.arrival +
+         hold_.of({.target = most_urgent.target, .with_one_more = latency.at(rows + 1), .rows = rows, .worth = worth});
 }
 
 }  // namespace berth::serving

@@ -1,6 +1,6 @@
 /// Berth's own policy: the earliest deadline first across models, requests that can no longer be in time are dropped
-/// early, and a batch waits for more rows as long as that misses no deadline. Where lanes are short, tenants within
-/// their share of lane time go first.
+/// early, and a batch waits for more rows as long as that misses no deadline and brings rows. Where lanes are short,
+/// tenants within their share of lane time go first.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "serving/dispatch/arrival_feedback.h"
 #include "serving/dispatch/device_state.h"
 #include "serving/dispatch/hold_length.h"
 #include "serving/dispatch/lane_shares.h"
@@ -26,7 +27,10 @@ class BerthPolicy {
  public:
   explicit BerthPolicy(const std::vector<TenantTerms>& tenants) : shares_(tenants) {}
 
-  void add_model() { demand_.emplace_back(); }
+  void add_model() {
+    demand_.emplace_back();
+    feedback_.emplace_back();
+  }
 
   /// Learns from an arrival, admitted or not.
   void learn_arrival(const Request& request, Instant now);
@@ -59,6 +63,12 @@ class BerthPolicy {
     std::vector<std::size_t> positions;
   };
 
+  /// What the arrivals of all models ask of the lanes.
+  struct Load {
+    double stretch = 1;  ///< how much longer than its shortest lane time a row may take so that all can be served
+    double alone = 0;    ///< share of the lanes' time, if each row ran alone; may be above 1
+  };
+
   enum class Whom { kAll, kWithinShare };
 
   [[nodiscard]] std::optional<BatchDecision> choose_among(const DeviceState& device, Whom whom, Instant now);
@@ -66,14 +76,15 @@ class BerthPolicy {
   /// Of all resident models that have one, the most urgent first.
   [[nodiscard]] std::vector<FirstOfModel> most_urgent(const DeviceState& device, Whom whom) const;
   [[nodiscard]] Candidates candidates(const DeviceState& device, const FirstOfModel& first, Whom whom) const;
-  /// How much longer than its shortest lane time a row may take so that all arrivals can be served.
-  [[nodiscard]] double row_stretch(const DeviceState& device, Instant now) const;
+  [[nodiscard]] Load load_of(const DeviceState& device, Instant now) const;
   [[nodiscard]] std::optional<BatchDecision> decide(const DeviceState& device, const Candidates& candidates,
-                                                    double stretch, Instant now);
-  /// Until when the batch waits for more rows; not after `now` if it should not.
-  [[nodiscard]] Instant held_until(const ServedModel& model, const Request& most_urgent, RowCount rows) const;
+                                                    const Load& load, Instant now);
+  /// Until when the batch waits for more rows, whose worth is 0 to 1; not after `now` if it should not.
+  [[nodiscard]] Instant held_until(const ServedModel& model, const Request& most_urgent, RowCount rows,
+                                   double worth) const;
 
   std::vector<ModelDemand> demand_;
+  std::vector<ArrivalFeedback> feedback_;
   LaneShares shares_;
   HoldLength hold_;
   Instant wake_at_ = Instant::never();

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kLineBytesMax = std::size_t{1} << 20U;
 constexpr std::string_view kDataField = "data:";
 constexpr std::string_view kDoneText = "[DONE]";
+constexpr std::size_t kDoneLineBytesMax = 32;  // enough to tell it
 
 std::string_view without_return(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -72,8 +73,9 @@ std::string EventStream::take_kept() { return std::exchange(kept_, {}); }
 bool EventStream::is_kept(std::string_view rest) const {
   if (is_done_ || is_done_line_) return false;
   const std::size_t line_end = rest.find('\n');
-  const std::string_view part = rest.substr(0, line_end);
-  const auto data = line_.empty() ? data_in(part) : data_in(line_ + std::string(part.substr(0, kDoneText.size() + 1)));
+  std::string line = line_.substr(0, kDoneLineBytesMax);
+  line += rest.substr(0, std::min(line_end, kDoneLineBytesMax));
+  const auto data = data_in(line);
   if (!data || data->empty() || !kDoneText.starts_with(data->substr(0, kDoneText.size()))) return false;
   if (line_end == std::string_view::npos) return true;
   const std::string_view next = rest.substr(line_end + 1);
