@@ -112,8 +112,8 @@ class HttpLateReply {
   virtual void send(HttpResponse response) = 0;
 
   /// Sends the head of an answer whose body is written through the result. `on_room` is called by a server thread each
-  /// time that less than half of what may wait is left after a kFull; it must return soon. Requires: no answer was given
-  /// before. Null only if this kind of reply has no such answers.
+  /// time that less than half of what may wait is left after a kFull; it must return soon. Requires: no answer was
+  /// given before. Null only if this kind of reply has no such answers.
   [[nodiscard]] virtual std::unique_ptr<HttpBodyWriter> begin(HttpBodyHead /*head*/,
                                                               std::function<void()> /*on_room*/) {
     return nullptr;
