@@ -2,6 +2,7 @@
 
 import collections
 import hashlib
+import http.server
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import re
 import shutil
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -160,6 +162,67 @@ class Figures(local_serve.Case):
         self.assertGreater(serve.json("GET", "/berth/v1/usage")[1]["items"][0]["device_us"], 0)
         self.assertEqual(serve.end()[0], 0)
         self.assertEqual(usage.read_text(), line)
+
+    def test_a_simulated_device_is_the_gpu_of_the_ledger(self):
+        device = self.files / "device.yaml"
+        device.write_text(
+            'berth: 1\nname: "some card"\nlanes: 4\nmemory: 1GiB\nbatch_max: 8\n'
+            "load: {seconds: 0.01, bytes_per_second: 1000000000}\n"
+            'models:\n  "*": {latency_ms: [[1, 150], [8, 150]], bytes: 1000000}\n'
+        )
+        usage = self.files / "usage.jsonl"
+        serve = self.start("--device", f"simulated:{device}", "--usage", str(usage))
+        for _ in range(10):
+            self.assertEqual(serve.infer("double", [[1, 2]])[0], 200)
+        [item] = serve.json("GET", "/berth/v1/usage")[1]["items"]
+        self.assertGreater(item["device_us"], 1_500_000)
+        model = serve.json("GET", "/berth/v1/memory")[1]["models"][0]
+        self.assertEqual((model["reserved_bytes"], model["measured_bytes"], model["load_us"]), (1_000_000, None, 11_000))
+        self.assertIn('berth_device_info{device="simulated: some card"} 1', serve.ask("GET", "/metrics")[2].decode())
+        self.assertEqual(serve.end()[0], 0)
+        uses = [event for event in lines_of(usage) if event["type"] == "use"]
+        self.assertEqual({use["gpu"] for use in uses}, {"some card"})
+        weights = sum(use["weight"] for use in uses)
+        self.assertLessEqual(abs(weights - item["device_us"] / 4), len(uses) + 1)
+        self.assertEqual(self.ledger(usage)["unbacked_us"], 0)
+
+    def test_models_of_backends_are_counted_too(self):
+        class Backend(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                answer = b'{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}'
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *words):
+                pass
+
+        backend = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Backend)
+        self.addCleanup(backend.server_close)
+        self.addCleanup(backend.shutdown)
+        threading.Thread(target=backend.serve_forever, daemon=True).start()
+        config = self.files / "config.yaml"
+        url = f"http://127.0.0.1:{backend.server_port}"
+        config.write_text(f"backends:\n  - {{name: llm, url: '{url}', models: [chat, idle]}}\n")
+        series = self.files / "series.jsonl"
+        serve = self.start("--config", str(config), "--series", str(series))
+        for _ in range(3):
+            status, answer = serve.json("POST", "/v1/chat/completions", {"model": "chat", "messages": []})
+            self.assertEqual(status, 200, answer)
+        self.wait_until(lambda: sum(p["in_time"] for p in self.points(serve, "&model=chat")) == 3, "three answers")
+        for point in self.points(serve, "&model=idle"):
+            self.assertEqual((point["requests"], point["batches"], point["rows"]), (0, None, None))
+        [item] = serve.json("GET", "/berth/v1/usage")[1]["items"]
+        want = {"tenant": "default", "model": "chat", "requests": 3, "device_us": None, "prompt_tokens": 15}
+        self.assertEqual(item, {**want, "completion_tokens": 21})
+        samples_of(serve.ask("GET", "/metrics")[2].decode())
+        self.assertEqual(serve.end()[0], 0)
+        lines = lines_of(series)
+        self.assertEqual({(line["model"], line["version"], line["rows"]) for line in lines}, {("chat", None, None)})
+        self.assertEqual(sum(line["requests"] for line in lines), 3)
 
     def test_memory_and_batch_times(self):
         serve = self.start("--memory", "64MiB")

@@ -38,8 +38,8 @@ class FigureRecorder {
  public:
   struct Options {
     FigureFiles files;
-    /// What has ended since the last call; `is_last`: the server has stopped. Called by one thread at a time, each second
-    /// also if there are no files: whoever answers looks at the wall clock then.
+    /// What has ended since the last call; `is_last`: the server has stopped. Called by one thread at a time, each
+    /// second also if there are no files: whoever answers looks at the wall clock then.
     std::function<serving::EndedFigures(bool is_last)> take;
     std::function<void(const std::string& message)> report;
   };

@@ -195,6 +195,9 @@ TEST_F(RecorderTest, ALineThatACrashLeftUnfinishedIsRemoved) {
   EXPECT_EQ(file->last_lines(1'000), "{\"a\":1}\n{\"a\":2}\n");
   ASSERT_TRUE(file->append("{\"a\":3}\n"));
   EXPECT_EQ(content(path("series")), "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n");
+  std::ofstream(path("edited")) << "{\"a\":1}";
+  ASSERT_TRUE(AppendedFile::open(path("edited")));
+  EXPECT_EQ(content(path("edited")), "{\"a\":1}\n");
 }
 
 }  // namespace

@@ -104,9 +104,16 @@ Micros ModelServer::wall_now() const {
 }
 
 void ModelServer::learn_wall_time() {
+  // A thread that was interrupted between its looks at the two clocks must not believe that the wall clock was set.
+  constexpr Micros kLookMax(2'000);
+  constexpr int kTries = 10;
   threads_->change([&](ServerCore& core, Instant) {
-    const Instant now = threads_->now();  // right before the other clock
-    core.figures().learn_wall_time(now, wall_now());
+    for (int i = 0; i < kTries; ++i) {
+      const Instant before = threads_->now();
+      const Micros wall = wall_now();
+      const Instant after = threads_->now();
+      if (after - before <= kLookMax) return core.figures().learn_wall_time(after, wall);
+    }
   });
 }
 

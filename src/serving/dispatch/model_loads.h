@@ -19,7 +19,7 @@ struct LoadDecision {
   std::optional<ModelIndex> load = std::nullopt;
 };
 
-/// The load time that a byte of a model's memory saves per second, in seconds: the least valuable model makes room first.
+/// The load time that a byte of a model's memory saves per second, in seconds: the least valuable makes room first.
 [[nodiscard]] double load_value(const ServedModel& model, const ModelDemand& demand, Instant now);
 
 class ModelLoads {

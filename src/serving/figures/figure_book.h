@@ -44,8 +44,8 @@ struct EndedFigures {
   std::vector<UsageSpan> spans = {};
 };
 
-/// Told of each event with the server's own time, which never goes back. Seconds are those of the wall clock. When that is
-/// set back, seconds of models go on as if it had not been, so that each comes once, while spans of lane time follow
+/// Told of each event with the server's own time, which never goes back. Seconds are those of the wall clock. When that
+/// is set back, seconds of models go on as if it had not been, so that each comes once, while spans of lane time follow
 /// it: whoever writes them sees that they were there before.
 class FigureBook {
  public:

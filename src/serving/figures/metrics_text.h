@@ -7,8 +7,8 @@
 
 namespace berth::serving {
 
-/// The metrics of Triton that exist here, under its names, and those of Berth, which keep to the rules of Prometheus for
-/// names. A family without samples is left out.
+/// The metrics of Triton that exist here, under its names, and those of Berth, which keep to the rules of Prometheus
+/// for names. A family without samples is left out.
 [[nodiscard]] std::string metrics_text(const CounterFigures& figures);
 
 }  // namespace berth::serving

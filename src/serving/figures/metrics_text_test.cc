@@ -58,9 +58,8 @@ TEST(FigureJson, UnknownIsNull) {
       R"({"name":"m","version":"1","state":"leaving","reserved_bytes":0,"measured_bytes":null,"accepted":0,)"
       R"("lease_until":"2027-01-15T08:00:00.000000Z","value":null,"load_us":null}]})");
   const std::vector<UsageItem> usage = {{.tenant = "t", .model = "m", .requests = 2, .device_us = 5}};
-  EXPECT_EQ(
-      usage_json(usage),
-      R"({"items":[{"tenant":"t","model":"m","requests":2,"device_us":5,"prompt_tokens":null,"completion_tokens":null}]})");
+  EXPECT_EQ(usage_json(usage), R"({"items":[{"tenant":"t","model":"m","requests":2,"device_us":5,)"
+                               R"("prompt_tokens":null,"completion_tokens":null}]})");
   const TimeFigures times{.started_us = 5,
                           .device = "cpu",
                           .items = {{.model = "m",

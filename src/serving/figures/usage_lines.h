@@ -18,8 +18,8 @@ struct UsageDevice {
   int lanes = 1;
 };
 
-/// The device has a capacity of 1,000,000. It gives a line `gpu` per minute in which the server ran, and for each tenant,
-/// model and second with lane time a line `use` whose weight is the lane time / lanes, in microseconds.
+/// The device has a capacity of 1,000,000. It gives a line `gpu` per minute in which the server ran, and for each
+/// tenant, model and second with lane time a line `use` whose weight is the lane time / lanes, in microseconds.
 ///
 /// Spans that begin before the end of something written before give nothing: the clock went back.
 class UsageLines {
@@ -49,8 +49,8 @@ class UsageLines {
   std::int64_t next_number_ = 0;
 };
 
-/// Until when lines of a file of usage say what this device did, in microseconds since 1970; 0: nothing. Lines that are no
-/// events are skipped.
+/// Until when lines of a file of usage say what this device did, in microseconds since 1970; 0: nothing. Lines that are
+/// no events are skipped.
 [[nodiscard]] std::int64_t usage_written_until(std::string_view lines, std::string_view gpu);
 
 }  // namespace berth::serving

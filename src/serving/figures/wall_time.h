@@ -11,8 +11,8 @@ namespace berth::serving {
 
 class WallTime {
  public:
-  /// What the wall clock shows now, since 1970. True at the first call, and if the clock was set since the last one: small
-  /// differences are those of reading two clocks one after the other.
+  /// What the wall clock shows now, since 1970. True at the first call, and if the clock was set since the last one:
+  /// small differences are those of reading two clocks one after the other.
   bool learn(Instant now, Micros since_1970) {
     constexpr std::int64_t kReadingMicros = 20'000;
     const std::int64_t offset = since_1970.count() - now.micros();

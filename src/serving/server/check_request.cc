@@ -114,4 +114,11 @@ ServeResult<RequestShape> check_request(const VersionTerms& terms, InferRequest&
   return shape;
 }
 
+Request with_shape(Request request, const RequestShape& shape, bool is_batched) {
+  request.rows = is_batched ? shape.rows : 1;
+  request.shape = is_batched ? shape.shape : static_cast<std::uint64_t>(request.number);
+  request.bytes = shape.bytes;
+  return request;
+}
+
 }  // namespace berth::serving

@@ -63,6 +63,7 @@ class OpenAiApiTest : public ::testing::Test {
   void TearDown() override {
     if (server_ != nullptr) server_->stop();
     api_.reset();
+    backend_.reset();  // its threads use what the test has
   }
 
   [[nodiscard]] std::string url(const std::string& path) const {

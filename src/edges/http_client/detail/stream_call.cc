@@ -96,8 +96,8 @@ Error StreamCall::timeout_error(Micros silence_max) const {
   return {ErrorCode::kTimedOut, fmt::format("{}: nothing arrived within {} s", call_.url, limit.to_seconds())};
 }
 
-// A server that sends small parts without TCP_NODELAY waits for the acknowledgement of one before it sends the next, and
-// over a kept connection the system delays it by 40 ms.
+// A server that sends small parts without TCP_NODELAY waits for the acknowledgement of one before it sends the next,
+// and over a kept connection the system delays it by 40 ms.
 void StreamCall::acknowledge() {
   if (socket_ == CURL_SOCKET_BAD || acknowledged_count_ >= kAcknowledgedMax) return;
   ++acknowledged_count_;
