@@ -171,6 +171,12 @@ edges::ModelServerOptions server_options(ServeParts& parts) {
   options.metadata = {.name = "berth", .version = BERTH_VERSION, .device = parts.device.description};
   options.run_max = Micros::seconds(parts.config.run_seconds);
   options.scan = [&parts] { return scan(parts); };
+  if (parts.device.cuda) {
+    options.device_free_bytes = [cuda = parts.device.cuda]() -> std::optional<std::int64_t> {
+      const auto free_bytes = cuda->free_bytes();
+      return free_bytes ? std::optional(*free_bytes) : std::nullopt;
+    };
+  }
   options.report = [&parts](const std::string& message) { report(parts.outside, message); };
   options.tenant_of =
       [&parts](std::optional<std::string_view> authorization) -> serving::ServeResult<serving::TenantIndex> {

@@ -10,13 +10,17 @@
 namespace berth::edges {
 
 class CudaDevice {
+  struct Driver;
+
  public:
   static constexpr const char* kDriver = "libcuda.so.1";
 
-  /// Device `index` of those that CUDA_VISIBLE_DEVICES lets this process see. Keeps the device's context until the end of
-  /// the object: ONNX Runtime uses the same one, so its memory is not free from the start. Errors, kInvalidInput: no
+  /// Device `index` of those that CUDA_VISIBLE_DEVICES lets this process see. Keeps the device's context until the end
+  /// of the object: ONNX Runtime uses the same one, so its memory is not free from the start. Errors, kInvalidInput: no
   /// driver, no such device, with the driver's message.
   [[nodiscard]] static Result<std::unique_ptr<CudaDevice>> open(int index, const std::string& driver_path = kDriver);
+  /// For `open` alone: nobody else has a Driver.
+  CudaDevice(std::unique_ptr<Driver> driver, int index);
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice();
@@ -29,8 +33,6 @@ class CudaDevice {
   [[nodiscard]] Result<std::int64_t> free_bytes() const;
 
  private:
-  struct Driver;
-  CudaDevice(std::unique_ptr<Driver> driver, int index);
   [[nodiscard]] Result<void> start();
 
   std::unique_ptr<Driver> driver_;

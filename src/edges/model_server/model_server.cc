@@ -124,6 +124,7 @@ ServeResult<std::vector<serving::FigurePoint>> ModelServer::series(const serving
 serving::MemoryFigures ModelServer::memory() const {
   auto figures = threads_->look_now([](const ServerCore& core, Instant now) { return serving::memory_of(core, now); });
   figures.base_bytes = base_bytes_;
+  figures.device_free_bytes = device_free_bytes();
   return figures;
 }
 
@@ -137,11 +138,16 @@ serving::TimeFigures ModelServer::times() const {
           .items = threads_->look([](const ServerCore& core) { return serving::times_of(core); })};
 }
 
+std::optional<std::int64_t> ModelServer::device_free_bytes() const {
+  return options_.device_free_bytes ? options_.device_free_bytes() : std::nullopt;
+}
+
 serving::CounterFigures ModelServer::counters() const {
   auto figures =
       threads_->look_now([](const ServerCore& core, Instant now) { return serving::counters_of(core, now); });
   figures.device = options_.metadata.device;
   figures.memory.base_bytes = base_bytes_;
+  figures.memory.device_free_bytes = device_free_bytes();
   return figures;
 }
 

@@ -31,6 +31,8 @@ struct ModelServerOptions {
   std::function<serving::ServeResult<serving::TenantIndex>(std::optional<std::string_view> authorization)> tenant_of;
   /// Told what an operator should know: a model that cannot serve, a lane that is lost. Any thread.
   std::function<void(const std::string& message)> report = [](const std::string&) {};
+  /// Of the device, in bytes; empty, or nothing: it does not say. Any thread.
+  std::function<std::optional<std::int64_t>()> device_free_bytes;
   std::function<Micros()> wall_clock;  ///< since 1970; empty: the system's
 };
 
@@ -91,6 +93,8 @@ class ModelServer final : public serving::InferenceService, public serving::Figu
  private:
   [[nodiscard]] Micros wall_now() const;
   void learn_wall_time();
+
+  [[nodiscard]] std::optional<std::int64_t> device_free_bytes() const;
 
   ModelServerOptions options_;
   /// Shared with the threads: that of a lost lane outlives the server.
