@@ -164,7 +164,7 @@ Result<std::optional<std::string>> ModelCache::find(const std::string& sha256) c
   if (::fstat(file.number(), &status) != 0) return no_access(path, errno);
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   std::string seal(seal_of(name, 0).size(), '\0');
-  const auto damaged = [&] { return invalid(path + ": wanted an optimised model of berth, found another or a damaged file"); };
+  const auto damaged = [&] { return invalid(path + ": wanted an optimised model, found another or a damaged file"); };
   if (!S_ISREG(status.st_mode) || bytes < seal.size()) return damaged();
   const std::uint64_t model_bytes = bytes - seal.size();
   const ssize_t count = ::pread(file.number(), seal.data(), seal.size(), static_cast<off_t>(model_bytes));
