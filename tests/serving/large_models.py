@@ -14,11 +14,14 @@ class Values:
     """Made-up floats: uniform, mean 0, variance 1."""
 
     def __init__(self, seed):
-        words = array.array("H", random.Random(seed).randbytes(2 * BLOCK))
+        self.rng = random.Random(seed)
+        words = array.array("H", self.rng.randbytes(2 * BLOCK))
         self.block = [(word / 32768 - 1) * 3**0.5 for word in words]
 
     def scaled(self, count, scale):
-        block = array.array("f", [value * scale for value in self.block])
+        """Others in each call: an engine keeps equal weights once."""
+        first = self.rng.randrange(BLOCK)
+        block = array.array("f", [value * scale for value in self.block[first:] + self.block[:first]])
         return (block * (count // BLOCK + 1))[:count].tobytes()
 
 

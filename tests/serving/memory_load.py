@@ -1,9 +1,13 @@
 """What a running server's memory does under loads and unloads, and under many models; used by tests and benchmarks."""
 
 import array
+import contextlib
 import http.client
 import json
+import math
+import pathlib
 import random
+import re
 import threading
 import time
 
@@ -12,10 +16,13 @@ MB = 1_000_000
 
 def resident_bytes(serve):
     """Without pages of files, which the system takes back when it wants."""
-    for line in open(f"/proc/{serve.process.pid}/status"):
-        if line.startswith("RssAnon"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("no RssAnon")
+    status = pathlib.Path(f"/proc/{serve.process.pid}/status").read_text()
+    return int(re.search(r"RssAnon:\s*(\d+) kB", status)[1]) * 1024
+
+
+def connect(serve):
+    """To be used with `with`."""
+    return contextlib.closing(http.client.HTTPConnection(serve.http, timeout=120))
 
 
 def floats(count):
@@ -47,11 +54,11 @@ def wait_until_small(serve, wanted, seconds=1.0):
 def cycle(serve, model, shape, data, count):
     """Loads, asks and unloads `count` times. For each: bytes before the load, while loaded, within 1 s after the unload."""
     found = []
-    connection = http.client.HTTPConnection(serve.http, timeout=120)
     for _ in range(count):
         before = resident_bytes(serve)
         assert serve.json("POST", f"/v2/repository/models/{model}/load")[0] == 200
-        status, answer = ask(connection, model, shape, data)
+        with connect(serve) as connection:
+            status, answer = ask(connection, model, shape, data)
         assert status == 200, answer
         loaded = resident_bytes(serve)
         assert serve.json("POST", f"/v2/repository/models/{model}/unload")[0] == 200
@@ -84,8 +91,10 @@ class Crowd:
         return self
 
     def client(self, index):
-        rng = random.Random(f"{self.seed}/{index}")
-        connection = http.client.HTTPConnection(self.serve.http, timeout=120)
+        with connect(self.serve) as connection:
+            self.ask_until_done(connection, random.Random(f"{self.seed}/{index}"))
+
+    def ask_until_done(self, connection, rng):
         while True:
             with self.lock:
                 if self.left == 0:
@@ -94,10 +103,7 @@ class Crowd:
             name = rng.choices(self.names, self.weights)[0]
             rows = rng.choice([1, 1, 1, 2, 8])
             shape = [rows, *self.shapes[name]]
-            count = 1
-            for size in shape:
-                count *= size
-            status, answer = ask(connection, name, shape, floats(count))
+            status, answer = ask(connection, name, shape, floats(math.prod(shape)))
             if status != 200:
                 with self.lock:
                     self.failures.append((status, answer[:300]))

@@ -128,7 +128,8 @@ Result<void> read_config(ServeParts& parts) {
 
 Result<void> read_repository(ServeParts& parts) {
   if (!parts.request.repository) return {};
-  auto engine = find_engine(parts.request, [&parts](const std::string& message) { report(parts.outside, message); });
+  auto engine = find_engine(parts.request, parts.device,
+                            [&parts](const std::string& message) { report(parts.outside, message); });
   if (!engine) return pass_on(engine.error());
   parts.engine = *std::move(engine);
   parts.repository.emplace(*parts.outside.tree, *parts.request.repository);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "apps/serve/find_engine.h"
 #include "serving/simulation/device_file.h"
 
 namespace berth::serve {
@@ -34,6 +35,23 @@ Result<ServeDevice> simulated_device(const serving::ServeRequest& request, const
                      .simulated = [device](const std::string& model) { return device->terms_of(model); }};
 }
 
+/// What is free now, less what runs and the library itself will take.
+std::int64_t cuda_memory(std::int64_t free_bytes) { return free_bytes / 10 * 9; }
+
+Result<ServeDevice> cuda_device(const serving::ServeRequest& request) {
+  if (auto provider = check_cuda_provider(request); !provider) return pass_on(provider.error());
+  auto opened = edges::CudaDevice::open(request.cuda_index);
+  if (!opened) return invalid("--device " + opened.error().message);
+  const std::shared_ptr<const edges::CudaDevice> cuda = *std::move(opened);
+  const auto free_bytes = cuda->free_bytes();
+  if (!free_bytes) return invalid("--device " + free_bytes.error().message);
+  return ServeDevice{.name = fmt::format("cuda:{}", request.cuda_index),
+                     .description = fmt::format("cuda:{}: {}", request.cuda_index, cuda->name()),
+                     .memory = request.memory.value_or(cuda_memory(*free_bytes)),
+                     .lanes = 1,
+                     .cuda = cuda};
+}
+
 }  // namespace
 
 Result<ServeDevice> find_device(const serving::ServeRequest& request, const Files& files) {
@@ -41,10 +59,7 @@ Result<ServeDevice> find_device(const serving::ServeRequest& request, const File
     case serving::DeviceKind::kSimulated:
       return simulated_device(request, files);
     case serving::DeviceKind::kCuda:
-      return invalid(
-          fmt::format("--device cuda:{}: wanted libonnxruntime_providers_cuda.so beside the library of ONNX Runtime, "
-                      "found none",
-                      request.cuda_index));
+      return cuda_device(request);
     case serving::DeviceKind::kCpu:
       break;
   }

@@ -1,6 +1,7 @@
 /// The interface to an inference engine: loads models from files and runs them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ class LoadedModel {
   [[nodiscard]] virtual std::span<const TensorSignature> inputs() const = 0;
   [[nodiscard]] virtual std::span<const TensorSignature> outputs() const = 0;
   [[nodiscard]] virtual std::unique_ptr<ModelRun> begin() = 0;
+  /// The memory that its weights and its largest run so far take; 0: not known. Any thread.
+  [[nodiscard]] virtual std::int64_t bytes() const { return 0; }
 };
 
 /// A model's file, and which content it has.

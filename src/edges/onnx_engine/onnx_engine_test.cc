@@ -123,7 +123,10 @@ class OnnxCacheTest : public OnnxEngineTest {
     const auto report = [this](const std::string& line) { said_.push_back(line); };
     return open_onnx_engine({.library_path = onnx_library_path(), .cache = folder, .report = report}).value();
   }
-  void restart() { engine_ = open(cache_); }
+  void restart() {
+    engine_ = nullptr;  // one at a time
+    engine_ = open(cache_);
+  }
   [[nodiscard]] ModelFile file(const std::string& sha256) const {
     return {.path = path_, .sha256 = sha256, .stamp = DiskTree().open(path_).value()->stamp()};
   }
@@ -199,6 +202,7 @@ TEST_F(OnnxCacheTest, AFileOfAnotherModelIsForeign) {
 
 TEST_F(OnnxCacheTest, AFolderThatCannotBeWrittenFailsNothing) {
   std::ofstream(cache_ + ".file") << "no folder";
+  engine_ = nullptr;
   engine_ = open(cache_ + ".file");
   EXPECT_EQ(answer(file("aa")), right_);
   EXPECT_FALSE(said_.empty());
@@ -225,6 +229,34 @@ TEST_F(OnnxCacheTest, WhatKilledProcessesLeftIsRemovedAfterAnHour) {
   EXPECT_FALSE(std::filesystem::exists(old_part));
   EXPECT_TRUE(std::filesystem::exists(new_part));
   EXPECT_TRUE(std::filesystem::exists(cache_ + "/notes.part"));
+}
+
+TEST_F(OnnxEngineTest, ARunThatWantsTooMuchMemoryFailsAlone) {
+  engine_ = nullptr;
+  engine_ = open_onnx_engine({.library_path = onnx_library_path(), .run_bytes_max = 1'000'000}).value();
+  const auto model = load(twice_model("Add", 2));
+  ASSERT_TRUE(model) << model.error().message;
+  const std::vector<Tensor> small = {floats("x", {1, 2}, {1, 2})};
+  ASSERT_TRUE((*model)->begin()->run(small));
+  const std::int64_t bytes = (*model)->bytes();
+  EXPECT_GT(bytes, 0);
+  const std::vector<Tensor> large = {floats("x", {200'000, 2}, std::vector<float>(400'000))};
+  const auto refused = (*model)->begin()->run(large);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(refused.error().message.find("left of the 1000000"), std::string::npos) << refused.error().message;
+  EXPECT_TRUE((*model)->begin()->run(small));
+  EXPECT_EQ((*model)->bytes(), bytes);
+}
+
+TEST(OnnxLibrary, NamesTheMissingProvider) {
+  const auto provider = find_cuda_provider("/no/such/libonnxruntime.so.1", 3);
+  ASSERT_FALSE(provider);
+  EXPECT_EQ(
+      provider.error().message,
+      "--device cuda:3: wanted /no/such/libonnxruntime_providers_cuda.so, found none; scripts/setup cuda gets it, "
+      "with the library for it");
+  EXPECT_NE(onnx_cuda_library_path(), onnx_library_path());
 }
 
 TEST(OnnxLibrary, SaysHowToGetIt) {

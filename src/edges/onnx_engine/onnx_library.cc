@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "base/core/text.h"
 #include "edges/onnx_engine/detail/onnx_headers.h"
@@ -13,6 +15,7 @@ namespace {
 
 /// The version that scripts/setup gets (scripts/detail/onnx_runtime).
 constexpr const char* kPinnedVersion = "1.32.0";
+constexpr const char* kPinnedCudaVersion = "1.31.1";
 constexpr const char* kHowToGetIt = "scripts/setup gets the library; --engine names another one";
 
 tl::unexpected<Error> no_library(const std::string& path, const std::string& found) {
@@ -20,14 +23,27 @@ tl::unexpected<Error> no_library(const std::string& path, const std::string& fou
       fmt::format("{}: wanted ONNX Runtime 1.{} or newer, found {}; {}", path, ORT_API_VERSION, found, kHowToGetIt));
 }
 
-}  // namespace
-
-std::string onnx_library_path() {
+std::string library_below_cache(const std::string& name, const std::string& version) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   const std::string folder =
       cache != nullptr && *cache != '\0' ? cache : fmt::format("{}/.cache", home != nullptr ? home : "");
-  return fmt::format("{}/berth/onnxruntime-{}/lib/libonnxruntime.so.{}", folder, kPinnedVersion, kPinnedVersion);
+  return fmt::format("{}/berth/{}-{}/lib/libonnxruntime.so.{}", folder, name, version, version);
+}
+
+}  // namespace
+
+std::string onnx_library_path() { return library_below_cache("onnxruntime", kPinnedVersion); }
+std::string onnx_cuda_library_path() { return library_below_cache("onnxruntime-gpu", kPinnedCudaVersion); }
+
+Result<void> find_cuda_provider(const std::string& library_path, int device_index) {
+  const std::filesystem::path provider =
+      std::filesystem::path(library_path).parent_path() / "libonnxruntime_providers_cuda.so";
+  std::error_code ignored;
+  if (std::filesystem::exists(provider, ignored)) return {};
+  return invalid(
+      fmt::format("--device cuda:{}: wanted {}, found none; scripts/setup cuda gets it, with the library for it",
+                  device_index, provider.string()));
 }
 
 Result<OnnxLibrary> OnnxLibrary::open(const std::string& path) {

@@ -34,6 +34,15 @@ std::int64_t allocated_bytes() {
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 
+/// What a model takes, if `growth` is what the process has allocated since before its load: other threads take and give
+/// memory meanwhile. The engine knows what weights and runs take, but not what its own structures do.
+std::int64_t measured_bytes(std::int64_t growth, const LoadedModel& model, std::int64_t weight_bytes) {
+  constexpr std::int64_t kStructuresMax = std::int64_t{4} << 20U;
+  const std::int64_t known = model.bytes();
+  if (known == 0) return std::max(growth, weight_bytes);
+  return std::max({std::clamp(growth, known, known + kStructuresMax), weight_bytes});
+}
+
 /// The outputs that a request asked for, in its order.
 std::vector<Tensor> wanted_outputs(const std::vector<std::string>& wanted, std::vector<Tensor> outputs) {
   if (wanted.empty()) return outputs;
@@ -225,8 +234,7 @@ Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
   if (!model) return pass_on(model.error());
   LoadedVersion loaded{.model = std::move(*model), .measured_bytes = 0, .load_time = now() - began, .trial = {}};
   loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });
-  // Other threads take and give memory meanwhile; the weights are there in any case.
-  loaded.measured_bytes = std::max(allocated_bytes() - bytes_before, work.weight_bytes);
+  loaded.measured_bytes = measured_bytes(allocated_bytes() - bytes_before, *loaded.model, work.weight_bytes);
   loaded.sha256 = file.sha256;
   hold_until(began, work.hold);
   return loaded;

@@ -22,8 +22,14 @@ bool is_whole_and_unchanged(const ModelFile& file) {
 
 Result<std::unique_ptr<LoadedModel>> KeptModels::load(const ModelFile& file, const Load& load) {
   if (auto kept = load_kept(file, load)) return kept;
-  if (is_refused(file) || !is_whole_and_unchanged(file)) return load({.path = file.path});
-  return load_and_keep(file, load);
+  const Result<bool> is_kept = is_refused(file) ? false : keep(file, load);
+  if (is_kept && *is_kept) {
+    if (auto kept = load_kept(file, load)) return kept;
+    refuse(file, "the library does not load what it wrote");
+  }
+  auto loaded = load({.path = file.path});
+  if (loaded && !is_kept) refuse(file, is_kept.error().message);  // else the model itself is at fault
+  return loaded;
 }
 
 std::unique_ptr<LoadedModel> KeptModels::load_kept(const ModelFile& file, const Load& load) {
@@ -36,26 +42,17 @@ std::unique_ptr<LoadedModel> KeptModels::load_kept(const ModelFile& file, const 
   return nullptr;
 }
 
-Result<std::unique_ptr<LoadedModel>> KeptModels::load_and_keep(const ModelFile& file, const Load& load) {
+Result<bool> KeptModels::keep(const ModelFile& file, const Load& load) {
+  if (!is_whole_and_unchanged(file)) return false;
   const auto place = begin(file);
-  if (!place) {
-    refuse(file, place.error().message);
-    return load({.path = file.path});
-  }
-  auto loaded = load({.path = file.path, .write_to = *place});
-  if (!loaded) {
+  if (!place) return pass_on(place.error());
+  const auto written = load({.path = file.path, .write_to = *place});
+  if (!written || !is_whole_and_unchanged(file)) {  // else nobody knows which content was loaded
     ModelCache::discard(*place);
-    const std::string reason = loaded.error().message;
-    loaded = load({.path = file.path});
-    if (loaded) refuse(file, reason);
-    return loaded;
+    return written ? Result<bool>(false) : pass_on(written.error());
   }
-  if (!is_whole_and_unchanged(file)) {  // who knows which content was loaded
-    ModelCache::discard(*place);
-  } else if (const auto kept = cache_.keep(file.sha256, *place); !kept) {
-    refuse(file, kept.error().message);
-  }
-  return loaded;
+  if (auto kept = cache_.keep(file.sha256, *place); !kept) return pass_on(kept.error());
+  return true;
 }
 
 Result<std::string> KeptModels::begin(const ModelFile& file) {

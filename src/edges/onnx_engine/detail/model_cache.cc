@@ -86,8 +86,7 @@ Result<std::uint64_t> checksum_of(const std::string& path, int file, std::uint64
     std::size_t filled = 0;
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, bytes - offset));
     while (filled < wanted) {
-      const ssize_t count =
-          ::pread(file, block.data() + filled, wanted - filled, static_cast<off_t>(offset + filled));
+      const ssize_t count = ::pread(file, block.data() + filled, wanted - filled, static_cast<off_t>(offset + filled));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return no_access(path, errno);
       if (count == 0) return fail(ErrorCode::kUnavailable, path + ": it became shorter");
@@ -164,7 +163,9 @@ Result<std::optional<std::string>> ModelCache::find(const std::string& sha256) c
   if (::fstat(file.number(), &status) != 0) return no_access(path, errno);
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   std::string seal(seal_of(name, 0).size(), '\0');
-  const auto damaged = [&] { return invalid(path + ": wanted an optimised model, found another or a damaged file"); };
+  const auto damaged = [&] {
+    return invalid(path + ": wanted an optimised model of berth, found another or a damaged file");
+  };
   if (!S_ISREG(status.st_mode) || bytes < seal.size()) return damaged();
   const std::uint64_t model_bytes = bytes - seal.size();
   const ssize_t count = ::pread(file.number(), seal.data(), seal.size(), static_cast<off_t>(model_bytes));
