@@ -12,9 +12,9 @@
 
 namespace berth::serve {
 
-/// Opens the library that the request names, or the one where scripts/setup puts it. `device`: where models run, borrowed.
-/// `report`: what the engine says to the operator. Errors, kInvalidInput: there is none, with the command that gets it;
-/// this program was built without its headers.
+/// Opens the library that the request names, or the one where scripts/setup puts it. `device`: where models run,
+/// borrowed. `report`: what the engine says to the operator. Errors, kInvalidInput: there is none, with the command
+/// that gets it; this program was built without its headers.
 [[nodiscard]] Result<std::unique_ptr<ModelEngine>> find_engine(const serving::ServeRequest& request,
                                                                const ServeDevice& device,
                                                                std::function<void(const std::string&)> report);

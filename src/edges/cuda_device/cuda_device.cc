@@ -68,7 +68,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int index, const std::strin
       find(library, "cuCtxPushCurrent_v2", driver->push) && find(library, "cuCtxPopCurrent_v2", driver->pop) &&
       find(library, "cuMemGetInfo_v2", driver->memory);
   if (!is_whole) return invalid(fmt::format("cuda:{}: wanted the driver of NVIDIA, found {}", index, driver_path));
-  auto device = std::unique_ptr<CudaDevice>(new CudaDevice(std::move(driver), index));
+  auto device = std::make_unique<CudaDevice>(std::move(driver), index);
   if (auto started = device->start(); !started) return pass_on(started.error());
   return device;
 }

@@ -13,8 +13,8 @@ class CudaDevice {
  public:
   static constexpr const char* kDriver = "libcuda.so.1";
 
-  /// Device `index` of those that CUDA_VISIBLE_DEVICES lets this process see. Keeps the device's context until the end of
-  /// the object: ONNX Runtime uses the same one, so its memory is not free from the start. Errors, kInvalidInput: no
+  /// Device `index` of those that CUDA_VISIBLE_DEVICES lets this process see. Keeps the device's context until the end
+  /// of the object: ONNX Runtime uses the same one, so its memory is not free from the start. Errors, kInvalidInput: no
   /// driver, no such device, with the driver's message.
   [[nodiscard]] static Result<std::unique_ptr<CudaDevice>> open(int index, const std::string& driver_path = kDriver);
   CudaDevice(const CudaDevice&) = delete;
@@ -30,7 +30,12 @@ class CudaDevice {
 
  private:
   struct Driver;
+
+ public:
+  /// Only for `open`: nobody else has a driver.
   CudaDevice(std::unique_ptr<Driver> driver, int index);
+
+ private:
   [[nodiscard]] Result<void> start();
 
   std::unique_ptr<Driver> driver_;

@@ -32,8 +32,8 @@ class OnnxLibrary {
 [[nodiscard]] std::string onnx_library_path();
 /// Where `scripts/setup cuda` puts the library that has the provider for CUDA.
 [[nodiscard]] std::string onnx_cuda_library_path();
-/// Whether there is a provider for CUDA, which is a file next to the library. Errors, kInvalidInput: there is none, with
-/// the command that gets it.
+/// Whether there is a provider for CUDA, which is a file next to the library. Errors, kInvalidInput: there is none,
+/// with the command that gets it.
 [[nodiscard]] Result<void> find_cuda_provider(const std::string& library_path, int device_index);
 
 }  // namespace berth::edges

@@ -1,5 +1,5 @@
-// Not a driver: answers like libcuda.so.1 on a machine with two devices, for the tests of edges/cuda_device. What is free on
-// device N is (N + 1) GB, or BERTH_FAKE_CUDA_FREE; BERTH_FAKE_CUDA_ERROR lets a call fail, such as cuInit.
+// Not a driver: answers like libcuda.so.1 on a machine with two devices, for the tests of edges/cuda_device. What is
+// free on device N is (N + 1) GB, or BERTH_FAKE_CUDA_FREE; BERTH_FAKE_CUDA_ERROR lets a call fail, such as cuInit.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

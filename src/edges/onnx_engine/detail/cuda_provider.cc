@@ -17,8 +17,8 @@ void use_cuda(Ort::SessionOptions& options, const CudaDevice& device) {
   const auto release = [](OrtCUDAProviderOptionsV2* of) { Ort::GetApi().ReleaseCUDAProviderOptions(of); };
   const std::unique_ptr<OrtCUDAProviderOptionsV2, decltype(release)> provider(made, release);
   const std::string index = std::to_string(device.index());
-  // The arena grows by what is asked for, not by doubling: others use the card, too. The exhaustive search for algorithms
-  // would take seconds for each new shape.
+  // The arena grows by what is asked for, not by doubling: others use the card, too. The exhaustive search for
+  // algorithms would take seconds for each new shape.
   const std::array<const char*, 3> keys = {"device_id", "arena_extend_strategy", "cudnn_conv_algo_search"};
   const std::array<const char*, 3> values = {index.c_str(), "kSameAsRequested", "HEURISTIC"};
   Ort::ThrowOnError(Ort::GetApi().UpdateCUDAProviderOptions(made, keys.data(), values.data(), keys.size()));

@@ -10,8 +10,8 @@
 
 namespace berth::edges::detail {
 
-/// Blocks of memory for all models. What a run gives back is kept for the next run, of whichever model: the library's own
-/// arenas keep, for each model, the most that one of its runs ever took.
+/// Blocks of memory for all models. What a run gives back is kept for the next run, of whichever model: the library's
+/// own arenas keep, for each model, the most that one of its runs ever took.
 class ModelMemory {
  public:
   /// `bytes_max`: of all blocks together; a run that wants more fails. 0: any number.
@@ -20,8 +20,8 @@ class ModelMemory {
   ModelMemory& operator=(const ModelMemory&) = delete;
   ~ModelMemory() { trim(); }
 
-  /// Aligned to 64 bytes. Throws std::bad_alloc: the system has none; or the thread is in a `ThreadUse` of a run, and the
-  /// limit would be passed.
+  /// Aligned to 64 bytes. Throws std::bad_alloc: the system has none; or the thread is in a `ThreadUse` of a run, and
+  /// the limit would be passed.
   [[nodiscard]] void* take(std::size_t bytes);
   void give(void* block) noexcept;
   /// Gives the system what is kept for later runs.
