@@ -1,20 +1,15 @@
 #!/usr/bin/env python3
-"""`berth serve` as the clients of others see it, unchanged: tritonclient over HTTP and over gRPC, kserve.
+"""`berth serve` as the clients of others see it, unchanged: tritonclient over HTTP and over gRPC.
 
 Skipped where they are not installed: scripts/setup test puts tritonclient into a Python of its own, and
 BERTH_CLIENTS_PYTHON names another one.
 """
 
-import asyncio
-import os
-import pathlib
 import queue
-import subprocess
-import sys
 import unittest
 
 import onnx_bytes
-from local_serve import SKIPPED, Case, require_engine
+from local_serve import Case, require_engine, run_with_clients
 
 try:
     import numpy
@@ -22,12 +17,7 @@ try:
     import tritonclient.http
     from tritonclient.utils import InferenceServerException
 except ImportError as missing:
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-    python = pathlib.Path(os.environ.get("BERTH_CLIENTS_PYTHON") or cache / "berth/python-clients/bin/python")
-    if python.exists() and pathlib.Path(sys.prefix) != python.parents[1]:
-        sys.exit(subprocess.run([python, *sys.argv], check=False).returncode)
-    print(f"skipped: {missing}: scripts/setup test installs the clients")
-    sys.exit(SKIPPED)
+    run_with_clients(missing)
 
 
 def same(kind, operator="Identity"):
@@ -170,28 +160,6 @@ class TritonGrpc(Triton, Case):
         answers = [ended.get(timeout=60) for _ in range(count)]
         self.assertEqual([error for _, error in answers if error], [])
         return [answer for answer, _ in answers]
-
-
-class KServe(Case):
-    def test_infer(self):
-        try:
-            from kserve import InferenceRESTClient, InferInput, InferRequest, RESTConfig
-        except ImportError as missing:
-            self.skipTest(str(missing))
-        self.add("twice", onnx_bytes.twice(2))
-        server = self.serve()
-
-        async def ask():
-            client = InferenceRESTClient(RESTConfig(protocol="v2"))
-            url = f"http://{server.http}"
-            self.assertTrue(await client.is_server_ready(url))
-            self.assertTrue(await client.is_model_ready(url, "twice"))
-            values = InferInput("x", [1, 2], "FP32")
-            values.set_data_from_numpy(numpy.array([[1, 2.5]], dtype=numpy.float32), binary_data=False)
-            answer = await client.infer(url, InferRequest("twice", [values]), model_name="twice")
-            self.assertEqual(list(answer.outputs[0].data), [2.0, 5.0])
-
-        asyncio.run(ask())
 
 
 if __name__ == "__main__":

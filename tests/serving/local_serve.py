@@ -16,6 +16,17 @@ SKIPPED = 77
 SETTLE_SECONDS = 1.1
 
 
+def run_with_clients(missing):
+    """Runs the test with the Python that has clients of others: scripts/setup test makes it, BERTH_CLIENTS_PYTHON names
+    another one. Ends it as skipped where there is none. `missing`: the error of the import."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    python = pathlib.Path(os.environ.get("BERTH_CLIENTS_PYTHON") or cache / "berth/python-clients/bin/python")
+    if python.exists() and pathlib.Path(sys.prefix) != python.parents[1]:
+        sys.exit(subprocess.run([python, *sys.argv], check=False).returncode)
+    print(f"skipped: {missing}: scripts/setup test installs the clients")
+    sys.exit(SKIPPED)
+
+
 def require_engine():
     """Ends the test as skipped if the program cannot run models here."""
     with tempfile.TemporaryDirectory() as folder:

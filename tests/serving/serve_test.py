@@ -585,8 +585,9 @@ class Demo(Serving):
                 self.assertTrue(line, "it ended")
             # The engine would leave files there, and report to its maker.
             self.assertEqual(len(list(self.repository.iterdir())), 1)
+            time.sleep(0.3)  # between two lines
             demo.send_signal(signal.SIGINT)
-            rest, errors = demo.communicate(timeout=60)
+            rest, errors = demo.communicate(timeout=30)
         self.assertEqual((demo.returncode, errors), (0, ""))
         for words in ["served: ", "berth ", "eager ", "berth compared with eager: ", "berth compared with lru: "]:
             self.assertIn(words, rest)

@@ -100,7 +100,7 @@ class Demo {
     traffic_.start();
     const auto began = Clock::now();
     for (int second = 1; second <= kDemoSeconds && !terms_.is_stopped(); ++second) {
-      wait_until(began + std::chrono::seconds(second), terms_.is_stopped);
+      wait_until(began + std::chrono::seconds(second), [&] { return terms_.is_stopped(); });
       show_second(second);
     }
     traffic_.stop();

@@ -12,7 +12,7 @@ namespace berth::serve {
 
 struct DemoTerms {
   std::FILE* out = stdout;
-  std::function<bool()> is_stopped;  ///< somebody asked for the end
+  std::function<bool()> is_stopped;  ///< somebody asked for the end; true from then on
 };
 
 /// Takes a minute, unless it is stopped. The server serves the models of `DemoFolder` at this port.

@@ -237,8 +237,8 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
   }
   say_ready(parts, **http, grpc.get());
   if (parts.request.is_demo) {
-    run_demo(server, client, (*http)->port(),
-             {.out = parts.outside.out, .is_stopped = [&] { return signals.taken().has_value(); }});
+    const auto is_stopped = [&, was_taken = false]() mutable { return was_taken |= signals.taken().has_value(); };
+    run_demo(server, client, (*http)->port(), {.out = parts.outside.out, .is_stopped = is_stopped});
   } else {
     wait_for_signal(signals);
   }

@@ -15,6 +15,7 @@
 #include "apps/up/up_log.h"
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
+#include "base/core/clock_text.h"
 #include "domain/profile/contradiction.h"
 #include "domain/values/snapshot.h"
 #include "edges/live_driver/real_time_clock.h"
@@ -23,7 +24,6 @@
 #include "live/local/local_world.h"
 #include "live/session/device_intent.h"
 #include "live/session/session.h"
-#include "base/core/clock_text.h"
 
 namespace berth::up {
 namespace {

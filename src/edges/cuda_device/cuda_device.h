@@ -10,8 +10,6 @@
 namespace berth::edges {
 
 class CudaDevice {
-  struct Driver;
-
  public:
   static constexpr const char* kDriver = "libcuda.so.1";
 
@@ -19,8 +17,6 @@ class CudaDevice {
   /// of the object: ONNX Runtime uses the same one, so its memory is not free from the start. Errors, kInvalidInput: no
   /// driver, no such device, with the driver's message.
   [[nodiscard]] static Result<std::unique_ptr<CudaDevice>> open(int index, const std::string& driver_path = kDriver);
-  /// For `open` alone: nobody else has a Driver.
-  CudaDevice(std::unique_ptr<Driver> driver, int index);
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice();
@@ -31,6 +27,13 @@ class CudaDevice {
   /// Bytes, of the device or the slice, whoever takes the rest. Any thread. Errors: kUnavailable, with the driver's
   /// message.
   [[nodiscard]] Result<std::int64_t> free_bytes() const;
+
+ private:
+  struct Driver;
+
+ public:
+  /// Only for `open`: nobody else has a driver.
+  CudaDevice(std::unique_ptr<Driver> driver, int index);
 
  private:
   [[nodiscard]] Result<void> start();

@@ -11,9 +11,9 @@
 namespace berth::serving {
 
 /// Compares the rows that arrive while a model answers nothing with what its mean rate would bring. In an open loop
-/// they are as many (Poisson arrivals see time averages: Wolff 1982); in a closed one fewer, none once all clients wait.
-/// The times without answers are the later half of a hold and then the run of the batch: its requests wait as if they
-/// were still held, so that nothing has to be held just to learn.
+/// they are as many (Poisson arrivals see time averages: Wolff 1982); in a closed one fewer, none once all clients
+/// wait. The times without answers are the later half of a hold and then the run of the batch: its requests wait as if
+/// they were still held, so that nothing has to be held just to learn.
 class ArrivalFeedback {
  public:
   /// Admitted or not.

@@ -19,8 +19,8 @@ struct RequestShape {
 /// another type or shape, for more rows than a batch may have, and for unknown outputs.
 [[nodiscard]] ServeResult<RequestShape> check_request(const VersionTerms& terms, InferRequest& request);
 
-/// The request as the dispatcher sees it. Requests of a model that is not batched are one row each, and their shapes are
-/// as different as their numbers.
+/// The request as the dispatcher sees it. Requests of a model that is not batched are one row each, and their shapes
+/// are as different as their numbers.
 [[nodiscard]] Request with_shape(Request request, const RequestShape& shape, bool is_batched);
 
 }  // namespace berth::serving

@@ -1,7 +1,10 @@
 #include "serving/server/server_reports.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace berth::serving {
 namespace {
@@ -46,13 +49,17 @@ MemoryFigures memory_of(const ServerCore& core, Instant now) {
   const DeviceState& device = core.dispatcher().device();
   MemoryFigures figures{.limit_bytes = device.memory(), .reserved_bytes = device.memory() - device.bytes_free()};
   const std::vector<ModelIndex> serving = core.serving_versions();
+  std::vector<std::pair<std::string_view, ModelIndex>> shown;
   for (const ModelIndex index : Indices<ModelIndex>(core.versions().size())) {
     const bool is_in_memory = device.model(index).bytes_reserved > 0;
     if (!is_in_memory && std::ranges::find(serving, index) == serving.end()) continue;
+    shown.emplace_back(core.versions()[static_cast<std::size_t>(index)].model, index);
+  }
+  std::ranges::sort(shown);
+  for (const auto& [name, index] : shown) {
     figures.models.push_back(model_memory(core, index, now));
     figures.measured_bytes += figures.models.back().measured_bytes.value_or(0);
   }
-  std::ranges::stable_sort(figures.models, {}, &ModelMemory::name);
   return figures;
 }
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/core/clock_text.h"
 #include "base/locks/fair_mutex.h"
 #include "domain/ports/http_server.h"
 #include "live/session/write.h"
 #include "surface/api/api_context.h"
-#include "base/core/clock_text.h"
 #include "surface/api/one_time_login.h"
 #include "surface/api/router.h"
 

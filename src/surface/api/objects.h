@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/core/clock_text.h"
 #include "base/json/writer.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
 #include "live/local/device_source.h"
 #include "live/session/event_log.h"
 #include "live/session/minute.h"
-#include "base/core/clock_text.h"
 #include "surface/api/spec_texts.h"
 #include "surface/api/views.h"
 

@@ -3,10 +3,10 @@
 
 #include <optional>
 
+#include "base/core/clock_text.h"
 #include "base/core/instant.h"
 #include "domain/ports/http_server.h"
 #include "surface/api/api_error.h"
-#include "base/core/clock_text.h"
 
 namespace berth::api {
 

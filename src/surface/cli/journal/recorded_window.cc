@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/core/clock_text.h"
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
 #include "domain/scenario/scenario_files.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "live/folder/history.h"
 #include "live/whatif/what_if.h"
-#include "base/core/clock_text.h"
 
 namespace berth::cli {
 namespace {

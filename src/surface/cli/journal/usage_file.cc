@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/clock_text.h"
 #include "base/core/text.h"
 #include "base/core/whole_division.h"
 #include "edges/files/file_sink.h"
@@ -21,7 +22,6 @@
 #include "live/rows/usage_rows.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
-#include "base/core/clock_text.h"
 #include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/shared/unwritable.h"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "ledger/billing/corrections.h"
 #include "base/core/clock_text.h"
+#include "ledger/billing/corrections.h"
 #include "surface/cli/shared/money_text.h"
 #include "surface/cli/shared/printable.h"
 #include "surface/cli/shared/text_table.h"

@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "base/core/clock_text.h"
 #include "base/core/decimal.h"
 #include "base/core/text.h"
-#include "base/core/clock_text.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
