@@ -106,6 +106,7 @@ ServeResult<ModelIndex> ServerCore::find_version(std::string_view model, std::st
 
 ServeResult<ServerCore::Accepted> ServerCore::accept(InferRequest& request, Instant now) const {
   if (is_ending_) return refuse(ServeFault::kUnavailable, "the server ends and takes no more requests");
+  if (lanes_left_ == 0) return refuse(ServeFault::kUnavailable, "the server has no lane left");
   const auto index = find_version(request.model, request.version);
   if (!index) return tl::unexpected<ServeError>(index.error());
   const ServedVersion& version = at(*index);

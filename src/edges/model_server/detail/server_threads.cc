@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <new>
 #include <span>
 
 #include "edges/model_server/detail/file_sum.h"
@@ -156,34 +157,45 @@ void ServerThreads::run_lane(std::size_t index) {
 }
 
 ServerThreads::RunOutcome ServerThreads::run_batch(Run& run) {
-  const RunWork& work = run.work;
   RunOutcome outcome;
-  outcome.report.lane = work.lane;
-  const bool is_alone = work.requests.size() == 1;
-  const std::vector<Tensor> batch = is_alone ? std::vector<Tensor>() : batch_of(work);
-  const Instant joined = now();
-  outcome.report.input = joined - run.began;
-  auto outputs = run.run->run(is_alone ? work.requests.front().request.inputs : batch);
-  hold_until(run.began, work.hold);
+  outcome.report.lane = run.work.lane;
+  auto parts = parts_or_error(run, outcome.report);
   const Instant ran = now();
-  outcome.report.run = ran - joined;
-  Result<std::vector<std::vector<Tensor>>> parts =
-      outputs ? parts_of(work, *std::move(outputs))
-              : Result<std::vector<std::vector<Tensor>>>(pass_on(outputs.error()));
-  for (std::size_t i = 0; i < work.requests.size(); ++i) {
-    const serving::InferRequest& request = work.requests[i].request;
+  const std::vector<AcceptedRequest>& requests = run.work.requests;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const serving::InferRequest& request = requests[i].request;
     outcome.report.is_answered.push_back(parts.has_value());
     if (parts) {
       outcome.answers.emplace_back(InferAnswer{.model = request.model,
-                                               .version = work.version,
+                                               .version = run.work.version,
                                                .id = request.id,
                                                .outputs = wanted_outputs(request.outputs, std::move((*parts)[i]))});
     } else {
       outcome.answers.emplace_back(tl::unexpected<ServeError>(error_of(run, parts.error())));
     }
   }
-  outcome.report.output = now() - ran;
+  outcome.report.output += now() - ran;
   return outcome;
+}
+
+Result<std::vector<std::vector<Tensor>>> ServerThreads::parts_or_error(Run& run, serving::RunReport& report) {
+  const RunWork& work = run.work;
+  try {
+    const bool is_alone = work.requests.size() == 1;
+    const std::vector<Tensor> batch = is_alone ? std::vector<Tensor>() : batch_of(work);
+    const Instant joined = now();
+    report.input = joined - run.began;
+    auto outputs = run.run->run(is_alone ? work.requests.front().request.inputs : batch);
+    hold_until(run.began, work.hold);
+    const Instant ran = now();
+    report.run = ran - joined;
+    if (!outputs) return pass_on(outputs.error());
+    auto parts = parts_of(work, *std::move(outputs));
+    report.output = now() - ran;
+    return parts;
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kUnavailable, "there is not enough memory for the batch");
+  }
 }
 
 ServeError ServerThreads::error_of(const Run& run, const Error& error) const {

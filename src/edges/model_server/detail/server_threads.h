@@ -85,6 +85,8 @@ class ServerThreads {
 
   void run_lane(std::size_t index);
   [[nodiscard]] RunOutcome run_batch(Run& run);
+  /// The outputs of each request of the batch; also how long it took.
+  [[nodiscard]] Result<std::vector<std::vector<Tensor>>> parts_or_error(Run& run, serving::RunReport& report);
   /// What clients are told when their run failed.
   [[nodiscard]] serving::ServeError error_of(const Run& run, const Error& error) const;
   void run_loader();
