@@ -21,6 +21,7 @@ ServeError refusal_of(const Reject& reject) {
 
 std::vector<std::string> names_of(const std::vector<TenantTerms>& tenants) {
   std::vector<std::string> names;
+  names.reserve(tenants.size());
   for (const TenantTerms& tenant : tenants) names.push_back(tenant.name);
   return names;
 }

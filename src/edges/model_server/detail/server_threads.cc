@@ -22,7 +22,6 @@ using serving::LoadWork;
 using serving::RunWork;
 using serving::ServeError;
 using serving::ServeFault;
-using serving::ServerCore;
 using serving::ServeResult;
 using serving::TellWork;
 
@@ -59,14 +58,20 @@ serving::RowCount rows_in(const AcceptedRequest& request) { return request.terms
 
 /// The outputs of each request of a batch.
 Result<std::vector<std::vector<Tensor>>> parts_of(const RunWork& work, std::vector<Tensor> outputs) {
-  if (!work.has_rows) return std::vector<std::vector<Tensor>>(1, std::move(outputs));
+  if (!work.has_rows) {
+    std::vector<std::vector<Tensor>> alone;
+    alone.push_back(std::move(outputs));
+    return alone;
+  }
   std::vector<serving::RowCount> rows;
+  rows.reserve(work.requests.size());
   for (const AcceptedRequest& request : work.requests) rows.push_back(rows_in(request));
   return serving::split_rows(std::move(outputs), rows);
 }
 
 std::vector<Tensor> batch_of(const RunWork& work) {
   std::vector<const std::vector<Tensor>*> inputs;
+  inputs.reserve(work.requests.size());
   for (const AcceptedRequest& request : work.requests) inputs.push_back(&request.request.inputs);
   return serving::join_rows(inputs);
 }
