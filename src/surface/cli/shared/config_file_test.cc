@@ -70,7 +70,7 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
       {"speed: fast", "c.yaml:1:8: speed: wanted max or a number above 0 and at most 1000000, found \"fast\""},
       {"policy: ekya", "c.yaml:1:9: policy: wanted berth or fixed, found \"ekya\""},
       {"\nlisten: 0.0.0.0:80",
-       "c.yaml:2:9: listen: wanted a loopback address (127.0.0.1, ::1 or localhost), as the API "
+       "c.yaml:2:9: listen: wanted a loopback address (127.0.0.1, ::1 or localhost), as the server "
        "has no TLS yet, found \"0.0.0.0\""},
       {"seed: [1]", "c.yaml:1:7: seed: wanted N, found a list"},
       {"data:", "c.yaml:1:6: data: wanted DIR, found nothing"},
