@@ -8,19 +8,49 @@
 namespace berth {
 namespace {
 
-/// By type.
-constexpr std::array<std::string_view, 14> kTypeNames = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64",
-                                                         "INT8", "INT16", "INT32",  "INT64",  "FP16",
-                                                         "BF16", "FP32",  "FP64",   "BYTES"};
+struct TypeNames {
+  TensorType type;
+  std::string_view name;
+  std::string_view config_name;
+};
+
+constexpr auto kTypeNames = std::to_array<TypeNames>({
+    {TensorType::kBool, "BOOL", "TYPE_BOOL"},
+    {TensorType::kUint8, "UINT8", "TYPE_UINT8"},
+    {TensorType::kUint16, "UINT16", "TYPE_UINT16"},
+    {TensorType::kUint32, "UINT32", "TYPE_UINT32"},
+    {TensorType::kUint64, "UINT64", "TYPE_UINT64"},
+    {TensorType::kInt8, "INT8", "TYPE_INT8"},
+    {TensorType::kInt16, "INT16", "TYPE_INT16"},
+    {TensorType::kInt32, "INT32", "TYPE_INT32"},
+    {TensorType::kInt64, "INT64", "TYPE_INT64"},
+    {TensorType::kFp16, "FP16", "TYPE_FP16"},
+    {TensorType::kBf16, "BF16", "TYPE_BF16"},
+    {TensorType::kFp32, "FP32", "TYPE_FP32"},
+    {TensorType::kFp64, "FP64", "TYPE_FP64"},
+    {TensorType::kBytes, "BYTES", "TYPE_STRING"},
+});
+
+const TypeNames& names_of(TensorType type) {
+  const auto* const found = std::ranges::find(kTypeNames, type, &TypeNames::type);
+  ENSURE(found != kTypeNames.end());
+  return *found;
+}
+
+std::optional<TensorType> find_type(std::string_view name, std::string_view TypeNames::* which) {
+  const auto* const found = std::ranges::find(kTypeNames, name, which);
+  if (found == kTypeNames.end()) return std::nullopt;
+  return found->type;
+}
 
 }  // namespace
 
-std::string_view name_of(TensorType type) { return kTypeNames.at(static_cast<std::size_t>(type)); }
+std::string_view name_of(TensorType type) { return names_of(type).name; }
+std::string_view config_name_of(TensorType type) { return names_of(type).config_name; }
 
-std::optional<TensorType> tensor_type_named(std::string_view name) {
-  const auto found = std::ranges::find(kTypeNames, name);
-  if (found == kTypeNames.end()) return std::nullopt;
-  return static_cast<TensorType>(found - kTypeNames.begin());
+std::optional<TensorType> tensor_type_named(std::string_view name) { return find_type(name, &TypeNames::name); }
+std::optional<TensorType> tensor_type_of_config(std::string_view name) {
+  return find_type(name, &TypeNames::config_name);
 }
 
 std::size_t element_bytes(TensorType type) {

@@ -33,8 +33,11 @@ enum class TensorType : std::uint8_t {
 
 /// As in the Open Inference Protocol, such as "FP32".
 [[nodiscard]] std::string_view name_of(TensorType type);
+/// As in Triton's configurations of models, such as "TYPE_FP32", and "TYPE_STRING" for kBytes.
+[[nodiscard]] std::string_view config_name_of(TensorType type);
 /// Nothing if no type has that name.
 [[nodiscard]] std::optional<TensorType> tensor_type_named(std::string_view name);
+[[nodiscard]] std::optional<TensorType> tensor_type_of_config(std::string_view name);
 
 /// What a model says of one of its inputs or outputs.
 struct TensorSignature {

@@ -82,28 +82,6 @@ const FieldRule* rule_of(std::string_view path) {
   return found == kFieldRules.end() ? nullptr : &*found;
 }
 
-struct TypeName {
-  std::string_view name;
-  TensorType type;
-};
-
-constexpr auto kTypeNames = std::to_array<TypeName>({
-    {"TYPE_BOOL", TensorType::kBool},
-    {"TYPE_UINT8", TensorType::kUint8},
-    {"TYPE_UINT16", TensorType::kUint16},
-    {"TYPE_UINT32", TensorType::kUint32},
-    {"TYPE_UINT64", TensorType::kUint64},
-    {"TYPE_INT8", TensorType::kInt8},
-    {"TYPE_INT16", TensorType::kInt16},
-    {"TYPE_INT32", TensorType::kInt32},
-    {"TYPE_INT64", TensorType::kInt64},
-    {"TYPE_FP16", TensorType::kFp16},
-    {"TYPE_BF16", TensorType::kBf16},
-    {"TYPE_FP32", TensorType::kFp32},
-    {"TYPE_FP64", TensorType::kFp64},
-    {"TYPE_STRING", TensorType::kBytes},
-});
-
 /// "25" or "2.5" milliseconds, above 0.
 std::optional<Micros> parse_millis(std::string_view text) {
   const std::size_t point = text.find('.');
@@ -205,8 +183,7 @@ class ConfigReader {
   }
 
   std::optional<TensorType> read_type(const ConfigField& field, const std::string& around) {
-    const auto found = std::ranges::find(kTypeNames, field.text, &TypeName::name);
-    if (found != kTypeNames.end()) return found->type;
+    if (const auto type = tensor_type_of_config(field.text)) return type;
     refuse(field, around + ".data_type", fmt::format("wanted a type of elements, found {}", field.text));
     return std::nullopt;
   }
@@ -286,7 +263,5 @@ Result<ModelConfig> read_model_config(std::string_view text, std::string_view fi
   if (!root) return pass_on(root.error());
   return ConfigReader(*root, file, model).read();
 }
-
-std::string_view config_name(TensorType type) { return std::ranges::find(kTypeNames, type, &TypeName::type)->name; }
 
 }  // namespace berth::serving

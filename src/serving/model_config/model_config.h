@@ -63,7 +63,4 @@ inline constexpr Micros kTargetMax = Micros::seconds(86'400);
 [[nodiscard]] Result<ModelConfig> read_model_config(std::string_view text, std::string_view file,
                                                     std::string_view model);
 
-/// TYPE_FP32 and so on.
-[[nodiscard]] std::string_view config_name(TensorType type);
-
 }  // namespace berth::serving

@@ -108,8 +108,8 @@ class TermsMaker {
   TensorSignature signature_of(const ConfiguredTensor& wanted, const OnnxTensor& tensor, std::string_view role) {
     if (wanted.type && *wanted.type != tensor.type) {
       refuse(wanted.place, fmt::format("{}.data_type", role),
-             fmt::format("wanted {} for {}, as in {}, found {}", config_name(tensor.type), in_quotes(wanted.name),
-                         file_name_, config_name(*wanted.type)));
+             fmt::format("wanted {} for {}, as in {}, found {}", config_name_of(tensor.type), in_quotes(wanted.name),
+                         file_name_, config_name_of(*wanted.type)));
     }
     if (is_batched_) check_rows(tensor, role);
     return {.name = tensor.name, .type = tensor.type, .shape = shape_of(wanted, tensor, role)};

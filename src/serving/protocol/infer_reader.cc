@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/core/text.h"
-#include "serving/protocol/datatype.h"
 #include "serving/protocol/detail/json_reader.h"
 #include "serving/protocol/detail/parameters.h"
 #include "serving/protocol/detail/tensor_reader.h"
@@ -187,7 +186,7 @@ bool InferRequestReader::input_parameter(InputDraft& draft, const std::string& k
 bool InferRequestReader::datatype(InputDraft& draft) {
   std::string name;
   if (!once(draft.has_type, "datatype of an input") || !reader_.text(name)) return false;
-  const auto type = find_datatype(name);
+  const auto type = tensor_type_named(name);
   if (!type) return malformed(fmt::format("datatype of an input: wanted one such as FP32, found {}", in_quotes(name)));
   draft.tensor.type = *type;
   return true;

@@ -14,7 +14,6 @@
 #include "base/core/ensure.h"
 #include "base/core/text.h"
 #include "base/json/writer.h"
-#include "serving/protocol/datatype.h"
 #include "serving/protocol/detail/json_number.h"
 
 namespace berth::serving::protocol {
@@ -123,7 +122,7 @@ ServeResult<void> append_elements(std::string& json, const Tensor& output) {
     case TensorType::kBf16:
       break;
   }
-  return refuse_json(ServeFault::kMalformed, output, datatype_name(output.type));
+  return refuse_json(ServeFault::kMalformed, output, name_of(output.type));
 }
 
 std::size_t binary_bytes(const Tensor& output) {
@@ -154,7 +153,7 @@ void append_shape(std::string& json, const Tensor& output) {
 ServeResult<void> append_output(std::string& json, const Tensor& output, bool is_binary) {
   json += R"({"name":)";
   append_text(json, output.name);
-  json.append(R"(,"datatype":")").append(datatype_name(output.type)).append(1, '"');
+  json.append(R"(,"datatype":")").append(name_of(output.type)).append(1, '"');
   append_shape(json, output);
   if (is_binary) {
     json += R"(,"parameters":{"binary_data_size":)";

@@ -6,7 +6,6 @@
 
 #include "base/core/ensure.h"
 #include "base/json/writer.h"
-#include "serving/protocol/datatype.h"
 
 namespace berth::serving::protocol {
 namespace {
@@ -21,13 +20,13 @@ constexpr std::string_view kPlatform = "onnxruntime_onnx";
 constexpr std::string_view kBackend = "onnxruntime";
 
 void write_signature(Writer& json, const TensorSignature& tensor) {
-  json.open_object().member("name", tensor.name).member("datatype", datatype_name(tensor.type));
+  json.open_object().member("name", tensor.name).member("datatype", name_of(tensor.type));
   json.list("shape", tensor.shape).close_object();
 }
 
 void put_config_tensors(Writer& json, std::string_view key, std::span<const TensorSignature> tensors, bool is_batched) {
   json.list(key, tensors, [&](Writer& item, const TensorSignature& tensor) {
-    item.open_object().member("name", tensor.name).member("data_type", config_datatype_name(tensor.type));
+    item.open_object().member("name", tensor.name).member("data_type", config_name_of(tensor.type));
     item.list("dims", std::span(tensor.shape).subspan(is_batched && !tensor.shape.empty() ? 1 : 0)).close_object();
   });
 }

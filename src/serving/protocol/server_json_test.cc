@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "serving/protocol/datatype.h"
 #include "serving/protocol/http_fault.h"
 
 namespace berth::serving::protocol {
@@ -72,17 +71,6 @@ TEST(ServerJsonTest, TheIndex) {
   EXPECT_EQ(index_json(entries, true), R"([{"name":"a","version":"1","state":"READY","reason":"loads on request"}])");
   EXPECT_EQ(model_state_name(ModelState::kLoading), "LOADING");
   EXPECT_EQ(model_state_name(ModelState::kUnloading), "UNLOADING");
-}
-
-TEST(ServerJsonTest, DatatypesHaveNames) {
-  for (int i = 0; i <= static_cast<int>(TensorType::kBytes); ++i) {
-    const auto type = static_cast<TensorType>(i);
-    EXPECT_EQ(find_datatype(datatype_name(type)), type);
-  }
-  EXPECT_EQ(datatype_name(TensorType::kBf16), "BF16");
-  EXPECT_EQ(datatype_name(TensorType::kBytes), "BYTES");
-  EXPECT_EQ(find_datatype("STRING"), std::nullopt);
-  EXPECT_EQ(config_datatype_name(TensorType::kBool), "TYPE_BOOL");
 }
 
 TEST(ServerJsonTest, EachFaultHasAStatus) {

@@ -14,28 +14,6 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 
-struct NamedType {
-  TensorType type;
-  std::string_view name;
-};
-
-constexpr auto kNamedTypes = std::to_array<NamedType>({
-    {TensorType::kBool, "BOOL"},
-    {TensorType::kUint8, "UINT8"},
-    {TensorType::kUint16, "UINT16"},
-    {TensorType::kUint32, "UINT32"},
-    {TensorType::kUint64, "UINT64"},
-    {TensorType::kInt8, "INT8"},
-    {TensorType::kInt16, "INT16"},
-    {TensorType::kInt32, "INT32"},
-    {TensorType::kInt64, "INT64"},
-    {TensorType::kFp16, "FP16"},
-    {TensorType::kBf16, "BF16"},
-    {TensorType::kFp32, "FP32"},
-    {TensorType::kFp64, "FP64"},
-    {TensorType::kBytes, "BYTES"},
-});
-
 std::size_t length_at(std::string_view data) {
   std::size_t length = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(data[i]);
@@ -71,14 +49,6 @@ ServeResult<Tensor> with_texts(Tensor head, std::string_view data, std::int64_t 
 }
 
 }  // namespace
-
-std::string_view datatype_name(TensorType type) { return std::ranges::find(kNamedTypes, type, &NamedType::type)->name; }
-
-std::optional<TensorType> datatype_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kNamedTypes, name, &NamedType::name);
-  if (found == kNamedTypes.end()) return std::nullopt;
-  return found->type;
-}
 
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   if (std::ranges::any_of(shape, [](std::int64_t size) { return size < 0; })) return std::nullopt;
@@ -124,7 +94,7 @@ std::string tensor_label(const Tensor& tensor) {
   constexpr std::size_t kDimensionCountMax = 16;
   const auto shown = std::span(tensor.shape).first(std::min(tensor.shape.size(), kDimensionCountMax));
   const bool is_whole = shown.size() == tensor.shape.size();
-  return fmt::format("tensor \"{}\" of {} with the shape [{}{}]", tensor.name, datatype_name(tensor.type),
+  return fmt::format("tensor \"{}\" of {} with the shape [{}{}]", tensor.name, name_of(tensor.type),
                      fmt::join(shown, ","), is_whole ? "" : ",...");
 }
 

@@ -1,5 +1,5 @@
-/// How the Open Inference Protocol writes tensors, over HTTP and gRPC alike: the names of their types, and their binary
-/// form. In it numbers are little-endian; each text of a BYTES tensor follows its length, in 4 bytes.
+/// How the Open Inference Protocol writes tensors, over HTTP and gRPC alike: their binary form. In
+/// it numbers are little-endian; each text of a BYTES tensor follows its length, in 4 bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,6 @@ namespace berth::serving {
 
 /// Texts of a tensor, so that a short message cannot claim a hundred times its size in memory.
 inline constexpr std::int64_t kTextCountMax = 1'048'576;
-
-/// Such as "FP32".
-[[nodiscard]] std::string_view datatype_name(TensorType type);
-[[nodiscard]] std::optional<TensorType> datatype_named(std::string_view name);
 
 /// The product of the dimensions; 1 without any. Nothing if a dimension is negative or the product above INT64_MAX.
 [[nodiscard]] std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);

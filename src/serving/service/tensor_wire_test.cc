@@ -19,15 +19,6 @@ Tensor head_of(TensorType type, std::vector<std::int64_t> shape) {
   return {.name = "x", .type = type, .shape = std::move(shape)};
 }
 
-TEST(TensorWire, NamesOfTypes) {
-  for (int type = 0; type <= static_cast<int>(TensorType::kBytes); ++type) {
-    const std::string name(datatype_name(static_cast<TensorType>(type)));
-    EXPECT_EQ(datatype_named(name), static_cast<TensorType>(type)) << name;
-  }
-  EXPECT_EQ(datatype_name(TensorType::kBf16), "BF16");
-  for (const char* name : {"", "fp32", "FP32 ", "STRING", "TYPE_FP32"}) EXPECT_EQ(datatype_named(name), std::nullopt);
-}
-
 TEST(TensorWire, CountsElements) {
   struct Row {
     std::vector<std::int64_t> shape;

@@ -190,7 +190,7 @@ ServeResult<Tensor> head_of(InputTensor& input) {
     return malformed(fmt::format("input \"{}\": wanted at most {} dimensions, found {}", input.name(),
                                  kDimensionCountMax, input.shape_size()));
   }
-  const std::optional<TensorType> type = serving::datatype_named(input.datatype());
+  const std::optional<TensorType> type = tensor_type_named(input.datatype());
   if (!type) {
     return malformed(
         fmt::format("input \"{}\": wanted a datatype such as FP32, found \"{}\"", input.name(), input.datatype()));
@@ -276,7 +276,7 @@ InferResponse infer_response_of(serving::InferAnswer answer) {
   response.raw_output_contents.reserve(answer.outputs.size());
   for (Tensor& output : answer.outputs) {
     auto& head = *response.head.add_outputs();
-    head.set_datatype(std::string(serving::datatype_name(output.type)));
+    head.set_datatype(std::string(name_of(output.type)));
     head.mutable_shape()->Assign(output.shape.begin(), output.shape.end());
     head.set_name(std::move(output.name));
     response.raw_output_contents.push_back(serving::binary_of(std::move(output)));

@@ -33,7 +33,7 @@ constexpr auto kExtensions = std::to_array<const char*>(
 
 void write_tensor(const TensorSignature& tensor, inference::ModelMetadataResponse::TensorMetadata& message) {
   message.set_name(tensor.name);
-  message.set_datatype(std::string(serving::datatype_name(tensor.type)));
+  message.set_datatype(std::string(name_of(tensor.type)));
   message.mutable_shape()->Assign(tensor.shape.begin(), tensor.shape.end());
 }
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/core/text.h"
-#include "serving/protocol/datatype.h"
 
 namespace berth::serving::protocol::detail {
 namespace {
@@ -47,7 +46,7 @@ class NumberSink {
     if (!element) {
       return reader_.refuse(ServeFault::kMalformed,
                             fmt::format("{}, element {}: wanted {} in its range, found {}", input_title(tensor_.name),
-                                        index, datatype_name(tensor_.type), in_quotes(number.text)));
+                                        index, name_of(tensor_.type), in_quotes(number.text)));
     }
     std::memcpy(tensor_.bytes.data() + static_cast<std::size_t>(index) * sizeof(Element), &*element, sizeof(Element));
     return true;
@@ -207,7 +206,7 @@ bool read_json_data(JsonReader& reader, std::int64_t count, Tensor& tensor) {
   }
   return reader.refuse(ServeFault::kMalformed,
                        fmt::format("{}: wanted binary data, as {} has no form in JSON, found JSON",
-                                   input_title(tensor.name), datatype_name(tensor.type)));
+                                   input_title(tensor.name), name_of(tensor.type)));
 }
 
 ServeResult<void> read_binary_data(std::string_view data, std::int64_t count, Tensor& tensor) {
@@ -216,7 +215,7 @@ ServeResult<void> read_binary_data(std::string_view data, std::int64_t count, Te
   const std::size_t wanted = static_cast<std::size_t>(count) * element_bytes(tensor.type);
   if (data.size() != wanted) {
     return refuse_binary(
-        tensor, fmt::format("{} bytes of binary data for {} elements of {}", wanted, count, datatype_name(tensor.type)),
+        tensor, fmt::format("{} bytes of binary data for {} elements of {}", wanted, count, name_of(tensor.type)),
         data.size());
   }
   if (tensor.type == TensorType::kBool) {
