@@ -3,7 +3,7 @@
 
     openai_backend.py [--port N] [--models a,b] [--key KEY]
 
-Prints the port that it listens on. Answers are made of the request: the text repeats the last message, a word per event. The
+Prints the port that it listens on, and ends when its standard input does. Answers are made of the request: the text repeats the last message, a word per event. The
 models `broken` and `reset` end a stream after two events without its end, `refused` answers 500.
 """
 

@@ -39,7 +39,7 @@ void append_text(std::string& json, std::string_view text) {
 
 template <std::integral Integer>
 void append_integer(std::string& json, Integer number) {
-  std::array<char, 24> buffer;
+  std::array<char, 24> buffer{};
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
   ENSURE(error == std::errc());
   json.append(buffer.data(), end);
