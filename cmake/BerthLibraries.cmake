@@ -63,6 +63,21 @@ berth_need(FOUND Protobuf_FOUND LIBRARY "Protocol Buffers" PACKAGE libprotobuf-d
 find_program(BERTH_PROTOC protoc)
 berth_need(FOUND BERTH_PROTOC LIBRARY "The compiler of Protocol Buffers" PACKAGE protobuf-compiler)
 
+# It comes without a file for CMake or pkg-config.
+find_path(BERTH_ONNX_HEADERS onnx/onnx_pb.h)
+find_library(BERTH_ONNX_LIBRARY onnx)
+find_library(BERTH_ONNX_PROTO_LIBRARY onnx_proto)
+berth_need(FOUND BERTH_ONNX_PROTO_LIBRARY LIBRARY libonnx PACKAGE libonnx-dev)
+add_library(onnx_libraries INTERFACE)
+target_include_directories(onnx_libraries SYSTEM INTERFACE ${BERTH_ONNX_HEADERS})
+target_compile_definitions(onnx_libraries INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)
+target_link_libraries(onnx_libraries INTERFACE ${BERTH_ONNX_LIBRARY} ${BERTH_ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+add_library(onnx::onnx ALIAS onnx_libraries)
+
+pkg_check_modules(LIBZIP QUIET IMPORTED_TARGET GLOBAL libzip)
+berth_need(FOUND LIBZIP_FOUND LIBRARY libzip PACKAGE libzip-dev)
+add_library(libzip::libzip ALIAS PkgConfig::LIBZIP)
+
 # Not in Debian 12: scripts/setup gets it. Without its headers there is no engine for models.
 if(DEFINED ENV{XDG_CACHE_HOME})
   set(BERTH_CACHE_FOLDER $ENV{XDG_CACHE_HOME}/berth)
