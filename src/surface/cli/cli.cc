@@ -37,7 +37,7 @@ std::vector<Verb> all_verbs() {
   std::vector<Verb> verbs = {up_verb(),    hands_verb(),    config_verb(),   journal_verb(), replay_verb(),
                              size_verb(),  std::move(plan), forecast_verb(), mig_verb(),     pack_verb(),
                              price_verb(), advise_verb(),   spot_verb(),     commit_verb(),  scale_verb(),
-                             case_verb(),  place_verb(),    schedule_verb(), serve_verb(),   ledger_verb(),
+                             case_verb(),  place_verb(),    schedule_verb(), serve_verb(), optimize_verb(), ledger_verb(),
                              cost_verb(),  invoice_verb(),  export_verb()};
   for (Verb& verb : client_verbs()) verbs.push_back(std::move(verb));
   return verbs;
@@ -57,6 +57,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
                       .files = parts.files,
                       .run_up = parts.run_up,
                       .run_serve = parts.run_serve,
+                      .optimize = parts.optimize,
                       .make_http_client = parts.make_http_client};
   return run_command_line(program, arguments, context);
 }

@@ -16,6 +16,7 @@ struct CliParts {
   const Files* files = nullptr;  ///< borrowed; required
   UpRunner run_up = {};
   ServeRunner run_serve = {};
+  const OptimizeOutside* optimize = nullptr;  ///< borrowed; required by `optimize`
   HttpClientMaker make_http_client = {};
 };
 

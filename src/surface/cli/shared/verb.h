@@ -22,6 +22,9 @@ struct ServeCall;
 /// Runs `berth serve`, likewise.
 using ServeRunner = std::function<int(const ServeCall&)>;
 
+/// What `berth optimize` needs of the program.
+struct OptimizeOutside;
+
 /// Makes the HTTP client of a verb that talks to a server.
 using HttpClientMaker = std::function<std::unique_ptr<HttpClient>()>;
 
@@ -34,6 +37,7 @@ struct VerbContext {
   const Files* files = nullptr;                ///< borrowed; required
   UpRunner run_up = nullptr;                   ///< for `up` only
   ServeRunner run_serve = nullptr;             ///< for `serve` only
+  const OptimizeOutside* optimize = nullptr;   ///< for `optimize` only; borrowed
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
   /// Progress is shown on `err`, also if it is no terminal.
