@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -51,10 +53,35 @@ std::string bytes_from(const Values& values) {
   return bytes;
 }
 
-/// Numbers of less than 32 bits stand one in each int32, those of less than 8 bits packed as in raw data.
+/// Of the numbers in int32_data, the first that does not fit into that many bits, signed or not.
+std::optional<int> misfit(const onnx::TensorProto& tensor, int bits) {
+  if (bits >= 32) return std::nullopt;
+  const int bits_in_field = std::max(bits, 8);
+  const auto found = std::ranges::find_if(tensor.int32_data(), [&](std::int32_t number) {
+    return number < -(1 << (bits_in_field - 1)) || number >= 1 << bits_in_field;
+  });
+  if (found == tensor.int32_data().end()) return std::nullopt;
+  return static_cast<int>(found - tensor.int32_data().begin());
+}
+
+/// Numbers of 6 bits stand one in each int32; without gaps they are in raw data.
+std::string packed_sixes(const onnx::TensorProto& tensor) {
+  std::string bytes((static_cast<std::size_t>(tensor.int32_data_size()) * 6 + 7) / 8, '\0');
+  std::size_t bit = 0;
+  for (const std::int32_t number : tensor.int32_data()) {
+    const std::uint32_t shifted = (static_cast<std::uint32_t>(number) & 0x3F) << (bit % 8);
+    bytes[bit / 8] = static_cast<char>(static_cast<std::uint8_t>(bytes[bit / 8]) | (shifted & 0xFF));
+    if (shifted > 0xFF) bytes[bit / 8 + 1] = static_cast<char>(shifted >> 8);
+    bit += 6;
+  }
+  return bytes;
+}
+
+/// Numbers of less than 32 bits stand one in each int32, those of 2 and 4 bits packed as in raw data.
 std::string bytes_from_int32s(const onnx::TensorProto& tensor, int bits) {
   if (bits == 32) return bytes_from<std::int32_t>(tensor.int32_data());
   if (bits == 16) return bytes_from<std::uint16_t>(tensor.int32_data());
+  if (bits == 6) return packed_sixes(tensor);
   return bytes_from<std::uint8_t>(tensor.int32_data());
 }
 
@@ -104,6 +131,10 @@ Result<void> take_texts(onnx::TensorProto& tensor, std::int64_t count, Constant&
 }
 
 Result<void> take_numbers(onnx::TensorProto& tensor, Constant& constant) {
+  if (const std::optional<int> index = misfit(tensor, element_bits(constant.type)); index && !tensor.has_raw_data()) {
+    return invalid(fmt::format("{}: element {} is {}, which {} does not hold", tensor_text(tensor), *index,
+                               tensor.int32_data(*index), name_of(constant.type)));
+  }
   constant.bytes =
       tensor.has_raw_data() ? std::move(*tensor.mutable_raw_data()) : bytes_from_fields(tensor, constant.type);
   if (element_bits(constant.type) == 0) {
