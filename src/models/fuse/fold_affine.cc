@@ -20,13 +20,14 @@ std::optional<Node> with_affine_after(Sweep& sweep, const Node& node, const Line
   std::optional<std::vector<double>> bias = bias_of(sweep, node, linear);
   if (!bias) return std::nullopt;
   std::vector<double> numbers = linear.numbers;
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] *= affine.factors[linear.output_channel[i]];
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] *= affine.factors[linear.output_channel(i)];
   for (std::size_t i = 0; i < bias->size(); ++i) (*bias)[i] = (*bias)[i] * affine.factors[i] + affine.offsets[i];
   return with_weights(sweep, node, linear, numbers, *bias);
 }
 
 bool fold_after(Sweep& sweep, std::size_t at) {
   const Node& after = sweep.node(at);
+  if (!may_be_affine(sweep, after)) return false;
   for (const std::string& input : after.inputs) {
     const std::optional<std::size_t> before = sweep.sole_producer(input);
     if (!before) continue;
@@ -71,8 +72,8 @@ std::optional<Node> with_affine_before(Sweep& sweep, const Node& node, const Lin
   const double alpha = node.op == "Gemm" ? attribute_or(node, "alpha", 1.0F) : 1.0F;
   std::vector<double> numbers = linear.numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::size_t input = linear.input_channel[i];
-    (*bias)[linear.output_channel[i]] += alpha * numbers[i] * affine.offsets[input];
+    const std::size_t input = linear.input_channel(i);
+    (*bias)[linear.output_channel(i)] += alpha * numbers[i] * affine.offsets[input];
     numbers[i] *= affine.factors[input];
   }
   return with_weights(sweep, node, linear, numbers, *bias);
@@ -80,19 +81,31 @@ std::optional<Node> with_affine_before(Sweep& sweep, const Node& node, const Lin
 
 /// ConvTranspose sees no edge as others do: each output has another share of the inputs.
 bool takes_affine_before(const Node& node) {
-  if (node.op == "Gemm") return attribute_or(node, "transA", std::int64_t{0}) == 0;
-  return node.op == "Conv" || node.op == "MatMul";
+  if (is_op(node, "Gemm")) return attribute_or(node, "transA", std::int64_t{0}) == 0;
+  return is_op(node, "Conv") || is_op(node, "MatMul");
+}
+
+/// Without this a constant could make the value larger than it is.
+bool has_channels(const Sweep& sweep, const std::string& value, const Channels& channels) {
+  const auto dims = sweep.dims(value);
+  return dims && channels.rank == dims->size() && dims->size() >= channels.axis_from_back &&
+         (*dims)[dims->size() - channels.axis_from_back] == channels.count;
 }
 
 bool fold_before(Sweep& sweep, std::size_t at) {
   const Node& node = sweep.node(at);
-  const std::optional<Linear> linear = takes_affine_before(node) ? linear_of(sweep, node) : std::nullopt;
-  if (!linear) return false;
+  if (!takes_affine_before(node)) return false;
   const std::optional<std::size_t> maker = sweep.sole_producer(node.inputs.front());
-  if (!maker) return false;
+  if (!maker || !may_be_affine(sweep, sweep.node(*maker))) return false;
   const Node& before = sweep.node(*maker);
+  const std::optional<Linear> linear = linear_of(sweep, node);
+  if (!linear) return false;
   for (const std::string& input : before.inputs) {
-    const std::optional<Affine> affine = affine_of(sweep, before, input, input_channels(node, *linear, sweep));
+    // Scale and shift of a LayerNormalization written out belong to it: engines look for the whole.
+    if (before.op != "BatchNormalization" && sweep.index().maker(input)) continue;
+    const Channels channels = input_channels(node, *linear, sweep);
+    if (!has_channels(sweep, input, channels)) continue;
+    const std::optional<Affine> affine = affine_of(sweep, before, input, channels);
     if (!affine) continue;
     const bool adds = std::ranges::any_of(affine->offsets, [](double offset) { return offset != 0; });
     if (adds && has_padding(node)) return false;

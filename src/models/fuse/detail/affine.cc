@@ -64,13 +64,23 @@ std::optional<Affine> batch_norm(const Sweep& sweep, const Node& node, const Cha
   return affine;
 }
 
+bool is_affine_operator(const Node& node) {
+  return is_op(node, "Mul") || is_op(node, "Div") || is_op(node, "Add") || is_op(node, "Sub");
+}
+
 }  // namespace
+
+bool may_be_affine(const Sweep& sweep, const Node& node) {
+  if (is_op(node, "BatchNormalization")) return true;
+  return is_affine_operator(node) && (sweep.constant(node, 0) != nullptr || sweep.constant(node, 1) != nullptr);
+}
 
 std::optional<Affine> affine_of(const Sweep& sweep, const Node& node, const std::string& input,
                                 const Channels& channels) {
-  if (!node.domain.empty() || node.inputs.empty()) return std::nullopt;
-  if (node.op == "BatchNormalization" && node.inputs.front() == input) return batch_norm(sweep, node, channels);
-  if (node.op != "Mul" && node.op != "Div" && node.op != "Add" && node.op != "Sub") return std::nullopt;
+  if (!may_be_affine(sweep, node)) return std::nullopt;
+  if (node.op == "BatchNormalization") {
+    return node.inputs.front() == input ? batch_norm(sweep, node, channels) : std::nullopt;
+  }
   const bool is_first = node.inputs.front() == input;
   if (node.inputs.size() != 2 || (!is_first && node.op == "Div")) return std::nullopt;
   const std::optional<std::vector<double>> operand =

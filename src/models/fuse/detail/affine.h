@@ -27,6 +27,9 @@ struct Channels {
   std::optional<std::size_t> rank = std::nullopt;
 };
 
+/// Whether affine_of can give anything: to be asked before large weights are read.
+[[nodiscard]] bool may_be_affine(const Sweep& sweep, const Node& node);
+
 /// What `node` does to the value `input`. Nothing: it is not BatchNormalization as in inference, nor Mul, Div, Add or
 /// Sub with a constant that is the same within a channel and makes no other dimension larger.
 [[nodiscard]] std::optional<Affine> affine_of(const Sweep& sweep, const Node& node, const std::string& input,

@@ -10,48 +10,25 @@
 namespace berth::models {
 namespace {
 
-std::size_t at(const Dims& dims, std::size_t axis) { return static_cast<std::size_t>(dims[axis]); }
-
-/// Elements per index of the first dimension that lies before `axis`.
-std::size_t inner_count(const Dims& dims, std::size_t axis) {
+/// The product of the dimensions from `axis` on.
+std::size_t count_from(const Dims& dims, std::size_t axis) {
   std::size_t count = 1;
-  for (std::size_t i = axis; i < dims.size(); ++i) count *= at(dims, i);
+  for (std::size_t i = axis; i < dims.size(); ++i) count *= static_cast<std::size_t>(dims[i]);
   return count;
 }
 
-/// Weights [outputs, inputs / groups, kernel...].
-bool read_conv(const Node& node, Linear& linear) {
+/// Conv: [outputs, inputs / groups, kernel...]; ConvTranspose: [inputs, outputs / groups, kernel...].
+bool read_kernels(const Node& node, Linear& linear) {
   const Dims& dims = linear.weights->dims;
-  const auto groups = static_cast<std::size_t>(std::max<std::int64_t>(1, attribute_or(node, "group", std::int64_t{1})));
-  const std::size_t outputs = at(dims, 0);
-  if (outputs == 0 || outputs % groups != 0) return false;
-  const std::size_t kernel = inner_count(dims, 2);
-  for (std::size_t i = 0; i < linear.numbers.size(); ++i) {
-    const std::size_t output = i / (at(dims, 1) * kernel);
-    const std::size_t group = output / (outputs / groups);
-    linear.output_channel[i] = output;
-    linear.input_channel[i] = group * at(dims, 1) + i / kernel % at(dims, 1);
-  }
-  linear.input_count = groups * at(dims, 1);
-  linear.outputs = {.count = dims[0], .axis_from_back = dims.size() - 1, .rank = dims.size()};
-  return true;
-}
-
-/// Weights [inputs, outputs / groups, kernel...].
-bool read_conv_transpose(const Node& node, Linear& linear) {
-  const Dims& dims = linear.weights->dims;
-  const auto groups = static_cast<std::size_t>(std::max<std::int64_t>(1, attribute_or(node, "group", std::int64_t{1})));
-  const std::size_t inputs = at(dims, 0);
-  if (inputs == 0 || inputs % groups != 0) return false;
-  const std::size_t kernel = inner_count(dims, 2);
-  for (std::size_t i = 0; i < linear.numbers.size(); ++i) {
-    const std::size_t input = i / (at(dims, 1) * kernel);
-    const std::size_t group = input / (inputs / groups);
-    linear.input_channel[i] = input;
-    linear.output_channel[i] = group * at(dims, 1) + i / kernel % at(dims, 1);
-  }
-  linear.input_count = inputs;
-  linear.outputs = {.count = static_cast<std::int64_t>(groups * at(dims, 1)),
+  const std::int64_t groups = attribute_or(node, "group", std::int64_t{1});
+  if (groups < 1 || dims[0] == 0 || dims[0] % groups != 0) return false;
+  linear.inner_count = static_cast<std::size_t>(dims[1]);
+  linear.kernel_count = count_from(dims, 2);
+  linear.group_outer_count = static_cast<std::size_t>(dims[0] / groups);
+  linear.is_output_outer = node.op == "Conv";
+  const std::int64_t inner = dims[1] * groups;
+  linear.input_count = static_cast<std::size_t>(linear.is_output_outer ? inner : dims[0]);
+  linear.outputs = {.count = linear.is_output_outer ? dims[0] : inner,
                     .axis_from_back = dims.size() - 1,
                     .rank = dims.size()};
   return true;
@@ -60,19 +37,16 @@ bool read_conv_transpose(const Node& node, Linear& linear) {
 /// Weights [inputs, outputs], or the other way round.
 void read_matrix(Linear& linear, bool is_turned) {
   const Dims& dims = linear.weights->dims;
-  const std::size_t columns = at(dims, 1);
-  for (std::size_t i = 0; i < linear.numbers.size(); ++i) {
-    linear.input_channel[i] = is_turned ? i % columns : i / columns;
-    linear.output_channel[i] = is_turned ? i / columns : i % columns;
-  }
-  linear.input_count = at(dims, is_turned ? 1 : 0);
+  linear.inner_count = static_cast<std::size_t>(dims[1]);
+  linear.group_outer_count = static_cast<std::size_t>(dims[0]);
+  linear.is_output_outer = is_turned;
+  linear.input_count = static_cast<std::size_t>(dims[is_turned ? 1 : 0]);
   linear.outputs = {.count = dims[is_turned ? 0 : 1], .axis_from_back = 1};
 }
 
 bool read_weights(const Sweep& sweep, const Node& node, Linear& linear) {
   const std::size_t rank = linear.weights->dims.size();
-  if (node.op == "Conv") return rank >= 3 && read_conv(node, linear);
-  if (node.op == "ConvTranspose") return rank >= 3 && read_conv_transpose(node, linear);
+  if (node.op == "Conv" || node.op == "ConvTranspose") return rank >= 3 && read_kernels(node, linear);
   if (rank != 2) return false;
   read_matrix(linear, node.op == "Gemm" && attribute_or(node, "transB", std::int64_t{0}) != 0);
   if (node.op == "Gemm") {
@@ -113,8 +87,6 @@ std::optional<Linear> linear_of(const Sweep& sweep, const Node& node) {
   linear.weights = sweep.constant(node, 1);
   if (linear.weights == nullptr || !is_float_type(linear.weights->type)) return std::nullopt;
   linear.numbers = to_doubles(*linear.weights).value_or(std::vector<double>());
-  linear.output_channel.resize(linear.numbers.size());
-  linear.input_channel.resize(linear.numbers.size());
   if (linear.numbers.empty() || !read_weights(sweep, node, linear)) return std::nullopt;
   return linear;
 }

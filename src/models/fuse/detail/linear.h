@@ -13,14 +13,27 @@
 
 namespace berth::models {
 
-/// Conv, ConvTranspose, Gemm or MatMul with constant weights.
+/// Conv, ConvTranspose, Gemm or MatMul with constant weights: [outer, inner, kernel...], where either of the first two
+/// dimensions is of the outputs; matrices have a kernel of 1. The inner one counts within a group of outer ones.
 struct Linear {
-  Channels outputs;
+  Channels outputs = {};
   const Constant* weights = nullptr;
-  std::vector<double> numbers;              ///< of the weights
-  std::vector<std::size_t> output_channel;  ///< of each of the numbers
-  std::vector<std::size_t> input_channel;
+  std::vector<double> numbers = {};  ///< of the weights
+  std::size_t inner_count = 1;
+  std::size_t kernel_count = 1;
+  std::size_t group_outer_count = 1;  ///< outer channels in a group
   std::size_t input_count = 0;
+  bool is_output_outer = true;
+
+  /// Of one of the numbers.
+  [[nodiscard]] std::size_t output_channel(std::size_t i) const { return is_output_outer ? outer(i) : inner(i); }
+  [[nodiscard]] std::size_t input_channel(std::size_t i) const { return is_output_outer ? inner(i) : outer(i); }
+
+ private:
+  [[nodiscard]] std::size_t outer(std::size_t i) const { return i / (inner_count * kernel_count); }
+  [[nodiscard]] std::size_t inner(std::size_t i) const {
+    return outer(i) / group_outer_count * inner_count + i / kernel_count % inner_count;
+  }
 };
 
 /// Nothing: another node, or its weights are not constant floats of the shape that the operator asks for.
