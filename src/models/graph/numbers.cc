@@ -98,6 +98,10 @@ std::optional<std::vector<double>> to_doubles(const Constant& constant) {
     case ElementType::kFloat8E5m2fnuz:
     case ElementType::kUint4:
     case ElementType::kInt4:
+    case ElementType::kFloat4E2m1:
+    case ElementType::kFloat8E8m0:
+    case ElementType::kUint2:
+    case ElementType::kInt2:
       break;
   }
   return std::nullopt;
