@@ -10,8 +10,8 @@ namespace {
 
 /// Shapes have few dimensions: longer tensors are no shapes.
 constexpr std::size_t kTermsMax = 64;
-/// How many nodes a dimension is followed up.
-constexpr int kFollowMax = 64;
+/// How many nodes a dimension is followed up at once; what is known already does not count.
+constexpr int kFollowMax = 500;
 
 SizeTerm number(std::int64_t value) { return {.number = value}; }
 
@@ -37,6 +37,14 @@ std::int64_t clamped(std::int64_t place, std::int64_t count) {
   return std::clamp<std::int64_t>(place < 0 ? place + count : place, 0, count);
 }
 
+/// As a Reshape is given them: -1 for those that are not known.
+std::optional<std::vector<std::int64_t>> reshape_dims(const std::optional<SizeTensor>& target) {
+  if (!target) return std::nullopt;
+  std::vector<std::int64_t> dims;
+  for (const SizeTerm& term : target->terms) dims.push_back(term.number.value_or(-1));
+  return dims;
+}
+
 }  // namespace
 
 std::optional<SizeTensor> SizeReader::of(const Node& node, std::size_t input) const {
@@ -52,6 +60,7 @@ std::optional<SizeTensor> SizeReader::of(const Node& node, std::size_t input) co
 }
 
 std::optional<SizeTensor> SizeReader::read(const Node& node) {
+  dims_.learn(node, is_op(node, "Reshape") ? reshape_dims(of(node, 1)) : std::nullopt);
   if (!node.domain.empty() || node.outputs.size() != 1) return std::nullopt;
   std::optional<SizeTensor> tensor = compute(node);
   if (!tensor || tensor->terms.size() > kTermsMax) return std::nullopt;
@@ -71,7 +80,7 @@ std::optional<SizeTensor> SizeReader::compute(const Node& node) const {
 }
 
 std::optional<SizeTensor> SizeReader::shape(const Node& node) const {
-  const auto dims = sweep_.dims(node.inputs.front());
+  const auto dims = dims_.of(node.inputs.front());
   if (!dims) return std::nullopt;
   if (node.op == "Size") {
     const bool is_static = std::ranges::all_of(*dims, [](std::int64_t dim) { return dim >= 0; });
@@ -88,42 +97,86 @@ std::optional<SizeTensor> SizeReader::shape(const Node& node) const {
 }
 
 SizeTerm SizeReader::dimension(const std::string& value, std::int64_t axis) const {
-  std::string at = value;
-  for (int i = 0; i < kFollowMax; ++i) {
-    const auto dims = sweep_.dims(at);
-    if (dims && axis < std::ssize(*dims) && (*dims)[static_cast<std::size_t>(axis)] >= 0) {
-      return number((*dims)[static_cast<std::size_t>(axis)]);
-    }
-    const std::optional<std::size_t> maker = sweep_.index().maker(at);
-    if (!maker) break;
-    const Node& node = sweep_.node(*maker);
-    if (!node.domain.empty() || node.outputs.front() != at) break;
-    if (is_elementwise(node) || node.op == "Softmax" || node.op == "LayerNormalization" ||
-        node.op == "BatchNormalization" || node.op == "Dropout") {
-      at = node.inputs.front();
-    } else if (node.op == "Transpose") {
-      const auto order = attribute_or(node, "perm", std::vector<std::int64_t>());
-      if (axis >= std::ssize(order)) break;
-      axis = order[static_cast<std::size_t>(axis)];
-      at = node.inputs.front();
-    } else if (node.op == "MatMul") {
-      // All but the last dimension, where the second factor is one matrix.
-      const auto left = sweep_.dims(node.inputs.front());
-      const auto right = sweep_.dims(node.inputs[1]);
-      if (!left || !right || right->size() != 2 || axis + 1 >= std::ssize(*left)) break;
-      at = node.inputs.front();
-    } else if ((node.op == "Add" || node.op == "Mul" || node.op == "Sub" || node.op == "Div") &&
-               node.inputs.size() == 2) {
-      const bool is_first = sweep_.constant(node, 1) != nullptr;
-      const Constant* constant = sweep_.constant(node, is_first ? 1 : 0);
-      const std::string& other = node.inputs[is_first ? 0 : 1];
-      if (constant == nullptr || !keeps_dims(*constant, sweep_.dims(other))) break;
-      at = other;
-    } else {
-      break;
-    }
+  const auto known = dimensions_.find({value, axis});
+  if (known != dimensions_.end()) return known->second;
+  if (depth_ >= kFollowMax) return {.value = value, .axis = axis};
+  ++depth_;
+  const SizeTerm term = follow(value, axis);
+  --depth_;
+  dimensions_.insert_or_assign({value, axis}, term);
+  return term;
+}
+
+SizeTerm SizeReader::follow(const std::string& value, std::int64_t axis) const {
+  const SizeTerm itself = {.value = value, .axis = axis};
+  const auto dims = dims_.of(value);
+  if (!dims || axis < 0 || axis >= std::ssize(*dims)) return itself;
+  const std::int64_t size = (*dims)[static_cast<std::size_t>(axis)];
+  if (size >= 0) return number(size);
+  const std::optional<std::size_t> maker = sweep_.index().maker(value);
+  if (!maker) return itself;
+  const Node& node = sweep_.node(*maker);
+  if (!node.domain.empty() || node.inputs.empty() || node.outputs.front() != value) return itself;
+  const bool is_pairwise = node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div";
+  if (is_pairwise || node.op == "Pow") return broadcast(node, std::ssize(*dims) - axis).value_or(itself);
+  return through(node, axis).value_or(itself);
+}
+
+/// The dimension of the node's output in terms of its first input. Nothing: it is another one.
+std::optional<SizeTerm> SizeReader::through(const Node& node, std::int64_t axis) const {
+  const std::string& input = node.inputs.front();
+  if (is_elementwise(node) || node.op == "Softmax" || node.op == "LayerNormalization" || node.op == "Dropout" ||
+      node.op == "BatchNormalization") {
+    return dimension(input, axis);
   }
-  return {.value = at, .axis = axis};
+  if (node.op == "Transpose") {
+    const auto order = attribute_or(node, "perm", std::vector<std::int64_t>());
+    return axis < std::ssize(order) ? std::optional(dimension(input, order[static_cast<std::size_t>(axis)]))
+                                    : std::nullopt;
+  }
+  if (node.op == "Reshape") {
+    const std::optional<SizeTensor> target = of(node, 1);
+    const bool is_copied = target && axis < count(*target) && attribute_or(node, "allowzero", std::int64_t{0}) == 0 &&
+                           target->terms[static_cast<std::size_t>(axis)].number == 0;
+    return is_copied ? std::optional(dimension(input, axis)) : std::nullopt;
+  }
+  if (node.op == "ReduceMean" || node.op == "ReduceSum" || node.op == "ReduceMax") {
+    const auto axes = int64s_of(sweep_, node, "axes", 1);
+    const auto dims = dims_.of(input);
+    if (!axes || !dims || attribute_or(node, "keepdims", std::int64_t{1}) != 1) return std::nullopt;
+    const bool is_reduced = std::ranges::any_of(
+        *axes, [&](std::int64_t reduced) { return axis_from_front(reduced, std::ssize(*dims)) == axis; });
+    return is_reduced || axes->empty() ? std::nullopt : std::optional(dimension(input, axis));
+  }
+  if (node.op == "MatMul") return through_product(node, axis);
+  return std::nullopt;
+}
+
+/// The larger of two, one of which is 1, or either where they are the same.
+std::optional<SizeTerm> SizeReader::broadcast(const Node& node, std::int64_t axis_from_back) const {
+  std::optional<SizeTerm> common;
+  for (const std::string& input : node.inputs) {
+    const auto dims = dims_.of(input);
+    if (!dims) return std::nullopt;
+    const std::int64_t axis = std::ssize(*dims) - axis_from_back;
+    if (axis < 0) continue;
+    const SizeTerm term = dimension(input, axis);
+    if (term.number == 1) continue;
+    if (common && *common != term) return std::nullopt;
+    common = term;
+  }
+  return common;
+}
+
+/// The last dimension is that of the second factor, the one before it of the first, the others of both.
+std::optional<SizeTerm> SizeReader::through_product(const Node& node, std::int64_t axis) const {
+  const auto left = dims_.of(node.inputs[0]);
+  const auto right = dims_.of(node.inputs[1]);
+  if (!left || !right || left->size() < 2 || right->size() < 2) return std::nullopt;
+  const std::int64_t axis_from_back = std::max(std::ssize(*left), std::ssize(*right)) - axis;
+  if (axis_from_back == 1) return dimension(node.inputs[1], std::ssize(*right) - 1);
+  if (axis_from_back == 2) return dimension(node.inputs[0], std::ssize(*left) - 2);
+  return broadcast(node, axis_from_back);
 }
 
 std::optional<SizeTensor> SizeReader::gather(const Node& node) const {
@@ -170,7 +223,7 @@ std::optional<SizeTensor> SizeReader::concat(const Node& node) const {
 /// From no dimension to one, or back.
 std::optional<SizeTensor> SizeReader::reshaped(const Node& node) const {
   std::optional<SizeTensor> tensor = of(node, 0);
-  const auto dims = sweep_.dims(node.outputs.front());
+  const auto dims = dims_.of(node.outputs.front());
   const std::optional<SizeTensor> target = node.op == "Reshape" ? of(node, 1) : std::nullopt;
   if (!tensor) return std::nullopt;
   if (node.op == "Unsqueeze") {
@@ -194,13 +247,11 @@ std::optional<SizeTensor> SizeReader::cast(const Node& node) const {
   if (!tensor || node.op == "Identity") return tensor;
   tensor->type = static_cast<ElementType>(attribute_or(node, "to", std::int64_t{0}));
   const bool is_integer = tensor->type == ElementType::kInt64 || tensor->type == ElementType::kInt32;
-  const auto fits = [](const SizeTerm& term) {
-    return term.number && *term.number >= INT32_MIN && *term.number <= INT32_MAX;
-  };
   // Sizes that are not known are taken to fit: engines have no larger dimensions.
-  const bool is_known_too_large = std::ranges::any_of(
-      tensor->terms, [&](const SizeTerm& term) { return term.number && !fits(term); });
-  return is_integer && !is_known_too_large ? tensor : std::nullopt;
+  const bool fits = std::ranges::all_of(tensor->terms, [](const SizeTerm& term) {
+    return !term.number || (*term.number >= INT32_MIN && *term.number <= INT32_MAX);
+  });
+  return is_integer && fits ? tensor : std::nullopt;
 }
 
 std::optional<SizeTensor> SizeReader::arithmetic(const Node& node) const {
