@@ -18,7 +18,6 @@
 namespace berth::models {
 namespace {
 
-/// Sorted.
 constexpr auto kHalfOperators = std::to_array<std::string_view>({
     "Abs",
     "Add",
@@ -72,6 +71,7 @@ constexpr auto kHalfOperators = std::to_array<std::string_view>({
     "Unsqueeze",
     "Where",
 });
+static_assert(std::ranges::is_sorted(kHalfOperators));
 
 constexpr float kHalfNormalMin = 0x1.0p-14F;
 
