@@ -16,7 +16,8 @@ using Bins = std::vector<RangeStatistics::Bin>;
 constexpr double kPercentileLeftOut = 1e-5;  // 99.999 %, as ONNX Runtime's quantiser
 constexpr std::array kSharesLeftOut = {1e-5, 1e-4, 1e-3, 1e-2};
 constexpr int kEntropySteps = 128;  // ranges compared, from 1/128 of the whole to the whole
-constexpr int kGridSteps = 64;      // of one end, in the search for the least squared error
+constexpr double kEntropyBinsPerStep = 2;
+constexpr int kGridSteps = 64;  // of one end, in the search for the least squared error
 constexpr int kGridRounds = 3;
 
 constexpr std::array<std::pair<RangeRule, std::string_view>, 4> kRuleNames = {{
@@ -68,40 +69,29 @@ double value_after(const Bins& bins, double zero_count, double left_out, bool is
 
 /// The divergence of the histogram from the one that is left after quantisation: the values outside the range are
 /// counted at its ends in the former only, and each integer's values are spread evenly over its bins that are not empty.
-double divergence(const Bins& bins, double zero_count, const Range& range, const QuantizedType& type) {
+/// Zeros are left out: they are exact.
+double divergence(const Bins& bins, const Range& range, const QuantizedType& type) {
   const Quantization quantization = quantization_of(range, type);
-  const auto levels = static_cast<std::size_t>(type.integer_max() - type.integer_min() + 1);
-  std::vector<double> level_mass(levels, 0);
-  std::vector<double> level_bins(levels, 0);
+  const auto level_count = static_cast<std::size_t>(type.integer_max() - type.integer_min() + 1);
+  std::vector<double> level_mass(level_count, 0);
+  std::vector<double> level_bins(level_count, 0);
   std::vector<std::pair<std::size_t, double>> inside;  // level and mass of each bin in the range, in order
   double below = 0;
   double above = 0;
-  double total = zero_count;
-  const auto take = [&](double centre, double count) {
-    const auto level = static_cast<std::size_t>(quantized(centre, quantization, type) - type.integer_min());
+  for (const RangeStatistics::Bin& bin : bins) {
+    const auto count = static_cast<double>(bin.count);
+    if (bin.centre() < range.min) below += count;
+    if (bin.centre() > range.max) above += count;
+    if (bin.centre() < range.min || bin.centre() > range.max) continue;
+    const auto level = static_cast<std::size_t>(quantized(bin.centre(), quantization, type) - type.integer_min());
     level_mass[level] += count;
     level_bins[level] += 1;
     inside.emplace_back(level, count);
-  };
-  bool is_zero_taken = zero_count == 0;
-  for (const RangeStatistics::Bin& bin : bins) {
-    const auto count = static_cast<double>(bin.count);
-    total += count;
-    if (!is_zero_taken && bin.low >= 0) {
-      take(0, zero_count);
-      is_zero_taken = true;
-    }
-    if (bin.centre() < range.min) {
-      below += count;
-    } else if (bin.centre() > range.max) {
-      above += count;
-    } else {
-      take(bin.centre(), count);
-    }
   }
-  if (!is_zero_taken) take(0, zero_count);
-  if (inside.empty()) return std::numeric_limits<double>::infinity();
-  const double kept = total - below - above;
+  double kept = 0;
+  for (const auto& [level, mass] : inside) kept += mass;
+  if (kept == 0) return std::numeric_limits<double>::infinity();
+  const double total = kept + below + above;
   double sum = 0;
   for (std::size_t i = 0; i < inside.size(); ++i) {
     const auto& [level, mass] = inside[i];
@@ -115,13 +105,15 @@ double divergence(const Bins& bins, double zero_count, const Range& range, const
 Range entropy_range(const RangeStatistics& statistics, const QuantizedType& type) {
   const Bins bins = statistics.bins();
   const Range whole = whole_range(statistics);
-  const auto zero_count = static_cast<double>(statistics.zero_count());
+  if (bins.empty()) return whole;
   Range best = whole;
-  double least = divergence(bins, zero_count, whole, type);
+  double least = divergence(bins, whole, type);
   for (int step = kEntropySteps - 1; step > 0; --step) {
     const double share = static_cast<double>(step) / kEntropySteps;
     const Range range = scaled(whole, share, share);
-    const double found = divergence(bins, zero_count, range, type);
+    // Where an integer has one bin or less to itself, the histogram does not show what rounding loses.
+    if (quantization_of(range, type).scale < kEntropyBinsPerStep * bins.front().width) break;
+    const double found = divergence(bins, range, type);
     if (found < least) {
       least = found;
       best = range;
