@@ -54,9 +54,9 @@ struct Int8Choice {
 /// 3. While the loss is above loss_max: the node that saves the most noise (or loss) per time that it costs is returned to
 ///    float.
 /// 4. With kBest, value by value, other ranges by SQNR; undone if the loss is then too large.
-/// SQNR in steps 2 and 4 is that of ranges of half of the rows, so that a range that fits those rows only is not chosen; the
-/// model has the ranges that the same rules give for all rows. Errors: those of `quantize` and of the trials. Requires:
-/// statistics of values_to_observe.
+/// In steps 2 and 4, the noise is the mean over the model and two others, whose ranges are those that the same rules give for
+/// one half of the rows each: a range that fits some rows only is not chosen.
+/// Errors: those of `quantize` and of the trials. Requires: statistics of values_to_observe.
 [[nodiscard]] Result<Int8Choice> choose_int8(const Model& model, const ValueShapes& shapes,
                                              const CalibrationStatistics& statistics, const Int8Options& options,
                                              const Trials& trials);

@@ -32,12 +32,13 @@ enum class RangeRule : std::uint8_t { kBest, kMinMax, kPercentile, kEntropy };
 struct RangeRecipe {
   RangeRule rule = RangeRule::kBest;
   double share_left_out = 1e-5;  ///< of kPercentile
-  double factor = 1;             ///< of both ends
+  double factor = 1;             ///< of both ends, above 0
 
   friend auto operator<=>(const RangeRecipe&, const RangeRecipe&) = default;
 };
 
-/// As for the rule, times the factor, but within the least and the largest value.
+/// As for the rule, times the factor, but within the least and the largest value; with kMinMax also beyond, for values that
+/// other rows may have.
 [[nodiscard]] Range range_of(const RangeStatistics& statistics, const RangeRecipe& recipe, const QuantizedType& type);
 
 /// Those worth a trial for a single value.
