@@ -1,6 +1,7 @@
 /// The weights of a model: tensors that do not change, shared between copies of a model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,6 +36,10 @@ enum class ElementType : std::int32_t {
   kFloat8E5m2fnuz = 20,
   kUint4 = 21,
   kInt4 = 22,
+  kFloat4E2m1 = 23,
+  kFloat8E8m0 = 24,
+  kUint2 = 25,
+  kInt2 = 26,
 };
 
 /// Such as "float", as in the text format of ONNX; "type 99" for a number without a name.
@@ -49,8 +54,11 @@ using Dims = std::vector<std::int64_t>;
 /// The product; 1 without dimensions. Requires: it is below 2^63.
 [[nodiscard]] std::int64_t count_of(const Dims& dims);
 
-/// A tensor that does not change. `bytes` holds the elements row by row, little-endian, 4-bit ones two to a byte;
-/// `texts` those of type kString.
+/// The bytes of so many elements, those of fewer than 8 bits packed; 0 where element_bits is 0. Requires: below 2^60.
+[[nodiscard]] std::size_t byte_size(ElementType type, const Dims& dims);
+
+/// A tensor that does not change. `bytes` holds the elements row by row, little-endian, 4-bit ones two to a byte
+/// (the first in the low bits); `texts` those of type kString.
 struct Constant {
   ElementType type = ElementType::kFloat;
   Dims dims = {};

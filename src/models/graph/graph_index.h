@@ -38,14 +38,16 @@ class GraphIndex {
   std::map<std::string, std::size_t, std::less<>> makers_;
   std::map<std::string, std::vector<ValueUse>, std::less<>> uses_;
   std::set<std::string, std::less<>> outputs_;
+  std::vector<ValueUse> none_;
 };
 
 /// The constant that is input `index` of the node: an initialiser of the graph that is no input of it, or the output of
-/// a node Constant with a tensor. Nothing: no such input, or it is not constant.
+/// a node Constant with any value but a sparse one. Nothing: no such input, or it is not constant.
 [[nodiscard]] std::optional<ConstantPtr> constant_input(const Graph& graph, const GraphIndex& index, const Node& node,
                                                         std::size_t input);
 
-/// The names of values that the graph takes from graphs around it, also from inside the graphs of its nodes.
+/// The names of values that the graph takes from graphs around it, also from inside the graphs of its nodes. Requires:
+/// its nodes are sorted.
 [[nodiscard]] std::set<std::string, std::less<>> captured_values(const Graph& graph);
 
 }  // namespace berth::models
