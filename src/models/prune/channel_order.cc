@@ -36,16 +36,15 @@ std::vector<double> ridged(const ChannelSpread& spread, double share) {
 class ValueLoss {
  public:
   ValueLoss(const ChannelSpread& spread, std::vector<double> weights, Compensation compensation)
-      : n_(spread.variance.size()), weights_(std::move(weights)), compensation_(compensation) {
+      : n_(spread.variance.size()), weights_(std::move(weights)) {
     std::vector<double> covariance = ridged(spread, kRidge);
     for (std::size_t i = 0; i < n_ * n_; ++i) output_ += covariance[i] * weights_[i];
     // Covariances can cancel; a value that gives nothing to the outputs does not count.
     double own = 0;
     for (std::size_t i = 0; i < n_; ++i) own += covariance[i * n_ + i] * weights_[i * n_ + i];
     output_ = std::max(output_, 1e-3 * own);
-    matrix_ = compensation == Compensation::kReconstruct && !spread.covariance.empty() ? inverse_of(covariance, n_)
-                                                                                       : std::move(covariance);
     is_inverse_ = compensation == Compensation::kReconstruct && !spread.covariance.empty();
+    matrix_ = is_inverse_ ? inverse_of(covariance, n_) : std::move(covariance);
     if (!is_inverse_) gone_.assign(n_, 0.0);
   }
 
@@ -96,7 +95,6 @@ class ValueLoss {
 
   std::size_t n_;
   std::vector<double> weights_;  ///< products of the weights of two channels, summed over filters
-  Compensation compensation_;
   double output_ = 0;
   std::vector<double> matrix_ = {};  ///< the covariance of the channels, or its inverse
   bool is_inverse_ = false;

@@ -139,7 +139,8 @@ FilterPath filter_path(const Node& node, std::size_t i, std::int64_t size, std::
     const std::vector<std::int64_t> list = attribute_or(node, name, std::vector<std::int64_t>{});
     return at < list.size() ? list[at] : fallback;
   };
-  FilterPath path{.size = size, .kernel = kernel, .stride = listed("strides", i, 1), .dilation = listed("dilations", i, 1)};
+  FilterPath path{
+      .size = size, .kernel = kernel, .stride = listed("strides", i, 1), .dilation = listed("dilations", i, 1)};
   const std::int64_t reach = path.dilation * (kernel - 1) + 1;
   const std::string padding = attribute_or(node, "auto_pad", std::string("NOTSET"));
   if (padding == "SAME_UPPER" || padding == "SAME_LOWER") {

@@ -8,12 +8,12 @@
 namespace berth::models {
 
 enum class ChannelRule : std::uint8_t {
-  kMixes,        ///< needs all channels, or is not known
-  kUnary,        ///< the first input, element by element
-  kBroadcast,    ///< all inputs, element by element
-  kPool,         ///< each picture by itself; the channels are dimension 1
-  kNormalise,    ///< likewise, with constants for each channel
-  kReshape,      ///< the same elements in other dimensions
+  kMixes,      ///< needs all channels, or is not known
+  kUnary,      ///< the first input, element by element
+  kBroadcast,  ///< all inputs, element by element
+  kPool,       ///< each picture by itself; the channels are dimension 1
+  kNormalise,  ///< likewise, with constants for each channel
+  kReshape,    ///< the same elements in other dimensions
   kTranspose,
   kReduce,
   kPad,

@@ -30,7 +30,7 @@ void ChannelWalk::leave_out_seen() {
   for (const auto& [value, carried] : carried_) {
     if (index_.is_output(value)) sets_.leave_out(carried.set, fmt::format("'{}' is an output of the model", value));
     const std::vector<ValueUse>& uses = index_.uses(value);
-    const auto inside = std::ranges::find(uses, std::nullopt, &ValueUse::input);
+    const auto inside = std::ranges::find_if(uses, [](const ValueUse& use) { return !use.input; });
     if (inside == uses.end()) continue;
     sets_.leave_out(carried.set,
                     fmt::format("{} takes '{}' into an inner graph", node_text(graph_.nodes[inside->node]), value));
@@ -39,21 +39,36 @@ void ChannelWalk::leave_out_seen() {
 
 void ChannelWalk::visit(std::size_t n) {
   switch (channel_rule(graph_.nodes[n])) {
-    case ChannelRule::kMixes: return refuse(n);
-    case ChannelRule::kUnary: return visit_unary(n);
-    case ChannelRule::kBroadcast: return visit_broadcast(n);
-    case ChannelRule::kPool: return visit_pool(n);
-    case ChannelRule::kNormalise: return visit_normalise(n);
-    case ChannelRule::kReshape: return visit_reshape(n);
-    case ChannelRule::kTranspose: return visit_transpose(n);
-    case ChannelRule::kReduce: return visit_reduce(n);
-    case ChannelRule::kPad: return visit_pad(n);
-    case ChannelRule::kResize: return visit_resize(n);
-    case ChannelRule::kSlice: return visit_slice(n);
-    case ChannelRule::kShape: return visit_shape(n);
-    case ChannelRule::kConv: return visit_conv(n);
-    case ChannelRule::kGemm: return visit_gemm(n);
-    case ChannelRule::kMatMul: return visit_mat_mul(n);
+    case ChannelRule::kMixes:
+      return refuse(n);
+    case ChannelRule::kUnary:
+      return visit_unary(n);
+    case ChannelRule::kBroadcast:
+      return visit_broadcast(n);
+    case ChannelRule::kPool:
+      return visit_pool(n);
+    case ChannelRule::kNormalise:
+      return visit_normalise(n);
+    case ChannelRule::kReshape:
+      return visit_reshape(n);
+    case ChannelRule::kTranspose:
+      return visit_transpose(n);
+    case ChannelRule::kReduce:
+      return visit_reduce(n);
+    case ChannelRule::kPad:
+      return visit_pad(n);
+    case ChannelRule::kResize:
+      return visit_resize(n);
+    case ChannelRule::kSlice:
+      return visit_slice(n);
+    case ChannelRule::kShape:
+      return visit_shape(n);
+    case ChannelRule::kConv:
+      return visit_conv(n);
+    case ChannelRule::kGemm:
+      return visit_gemm(n);
+    case ChannelRule::kMatMul:
+      return visit_mat_mul(n);
   }
 }
 
@@ -132,8 +147,7 @@ void ChannelWalk::visit_normalise(std::size_t n) {
   const Node& node = graph_.nodes[n];
   const std::optional<Carried> from = carried(n, 0);
   if (!from) return refuse(n);
-  const bool is_training =
-      node.outputs.size() > 1 || attribute_or(node, "training_mode", std::int64_t{0}) != 0;
+  const bool is_training = node.outputs.size() > 1 || attribute_or(node, "training_mode", std::int64_t{0}) != 0;
   if (from->at.axis != 1 || is_training) return refuse(n);
   ChannelGroup& group = sets_.at(from->set);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
@@ -165,13 +179,14 @@ bool ChannelWalk::set_shape_entry(std::size_t n, const Carried& from, const Chan
   if (!wanted) {
     const std::optional<ChannelEntry> entry = entry_of_concat(n, to.axis);
     if (!entry) return false;
-    if (entry->width > 0) sets_.at(from.set).entries.push_back({entry->node, entry->input, entry->entry, to.outer * to.inner});
+    if (entry->width > 0)
+      sets_.at(from.set).entries.push_back({entry->node, entry->input, entry->entry, to.outer * to.inner});
     return true;
   }
   if (to.axis >= wanted->size()) return false;
   const bool copies = attribute_or(graph_.nodes[n], "allowzero", std::int64_t{0}) == 0;
-  const bool is_copied_elsewhere = copies && from.at.axis != to.axis && from.at.axis < wanted->size() &&
-                                   (*wanted)[from.at.axis] == 0;
+  const bool is_copied_elsewhere =
+      copies && from.at.axis != to.axis && from.at.axis < wanted->size() && (*wanted)[from.at.axis] == 0;
   if (is_copied_elsewhere) return false;
   const std::int64_t size = (*wanted)[to.axis];
   if (size == 0) return from.at == to;
@@ -256,8 +271,7 @@ void ChannelWalk::visit_resize(std::size_t n) {
   if (has_input(n, 3)) {
     const std::optional<std::vector<std::int64_t>> sizes = numbers(n, 3);
     ChannelGroup& group = sets_.at(from->set);
-    if (!sizes || from->at.axis >= sizes->size() ||
-        (*sizes)[from->at.axis] != width_of(from->at, group.channels)) {
+    if (!sizes || from->at.axis >= sizes->size() || (*sizes)[from->at.axis] != width_of(from->at, group.channels)) {
       return refuse(n, "its sizes are computed");
     }
     group.entries.push_back({n, 3, from->at.axis, from->at.outer * from->at.inner});
@@ -328,7 +342,8 @@ void ChannelWalk::visit_depthwise(std::size_t n, const Constant& weight) {
   if (!from) return refuse(n);
   const std::int64_t parts = attribute_or(node, "group", std::int64_t{1});
   ChannelGroup& group = sets_.at(from->set);
-  if (from->at.axis != 1 || parts != width_of(from->at, group.channels) || weight.dims[0] % parts != 0) return refuse(n);
+  if (from->at.axis != 1 || parts != width_of(from->at, group.channels) || weight.dims[0] % parts != 0)
+    return refuse(n);
   ChannelAxis to = from->at;
   to.inner *= weight.dims[0] / parts;
   if (has_input(n, 2) && !constant(n, 2)) return refuse(n, "its bias is not constant");
