@@ -5,7 +5,7 @@
 
 #ifdef BERTH_HAS_ONNX_ENGINE
 #include "edges/onnx_engine/onnx_engine.h"
-#include "edges/onnx_engine/onnx_library.h"
+#include "edges/onnx_runtime/onnx_library.h"
 #endif
 
 namespace berth::serve {

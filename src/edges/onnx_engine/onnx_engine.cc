@@ -1,16 +1,17 @@
 #include "edges/onnx_engine/onnx_engine.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <utility>
 
-#include "edges/onnx_engine/detail/cuda_provider.h"
 #include "edges/onnx_engine/detail/kept_models.h"
-#include "edges/onnx_engine/detail/onnx_headers.h"
 #include "edges/onnx_engine/detail/onnx_model.h"
 #include "edges/onnx_engine/detail/shared_memory.h"
-#include "edges/onnx_engine/onnx_library.h"
+#include "edges/onnx_runtime/cuda_provider.h"
+#include "edges/onnx_runtime/onnx_error.h"
+#include "edges/onnx_runtime/onnx_headers.h"
+#include "edges/onnx_runtime/onnx_library.h"
+#include "edges/onnx_runtime/processor_kind.h"
 
 namespace berth::edges {
 namespace {
@@ -38,7 +39,7 @@ class OnnxEngine final : public ModelEngine {
 
  private:
   [[nodiscard]] std::string kind() const {
-    return detail::processor_kind() + (device_.cuda != nullptr ? "." + detail::cuda_kind(*device_.cuda) : "");
+    return processor_kind() + (device_.cuda != nullptr ? "." + cuda_kind(*device_.cuda) : "");
   }
 
   std::string version_;
@@ -51,13 +52,10 @@ class OnnxEngine final : public ModelEngine {
 }  // namespace
 
 Result<std::unique_ptr<ModelEngine>> open_onnx_engine(OnnxEngineOptions options) {
-  // Otherwise it reports what it runs to its maker, and keeps files for that in the home and the temporary folder.
-  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   const auto library = OnnxLibrary::open(options.library_path);
   if (!library) return pass_on(library.error());
-  Ort::InitApi(&library->api());
   if (options.cuda != nullptr) {
-    if (auto checked = detail::check_cuda_provider(options.library_path, *options.cuda); !checked) {
+    if (auto checked = check_cuda_provider(options.library_path, *options.cuda); !checked) {
       return pass_on(checked.error());
     }
   }
@@ -65,7 +63,7 @@ Result<std::unique_ptr<ModelEngine>> open_onnx_engine(OnnxEngineOptions options)
     return std::make_unique<OnnxEngine>(library->version(), Ort::Env(ORT_LOGGING_LEVEL_FATAL, "berth"),
                                         std::move(options));
   } catch (const Ort::Exception& exception) {
-    return tl::unexpected<Error>(detail::error_of(exception));
+    return tl::unexpected<Error>(error_of(exception));
   }
 }
 

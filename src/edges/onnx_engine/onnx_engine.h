@@ -26,9 +26,8 @@ struct OnnxEngineOptions {
 };
 
 /// Errors: as OnnxLibrary::open; kInvalidInput if the provider for `cuda` is missing or of no use. The engine must
-/// outlive its models. One engine at a time; and one library per process: a later call with another path gives the
-/// first one. To be called before other threads start: it sets an environment variable, so that ONNX Runtime reports
-/// nothing to its maker and keeps no files for that.
+/// outlive its models. One engine at a time, and one library per process. To be called before other threads start
+/// (OnnxLibrary).
 [[nodiscard]] Result<std::unique_ptr<ModelEngine>> open_onnx_engine(OnnxEngineOptions options);
 
 }  // namespace berth::edges

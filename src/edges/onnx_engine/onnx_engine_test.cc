@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "edges/files/disk_tree.h"
-#include "edges/onnx_engine/onnx_library.h"
+#include "edges/onnx_runtime/onnx_library.h"
 #include "models/onnx_file/onnx_file.h"
 #include "models/onnx_file/testing/test_models.h"
 

@@ -24,17 +24,20 @@ namespace berth::models {
 /// tensors do not have.
 [[nodiscard]] Result<std::vector<ConstantPtr>> evaluate(ModelProbe& probe, const Model& model);
 
-/// Given the values named `values` of the main graph, in that order, for each batch of `rows`; an error ends it.
+/// Given values of the main graph for a batch of rows that begins with `row_first`; an error ends it.
 using Visit = std::function<Result<void>(std::size_t row_first, std::span<const Tensor> values)>;
 
 struct ObserveOptions {
-  std::vector<std::string> values;
-  std::size_t batch_rows = 8;
+  std::vector<std::string> values;  ///< of the main graph, each once
+  std::size_t batch_rows = 8;       ///< where the model does not say how many
   /// Of the values of one run: where they would take more, the rows are run several times, for some of the values each.
   std::size_t bytes_max = std::size_t{256} << 20;
 };
 
-/// Runs all `rows` through the model and shows the values to `visit`; memory does not grow with the number of rows.
+/// Runs all `rows` through the model, as it is written, and shows each value of each batch to `visit` once: in the order
+/// of `options.values`, those of one run together. The last batch is filled up by repeating the last row, where the
+/// model has a fixed number of rows. Memory does not grow with the number of rows. Errors: those of loading and running
+/// the model; a name that is no value; a value that is no tensor of a known type. Requires: rows.count > 0.
 [[nodiscard]] Result<void> observe(ModelProbe& probe, const Model& model, const RowSet& rows,
                                    const ObserveOptions& options, const Visit& visit);
 

@@ -116,21 +116,6 @@ std::string seal_of(std::string_view name, std::uint64_t checksum) {
 
 }  // namespace
 
-std::string processor_kind() {
-#if defined(__x86_64__)
-  std::string kind = "x86-64";
-  if (__builtin_cpu_supports("avx")) kind += "-avx";
-  if (__builtin_cpu_supports("avx2")) kind = "x86-64-avx2";
-  if (__builtin_cpu_supports("avx512f")) kind = "x86-64-avx512";
-  if (__builtin_cpu_supports("avx512vnni")) kind += "-vnni";
-  return kind;
-#elif defined(__aarch64__)
-  return "aarch64";
-#else
-  return "other";
-#endif
-}
-
 ModelCache::ModelCache(std::string folder, std::string environment)
     : folder_(std::move(folder)), environment_(std::move(environment)) {
   std::error_code ignored;  // `begin` says what is wrong

@@ -10,10 +10,6 @@
 
 namespace berth::edges::detail {
 
-/// What makes files of an optimised model differ, besides the model: "x86-64-v3", with "-vnni" where the processor has
-/// these instructions.
-[[nodiscard]] std::string processor_kind();
-
 /// Each file ends with its own name and a checksum of all before, as metadata of the model (onnx.proto, field 14). So a
 /// file that is damaged, cut off or foreign is never given to the library. That does not protect from those who may
 /// write the folder.

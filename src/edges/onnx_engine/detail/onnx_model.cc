@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "base/core/text.h"
-#include "edges/onnx_engine/detail/cuda_provider.h"
-#include "edges/onnx_engine/detail/tensors.h"
+#include "edges/onnx_runtime/cuda_provider.h"
+#include "edges/onnx_runtime/onnx_error.h"
+#include "edges/onnx_runtime/onnx_values.h"
 
 namespace berth::edges::detail {
 namespace {
@@ -41,34 +41,6 @@ Ort::SessionOptions session_options(const OnnxDevice& device, const OnnxLoad& lo
     options.AddConfigEntry(kNoPrepackingKey, "1");  // it will not run: without it, a copy of the weights less
   }
   return options;
-}
-
-/// Messages of the engine repeat names of the model's file, which may hold any bytes.
-std::string printable(std::string message) {
-  constexpr std::size_t kMessageBytesMax = 2000;
-  if (message.size() > kMessageBytesMax) message.resize(kMessageBytesMax);
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  }
-  for (std::size_t bad = find_bad_utf8(message); bad != std::string::npos; bad = find_bad_utf8(message)) {
-    message[bad] = '?';
-  }
-  return message;
-}
-
-/// Of an input or output of the model. Throws Ort::Exception.
-Result<TensorSignature> signature_of(std::string name, const Ort::TypeInfo& info) {
-  if (info.GetONNXType() != ONNX_TYPE_TENSOR) {
-    return invalid(fmt::format("{}: wanted a tensor, found a sequence, a map or an optional value", name));
-  }
-  const auto tensor = info.GetTensorTypeAndShapeInfo();
-  const auto type = tensor_type_of(tensor.GetElementType());
-  if (!type)
-    return invalid(fmt::format("{}: wanted elements of a known type, found type {}", name,
-                               static_cast<int>(tensor.GetElementType())));
-  TensorSignature signature{.name = std::move(name), .type = *type, .shape = tensor.GetShape()};
-  for (std::int64_t& size : signature.shape) size = size < 0 ? -1 : size;
-  return signature;
 }
 
 std::vector<const char*> names_of(std::span<const TensorSignature> signatures) {
@@ -145,20 +117,6 @@ class OnnxRun final : public ModelRun {
 };
 
 }  // namespace
-
-Error error_of(const Ort::Exception& exception) {
-  const std::string message = printable(exception.what());
-  switch (exception.GetOrtErrorCode()) {
-    case ORT_NO_SUCHFILE:
-      return {ErrorCode::kNotFound, message};
-    case ORT_RUNTIME_EXCEPTION:
-    case ORT_EP_FAIL:
-    case ORT_ENGINE_ERROR:
-      return {ErrorCode::kUnavailable, message};
-    default:
-      return {ErrorCode::kInvalidInput, message};
-  }
-}
 
 Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const OnnxDevice& device, const OnnxLoad& load) {
   device.memory.trim();  // what runs keep is not reserved

@@ -12,12 +12,9 @@
 #include "domain/ports/model_engine.h"
 #include "edges/cuda_device/cuda_device.h"
 #include "edges/onnx_engine/detail/model_memory.h"
-#include "edges/onnx_engine/detail/onnx_headers.h"
+#include "edges/onnx_runtime/onnx_headers.h"
 
 namespace berth::edges::detail {
-
-/// The failure that an exception of the library means.
-[[nodiscard]] Error error_of(const Ort::Exception& exception);
 
 /// Where models run. All are borrowed, and outlive the models.
 struct OnnxDevice {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "edges/onnx_engine/detail/model_memory.h"
-#include "edges/onnx_engine/detail/onnx_headers.h"
+#include "edges/onnx_runtime/onnx_headers.h"
 
 namespace berth::edges::detail {
 

@@ -5,9 +5,9 @@
 
 #include "base/core/result.h"
 #include "edges/cuda_device/cuda_device.h"
-#include "edges/onnx_engine/detail/onnx_headers.h"
+#include "edges/onnx_runtime/onnx_headers.h"
 
-namespace berth::edges::detail {
+namespace berth::edges {
 
 /// Nodes that the device can run go there, the others stay on the processor. Throws Ort::Exception: the provider or a
 /// library that it needs is missing.
@@ -23,4 +23,4 @@ void use_cuda(Ort::SessionOptions& options, const CudaDevice& device);
 /// The device as a part of a file's name: letters, digits and dashes.
 [[nodiscard]] std::string cuda_kind(const CudaDevice& device);
 
-}  // namespace berth::edges::detail
+}  // namespace berth::edges

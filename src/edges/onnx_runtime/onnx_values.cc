@@ -1,4 +1,6 @@
-#include "edges/onnx_engine/detail/tensors.h"
+#include "edges/onnx_runtime/onnx_values.h"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <utility>
@@ -6,7 +8,7 @@
 
 #include "base/core/ensure.h"
 
-namespace berth::edges::detail {
+namespace berth::edges {
 namespace {
 
 constexpr std::array<std::pair<TensorType, ONNXTensorElementDataType>, 14> kTypes = {{
@@ -84,4 +86,18 @@ std::optional<Tensor> tensor_of(const Ort::Value& value, const std::string& name
   return tensor;
 }
 
-}  // namespace berth::edges::detail
+Result<TensorSignature> signature_of(std::string name, const Ort::TypeInfo& info) {
+  if (info.GetONNXType() != ONNX_TYPE_TENSOR) {
+    return invalid(fmt::format("{}: wanted a tensor, found a sequence, a map or an optional value", name));
+  }
+  const auto tensor = info.GetTensorTypeAndShapeInfo();
+  const auto type = tensor_type_of(tensor.GetElementType());
+  if (!type)
+    return invalid(fmt::format("{}: wanted elements of a known type, found type {}", name,
+                               static_cast<int>(tensor.GetElementType())));
+  TensorSignature signature{.name = std::move(name), .type = *type, .shape = tensor.GetShape()};
+  for (std::int64_t& size : signature.shape) size = size < 0 ? -1 : size;
+  return signature;
+}
+
+}  // namespace berth::edges

@@ -1,4 +1,4 @@
-#include "edges/onnx_engine/detail/cuda_provider.h"
+#include "edges/onnx_runtime/cuda_provider.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <memory>
 #include <string_view>
 
-#include "edges/onnx_engine/onnx_library.h"
+#include "edges/onnx_runtime/onnx_library.h"
 
-namespace berth::edges::detail {
+namespace berth::edges {
 void use_cuda(Ort::SessionOptions& options, const CudaDevice& device) {
   OrtCUDAProviderOptionsV2* made = nullptr;
   Ort::ThrowOnError(Ort::GetApi().CreateCUDAProviderOptions(&made));
@@ -51,4 +51,4 @@ std::string cuda_kind(const CudaDevice& device) {
   return kind;
 }
 
-}  // namespace berth::edges::detail
+}  // namespace berth::edges

@@ -1,14 +1,14 @@
-#include "edges/onnx_engine/onnx_library.h"
+#include "edges/onnx_runtime/onnx_library.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
-#include "base/core/text.h"
-#include "edges/onnx_engine/detail/onnx_headers.h"
+#include "edges/onnx_runtime/onnx_headers.h"
 
 namespace berth::edges {
 namespace {
@@ -47,6 +47,8 @@ Result<void> find_cuda_provider(const std::string& library_path, int device_inde
 }
 
 Result<OnnxLibrary> OnnxLibrary::open(const std::string& path) {
+  // Otherwise it reports what it runs to its maker, and keeps files for that in the home and the temporary folder.
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
@@ -59,6 +61,7 @@ Result<OnnxLibrary> OnnxLibrary::open(const std::string& path) {
   std::string version = base->GetVersionString();
   const OrtApi* api = base->GetApi(ORT_API_VERSION);
   if (api == nullptr) return no_library(path, "version " + version);
+  Ort::InitApi(api);
   return OnnxLibrary(api, std::move(version));
 }
 

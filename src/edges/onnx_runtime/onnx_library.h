@@ -14,7 +14,9 @@ namespace berth::edges {
 class OnnxLibrary {
  public:
   /// Errors: kInvalidInput if there is no such file, it is no ONNX Runtime, or it is older than the headers. The
-  /// message says how to get the library.
+  /// message says how to get the library. From then on the classes of its headers work; one library per process: a
+  /// later call with another path gives the first one. To be called before other threads start: it sets an environment
+  /// variable, so that the library reports nothing to its maker and keeps no files for that.
   [[nodiscard]] static Result<OnnxLibrary> open(const std::string& path);
 
   [[nodiscard]] const OrtApi& api() const { return *api_; }
