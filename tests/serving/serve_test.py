@@ -168,6 +168,16 @@ class Answers(Serving):
         self.assertEqual(self.server.ask("POST", "/v2/models/twice/infer", body, headers)[0], 400)
         self.assertEqual(self.answer(self.server, "twice", [[1, 2]]), [2.0, 4.0])
 
+    def test_a_length_that_is_too_large_is_refused_before_the_body(self):
+        for length in ((64 << 20) + 1, 1 << 40):
+            with socket.create_connection(self.server.http.split(":"), timeout=30) as stream:
+                began = time.monotonic()
+                stream.sendall(b"POST /v2/models/twice/infer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % length)
+                answer = b"".join(iter(lambda: stream.recv(4096), b""))  # until the connection ends
+                self.assertLess(time.monotonic() - began, 3)
+            self.assertRegex(answer, rb'(?s)^HTTP/1.1 413 .*\r\n\r\n{"error":')
+        self.assertEqual(self.answer(self.server, "twice", [[1, 2]]), [2.0, 4.0])
+
     def test_one_connection(self):
         connection = http.client.HTTPConnection(self.server.http, timeout=60)
         self.addCleanup(connection.close)
