@@ -26,14 +26,14 @@ class ChannelMoments {
 
   /// Of each element from the axis on.
   [[nodiscard]] std::vector<double> means() const;
-  [[nodiscard]] ChannelSpread spread() const;
+  [[nodiscard]] ChannelSpread spread();
   /// The dimensions from the axis on.
   [[nodiscard]] const std::vector<std::int64_t>& dims() const { return dims_; }
 
  private:
   void begin_spread();
-  /// Adds channel vector `x`, less its mean.
-  void add_vector(const std::vector<double>& x);
+  /// Adds the products of the vectors in `pending_`, the channels less their means.
+  void add_pending();
   [[nodiscard]] std::size_t trailing() const;
 
   ChannelAxis at_;
@@ -45,6 +45,8 @@ class ChannelMoments {
   ChannelSpread spread_ = {};
   std::uint64_t vectors_seen_ = 0;
   std::uint64_t vectors_ = 0;
+  std::vector<double> pending_ = {};  ///< kPendingMax vectors of channels, one after another
+  std::size_t pending_count_ = 0;
 };
 
 /// What each element of a filter meets on average: `means` is of the input (channel x picture), and `dims` its channels
