@@ -13,8 +13,9 @@
 namespace berth::models {
 
 /// A value is seen as samples x (outer, channel, inner, trailing): samples are all dimensions before the axis of the
-/// channels, trailing ones those after it. Spreads are around the mean of all that one weight meets: of each element of
-/// the axis, over the trailing ones, as a Conv has the same weights everywhere. Two passes: all batches through add_mean, then all through add_spread.
+/// channels, trailing ones those after it. Spreads are around the mean of all that one weight meets: of each element
+/// of the axis, over the trailing ones, as a Conv has the same weights everywhere. Two passes: all batches through
+/// add_mean, then all through add_spread.
 class ChannelMoments {
  public:
   ChannelMoments(ChannelAxis at, std::int64_t channels) : at_(at), channels_(channels) {}
