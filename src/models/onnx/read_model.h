@@ -15,7 +15,7 @@ namespace berth::models {
 /// The largest file, weights outside included: protocol buffers read no larger one.
 inline constexpr std::uint64_t kModelBytesMax = (std::uint64_t{2} << 30) - 1;
 
-/// Reads `bytes` bytes (0: up to the end) from `offset` on of a file with weights. `path` is relative to the model's
+/// Reads `bytes` bytes (at least 1) from `offset` on of a file with weights. `path` is relative to the model's
 /// folder, and does not leave it. Errors, with the path.
 using ReadOutside =
     std::function<Result<std::string>(const std::string& path, std::uint64_t offset, std::uint64_t bytes)>;

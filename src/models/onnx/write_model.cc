@@ -80,8 +80,7 @@ ModelPieces model_pieces(const Model& model) {
 
 Result<std::string> write_model(const Model& model) {
   const ModelPieces pieces = model_pieces(model);
-  // Raw data comes after the other fields of its tensor: of two that protocol buffers would write before and after it, a
-  // reader sees the same message.
+  // Raw data comes after the other fields of its tensor: to readers, the order of fields makes no difference.
   std::size_t graph_bytes = pieces.graph.front.ByteSizeLong() + pieces.graph.back.ByteSizeLong();
   std::vector<std::size_t> tensor_bytes;
   auto tensor = pieces.graph.tensors.begin();

@@ -8,8 +8,8 @@
 
 namespace berth::models::detail {
 
-/// Moves the graph out of `proto`. Errors: a tensor that cannot be read; two initialisers or two attributes of one name;
-/// a name that is not UTF-8.
+/// Moves the graph out of `proto`. Errors: a tensor that cannot be read; two initialisers or two attributes of one
+/// name; a name that is not UTF-8.
 [[nodiscard]] Result<Graph> take_graph(onnx::GraphProto& proto);
 
 /// The graph in three pieces, whose bytes one after another are the message: nodes and name; the initialisers, in the
