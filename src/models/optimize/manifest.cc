@@ -12,7 +12,7 @@
 
 #include "base/core/text.h"
 #include "base/json/document.h"
-#include "base/json/value.h"
+#include "base/json/tree.h"
 #include "base/json/writer.h"
 
 namespace berth::models {
