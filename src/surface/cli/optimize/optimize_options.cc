@@ -89,9 +89,10 @@ Result<double> parse_max_loss(std::string_view text, const std::optional<MetricC
 Result<std::optional<int>> parse_optimize_device(std::string_view text) {
   constexpr std::string_view kCuda = "cuda:";
   if (text == "cpu") return std::nullopt;
-  const auto index =
-      text.starts_with(kCuda) ? parse_count(text.substr(kCuda.size()), kCudaIndexMax) : std::optional<std::int64_t>();
-  if (index) return static_cast<int>(*index);
+  if (text.starts_with(kCuda)) {
+    const auto index = parse_count(text.substr(kCuda.size()), kCudaIndexMax);
+    if (index) return static_cast<int>(*index);
+  }
   return invalid(
       fmt::format("--device: wanted cpu, or cuda:N with N from 0 to {}, found {}", kCudaIndexMax, in_quotes(text)));
 }
