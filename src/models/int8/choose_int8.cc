@@ -1,0 +1,292 @@
+#include "models/int8/choose_int8.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/core/ensure.h"
+#include "base/core/sort_stably.h"
+#include "models/int8/detail/layer_errors.h"
+#include "models/int8/int8_plan.h"
+
+namespace berth::models {
+namespace {
+
+constexpr double kTimeMatters = 0.10;   // of the time: less is not worth a loss of signal
+constexpr double kSqnrMattersDb = 0.1;  // less is noise of the trial
+constexpr double kRangeGainDb = 0.01;   // for another range of one value
+constexpr std::size_t kRangeTrialsMax = 600;
+constexpr std::size_t kReturnsTimed = 4;  // nodes whose time and loss are measured before one is returned to float
+constexpr double kTimeLostMin = 1e-3;     // of the time: below what is measured
+constexpr std::array kFixedRules = {RangeRule::kMinMax, RangeRule::kPercentile, RangeRule::kEntropy};
+
+double noise_of(double sqnr_db) { return std::pow(10, -sqnr_db / 10); }
+
+/// One way to quantise, and what came of it.
+struct Candidate {
+  Int8Settings settings = {};
+  RangesByValue ranges = {};
+  std::set<std::string, std::less<>> float_nodes = {};
+  Model model = {};
+  double sqnr_db = 0;
+};
+
+class Int8Search {
+ public:
+  Int8Search(const Model& model, const ValueShapes& shapes, const StatisticsByValue& statistics,
+             const Int8Options& options, const Trials& trials)
+      : model_(model), shapes_(shapes), statistics_(statistics), options_(options), trials_(trials) {}
+
+  Result<Int8Choice> run() {
+    for (const auto step : {&Int8Search::try_settings, &Int8Search::try_rules, &Int8Search::return_to_float,
+                            &Int8Search::try_ranges, &Int8Search::measure_loss}) {
+      const Result<void> done = (this->*step)();
+      if (!done) return pass_on(done.error());
+    }
+    const Int8Plan plan = plan_of(best_);
+    return Int8Choice{.model = best_.model,
+                      .settings = best_.settings,
+                      .ranges = best_.ranges,
+                      .float_nodes = best_.float_nodes,
+                      .left = plan.left,
+                      .sqnr_db = best_.sqnr_db,
+                      .loss = loss_.value_or(0),
+                      .layers = layer_errors(model_.graph, plan, statistics_, best_.ranges, best_.settings),
+                      .unfinished = unfinished_};
+  }
+
+ private:
+  [[nodiscard]] Int8Plan plan_of(const Candidate& candidate) const {
+    return int8_plan(model_.graph, shapes_, candidate.float_nodes);
+  }
+
+  [[nodiscard]] RangesByValue ranges_by(RangeRule rule, const QuantizedType& type) const {
+    RangesByValue ranges;
+    for (const auto& [value, statistics] : statistics_) ranges.emplace(value, range_of(statistics, rule, type));
+    return ranges;
+  }
+
+  /// Writes the model of the candidate and measures how much of the signal is left.
+  Result<void> measure(Candidate& candidate) const {
+    Result<Model> quantized = quantize(model_, plan_of(candidate), candidate.ranges, candidate.settings);
+    if (!quantized) return pass_on(quantized.error());
+    candidate.model = std::move(*quantized);
+    const Result<double> sqnr = trials_.sqnr_db(candidate.model);
+    if (!sqnr) return pass_on(sqnr.error());
+    candidate.sqnr_db = *sqnr;
+    return {};
+  }
+
+  /// False, and noted once, when the time is used up.
+  bool has_time_for(const std::string& what) {
+    if (trials_.has_time()) return true;
+    if (std::ranges::find(unfinished_, what) == unfinished_.end()) unfinished_.push_back(what);
+    return false;
+  }
+
+  // Step 1.
+
+  Result<void> try_settings() {
+    bool is_first = true;
+    for (const bool is_signed : {false, true}) {
+      for (const int bits : {8, 7}) {
+        if (!is_first && !has_time_for("signed activations and weights of 7 bits")) return {};
+        Candidate candidate;
+        candidate.settings.activations.is_signed = is_signed;
+        candidate.settings.weight_bits = bits;
+        candidate.settings.weight_scale =
+            options_.rule == RangeRule::kBest ? WeightScale::kLeastError : WeightScale::kLargest;
+        candidate.ranges = ranges_by(options_.rule, candidate.settings.activations);
+        const Result<void> measured = measure(candidate);
+        if (!measured) return measured;
+        const Result<bool> is_better = is_first ? Result<bool>(true) : is_better_setting(candidate);
+        if (!is_better) return pass_on(is_better.error());
+        if (*is_better) best_ = std::move(candidate);
+        is_first = false;
+      }
+    }
+    return {};
+  }
+
+  Result<bool> is_better_setting(const Candidate& candidate) {
+    const bool has_more_signal = candidate.sqnr_db > best_.sqnr_db + kSqnrMattersDb;
+    // A bit less in the weights saves no time by itself.
+    const bool may_be_faster = candidate.settings.weight_bits == best_.settings.weight_bits;
+    if (!has_more_signal && !may_be_faster) return false;
+    const Result<double> ratio = trials_.time_ratio(candidate.model, best_.model);
+    if (!ratio) return pass_on(ratio.error());
+    if (has_more_signal) return *ratio < 1 + kTimeMatters || !is_loss_kept(best_);
+    return *ratio < 1 - kTimeMatters && is_loss_kept(candidate);
+  }
+
+  [[nodiscard]] bool is_loss_kept(const Candidate& candidate) const {
+    const Result<double> loss = trials_.loss(candidate.model);
+    return loss && *loss <= options_.loss_max;
+  }
+
+  // Step 2.
+
+  Result<void> try_rules() {
+    if (options_.rule != RangeRule::kBest) return {};
+    for (const RangeRule rule : kFixedRules) {
+      if (!has_time_for("ranges of one rule for all values")) return {};
+      Candidate candidate = best_;
+      candidate.ranges = ranges_by(rule, candidate.settings.activations);
+      const Result<void> tried = take_if_better(std::move(candidate), kRangeGainDb);
+      if (!tried) return tried;
+    }
+    Candidate candidate = best_;
+    candidate.settings.weight_scale = WeightScale::kLargest;
+    return take_if_better(std::move(candidate), kRangeGainDb);
+  }
+
+  Result<void> take_if_better(Candidate candidate, double gain_db) {
+    const Result<void> measured = measure(candidate);
+    if (!measured) return measured;
+    if (candidate.sqnr_db > best_.sqnr_db + gain_db) {
+      best_ = std::move(candidate);
+      loss_.reset();
+    }
+    return {};
+  }
+
+  // Step 3.
+
+  Result<void> measure_loss() {
+    if (loss_) return {};
+    const Result<double> loss = trials_.loss(best_.model);
+    if (!loss) return pass_on(loss.error());
+    loss_ = *loss;
+    return {};
+  }
+
+  Result<void> return_to_float() {
+    for (Result<void> measured = measure_loss();; measured = measure_loss()) {
+      if (!measured) return measured;
+      if (*loss_ <= options_.loss_max) return {};
+      const Result<bool> has_returned = return_one();
+      if (!has_returned) return pass_on(has_returned.error());
+      if (!*has_returned) return {};
+    }
+  }
+
+  /// One of the heavy nodes. False: there is one left, or no time.
+  Result<bool> return_one() {
+    Result<std::vector<Candidate>> candidates = candidates_to_return();
+    if (!candidates) return pass_on(candidates.error());
+    std::optional<std::size_t> chosen;
+    double saved_per_time_most = 0;
+    std::vector<double> losses;
+    for (const Candidate& candidate : *candidates) {
+      const Result<double> loss = trials_.loss(candidate.model);
+      if (!loss) return pass_on(loss.error());
+      const Result<double> ratio = trials_.time_ratio(candidate.model, best_.model);
+      if (!ratio) return pass_on(ratio.error());
+      losses.push_back(*loss);
+      // The loss of few rows is coarse: noise decides where it does not differ.
+      const double loss_saved = std::max(0.0, *loss_ - *loss) / *loss_;
+      const double noise_saved = std::max(0.0, 1 - noise_of(candidate.sqnr_db) / noise_of(best_.sqnr_db));
+      const double saved_per_time = (loss_saved + noise_saved) / std::max(*ratio - 1, kTimeLostMin);
+      if (chosen && saved_per_time <= saved_per_time_most) continue;
+      chosen = losses.size() - 1;
+      saved_per_time_most = saved_per_time;
+    }
+    if (!chosen) return false;
+    best_ = std::move((*candidates)[*chosen]);
+    loss_ = losses[*chosen];
+    return true;
+  }
+
+  /// With one more node in float each: those that save the most noise. Nothing without time, or when one node is left.
+  Result<std::vector<Candidate>> candidates_to_return() {
+    const Int8Plan plan = plan_of(best_);
+    std::vector<Candidate> candidates;
+    if (plan.heavy.size() < 2) return candidates;
+    for (const std::size_t node : nodes_by_noise(plan)) {
+      if (!has_time_for("nodes in float")) break;
+      Candidate candidate = best_;
+      candidate.float_nodes.insert(model_.graph.nodes[node].outputs.front());
+      const Result<void> measured = measure(candidate);
+      if (!measured) return pass_on(measured.error());
+      noise_with_float_[node] = noise_of(candidate.sqnr_db);
+      candidates.push_back(std::move(candidate));
+      sort_stably(candidates, &Candidate::sqnr_db, std::greater<>());
+      if (candidates.size() > kReturnsTimed) candidates.pop_back();
+    }
+    return candidates;
+  }
+
+  /// All heavy nodes at first; later those that came out best before, twice as many as are timed.
+  [[nodiscard]] std::vector<std::size_t> nodes_by_noise(const Int8Plan& plan) const {
+    std::vector<std::size_t> nodes(plan.heavy.begin(), plan.heavy.end());
+    if (noise_with_float_.empty()) return nodes;
+    const auto noise_left = [&](std::size_t node) {
+      const auto found = noise_with_float_.find(node);
+      return found == noise_with_float_.end() ? std::numeric_limits<double>::infinity() : found->second;
+    };
+    sort_stably(nodes, noise_left);
+    nodes.resize(std::min(nodes.size(), 2 * kReturnsTimed));
+    return nodes;
+  }
+
+  // Step 4.
+
+  Result<void> try_ranges() {
+    if (options_.rule != RangeRule::kBest) return {};
+    std::size_t trials_left = kRangeTrialsMax;
+    for (const std::string& value : values_by_noise()) {
+      const QuantizedType& type = best_.settings.activations;
+      for (const Range& range : candidate_ranges(statistics_.at(value), type)) {
+        if (range == best_.ranges.at(value)) continue;
+        if (trials_left == 0 || !has_time_for("ranges value by value")) return {};
+        --trials_left;
+        Candidate candidate = best_;
+        candidate.ranges[value] = range;
+        const Result<void> tried = take_if_better(std::move(candidate), kRangeGainDb);
+        if (!tried) return tried;
+      }
+    }
+    return {};
+  }
+
+  /// The values that are rounded, those first that lose the largest share of their energy.
+  [[nodiscard]] std::vector<std::string> values_by_noise() const {
+    std::vector<std::string> values = plan_of(best_).range_values();
+    const auto share_lost = [&](const std::string& value) {
+      const RangeStatistics& statistics = statistics_.at(value);
+      if (statistics.energy() == 0) return 0.0;
+      return squared_error(statistics, best_.ranges.at(value), best_.settings.activations) / statistics.energy();
+    };
+    sort_stably(values, share_lost, std::greater<>());
+    return values;
+  }
+
+  const Model& model_;
+  const ValueShapes& shapes_;
+  const StatisticsByValue& statistics_;
+  const Int8Options& options_;
+  const Trials& trials_;
+  Candidate best_;
+  std::optional<double> loss_;  // of best_, once it is known
+  std::map<std::size_t, double> noise_with_float_;
+  std::vector<std::string> unfinished_;
+};
+
+}  // namespace
+
+std::vector<std::string> values_to_observe(const Model& model, const ValueShapes& shapes) {
+  std::vector<std::string> values;
+  for (const auto& [value, quantized] : int8_plan(model.graph, shapes).values) values.push_back(value);
+  return values;
+}
+
+Result<Int8Choice> choose_int8(const Model& model, const ValueShapes& shapes, const StatisticsByValue& statistics,
+                               const Int8Options& options, const Trials& trials) {
+  return Int8Search(model, shapes, statistics, options, trials).run();
+}
+
+}  // namespace berth::models
