@@ -1,0 +1,57 @@
+/// Means and covariances of channels, from one batch of a value after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/values/tensor.h"
+#include "models/prune/channel_groups.h"
+#include "models/prune/channel_statistics.h"
+
+namespace berth::models {
+
+/// A value is seen as samples x (outer, channel, inner, trailing): samples are all dimensions before the axis of the
+/// channels, trailing ones those after it. Two passes: all batches through add_mean, then all through add_spread.
+class ChannelMoments {
+ public:
+  ChannelMoments(ChannelAxis at, std::int64_t channels, bool is_by_position)
+      : at_(at), channels_(channels), is_by_position_(is_by_position) {}
+
+  /// Error: no floats, or the shape differs from the first one's from the axis on.
+  [[nodiscard]] Result<void> add_mean(const Tensor& value);
+  /// Of at most a bounded number of samples, spread evenly. Requires: what add_mean took before.
+  void add_spread(const Tensor& value);
+
+  /// Of each element from the axis on.
+  [[nodiscard]] std::vector<double> means() const;
+  [[nodiscard]] ChannelSpread spread() const;
+  /// The dimensions from the axis on.
+  [[nodiscard]] const std::vector<std::int64_t>& dims() const { return dims_; }
+
+ private:
+  void begin_spread();
+  /// Adds channel vector `x`, less its mean.
+  void add_vector(const std::vector<double>& x);
+  [[nodiscard]] std::size_t trailing() const;
+
+  ChannelAxis at_;
+  std::int64_t channels_;
+  bool is_by_position_;
+  std::vector<std::int64_t> dims_ = {};
+  std::vector<double> sums_ = {};
+  std::uint64_t samples_ = 0;
+  std::vector<double> centres_ = {};  ///< what add_spread subtracts from each element
+  ChannelSpread spread_ = {};
+  std::uint64_t vectors_seen_ = 0;
+  std::uint64_t vectors_ = 0;
+};
+
+/// What each element of a filter meets on average: `means` is of the input (channel x picture), and `dims` its channels
+/// and the size of the picture. For a Conv, over all places of the filter, with 0 outside; else the means themselves.
+[[nodiscard]] std::vector<double> filter_inputs(const Node& node, const Dims& weight_dims,
+                                                const std::vector<double>& means,
+                                                const std::vector<std::int64_t>& dims);
+
+}  // namespace berth::models
