@@ -1,0 +1,123 @@
+#include "models/onnx/raise_opset.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/version_converter/convert.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "base/core/ensure.h"
+#include "base/core/text.h"
+#include "models/graph/graph_edit.h"
+#include "models/onnx/detail/graph_proto.h"
+#include "models/onnx/detail/light_copy.h"
+
+namespace berth::models {
+namespace {
+
+constexpr std::int64_t kRaisedOpsetMax = 17;
+
+/// The version of the format that came with a version of the operators, 11 to 17.
+std::int64_t ir_version_of(std::int64_t opset) {
+  if (opset < 12) return 6;
+  return opset < 15 ? 7 : 8;
+}
+
+/// Nothing: the converter can take the model.
+Result<void> check_convertible(const Model& model) {
+  for (const Node& node : model.graph.nodes) {
+    if (!node.domain.empty()) {
+      return invalid(
+          fmt::format("it has operators of another domain: {} of {}", in_quotes(node.op), in_quotes(node.domain)));
+    }
+    // The converter leaves the nodes inside as they are.
+    if (!graphs_in(node).empty()) return invalid(fmt::format("it has graphs inside nodes: {}", in_quotes(node.op)));
+    for (const auto& [name, value] : node.attributes) {
+      if (!std::holds_alternative<OpaqueAttribute>(value)) continue;
+      return invalid(fmt::format("attribute {} of {} is not one that it knows", in_quotes(name), in_quotes(node.op)));
+    }
+  }
+  if (!model.graph.sparse.empty()) return invalid("it has sparse initializers");
+  return {};
+}
+
+Result<onnx::ModelProto> convert(const onnx::ModelProto& proto, std::int64_t opset) {
+  const google::protobuf::LogSilencer silence;
+  try {
+    return onnx::version_conversion::ConvertVersion(proto, static_cast<int>(opset));
+  } catch (const std::exception& error) {
+    return invalid(error.what());
+  } catch (...) {
+    return invalid("unknown error");
+  }
+}
+
+/// Empty tensors for the weights that were left out, so that all can be read.
+void empty_heavy(const Model& model, onnx::GraphProto& proto) {
+  for (onnx::TensorProto& tensor : *proto.mutable_initializer()) {
+    const auto found = model.graph.initializers.find(tensor.name());
+    if (found == model.graph.initializers.end() || !detail::is_heavy(*found->second)) continue;
+    tensor.clear_dims();
+    tensor.add_dims(0);
+    tensor.clear_raw_data();
+  }
+}
+
+/// Weights that were left out, and what the converter does not keep.
+Result<void> restore(const Model& model, Graph& graph) {
+  for (const auto& [name, constant] : model.graph.initializers) {
+    const auto found = graph.initializers.find(name);
+    if (found != graph.initializers.end()) {
+      found->second = constant;
+    } else if (detail::is_heavy(*constant)) {
+      return invalid(fmt::format("initializer {} is gone", in_quotes(name)));
+    }
+  }
+  const auto have_same_names = [](const std::vector<ValueInfo>& a, const std::vector<ValueInfo>& b) {
+    return std::ranges::equal(a, b, {}, &ValueInfo::name, &ValueInfo::name);
+  };
+  if (!have_same_names(graph.inputs, model.graph.inputs) || !have_same_names(graph.outputs, model.graph.outputs)) {
+    return invalid("its inputs or outputs have other names");
+  }
+  graph.name = model.graph.name;
+  graph.inputs = model.graph.inputs;
+  graph.outputs = model.graph.outputs;
+  graph.rest = model.graph.rest;
+  return check_names(graph);
+}
+
+Result<Model> raise(const Model& model, std::int64_t opset) {
+  if (Result<void> checked = check_convertible(model); !checked) return pass_on(checked.error());
+  Model light{
+      .ir_version = std::min<std::int64_t>(model.ir_version, 8), .opsets = {{"", model.opset()}}, .graph = model.graph};
+  for (auto& [name, constant] : light.graph.initializers) constant = detail::light(constant);
+  Result<onnx::ModelProto> converted = convert(detail::model_proto(light), opset);
+  if (!converted) return pass_on(converted.error());
+  empty_heavy(model, *converted->mutable_graph());
+  Result<Graph> graph = detail::take_graph(*converted->mutable_graph());
+  if (!graph) return pass_on(graph.error());
+  Model raised{.ir_version = std::max(model.ir_version, ir_version_of(opset)),
+               .opsets = model.opsets,
+               .graph = std::move(*graph),
+               .rest = model.rest};
+  raised.opsets[""] = opset;
+  if (Result<void> restored = restore(model, raised.graph); !restored) return pass_on(restored.error());
+  return raised;
+}
+
+}  // namespace
+
+Result<Model> raise_opset(const Model& model, std::int64_t opset) {
+  ENSURE(opset <= kRaisedOpsetMax);
+  if (model.opset() >= opset || model.opset() == 0) return model;
+  Result<Model> raised = raise(model, opset);
+  if (raised) return raised;
+  return invalid(fmt::format("cannot be converted from version {} of the operators to {}: {}", model.opset(), opset,
+                             raised.error().message));
+}
+
+}  // namespace berth::models
