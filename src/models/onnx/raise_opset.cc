@@ -27,21 +27,23 @@ std::int64_t ir_version_of(std::int64_t opset) {
   return opset < 15 ? 7 : 8;
 }
 
-/// Nothing: the converter can take the model.
-Result<void> check_convertible(const Model& model) {
-  for (const Node& node : model.graph.nodes) {
+/// Whether the converter can take the graph, and those inside it.
+Result<void> check_convertible(const Graph& graph) {
+  if (!graph.sparse.empty()) return invalid("it has sparse initializers");
+  for (const Node& node : graph.nodes) {
     if (!node.domain.empty()) {
       return invalid(
           fmt::format("it has operators of another domain: {} of {}", in_quotes(node.op), in_quotes(node.domain)));
     }
-    // The converter leaves the nodes inside as they are.
-    if (!graphs_in(node).empty()) return invalid(fmt::format("it has graphs inside nodes: {}", in_quotes(node.op)));
     for (const auto& [name, value] : node.attributes) {
       if (!std::holds_alternative<OpaqueAttribute>(value)) continue;
-      return invalid(fmt::format("attribute {} of {} is not one that it knows", in_quotes(name), in_quotes(node.op)));
+      return invalid(
+          fmt::format("attribute {} of {} is of another kind than it knows", in_quotes(name), in_quotes(node.op)));
+    }
+    for (const GraphPtr& inner : graphs_in(node)) {
+      if (Result<void> checked = check_convertible(*inner); !checked) return checked;
     }
   }
-  if (!model.graph.sparse.empty()) return invalid("it has sparse initializers");
   return {};
 }
 
@@ -91,7 +93,7 @@ Result<void> restore(const Model& model, Graph& graph) {
 }
 
 Result<Model> raise(const Model& model, std::int64_t opset) {
-  if (Result<void> checked = check_convertible(model); !checked) return pass_on(checked.error());
+  if (Result<void> checked = check_convertible(model.graph); !checked) return pass_on(checked.error());
   Model light{
       .ir_version = std::min<std::int64_t>(model.ir_version, 8), .opsets = {{"", model.opset()}}, .graph = model.graph};
   for (auto& [name, constant] : light.graph.initializers) constant = detail::light(constant);

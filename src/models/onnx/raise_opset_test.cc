@@ -53,6 +53,25 @@ TEST(RaiseOpset, MovesAxesIntoAnInput) {
   EXPECT_TRUE(write_model(*raised));
 }
 
+TEST(RaiseOpset, ConvertsGraphsInsideNodes) {
+  Model model = squeeze_model();
+  const Node squeeze{
+      .op = "Squeeze", .inputs = {"m"}, .outputs = {"s"}, .attributes = {{"axes", std::vector<std::int64_t>{1}}}};
+  const auto inside = std::make_shared<const Graph>(
+      Graph{.name = "inside", .nodes = {squeeze}, .outputs = {row_info("s", {{.symbol = "N"}, {.size = 2'000}})}});
+  model.graph.nodes[1] = {.op = "If",
+                          .inputs = {"is_first"},
+                          .outputs = {"y"},
+                          .attributes = {{"then_branch", inside}, {"else_branch", inside}}};
+  model.graph.inputs.push_back({.name = "is_first", .type = ElementType::kBool, .shape = std::vector<Dimension>()});
+  const Result<Model> raised = raise_opset(model, 17);
+  ASSERT_TRUE(raised) << raised.error().message;
+  EXPECT_TRUE(check_model(*raised));
+  const std::vector<GraphPtr> graphs = graphs_in(raised->graph.nodes.back());
+  ASSERT_EQ(graphs.size(), 2U);
+  for (const GraphPtr& graph : graphs) EXPECT_EQ(graph->nodes.back().inputs.size(), 2U);
+}
+
 TEST(RaiseOpset, LeavesALaterVersion) {
   Model model = squeeze_model();
   model.opsets[""] = 17;
@@ -69,8 +88,8 @@ TEST(RaiseOpset, NamesWhatCannotBeConverted) {
       "cannot be converted from version 11 of the operators to 13: it has operators of another domain: \"Mul\" of "
       "\"com.microsoft\"");
   model = squeeze_model();
-  model.graph.nodes[0].attributes.emplace("body", std::make_shared<const Graph>());
-  EXPECT_THAT(raise_opset(model, 13).error().message, HasSubstr("it has graphs inside nodes: \"Mul\""));
+  model.graph.nodes[0].attributes.emplace("type", OpaqueAttribute{});
+  EXPECT_THAT(raise_opset(model, 13).error().message, HasSubstr("attribute \"type\" of \"Mul\" is of another kind"));
   model = squeeze_model();
   model.graph.nodes[0].op = "NoSuchOperator";
   EXPECT_THAT(raise_opset(model, 13).error().message, HasSubstr("version 11 of the operators to 13: "));

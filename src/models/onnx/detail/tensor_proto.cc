@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,6 +51,17 @@ std::string bytes_from(const Values& values) {
     to += sizeof(T);
   }
   return bytes;
+}
+
+/// Of the numbers in int32_data, the first that does not fit into that many bits, signed or not.
+std::optional<int> misfit(const onnx::TensorProto& tensor, int bits) {
+  if (bits >= 32) return std::nullopt;
+  const int bits_in_field = std::max(bits, 8);
+  const auto found = std::ranges::find_if(tensor.int32_data(), [&](std::int32_t number) {
+    return number < -(1 << (bits_in_field - 1)) || number >= 1 << bits_in_field;
+  });
+  if (found == tensor.int32_data().end()) return std::nullopt;
+  return static_cast<int>(found - tensor.int32_data().begin());
 }
 
 /// Numbers of less than 32 bits stand one in each int32, those of less than 8 bits packed as in raw data.
@@ -104,6 +117,10 @@ Result<void> take_texts(onnx::TensorProto& tensor, std::int64_t count, Constant&
 }
 
 Result<void> take_numbers(onnx::TensorProto& tensor, Constant& constant) {
+  if (const std::optional<int> index = misfit(tensor, element_bits(constant.type)); index && !tensor.has_raw_data()) {
+    return invalid(fmt::format("{}: element {} is {}, which {} does not hold", tensor_text(tensor), *index,
+                               tensor.int32_data(*index), name_of(constant.type)));
+  }
   constant.bytes =
       tensor.has_raw_data() ? std::move(*tensor.mutable_raw_data()) : bytes_from_fields(tensor, constant.type);
   if (element_bits(constant.type) == 0) {

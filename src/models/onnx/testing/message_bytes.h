@@ -23,6 +23,10 @@ class MessageBytes {
     return *this;
   }
   MessageBytes& message(int field, const MessageBytes& inner) { return text(field, inner.bytes_); }
+  MessageBytes& append(const MessageBytes& fields) {
+    bytes_ += fields.bytes_;
+    return *this;
+  }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
 
  private:
