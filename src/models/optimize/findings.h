@@ -119,7 +119,7 @@ struct RowCounts {
 };
 
 struct Findings {
-  MetricChoice metric = MetricChoice::kAgreement;
+  Metric metric = Metric::kAgreement;
   RowCounts rows = {};
   std::vector<std::int64_t> batches = {};  ///< measured
   bool has_fixed_batch = false;            ///< the model's first dimension is fixed, so that `batches` is that alone

@@ -69,7 +69,7 @@ TEST_P(Refusals, FollowTheRules) {
   GetParam().change(figures);
   OptimizeTerms terms;
   terms.goal = GetParam().goal;
-  const auto reason = refusal(figures, kOriginal, terms, MetricChoice::kAccuracy);
+  const auto reason = refusal(figures, kOriginal, terms, Metric::kAccuracy);
   if (GetParam().reason.empty()) {
     EXPECT_EQ(reason, std::nullopt);
   } else {

@@ -21,6 +21,6 @@ struct ComparedOutputs {
 };
 
 /// `max_loss`: says whether the interval is narrow enough. Errors: the outputs do not suit the metric.
-[[nodiscard]] Result<LossFigure> loss_figure(MetricChoice metric, const ComparedOutputs& compared, double max_loss);
+[[nodiscard]] Result<LossFigure> loss_figure(Metric metric, const ComparedOutputs& compared, double max_loss);
 
 }  // namespace berth::models

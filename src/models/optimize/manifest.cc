@@ -263,8 +263,8 @@ class ManifestIn {
   }
 
   static std::optional<Method> named(std::string_view word, Method) { return method_named(word); }
-  static std::optional<RangeChoice> named(std::string_view word, RangeChoice) { return range_choice_named(word); }
-  static std::optional<MetricChoice> named(std::string_view word, MetricChoice) { return metric_named(word); }
+  static std::optional<RangeRule> named(std::string_view word, RangeRule) { return range_rule_named(word); }
+  static std::optional<Metric> named(std::string_view word, Metric) { return metric_named(word); }
   static std::optional<Goal> named(std::string_view word, Goal) { return goal_named(word); }
   static std::optional<KeepChoice> named(std::string_view word, KeepChoice) { return keep_choice_named(word); }
 

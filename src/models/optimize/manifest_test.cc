@@ -41,15 +41,15 @@ Manifest whole_manifest() {
   manifest.evaluation = SourceFile{.path = "test.npz", .sha256 = std::string(64, 'd')};
   manifest.terms = {.max_loss = 0.01,
                     .methods = {Method::kFuse, Method::kInt8},
-                    .ranges = RangeChoice::kEntropy,
+                    .ranges = RangeRule::kEntropy,
                     .batches = {8},
-                    .metric = MetricChoice::kAgreement,
+                    .metric = Metric::kAgreement,
                     .goal = Goal::kMemory,
                     .cuda_index = 1,
                     .budget_seconds = 60,
                     .seed = 7};
   manifest.keep = KeepChoice::kAll;
-  manifest.findings = {.metric = MetricChoice::kAccuracy,
+  manifest.findings = {.metric = Metric::kAccuracy,
                        .rows = {.calibration = 10, .choosing = 5, .judging = 6, .left_out = 1},
                        .batches = {8},
                        .has_fixed_batch = true,

@@ -127,7 +127,7 @@ Result<void> score_original(MeasuredOriginal& original, const OptimizeRows& rows
     const auto itself =
         loss_figure(original.metric, {.original = *answers, .variant = *answers, .labels = half->labels}, 1);
     if (!itself) return pass_on(itself.error());
-    if (original.metric == MetricChoice::kAccuracy) original.score = itself->score;
+    if (original.metric == Metric::kAccuracy) original.score = itself->score;
   }
   return {};
 }
@@ -182,8 +182,8 @@ Result<MeasuredOriginal> measure_original(const Model& model, std::int64_t file_
   original.loaded = *std::move(loaded);
   original.batches = batches_of(*original.loaded, rows, terms, original.has_fixed_batch);
   original.batch_rows = rows.calibration.rows_are_runs ? 1 : kBatchRows;
-  original.metric = terms.metric.value_or(rows.judging.labels.empty() ? MetricChoice::kAgreement
-                                                                      : MetricChoice::kAccuracy);
+  original.metric = terms.metric.value_or(rows.judging.labels.empty() ? Metric::kAgreement
+                                                                      : Metric::kAccuracy);
   if (auto answered = answer_rows(original, rows); !answered) return pass_on(answered.error());
   if (auto scored = score_original(original, rows); !scored) return pass_on(scored.error());
   const auto footprint = median_footprint(*bytes, inputs_of(rows, original.batches.back()), tools);

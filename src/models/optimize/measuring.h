@@ -31,7 +31,7 @@ struct MeasuredOriginal {
   std::vector<std::int64_t> batches = {};  ///< that can be run
   bool has_fixed_batch = false;
   std::size_t batch_rows = 1;  ///< for answers to many rows
-  MetricChoice metric = MetricChoice::kAgreement;
+  Metric metric = Metric::kAgreement;
   CheckRows check = {};  ///< a few calibration rows
   std::vector<Tensor> choosing = {};
   std::vector<Tensor> judging = {};

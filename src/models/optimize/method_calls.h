@@ -10,6 +10,7 @@
 #include "models/optimize/measuring.h"
 #include "models/optimize/optimize_tools.h"
 #include "models/probing/trials.h"
+#include "models/prune/remove_channels.h"
 
 namespace berth::models {
 
@@ -27,6 +28,7 @@ struct MadeVariant {
   std::vector<PassRecord> passes = {};
   std::vector<ChannelRecord> channels = {};
   std::vector<LayerRecord> layers = {};
+  std::vector<ChannelMask> masks = {};
   std::string why_none = {};  ///< not empty: there is no variant; what was found instead
 };
 

@@ -42,7 +42,7 @@ VerifiedFigure verify_latency(const std::string& variant, const BatchLatency& re
 }
 
 VerifiedFigure verify_loss(const std::string& variant, std::string figure, const LossFigure& recorded,
-                           const LossFigure& measured, MetricChoice metric) {
+                           const LossFigure& measured, Metric metric) {
   const double loss = measured.loss.value;
   return {.variant = variant,
           .figure = std::move(figure),
@@ -71,7 +71,7 @@ std::vector<VerifiedFigure> verify_memory(const std::string& variant, const Mode
 }
 
 std::vector<VerifiedFigure> verify_figures(const std::string& variant, const VariantFigures& recorded,
-                                           const VariantFigures& measured, MetricChoice metric) {
+                                           const VariantFigures& measured, Metric metric) {
   ENSURE(recorded.latency.size() == measured.latency.size());
   std::vector<VerifiedFigure> figures;
   for (std::size_t i = 0; i < recorded.latency.size(); ++i) {

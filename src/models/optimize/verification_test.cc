@@ -25,7 +25,7 @@ std::string broken_after(const std::function<void(VariantFigures&)>& change) {
   VariantFigures measured = recorded_figures();
   change(measured);
   std::string broken;
-  for (const VerifiedFigure& figure : verify_figures("v", recorded_figures(), measured, MetricChoice::kAccuracy)) {
+  for (const VerifiedFigure& figure : verify_figures("v", recorded_figures(), measured, Metric::kAccuracy)) {
     EXPECT_EQ(figure.variant, "v");
     if (!figure.holds) broken += (broken.empty() ? "" : "; ") + figure.figure;
   }

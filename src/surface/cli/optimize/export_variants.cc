@@ -17,7 +17,7 @@ namespace {
 
 using models::BatchLatency;
 using models::Manifest;
-using models::MetricChoice;
+using models::Metric;
 using models::VariantRecord;
 
 /// A word for a column of a table: what else is in a name becomes a hyphen.
@@ -64,11 +64,11 @@ std::string block_remarks(const Manifest& manifest, const ExportVariantsRequest&
     lines += fmt::format("    # measured on cpu; that the figures hold for {} {} is not known\n", request.gpu,
                          request.profile);
   }
-  if (manifest.findings.metric == MetricChoice::kError) {
+  if (manifest.findings.metric == Metric::kError) {
     lines += "    # without accuracy: the loss was measured as an error\n";
   } else {
     lines += fmt::format("    # accuracy: share of rows in {}\n",
-                         manifest.findings.metric == MetricChoice::kAccuracy ? "accuracy" : "agreement with the original");
+                         manifest.findings.metric == Metric::kAccuracy ? "accuracy" : "agreement with the original");
   }
   return lines + fmt::format("    # path: from the folder of the scenario; the model {} in it is the original\n",
                              service_word(manifest));

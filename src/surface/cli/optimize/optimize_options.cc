@@ -20,10 +20,10 @@ namespace {
 using models::Goal;
 using models::KeepChoice;
 using models::Method;
-using models::MetricChoice;
+using models::Metric;
 using models::OptimizeRequest;
 using models::OptimizeTerms;
-using models::RangeChoice;
+using models::RangeRule;
 
 constexpr std::int64_t kCudaIndexMax = 63;
 constexpr std::int64_t kSeedMax = INT64_MAX;
@@ -72,13 +72,13 @@ std::optional<double> number_of(std::string_view text) {
 }
 
 /// A percentage; for an error also the figure itself.
-Result<double> parse_max_loss(std::string_view text, const std::optional<MetricChoice>& metric) {
+Result<double> parse_max_loss(std::string_view text, const std::optional<Metric>& metric) {
   constexpr double kPercent = 100;
   const bool is_percentage = text.ends_with('%');
   const auto number = number_of(is_percentage ? text.substr(0, text.size() - 1) : text);
-  if (!number || (!is_percentage && metric != MetricChoice::kError)) {
+  if (!number || (!is_percentage && metric != Metric::kError)) {
     return invalid(fmt::format("--max-loss: wanted a percentage such as 0.5%{}, found {}",
-                               metric == MetricChoice::kError ? ", or a number such as 0.01" : "", in_quotes(text)));
+                               metric == Metric::kError ? ", or a number such as 0.01" : "", in_quotes(text)));
   }
   const double loss = is_percentage ? *number / kPercent : *number;
   if (loss >= 0 && loss <= 1) return loss;
@@ -97,9 +97,9 @@ Result<std::optional<int>> parse_optimize_device(std::string_view text) {
       fmt::format("--device: wanted cpu, or cuda:N with N from 0 to {}, found {}", kCudaIndexMax, in_quotes(text)));
 }
 
-Result<std::optional<MetricChoice>> parse_metric(const std::optional<std::string>& text) {
+Result<std::optional<Metric>> parse_metric(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
-  const auto metric = parse_word<MetricChoice>("--metric", "accuracy, agreement or error", *text, models::metric_named);
+  const auto metric = parse_word<Metric>("--metric", "accuracy, agreement or error", *text, models::metric_named);
   if (!metric) return pass_on(metric.error());
   return *metric;
 }
@@ -110,8 +110,8 @@ Result<OptimizeTerms> parse_terms(const OptimizeWords& words) {
   terms.metric = first.take(parse_metric(words.metric));
   terms.max_loss = first.take(parse_max_loss(words.max_loss, terms.metric));
   terms.methods = first.take(parse_methods(words.methods));
-  terms.ranges = first.take(parse_word<RangeChoice>("--ranges", "best, min-max, percentile or entropy", words.ranges,
-                                                    models::range_choice_named));
+  terms.ranges = first.take(parse_word<RangeRule>("--ranges", "best, min-max, percentile or entropy", words.ranges,
+                                                    models::range_rule_named));
   terms.batches = first.take(parse_batches(words.batches));
   terms.goal = first.take(parse_word<Goal>("--goal", "latency, memory or file", words.goal, models::goal_named));
   terms.cuda_index = first.take(parse_optimize_device(words.device));

@@ -21,7 +21,7 @@ using models::Findings;
 using models::IntervalFigure;
 using models::LossFigure;
 using models::Manifest;
-using models::MetricChoice;
+using models::Metric;
 using models::ModelFigures;
 using models::VariantFigures;
 using models::VariantRecord;
@@ -40,8 +40,8 @@ std::string time_text(double micros) {
   return micros < kMilli ? fmt::format("{:.1f} us", micros) : fmt::format("{:.2f} ms", micros / kMilli);
 }
 
-std::string interval_text(const IntervalFigure& figure, MetricChoice metric) {
-  if (metric == MetricChoice::kError) return fmt::format("{:.4f}", figure.value);
+std::string interval_text(const IntervalFigure& figure, Metric metric) {
+  if (metric == Metric::kError) return fmt::format("{:.4f}", figure.value);
   return fmt::format("{:.2f}", figure.value * 100);
 }
 
@@ -113,7 +113,7 @@ std::string opening_lines(const Manifest& manifest) {
                                                                findings.rows.left_out));
   lines += wrapped(fmt::format(
       "loss in {}: {}; {}", name_of(findings.metric),
-      findings.metric == MetricChoice::kError ? "RMS of the difference / RMS of the original" : "points of percent",
+      findings.metric == Metric::kError ? "RMS of the difference / RMS of the original" : "points of percent",
       data));
   return lines + "\n\n";
 }
@@ -170,9 +170,9 @@ std::string change_text(double ratio, std::string_view less, std::string_view mo
 }
 
 std::string lost_text(const Manifest& manifest, const LossFigure& judging) {
-  const MetricChoice metric = manifest.findings.metric;
+  const Metric metric = manifest.findings.metric;
   const IntervalFigure& loss = judging.loss;
-  if (metric == MetricChoice::kError) {
+  if (metric == Metric::kError) {
     return fmt::format("the error is {:.4f} ({:.4f} to {:.4f})", loss.value, loss.low, loss.high);
   }
   return fmt::format("loses {:.2f} points of {} ({:.2f} to {:.2f})", loss.value * 100, name_of(metric), loss.low * 100,
