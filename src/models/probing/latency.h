@@ -17,7 +17,7 @@ struct LatencyOptions {
   int rounds_max = 200;
   int rounds_min = 5;
   double width_target = 0.02;  ///< of the interval of the ratio, relative to the ratio: then enough is known
-  Micros budget = {};          ///< no new round after it, unless fewer than rounds_min were run
+  Micros budget = {};          ///< no new round after it, warm-up included, unless fewer than rounds_min were run
 };
 
 struct LatencyMeasured {
@@ -28,8 +28,9 @@ struct LatencyMeasured {
   bool is_settled = false;  ///< the interval is within width_target, or all rounds were run
 };
 
-/// Rounds of original, variant, variant, original, after a warm-up; each time is of enough runs that the clock does not
-/// matter. `now`: a clock for the budget.
+/// Rounds of original, variant, variant, original, after a warm-up. Each of the four is as many runs of the model as take
+/// half a millisecond, so that the clock does not matter; neighbours are compared, so that each round gives two ratios.
+/// `now`: a clock for the budget. Errors: those of `time`. Requires: 5 <= rounds_min <= rounds_max.
 [[nodiscard]] Result<LatencyMeasured> measure_latency(ProbedModel& original, ProbedModel& variant,
                                                       std::span<const Tensor> inputs, const LatencyOptions& options,
                                                       const std::function<Instant()>& now);
