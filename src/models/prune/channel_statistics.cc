@@ -11,20 +11,12 @@ namespace {
 
 using MomentsByValue = std::map<std::string, ChannelMoments, std::less<>>;
 
-/// A Conv has the same weights at each position, so its bias cannot follow the mean at each.
-MomentsByValue moments_of(const Graph& graph, std::span<const ChannelGroup> groups) {
-  std::map<std::string, bool, std::less<>> is_by_position;
-  for (const ChannelGroup& group : groups) {
-    for (const ChannelConsumer& consumer : group.consumers) {
-      bool& known = is_by_position.try_emplace(consumer.value, true).first->second;
-      if (is_op(graph.nodes[consumer.node], "Conv")) known = false;
-    }
-  }
+MomentsByValue moments_of(std::span<const ChannelGroup> groups) {
   MomentsByValue moments;
   for (const ChannelGroup& group : groups) {
     if (group.left_out) continue;
     for (const ChannelConsumer& consumer : group.consumers) {
-      moments.try_emplace(consumer.value, consumer.at, group.channels, is_by_position.at(consumer.value));
+      moments.try_emplace(consumer.value, consumer.at, group.channels);
     }
   }
   return moments;
@@ -53,7 +45,7 @@ Result<void> take_moments(ModelProbe& probe, const Model& model, const RowSet& r
 Result<ChannelStatistics> measure_channels(ModelProbe& probe, const Model& model, std::span<const ChannelGroup> groups,
                                            const RowSet& rows, const ChannelMeasuring& options) {
   const Graph& graph = model.graph;
-  MomentsByValue moments = moments_of(graph, groups);
+  MomentsByValue moments = moments_of(groups);
   if (moments.empty()) return ChannelStatistics{};
   if (Result<void> taken = take_moments(probe, model, rows, options, moments); !taken) return pass_on(taken.error());
 

@@ -62,12 +62,12 @@ void ChannelMoments::begin_spread() {
   const auto count = static_cast<std::size_t>(channels_);
   spread_ = {.channels = channels_, .variance = std::vector<double>(count, 0.0)};
   if (channels_ <= kPairedChannelsMax) spread_.covariance.assign(count * count, 0.0);
-  if (is_by_position_) return;
-  const std::size_t block = static_cast<std::size_t>(at_.inner) * trailing();
-  std::vector<double> channel(count, 0.0);
-  for (std::size_t i = 0; i < centres_.size(); ++i) channel[i / block % count] += centres_[i];
-  const auto positions = static_cast<double>(centres_.size() / std::max<std::size_t>(count, 1));
-  for (std::size_t i = 0; i < centres_.size(); ++i) centres_[i] = channel[i / block % count] / positions;
+  const std::size_t block = trailing();
+  for (std::size_t first = 0; first < centres_.size(); first += block) {
+    double sum = 0;
+    for (std::size_t i = 0; i < block; ++i) sum += centres_[first + i];
+    for (std::size_t i = 0; i < block; ++i) centres_[first + i] = sum / static_cast<double>(block);
+  }
 }
 
 void ChannelMoments::add_spread(const Tensor& value) {

@@ -13,11 +13,11 @@
 namespace berth::models {
 
 /// A value is seen as samples x (outer, channel, inner, trailing): samples are all dimensions before the axis of the
-/// channels, trailing ones those after it. Two passes: all batches through add_mean, then all through add_spread.
+/// channels, trailing ones those after it. Spreads are around the mean of all that one weight meets: of each element of
+/// the axis, over the trailing ones, as a Conv has the same weights everywhere. Two passes: all batches through add_mean, then all through add_spread.
 class ChannelMoments {
  public:
-  ChannelMoments(ChannelAxis at, std::int64_t channels, bool is_by_position)
-      : at_(at), channels_(channels), is_by_position_(is_by_position) {}
+  ChannelMoments(ChannelAxis at, std::int64_t channels) : at_(at), channels_(channels) {}
 
   /// Error: no floats, or the shape differs from the first one's from the axis on.
   [[nodiscard]] Result<void> add_mean(const Tensor& value);
@@ -38,7 +38,6 @@ class ChannelMoments {
 
   ChannelAxis at_;
   std::int64_t channels_;
-  bool is_by_position_;
   std::vector<std::int64_t> dims_ = {};
   std::vector<double> sums_ = {};
   std::uint64_t samples_ = 0;
