@@ -46,6 +46,9 @@ Result<void> write_folder(const OptimizeRequest& request, const Manifest& manife
   for (const VariantRecord& variant : manifest.findings.variants) {
     if (variant.sha256.empty()) continue;
     if (auto added = sink->add(variant_path(variant), outcome.files.at(variant.name)); !added) return added;
+    const auto masks = outcome.masks.find(variant.name);
+    if (masks == outcome.masks.end()) continue;
+    if (auto added = sink->add(variant_path(variant, models::kMasksFile), masks->second); !added) return added;
   }
   if (auto added = sink->add(models::kManifestFile, write_manifest(manifest)); !added) return added;
   if (hooks.should_stop()) return models::stopped();

@@ -322,9 +322,9 @@ Result<Manifest> read_manifest(std::string_view text, std::string_view file) {
   return manifest;
 }
 
-std::string variant_path(const VariantRecord& variant) {
-  if (variant.is_kept) return fmt::format("{}/{}", variant.name, kVariantFile);
-  return fmt::format("{}/{}/{}", kRefusedFolder, variant.name, kVariantFile);
+std::string variant_path(const VariantRecord& variant, std::string_view file) {
+  if (variant.is_kept) return fmt::format("{}/{}", variant.name, file);
+  return fmt::format("{}/{}/{}", kRefusedFolder, variant.name, file);
 }
 
 }  // namespace berth::models

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "models/fp16/half_precision.h"
+#include "models/fp16/half_weights.h"
 #include "models/int8/choose_int8.h"
 #include "models/int8/collect_statistics.h"
 #include "models/onnx/raise_opset.h"
@@ -151,6 +153,23 @@ Result<MadeVariant> make_int8(const MethodInputs& inputs) {
       .model = std::move(choice->model), .passes = {int8_record(*choice)}, .layers = layer_records(*choice)};
 }
 
-Result<MadeVariant> make_fp16(const MethodInputs&) { return MadeVariant{.why_none = "not available"}; }
+Result<MadeVariant> make_fp16(const MethodInputs& inputs) {
+  if (inputs.terms.goal == Goal::kFile) {
+    HalfWeights half = halve_weights(inputs.base, {});
+    if (half.changed_count == 0) return MadeVariant{.why_none = "it has no large float weights"};
+    PassRecord record = {.name = "fp16: weights"};
+    record.measured = {{"weights", fmt::format("{}", half.changed_count)},
+                       {"clipped_elements", fmt::format("{}", half.clipped_count)}};
+    return MadeVariant{.model = std::move(half.model), .passes = {std::move(record)}};
+  }
+  const auto shapes = value_shapes(inputs.tools.probe, inputs.base);
+  if (!shapes) return none_for(shapes.error());
+  HalfPrecision half = halve_precision(inputs.base, *shapes);
+  if (half.half_count == 0) return MadeVariant{.why_none = "it has no node that may compute in half precision"};
+  PassRecord record = {.name = "fp16"};
+  record.measured = {{"half_nodes", fmt::format("{}", half.half_count)},
+                     {"float_nodes", fmt::format("{}", half.float_count)}};
+  return MadeVariant{.model = std::move(half.model), .passes = {std::move(record)}};
+}
 
 }  // namespace berth::models

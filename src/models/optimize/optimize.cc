@@ -12,6 +12,7 @@
 #include "models/onnx/write_model.h"
 #include "models/optimize/checked_rewrite.h"
 #include "models/optimize/keep_rules.h"
+#include "models/optimize/masks_file.h"
 #include "models/optimize/method_calls.h"
 #include "models/optimize/time_plan.h"
 #include "models/optimize/trial_bench.h"
@@ -25,6 +26,7 @@ struct Base {
   std::vector<Method> methods = {};
   std::vector<PassRecord> passes = {};
   std::vector<ChannelRecord> channels = {};
+  std::vector<ChannelMask> masks = {};
 };
 
 /// Relative times that the searches take.
@@ -174,10 +176,11 @@ class Driver {
                               .trials = trials});
     if (tools_.should_stop()) return stopped();
     if (!made) return pass_on(made.error());
-    return keep(std::move(record), *std::move(made));
+    return keep(std::move(record), *std::move(made), base.masks);
   }
 
-  Result<std::optional<Base>> keep(VariantRecord record, MadeVariant made) {
+  Result<std::optional<Base>> keep(VariantRecord record, MadeVariant made,
+                                   std::vector<ChannelMask> masks) {
     record.passes.insert(record.passes.end(), made.passes.begin(), made.passes.end());
     if (!made.channels.empty()) record.channels = std::move(made.channels);
     record.layers = std::move(made.layers);
@@ -195,7 +198,9 @@ class Driver {
     Base base = {.model = std::move(made.model),
                  .methods = record.methods,
                  .passes = record.passes,
-                 .channels = record.channels};
+                 .channels = record.channels,
+                 .masks = made.masks.empty() ? std::move(masks) : std::move(made.masks)};
+    if (!base.masks.empty()) outcome_.masks[record.name] = write_masks(base.masks);
     if (auto judged = judge(std::move(record), base.model); !judged) return pass_on(judged.error());
     return base;
   }

@@ -27,6 +27,8 @@ struct OptimizeOutcome {
   Findings findings = {};
   /// The bytes of the variants that were measured, by name. The sums in the findings are still empty.
   std::map<std::string, std::string> files = {};
+  /// Of the pruned ones of them: the channels that stay (`write_masks`).
+  std::map<std::string, std::string> masks = {};
 };
 
 /// Makes the variants that the terms ask for in the order fuse, prune, int8, fp16, each from the best of the step

@@ -25,6 +25,7 @@ struct RepositoryVersion {
   std::string path = {};                        ///< of model.onnx
   FileStamps files = {};                        ///< of its folder
   Result<VersionTerms> terms = VersionTerms{};  ///< the error: why it is UNAVAILABLE
+  std::optional<std::string> variant = std::nullopt;  ///< of another model, as its berth.json says
   bool may_differ_next = false;                 ///< the next scan reads it again
 
   friend bool operator==(const RepositoryVersion&, const RepositoryVersion&) = default;

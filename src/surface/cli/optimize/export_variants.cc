@@ -38,7 +38,7 @@ std::string service_word(const Manifest& manifest) {
 /// A time of 0 would be no measurement.
 constexpr double kLatencyMsMin = 0.000001;
 
-std::string csv_row(std::string_view model, const ExportVariantsRequest& request, std::int64_t batch, double micros) {
+std::string profile_csv_row(std::string_view model, const ExportVariantsRequest& request, std::int64_t batch, double micros) {
   constexpr double kMicrosPerMs = 1000;
   constexpr double kMsPerSecond = 1000;
   const double latency_ms = std::max(micros / kMicrosPerMs, kLatencyMsMin);
@@ -87,14 +87,14 @@ Result<ExportedVariants> export_variants(const Manifest& manifest, const ExportV
                                   manifest.terms.cuda_index ? "" : ".cpu");
   exported.csv = "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n";
   for (const BatchLatency& latency : first->figures->latency) {
-    exported.csv += csv_row(service_word(manifest), request, latency.batch, latency.original_us);
+    exported.csv += profile_csv_row(service_word(manifest), request, latency.batch, latency.original_us);
   }
   exported.block = block_remarks(manifest, request) + "    variants:\n";
   for (const VariantRecord& variant : variants) {
     if (!variant.is_kept) continue;
     const std::string model = fmt::format("{}-{}", service_word(manifest), plain_word(variant.name));
     for (const BatchLatency& latency : variant.figures->latency) {
-      exported.csv += csv_row(model, request, latency.batch, latency.variant_us);
+      exported.csv += profile_csv_row(model, request, latency.batch, latency.variant_us);
     }
     exported.block += variant_item(manifest, variant, exported);
   }

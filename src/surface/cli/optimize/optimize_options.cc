@@ -25,8 +25,8 @@ using models::OptimizeRequest;
 using models::OptimizeTerms;
 using models::RangeRule;
 
-constexpr std::int64_t kCudaIndexMax = 63;
-constexpr std::int64_t kSeedMax = INT64_MAX;
+constexpr std::int64_t kOptimizeCudaMax = 63;
+constexpr std::int64_t kOptimizeSeedMax = INT64_MAX;
 
 template <class Choice>
 Result<Choice> parse_word(std::string_view option, std::string_view wanted, std::string_view text,
@@ -63,7 +63,7 @@ Result<std::vector<std::int64_t>> parse_batches(std::string_view text) {
 }
 
 /// Nothing: not a finite number, or text after it.
-std::optional<double> number_of(std::string_view text) {
+std::optional<double> finite_number(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -75,7 +75,7 @@ std::optional<double> number_of(std::string_view text) {
 Result<double> parse_max_loss(std::string_view text, const std::optional<Metric>& metric) {
   constexpr double kPercent = 100;
   const bool is_percentage = text.ends_with('%');
-  const auto number = number_of(is_percentage ? text.substr(0, text.size() - 1) : text);
+  const auto number = finite_number(is_percentage ? text.substr(0, text.size() - 1) : text);
   if (!number || (!is_percentage && metric != Metric::kError)) {
     return invalid(fmt::format("--max-loss: wanted a percentage such as 0.5%{}, found {}",
                                metric == Metric::kError ? ", or a number such as 0.01" : "", in_quotes(text)));
@@ -90,11 +90,11 @@ Result<std::optional<int>> parse_optimize_device(std::string_view text) {
   constexpr std::string_view kCuda = "cuda:";
   if (text == "cpu") return std::nullopt;
   if (text.starts_with(kCuda)) {
-    const auto index = parse_count(text.substr(kCuda.size()), kCudaIndexMax);
+    const auto index = parse_count(text.substr(kCuda.size()), kOptimizeCudaMax);
     if (index) return static_cast<int>(*index);
   }
   return invalid(
-      fmt::format("--device: wanted cpu, or cuda:N with N from 0 to {}, found {}", kCudaIndexMax, in_quotes(text)));
+      fmt::format("--device: wanted cpu, or cuda:N with N from 0 to {}, found {}", kOptimizeCudaMax, in_quotes(text)));
 }
 
 Result<std::optional<Metric>> parse_metric(const std::optional<std::string>& text) {
@@ -117,7 +117,7 @@ Result<OptimizeTerms> parse_terms(const OptimizeWords& words) {
   terms.cuda_index = first.take(parse_optimize_device(words.device));
   terms.budget_seconds =
       first.take(seconds_option("--budget-seconds", words.budget_seconds, 1, models::kBudgetSecondsMax));
-  terms.seed = static_cast<std::uint64_t>(first.take(whole_option("--seed", words.seed, 0, kSeedMax)));
+  terms.seed = static_cast<std::uint64_t>(first.take(whole_option("--seed", words.seed, 0, kOptimizeSeedMax)));
   if (!first.is_clear()) return first.passed_on();
   return terms;
 }

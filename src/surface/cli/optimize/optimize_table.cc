@@ -138,7 +138,7 @@ std::optional<std::int64_t> rows_wanted(const Findings& findings) {
   return most;
 }
 
-std::vector<std::string> remarks(const Manifest& manifest) {
+std::vector<std::string> variant_remarks(const Manifest& manifest) {
   const Findings& findings = manifest.findings;
   std::vector<std::string> lines;
   for (const VariantRecord& variant : findings.variants) {
@@ -163,7 +163,7 @@ std::vector<std::string> remarks(const Manifest& manifest) {
   return lines;
 }
 
-std::string change_text(double ratio, std::string_view less, std::string_view more) {
+std::string saved_text(double ratio, std::string_view less, std::string_view more) {
   const double percent = std::round((1 - ratio) * 100);
   if (percent == 0) return fmt::format("0 % {}", less);
   return percent > 0 ? fmt::format("{:.0f} % {}", percent, less) : fmt::format("{:.0f} % {}", -percent, more);
@@ -187,9 +187,9 @@ std::string advice_line(const Manifest& manifest, const std::string& folder) {
   const VariantFigures& figures = *best->figures;
   const std::string path = folder.empty() ? best->name : fmt::format("{}/{}", folder, variant_path(*best));
   return fmt::format(
-      "Use {}: {}, {}, {}; it {}.", path, change_text(figures.time_ratio.value, "less time", "more time"),
-      change_text(goal_ratio(figures, manifest.findings.original, models::Goal::kMemory), "less memory", "more memory"),
-      change_text(goal_ratio(figures, manifest.findings.original, models::Goal::kFile), "smaller file", "larger file"),
+      "Use {}: {}, {}, {}; it {}.", path, saved_text(figures.time_ratio.value, "less time", "more time"),
+      saved_text(goal_ratio(figures, manifest.findings.original, models::Goal::kMemory), "less memory", "more memory"),
+      saved_text(goal_ratio(figures, manifest.findings.original, models::Goal::kFile), "smaller file", "larger file"),
       lost_text(manifest, figures.judging));
 }
 
@@ -198,7 +198,7 @@ std::string optimize_table(const Manifest& manifest, const std::string& folder, 
   std::vector<VariantRow> rows = {head_row(findings), original_row(findings)};
   for (const VariantRecord& variant : findings.variants) rows.push_back(variant_row(findings, variant));
   std::string text = opening_lines(manifest) + styled_table(rows, has_colour) + "\n";
-  for (const std::string& line : remarks(manifest)) text += wrapped(line) + "\n";
+  for (const std::string& line : variant_remarks(manifest)) text += wrapped(line) + "\n";
   return text + wrapped(advice_line(manifest, folder)) + "\n";
 }
 
