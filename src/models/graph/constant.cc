@@ -47,6 +47,8 @@ constexpr auto kElementTypes = std::to_array<ElementTypeRow>({
     {ElementType::kFloat8E8m0, "float8e8m0", 8},
     {ElementType::kUint2, "uint2", 2},
     {ElementType::kInt2, "int2", 2},
+    {ElementType::kFloat6E2m3, "float6e2m3", 6},
+    {ElementType::kFloat6E3m2, "float6e3m2", 6},
 });
 
 const ElementTypeRow* row_of(ElementType type) {

@@ -40,6 +40,8 @@ enum class ElementType : std::int32_t {
   kFloat8E8m0 = 24,
   kUint2 = 25,
   kInt2 = 26,
+  kFloat6E2m3 = 27,
+  kFloat6E3m2 = 28,
 };
 
 /// Such as "float", as in the text format of ONNX; "type 99" for a number without a name.
@@ -57,8 +59,8 @@ using Dims = std::vector<std::int64_t>;
 /// The bytes of so many elements, those of fewer than 8 bits packed; 0 where element_bits is 0. Requires: below 2^60.
 [[nodiscard]] std::size_t byte_size(ElementType type, const Dims& dims);
 
-/// A tensor that does not change. `bytes` holds the elements row by row, little-endian, 4-bit ones two to a byte
-/// (the first in the low bits); `texts` those of type kString.
+/// A tensor that does not change. `bytes` holds the elements row by row, little-endian, those of less than 8 bits
+/// without gaps between them, from the low bits of a byte on; `texts` those of type kString.
 struct Constant {
   ElementType type = ElementType::kFloat;
   Dims dims = {};

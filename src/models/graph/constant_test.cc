@@ -27,6 +27,7 @@ TEST(Constant, CountsElementsAndBytes) {
   EXPECT_EQ(byte_size(ElementType::kFloat16, {3}), 6U);
   EXPECT_EQ(byte_size(ElementType::kInt4, {3}), 2U);
   EXPECT_EQ(byte_size(ElementType::kUint2, {5}), 2U);
+  EXPECT_EQ(byte_size(ElementType::kFloat6E2m3, {5}), 4U);
   EXPECT_EQ(byte_size(ElementType::kString, {5}), 0U);
 }
 
@@ -43,7 +44,7 @@ TEST(ElementType, HasNames) {
 }
 
 TEST(Tensors, KeepEachTypeThatTheyHave) {
-  for (std::int32_t i = 0; i < 30; ++i) {
+  for (std::int32_t i = 0; i < 40; ++i) {
     const auto type = static_cast<ElementType>(i);
     const std::optional<TensorType> tensor = tensor_type_of(type);
     if (tensor) {

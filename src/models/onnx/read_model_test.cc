@@ -249,6 +249,17 @@ TEST(ReadModel, RefusesTensorsOfOtherSizes) {
               HasSubstr("elements of type 77 can be read as raw data only"));
 }
 
+TEST(ReadModel, ReadsElementsOfLessThanAByte) {
+  const auto bytes_of = [](std::int64_t count, std::uint64_t type, const std::vector<std::uint64_t>& numbers) {
+    MessageBytes tensor = tensor_bytes({count}, type).text(8, "w");
+    for (const std::uint64_t number : numbers) tensor.number(5, number);
+    return read(model_bytes(add_graph(tensor))).graph.initializers.at("w")->bytes;
+  };
+  EXPECT_EQ(bytes_of(3, 22, {0xF1, 0x02}), "\xF1\x02") << "two of 4 bits in each number";
+  EXPECT_EQ(bytes_of(5, 25, {0xE4, 0x01}), "\xE4\x01") << "four of 2 bits";
+  EXPECT_EQ(bytes_of(5, 27, {0x01, 0x3F, 0x15, 0x2A, 0x03}), "\xC1\x5F\xA9\x03") << "one of 6 bits";
+}
+
 TEST(ReadModel, KeepsTensorsOfUnknownTypes) {
   const Model model = read(model_bytes(add_graph(tensor_bytes({2}, 77).text(8, "w").text(9, "abc"))));
   EXPECT_EQ(static_cast<int>(model.graph.initializers.at("w")->type), 77);

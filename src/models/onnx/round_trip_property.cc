@@ -18,7 +18,7 @@ Model any_model() {
 
 /// A type that a tensor may have, with the bits of its elements.
 Constant any_constant(Rng& rng) {
-  Constant constant{.type = static_cast<ElementType>(1 + rng.below(26))};
+  Constant constant{.type = static_cast<ElementType>(1 + rng.below(28))};
   const std::uint64_t rank = rng.below(4);
   for (std::uint64_t i = 0; i < rank; ++i) constant.dims.push_back(static_cast<std::int64_t>(rng.below(5)));
   if (constant.type == ElementType::kString) {

@@ -64,10 +64,24 @@ std::optional<int> misfit(const onnx::TensorProto& tensor, int bits) {
   return static_cast<int>(found - tensor.int32_data().begin());
 }
 
-/// Numbers of less than 32 bits stand one in each int32, those of less than 8 bits packed as in raw data.
+/// Numbers of 6 bits stand one in each int32; without gaps they are in raw data.
+std::string packed_sixes(const onnx::TensorProto& tensor) {
+  std::string bytes((static_cast<std::size_t>(tensor.int32_data_size()) * 6 + 7) / 8, '\0');
+  std::size_t bit = 0;
+  for (const std::int32_t number : tensor.int32_data()) {
+    const std::uint32_t shifted = (static_cast<std::uint32_t>(number) & 0x3F) << (bit % 8);
+    bytes[bit / 8] = static_cast<char>(static_cast<std::uint8_t>(bytes[bit / 8]) | (shifted & 0xFF));
+    if (shifted > 0xFF) bytes[bit / 8 + 1] = static_cast<char>(shifted >> 8);
+    bit += 6;
+  }
+  return bytes;
+}
+
+/// Numbers of less than 32 bits stand one in each int32, those of 2 and 4 bits packed as in raw data.
 std::string bytes_from_int32s(const onnx::TensorProto& tensor, int bits) {
   if (bits == 32) return bytes_from<std::int32_t>(tensor.int32_data());
   if (bits == 16) return bytes_from<std::uint16_t>(tensor.int32_data());
+  if (bits == 6) return packed_sixes(tensor);
   return bytes_from<std::uint8_t>(tensor.int32_data());
 }
 
