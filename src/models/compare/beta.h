@@ -3,8 +3,8 @@
 
 namespace berth::models {
 
-/// The regularised incomplete beta function I_x(a, b), to about 1e-13. By its continued fraction (Abramowitz and Stegun,
-/// 26.5.8; evaluated as by Lentz). Requires: a, b > 0; 0 <= x <= 1.
+/// The regularised incomplete beta function I_x(a, b), to about 1e-13. By its continued fraction (Abramowitz and
+/// Stegun, 26.5.8; evaluated as by Lentz). Requires: a, b > 0; 0 <= x <= 1.
 [[nodiscard]] double incomplete_beta(double a, double b, double x);
 
 /// The bounds of Clopper and Pearson (1934) of a share of which `hits` of `count` were found: with any true share, the

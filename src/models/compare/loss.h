@@ -33,9 +33,9 @@ struct Predictions {
 };
 
 /// An output of integers with one value per row, if there is one; else the index of the largest value along the last
-/// axis of the first output of a float type, the first one of equals, and -1 where one is no number. Outputs: their first
-/// dimension is the rows. Errors: neither; the last axis is that of the rows, or has one value, of which none is the
-/// largest. The message suggests the metric `error`.
+/// axis of the first output of a float type, the first one of equals, and -1 where one is no number. Outputs: their
+/// first dimension is the rows. Errors: neither; the last axis is that of the rows, or has one value, of which none is
+/// the largest. The message suggests the metric `error`.
 [[nodiscard]] Result<Predictions> predictions_of(std::span<const Tensor> outputs);
 
 /// The loss of a variant, with the bounds of its 95 % interval, for rows like those that were measured.
@@ -56,13 +56,13 @@ struct Loss {
 
 /// Of the outputs for the same rows. A row with several predictions is right if all are.
 ///
-/// Shares: the interval is exact in that it covers the true loss with at least 95 %, however few rows differ. Agreement:
-/// Clopper and Pearson (1934) with 2.5 % on each side. Accuracy: the lost and the gained rows are each binomial, so
-/// the bounds are the lower one of the lost less the upper one of the gained, and the other way round, with 1.25 % each
-/// (Bonferroni's inequality): conservative, as it does not matter how the two depend on each other.
-/// Error: the squared error is a ratio of two means over rows; its standard error by the jackknife over rows (Quenouille
-/// 1956, Tukey 1958) and Student's t, at least 0. Infinite where the variant has values that are no finite numbers and
-/// the original has, or one row is all that there is.
+/// Shares: the interval is exact in that it covers the true loss with at least 95 %, however few rows differ.
+/// Agreement: Clopper and Pearson (1934) with 2.5 % on each side. Accuracy: the lost and the gained rows are each
+/// binomial, so the bounds are the lower one of the lost less the upper one of the gained, and the other way round,
+/// with 1.25 % each (Bonferroni's inequality): conservative, as it does not matter how the two depend on each other.
+/// Error: the squared error is a ratio of two means over rows; its standard error by the jackknife over rows
+/// (Quenouille 1956, Tukey 1958) and Student's t, at least 0. Infinite where the variant has values that are no finite
+/// numbers and the original has, or one row is all that there is.
 ///
 /// Errors, kInvalidInput: those of predictions_of; accuracy without labels, with several predictions per row, or with a
 /// label that is no class; outputs of different shapes; error without a float output. Requires: labels empty or one per

@@ -11,8 +11,8 @@
 namespace berth::models {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 Tensor floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) {
   Tensor tensor{.name = "y", .type = TensorType::kFp32, .shape = shape};
@@ -42,7 +42,7 @@ std::vector<std::int64_t> values_of(const std::vector<Tensor>& outputs) {
 TEST(Predictions, AreTheFirstLargestValueOfTheLastAxis) {
   using Values = std::vector<std::int64_t>;
   EXPECT_EQ(values_of(classes({2, 0, 1})), (Values{2, 0, 1}));
-  EXPECT_EQ(values_of({floats({3, 2}, {1, 1, -2, -1, kNan, 5})}), (Values{0, 1, -1}));
+  EXPECT_EQ(values_of({floats({3, 2}, {1, 1, -2, -1, kNoNumber, 5})}), (Values{0, 1, -1}));
   const auto several = predictions_of(std::vector<Tensor>{floats({1, 2, 2}, {1, 2, 4, 3})}).value();
   EXPECT_EQ(several, (Predictions{.values = {1, 0}, .rows = 1, .classes = 2}));
 }
@@ -123,10 +123,10 @@ TEST(Loss, OfErrorIsTheShareOfTheDifference) {
   EXPECT_LE(two.low, two.loss);
   EXPECT_GE(two.high, two.loss);
   EXPECT_EQ(error({1, 2, 3, 4}, {1, 2, 3, 4}).high, 0);
-  EXPECT_EQ(error({3, 4}, {3, 5}).high, kInfinite) << "one row says nothing of others";
-  EXPECT_EQ(error({3, 4, 1, 1}, {3, kNan, 1, 1}).loss, kInfinite);
+  EXPECT_EQ(error({3, 4}, {3, 5}).high, kEndless) << "one row says nothing of others";
+  EXPECT_EQ(error({3, 4, 1, 1}, {3, kNoNumber, 1, 1}).loss, kEndless);
   EXPECT_EQ(error({0, 0, 0, 0}, {0, 0, 0, 0}).loss, 0);
-  EXPECT_EQ(error({0, 0, 0, 0}, {0, 1, 0, 0}).loss, kInfinite);
+  EXPECT_EQ(error({0, 0, 0, 0}, {0, 1, 0, 0}).loss, kEndless);
 }
 
 /// P(lost, gained) among `n` rows.

@@ -28,9 +28,9 @@ struct LatencyMeasured {
   bool is_settled = false;  ///< the interval is within width_target, or all rounds were run
 };
 
-/// Rounds of original, variant, variant, original, after a warm-up. Each of the four is as many runs of the model as take
-/// half a millisecond, so that the clock does not matter; neighbours are compared, so that each round gives two ratios.
-/// `now`: a clock for the budget. Errors: those of `time`. Requires: 5 <= rounds_min <= rounds_max.
+/// Rounds of original, variant, variant, original, after a warm-up. Each of the four is as many runs of the model as
+/// take half a millisecond, so that the clock does not matter; neighbours are compared, so that each round gives two
+/// ratios. `now`: a clock for the budget. Errors: those of `time`. Requires: 5 <= rounds_min <= rounds_max.
 [[nodiscard]] Result<LatencyMeasured> measure_latency(ProbedModel& original, ProbedModel& variant,
                                                       std::span<const Tensor> inputs, const LatencyOptions& options,
                                                       const std::function<Instant()>& now);

@@ -34,10 +34,10 @@ struct ObserveOptions {
   std::size_t bytes_max = std::size_t{256} << 20;
 };
 
-/// Runs all `rows` through the model, as it is written, and shows each value of each batch to `visit` once: in the order
-/// of `options.values`, those of one run together. The last batch is filled up by repeating the last row, where the
-/// model has a fixed number of rows. Memory does not grow with the number of rows. Errors: those of loading and running
-/// the model; a name that is no value; a value that is no tensor of a known type. Requires: rows.count > 0.
+/// Runs all `rows` through the model, as it is written, and shows each value of each batch to `visit` once: in the
+/// order of `options.values`, those of one run together. The last batch is filled up by repeating the last row, where
+/// the model has a fixed number of rows. Memory does not grow with the number of rows. Errors: those of loading and
+/// running the model; a name that is no value; a value that is no tensor of a known type. Requires: rows.count > 0.
 [[nodiscard]] Result<void> observe(ModelProbe& probe, const Model& model, const RowSet& rows,
                                    const ObserveOptions& options, const Visit& visit);
 

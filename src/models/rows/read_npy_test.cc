@@ -11,7 +11,7 @@ using berth::testing::little_endian;
 using berth::testing::npy_of;
 using Sizes = std::vector<std::int64_t>;
 
-std::string message_of(const std::string& bytes) {
+std::string npy_message(const std::string& bytes) {
   const auto array = read_npy(bytes, "a");
   return array ? "no error" : array.error().message;
 }
@@ -70,26 +70,26 @@ TEST(ReadNpy, ReadsTexts) {
   EXPECT_TRUE(array.bytes.empty());
   EXPECT_EQ(read_npy(npy_of(">U1", "(1,)", std::string("\0\0\0A", 4)), "a").value().texts[0], "A");
   EXPECT_EQ(read_npy(npy_of("<U0", "(2,)", ""), "a").value().texts, (std::vector<std::string>{"", ""}));
-  EXPECT_EQ(message_of(npy_of("<U1", "(1,)", little_endian(0xD800, 4))),
+  EXPECT_EQ(npy_message(npy_of("<U1", "(1,)", little_endian(0xD800, 4))),
             "element 0: wanted Unicode characters, found another number");
 }
 
 TEST(ReadNpy, RefusesOtherTypes) {
   for (const char* descr : {"<c8", "|O", "<M8[ns]", "<f16", "|V4", "<i3", "f", "", "<f4x", "|S99999999999"}) {
-    EXPECT_NE(message_of(npy_of(descr, "(1,)", "aaaaaaaa")).find("wanted elements of a type"), std::string::npos)
+    EXPECT_NE(npy_message(npy_of(descr, "(1,)", "aaaaaaaa")).find("wanted elements of a type"), std::string::npos)
         << descr;
   }
 }
 
 TEST(ReadNpy, RefusesWhatIsNoArray) {
-  EXPECT_EQ(message_of(""), "wanted an array of NumPy (.npy), found other bytes");
-  EXPECT_EQ(message_of("\x93NUMPX"), "wanted an array of NumPy (.npy), found other bytes");
-  EXPECT_EQ(message_of("\x93NUMPY"), "wanted version 1 to 3 of .npy, found 0");
-  EXPECT_EQ(message_of(std::string("\x93NUMPY\4\0\0\0", 10)), "wanted version 1 to 3 of .npy, found 4");
+  EXPECT_EQ(npy_message(""), "wanted an array of NumPy (.npy), found other bytes");
+  EXPECT_EQ(npy_message("\x93NUMPX"), "wanted an array of NumPy (.npy), found other bytes");
+  EXPECT_EQ(npy_message("\x93NUMPY"), "wanted version 1 to 3 of .npy, found 0");
+  EXPECT_EQ(npy_message(std::string("\x93NUMPY\4\0\0\0", 10)), "wanted version 1 to 3 of .npy, found 4");
   const std::string whole = npy_of("<f4", "(2,)", "abcdefgh");
   ASSERT_TRUE(read_npy(whole, "a"));
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(read_npy(whole.substr(0, size), "a")) << size;
-  EXPECT_EQ(message_of(whole + "x"), "wanted 8 bytes of elements, as the shape says, found 9");
+  EXPECT_EQ(npy_message(whole + "x"), "wanted 8 bytes of elements, as the shape says, found 9");
 }
 
 TEST(ReadNpy, RefusesOtherHeaders) {
@@ -103,15 +103,15 @@ TEST(ReadNpy, RefusesOtherHeaders) {
         "{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (1,)}",
         "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'more': 1}",
         "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} 1", "{'descr': '|u1"}) {
-    EXPECT_NE(message_of(npy_of(dictionary, "x")).find("wanted a header with"), std::string::npos) << dictionary;
+    EXPECT_NE(npy_message(npy_of(dictionary, "x")).find("wanted a header with"), std::string::npos) << dictionary;
   }
 }
 
 TEST(ReadNpy, RefusesSizesThatOverflow) {
   for (const char* shape :
        {"(4294967296, 4294967296)", "(9223372036854775807, 9223372036854775807)", "(2147483649,)"}) {
-    EXPECT_NE(message_of(npy_of("|u1", shape, "x")).find("a shape that takes more"), std::string::npos) << shape;
-    EXPECT_NE(message_of(npy_of("<U0", shape, "")).find("a shape that takes more"), std::string::npos) << shape;
+    EXPECT_NE(npy_message(npy_of("|u1", shape, "x")).find("a shape that takes more"), std::string::npos) << shape;
+    EXPECT_NE(npy_message(npy_of("<U0", shape, "")).find("a shape that takes more"), std::string::npos) << shape;
   }
 }
 

@@ -16,7 +16,7 @@ using berth::testing::ZipEntry;
 
 const std::string kArray = npy_of("|u1", "(3,)", "abc");
 
-std::string message_of(const std::string& bytes) {
+std::string npz_message(const std::string& bytes) {
   const auto arrays = read_npz(bytes, "rows.npz");
   return arrays ? "no error" : arrays.error().message;
 }
@@ -31,42 +31,43 @@ TEST(ReadNpz, ReadsStoredAndDeflatedArrays) {
 }
 
 TEST(ReadNpz, RefusesWhatIsNoArchive) {
-  EXPECT_NE(message_of("").find("rows.npz: wanted "), std::string::npos) << message_of("");
-  EXPECT_NE(message_of("no archive").find("wanted an archive of NumPy (.npz), found none"), std::string::npos);
-  EXPECT_NE(message_of(kArray).find("wanted an archive of NumPy"), std::string::npos);
-  EXPECT_EQ(message_of(zip_of({})), "rows.npz: wanted arrays, found none");
-  EXPECT_EQ(message_of(zip_of({stored("notes.txt", "x")})), "rows.npz: wanted arrays (.npy) only, found \"notes.txt\"");
-  EXPECT_EQ(message_of(npz_of({{"x", "no array"}})),
+  EXPECT_NE(npz_message("").find("rows.npz: wanted "), std::string::npos) << npz_message("");
+  EXPECT_NE(npz_message("no archive").find("wanted an archive of NumPy (.npz), found none"), std::string::npos);
+  EXPECT_NE(npz_message(kArray).find("wanted an archive of NumPy"), std::string::npos);
+  EXPECT_EQ(npz_message(zip_of({})), "rows.npz: wanted arrays, found none");
+  EXPECT_EQ(npz_message(zip_of({stored("notes.txt", "x")})),
+            "rows.npz: wanted arrays (.npy) only, found \"notes.txt\"");
+  EXPECT_EQ(npz_message(npz_of({{"x", "no array"}})),
             "rows.npz: \"x\": wanted an array of NumPy (.npy), found other bytes");
 }
 
-TEST(ReadNpz, RefusesTwoArraysOfOneName) { EXPECT_NE(message_of(npz_of({{"x", kArray}, {"x", kArray}})), "no error"); }
+TEST(ReadNpz, RefusesTwoArraysOfOneName) { EXPECT_NE(npz_message(npz_of({{"x", kArray}, {"x", kArray}})), "no error"); }
 
 TEST(ReadNpz, FindsDamage) {
   const std::string whole = npz_of({{"x", kArray}, {"y", kArray}});
-  ASSERT_EQ(message_of(whole), "no error");
+  ASSERT_EQ(npz_message(whole), "no error");
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(read_npz(whole.substr(0, size), "n")) << size;
   std::string damaged = whole;
   damaged[whole.find("abc")] = 'x';
-  EXPECT_NE(message_of(damaged).find("CRC"), std::string::npos) << message_of(damaged);
+  EXPECT_NE(npz_message(damaged).find("CRC"), std::string::npos) << npz_message(damaged);
 }
 
 TEST(ReadNpz, RefusesDeclaredSizesThatCannotBe) {
   ZipEntry bomb = deflated("x.npy", kArray);
   bomb.unpacked = 0xF0000000U;
-  EXPECT_NE(message_of(zip_of({bomb})).find("wanted at most"), std::string::npos) << message_of(zip_of({bomb}));
+  EXPECT_NE(npz_message(zip_of({bomb})).find("wanted at most"), std::string::npos) << npz_message(zip_of({bomb}));
   bomb.unpacked = 100'000'000;
-  EXPECT_NE(message_of(zip_of({bomb})).find("that come from its"), std::string::npos) << message_of(zip_of({bomb}));
+  EXPECT_NE(npz_message(zip_of({bomb})).find("that come from its"), std::string::npos) << npz_message(zip_of({bomb}));
   for (const std::uint32_t size : {0U, 1U, 127U, 132U, 1000U}) {
     bomb.unpacked = size;
-    EXPECT_NE(message_of(zip_of({bomb})), "no error") << size;
+    EXPECT_NE(npz_message(zip_of({bomb})), "no error") << size;
   }
 }
 
 TEST(ReadNpz, RefusesOtherMethods) {
   ZipEntry entry = stored("x.npy", kArray);
   entry.method = 12;
-  EXPECT_NE(message_of(zip_of({entry})).find("wanted it stored or deflated, found method 12"), std::string::npos);
+  EXPECT_NE(npz_message(zip_of({entry})).find("wanted it stored or deflated, found method 12"), std::string::npos);
 }
 
 }  // namespace

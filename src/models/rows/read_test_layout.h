@@ -11,12 +11,12 @@
 
 namespace berth::models {
 
-/// The rows of all sets, in the order of their numbers: folders `test_data_set_N` in `folder`, or the folder itself, with
-/// a file `input_K.pb` for each input of the model, in its order
+/// The rows of all sets, in the order of their numbers: folders `test_data_set_N` in `folder`, or the folder itself,
+/// with a file `input_K.pb` for each input of the model, in its order
 /// (https://github.com/onnx/onnx/blob/main/docs/OnnxBackendTest.md). Names in the files and outputs do not matter.
 ///
-/// Where all inputs of a set have a common first dimension, that is its rows; otherwise each set is one run, of the same
-/// shapes (`rows_are_runs`). There are no labels.
+/// Where all inputs of a set have a common first dimension, that is its rows; otherwise each set is one run, of the
+/// same shapes (`rows_are_runs`). There are no labels.
 ///
 /// Errors, "PATH: why": those of the tree and of the files; a missing or an unknown input; more than kArrayBytesMax
 /// bytes; sets that differ in their shapes; those of rows_for.

@@ -22,8 +22,8 @@ std::string tensor_file(const Sizes& dims, const std::string& bytes) {
   return tensor_bytes(dims, kUint8).text(9, bytes).bytes();
 }
 
-const std::vector<TensorSignature> kTwo = {{.name = "x", .type = TensorType::kUint8, .shape = {-1, 2}},
-                                           {.name = "n", .type = TensorType::kUint8, .shape = {-1}}};
+const std::vector<TensorSignature> kTwoBytes = {{.name = "x", .type = TensorType::kUint8, .shape = {-1, 2}},
+                                                {.name = "n", .type = TensorType::kUint8, .shape = {-1}}};
 
 TEST(ReadTestLayout, JoinsTheRowsOfAllSets) {
   MemoryTree tree;
@@ -33,13 +33,13 @@ TEST(ReadTestLayout, JoinsTheRowsOfAllSets) {
   tree.write("d/test_data_set_2/input_0.pb", tensor_file({3, 2}, "aAbBcC"), {});
   tree.write("d/test_data_set_2/input_1.pb", tensor_file({3}, "123"), {});
   tree.write("d/test_data_set_2/output_0.pb", "not read", {});
-  const auto rows = read_test_layout(tree, "d", kTwo);
+  const auto rows = read_test_layout(tree, "d", kTwoBytes);
   ASSERT_TRUE(rows) << rows.error().message;
   EXPECT_EQ(rows->count, 4U);
   EXPECT_EQ(rows->inputs[0], (Tensor{.name = "x", .type = TensorType::kUint8, .shape = {4, 2}, .bytes = "aAbBcCeE"}));
   EXPECT_EQ(rows->inputs[1].bytes, "1235");
   EXPECT_TRUE(rows->labels.empty());
-  const auto one = read_test_layout(tree, "d/test_data_set_2", kTwo);
+  const auto one = read_test_layout(tree, "d/test_data_set_2", kTwoBytes);
   ASSERT_TRUE(one) << one.error().message;
   EXPECT_EQ(one->count, 3U);
 }
@@ -70,7 +70,7 @@ TEST(ReadTestLayout, SetsWithoutACommonFirstDimensionAreRuns) {
 TEST(ReadTestLayout, NamesWhatIsWrong) {
   MemoryTree tree;
   const auto message = [&] {
-    const auto rows = read_test_layout(tree, "d", kTwo);
+    const auto rows = read_test_layout(tree, "d", kTwoBytes);
     return rows ? "no error" : rows.error().message;
   };
   EXPECT_NE(message(), "no error");

@@ -75,7 +75,7 @@ inline std::string zip_of(const std::vector<ZipEntry>& entries) {
                                little_endian(0x5A210000, 4) + little_endian(entry.crc32, 4) +
                                little_endian(entry.packed.size(), 4) + little_endian(entry.unpacked, 4) +
                                little_endian(entry.name.size(), 2) + little_endian(0, 2);
-    folder += little_endian(0x02014B50, 4) + little_endian(20, 2) + common + little_endian(0, 2 + 2 + 2 + 4) +
+    folder += little_endian(0x02014B50, 4) + little_endian(20, 2) + common + std::string(10, '\0') +
               little_endian(files.size(), 4) + entry.name;
     files += little_endian(0x04034B50, 4) + common + entry.name + entry.packed;
   }
