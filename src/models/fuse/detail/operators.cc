@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 42> kElementwise = {
     "Sinh",    "Softplus", "Softsign", "Sqrt",    "Tanh",        "ThresholdedRelu",
 };
 
+static_assert(std::ranges::is_sorted(kRandom));
+static_assert(std::ranges::is_sorted(kElementwise));
+
 }  // namespace
 
 bool is_deterministic(const Node& node) {

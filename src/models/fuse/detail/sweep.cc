@@ -32,8 +32,9 @@ GraphPtr changed_inner(Model& model, const GraphPtr& inner, ValueNames& names, c
 bool step_into_attribute(Model& model, AttributeValue& value, ValueNames& names, const ScopeStep& step, int depth) {
   if (auto* inner = std::get_if<GraphPtr>(&value)) {
     GraphPtr changed = changed_inner(model, *inner, names, step, depth);
-    if (changed != nullptr) *inner = std::move(changed);
-    return changed != nullptr;
+    if (changed == nullptr) return false;
+    *inner = std::move(changed);
+    return true;
   }
   auto* several = std::get_if<std::vector<GraphPtr>>(&value);
   if (several == nullptr) return false;
@@ -131,9 +132,10 @@ void Sweep::erase(std::size_t node) {
   erased_[node] = true;
 }
 
-bool Sweep::bypass(std::size_t node, const std::string& value) {
-  const Node& bypassed = scope_.graph.nodes[node];
-  const std::string output = bypassed.outputs.front();
+bool Sweep::bypass(std::size_t node, std::string_view input) {
+  // The name may be that of the node's input, which changes below.
+  const std::string value(input);
+  const std::string output = scope_.graph.nodes[node].outputs.front();
   if (!index_.is_output(output)) {
     if (!replace_uses(scope_.graph, output, value)) return false;
     erase(node);

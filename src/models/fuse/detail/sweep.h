@@ -53,9 +53,9 @@ class Sweep {
   /// Puts `replacement` in the place of node `node`.
   void replace(std::size_t node, Node replacement);
   void erase(std::size_t node);
-  /// Erases the node, whose first output is the same as its input `value`: what took the output takes `value` instead.
+  /// Erases the node, whose first output is the same as the value `input`: what took the output takes that instead.
   /// False, and nothing is changed, where an output of the graph would lose its name.
-  bool bypass(std::size_t node, const std::string& value);
+  bool bypass(std::size_t node, std::string_view input);
   /// A new initialiser, named after `wanted`.
   [[nodiscard]] std::string add_constant(std::string_view wanted, ConstantPtr constant);
   /// The name of an initialiser with new contents: `name` itself if its only use may change, else a new one.

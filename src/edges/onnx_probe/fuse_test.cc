@@ -1,0 +1,167 @@
+// models/fuse through the real engine: the passes leave the outputs as they are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/core/rng.h"
+#include "edges/onnx_probe/testing/engine_probe.h"
+#include "models/fuse/fuse_passes.h"
+#include "models/graph/graph_edit.h"
+#include "models/graph/numbers.h"
+#include "models/graph/tensors.h"
+#include "models/graph/testing/random_graph.h"
+#include "models/onnx/check_model.h"
+#include "models/onnx/read_model.h"
+#include "models/onnx/tensor_file.h"
+#include "models/onnx/write_model.h"
+#include "models/probing/observe.h"
+
+namespace berth::edges {
+namespace {
+
+namespace fs = std::filesystem;
+using models::Model;
+using models::Pass;
+
+constexpr int kRoundsMax = 10;
+constexpr double kDifferenceMax = 1e-4;  // of the largest output
+
+/// Nothing: the engine refuses it, or what it gives is no tensor.
+std::optional<std::vector<Tensor>> outputs_of(ModelProbe& probe, const Model& model,
+                                              const std::vector<Tensor>& inputs) {
+  const auto bytes = models::write_model(model);
+  if (!bytes) return std::nullopt;
+  const auto loaded = probe.load(*bytes, EngineOptimisation::kNone);
+  if (!loaded || (*loaded)->outputs().size() != model.graph.outputs.size()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const models::ValueInfo& output : model.graph.outputs) names.push_back(output.name);
+  auto outputs = (*loaded)->run(inputs, names);
+  return outputs ? std::optional(std::move(*outputs)) : std::nullopt;
+}
+
+/// Empty: they agree.
+std::string difference(const Tensor& wanted, const Tensor& found) {
+  if (wanted.shape != found.shape || wanted.type != found.type) return wanted.name + " has another shape or type";
+  const auto a = models::to_doubles(models::constant_of(wanted));
+  const auto b = models::to_doubles(models::constant_of(found));
+  if (!a || !b) return wanted == found ? "" : wanted.name + " differs";
+  double largest = 0;
+  double off = 0;
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    if (std::isnan((*a)[i]) && std::isnan((*b)[i])) continue;
+    if ((*a)[i] == (*b)[i]) continue;
+    if (!std::isfinite((*a)[i] - (*b)[i])) return wanted.name + " is not finite";
+    largest = std::max(largest, std::abs((*a)[i]));
+    off = std::max(off, std::abs((*a)[i] - (*b)[i]));
+  }
+  return off <= kDifferenceMax * std::max(largest, 1e-30) ? "" : wanted.name + " differs by " + std::to_string(off);
+}
+
+class FuseTest : public berth::testing::EngineTest {
+ protected:
+  /// All passes, again and again; each is checked.
+  Model fused(const Model& model, const std::vector<Tensor>& inputs, const std::vector<Tensor>& wanted,
+              const std::string& name) {
+    const auto shapes = models::value_shapes(probe(), model);
+    if (!shapes) return model;
+    const models::Evaluate evaluate = [this](const Model& part) { return models::evaluate(probe(), part); };
+    Model changed = model;
+    bool is_any = true;
+    for (int round = 0; is_any && round < kRoundsMax; ++round) {
+      is_any = false;
+      for (const Pass& pass : models::fuse_passes()) {
+        const auto applied = pass.apply(changed, {.shapes = *shapes, .evaluate = evaluate});
+        EXPECT_TRUE(applied) << name << ", " << pass.name << ": " << applied.error().message;
+        if (!applied || !*applied) continue;
+        is_any = true;
+        check(changed, inputs, wanted, name + ", " + std::string(pass.name));
+      }
+    }
+    EXPECT_FALSE(is_any) << name << ": the passes do not end";
+    return changed;
+  }
+
+ private:
+  void check(const Model& changed, const std::vector<Tensor>& inputs, const std::vector<Tensor>& wanted,
+             const std::string& what) {
+    const auto names = models::check_names(changed.graph);
+    EXPECT_TRUE(names) << what << ": " << names.error().message;
+    const auto found = outputs_of(probe(), changed, inputs);
+    ASSERT_TRUE(found) << what << ": does not run any more";
+    ASSERT_EQ(found->size(), wanted.size()) << what;
+    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(difference(wanted[i], (*found)[i]), "") << what;
+  }
+};
+
+TEST_F(FuseTest, LeavesTheOutputsOfRandomModels) {
+  int fewer = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Model model = berth::testing::random_model(
+        Rng(seed), {.has_any_batch = seed % 2 == 0, .opset = 13 + static_cast<std::int64_t>(seed % 9)});
+    const std::vector<Tensor> inputs = berth::testing::random_inputs(model, 3, Rng(seed).split("inputs"));
+    const auto wanted = outputs_of(probe(), model, inputs);
+    ASSERT_TRUE(wanted) << seed;
+    const Model changed = fused(model, inputs, *wanted, "seed " + std::to_string(seed));
+    const auto checked = models::check_model(changed);
+    EXPECT_TRUE(checked) << seed << ": " << checked.error().message;
+    if (changed.graph.nodes.size() < model.graph.nodes.size()) ++fewer;
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(fewer, 50);
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Nothing: one of the inputs is no tensor.
+std::optional<std::vector<Tensor>> inputs_in(const fs::path& folder, const Model& model) {
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; fs::exists(folder / ("input_" + std::to_string(i) + ".pb")); ++i) {
+    const fs::path path = folder / ("input_" + std::to_string(i) + ".pb");
+    auto tensor = models::read_tensor_file(bytes_of(path), path.string());
+    if (!tensor || i >= model.graph.inputs.size()) return std::nullopt;
+    tensor->name = model.graph.inputs[i].name;
+    inputs.push_back(std::move(*tensor));
+  }
+  return inputs;
+}
+
+Result<std::string> nothing_outside(const std::string& path, std::uint64_t, std::uint64_t) { return invalid(path); }
+
+TEST_F(FuseTest, LeavesTheOutputsOfTheOperatorCases) {
+  const fs::path data = "/usr/share/libonnx-testdata/data";
+  if (!fs::exists(data)) GTEST_SKIP() << "no " << data << ": package libonnx-testdata";
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::recursive_directory_iterator(data)) {
+    if (entry.path().filename() == "model.onnx") cases.push_back(entry.path());
+  }
+  std::ranges::sort(cases);
+  int run_count = 0;
+  for (const fs::path& path : cases) {
+    const auto model = models::read_model(bytes_of(path), path.string(), nothing_outside);
+    ASSERT_TRUE(model) << model.error().message;
+    const auto inputs = inputs_in(path.parent_path() / "test_data_set_0", *model);
+    if (!inputs) continue;
+    const auto wanted = outputs_of(probe(), *model, *inputs);
+    // Random operators give other numbers each time.
+    if (!wanted || outputs_of(probe(), *model, *inputs) != wanted) continue;
+    ++run_count;
+    (void)fused(*model, *inputs, *wanted, path.parent_path().filename().string());
+  }
+  EXPECT_GT(run_count, 500);
+}
+
+}  // namespace
+}  // namespace berth::edges

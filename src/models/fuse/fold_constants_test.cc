@@ -1,0 +1,111 @@
+#include "models/fuse/fold_constants.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+
+#include "models/fuse/testing/small_model.h"
+
+namespace berth::models {
+namespace {
+
+using testing::Names;
+using testing::SmallModel;
+
+/// An engine that gives these values, and notes what it was asked for; errors for others.
+Evaluate answers(std::map<std::string, ConstantPtr> values, std::vector<Names>& asked) {
+  return [values = std::move(values), &asked](const Model& model) -> Result<std::vector<ConstantPtr>> {
+    Names names;
+    for (const ValueInfo& output : model.graph.outputs) names.push_back(output.name);
+    asked.push_back(names);
+    EXPECT_TRUE(model.graph.inputs.empty());
+    EXPECT_TRUE(check_names(model.graph));
+    std::vector<ConstantPtr> found;
+    for (const std::string& name : names) {
+      if (!values.contains(name)) return invalid("no kernel");
+      found.push_back(values.at(name));
+    }
+    return found;
+  };
+}
+
+TEST(FoldConstants, AsksOnceForWhatIsUsed) {
+  std::vector<Names> asked;
+  SmallModel small;
+  small.evaluate = answers({{"b", floats({2}, {5, 6})}, {"c", floats({2}, {7, 8})}}, asked);
+  small.input("x", {2}).weight("w", floats({2}, {1, 2}));
+  small.node("Exp", {"w"}, {"a"})
+      .node("Neg", {"a"}, {"b"})
+      .node("Sqrt", {"w"}, {"c"})
+      .node("Sum", {"x", "b", "c"}, {"y"})
+      .output("y");
+  EXPECT_TRUE(small.apply(fold_constants));
+  EXPECT_EQ(asked, (std::vector<Names>{{"b", "c"}}));
+  EXPECT_EQ(small.ops(), Names{"Sum"});
+  EXPECT_EQ(small.floats_at("b"), (std::vector<float>{5, 6}));
+  EXPECT_FALSE(small.model.graph.initializers.contains("w"));
+  EXPECT_FALSE(small.apply(fold_constants));
+}
+
+TEST(FoldConstants, WhatTheEngineCannotComputeStays) {
+  std::vector<Names> asked;
+  SmallModel small;
+  small.evaluate = answers({{"c", floats({2}, {7, 8})}}, asked);
+  small.input("x", {2}).weight("w", floats({2}, {1, 2}));
+  small.node("Exp", {"w"}, {"a"}).node("Sqrt", {"w"}, {"c"}).node("Sum", {"x", "a", "c"}, {"y"}).output("y");
+  EXPECT_TRUE(small.apply(fold_constants));
+  EXPECT_EQ(small.ops(), (Names{"Exp", "Sum"}));
+}
+
+TEST(FoldConstants, InterruptsEndIt) {
+  SmallModel small;
+  small.evaluate = [](const Model&) -> Result<std::vector<ConstantPtr>> {
+    return fail(ErrorCode::kInterrupted, "stop");
+  };
+  small.weight("w", floats({2}, {1, 2})).input("x", {2});
+  small.node("Exp", {"w"}, {"a"}).node("Add", {"x", "a"}, {"y"}).output("y");
+  const auto folded = fold_constants(small.model, {.shapes = small.shapes, .evaluate = small.evaluate});
+  ASSERT_FALSE(folded);
+  EXPECT_EQ(folded.error().code, ErrorCode::kInterrupted);
+  EXPECT_EQ(small.ops(), (Names{"Exp", "Add"}));
+}
+
+TEST(FoldConstants, LeavesWhatIsNotConstant) {
+  std::vector<Names> asked;
+  SmallModel small;
+  small.evaluate = answers({}, asked);
+  small.input("w", {2}).weight("w", floats({2}, {1, 2})).weight("q", uint8s({2}, {1, 2})).weight("s", floats({}, {1}));
+  small.node("Exp", {"w"}, {"a"})
+      .node("RandomUniformLike", {"s"}, {"b"})
+      .node("DequantizeLinear", {"q", "s"}, {"c"})
+      .node("Exp", {"s"}, {"out"})
+      .node("Sum", {"a", "b", "c"}, {"y"})
+      .output("y")
+      .output("out");
+  EXPECT_FALSE(small.apply(fold_constants));
+  EXPECT_TRUE(asked.empty());
+}
+
+/// ConstantOfShape to `count` floats, of which the engine says the shape before or not.
+bool folds(std::int64_t count, bool is_known, std::vector<Names>& asked) {
+  SmallModel small;
+  small.evaluate = answers({{"a", floats({count}, std::vector<float>(static_cast<std::size_t>(count)))}}, asked);
+  small.input("x", {count}).weight("n", int64s({1}, {count}));
+  if (is_known) small.shape("a", {count});
+  small.node("ConstantOfShape", {"n"}, {"a"}).node("Add", {"x", "a"}, {"y"}).output("y");
+  return small.apply(fold_constants);
+}
+
+TEST(FoldConstants, DoesNotMakeTheFileMuchLarger) {
+  std::vector<Names> asked;
+  EXPECT_TRUE(folds(1000, false, asked));
+  EXPECT_FALSE(folds(100'000, false, asked));
+  EXPECT_EQ(asked.size(), 2U);
+  EXPECT_FALSE(folds(100'000, true, asked));
+  EXPECT_EQ(asked.size(), 2U) << "asked for what is known to be too large";
+}
+
+}  // namespace
+}  // namespace berth::models
