@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
-#include "base/core/ensure.h"
 #include "base/core/sort_stably.h"
 #include "models/int8/detail/layer_errors.h"
 #include "models/int8/int8_plan.h"
@@ -17,8 +17,9 @@ namespace berth::models {
 namespace {
 
 constexpr double kTimeMatters = 0.10;   // of the time: less is not worth a loss of signal
-constexpr double kSqnrMattersDb = 0.1;  // less is noise of the trial
-constexpr double kRangeGainDb = 0.01;   // for another range of one value
+constexpr double kSqnrMattersDb = 0.5;  // less may come from these rows only
+constexpr double kRangeGainDb = 0.02;   // for other ranges
+constexpr double kWeightGainDb = 0.2;   // for cutting off the largest weights, which rare rows may need
 constexpr std::size_t kRangeTrialsMax = 600;
 constexpr std::size_t kReturnsTimed = 4;  // nodes whose time and loss are measured before one is returned to float
 constexpr double kTimeLostMin = 1e-3;     // of the time: below what is measured
@@ -26,36 +27,40 @@ constexpr std::array kFixedRules = {RangeRule::kMinMax, RangeRule::kPercentile, 
 
 double noise_of(double sqnr_db) { return std::pow(10, -sqnr_db / 10); }
 
+using RecipesByValue = std::map<std::string, RangeRecipe, std::less<>>;
+
 /// One way to quantise, and what came of it.
 struct Candidate {
   Int8Settings settings = {};
-  RangesByValue ranges = {};
+  RecipesByValue recipes = {};
   std::set<std::string, std::less<>> float_nodes = {};
-  Model model = {};
-  double sqnr_db = 0;
+  Model model = {};         // with ranges of all rows
+  double sqnr_db = 0;       // of that model
+  double half_sqnr_db = 0;  // with ranges of half of the rows
 };
 
 class Int8Search {
  public:
-  Int8Search(const Model& model, const ValueShapes& shapes, const StatisticsByValue& statistics,
+  Int8Search(const Model& model, const ValueShapes& shapes, const CalibrationStatistics& statistics,
              const Int8Options& options, const Trials& trials)
       : model_(model), shapes_(shapes), statistics_(statistics), options_(options), trials_(trials) {}
 
   Result<Int8Choice> run() {
-    for (const auto step : {&Int8Search::try_settings, &Int8Search::try_rules, &Int8Search::return_to_float,
-                            &Int8Search::try_ranges, &Int8Search::measure_loss}) {
+    for (const auto step :
+         {&Int8Search::try_settings, &Int8Search::try_rules, &Int8Search::return_to_float, &Int8Search::try_ranges}) {
       const Result<void> done = (this->*step)();
       if (!done) return pass_on(done.error());
     }
     const Int8Plan plan = plan_of(best_);
+    const RangesByValue ranges = ranges_of(best_, statistics_.all);
     return Int8Choice{.model = best_.model,
                       .settings = best_.settings,
-                      .ranges = best_.ranges,
+                      .ranges = ranges,
                       .float_nodes = best_.float_nodes,
                       .left = plan.left,
                       .sqnr_db = best_.sqnr_db,
-                      .loss = loss_.value_or(0),
-                      .layers = layer_errors(model_.graph, plan, statistics_, best_.ranges, best_.settings),
+                      .loss = loss_,
+                      .layers = layer_errors(model_.graph, plan, statistics_.all, ranges, best_.settings),
                       .unfinished = unfinished_};
   }
 
@@ -64,20 +69,48 @@ class Int8Search {
     return int8_plan(model_.graph, shapes_, candidate.float_nodes);
   }
 
-  [[nodiscard]] RangesByValue ranges_by(RangeRule rule, const QuantizedType& type) const {
+  [[nodiscard]] RecipesByValue recipes_of(RangeRule rule) const {
+    RecipesByValue recipes;
+    for (const auto& [value, statistics] : statistics_.all) recipes.emplace(value, RangeRecipe{.rule = rule});
+    return recipes;
+  }
+
+  /// What the search asks again and again is computed once.
+  [[nodiscard]] RangesByValue ranges_of(const Candidate& candidate, const StatisticsByValue& statistics) {
     RangesByValue ranges;
-    for (const auto& [value, statistics] : statistics_) ranges.emplace(value, range_of(statistics, rule, type));
+    const QuantizedType& type = candidate.settings.activations;
+    for (const auto& [value, recipe] : candidate.recipes) {
+      const auto key = std::tuple(value, recipe, type.is_signed, &statistics == &statistics_.all);
+      auto known = known_ranges_.find(key);
+      if (known == known_ranges_.end()) {
+        known = known_ranges_.emplace(key, range_of(statistics.at(value), recipe, type)).first;
+      }
+      ranges.emplace(value, known->second);
+    }
     return ranges;
   }
 
-  /// Writes the model of the candidate and measures how much of the signal is left.
-  Result<void> measure(Candidate& candidate) const {
-    Result<Model> quantized = quantize(model_, plan_of(candidate), candidate.ranges, candidate.settings);
+  /// Of the model with the candidate's ranges.
+  Result<double> sqnr_of(const Candidate& candidate, const StatisticsByValue& statistics, Model& model) {
+    Result<Model> quantized =
+        quantize(model_, plan_of(candidate), ranges_of(candidate, statistics), candidate.settings);
     if (!quantized) return pass_on(quantized.error());
-    candidate.model = std::move(*quantized);
-    const Result<double> sqnr = trials_.sqnr_db(candidate.model);
+    model = std::move(*quantized);
+    return trials_.sqnr_db(model);
+  }
+
+  Result<void> measure(Candidate& candidate) {
+    const Result<double> sqnr = sqnr_of(candidate, statistics_.all, candidate.model);
     if (!sqnr) return pass_on(sqnr.error());
     candidate.sqnr_db = *sqnr;
+    return {};
+  }
+
+  Result<void> measure_half(Candidate& candidate) {
+    Model model;
+    const Result<double> sqnr = sqnr_of(candidate, statistics_.half, model);
+    if (!sqnr) return pass_on(sqnr.error());
+    candidate.half_sqnr_db = *sqnr;
     return {};
   }
 
@@ -98,9 +131,7 @@ class Int8Search {
         Candidate candidate;
         candidate.settings.activations.is_signed = is_signed;
         candidate.settings.weight_bits = bits;
-        candidate.settings.weight_scale =
-            options_.rule == RangeRule::kBest ? WeightScale::kLeastError : WeightScale::kLargest;
-        candidate.ranges = ranges_by(options_.rule, candidate.settings.activations);
+        candidate.recipes = recipes_of(options_.rule);
         const Result<void> measured = measure(candidate);
         if (!measured) return measured;
         const Result<bool> is_better = is_first ? Result<bool>(true) : is_better_setting(candidate);
@@ -131,47 +162,51 @@ class Int8Search {
   // Step 2.
 
   Result<void> try_rules() {
-    if (options_.rule != RangeRule::kBest) return {};
+    const Result<void> done = options_.rule == RangeRule::kBest ? try_each_rule() : Result<void>();
+    return done ? measure_loss() : done;
+  }
+
+  Result<void> try_each_rule() {
+    const Result<void> measured = measure_half(best_);
+    if (!measured) return measured;
     for (const RangeRule rule : kFixedRules) {
       if (!has_time_for("ranges of one rule for all values")) return {};
       Candidate candidate = best_;
-      candidate.ranges = ranges_by(rule, candidate.settings.activations);
+      candidate.recipes = recipes_of(rule);
       const Result<void> tried = take_if_better(std::move(candidate), kRangeGainDb);
       if (!tried) return tried;
     }
     Candidate candidate = best_;
-    candidate.settings.weight_scale = WeightScale::kLargest;
-    return take_if_better(std::move(candidate), kRangeGainDb);
+    candidate.settings.weight_scale = WeightScale::kLeastError;
+    return take_if_better(std::move(candidate), kWeightGainDb);
   }
 
+  /// Better both with ranges of half of the rows, for rows that they were not made from, and of all rows.
   Result<void> take_if_better(Candidate candidate, double gain_db) {
-    const Result<void> measured = measure(candidate);
-    if (!measured) return measured;
-    if (candidate.sqnr_db > best_.sqnr_db + gain_db) {
-      best_ = std::move(candidate);
-      loss_.reset();
-    }
+    Result<void> measured = measure_half(candidate);
+    if (!measured || candidate.half_sqnr_db <= best_.half_sqnr_db + gain_db) return measured;
+    measured = measure(candidate);
+    if (!measured || candidate.sqnr_db <= best_.sqnr_db + gain_db) return measured;
+    best_ = std::move(candidate);
     return {};
   }
 
-  // Step 3.
-
   Result<void> measure_loss() {
-    if (loss_) return {};
     const Result<double> loss = trials_.loss(best_.model);
     if (!loss) return pass_on(loss.error());
     loss_ = *loss;
     return {};
   }
 
+  // Step 3.
+
   Result<void> return_to_float() {
-    for (Result<void> measured = measure_loss();; measured = measure_loss()) {
-      if (!measured) return measured;
-      if (*loss_ <= options_.loss_max) return {};
+    while (loss_ > options_.loss_max) {
       const Result<bool> has_returned = return_one();
       if (!has_returned) return pass_on(has_returned.error());
-      if (!*has_returned) return {};
+      if (!*has_returned) break;
     }
+    return {};
   }
 
   /// One of the heavy nodes. False: there is one left, or no time.
@@ -188,7 +223,7 @@ class Int8Search {
       if (!ratio) return pass_on(ratio.error());
       losses.push_back(*loss);
       // The loss of few rows is coarse: noise decides where it does not differ.
-      const double loss_saved = std::max(0.0, *loss_ - *loss) / *loss_;
+      const double loss_saved = std::max(0.0, loss_ - *loss) / loss_;
       const double noise_saved = std::max(0.0, 1 - noise_of(candidate.sqnr_db) / noise_of(best_.sqnr_db));
       const double saved_per_time = (loss_saved + noise_saved) / std::max(*ratio - 1, kTimeLostMin);
       if (chosen && saved_per_time <= saved_per_time_most) continue;
@@ -237,15 +272,27 @@ class Int8Search {
 
   Result<void> try_ranges() {
     if (options_.rule != RangeRule::kBest) return {};
+    const Candidate before = best_;
+    const double loss_before = loss_;
+    Result<void> done = measure_half(best_);
+    if (done) done = try_each_range();
+    if (done) done = measure_loss();
+    if (done && loss_ > options_.loss_max && loss_ > loss_before) {
+      best_ = before;
+      loss_ = loss_before;
+    }
+    return done;
+  }
+
+  Result<void> try_each_range() {
     std::size_t trials_left = kRangeTrialsMax;
     for (const std::string& value : values_by_noise()) {
-      const QuantizedType& type = best_.settings.activations;
-      for (const Range& range : candidate_ranges(statistics_.at(value), type)) {
-        if (range == best_.ranges.at(value)) continue;
+      for (const RangeRecipe& recipe : range_recipes()) {
+        Candidate candidate = best_;
+        candidate.recipes[value] = recipe;
+        if (ranges_of(candidate, statistics_.half) == ranges_of(best_, statistics_.half)) continue;
         if (trials_left == 0 || !has_time_for("ranges value by value")) return {};
         --trials_left;
-        Candidate candidate = best_;
-        candidate.ranges[value] = range;
         const Result<void> tried = take_if_better(std::move(candidate), kRangeGainDb);
         if (!tried) return tried;
       }
@@ -254,12 +301,13 @@ class Int8Search {
   }
 
   /// The values that are rounded, those first that lose the largest share of their energy.
-  [[nodiscard]] std::vector<std::string> values_by_noise() const {
+  [[nodiscard]] std::vector<std::string> values_by_noise() {
     std::vector<std::string> values = plan_of(best_).range_values();
+    const RangesByValue ranges = ranges_of(best_, statistics_.half);
     const auto share_lost = [&](const std::string& value) {
-      const RangeStatistics& statistics = statistics_.at(value);
+      const RangeStatistics& statistics = statistics_.half.at(value);
       if (statistics.energy() == 0) return 0.0;
-      return squared_error(statistics, best_.ranges.at(value), best_.settings.activations) / statistics.energy();
+      return squared_error(statistics, ranges.at(value), best_.settings.activations) / statistics.energy();
     };
     sort_stably(values, share_lost, std::greater<>());
     return values;
@@ -267,12 +315,13 @@ class Int8Search {
 
   const Model& model_;
   const ValueShapes& shapes_;
-  const StatisticsByValue& statistics_;
+  const CalibrationStatistics& statistics_;
   const Int8Options& options_;
   const Trials& trials_;
   Candidate best_;
-  std::optional<double> loss_;  // of best_, once it is known
+  double loss_ = 0;  // of best_, from step 2 on
   std::map<std::size_t, double> noise_with_float_;
+  std::map<std::tuple<std::string, RangeRecipe, bool, bool>, Range> known_ranges_;
   std::vector<std::string> unfinished_;
 };
 
@@ -284,7 +333,7 @@ std::vector<std::string> values_to_observe(const Model& model, const ValueShapes
   return values;
 }
 
-Result<Int8Choice> choose_int8(const Model& model, const ValueShapes& shapes, const StatisticsByValue& statistics,
+Result<Int8Choice> choose_int8(const Model& model, const ValueShapes& shapes, const CalibrationStatistics& statistics,
                                const Int8Options& options, const Trials& trials) {
   return Int8Search(model, shapes, statistics, options, trials).run();
 }

@@ -38,7 +38,7 @@ struct Int8Choice {
   RangesByValue ranges;
   std::set<std::string, std::less<>> float_nodes;             ///< returned to float, by first output
   std::map<std::string, std::string, std::less<>> left = {};  ///< never integers: first output, reason
-  double sqnr_db = 0;                                         ///< of the calibration rows
+  double sqnr_db = 0;                                         ///< as Trials::sqnr_db
   double loss = 0;
   std::vector<LayerError> layers = {};       ///< nodes of integers, in the order of the graph
   std::vector<std::string> unfinished = {};  ///< what the time did not suffice for
@@ -53,10 +53,12 @@ struct Int8Choice {
 /// 2. With kBest, the ranges of one rule for all values, and scales of weights, by SQNR.
 /// 3. While the loss is above loss_max: the node that saves the most noise (or loss) per time that it costs is returned to
 ///    float.
-/// 4. With kBest, value by value, other ranges by SQNR.
-/// Errors: those of `quantize` and of the trials. Requires: statistics of values_to_observe.
+/// 4. With kBest, value by value, other ranges by SQNR; undone if the loss is then too large.
+/// SQNR in steps 2 and 4 is that of ranges of half of the rows, so that a range that fits those rows only is not chosen; the
+/// model has the ranges that the same rules give for all rows. Errors: those of `quantize` and of the trials. Requires:
+/// statistics of values_to_observe.
 [[nodiscard]] Result<Int8Choice> choose_int8(const Model& model, const ValueShapes& shapes,
-                                             const StatisticsByValue& statistics, const Int8Options& options,
+                                             const CalibrationStatistics& statistics, const Int8Options& options,
                                              const Trials& trials);
 
 }  // namespace berth::models

@@ -18,21 +18,30 @@ std::vector<float> values_of(const Tensor& tensor) {
 
 }  // namespace
 
-Result<StatisticsByValue> collect_statistics(ModelProbe& probe, const Model& model, const RowSet& rows,
-                                             const std::vector<std::string>& values, std::size_t batch_rows) {
-  StatisticsByValue statistics;
-  for (const std::string& value : values) statistics[value];
-  const Visit visit = [&](std::size_t, std::span<const Tensor> tensors) -> Result<void> {
+Result<CalibrationStatistics> collect_statistics(ModelProbe& probe, const Model& model, const RowSet& rows,
+                                                 const std::vector<std::string>& values, std::size_t batch_rows) {
+  CalibrationStatistics statistics;
+  StatisticsByValue others;
+  for (const std::string& value : values) {
+    statistics.half[value];
+    others[value];
+  }
+  std::size_t batch = 0;  // rows are shown from the first one on, and again for other values
+  const Visit visit = [&](std::size_t row_first, std::span<const Tensor> tensors) -> Result<void> {
+    batch = row_first == 0 ? 0 : batch + 1;
+    StatisticsByValue& of_rows = batch % 2 == 0 ? statistics.half : others;
     for (const Tensor& tensor : tensors) {
       if (tensor.type != TensorType::kFp32) {
         return invalid(fmt::format("value {}: wanted FP32, found {}", tensor.name, name_of(tensor.type)));
       }
-      statistics[tensor.name].add(values_of(tensor));
+      of_rows[tensor.name].add(values_of(tensor));
     }
     return {};
   };
   const Result<void> observed = observe(probe, model, rows, {.values = values, .batch_rows = batch_rows}, visit);
   if (!observed) return pass_on(observed.error());
+  statistics.all = statistics.half;
+  for (const auto& [value, of_value] : others) statistics.all[value].merge(of_value);
   return statistics;
 }
 

@@ -16,10 +16,19 @@ namespace berth::models {
 
 using StatisticsByValue = std::map<std::string, RangeStatistics, std::less<>>;
 
-/// Runs the rows through the model once, `batch_rows` at a time. Memory does not grow with the number of rows. Errors:
-/// those of `observe`; a value that is not of type float. Requires: values of the main graph.
-[[nodiscard]] Result<StatisticsByValue> collect_statistics(ModelProbe& probe, const Model& model, const RowSet& rows,
-                                                           const std::vector<std::string>& values,
-                                                           std::size_t batch_rows = 8);
+/// Of all rows, and of about half of them: what ranges of the half do to the others shows what they do to rows that were
+/// not seen.
+struct CalibrationStatistics {
+  StatisticsByValue half = {};
+  StatisticsByValue all = {};
+};
+
+/// Runs the rows through the model once, `batch_rows` at a time; every other batch is in the half. Memory does not grow
+/// with the number of rows. Errors: those of `observe`; a value that is not of type float. Requires: values of the main
+/// graph.
+[[nodiscard]] Result<CalibrationStatistics> collect_statistics(ModelProbe& probe, const Model& model,
+                                                               const RowSet& rows,
+                                                               const std::vector<std::string>& values,
+                                                               std::size_t batch_rows = 8);
 
 }  // namespace berth::models

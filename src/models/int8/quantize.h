@@ -15,7 +15,7 @@ namespace berth::models {
 struct Int8Settings {
   QuantizedType activations = {};  ///< not symmetric: else a Relu is not absorbed
   int weight_bits = 8;             ///< 7 or 8
-  WeightScale weight_scale = WeightScale::kLeastError;
+  WeightScale weight_scale = WeightScale::kLargest;
 
   friend bool operator==(const Int8Settings&, const Int8Settings&) = default;
 };

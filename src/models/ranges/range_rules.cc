@@ -207,22 +207,28 @@ Range percentile_range(const RangeStatistics& statistics, double share_left_out)
           .max = std::clamp(static_cast<float>(max), 0.0F, whole.max)};
 }
 
-std::vector<Range> candidate_ranges(const RangeStatistics& statistics, const QuantizedType& type) {
-  std::vector<Range> candidates;
-  const auto add = [&](const Range& range) {
-    if (std::ranges::find(candidates, range) == candidates.end()) candidates.push_back(range);
-  };
-  const Range best = least_error_range(statistics, type);
+Range range_of(const RangeStatistics& statistics, const RangeRecipe& recipe, const QuantizedType& type) {
   const Range whole = whole_range(statistics);
-  add(best);
-  add(whole);
-  for (const double share : kSharesLeftOut) add(percentile_range(statistics, share));
-  add(entropy_range(statistics, type));
-  for (const double share : {0.7, 0.85, 1.15, 1.4}) {
-    const Range range = scaled(best, share, share);
-    add({.min = std::max(range.min, whole.min), .max = std::min(range.max, whole.max)});
-  }
-  return candidates;
+  const Range range = recipe.rule == RangeRule::kPercentile ? percentile_range(statistics, recipe.share_left_out)
+                                                            : range_of(statistics, recipe.rule, type);
+  const Range wider = scaled(range, recipe.factor, recipe.factor);
+  return {.min = std::max(wider.min, whole.min), .max = std::min(wider.max, whole.max)};
+}
+
+std::span<const RangeRecipe> range_recipes() {
+  static constexpr std::array kRecipes = {
+      RangeRecipe{.rule = RangeRule::kBest},
+      RangeRecipe{.rule = RangeRule::kMinMax},
+      RangeRecipe{.rule = RangeRule::kPercentile, .share_left_out = 1e-5},
+      RangeRecipe{.rule = RangeRule::kPercentile, .share_left_out = 1e-4},
+      RangeRecipe{.rule = RangeRule::kPercentile, .share_left_out = 1e-3},
+      RangeRecipe{.rule = RangeRule::kEntropy},
+      RangeRecipe{.rule = RangeRule::kBest, .factor = 0.7},
+      RangeRecipe{.rule = RangeRule::kBest, .factor = 0.85},
+      RangeRecipe{.rule = RangeRule::kBest, .factor = 1.15},
+      RangeRecipe{.rule = RangeRule::kBest, .factor = 1.4},
+  };
+  return kRecipes;
 }
 
 double squared_error(const RangeStatistics& statistics, const Range& range, const QuantizedType& type) {

@@ -1,10 +1,11 @@
 /// The range of an activation that its integers are spread over: all of its values, or fewer with smaller steps.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "models/ranges/quantization.h"
 #include "models/ranges/range_statistics.h"
@@ -27,8 +28,20 @@ enum class RangeRule : std::uint8_t { kBest, kMinMax, kPercentile, kEntropy };
 /// The range that leaves out `share_left_out` of the values, half at each end. Requires: 0 <= share_left_out < 1.
 [[nodiscard]] Range percentile_range(const RangeStatistics& statistics, double share_left_out);
 
-/// Different ranges worth a trial, the one of kBest first, then by rule, then wider and narrower ones.
-[[nodiscard]] std::vector<Range> candidate_ranges(const RangeStatistics& statistics, const QuantizedType& type);
+/// A rule with its figures: the same recipe for other statistics gives the range that suits those.
+struct RangeRecipe {
+  RangeRule rule = RangeRule::kBest;
+  double share_left_out = 1e-5;  ///< of kPercentile
+  double factor = 1;             ///< of both ends
+
+  friend auto operator<=>(const RangeRecipe&, const RangeRecipe&) = default;
+};
+
+/// As for the rule, times the factor, but within the least and the largest value.
+[[nodiscard]] Range range_of(const RangeStatistics& statistics, const RangeRecipe& recipe, const QuantizedType& type);
+
+/// Those worth a trial for a single value.
+[[nodiscard]] std::span<const RangeRecipe> range_recipes();
 
 /// Sum over all values of the squared difference that quantisation makes, each value taken as the centre of its bin.
 [[nodiscard]] double squared_error(const RangeStatistics& statistics, const Range& range, const QuantizedType& type);

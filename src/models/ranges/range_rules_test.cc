@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/core/rng.h"
@@ -122,14 +124,27 @@ TEST(SquaredError, ByHand) {
   EXPECT_NEAR(error, 2 * (0.25 + bin / 2) * (0.25 + bin / 2) + (45 + bin / 2) * (45 + bin / 2), 1e-9);
 }
 
-TEST(CandidateRanges, BeginWithTheBestAndDiffer) {
-  const RangeStatistics statistics = statistics_of_floats(bell_values(10000));
-  const std::vector<Range> candidates = candidate_ranges(statistics, kUint8);
-  ASSERT_GT(candidates.size(), 3U);
-  EXPECT_EQ(candidates[0], range_of(statistics, RangeRule::kBest, kUint8));
-  EXPECT_EQ(candidates[1], range_of(statistics, RangeRule::kMinMax, kUint8));
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(candidates[i] == candidates[j]);
+TEST(RangeRecipe, IsTheRuleTimesTheFactorWithinTheValues) {
+  const RangeStatistics statistics = statistics_of_floats({-2, 8});
+  const auto range = [&](double factor) {
+    return range_of(statistics, RangeRecipe{.rule = RangeRule::kMinMax, .factor = factor}, kUint8);
+  };
+  EXPECT_EQ(range(1), (Range{.min = -2, .max = 8}));
+  EXPECT_EQ(range(0.5), (Range{.min = -1, .max = 4}));
+  EXPECT_EQ(range(2), (Range{.min = -2, .max = 8}));
+}
+
+TEST(RangeRecipe, OfAPercentile) {
+  std::vector<float> values;
+  for (int i = 0; i <= 1000; ++i) values.push_back(static_cast<float>(i));
+  const RangeRecipe recipe = {.rule = RangeRule::kPercentile, .share_left_out = 0.2};
+  EXPECT_NEAR(range_of(statistics_of_floats(values), recipe, kUint8).max, 900, 0.5);
+}
+
+TEST(RangeRecipe, ThoseWorthATrialDiffer) {
+  const std::span<const RangeRecipe> recipes = range_recipes();
+  for (std::size_t i = 0; i < recipes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(recipes[i], recipes[j]);
   }
 }
 

@@ -78,7 +78,8 @@ RC_GTEST_PROP(RangesProperty, RangesLieWithinTheValuesAndBestIsTheBest, ()) {
   const RangeStatistics statistics = statistics_of_values(some_values());
   const QuantizedType type = some_type();
   const double least = squared_error(statistics, range_of(statistics, RangeRule::kBest, type), type);
-  for (const Range& range : candidate_ranges(statistics, type)) {
+  for (const RangeRecipe& recipe : range_recipes()) {
+    const Range range = range_of(statistics, recipe, type);
     RC_ASSERT(range.min <= 0 && range.max >= 0);
     RC_ASSERT(range.min >= std::min(0.0F, statistics.min()) && range.max <= std::max(0.0F, statistics.max()));
   }
