@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/prune/detail/channel_axis.h"
+#include "models/prune/testing/channel_chain.h"
 
 namespace berth::models {
 namespace {
@@ -13,56 +14,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Node node(std::string op, std::vector<std::string> inputs, std::string output,
-          std::map<std::string, AttributeValue, std::less<>> attributes = {}) {
-  return {.op = std::move(op),
-          .inputs = std::move(inputs),
-          .outputs = {std::move(output)},
-          .attributes = std::move(attributes)};
-}
-
-ConstantPtr ones(Dims dims) {
-  const auto count = static_cast<std::size_t>(count_of(dims));
-  return floats(std::move(dims), std::vector<float>(count, 1.0F));
-}
-
-/// x [N, 3, 8, 8] -> Conv a (16) -> BatchNormalization -> Relu -> Conv b (24) -> Relu -> Flatten -> Gemm y (10).
-struct Chain {
-  Model model = {};
-  ValueShapes shapes = {};
-
-  Chain() {
-    model.opsets = {{"", 17}};
-    Graph& graph = model.graph;
-    graph.inputs = {{.name = "x"}};
-    graph.outputs = {{.name = "y"}};
-    graph.nodes = {
-        node("Conv", {"x", "wa"}, "a"),
-        node("BatchNormalization", {"a", "s", "o", "m", "v"}, "n"),
-        node("Relu", {"n"}, "r"),
-        node("Conv", {"r", "wb", "bb"}, "b"),
-        node("Relu", {"b"}, "rb"),
-        node("Flatten", {"rb"}, "f"),
-        node("Gemm", {"f", "wy", "by"}, "y", {{"transB", std::int64_t{1}}}),
-    };
-    graph.initializers = {{"wa", ones({16, 3, 1, 1})},
-                          {"wb", ones({24, 16, 1, 1})},
-                          {"bb", ones({24})},
-                          {"wy", ones({10, 24 * 64})},
-                          {"by", ones({10})}};
-    for (const char* name : {"s", "o", "m", "v"}) graph.initializers.emplace(name, ones({16}));
-    image("x", 3);
-    for (const char* name : {"a", "n", "r"}) image(name, 16);
-    for (const char* name : {"b", "rb"}) image(name, 24);
-    shapes["f"] = {ElementType::kFloat, std::vector<std::int64_t>{-1, 24 * 64}};
-    shapes["y"] = {ElementType::kFloat, std::vector<std::int64_t>{-1, 10}};
-  }
-
-  void image(const std::string& name, std::int64_t channels) {
-    shapes[name] = {ElementType::kFloat, std::vector<std::int64_t>{-1, channels, 8, 8}};
-  }
-  [[nodiscard]] std::vector<ChannelGroup> groups() const { return channel_groups(model, shapes); }
-};
+using berth::testing::node;
+using berth::testing::ones;
+using Chain = berth::testing::ChannelChain;
 
 TEST(ChannelGroups, FollowsChannelsToTheNodesThatSumOverThem) {
   const std::vector<ChannelGroup> groups = Chain().groups();

@@ -28,6 +28,16 @@ struct Prunable {
 /// How many channels each group keeps; for groups in the order of the graph.
 using KeptCounts = std::vector<std::int64_t>;
 
+struct PruneStep {
+  std::size_t group = 0;
+  std::int64_t kept = 0;
+};
+
+/// Errors that are not the candidate's.
+bool ends_search(const Error& error) {
+  return error.code == ErrorCode::kInterrupted || error.code == ErrorCode::kUnavailable;
+}
+
 class ChannelSearch {
  public:
   ChannelSearch(const Model& model, std::span<const ChannelGroup> groups, const ChannelStatistics& statistics,
@@ -44,10 +54,12 @@ class ChannelSearch {
   [[nodiscard]] Result<void> extend();
   /// All beginnings of the path of steps, the empty one first.
   [[nodiscard]] std::vector<KeptCounts> path() const;
-  /// The prunable that saves the most time for its damage with its next step, and what it then keeps.
-  [[nodiscard]] std::optional<std::pair<std::size_t, std::int64_t>> next_step(const KeptCounts& kept,
-                                                                              const std::vector<bool>& is_closed) const;
-  [[nodiscard]] Result<bool> accept(const KeptCounts& kept);
+  /// The step that saves the most time for its damage, to fewer channels than `kept` and `below`.
+  [[nodiscard]] std::optional<PruneStep> next_step(const KeptCounts& kept, const KeptCounts& below) const;
+  /// The loss if it is within the bound.
+  [[nodiscard]] Result<std::optional<double>> loss_within(const KeptCounts& kept) const;
+  void take(const KeptCounts& kept, double loss);
+  [[nodiscard]] KeptCounts all_channels() const;
   [[nodiscard]] std::vector<ChannelChoice> choices(const KeptCounts& kept) const;
   [[nodiscard]] Model pruned(const KeptCounts& kept) const;
   [[nodiscard]] double time_saved(const KeptCounts& kept) const;
@@ -128,8 +140,7 @@ Result<void> ChannelSearch::try_groups(std::span<const int> percents) {
 
 Result<void> ChannelSearch::try_group(Prunable& prunable, std::int64_t kept) {
   GroupOutcome& outcome = outcomes_[prunable.group];
-  KeptCounts counts(best_.size());
-  for (std::size_t g = 0; g < counts.size(); ++g) counts[g] = groups_[g].channels;
+  KeptCounts counts = all_channels();
   counts[prunable.group] = kept;
   const Model candidate = pruned(counts);
   GroupTrial trial{.kept = kept};
@@ -143,8 +154,7 @@ Result<void> ChannelSearch::try_group(Prunable& prunable, std::int64_t kept) {
   if (measured) measured = measure([&] { return trials_.loss(candidate); }, trial.loss);
   if (measured) measured = measure([&] { return trials_.time_ratio(candidate, model_); }, trial.time_ratio);
   if (!measured) {
-    if (measured.error().code == ErrorCode::kInterrupted || measured.error().code == ErrorCode::kUnavailable)
-      return measured;
+    if (ends_search(measured.error())) return measured;
     outcome.left_out = measured.error().message;
     outcome.trials.clear();
     return {};
@@ -172,75 +182,84 @@ Result<void> ChannelSearch::bisect() {
       good = middle;
       continue;
     }
-    const Result<bool> accepted = accept(beginnings[middle]);
-    if (!accepted) return pass_on(accepted.error());
-    (*accepted ? good : bad) = middle;
+    const Result<std::optional<double>> loss = loss_within(beginnings[middle]);
+    if (!loss) return pass_on(loss.error());
+    (*loss ? good : bad) = middle;
+    if (*loss) take(beginnings[middle], **loss);
   }
   return {};
 }
 
+/// Single steps, each of which has to save time from where the search is. One that saves none is passed over, and after
+/// one that loses too much the group stays as it is.
 Result<void> ChannelSearch::extend() {
-  std::vector<bool> is_closed(prunables_.size(), false);
-  while (const std::optional<std::pair<std::size_t, std::int64_t>> next = next_step(best_, is_closed)) {
+  KeptCounts below = all_channels();
+  while (const std::optional<PruneStep> next = next_step(best_, below)) {
     if (!trials_.has_time()) {
       is_complete_ = false;
       return {};
     }
     KeptCounts counts = best_;
-    counts[prunables_[next->first].group] = next->second;
-    const Result<bool> accepted = accept(counts);
-    if (!accepted) return pass_on(accepted.error());
-    if (!*accepted) is_closed[next->first] = true;
+    counts[next->group] = next->kept;
+    const Result<std::optional<double>> loss = loss_within(counts);
+    if (!loss) return pass_on(loss.error());
+    below[next->group] = *loss ? next->kept : 0;
+    if (!*loss) continue;
+    const Result<double> time = trials_.time_ratio(pruned(counts), pruned(best_));
+    if (!time) return pass_on(time.error());
+    if (*time < 1) take(counts, **loss);
   }
   return {};
 }
 
 std::vector<KeptCounts> ChannelSearch::path() const {
-  KeptCounts counts;
-  for (const ChannelGroup& group : groups_) counts.push_back(group.channels);
+  const KeptCounts below = all_channels();
+  KeptCounts counts = below;
   std::vector<KeptCounts> beginnings = {counts};
-  const std::vector<bool> none_closed(prunables_.size(), false);
-  while (const std::optional<std::pair<std::size_t, std::int64_t>> next = next_step(counts, none_closed)) {
-    counts[prunables_[next->first].group] = next->second;
+  while (const std::optional<PruneStep> next = next_step(counts, below)) {
+    counts[next->group] = next->kept;
     beginnings.push_back(counts);
   }
   return beginnings;
 }
 
-std::optional<std::pair<std::size_t, std::int64_t>> ChannelSearch::next_step(const KeptCounts& kept,
-                                                                             const std::vector<bool>& is_closed) const {
-  std::optional<std::pair<std::size_t, std::int64_t>> best;
+/// Any number of channels may be next: engines handle some numbers badly, such as those that do not fill their vectors.
+std::optional<PruneStep> ChannelSearch::next_step(const KeptCounts& kept, const KeptCounts& below) const {
+  std::optional<PruneStep> best;
   double best_worth = 0;
   for (std::size_t i = 0; i < prunables_.size(); ++i) {
     const Prunable& prunable = prunables_[i];
-    if (is_closed[i] || outcomes_[prunable.group].left_out) continue;
+    if (outcomes_[prunable.group].left_out) continue;
     const PruneCurve& curve = *prunable.curve;
     const std::int64_t now = kept[prunable.group];
-    const std::int64_t next = std::max(rounded(now - 1) - (prunable.step - options_.multiple), curve.kept_min());
-    if (next >= now) continue;
-    const double saved = curve.time_ratio(now) - curve.time_ratio(next);
-    const double damage = std::max(curve.damage(next) - curve.damage(now), 0.0);
-    const double worth = saved / (damage + std::numeric_limits<double>::min());
-    if (saved > 0 && worth > best_worth) {
-      best = {i, next};
-      best_worth = worth;
+    std::int64_t next = rounded(std::min(now, below[prunable.group]) - 1);
+    for (; next >= curve.kept_min(); next -= prunable.step) {
+      const double saved = curve.time_ratio(now) - curve.time_ratio(next);
+      const double damage = std::max(curve.damage(next) - curve.damage(now), std::numeric_limits<double>::min());
+      if (!(saved > 0) || !(saved / damage > best_worth)) continue;
+      best = {prunable.group, next};
+      best_worth = saved / damage;
     }
   }
   return best;
 }
 
-/// Makes it the best if its loss is within the bound. A model that the engine refuses is not.
-Result<bool> ChannelSearch::accept(const KeptCounts& kept) {
+/// A model that the engine refuses is not within the bound.
+Result<std::optional<double>> ChannelSearch::loss_within(const KeptCounts& kept) const {
   const Result<double> loss = trials_.loss(pruned(kept));
-  if (!loss) {
-    const ErrorCode code = loss.error().code;
-    if (code == ErrorCode::kInterrupted || code == ErrorCode::kUnavailable) return pass_on(loss.error());
-    return false;
-  }
-  if (!(*loss <= options_.loss_max)) return false;
+  if (!loss && ends_search(loss.error())) return pass_on(loss.error());
+  return loss && *loss <= options_.loss_max ? std::optional(*loss) : std::nullopt;
+}
+
+void ChannelSearch::take(const KeptCounts& kept, double loss) {
   best_ = kept;
-  best_loss_ = *loss;
-  return true;
+  best_loss_ = loss;
+}
+
+KeptCounts ChannelSearch::all_channels() const {
+  KeptCounts counts;
+  for (const ChannelGroup& group : groups_) counts.push_back(group.channels);
+  return counts;
 }
 
 std::vector<ChannelChoice> ChannelSearch::choices(const KeptCounts& kept) const {

@@ -154,11 +154,14 @@ std::optional<NodeInput> row_added_after(const Graph& graph, const GraphIndex& i
 class ChannelRemoval {
  public:
   ChannelRemoval(const Model& model, std::span<const ChannelChoice> choices, const ChannelStatistics& statistics)
-      : model_(model), choices_(choices), statistics_(statistics), index_(model.graph), edit_(model.graph) {
-    for (const ChannelChoice& choice : choices_) {
+      : model_(model), statistics_(statistics), index_(model.graph), edit_(model.graph) {
+    for (const ChannelChoice& choice : choices) {
       ENSURE(choice.group != nullptr && !choice.group->left_out);
       ENSURE(static_cast<std::int64_t>(choice.kept.size()) == choice.group->channels);
       ENSURE(std::ranges::count(choice.kept, true) > 0);
+      if (std::ranges::count(choice.kept, false) > 0) choices_.push_back(choice);
+    }
+    for (const ChannelChoice& choice : choices_) {
       for (const ChannelProducer& producer : choice.group->producers) outputs_.emplace(producer.node, &choice.kept);
     }
   }
@@ -248,7 +251,7 @@ class ChannelRemoval {
   }
 
   const Model& model_;
-  std::span<const ChannelChoice> choices_;
+  std::vector<ChannelChoice> choices_ = {};  ///< those that remove something
   const ChannelStatistics& statistics_;
   GraphIndex index_;
   ChannelEdit edit_;

@@ -20,8 +20,8 @@ PruneCurve::PruneCurve(std::int64_t channels, std::vector<GroupTrial> trials, co
   double time_ratio = 1;
   for (const GroupTrial& trial : trials) {
     time_ratio = std::min(time_ratio, trial.time_ratio);
-    // An output without floats has no noise to go by.
-    const double damage = std::max(trial.noise > 0 ? trial.noise : trial.loss, kErrorMin);
+    // The loss is coarse, and noise may come from the rows that the weights were fitted to.
+    const double damage = std::max(trial.noise + std::max(trial.loss, 0.0), kErrorMin);
     points_.push_back({trial.kept, time_ratio, damage / estimate(trial.kept)});
   }
 }
