@@ -88,8 +88,9 @@ int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
   const berth::edges::DiskTree tree;
   const berth::cli::OptimizeOutside optimize = optimize_outside(tree);
-  return berth::cli::run_cli(argc, argv,
-                             {.files = &files, .run_up = run_up, .run_serve = run_serve, .optimize = &optimize, .make_http_client = [] {
-                                return std::make_unique<berth::edges::CurlClient>(kPatience);
-                              }});
+  return berth::cli::run_cli(
+      argc, argv,
+      {.files = &files, .run_up = run_up, .run_serve = run_serve, .optimize = &optimize, .make_http_client = [] {
+         return std::make_unique<berth::edges::CurlClient>(kPatience);
+       }});
 }

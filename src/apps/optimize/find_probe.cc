@@ -13,9 +13,9 @@ namespace berth::optimizer {
 #ifdef BERTH_HAS_ONNX_ENGINE
 
 Result<FoundProbe> find_probe(const ProbeTerms& terms) {
-  const std::string library = terms.library         ? *terms.library
-                              : terms.cuda_index    ? edges::onnx_cuda_library_path()
-                                                    : edges::onnx_library_path();
+  const std::string library = terms.library      ? *terms.library
+                              : terms.cuda_index ? edges::onnx_cuda_library_path()
+                                                 : edges::onnx_library_path();
   FoundProbe found;
   if (terms.cuda_index) {
     if (auto provider = edges::find_cuda_provider(library, *terms.cuda_index); !provider) {

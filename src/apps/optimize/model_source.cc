@@ -57,7 +57,8 @@ class OutsideWeights {
       while (offset < file->stamp().bytes) {
         const auto count = file->read(offset, piece);
         if (!count) return pass_on(count.error());
-        if (*count == 0) return invalid(fmt::format("{}: wanted a file that does not change, found one that does", path));
+        if (*count == 0)
+          return invalid(fmt::format("{}: wanted a file that does not change, found one that does", path));
         hash.add(std::string_view(piece).substr(0, *count));
         offset += *count;
       }
@@ -95,10 +96,10 @@ Result<ModelSource> read_model_source(const FileTree& tree, const std::string& p
   const auto bytes = read_whole(**file, models::kModelBytesMax);
   if (!bytes) return invalid(fmt::format("{}: {}", path, bytes.error().message));
   OutsideWeights outside(tree, path);
-  auto model = models::read_model(
-      *bytes, path, [&outside](const std::string& weights, std::uint64_t offset, std::uint64_t count) {
-        return outside.read(weights, offset, count);
-      });
+  auto model = models::read_model(*bytes, path,
+                                  [&outside](const std::string& weights, std::uint64_t offset, std::uint64_t count) {
+                                    return outside.read(weights, offset, count);
+                                  });
   if (!model) return pass_on(model.error());
   ModelSource source = {.model = *std::move(model), .file_bytes = static_cast<std::int64_t>(bytes->size())};
   chain::BytesHash hash;

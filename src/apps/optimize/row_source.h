@@ -8,8 +8,8 @@
 #include "base/core/result.h"
 #include "domain/ports/file_tree.h"
 #include "domain/values/tensor.h"
-#include "models/optimize/measuring.h"
 #include "models/optimize/manifest.h"
+#include "models/optimize/measuring.h"
 
 namespace berth::optimizer {
 

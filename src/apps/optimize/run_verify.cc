@@ -46,8 +46,7 @@ std::vector<FoundVariant> find_variants(const FileTree& tree, const VerifyReques
   std::vector<FoundVariant> found;
   for (const VariantRecord& variant : manifest.findings.variants) {
     if (variant.sha256.empty() || !variant.figures) continue;
-    auto bytes =
-        read_text(tree, fmt::format("{}/{}", request.folder, variant_path(variant)), models::kModelBytesMax);
+    auto bytes = read_text(tree, fmt::format("{}/{}", request.folder, variant_path(variant)), models::kModelBytesMax);
     const std::string sum = bytes ? chain::hex_of(chain::sha256(*bytes)) : bytes.error().message;
     verification.figures.push_back(models::verify_sum(variant.name, "SHA-256 of the file", variant.sha256, sum));
     if (verification.figures.back().holds) found.push_back({.record = &variant, .bytes = *std::move(bytes)});
@@ -82,8 +81,8 @@ Result<void> measure_again(const Workbench& bench, const Manifest& manifest, con
     if (figures->latency.size() != variant.record->figures->latency.size()) {
       return invalid("wanted a manifest with figures of each batch, found one without");
     }
-    for (models::VerifiedFigure& figure : models::verify_figures(variant.record->name, *variant.record->figures,
-                                                                 *figures, manifest.findings.metric)) {
+    for (models::VerifiedFigure& figure :
+         models::verify_figures(variant.record->name, *variant.record->figures, *figures, manifest.findings.metric)) {
       verification.figures.push_back(std::move(figure));
     }
   }

@@ -48,17 +48,14 @@ models::OptimizeTools Workbench::tools(const cli::OptimizeHooks& hooks) const {
   return {.probe = probe,
           .now = steady_instant,
           .should_stop = hooks.should_stop,
-          .footprints =
-              [&probe](std::string_view bytes, std::span<const Tensor> inputs, int processes) {
-                return measure_footprints(probe, bytes, inputs, processes);
-              },
+          .footprints = [&probe](std::string_view bytes, std::span<const Tensor> inputs,
+                                 int processes) { return measure_footprints(probe, bytes, inputs, processes); },
           .report = hooks.report};
 }
 
 Result<Workbench> open_workbench(const FileTree& tree, const WorkbenchTerms& terms, const cli::OptimizeHooks& hooks) {
   Workbench bench;
-  auto engine = find_probe(
-      {.library = terms.engine, .cuda_index = terms.cuda_index, .is_stopped = hooks.should_stop});
+  auto engine = find_probe({.library = terms.engine, .cuda_index = terms.cuda_index, .is_stopped = hooks.should_stop});
   if (!engine) return pass_on(engine.error());
   bench.engine = *std::move(engine);
   hooks.report("reading the model");

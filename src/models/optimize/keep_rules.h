@@ -15,8 +15,8 @@ inline constexpr double kBytesGainMin = 0.30;
 /// No batch may certainly take longer than this times the original's time.
 inline constexpr double kBatchRatioMax = 1.05;
 
-/// The geometric mean over the batches, with its interval: the ratios were measured independently, so the squares of the
-/// half-widths of their logarithms add up. Requires: at least one.
+/// The geometric mean over the batches, with its interval: the ratios were measured independently, so the squares of
+/// the half-widths of their logarithms add up. Requires: at least one.
 [[nodiscard]] IntervalFigure geometric_mean(const std::vector<BatchLatency>& latency);
 
 /// Why the variant is not kept; nothing: it is.

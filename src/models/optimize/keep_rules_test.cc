@@ -13,11 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr ModelFigures kOriginal = {.load_us = 1000,
-                                    .loaded_bytes = 4'000'000,
-                                    .run_bytes = 10'000'000,
-                                    .file_bytes = 1'000'000,
-                                    .nodes = 10};
+constexpr ModelFigures kOriginal = {
+    .load_us = 1000, .loaded_bytes = 4'000'000, .run_bytes = 10'000'000, .file_bytes = 1'000'000, .nodes = 10};
 
 BatchLatency batch_latency(std::int64_t batch, double ratio, double half_width = 0.01) {
   return {.batch = batch,
@@ -85,10 +82,10 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalCase{"LossAtTheLimit", Goal::kLatency, [](VariantFigures& f) { f.judging.loss.value = 0.005; }, ""},
         RefusalCase{"WideIntervalOfALoss", Goal::kLatency,
                     [](VariantFigures& f) { f.judging.loss = {.value = 0.001, .low = -0.1, .high = 0.1}; }, ""},
-        RefusalCase{"LossOfTheChoosingHalf", Goal::kLatency,
-                    [](VariantFigures& f) { f.choosing.loss.value = 0.0051; }, "0.51 points on the rows that choose"},
-        RefusalCase{"LossOfTheJudgingHalf", Goal::kLatency,
-                    [](VariantFigures& f) { f.judging.loss.value = 0.02; }, "2.00 points on the rows that judge"},
+        RefusalCase{"LossOfTheChoosingHalf", Goal::kLatency, [](VariantFigures& f) { f.choosing.loss.value = 0.0051; },
+                    "0.51 points on the rows that choose"},
+        RefusalCase{"LossOfTheJudgingHalf", Goal::kLatency, [](VariantFigures& f) { f.judging.loss.value = 0.02; },
+                    "2.00 points on the rows that judge"},
         RefusalCase{"TooLittleGain", Goal::kLatency,
                     [](VariantFigures& f) { f.time_ratio = {.value = 0.89, .low = 0.87, .high = 0.91}; },
                     "takes 0.89 x the time"},
@@ -101,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalCase{"Memory", Goal::kMemory, [](VariantFigures& f) { f.time_ratio = {1, 1, 1}; }, ""},
         RefusalCase{"TooMuchMemory", Goal::kMemory, [](VariantFigures& f) { f.model.run_bytes = 7'100'000; },
                     "0.71 x the memory"},
-        RefusalCase{"MemorySlower", Goal::kMemory,
-                    [](VariantFigures& f) { f.latency[1] = batch_latency(8, 1.2); }, "batch 8"},
+        RefusalCase{"MemorySlower", Goal::kMemory, [](VariantFigures& f) { f.latency[1] = batch_latency(8, 1.2); },
+                    "batch 8"},
         RefusalCase{"File", Goal::kFile, [](VariantFigures& f) { f.model.file_bytes = 700'000; }, ""},
         RefusalCase{"TooLargeFile", Goal::kFile, [](VariantFigures& f) { f.model.file_bytes = 710'000; },
                     "0.71 x the bytes"}),

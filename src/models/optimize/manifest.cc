@@ -278,12 +278,12 @@ class ManifestIn {
 Result<void> check_variants(const Manifest& manifest, std::string_view file) {
   for (const VariantRecord& variant : manifest.findings.variants) {
     if (variant.name != variant_name(variant.methods)) {
-      return invalid(fmt::format("{}: wanted a variant that is named after its methods, found {}", file,
-                                 in_quotes(variant.name)));
+      return invalid(
+          fmt::format("{}: wanted a variant that is named after its methods, found {}", file, in_quotes(variant.name)));
     }
     if (variant.is_kept && (!variant.figures || variant.figures->latency.empty() || variant.sha256.empty())) {
-      return invalid(fmt::format("{}: wanted figures and the sum of each kept variant, found {} without", file,
-                                 variant.name));
+      return invalid(
+          fmt::format("{}: wanted figures and the sum of each kept variant, found {} without", file, variant.name));
     }
   }
   const std::string& recommended = manifest.findings.recommended;
@@ -309,8 +309,8 @@ Result<Manifest> read_manifest(std::string_view text, std::string_view file) {
   if (!root) return pass_on(root.error());
   const yaml::Node* const format = json::find_member(*root, "berth");
   if (format == nullptr || json::integer_in<int>(*format) != kFormat) {
-    return invalid(fmt::format("{}: wanted a manifest of `berth optimize` (\"berth\": {}), found another file", file,
-                               kFormat));
+    return invalid(
+        fmt::format("{}: wanted a manifest of `berth optimize` (\"berth\": {}), found another file", file, kFormat));
   }
   Manifest manifest;
   manifest.terms.methods.clear();

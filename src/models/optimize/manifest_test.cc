@@ -19,14 +19,18 @@ VariantRecord kept_variant() {
   variant.channels = {{.group = "conv1", .before = 64, .after = 32}};
   variant.layers = {{.node = "conv1", .sqnr_db = 31.25, .is_float = true}};
   variant.is_kept = true;
-  variant.figures = VariantFigures{
-      .latency = {{.batch = 8, .ratio = {0.5, 0.49, 0.51}, .original_us = 100.5, .variant_us = 50, .rounds = 12,
-                   .is_settled = true}},
-      .time_ratio = {0.5, 0.49, 0.51},
-      .model = {.load_us = 1, .loaded_bytes = -2, .run_bytes = 3, .file_bytes = 4, .nodes = 5},
-      .choosing = {.loss = {0.001, -0.01, 0.02}, .rows = 450, .rows_wanted = 1000, .score = 0.97},
-      .judging = {.loss = {0.002, -0.01, 0.02}, .rows = 451},
-      .sqnr_db = std::numeric_limits<double>::infinity()};
+  variant.figures =
+      VariantFigures{.latency = {{.batch = 8,
+                                  .ratio = {0.5, 0.49, 0.51},
+                                  .original_us = 100.5,
+                                  .variant_us = 50,
+                                  .rounds = 12,
+                                  .is_settled = true}},
+                     .time_ratio = {0.5, 0.49, 0.51},
+                     .model = {.load_us = 1, .loaded_bytes = -2, .run_bytes = 3, .file_bytes = 4, .nodes = 5},
+                     .choosing = {.loss = {0.001, -0.01, 0.02}, .rows = 450, .rows_wanted = 1000, .score = 0.97},
+                     .judging = {.loss = {0.002, -0.01, 0.02}, .rows = 451},
+                     .sqnr_db = std::numeric_limits<double>::infinity()};
   variant.sha256 = std::string(64, 'a');
   return variant;
 }

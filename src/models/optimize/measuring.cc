@@ -63,12 +63,13 @@ Result<BatchLatency> measure_batch(ProbedModel& original, ProbedModel& variant, 
   const auto measured = measure_latency(original, variant, inputs, {.budget = budget}, now);
   if (!measured) return pass_on(measured.error());
   if (tools.should_stop()) return stopped();
-  return BatchLatency{.batch = batch,
-                      .ratio = {.value = measured->ratio.ratio, .low = measured->ratio.low, .high = measured->ratio.high},
-                      .original_us = measured->original_us,
-                      .variant_us = measured->variant_us,
-                      .rounds = measured->rounds,
-                      .is_settled = measured->is_settled};
+  return BatchLatency{
+      .batch = batch,
+      .ratio = {.value = measured->ratio.ratio, .low = measured->ratio.low, .high = measured->ratio.high},
+      .original_us = measured->original_us,
+      .variant_us = measured->variant_us,
+      .rounds = measured->rounds,
+      .is_settled = measured->is_settled};
 }
 
 Result<void> measure_latencies(const WrittenVariant& variant, ProbedModel& loaded, const MeasuredOriginal& original,
@@ -91,8 +92,8 @@ Result<void> measure_losses(ProbedModel& loaded, const MeasuredOriginal& origina
                            LossFigure& figure) -> Result<std::vector<Tensor>> {
     auto outputs = run_rows(loaded, half, original.batch_rows);
     if (!outputs) return pass_on(outputs.error());
-    auto loss = loss_figure(original.metric, {.original = answers, .variant = *outputs, .labels = half.labels},
-                            terms.max_loss);
+    auto loss =
+        loss_figure(original.metric, {.original = answers, .variant = *outputs, .labels = half.labels}, terms.max_loss);
     if (!loss) return pass_on(loss.error());
     figure = *loss;
     return outputs;
@@ -167,8 +168,7 @@ Result<ModelFootprint> median_footprint(std::string_view model, std::span<const 
     loaded.push_back(footprint.loaded_bytes);
     run.push_back(footprint.run_bytes);
   }
-  return ModelFootprint{
-      .load = median_of(loads), .loaded_bytes = median_of(loaded), .run_bytes = median_of(run)};
+  return ModelFootprint{.load = median_of(loads), .loaded_bytes = median_of(loaded), .run_bytes = median_of(run)};
 }
 
 Result<MeasuredOriginal> measure_original(const Model& model, std::int64_t file_bytes, const OptimizeRows& rows,
@@ -182,8 +182,7 @@ Result<MeasuredOriginal> measure_original(const Model& model, std::int64_t file_
   original.loaded = *std::move(loaded);
   original.batches = batches_of(*original.loaded, rows, terms, original.has_fixed_batch);
   original.batch_rows = rows.calibration.rows_are_runs ? 1 : kBatchRows;
-  original.metric = terms.metric.value_or(rows.judging.labels.empty() ? Metric::kAgreement
-                                                                      : Metric::kAccuracy);
+  original.metric = terms.metric.value_or(rows.judging.labels.empty() ? Metric::kAgreement : Metric::kAccuracy);
   if (auto answered = answer_rows(original, rows); !answered) return pass_on(answered.error());
   if (auto scored = score_original(original, rows); !scored) return pass_on(scored.error());
   const auto footprint = median_footprint(*bytes, inputs_of(rows, original.batches.back()), tools);

@@ -52,9 +52,9 @@ PassRecord prune_record(const PruneOutcome& outcome) {
   for (const GroupOutcome& group : outcome.groups) {
     if (group.left_out) record.measured.emplace_back(group.name + ": left out", *group.left_out);
     for (const GroupTrial& trial : group.trials) {
-      record.measured.emplace_back(fmt::format("{}: {} of {}", group.name, trial.kept, group.channels),
-                                   fmt::format("noise {:.4g}, loss {:.4g}, time {:.4g} x", trial.noise, trial.loss,
-                                               trial.time_ratio));
+      record.measured.emplace_back(
+          fmt::format("{}: {} of {}", group.name, trial.kept, group.channels),
+          fmt::format("noise {:.4g}, loss {:.4g}, time {:.4g} x", trial.noise, trial.loss, trial.time_ratio));
     }
   }
   return record;
@@ -86,11 +86,12 @@ double joint_sqnr_db(const LayerError& layer) {
 
 PassRecord int8_record(const Int8Choice& choice) {
   PassRecord record = {.name = "int8"};
-  record.measured = {{"activations", choice.settings.activations.is_signed ? "signed" : "unsigned"},
-                     {"weight_bits", fmt::format("{}", choice.settings.weight_bits)},
-                     {"weight_scale", choice.settings.weight_scale == WeightScale::kLargest ? "largest" : "least error"},
-                     {"sqnr_db", figure_text(choice.sqnr_db)},
-                     {"loss", figure_text(choice.loss)}};
+  record.measured = {
+      {"activations", choice.settings.activations.is_signed ? "signed" : "unsigned"},
+      {"weight_bits", fmt::format("{}", choice.settings.weight_bits)},
+      {"weight_scale", choice.settings.weight_scale == WeightScale::kLargest ? "largest" : "least error"},
+      {"sqnr_db", figure_text(choice.sqnr_db)},
+      {"loss", figure_text(choice.loss)}};
   for (const auto& [value, range] : choice.ranges) {
     record.measured.emplace_back("range of " + value, fmt::format("{:.9g} to {:.9g}", range.min, range.max));
   }
@@ -103,9 +104,8 @@ PassRecord int8_record(const Int8Choice& choice) {
 std::vector<LayerRecord> layer_records(const Int8Choice& choice) {
   std::vector<LayerRecord> records;
   for (const LayerError& layer : choice.layers) {
-    records.push_back({.node = layer.output,
-                       .sqnr_db = joint_sqnr_db(layer),
-                       .is_float = choice.float_nodes.contains(layer.output)});
+    records.push_back(
+        {.node = layer.output, .sqnr_db = joint_sqnr_db(layer), .is_float = choice.float_nodes.contains(layer.output)});
   }
   return records;
 }
@@ -118,8 +118,7 @@ Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
   const std::vector<ChannelGroup> groups = channel_groups(inputs.base, *shapes);
   const bool is_any_open = std::ranges::any_of(groups, [](const ChannelGroup& group) { return !group.left_out; });
   if (!is_any_open) return MadeVariant{.why_none = why_no_groups(groups)};
-  const auto statistics =
-      measure_channels(inputs.tools.probe, inputs.base, groups, inputs.rows.calibration, {});
+  const auto statistics = measure_channels(inputs.tools.probe, inputs.base, groups, inputs.rows.calibration, {});
   if (!statistics) return none_for(statistics.error());
   auto outcome = choose_channels(inputs.base, groups, *statistics, inputs.trials,
                                  {.loss_max = inputs.terms.max_loss * kPruneLossShare});
@@ -145,9 +144,9 @@ Result<MadeVariant> make_int8(const MethodInputs& inputs) {
   if (values.empty()) return MadeVariant{.why_none = "it has no Conv, Gemm or MatMul with constant float weights"};
   const auto statistics = collect_statistics(inputs.tools.probe, *model, inputs.rows.calibration, values);
   if (!statistics) return none_for(statistics.error());
-  auto choice = choose_int8(*model, *shapes, *statistics,
-                            {.rule = inputs.terms.ranges, .loss_max = inputs.terms.max_loss * kInt8LossShare},
-                            inputs.trials);
+  auto choice =
+      choose_int8(*model, *shapes, *statistics,
+                  {.rule = inputs.terms.ranges, .loss_max = inputs.terms.max_loss * kInt8LossShare}, inputs.trials);
   if (!choice) return none_for(choice.error());
   return MadeVariant{
       .model = std::move(choice->model), .passes = {int8_record(*choice)}, .layers = layer_records(*choice)};

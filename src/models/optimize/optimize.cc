@@ -88,8 +88,7 @@ class Driver {
       // Planned for a pruned model as well.
       if (has_method(terms_, Method::kPrune) && bases.size() == 1) drop(method);
     }
-    outcome_.findings.recommended =
-        recommendation(outcome_.findings.variants, original_.figures, terms_.goal);
+    outcome_.findings.recommended = recommendation(outcome_.findings.variants, original_.figures, terms_.goal);
     return std::move(outcome_);
   }
 
@@ -125,7 +124,8 @@ class Driver {
     findings.original = original_.figures;
     findings.original_score = original_.score;
     if (has_method(terms_, Method::kFp16) && !may_use_fp16(terms_)) {
-      findings.left_out.emplace_back("fp16: not tried: on the processor it saves bytes of the file alone (--goal file)");
+      findings.left_out.emplace_back(
+          "fp16: not tried: on the processor it saves bytes of the file alone (--goal file)");
     }
   }
 
@@ -179,8 +179,7 @@ class Driver {
     return keep(std::move(record), *std::move(made), base.masks);
   }
 
-  Result<std::optional<Base>> keep(VariantRecord record, MadeVariant made,
-                                   std::vector<ChannelMask> masks) {
+  Result<std::optional<Base>> keep(VariantRecord record, MadeVariant made, std::vector<ChannelMask> masks) {
     record.passes.insert(record.passes.end(), made.passes.begin(), made.passes.end());
     if (!made.channels.empty()) record.channels = std::move(made.channels);
     record.layers = std::move(made.layers);

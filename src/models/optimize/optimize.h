@@ -13,7 +13,8 @@
 
 namespace berth::models {
 
-/// What is to be improved. `rows` are read and split; of a run without evaluation rows, `calibration` equals `choosing`.
+/// What is to be improved. `rows` are read and split; of a run without evaluation rows, `calibration` equals
+/// `choosing`.
 struct OptimizeTask {
   const Model& original;
   std::int64_t file_bytes = 0;  ///< of the original's files

@@ -36,11 +36,11 @@ inline constexpr std::int64_t kBudgetSecondsMax = 1'000'000;
 
 /// How variants are made, measured and chosen; no path, so that a manifest can hold it.
 struct OptimizeTerms {
-  double max_loss = 0.005;                  ///< a share (of rows); of kError the error itself; at least 0, at most 1
+  double max_loss = 0.005;  ///< a share (of rows); of kError the error itself; at least 0, at most 1
   std::vector<Method> methods = {Method::kFuse, Method::kPrune, Method::kInt8, Method::kFp16};  ///< each once, ordered
   RangeRule ranges = RangeRule::kBest;
   std::vector<std::int64_t> batches = {1, 8, 64};  ///< ascending, each once, from 1 to kBatchRowsMax
-  std::optional<Metric> metric = std::nullopt;  ///< nothing: accuracy with labels, else agreement
+  std::optional<Metric> metric = std::nullopt;     ///< nothing: accuracy with labels, else agreement
   Goal goal = Goal::kLatency;
   std::optional<int> cuda_index = std::nullopt;  ///< nothing: the processor
   std::int64_t budget_seconds = 600;             ///< from 1 to kBudgetSecondsMax

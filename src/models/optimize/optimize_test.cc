@@ -15,15 +15,13 @@
 namespace berth::models {
 namespace {
 
-using ::testing::HasSubstr;
 using std::chrono::nanoseconds;
+using ::testing::HasSubstr;
 
 Result<std::string> no_outside(const std::string&, std::uint64_t, std::uint64_t) { return invalid("none"); }
 
 ValueInfo row_value(const std::string& name) {
-  return {.name = name,
-          .type = ElementType::kFloat,
-          .shape = std::vector<Dimension>{{.symbol = "N"}, {.size = 2}}};
+  return {.name = name, .type = ElementType::kFloat, .shape = std::vector<Dimension>{{.symbol = "N"}, {.size = 2}}};
 }
 
 /// Relu after so many nodes Identity.
@@ -119,13 +117,12 @@ class OptimizeTest : public ::testing::Test {
         .probe = probe_,
         .now = [this] { return engine_.now; },
         .should_stop = [this] { return engine_.is_stopped; },
-        .footprints = [](std::string_view bytes, std::span<const Tensor>, int processes)
-            -> Result<std::vector<ModelFootprint>> {
+        .footprints = [](std::string_view bytes, std::span<const Tensor>,
+                         int processes) -> Result<std::vector<ModelFootprint>> {
           const auto size = static_cast<std::int64_t>(bytes.size());
-          return std::vector<ModelFootprint>(static_cast<std::size_t>(processes),
-                                             {.load = std::chrono::microseconds(5),
-                                              .loaded_bytes = size,
-                                              .run_bytes = 2 * size});
+          return std::vector<ModelFootprint>(
+              static_cast<std::size_t>(processes),
+              {.load = std::chrono::microseconds(5), .loaded_bytes = size, .run_bytes = 2 * size});
         },
         .report = [](std::string_view) {}};
     return optimize({.original = model, .file_bytes = 1000, .rows = rows_, .model_name = "m", .data_name = "d"}, terms,

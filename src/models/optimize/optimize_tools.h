@@ -15,8 +15,8 @@ namespace berth::models {
 
 struct OptimizeTools {
   ModelProbe& probe;
-  std::function<Instant()> now;        ///< never goes back
-  std::function<bool()> should_stop;   ///< an interrupt: everything ends with kInterrupted
+  std::function<Instant()> now;       ///< never goes back
+  std::function<bool()> should_stop;  ///< an interrupt: everything ends with kInterrupted
   /// Of the bytes of a model, once for each of so many processes, one after the other.
   std::function<Result<std::vector<ModelFootprint>>(std::string_view model, std::span<const Tensor> inputs,
                                                     int processes)>

@@ -45,8 +45,8 @@ TEST(Verification, HoldsWithinTheTolerances) {
 }
 
 TEST(Verification, AllowsWhatProcessesDifferBy) {
-  const auto figures = verify_memory("v", {.loaded_bytes = kMiB, .run_bytes = kMiB},
-                                     {.loaded_bytes = 2 * kMiB, .run_bytes = 3 * kMiB});
+  const auto figures =
+      verify_memory("v", {.loaded_bytes = kMiB, .run_bytes = kMiB}, {.loaded_bytes = 2 * kMiB, .run_bytes = 3 * kMiB});
   ASSERT_EQ(figures.size(), 2U);
   EXPECT_TRUE(figures[0].holds);
   EXPECT_FALSE(figures[1].holds);

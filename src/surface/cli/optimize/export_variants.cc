@@ -38,7 +38,8 @@ std::string service_word(const Manifest& manifest) {
 /// A time of 0 would be no measurement.
 constexpr double kLatencyMsMin = 0.000001;
 
-std::string profile_csv_row(std::string_view model, const ExportVariantsRequest& request, std::int64_t batch, double micros) {
+std::string profile_csv_row(std::string_view model, const ExportVariantsRequest& request, std::int64_t batch,
+                            double micros) {
   constexpr double kMicrosPerMs = 1000;
   constexpr double kMsPerSecond = 1000;
   const double latency_ms = std::max(micros / kMicrosPerMs, kLatencyMsMin);
@@ -51,8 +52,8 @@ std::string quoted(const std::string& text) { return json::text_of(text); }
 
 std::string variant_item(const Manifest& manifest, const VariantRecord& variant, const ExportedVariants& exported) {
   const auto& score = variant.figures->judging.score;
-  return fmt::format("      - {{name: {}, profile: {{format: csv, path: {}, model: {}}}{}}}\n", plain_word(variant.name),
-                     quoted(exported.csv_path),
+  return fmt::format("      - {{name: {}, profile: {{format: csv, path: {}, model: {}}}{}}}\n",
+                     plain_word(variant.name), quoted(exported.csv_path),
                      fmt::format("{}-{}", service_word(manifest), plain_word(variant.name)),
                      score ? fmt::format(", accuracy: {:.6f}", std::clamp(*score, 0.0, 1.0)) : "");
 }

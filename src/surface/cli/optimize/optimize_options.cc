@@ -82,8 +82,8 @@ Result<double> parse_max_loss(std::string_view text, const std::optional<Metric>
   }
   const double loss = is_percentage ? *number / kPercent : *number;
   if (loss >= 0 && loss <= 1) return loss;
-  return invalid(fmt::format("--max-loss: wanted {}, found {}", is_percentage ? "0% to 100%" : "0 to 1",
-                             in_quotes(text)));
+  return invalid(
+      fmt::format("--max-loss: wanted {}, found {}", is_percentage ? "0% to 100%" : "0 to 1", in_quotes(text)));
 }
 
 Result<std::optional<int>> parse_optimize_device(std::string_view text) {
@@ -111,7 +111,7 @@ Result<OptimizeTerms> parse_terms(const OptimizeWords& words) {
   terms.max_loss = first.take(parse_max_loss(words.max_loss, terms.metric));
   terms.methods = first.take(parse_methods(words.methods));
   terms.ranges = first.take(parse_word<RangeRule>("--ranges", "best, min-max, percentile or entropy", words.ranges,
-                                                    models::range_rule_named));
+                                                  models::range_rule_named));
   terms.batches = first.take(parse_batches(words.batches));
   terms.goal = first.take(parse_word<Goal>("--goal", "latency, memory or file", words.goal, models::goal_named));
   terms.cuda_index = first.take(parse_optimize_device(words.device));
@@ -156,7 +156,8 @@ OptionTable optimize_option_rows(OptimizeWords& words) {
       {"--engine", "FILE", "The library of ONNX Runtime [where scripts/setup puts it]", &words.engine},
       {"--budget-seconds", "N", "For searching and measuring", &words.budget_seconds},
       {"--seed", "N", "Of the halves of the rows", &words.seed},
-      {"--out", "DIR", "A folder for each variant that is kept, and manifest.json; new, or empty", &words.out, kRequired},
+      {"--out", "DIR", "A folder for each variant that is kept, and manifest.json; new, or empty", &words.out,
+       kRequired},
       {"--format", "WORD", "table or json", &words.format},
   };
 }

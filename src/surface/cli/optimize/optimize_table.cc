@@ -67,9 +67,8 @@ void add_model_cells(VariantRow& row, const ModelFigures& model) {
 
 VariantRow original_row(const Findings& findings) {
   VariantRow row = {"original", ""};
-  const auto measured = std::ranges::find_if(findings.variants, [](const VariantRecord& each) {
-    return each.figures.has_value();
-  });
+  const auto measured =
+      std::ranges::find_if(findings.variants, [](const VariantRecord& each) { return each.figures.has_value(); });
   for (std::size_t i = 0; i < findings.batches.size(); ++i) {
     const bool is_known = measured != findings.variants.end() && i < measured->figures->latency.size();
     row.push_back(is_known ? time_text(measured->figures->latency[i].original_us) : std::string(kAbsentText));
@@ -99,30 +98,28 @@ VariantRow variant_row(const Findings& findings, const VariantRecord& variant) {
 
 std::string opening_lines(const Manifest& manifest) {
   const Findings& findings = manifest.findings;
-  std::string lines = wrapped(fmt::format("{} on {}, one thread ({})", manifest.model.path, manifest.engine,
-                                          manifest.device));
+  std::string lines =
+      wrapped(fmt::format("{} on {}, one thread ({})", manifest.model.path, manifest.engine, manifest.device));
   lines += '\n';
-  const std::string data = findings.rows.is_one_data_set
-                               ? fmt::format("{} of the calibration rows calibrate and choose, the other {} judge",
-                                             findings.rows.choosing, findings.rows.judging)
-                               : fmt::format("{} rows calibrate, {} choose, {} judge{}", findings.rows.calibration,
-                                             findings.rows.choosing, findings.rows.judging,
-                                             findings.rows.left_out == 0
-                                                 ? ""
-                                                 : fmt::format("; {} left out that also calibrate",
-                                                               findings.rows.left_out));
+  const std::string data =
+      findings.rows.is_one_data_set
+          ? fmt::format("{} of the calibration rows calibrate and choose, the other {} judge", findings.rows.choosing,
+                        findings.rows.judging)
+          : fmt::format("{} rows calibrate, {} choose, {} judge{}", findings.rows.calibration, findings.rows.choosing,
+                        findings.rows.judging,
+                        findings.rows.left_out == 0
+                            ? ""
+                            : fmt::format("; {} left out that also calibrate", findings.rows.left_out));
   lines += wrapped(fmt::format(
       "loss in {}: {}; {}", name_of(findings.metric),
-      findings.metric == Metric::kError ? "RMS of the difference / RMS of the original" : "points of percent",
-      data));
+      findings.metric == Metric::kError ? "RMS of the difference / RMS of the original" : "points of percent", data));
   return lines + "\n\n";
 }
 
 bool has_unsettled(const Findings& findings) {
   return std::ranges::any_of(findings.variants, [](const VariantRecord& variant) {
-    return variant.figures && std::ranges::any_of(variant.figures->latency, [](const BatchLatency& latency) {
-             return !latency.is_settled;
-           });
+    return variant.figures && std::ranges::any_of(variant.figures->latency,
+                                                  [](const BatchLatency& latency) { return !latency.is_settled; });
   });
 }
 
@@ -156,9 +153,9 @@ std::vector<std::string> variant_remarks(const Manifest& manifest) {
     lines.emplace_back("*: the time ran out before the interval of the ratio was within 2 %; --budget-seconds");
   }
   if (const auto rows = rows_wanted(findings)) {
-    lines.push_back(fmt::format(
-        "the interval of a loss is wider than 2 x max-loss: about {} rows in each half would narrow it",
-        with_separators(*rows)));
+    lines.push_back(
+        fmt::format("the interval of a loss is wider than 2 x max-loss: about {} rows in each half would narrow it",
+                    with_separators(*rows)));
   }
   return lines;
 }
@@ -210,8 +207,7 @@ std::string verify_table(const models::Verification& verification, bool has_colo
     rows.push_back({figure.variant.empty() ? "inputs" : figure.variant, figure.figure, figure.wanted, figure.found,
                     figure.holds ? "holds" : "does not hold"});
   }
-  return styled_table(rows, has_colour) +
-         fmt::format("\n{} of {} figures hold.\n", held, verification.figures.size());
+  return styled_table(rows, has_colour) + fmt::format("\n{} of {} figures hold.\n", held, verification.figures.size());
 }
 
 std::string verify_json(const models::Verification& verification) {
