@@ -1,4 +1,4 @@
-#include "models/optimize/trial_bench.h"
+#include "models/optimize/trial_runs.h"
 
 #include <cmath>
 #include <span>
@@ -21,14 +21,14 @@ constexpr Micros kTrialBudget = Micros::seconds(1);
 
 }  // namespace
 
-Trials TrialBench::until(Instant deadline) {
+Trials TrialRuns::until(Instant deadline) {
   return {.loss = [this](const Model& candidate) { return loss(candidate); },
           .sqnr_db = [this](const Model& candidate) { return sqnr(candidate); },
           .time_ratio = [this](const Model& candidate, const Model& than) { return time_ratio(candidate, than); },
           .has_time = [this, deadline] { return !tools_.should_stop() && tools_.now() < deadline; }};
 }
 
-Result<ProbedModel*> TrialBench::load(const Model& model, Loaded& place) {
+Result<ProbedModel*> TrialRuns::load(const Model& model, Loaded& place) {
   auto bytes = write_model(model);
   if (!bytes) return pass_on(bytes.error());
   if (place.model == nullptr || place.bytes != *bytes) {
@@ -40,7 +40,7 @@ Result<ProbedModel*> TrialBench::load(const Model& model, Loaded& place) {
   return place.model.get();
 }
 
-Result<double> TrialBench::loss(const Model& candidate) {
+Result<double> TrialRuns::loss(const Model& candidate) {
   const auto loaded = load(candidate, candidate_);
   if (!loaded) return pass_on(loaded.error());
   const auto outputs = run_rows(**loaded, rows_.choosing, original_.batch_rows);
@@ -52,7 +52,7 @@ Result<double> TrialBench::loss(const Model& candidate) {
   return figure->loss.value;
 }
 
-Result<double> TrialBench::sqnr(const Model& candidate) {
+Result<double> TrialRuns::sqnr(const Model& candidate) {
   const auto loaded = load(candidate, candidate_);
   if (!loaded) return pass_on(loaded.error());
   const auto outputs = run_rows(**loaded, rows_.calibration, original_.batch_rows);
@@ -65,7 +65,7 @@ Result<double> TrialBench::sqnr(const Model& candidate) {
   return sqnr_db(std::span<const Tensor>(calibration_), std::span<const Tensor>(*outputs));
 }
 
-Result<double> TrialBench::time_ratio(const Model& candidate, const Model& than) {
+Result<double> TrialRuns::time_ratio(const Model& candidate, const Model& than) {
   const auto faster = load(candidate, candidate_);
   if (!faster) return pass_on(faster.error());
   const auto slower = load(than, than_);
