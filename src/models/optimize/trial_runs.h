@@ -16,7 +16,7 @@ namespace berth::models {
 class TrialRuns {
  public:
   TrialRuns(const MeasuredOriginal& original, const OptimizeRows& rows, const OptimizeTerms& terms,
-             const OptimizeTools& tools)
+            const OptimizeTools& tools)
       : original_(original), rows_(rows), terms_(terms), tools_(tools) {}
 
   /// The answers until `deadline`; they must not outlive the bench.
