@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The bars of `berth optimize`, with ONNX Runtime's own tools in the same run: scripts/bench optimize.
 
-    tests/optimize/optimize_bench.py BERTH [--only digits,ranges,resnet,prune,fuse,random,hopeless] [--seeds 5] [--folder DIR]
+    tests/optimize/optimize_bench.py BERTH [--only digits,ranges,resnet,prune,fuse,random,hopeless] [--seeds 5] [--graphs 200] [--folder DIR]
 
 Every model is generated or trained here; no option is set for one of them. One thread.
 """
@@ -32,8 +32,8 @@ FLOAT_TENSOR = "tensor(float)"
 
 
 class Bench:
-    def __init__(self, berth, folder, seeds):
-        self.berth, self.folder, self.seeds = berth, folder, seeds
+    def __init__(self, berth, folder, seeds, graphs):
+        self.berth, self.folder, self.seeds, self.graphs = berth, folder, seeds, graphs
         self.table = BarTable()
         self.kept = []  # folders with kept variants, and the files they were made with
 
@@ -174,9 +174,9 @@ class Bench:
             self.table.show(f"{name}: time / the original's, batch 1", rivals.time_ratio(ours, model, judged, 1, 10), bar=("at most", 1.02))
 
     def random(self):
-        self.table.part("200 random graphs, all methods")
+        self.table.part(f"{self.graphs} random graphs, all methods")
         refused, inexact = [], []
-        for seed in range(200):
+        for seed in range(self.graphs):
             model, _, judged = self.write(f"random-{seed}", *bench_models.random_graph(seed))
             _, manifest, out, _ = self.optimize(model, "--batches", "8", "--max-loss", "100%", "--budget-seconds", "8")
             original = rivals.answers(model, judged)
@@ -209,9 +209,14 @@ class Bench:
         named = checked = 0
         for out in self.kept:
             run = subprocess.run([self.berth, "optimize", "verify", str(out), "--format", "json"], capture_output=True, text=True)
+            if run.returncode not in (0, 1):
+                sys.exit(f"optimize_bench: verify {out}: status {run.returncode}: {run.stderr.strip()}")
             found = json.loads(run.stdout)
-            checked += found["checked"]
-            named += len(found["failed"])
+            checked += len(found["figures"])
+            failed = [figure for figure in found["figures"] if not figure["holds"]]
+            named += len(failed)
+            for figure in failed:
+                print(f"  {out}: {figure['variant']}: {figure['figure']}: wanted {figure['wanted']}, found {figure['found']}")
         if checked:
             self.table.show(f"share of {checked} figures that hold", 1 - named / checked, form="{:.3f}", bar=("at least", 0.95))
 
@@ -235,13 +240,15 @@ def main():
     parser.add_argument("berth")
     parser.add_argument("--only", default=",".join(PARTS), help="some parts, with commas between them")
     parser.add_argument("--seeds", type=int, default=5, help="of the CNN")
+    parser.add_argument("--graphs", type=int, default=200, help="that are drawn at random")
     parser.add_argument("--folder", help="keeps what is made there")
     words = parser.parse_args()
     only = words.only.split(",")
     if unknown := [part for part in only if part not in PARTS]:
         parser.error(f"wanted parts among {', '.join(PARTS)}, found {', '.join(unknown)}")
     with tempfile.TemporaryDirectory(prefix="berth-optimize-") as temporary:
-        bench = Bench(str(pathlib.Path(words.berth).resolve()), pathlib.Path(words.folder or temporary).resolve(), words.seeds)
+        bench = Bench(str(pathlib.Path(words.berth).resolve()), pathlib.Path(words.folder or temporary).resolve(), words.seeds,
+                      words.graphs)
         for part in only:
             getattr(bench, part)()
         bench.verify()

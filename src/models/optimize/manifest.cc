@@ -151,9 +151,9 @@ class ManifestOut {
     } else if constexpr (kIsOptional<T>) {
       value ? put(*value) : static_cast<void>(out_.value(nullptr));
     } else if constexpr (std::same_as<T, NamedTexts>) {
-      out_.open_object();
-      for (const auto& [name, text] : value) out_.member(name, text);
-      out_.close_object();
+      out_.open_list();  // names may be equal
+      for (const auto& [name, text] : value) out_.open_object().member("name", name).member("text", text).close_object();
+      out_.close_list();
     } else if constexpr (kIsList<T>) {
       out_.open_list();
       for (const auto& item : value) put(item);
@@ -226,11 +226,15 @@ class ManifestIn {
     take(node, value.emplace());
   }
   void take(const yaml::Node& node, NamedTexts& value) {
-    const auto* const members = std::get_if<yaml::Map>(&node.value);
-    if (members == nullptr) return refuse(node, "an object");
-    for (const yaml::Entry& entry : *members) {
-      value.emplace_back(entry.key, "");
-      take(entry.value, value.back().second);
+    const yaml::List* const items = json::list_in(node);
+    if (items == nullptr) return refuse(node, "a list");
+    for (const yaml::Node& item : *items) {
+      if (fault_) return;
+      auto& [name, text] = value.emplace_back();
+      ManifestIn members(item, file_);
+      members("name", name);
+      members("text", text);
+      fault_ = members.fault_;
     }
   }
   template <class T>
