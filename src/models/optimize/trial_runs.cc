@@ -20,8 +20,8 @@ constexpr int kTrialRoundsMax = 30;
 constexpr double kTrialWidth = 0.03;
 constexpr Micros kTrialBudget = Micros::seconds(1);
 
-/// What a search may believe: the loss and one standard error of it, as other rows will judge. Of shares by the rows that
-/// differ, whose difference has the variance of their number.
+/// What a search may believe: the loss and one standard error of it, as other rows will judge. Of shares by the rows
+/// that differ, whose difference has the variance of their number.
 double cautious_loss(const Loss& loss) {
   constexpr double kHalfWidths = 2 * 1.96;
   if (loss.metric == Metric::kError) return loss.loss + (loss.high - loss.low) / kHalfWidths;
