@@ -30,16 +30,18 @@ class ProbedModel {
   /// run fails; kInterrupted after the probe's deadline or an interrupt.
   [[nodiscard]] virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs,
                                                         std::span<const std::string> wanted) = 0;
-  /// The time of one run of all outputs: the mean of `runs` in a row, without conversion of inputs and outputs.
-  /// Requires: runs > 0.
+  /// The time of one run of all outputs: the mean of `runs` in a row, without conversion of inputs and outputs. Where
+  /// the thread of the caller does all the work, it is the time that this thread was running, so that other processes
+  /// hardly matter. Errors: as `run`. Requires: runs > 0.
   [[nodiscard]] virtual Result<std::chrono::nanoseconds> time(std::span<const Tensor> inputs, int runs) = 0;
 };
 
-/// What a process that loads one model and runs it once is measured to take.
+/// What a process that loads one model and runs it once is measured to take, beyond what the engine takes for the
+/// smallest model.
 struct ModelFootprint {
-  std::chrono::microseconds load = {};
-  std::int64_t loaded_bytes = 0;  ///< resident memory after the load, less that before
-  std::int64_t run_bytes = 0;     ///< resident memory at its peak after a run, less that before the load
+  std::chrono::microseconds load = {};  ///< of the engine that has loaded a model before
+  std::int64_t loaded_bytes = 0;        ///< resident memory after the load, less that before
+  std::int64_t run_bytes = 0;           ///< resident memory at its peak after a run, less that before the load
 
   friend bool operator==(const ModelFootprint&, const ModelFootprint&) = default;
 };

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "base/core/ensure.h"
+#include "edges/http_server/detail/early_answer.h"
 #include "edges/http_server/detail/exchange.h"
 #include "edges/http_server/detail/large_answers.h"
 #include "edges/http_server/detail/late_answers.h"
@@ -94,6 +95,7 @@ class MicroHttpServer final : public HttpServer {
                                  std::shared_ptr<LateBody> body);
   [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
   [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
+  [[nodiscard]] MHD_Result refuse_early(MHD_Connection& connection, const Exchange& exchange);
 
   const HttpServerOptions options_;
   HttpHandler& handler_;
@@ -169,6 +171,8 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
         return MHD_YES;
       case Progress::kRefuse:
         return self.refuse(*connection, *request->refusal());
+      case Progress::kRefuseEarly:
+        return self.refuse_early(*connection, *request);
       case Progress::kClose:
         return MHD_NO;
     }
@@ -195,6 +199,7 @@ void MicroHttpServer::on_connection(void* server, MHD_Connection* /*connection*/
 
 // Called again after the connection was suspended for a deferred answer and resumed.
 MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchange) {
+  if (exchange.was_refused_early()) return MHD_NO;
   if (exchange.refusal()) return refuse(connection, *exchange.refusal());
   try {
     if (exchange.late_answer() == nullptr) return ask_handler(connection, exchange);
@@ -284,6 +289,12 @@ MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal
   if (made == nullptr) made = make_response(HttpResponse{});
   if (made == nullptr) return MHD_NO;
   return MHD_queue_response(&connection, static_cast<unsigned>(refusal.status), made.get());
+}
+
+MHD_Result MicroHttpServer::refuse_early(MHD_Connection& connection, const Exchange& exchange) {
+  HttpResponse response = handler_.render(*exchange.refusal());
+  response.status = exchange.refusal()->status;
+  return detail::send_early(connection, response, exchange.is_head()) ? MHD_YES : MHD_NO;
 }
 
 }  // namespace

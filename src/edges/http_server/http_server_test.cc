@@ -107,22 +107,34 @@ TEST_F(HttpServerTest, LargeBodiesAreRefusedAndTheirSenderCanReadIt) {
   EXPECT_EQ(refused.status, 413);
   EXPECT_EQ(refused.body, "refused 413: wanted a body of at most 1000 bytes");
   EXPECT_THAT(refused.head, HasSubstr("Content-Type: application/json\r\n"));
-  EXPECT_EQ(client.ask(put("/x", std::string(16'000, 'b'))).status, 413);
-  EXPECT_EQ(client.ask(put("/x", "b")).status, 200) << "the connection is still in order";
+  EXPECT_THAT(refused.head, HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(refused.head, HasSubstr("\r\nDate: "));
+  EXPECT_TRUE(client.is_closed_by_server());
+  EXPECT_EQ(connect().ask(put("/x", std::string(16'000, 'b'))).status, 413);
 
   // A chunked body has no length in advance.
   const std::string head = "PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string chunk = "3E8\r\n" + std::string(1000, 'b') + "\r\n";
-  EXPECT_EQ(client.ask(head + chunk + "0\r\n\r\n").status, 200);
-  EXPECT_EQ(client.ask(head + chunk + chunk + "0\r\n\r\n").status, 413);
-  ASSERT_TRUE(client.send(head));
-  for (int i = 0; i < 17 && client.send(chunk); ++i) {
+  RawClient in_chunks = connect();
+  EXPECT_EQ(in_chunks.ask(head + chunk + "0\r\n\r\n").status, 200);
+  EXPECT_EQ(in_chunks.ask(head + chunk + chunk + "0\r\n\r\n").status, 413);
+  EXPECT_EQ(in_chunks.ask(put("/x", "b")).status, 200) << "the connection is still in order";
+  ASSERT_TRUE(in_chunks.send(head));
+  for (int i = 0; i < 17 && in_chunks.send(chunk); ++i) {
   }
-  EXPECT_TRUE(client.is_closed_by_server()) << "an endless body is not read for ever";
+  EXPECT_TRUE(in_chunks.is_closed_by_server()) << "an endless body is not read for ever";
 
-  RawClient huge = connect();
-  EXPECT_EQ(huge.ask("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n").status, 413);
-  EXPECT_TRUE(huge.is_closed_by_server());
+  for (const char* length : {"1001", "99999999"}) {
+    RawClient waiting = connect();
+    EXPECT_EQ(waiting.ask(fmt::format("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", length)).status, 413)
+        << "before its body";
+    EXPECT_TRUE(waiting.is_closed_by_server());
+    EXPECT_TRUE(waiting.send("the beginning of its body")) << "what still comes does no harm";
+  }
+  RawClient of_head = connect();
+  ASSERT_TRUE(of_head.send("HEAD /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n"));
+  EXPECT_EQ(of_head.read_answer(false).status, 413);
+  EXPECT_TRUE(of_head.is_closed_by_server());
 }
 
 struct RefusedCase {
@@ -136,10 +148,10 @@ TEST_F(HttpServerTest, TheHandlerMayAllowLargerBodies) {
   RawClient client = connect();
   const std::string large(90'000, 'b');
   EXPECT_EQ(client.ask(put("/bulk", large)).body, "PUT [bulk]: " + large);
-  EXPECT_EQ(client.ask(put("/x", std::string(2000, 'b'))).status, 413) << "of another path";
-  RawClient second = connect();
-  EXPECT_EQ(second.ask(put("/bulk", std::string(100'001, 'b'))).body,
+  EXPECT_EQ(connect().ask(put("/x", std::string(2000, 'b'))).status, 413) << "of another path";
+  EXPECT_EQ(connect().ask(put("/bulk", std::string(150'000, 'b'))).body,
             "refused 413: wanted a body of at most 100000 bytes");
+  RawClient second = connect();
   const std::string head = "PUT /bulk HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string chunk = "3E8\r\n" + std::string(1000, 'b') + "\r\n";
   EXPECT_EQ(second.ask(head + chunk + chunk + "0\r\n\r\n").status, 200);

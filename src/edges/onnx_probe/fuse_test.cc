@@ -15,6 +15,8 @@
 
 #include "base/core/rng.h"
 #include "edges/onnx_probe/testing/engine_probe.h"
+#include "models/fp16/half_precision.h"
+#include "models/fp16/half_weights.h"
 #include "models/fuse/fuse_passes.h"
 #include "models/graph/graph_edit.h"
 #include "models/graph/numbers.h"
@@ -118,6 +120,138 @@ TEST_F(FuseTest, LeavesTheOutputsOfRandomModels) {
     if (HasFailure()) break;
   }
   EXPECT_GT(fewer, 50);
+}
+
+/// x -> a node with weights -> what is to be folded into it -> y; constants are drawn.
+struct FoldCase {
+  const char* name;
+  models::Dims input;
+  std::vector<models::Node> nodes;
+  std::vector<std::pair<std::string, models::Dims>> weights;
+  std::size_t node_count = 1;  ///< that are left
+};
+
+std::vector<FoldCase> fold_cases() {
+  using Int64s = std::vector<std::int64_t>;
+  const models::Node norm = {
+      .op = "BatchNormalization", .inputs = {"c", "scale", "bias", "mean", "variance"}, .outputs = {"y"}};
+  const auto norm_of = [](std::int64_t channels) {
+    return std::vector<std::pair<std::string, models::Dims>>{
+        {"scale", {channels}}, {"bias", {channels}}, {"mean", {channels}}, {"variance", {channels}}};
+  };
+  const auto with = [](std::vector<std::pair<std::string, models::Dims>> weights,
+                       std::vector<std::pair<std::string, models::Dims>> more) {
+    weights.insert(weights.end(), more.begin(), more.end());
+    return weights;
+  };
+  const models::Node deconv = {.op = "ConvTranspose",
+                               .inputs = {"x", "w", "b"},
+                               .outputs = {"c"},
+                               .attributes = {{"group", std::int64_t{2}}, {"strides", Int64s{2, 2}}}};
+  const models::Node conv = {.op = "Conv",
+                             .inputs = {"x", "w"},
+                             .outputs = {"c"},
+                             .attributes = {{"group", std::int64_t{2}}, {"pads", Int64s{1, 1, 1, 1}}}};
+  const models::Node gemm = {.op = "Gemm",
+                             .inputs = {"x", "w", "b"},
+                             .outputs = {"c"},
+                             .attributes = {{"transB", std::int64_t{1}}, {"alpha", 0.5F}, {"beta", -2.0F}}};
+  const models::Node before = {
+      .op = "BatchNormalization", .inputs = {"x", "scale", "bias", "mean", "variance"}, .outputs = {"c"}};
+  return {
+      {"ConvTranspose", {2, 4, 5, 5}, {deconv, norm}, with(norm_of(6), {{"w", {4, 3, 3, 3}}, {"b", {6}}})},
+      {"Conv", {2, 4, 5, 5}, {conv, norm}, with(norm_of(6), {{"w", {6, 2, 3, 3}}})},
+      {"Gemm", {2, 4}, {gemm, norm}, with(norm_of(3), {{"w", {3, 4}}, {"b", {1, 3}}})},
+      {"Gemm without C",
+       {2, 4},
+       {{.op = "Gemm", .inputs = {"x", "w"}, .outputs = {"c"}, .attributes = {{"beta", 0.0F}}}, norm},
+       with(norm_of(3), {{"w", {4, 3}}})},
+      {"MatMul",
+       {2, 4},
+       {{.op = "MatMul", .inputs = {"x", "w"}, .outputs = {"c"}}, norm},
+       with(norm_of(3), {{"w", {4, 3}}})},
+      {"Sub from a constant",
+       {2, 4, 5, 5},
+       {conv, {.op = "Sub", .inputs = {"k", "c"}, .outputs = {"y"}}},
+       {{"w", {6, 2, 3, 3}}, {"k", {1, 6, 1, 1}}}},
+      {"before Conv",
+       {2, 4, 5, 5},
+       {before, {.op = "Conv", .inputs = {"c", "w"}, .outputs = {"y"}, .attributes = {{"group", std::int64_t{2}}}}},
+       with(norm_of(4), {{"w", {6, 2, 3, 3}}})},
+      {"before padded Conv",
+       {2, 4, 5, 5},
+       {before, {.op = "Conv", .inputs = {"c", "w"}, .outputs = {"y"}, .attributes = {{"pads", Int64s{1, 1, 1, 1}}}}},
+       with(norm_of(4), {{"w", {6, 4, 3, 3}}}),
+       2},
+      {"before Gemm",
+       {2, 4},
+       {before,
+        {.op = "Gemm", .inputs = {"c", "w", "b"}, .outputs = {"y"}, .attributes = {{"alpha", 0.5F}, {"beta", 3.0F}}}},
+       with(norm_of(4), {{"w", {4, 3}}, {"b", {3}}})},
+  };
+}
+
+/// Between 0.5 and 1.5: variances are not negative.
+models::ConstantPtr drawn(const models::Dims& dims, Rng& rng) {
+  std::vector<float> values(static_cast<std::size_t>(models::count_of(dims)));
+  for (float& value : values) value = static_cast<float>(0.5 + rng.unit());
+  return models::floats(dims, values);
+}
+
+TEST_F(FuseTest, FoldsIntoWeights) {
+  Rng rng(7);
+  for (const FoldCase& fold : fold_cases()) {
+    Model model = {.ir_version = 8, .opsets = {{"", 17}}};
+    model.graph.name = "fold";
+    model.graph.nodes = fold.nodes;
+    std::vector<models::Dimension> shape;
+    for (const std::int64_t dim : fold.input) shape.push_back({.size = dim});
+    model.graph.inputs = {{.name = "x", .type = models::ElementType::kFloat, .shape = shape}};
+    model.graph.outputs = {{.name = "y", .type = models::ElementType::kFloat}};
+    for (const auto& [name, dims] : fold.weights) model.graph.initializers[name] = drawn(dims, rng);
+    const std::vector<Tensor> inputs = {models::tensor_of(*drawn(fold.input, rng), "x").value()};
+    const auto wanted = outputs_of(probe(), model, inputs);
+    ASSERT_TRUE(wanted) << fold.name;
+    EXPECT_EQ(fused(model, inputs, *wanted, fold.name).graph.nodes.size(), fold.node_count) << fold.name;
+  }
+}
+
+/// Signal to noise of the first output, in decibels.
+double quality_db(const Tensor& wanted, const Tensor& found) {
+  const auto a = models::to_doubles(models::constant_of(wanted)).value();
+  const auto b = models::to_doubles(models::constant_of(found)).value();
+  double signal = 1e-30;
+  double noise = 1e-30;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    signal += a[i] * a[i];
+    noise += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  return 10 * std::log10(signal / noise);
+}
+
+TEST_F(FuseTest, HalfPrecisionIsClose) {
+  int half_count = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Model model = berth::testing::random_model(Rng(seed));
+    const std::vector<Tensor> inputs = berth::testing::random_inputs(model, 3, Rng(seed).split("inputs"));
+    const auto wanted = outputs_of(probe(), model, inputs);
+    const auto shapes = models::value_shapes(probe(), model);
+    ASSERT_TRUE(wanted && shapes) << seed;
+    const auto weights = models::halve_weights(model, {.elements_min = 1});
+    const auto whole = models::halve_precision(model, *shapes);
+    half_count += whole.half_count > 0 ? 1 : 0;
+    for (const Model& half : {weights.model, whole.model}) {
+      const auto checked = models::check_model(half);
+      EXPECT_TRUE(checked) << seed << ": " << checked.error().message;
+      const auto found = outputs_of(probe(), half, inputs);
+      ASSERT_TRUE(found) << seed;
+      for (std::size_t i = 0; i < wanted->size(); ++i) {
+        EXPECT_EQ((*found)[i].shape, (*wanted)[i].shape);
+        EXPECT_GT(quality_db((*wanted)[i], (*found)[i]), 30) << seed;
+      }
+    }
+  }
+  EXPECT_GT(half_count, 30);
 }
 
 std::string bytes_of(const fs::path& path) {

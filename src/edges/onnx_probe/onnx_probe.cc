@@ -45,7 +45,8 @@ class OnnxProbe final : public ModelProbe {
     if (watch_.is_over()) return fail(ErrorCode::kInterrupted, "the load was stopped");
     try {
       const auto options = detail::probe_session_options(optimisation, options_.cuda);
-      return detail::OnnxProbedModel::make(Ort::Session(env_, model.data(), model.size(), options), watch_);
+      return detail::OnnxProbedModel::make(Ort::Session(env_, model.data(), model.size(), options),
+                                           {.watch = watch_, .cuda = options_.cuda});
     } catch (const Ort::Exception& exception) {
       return invalid(printable(exception.what()));
     } catch (const std::bad_alloc&) {

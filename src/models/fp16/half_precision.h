@@ -20,9 +20,9 @@ struct HalfPrecision {
 };
 
 /// Float values between nodes become float16, named NAME_half; where a node stays in float there is a Cast before and
-/// after it. Inputs and outputs of the model keep their types. A node stays in float if can_be_half says so, if the type
-/// of one of its values is not known, if it has graphs inside, if one of its constants is beyond the range of float16,
-/// or if one with a single element (an epsilon) would become 0 or subnormal. `shapes`: of this model.
+/// after it. Inputs and outputs of the model keep their types. A node stays in float if it must (can_be_half), if the
+/// type of one of its values is not known, if it has graphs inside, if one of its constants is beyond the range of
+/// float16, or if one with a single element (an epsilon) would become 0 or subnormal. `shapes`: of this model.
 [[nodiscard]] HalfPrecision halve_precision(const Model& model, const ValueShapes& shapes);
 
 }  // namespace berth::models

@@ -81,8 +81,7 @@ void Halving::halve(Graph& graph, int depth) {
     halves_.clipped_count += half.clipped_count;
   }
   graph.initializers = std::move(kept);
-  graph.nodes.insert(graph.nodes.begin(), std::make_move_iterator(casts.begin()),
-                     std::make_move_iterator(casts.end()));
+  graph.nodes.insert(graph.nodes.begin(), std::make_move_iterator(casts.begin()), std::make_move_iterator(casts.end()));
 }
 
 void Halving::halve_inner(GraphPtr& graph, int depth) {

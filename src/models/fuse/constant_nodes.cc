@@ -18,20 +18,19 @@ constexpr std::int64_t kFirstVersionWithDefaults = 4;
 /// Null: not of a kind that can be an initialiser.
 ConstantPtr constant_in(const AttributeValue& value) {
   const auto count = [](const auto& values) { return static_cast<std::int64_t>(values.size()); };
-  return std::visit(
-      Overloaded{
-          [](const ConstantPtr& constant) { return constant; },
-          [](float number) { return float_scalar(number); },
-          [](std::int64_t number) { return int64s({}, {number}); },
-          [](const std::string& text) { return share({.type = ElementType::kString, .texts = {text}}); },
-          [&](const std::vector<float>& numbers) { return floats({count(numbers)}, numbers); },
-          [&](const std::vector<std::int64_t>& numbers) { return int64s({count(numbers)}, numbers); },
-          [&](const std::vector<std::string>& texts) {
-            return share({.type = ElementType::kString, .dims = {count(texts)}, .texts = texts});
-          },
-          [](const auto&) { return ConstantPtr(); },
-      },
-      value);
+  return std::visit(Overloaded{
+                        [](const ConstantPtr& constant) { return constant; },
+                        [](float number) { return float_scalar(number); },
+                        [](std::int64_t number) { return int64s({}, {number}); },
+                        [](const std::string& text) { return share({.type = ElementType::kString, .texts = {text}}); },
+                        [&](const std::vector<float>& numbers) { return floats({count(numbers)}, numbers); },
+                        [&](const std::vector<std::int64_t>& numbers) { return int64s({count(numbers)}, numbers); },
+                        [&](const std::vector<std::string>& texts) {
+                          return share({.type = ElementType::kString, .dims = {count(texts)}, .texts = texts});
+                        },
+                        [](const auto&) { return ConstantPtr(); },
+                    },
+                    value);
 }
 
 bool initialize_constant(Sweep& sweep, std::size_t at) {

@@ -177,6 +177,18 @@ TEST(FoldAffine, MatMulIsScaledOnly) {
   EXPECT_EQ(small.floats_at("w"), (Floats{2, 20, 6, 40}));
 }
 
+TEST(FoldAffine, MatMulOfMatricesBecomesGemm) {
+  SmallModel small;
+  small.input("x", {-1, 2}).shape("c", {-1, 2}).weight("w", floats({2, 2}, {1, 2, 3, 4}));
+  small.node("MatMul", {"x", "w"}, {"c"});
+  add_batch_norm(small, "c", "y");
+  small.output("y");
+  EXPECT_TRUE(small.apply(fold_affine));
+  EXPECT_EQ(small.ops(), Names{"Gemm"});
+  EXPECT_EQ(small.floats_at("w"), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(small.floats_at(small.first("Gemm").inputs[2]), (Floats{3, 2}));
+}
+
 TEST(FoldAffine, KeepsTheTypeOfTheWeights) {
   for (const ElementType type : {ElementType::kDouble, ElementType::kFloat16}) {
     SmallModel small;
@@ -211,8 +223,8 @@ TEST(FoldAffineBefore, BatchNormalizationBeforeConvWithoutPadding) {
 }
 
 TEST(FoldAffineBefore, PaddingSeesWhatIsAdded) {
-  for (const Attributes& padding : {Attributes{{"pads", Int64s{1, 1, 1, 1}}},
-                                    Attributes{{"auto_pad", std::string("SAME_UPPER")}}}) {
+  for (const Attributes& padding :
+       {Attributes{{"pads", Int64s{1, 1, 1, 1}}}, Attributes{{"auto_pad", std::string("SAME_UPPER")}}}) {
     SmallModel small;
     small.input("x", {-1, 2, 8, 8}).weight("w", floats({1, 2, 1, 1}, {1, 10}));
     add_batch_norm(small, "x", "a");

@@ -27,9 +27,9 @@ constexpr std::size_t kGrowthShare = 20;  // of the weights: one in so many byte
 
 /// Quantised weights are there to be small; results of the others are no tensors.
 constexpr std::array<std::string_view, 11> kNotFolded = {
-    "ConcatFromSequence",      "DequantizeLinear", "DynamicQuantizeLinear", "Optional",      "OptionalGetElement",
-    "OptionalHasElement",      "QuantizeLinear",   "SequenceConstruct",     "SequenceEmpty", "SplitToSequence",
-    "SequenceInsert",
+    "ConcatFromSequence", "DequantizeLinear",   "DynamicQuantizeLinear", "Optional",
+    "OptionalGetElement", "OptionalHasElement", "QuantizeLinear",        "SequenceConstruct",
+    "SequenceEmpty",      "SplitToSequence",    "SequenceInsert",
 };
 
 using Names = std::set<std::string, std::less<>>;
@@ -171,8 +171,9 @@ bool ConstantPart::refuse_large(const std::map<std::string, std::size_t>& bytes)
 }
 
 /// Of all at once, or else of each alone; what cannot be computed is missing. Errors: an interrupt.
-Result<std::map<std::string, ConstantPtr>> evaluated(const Evaluate& evaluate, const std::vector<std::string>& results,
-                                                     const std::function<Model(const std::vector<std::string>&)>& part) {
+Result<std::map<std::string, ConstantPtr>> evaluated(
+    const Evaluate& evaluate, const std::vector<std::string>& results,
+    const std::function<Model(const std::vector<std::string>&)>& part) {
   std::map<std::string, ConstantPtr> values;
   Result<std::vector<ConstantPtr>> all = evaluate(part(results));
   if (all && all->size() == results.size()) {

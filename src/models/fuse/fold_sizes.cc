@@ -62,8 +62,7 @@ bool fold_reshape(Sweep& sweep, std::size_t at, const SizeReader& reader) {
   if (!shape || attribute_or(node, "allowzero", std::int64_t{0}) != 0) return false;
   // A dimension that the value does not have is never equal to one of the shape: see reader.dimension.
   const auto dims = reader.dims().of(node.inputs.front());
-  const std::optional<std::vector<std::int64_t>> target =
-      dims ? reshape_target(reader, node, *shape) : std::nullopt;
+  const std::optional<std::vector<std::int64_t>> target = dims ? reshape_target(reader, node, *shape) : std::nullopt;
   if (!target) return false;
   for (std::size_t i = dims->size(); i < target->size(); ++i) {
     if ((*target)[i] == 0) return false;

@@ -124,13 +124,16 @@ using IsIdle = bool (*)(const Sweep& sweep, const Node& node);
 
 const std::map<std::string_view, IsIdle>& idle_by_op() {
   static const std::map<std::string_view, IsIdle> kIdle = {
-      {"Identity", is_always},         {"Dropout", is_idle_dropout}, {"Cast", is_idle_cast},
-      {"Transpose", is_idle_transpose}, {"Reshape", is_idle_reshape}, {"Flatten", is_idle_flatten},
-      {"Slice", is_idle_slice},        {"Pad", is_idle_pad},         {"Tile", is_idle_tile},
-      {"Expand", is_idle_expand},      {"Add", adds_nothing},        {"Sub", adds_nothing},
-      {"Mul", scales_nothing},         {"Div", scales_nothing},      {"Pow", has_power_one},
-      {"Concat", is_of_one},           {"Sum", is_of_one},           {"Max", is_of_one},
-      {"Min", is_of_one},              {"Mean", is_of_one},
+      {"Identity", is_always},      {"Dropout", is_idle_dropout},
+      {"Cast", is_idle_cast},       {"Transpose", is_idle_transpose},
+      {"Reshape", is_idle_reshape}, {"Flatten", is_idle_flatten},
+      {"Slice", is_idle_slice},     {"Pad", is_idle_pad},
+      {"Tile", is_idle_tile},       {"Expand", is_idle_expand},
+      {"Add", adds_nothing},        {"Sub", adds_nothing},
+      {"Mul", scales_nothing},      {"Div", scales_nothing},
+      {"Pow", has_power_one},       {"Concat", is_of_one},
+      {"Sum", is_of_one},           {"Max", is_of_one},
+      {"Min", is_of_one},           {"Mean", is_of_one},
   };
   return kIdle;
 }

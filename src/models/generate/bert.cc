@@ -102,10 +102,10 @@ std::string BertWriter::linear(const std::string& x, std::int64_t inputs, std::i
 
 /// [batch, heads, length, width of a head]
 std::string BertWriter::heads(const std::string& x) {
-  const std::string shape = graph_.add("Concat",
-                                       {size_of(x, 0), size_of(x, 1), sizes({options_.head_count}),
-                                        sizes({options_.width / options_.head_count})},
-                                       {{"axis", std::int64_t{0}}});
+  const std::string shape = graph_.add(
+      "Concat",
+      {size_of(x, 0), size_of(x, 1), sizes({options_.head_count}), sizes({options_.width / options_.head_count})},
+      {{"axis", std::int64_t{0}}});
   return graph_.add("Transpose", {graph_.add("Reshape", {x, shape})}, {{"perm", Int64s{0, 2, 1, 3}}});
 }
 
@@ -117,12 +117,11 @@ std::string BertWriter::attended(const std::string& x, const std::string& mask) 
   const std::string turned = graph_.add("Transpose", {keys}, {{"perm", Int64s{0, 1, 3, 2}}});
   const float root = std::sqrt(static_cast<float>(width / options_.head_count));
   const std::string scores = graph_.add("Div", {graph_.add("MatMul", {queries, turned}), number(root)});
-  const std::string shares =
-      graph_.add("Softmax", {graph_.add("Add", {scores, mask})}, {{"axis", std::int64_t{-1}}});
+  const std::string shares = graph_.add("Softmax", {graph_.add("Add", {scores, mask})}, {{"axis", std::int64_t{-1}}});
   const std::string mixed =
       graph_.add("Transpose", {graph_.add("MatMul", {shares, values})}, {{"perm", Int64s{0, 2, 1, 3}}});
-  const std::string shape = graph_.add("Concat", {size_of(mixed, 0), size_of(mixed, 1), sizes({width})},
-                                       {{"axis", std::int64_t{0}}});
+  const std::string shape =
+      graph_.add("Concat", {size_of(mixed, 0), size_of(mixed, 1), sizes({width})}, {{"axis", std::int64_t{0}}});
   return linear(graph_.add("Reshape", {mixed, shape}), width, width);
 }
 
@@ -137,8 +136,7 @@ std::string BertWriter::fed_forward(const std::string& x) {
 /// Of the first place.
 void BertWriter::classify(const std::string& x) {
   const std::int64_t width = options_.width;
-  const std::string first =
-      graph_.add("Gather", {x, graph_.constant(int64s({}, {0}))}, {{"axis", std::int64_t{1}}});
+  const std::string first = graph_.add("Gather", {x, graph_.constant(int64s({}, {0}))}, {{"axis", std::int64_t{1}}});
   const std::string pooled =
       graph_.add("Gemm", {first, graph_.drawn({width, width}, kDeviation), graph_.drawn({width}, kDeviation)},
                  {{"transB", std::int64_t{1}}});

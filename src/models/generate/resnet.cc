@@ -51,9 +51,8 @@ std::string bottleneck(GraphWriter& graph, const std::string& x, const ConvSizes
   y = graph.add("Relu", {convolve_and_normalize(graph, y, {sizes.outputs, sizes.outputs, 3, sizes.stride})});
   y = convolve_and_normalize(graph, y, {sizes.outputs, kExpansion * sizes.outputs, 1});
   const std::string aside =
-      has_projection
-          ? convolve_and_normalize(graph, x, {sizes.inputs, kExpansion * sizes.outputs, 1, sizes.stride})
-          : x;
+      has_projection ? convolve_and_normalize(graph, x, {sizes.inputs, kExpansion * sizes.outputs, 1, sizes.stride})
+                     : x;
   return graph.add("Relu", {graph.add("Add", {y, aside})});
 }
 

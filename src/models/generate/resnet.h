@@ -27,8 +27,9 @@ struct SmallCnnOptions {
   std::int64_t class_count = 10;
 };
 
-/// y [batch, classes] of x [batch, 1, image, image], floats: a plain network as exporters write it: Conv with a bias that is
-/// added, BatchNormalization, Dropout and Identity, the sizes of Flatten computed, products of matrices with Add.
+/// y [batch, classes] of x [batch, 1, image, image], floats: a plain network as exporters write it: Conv with a bias
+/// that is added, BatchNormalization, Dropout and Identity, the sizes of Flatten computed, products of matrices with
+/// Add.
 [[nodiscard]] Model small_cnn(const SmallCnnOptions& options, Rng rng);
 
 }  // namespace berth::models

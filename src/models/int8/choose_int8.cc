@@ -34,16 +34,20 @@ struct Candidate {
   Int8Settings settings = {};
   RecipesByValue recipes = {};
   std::set<std::string, std::less<>> float_nodes = {};
-  Model model = {};         // with ranges of all rows
-  double sqnr_db = 0;       // of that model
-  double half_sqnr_db = 0;  // with ranges of half of the rows
+  Model model = {};    // with ranges of all rows
+  double sqnr_db = 0;  // of that model
+  double noise = 0;    // share of the signal: mean over it and two models with ranges of one half of the rows each
 };
 
 class Int8Search {
  public:
   Int8Search(const Model& model, const ValueShapes& shapes, const CalibrationStatistics& statistics,
              const Int8Options& options, const Trials& trials)
-      : model_(model), shapes_(shapes), statistics_(statistics), options_(options), trials_(trials) {}
+      : model_(model), shapes_(shapes), statistics_(statistics), options_(options), trials_(trials) {
+    for (const Node& node : model.graph.nodes) {
+      if (is_op(node, "Clip")) clipped_.insert(node.outputs.front());
+    }
+  }
 
   Result<Int8Choice> run() {
     for (const auto step :
@@ -75,15 +79,24 @@ class Int8Search {
     return recipes;
   }
 
+  /// An absorbed Clip limits what is beyond the values seen.
+  [[nodiscard]] Range limited(const std::string& value, const Range& range) const {
+    if (!clipped_.contains(value)) return range;
+    const RangeStatistics& seen = statistics_.all.at(value);
+    return {.min = std::max(range.min, std::min(seen.min(), 0.0F)),
+            .max = std::min(range.max, std::max(seen.max(), 0.0F))};
+  }
+
   /// What the search asks again and again is computed once.
   [[nodiscard]] RangesByValue ranges_of(const Candidate& candidate, const StatisticsByValue& statistics) {
     RangesByValue ranges;
     const QuantizedType& type = candidate.settings.activations;
+    const auto source = &statistics == &statistics_.all ? 2 : &statistics - statistics_.halves.data();
     for (const auto& [value, recipe] : candidate.recipes) {
-      const auto key = std::tuple(value, recipe, type.is_signed, &statistics == &statistics_.all);
+      const auto key = std::tuple(value, recipe, type.is_signed, source);
       auto known = known_ranges_.find(key);
       if (known == known_ranges_.end()) {
-        known = known_ranges_.emplace(key, range_of(statistics.at(value), recipe, type)).first;
+        known = known_ranges_.emplace(key, limited(value, range_of(statistics.at(value), recipe, type))).first;
       }
       ranges.emplace(value, known->second);
     }
@@ -106,11 +119,16 @@ class Int8Search {
     return {};
   }
 
-  Result<void> measure_half(Candidate& candidate) {
-    Model model;
-    const Result<double> sqnr = sqnr_of(candidate, statistics_.half, model);
-    if (!sqnr) return pass_on(sqnr.error());
-    candidate.half_sqnr_db = *sqnr;
+  /// Stops where it is clear that the candidate's noise is above `noise_max`.
+  Result<void> measure_noise(Candidate& candidate, double noise_max) {
+    candidate.noise = 0;
+    for (const StatisticsByValue* statistics : {&statistics_.halves[0], &statistics_.halves[1], &statistics_.all}) {
+      const Result<double> sqnr = sqnr_of(candidate, *statistics, candidate.model);
+      if (!sqnr) return pass_on(sqnr.error());
+      candidate.sqnr_db = *sqnr;
+      candidate.noise += noise_of(*sqnr) / 3;
+      if (candidate.noise > noise_max) return {};
+    }
     return {};
   }
 
@@ -167,7 +185,7 @@ class Int8Search {
   }
 
   Result<void> try_each_rule() {
-    const Result<void> measured = measure_half(best_);
+    const Result<void> measured = measure_noise(best_, std::numeric_limits<double>::infinity());
     if (!measured) return measured;
     for (const RangeRule rule : kFixedRules) {
       if (!has_time_for("ranges of one rule for all values")) return {};
@@ -181,14 +199,11 @@ class Int8Search {
     return take_if_better(std::move(candidate), kWeightGainDb);
   }
 
-  /// Better both with ranges of half of the rows, for rows that they were not made from, and of all rows.
   Result<void> take_if_better(Candidate candidate, double gain_db) {
-    Result<void> measured = measure_half(candidate);
-    if (!measured || candidate.half_sqnr_db <= best_.half_sqnr_db + gain_db) return measured;
-    measured = measure(candidate);
-    if (!measured || candidate.sqnr_db <= best_.sqnr_db + gain_db) return measured;
-    best_ = std::move(candidate);
-    return {};
+    const double noise_max = best_.noise * noise_of(gain_db);
+    const Result<void> measured = measure_noise(candidate, noise_max);
+    if (measured && candidate.noise < noise_max) best_ = std::move(candidate);
+    return measured;
   }
 
   Result<void> measure_loss() {
@@ -274,7 +289,7 @@ class Int8Search {
     if (options_.rule != RangeRule::kBest) return {};
     const Candidate before = best_;
     const double loss_before = loss_;
-    Result<void> done = measure_half(best_);
+    Result<void> done = measure_noise(best_, std::numeric_limits<double>::infinity());
     if (done) done = try_each_range();
     if (done) done = measure_loss();
     if (done && loss_ > options_.loss_max && loss_ > loss_before) {
@@ -290,7 +305,7 @@ class Int8Search {
       for (const RangeRecipe& recipe : range_recipes()) {
         Candidate candidate = best_;
         candidate.recipes[value] = recipe;
-        if (ranges_of(candidate, statistics_.half) == ranges_of(best_, statistics_.half)) continue;
+        if (ranges_of(candidate, statistics_.all) == ranges_of(best_, statistics_.all)) continue;
         if (trials_left == 0 || !has_time_for("ranges value by value")) return {};
         --trials_left;
         const Result<void> tried = take_if_better(std::move(candidate), kRangeGainDb);
@@ -303,9 +318,9 @@ class Int8Search {
   /// The values that are rounded, those first that lose the largest share of their energy.
   [[nodiscard]] std::vector<std::string> values_by_noise() {
     std::vector<std::string> values = plan_of(best_).range_values();
-    const RangesByValue ranges = ranges_of(best_, statistics_.half);
+    const RangesByValue ranges = ranges_of(best_, statistics_.all);
     const auto share_lost = [&](const std::string& value) {
-      const RangeStatistics& statistics = statistics_.half.at(value);
+      const RangeStatistics& statistics = statistics_.all.at(value);
       if (statistics.energy() == 0) return 0.0;
       return squared_error(statistics, ranges.at(value), best_.settings.activations) / statistics.energy();
     };
@@ -321,7 +336,8 @@ class Int8Search {
   Candidate best_;
   double loss_ = 0;  // of best_, from step 2 on
   std::map<std::size_t, double> noise_with_float_;
-  std::map<std::tuple<std::string, RangeRecipe, bool, bool>, Range> known_ranges_;
+  std::map<std::tuple<std::string, RangeRecipe, bool, std::ptrdiff_t>, Range> known_ranges_;
+  std::set<std::string, std::less<>> clipped_;
   std::vector<std::string> unfinished_;
 };
 

@@ -1,6 +1,7 @@
 /// What the values of a model are for rows, as the ranges of integers need it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -16,14 +17,15 @@ namespace berth::models {
 
 using StatisticsByValue = std::map<std::string, RangeStatistics, std::less<>>;
 
-/// Of all rows, and of about half of them: what ranges of the half do to the others shows what they do to rows that were
-/// not seen.
+/// Of all rows, and of each half of them: what the ranges of one half do to the other shows what ranges do to rows that
+/// were not seen.
 struct CalibrationStatistics {
-  StatisticsByValue half = {};
   StatisticsByValue all = {};
+  std::array<StatisticsByValue, 2> halves = {};
 };
 
-/// Runs the rows through the model once, `batch_rows` at a time; every other batch is in the half. Memory does not grow
+/// Runs the rows through the model once, `batch_rows` at a time; the batches go to the halves in turn, and a
+/// single batch to both. Memory does not grow
 /// with the number of rows. Errors: those of `observe`; a value that is not of type float. Requires: values of the main
 /// graph.
 [[nodiscard]] Result<CalibrationStatistics> collect_statistics(ModelProbe& probe, const Model& model,

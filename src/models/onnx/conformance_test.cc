@@ -50,8 +50,8 @@ std::vector<fs::path> model_folders() {
   return chosen;
 }
 
-// What a model says does not depend on how the elements of its tensors are written, nor on the order of initialisers and
-// attributes. From here on, each message gets one form of these.
+// What a model says does not depend on how the elements of its tensors are written, nor on the order of initialisers
+// and attributes: before messages are compared, each gets one form of these.
 
 void make_plain(onnx::TensorProto& tensor) {
   const Result<Constant> constant = detail::take_constant(tensor);

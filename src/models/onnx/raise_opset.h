@@ -8,8 +8,10 @@
 
 namespace berth::models {
 
-/// By libonnx's converter. The model itself if its version is at least `opset`. Requires: opset <= 17. Errors: the
-/// model has operators of other domains, which the converter does not accept; what the converter finds.
+/// By libonnx's converter, also in graphs inside nodes. The model itself if its version is at least `opset`, or if it
+/// uses no standard operators. Inputs, outputs and weights stay as they are; what `rest` of nodes held is gone.
+/// Requires: opset <= 17. Errors: the model has what the converter does not accept (operators of other domains, sparse
+/// tensors); what the converter finds.
 [[nodiscard]] Result<Model> raise_opset(const Model& model, std::int64_t opset);
 
 }  // namespace berth::models

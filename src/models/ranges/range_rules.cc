@@ -32,7 +32,9 @@ Range whole_range(const RangeStatistics& statistics) {
 }
 
 Range scaled(const Range& range, double share_below, double share_above) {
-  return {.min = static_cast<float>(range.min * share_below), .max = static_cast<float>(range.max * share_above)};
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return {.min = static_cast<float>(std::max(range.min * share_below, -kLargest)),
+          .max = static_cast<float>(std::min(range.max * share_above, kLargest))};
 }
 
 double error_of_bins(const Bins& bins, const Range& range, const QuantizedType& type) {
@@ -68,8 +70,8 @@ double value_after(const Bins& bins, double zero_count, double left_out, bool is
 }
 
 /// The divergence of the histogram from the one that is left after quantisation: the values outside the range are
-/// counted at its ends in the former only, and each integer's values are spread evenly over its bins that are not empty.
-/// Zeros are left out: they are exact.
+/// counted at its ends in the former only, and each integer's values are spread evenly over its bins that are not
+/// empty. Zeros are left out: they are exact.
 double divergence(const Bins& bins, const Range& range, const QuantizedType& type) {
   const Quantization quantization = quantization_of(range, type);
   const auto level_count = static_cast<std::size_t>(type.integer_max() - type.integer_min() + 1);
@@ -209,10 +211,11 @@ Range percentile_range(const RangeStatistics& statistics, double share_left_out)
 
 Range range_of(const RangeStatistics& statistics, const RangeRecipe& recipe, const QuantizedType& type) {
   const Range whole = whole_range(statistics);
+  if (recipe.rule == RangeRule::kMinMax) return scaled(whole, recipe.factor, recipe.factor);
   const Range range = recipe.rule == RangeRule::kPercentile ? percentile_range(statistics, recipe.share_left_out)
                                                             : range_of(statistics, recipe.rule, type);
-  const Range wider = scaled(range, recipe.factor, recipe.factor);
-  return {.min = std::max(wider.min, whole.min), .max = std::min(wider.max, whole.max)};
+  const Range other = scaled(range, recipe.factor, recipe.factor);
+  return {.min = std::max(other.min, whole.min), .max = std::min(other.max, whole.max)};
 }
 
 std::span<const RangeRecipe> range_recipes() {
@@ -227,6 +230,8 @@ std::span<const RangeRecipe> range_recipes() {
       RangeRecipe{.rule = RangeRule::kBest, .factor = 0.85},
       RangeRecipe{.rule = RangeRule::kBest, .factor = 1.15},
       RangeRecipe{.rule = RangeRule::kBest, .factor = 1.4},
+      RangeRecipe{.rule = RangeRule::kMinMax, .factor = 1.2},
+      RangeRecipe{.rule = RangeRule::kMinMax, .factor = 1.5},
   };
   return kRecipes;
 }

@@ -124,14 +124,16 @@ TEST(SquaredError, ByHand) {
   EXPECT_NEAR(error, 2 * (0.25 + bin / 2) * (0.25 + bin / 2) + (45 + bin / 2) * (45 + bin / 2), 1e-9);
 }
 
-TEST(RangeRecipe, IsTheRuleTimesTheFactorWithinTheValues) {
+TEST(RangeRecipe, IsTheRuleTimesTheFactor) {
   const RangeStatistics statistics = statistics_of_floats({-2, 8});
   const auto range = [&](double factor) {
     return range_of(statistics, RangeRecipe{.rule = RangeRule::kMinMax, .factor = factor}, kUint8);
   };
   EXPECT_EQ(range(1), (Range{.min = -2, .max = 8}));
   EXPECT_EQ(range(0.5), (Range{.min = -1, .max = 4}));
-  EXPECT_EQ(range(2), (Range{.min = -2, .max = 8}));
+  EXPECT_EQ(range(2), (Range{.min = -4, .max = 16}));
+  const Range best = range_of(statistics, RangeRecipe{.factor = 2}, kUint8);
+  EXPECT_EQ(best, (Range{.min = -2, .max = 8}));
 }
 
 TEST(RangeRecipe, OfAPercentile) {

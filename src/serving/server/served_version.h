@@ -30,7 +30,8 @@ struct ServedVersion {
   std::string reason = {};  ///< why it cannot serve; empty: it can
   std::shared_ptr<LoadedModel> loaded = {};
   bool is_batched = false;                      ///< requests may share batches: it is known, or proven
-  std::optional<LatencyEstimate> latency = {};  ///< nothing: not measured, or of a simulated device
+  std::optional<LatencyEstimate> latency = {};  ///< nothing: not measured
+  std::optional<LatencyTable> simulated = {};   ///< how long the simulated device holds a lane
   bool is_obsolete = false;                     ///< another version replaces it once that is loaded
   bool is_too_large = false;  ///< its load is given back, as it took more memory than there was room for
   int frees_left = 0;         ///< evicted, and its memory not given back yet

@@ -47,6 +47,12 @@ RequestOutcome outcome_of(ServeFault fault) {
   return RequestOutcome::kFailed;
 }
 
+RowCount rows_in(const std::vector<Request>& requests) {
+  RowCount rows = 0;
+  for (const Request& request : requests) rows += request.rows;
+  return rows;
+}
+
 void add_to(DurationSum& sum, Micros duration) {
   ++sum.count;
   sum.sum += duration;
@@ -211,7 +217,7 @@ void ServerCore::carry_out(StartBatch& order) {
               .requests = {},
               .version = version.statistics.version,
               .has_rows = version.is_batched,
-              .hold = terms_.simulated ? order.expected : Micros(0)};
+              .held_until = version.simulated ? now_ + version.simulated->at(rows_in(order.requests)) : Instant()};
   for (const Request& request : order.requests) run.requests.push_back(take_waiting(request.number));
   running_ += static_cast<std::int64_t>(run.requests.size());
   figures_.start_batch(order.lane, order.model, order.requests, now_);
@@ -258,13 +264,14 @@ void ServerCore::end_run(const RunReport& report, Instant now) {
   count_batch(statistics, batch, report, now);
   statistics.last_answer_ms = figures_.wall_us(now) / 1000;
   figures_.end_batch(report.lane, batch, report.is_answered, report.input + report.run + report.output, now);
-  learn_latency(batch, report);
+  learn_latency(batch, now - batch.start);
   decide(now);
 }
 
-void ServerCore::learn_latency(const RunningBatch& batch, const RunReport& report) {
+/// What hands a batch to its lane and back counts, too: `taken` is how long no other could run.
+void ServerCore::learn_latency(const RunningBatch& batch, Micros taken) {
   ServedVersion& version = at(batch.model);
-  if (!version.latency || !version.latency->learn(batch.rows, report.input + report.run + report.output)) return;
+  if (!version.latency || !version.latency->learn(batch.rows, taken)) return;
   ModelTerms terms = dispatcher_.device().model(batch.model).terms;
   terms.latency = version.latency->table();
   const std::vector<Request> too_large = dispatcher_.set_terms(batch.model, std::move(terms));

@@ -145,7 +145,7 @@ class ServerCore {
   void refuse_all(const std::vector<Request>& requests, const ServeError& error);
   void tell(AcceptedRequest request, ServeError error);
   [[nodiscard]] AcceptedRequest take_waiting(std::int64_t number);
-  void learn_latency(const RunningBatch& batch, const RunReport& report);
+  void learn_latency(const RunningBatch& batch, Micros taken);
   void fail_load(ModelIndex model, const Error& error, Instant now);
   void learn_trial(ModelIndex model, const Trial& trial, Micros load_time, Instant now);
   /// A version was loaded: if others wait to be replaced by it, it takes over.

@@ -40,9 +40,20 @@ ModelTerms dispatch_terms(const ServedVersion& version, const std::optional<Mode
   if (simulated) {
     terms.bytes = simulated->bytes;
     terms.load = simulated->load;
-    terms.latency = table_of(simulated->latency, rows_max);
+    terms.latency = version.latency->table();
   }
   return terms;
+}
+
+/// A lane is busy for as long as the file of the device states; what the machine adds is learned as on a real one.
+void simulate_latency(ServedVersion& version, const LatencyTable& latency) {
+  const RowCount rows_max = version.is_batched ? static_cast<RowCount>(version.terms.rows_max) : 1;
+  version.simulated = table_of(latency, rows_max);
+  std::vector<LatencyPoint> points;
+  for (RowCount rows = 1; rows <= version.simulated->rows_max(); ++rows) {
+    points.push_back({.rows = rows, .time = version.simulated->at(rows)});
+  }
+  version.latency.emplace(points, version.simulated->rows_max());
 }
 
 /// Whether they serve the same.
@@ -82,6 +93,7 @@ ModelIndex ServerCore::add_version(const std::string& model, const RepositoryVer
   version.statistics.version = std::to_string(source.number);
   std::optional<ModelTerms> simulated;
   if (terms_.simulated) simulated = terms_.simulated(model);
+  if (simulated) simulate_latency(version, simulated->latency);
   if (version.reason.empty()) version.reason = why_it_cannot_fit(version, simulated);
   const ModelIndex index = dispatcher_.add_model(dispatch_terms(version, simulated, terms_.dispatch.memory));
   versions_.push_back(std::move(version));
@@ -209,9 +221,10 @@ void ServerCore::learn_trial(ModelIndex model, const Trial& trial, Micros load_t
   version.is_batched = version.terms.rows_max > 0 && (was_batched || trial.why_not_batched.empty());
   if (!version.is_batched) version.terms.rows_max = 0;  // each request runs alone, with any number of rows
   ModelTerms terms = dispatcher_.device().model(model).terms;
-  if (terms_.simulated) {
+  if (version.simulated) {
     if (version.is_batched == was_batched) return;
-    terms.latency = table_of(terms_.simulated(version.model)->latency, static_cast<RowCount>(version.terms.rows_max));
+    simulate_latency(version, terms_.simulated(version.model)->latency);
+    terms.latency = version.latency->table();
   } else {
     terms.load = std::max(load_time, Micros(1));
     // The file's copy is there, too. A model that could be loaded once can be loaded again, if need be with all memory.

@@ -32,8 +32,8 @@ struct RunWork {
   std::shared_ptr<LoadedModel> loaded;
   std::vector<AcceptedRequest> requests;
   std::string version;
-  bool has_rows = false;  ///< the first dimension of its tensors counts rows
-  Micros hold = {};       ///< a simulated device is busy for so long; 0: for as long as the run takes
+  bool has_rows = false;    ///< the first dimension of its tensors counts rows
+  Instant held_until = {};  ///< a simulated device is busy at least until then
 };
 
 /// A model to load and to try. One load at a time.

@@ -7,7 +7,6 @@
 #include "surface/openai_api/detail/call_fields.h"
 #include "surface/openai_api/detail/event_stream.h"
 #include "surface/openai_api/detail/forwarded_headers.h"
-#include "surface/openai_api/usage_book.h"
 
 namespace berth::openai::detail {
 namespace {
@@ -111,22 +110,6 @@ TEST(ForwardedHeadersTest, ThoseOfTheConnectionAndKeysDoNotPass) {
                                          {"X-Bad", "a\x01"},
                                          {"X-Empty", ""}};
   EXPECT_THAT(headers_to_client(answer), ElementsAre(HttpField{"x-request-id", "7"}, HttpField{"X-Empty", ""}));
-}
-
-TEST(UsageBookTest, SumsWhatIsKnown) {
-  UsageBook book;
-  const serving::TenantIndex first(0);
-  book.add({.model = "b", .tenant = first});
-  book.add({.model = "a", .tenant = first, .usage = {3, 5}});
-  book.add({.model = "a", .tenant = first, .outcome = ProxiedOutcome::kFailed});
-  book.add({.model = "a", .tenant = first, .outcome = ProxiedOutcome::kRejected});
-  book.add({.model = "a", .tenant = first, .usage = {4, std::nullopt}});
-  const auto all = book.all();
-  ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].model, "a");
-  EXPECT_EQ(all[0].requests, 3U);
-  EXPECT_EQ(all[0].tokens, (TokenUsage{7, 5}));
-  EXPECT_EQ(all[1].tokens, TokenUsage());
 }
 
 }  // namespace

@@ -205,7 +205,6 @@ HttpResponse OpenAiApi::show_model(const std::string& id) const {
 
 void OpenAiApi::record(ProxiedRequest request) {
   request.ended = state_->options.now();
-  usage_.add(request);
   if (state_->options.on_end) state_->options.on_end(request);
 }
 

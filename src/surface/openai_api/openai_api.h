@@ -17,7 +17,6 @@
 #include "serving/config/serve_config.h"
 #include "serving/config/tenant_keys.h"
 #include "surface/openai_api/proxied_request.h"
-#include "surface/openai_api/usage_book.h"
 
 namespace berth::openai {
 
@@ -59,7 +58,6 @@ class OpenAiApi final : public HttpHandler {
 
   /// The models of all backends, in the byte order of their names.
   [[nodiscard]] std::vector<std::string> models() const;
-  [[nodiscard]] std::vector<ModelUsage> usage() const { return usage_.all(); }
   [[nodiscard]] std::size_t open_count() const;
 
   /// From now on requests get 503; those under way go on.
@@ -79,7 +77,6 @@ class OpenAiApi final : public HttpHandler {
 
   struct State;
   const std::unique_ptr<State> state_;
-  UsageBook usage_;
 };
 
 }  // namespace berth::openai

@@ -123,7 +123,6 @@ TEST_F(OpenAiApiTest, AnAnswerPassesUnchangedAndItsUsageIsCounted) {
   const ProxiedRequest ended = take_ended();
   EXPECT_EQ(ended.outcome, ProxiedOutcome::kAnswered);
   EXPECT_EQ(ended.usage, (TokenUsage{3, 5}));
-  EXPECT_EQ(api_->usage().at(0).tokens, (TokenUsage{3, 5}));
   for (const char* path : {"/v1/completions", "/v1/embeddings"}) {
     EXPECT_EQ(send("POST", path, asked).status, 200);
     EXPECT_THAT(seen, StartsWith(fmt::format("POST /base{} HTTP/1.1\r\n", path)));
@@ -284,7 +283,6 @@ TEST_F(OpenAiApiTest, MoreThanTheBackendTakesIs429) {
   may_answer = true;
   for (std::thread& each : asking) each.join();
   EXPECT_EQ(ask().status, 200);
-  EXPECT_EQ(api_->usage().at(0).requests, 3U) << "what is refused is not counted";
 }
 
 TEST_F(OpenAiApiTest, ModelsAreListedAndShown) {

@@ -1,4 +1,4 @@
-/// What is recorded of a request that a backend served, or should have served.
+/// What is reported of a request that a backend served, or should have served.
 #pragma once
 
 #include <cstdint>

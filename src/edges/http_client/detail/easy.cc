@@ -66,6 +66,13 @@ std::optional<HttpField> field_in(std::string_view line) {
   return HttpField{std::string(line.substr(0, colon)), std::string(line.substr(value))};
 }
 
+std::optional<int> status_in(CURL* easy, std::string_view line) {
+  if (!line.starts_with("HTTP/")) return std::nullopt;
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  return static_cast<int>(status);
+}
+
 long to_ms(Micros time) { return static_cast<long>((time.count() + 999) / 1000); }
 
 Error no_memory() { return {ErrorCode::kUnavailable, "no memory for an HTTP request"}; }

@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -36,6 +37,42 @@ void set_common_options(CURL* easy);
 
 /// A line of an answer's head as a field; nothing if it has no colon.
 [[nodiscard]] std::optional<HttpField> field_in(std::string_view line);
+
+/// The status if it is a status line; a second one follows "100 Continue".
+[[nodiscard]] std::optional<int> status_in(CURL* easy, std::string_view line);
+
+/// What arrives of an answer. The base of what libcurl's callbacks are called with.
+class Receiving {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// A callback of libcurl: gives the bytes to `take`, a member function of Call that returns how many it took. Fewer
+  /// end the transfer.
+  template <class Call, std::size_t (Call::*take)(std::string_view bytes)>
+  static std::size_t receive(char* bytes, std::size_t size, std::size_t count, void* call) noexcept {
+    auto& self = *static_cast<Call*>(call);
+    Receiving& receiving = self;
+    receiving.last_bytes_ = Clock::now();
+    try {
+      return (self.*take)({bytes, size * count});
+    } catch (...) {
+      receiving.has_failed_ = true;  // no memory
+      return 0;
+    }
+  }
+
+ protected:
+  [[nodiscard]] Clock::time_point last_bytes() const { return last_bytes_; }
+  void note_bytes() { last_bytes_ = Clock::now(); }
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+  /// False if the headers have become too large.
+  [[nodiscard]] bool count_header(std::string_view line) { return (header_bytes_ += line.size()) <= kHeaderBytesMax; }
+
+ private:
+  Clock::time_point last_bytes_ = Clock::now();
+  bool has_failed_ = false;
+  std::size_t header_bytes_ = 0;
+};
 
 /// Rounded up.
 [[nodiscard]] long to_ms(Micros time);

@@ -50,9 +50,9 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
     curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
   }
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
-  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &StreamCall::on_header);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, (&receive<StreamCall, &StreamCall::take_header>));
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &StreamCall::on_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, (&receive<StreamCall, &StreamCall::take_body>));
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
   return {};
@@ -71,9 +71,8 @@ Result<void> StreamCall::outcome(CURLcode code) const {
     case Stop::kHeadersTooLarge:
       return fail(ErrorCode::kUnavailable,
                   fmt::format("{}: wanted headers of at most {} bytes, found more", call_.url, kHeaderBytesMax));
-    case Stop::kFailed:
-      return pass_on(no_memory());
   }
+  if (has_failed()) return pass_on(no_memory());
   if (code != CURLE_OK) return pass_on(error_of(code, call_.url, call_.timeout));
   if (!is_head_given_) return fail(ErrorCode::kUnavailable, fmt::format("{}: the answer has no head", call_.url));
   return {};
@@ -81,14 +80,14 @@ Result<void> StreamCall::outcome(CURLcode code) const {
 
 CURLcode StreamCall::resume() {
   if (!std::exchange(is_paused_, false)) return CURLE_OK;
-  last_bytes_ = Clock::now();
+  note_bytes();
   return std::exchange(is_curl_paused_, false) ? curl_easy_pause(easy_.get(), CURLPAUSE_CONT) : CURLE_OK;
 }
 
 bool StreamCall::is_over_time(Clock::time_point now, Micros silence_max) const {
   if (is_paused_) return false;
   const Micros limit = is_head_given_ ? silence_max : call_.timeout;
-  return now - last_bytes_ > std::chrono::microseconds(limit.count());
+  return now - last_bytes() > std::chrono::microseconds(limit.count());
 }
 
 Error StreamCall::timeout_error(Micros silence_max) const {
@@ -105,29 +104,27 @@ void StreamCall::acknowledge() {
   ::setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
-bool StreamCall::take_header(std::string_view line) {
-  if (is_head_given_) return true;  // trailers of a chunked body
-  header_bytes_ += line.size();
-  if (header_bytes_ > kHeaderBytesMax) {
+std::size_t StreamCall::take_header(std::string_view line) {
+  if (is_head_given_) return line.size();  // trailers of a chunked body
+  if (!count_header(line)) {
     stop_ = Stop::kHeadersTooLarge;
-    return false;
+    return 0;
   }
-  // A second status line follows "100 Continue".
-  if (line.starts_with("HTTP/")) {
-    long status = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-    head_ = HttpReplyHead{static_cast<int>(status), {}};
-    return true;
+  if (const auto status = status_in(easy_.get(), line)) {
+    head_ = HttpReplyHead{*status, {}};
+  } else if (line == "\r\n" || line == "\n") {
+    end_head();
+  } else if (auto field = field_in(line)) {
+    head_.headers.push_back(*std::move(field));
   }
-  if (line == "\r\n" || line == "\n") {
-    if (head_.status < 200) return true;
-    is_head_given_ = true;
-    acknowledge();
-    reader_->on_head(std::move(head_));
-    return true;
-  }
-  if (auto field = field_in(line)) head_.headers.push_back(*std::move(field));
-  return true;
+  return line.size();
+}
+
+void StreamCall::end_head() {
+  if (head_.status < 200) return;
+  is_head_given_ = true;
+  acknowledge();
+  reader_->on_head(std::move(head_));
 }
 
 std::size_t StreamCall::take_body(std::string_view bytes) {
@@ -143,30 +140,8 @@ std::size_t StreamCall::take_body(std::string_view bytes) {
 std::size_t StreamCall::give_body(char* to, std::size_t bytes_max) {
   const std::size_t count = call_.body.copy(to, bytes_max, body_sent_);
   body_sent_ += count;
-  last_bytes_ = Clock::now();
+  note_bytes();
   return count;
-}
-
-std::size_t StreamCall::on_header(char* bytes, std::size_t size, std::size_t count, void* call) noexcept {
-  auto& self = *static_cast<StreamCall*>(call);
-  self.last_bytes_ = Clock::now();
-  try {
-    return self.take_header({bytes, size * count}) ? size * count : 0;
-  } catch (...) {
-    self.stop_ = Stop::kFailed;
-    return 0;
-  }
-}
-
-std::size_t StreamCall::on_body(char* bytes, std::size_t size, std::size_t count, void* call) noexcept {
-  auto& self = *static_cast<StreamCall*>(call);
-  self.last_bytes_ = Clock::now();
-  try {
-    return self.take_body({bytes, size * count});
-  } catch (...) {
-    self.stop_ = Stop::kFailed;
-    return 0;
-  }
 }
 
 std::size_t StreamCall::on_read(char* to, std::size_t size, std::size_t count, void* call) noexcept {

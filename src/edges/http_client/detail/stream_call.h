@@ -19,10 +19,8 @@ namespace berth::edges::detail {
 void prepare_for_streams(CURL* easy, const StreamClientOptions& options);
 
 /// Used by one thread alone.
-class StreamCall {
+class StreamCall : public Receiving {
  public:
-  using Clock = std::chrono::steady_clock;
-
   StreamCall(HttpCallNumber number, HttpCall call, std::unique_ptr<HttpReplyReader> reader)
       : number_(number), call_(std::move(call)), reader_(std::move(reader)) {}
   StreamCall(const StreamCall&) = delete;
@@ -48,17 +46,16 @@ class StreamCall {
   [[nodiscard]] Error timeout_error(Micros silence_max) const;
 
  private:
-  enum class Stop { kNone, kHeadersTooLarge, kFailed };
+  enum class Stop { kNone, kHeadersTooLarge };
 
   /// Acknowledges what has arrived.
   void acknowledge();
-  [[nodiscard]] bool take_header(std::string_view line);
+  void end_head();
+  // Called back by libcurl.
+  [[nodiscard]] std::size_t take_header(std::string_view line);
   [[nodiscard]] std::size_t take_body(std::string_view bytes);
   [[nodiscard]] std::size_t give_body(char* to, std::size_t bytes_max);
 
-  // Callbacks of libcurl; returning fewer bytes than given ends the transfer.
-  static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* call) noexcept;
-  static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* call) noexcept;
   static std::size_t on_read(char* to, std::size_t size, std::size_t count, void* call) noexcept;
 
   const HttpCallNumber number_;
@@ -71,11 +68,9 @@ class StreamCall {
   std::size_t body_sent_ = 0;
   HttpReplyHead head_;
   bool is_head_given_ = false;
-  std::size_t header_bytes_ = 0;
   bool is_paused_ = false;       ///< by the reader
   bool is_curl_paused_ = false;  ///< libcurl keeps a part until it is told to go on
   Stop stop_ = Stop::kNone;
-  Clock::time_point last_bytes_ = Clock::now();
 };
 
 }  // namespace berth::edges::detail

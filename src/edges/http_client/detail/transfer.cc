@@ -49,8 +49,7 @@ Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading)
       easy_(curl_easy_init(), &curl_easy_cleanup),
       multi_(curl_multi_init(), &curl_multi_cleanup),
       headers_(nullptr, &curl_slist_free_all),
-      lines_(reading == nullptr ? 0 : reading->line_bytes_max),
-      last_bytes_(Clock::now()) {}
+      lines_(reading == nullptr ? 0 : reading->line_bytes_max) {}
 
 Result<HttpReply> Transfer::run() {
   if (easy_ == nullptr || multi_ == nullptr) return pass_on(no_memory());
@@ -58,7 +57,7 @@ Result<HttpReply> Transfer::run() {
   const auto code = move_bytes();
   if (!code) return pass_on(code.error());
   if (stop_ == Stop::kWanted) return std::move(reply_);
-  if (stop_ != Stop::kNone) return pass_on(stop_error());
+  if (stop_ != Stop::kNone || has_failed()) return pass_on(stop_error());
   is_server_away_ = is_of_absence(*code);
   if (*code != CURLE_OK) return pass_on(error_of(*code, call_.url, call_.timeout));
   return std::move(reply_);
@@ -73,9 +72,9 @@ Result<void> Transfer::prepare() {
   // A stream has no timeout: move_bytes watches its silence.
   if (reading_ == nullptr) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, to_ms(call_.timeout));
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(call_.timeout));
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, (&receive<Transfer, &Transfer::take_header>));
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, (&receive<Transfer, &Transfer::take_body>));
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
   return {};
 }
@@ -141,7 +140,7 @@ Result<CURLcode> Transfer::move_bytes() {
 bool Transfer::is_over_time() const {
   if (reading_ == nullptr) return false;
   const Micros limit = is_stream() ? reading_->silence_max : call_.timeout;
-  return Clock::now() - last_bytes_ > std::chrono::microseconds(limit.count());
+  return Clock::now() - last_bytes() > std::chrono::microseconds(limit.count());
 }
 
 Error Transfer::stop_error() const {
@@ -159,7 +158,6 @@ Error Transfer::stop_error() const {
       return unavailable(fmt::format("wanted lines of at most {} bytes, found more", reading_->line_bytes_max));
     case Stop::kHeadersTooLarge:
       return unavailable(fmt::format("wanted headers of at most {} bytes, found more", kHeaderBytesMax));
-    case Stop::kFailed:
     case Stop::kNone:
     case Stop::kWanted:
       break;
@@ -167,58 +165,32 @@ Error Transfer::stop_error() const {
   return unavailable("no memory for the answer");
 }
 
-bool Transfer::take_header(std::string_view line) {
-  header_bytes_ += line.size();
-  if (header_bytes_ > kHeaderBytesMax) {
+std::size_t Transfer::take_header(std::string_view line) {
+  if (!count_header(line)) {
     stop_ = Stop::kHeadersTooLarge;
-    return false;
+    return 0;
   }
-  // A second status line follows "100 Continue".
-  if (line.starts_with("HTTP/")) {
-    long status = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-    reply_ = HttpReply{static_cast<int>(status), {}, {}};
-    return true;
+  if (const auto status = status_in(easy_.get(), line)) {
+    reply_ = HttpReply{*status, {}, {}};
+  } else if (auto field = field_in(line)) {
+    reply_.headers.push_back(*std::move(field));
   }
-  if (auto field = field_in(line)) reply_.headers.push_back(*std::move(field));
-  return true;
+  return line.size();
 }
 
-bool Transfer::take_body(std::string_view bytes) {
+std::size_t Transfer::take_body(std::string_view bytes) {
   if (is_stream()) {
     const auto state = lines_.add(bytes, reading_->take);
     if (state == LineSplitter::State::kStopped) stop_ = Stop::kWanted;
     if (state == LineSplitter::State::kTooLong) stop_ = Stop::kLineTooLong;
-    return state == LineSplitter::State::kGoesOn;
+    return state == LineSplitter::State::kGoesOn ? bytes.size() : 0;
   }
   if (bytes.size() > call_.bytes_max - reply_.body.size()) {
     stop_ = Stop::kBodyTooLarge;
-    return false;
+    return 0;
   }
   reply_.body += bytes;
-  return true;
-}
-
-std::size_t Transfer::on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept {
-  auto& self = *static_cast<Transfer*>(transfer);
-  self.last_bytes_ = Clock::now();
-  try {
-    return self.take_header({bytes, size * count}) ? size * count : 0;
-  } catch (...) {
-    self.stop_ = Stop::kFailed;
-    return 0;
-  }
-}
-
-std::size_t Transfer::on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept {
-  auto& self = *static_cast<Transfer*>(transfer);
-  self.last_bytes_ = Clock::now();
-  try {
-    return self.take_body({bytes, size * count}) ? size * count : 0;
-  } catch (...) {
-    self.stop_ = Stop::kFailed;
-    return 0;
-  }
+  return bytes.size();
 }
 
 }  // namespace berth::edges::detail

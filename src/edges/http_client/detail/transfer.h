@@ -16,7 +16,7 @@
 
 namespace berth::edges::detail {
 
-class Transfer {
+class Transfer : public Receiving {
  public:
   /// `reading` is null for a single request; both are borrowed.
   Transfer(const HttpCall& call, const HttpLineReading* reading);
@@ -31,8 +31,7 @@ class Transfer {
 
  private:
   /// Why this side ends the transfer before the server does.
-  enum class Stop { kNone, kWanted, kTimedOut, kBodyTooLarge, kLineTooLong, kHeadersTooLarge, kFailed };
-  using Clock = std::chrono::steady_clock;
+  enum class Stop { kNone, kWanted, kTimedOut, kBodyTooLarge, kLineTooLong, kHeadersTooLarge };
 
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] Result<void> prepare_headers();
@@ -42,14 +41,11 @@ class Transfer {
   [[nodiscard]] bool is_over_time() const;
   [[nodiscard]] Error stop_error() const;
 
-  [[nodiscard]] bool take_header(std::string_view line);
-  [[nodiscard]] bool take_body(std::string_view bytes);
+  // Called back by libcurl.
+  [[nodiscard]] std::size_t take_header(std::string_view line);
+  [[nodiscard]] std::size_t take_body(std::string_view bytes);
   /// Whether the data that arrives is the requested stream.
   [[nodiscard]] bool is_stream() const { return reading_ != nullptr && reply_.status == 200; }
-
-  // Callbacks of libcurl; returning fewer bytes than given ends the transfer.
-  static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept;
-  static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept;
 
   const HttpCall& call_;
   const HttpLineReading* reading_;
@@ -57,11 +53,9 @@ class Transfer {
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;
   HeaderList headers_;
   HttpReply reply_;
-  std::size_t header_bytes_ = 0;
   LineSplitter lines_;
   Stop stop_ = Stop::kNone;
   bool is_server_away_ = false;
-  Clock::time_point last_bytes_;
 };
 
 }  // namespace berth::edges::detail

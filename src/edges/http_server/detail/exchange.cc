@@ -136,10 +136,11 @@ Progress Exchange::check_length() {
   note_size(bytes ? static_cast<std::uint64_t>(*bytes) : UINT64_MAX);
   if (!refusal_) request_.body.reserve(static_cast<std::size_t>(*bytes));
   if (!refusal_ || (was_refused && bytes && std::cmp_less_equal(*bytes, body_bytes_max_))) return Progress::kRead;
-  const bool is_moderate = bytes && std::cmp_less_equal(*bytes, discard_bytes_max());
-  // A client that waits for "100 Continue" has sent no body yet and can read the answer at once.
-  const bool waits = find_header(request_.headers, "Expect").has_value();
-  return is_moderate && !waits ? Progress::kRead : Progress::kRefuse;
+  if (refusal_->fault == HttpFault::kTooManyLargeBodies) return Progress::kRead;  // so that it can try again
+  // A client that waits for "100 Continue" has sent no body yet.
+  if (find_header(request_.headers, "Expect")) return Progress::kRefuse;
+  was_refused_early_ = true;
+  return Progress::kRefuseEarly;
 }
 
 }  // namespace berth::edges::detail

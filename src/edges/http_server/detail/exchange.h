@@ -21,9 +21,10 @@ namespace berth::edges::detail {
 
 /// What to do with a request after its headers, or after a part of its body.
 enum class Progress {
-  kRead,    ///< read the rest of the body
-  kRefuse,  ///< answer now and close the connection
-  kClose,   ///< close the connection without an answer
+  kRead,         ///< read the rest of the body
+  kRefuse,       ///< answer now and close the connection
+  kRefuseEarly,  ///< answer now, read the rest of the body, and close the connection
+  kClose,        ///< close the connection without another answer
 };
 
 /// Counts the requests with large bodies. Any thread.
@@ -69,6 +70,8 @@ class Exchange {
   /// Whether a body of unknown length is sent to the client in chunks.
   [[nodiscard]] bool takes_chunks() const { return takes_chunks_; }
   [[nodiscard]] const std::optional<HttpRefusal>& refusal() const { return refusal_; }
+  /// Whether its refusal was sent before its body had arrived.
+  [[nodiscard]] bool was_refused_early() const { return was_refused_early_; }
 
   /// Null until the handler has deferred its answer.
   [[nodiscard]] LateAnswer* late_answer() const { return late_answer_.get(); }
@@ -83,7 +86,7 @@ class Exchange {
   void refuse_body();
   /// Records the size, announced or received, of the body: a large one needs a place.
   void note_size(std::uint64_t bytes);
-  /// How many bytes of a refused body are read and discarded.
+  /// How many bytes of a refused body are read and discarded: its sender gets to read the answer.
   [[nodiscard]] std::size_t discard_bytes_max() const;
 
   const HttpServerOptions& options_;
@@ -96,6 +99,7 @@ class Exchange {
   bool has_begun_ = false;
   bool is_head_ = false;
   bool takes_chunks_ = false;
+  bool was_refused_early_ = false;
   std::size_t body_bytes_max_;
   std::size_t body_bytes_ = 0;  ///< received, kept or not
   bool is_large_ = false;       ///< counted in large_bodies_

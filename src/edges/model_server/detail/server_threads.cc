@@ -191,7 +191,7 @@ Result<std::vector<std::vector<Tensor>>> ServerThreads::parts_or_error(Run& run,
     const Instant joined = now();
     report.input = joined - run.began;
     auto outputs = run.run->run(is_alone ? work.requests.front().request.inputs : batch);
-    hold_until(run.began, work.hold);
+    hold_until(work.held_until);
     const Instant ran = now();
     report.run = ran - joined;
     if (!outputs) return pass_on(outputs.error());
@@ -210,10 +210,10 @@ ServeError ServerThreads::error_of(const Run& run, const Error& error) const {
           .message = fmt::format("the run took more than {} s and was ended", options_.run_max.to_seconds())};
 }
 
-void ServerThreads::hold_until(Instant began, Micros hold) {
-  if (hold.count() == 0) return;
+void ServerThreads::hold_until(Instant end) {
+  if (end <= now()) return;
   std::unique_lock lock(lock_);
-  stopping_.wait_until(lock, time_of(began + hold), [&] { return is_stopping_; });
+  stopping_.wait_until(lock, time_of(end), [&] { return is_stopping_; });
 }
 
 // Loads
@@ -253,7 +253,7 @@ Result<LoadedVersion> ServerThreads::load(const LoadWork& work) {
   loaded.trial = serving::try_model(*loaded.model, work.trial, [this] { return now(); });
   loaded.measured_bytes = measured_bytes(allocated_bytes() - bytes_before, *loaded.model, work.weight_bytes);
   loaded.sha256 = file.sha256;
-  hold_until(began, work.hold);
+  if (work.hold > Micros(0)) hold_until(began + work.hold);
   return loaded;
 }
 

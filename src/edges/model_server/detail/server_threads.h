@@ -96,8 +96,8 @@ class ServerThreads {
   /// Ends runs that take too long, and gives up lanes that do not come back. Returns when to look again.
   [[nodiscard]] Instant watch_runs(std::vector<serving::TellWork>& tells);
   void lose_lane(std::size_t index, std::vector<serving::TellWork>& tells);
-  /// Sleeps until `began` + `hold`, or until the server stops.
-  void hold_until(Instant began, Micros hold);
+  /// Sleeps until then, or until the server stops.
+  void hold_until(Instant end);
 
   ModelEngine* engine_;  ///< null: there are no models
   const ModelServerOptions options_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <time.h>
 
 #include <new>
 #include <utility>
@@ -37,6 +38,13 @@ std::vector<const char*> pointers_to(std::span<const std::string> names) {
 
 tl::unexpected<Error> stopped() { return fail(ErrorCode::kInterrupted, "the run was stopped"); }
 
+/// On the processor the time that this thread was running: it does all the work. On a card it waits for others.
+std::chrono::nanoseconds now(const CudaDevice* cuda) {
+  timespec time{};
+  ::clock_gettime(cuda == nullptr ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 }  // namespace
 
 Ort::SessionOptions probe_session_options(EngineOptimisation optimisation, const CudaDevice* cuda) {
@@ -50,8 +58,8 @@ Ort::SessionOptions probe_session_options(EngineOptimisation optimisation, const
   return options;
 }
 
-Result<std::unique_ptr<ProbedModel>> OnnxProbedModel::make(Ort::Session session, StopWatch& watch) {
-  auto model = std::make_unique<OnnxProbedModel>(std::move(session), watch);
+Result<std::unique_ptr<ProbedModel>> OnnxProbedModel::make(Ort::Session session, const Place& place) {
+  auto model = std::make_unique<OnnxProbedModel>(std::move(session), place);
   if (auto read = model->read_signatures(); !read) return pass_on(read.error());
   return model;
 }
@@ -86,14 +94,14 @@ OnnxProbedModel::Fed OnnxProbedModel::feed(std::span<const Tensor> inputs) {
 }
 
 tl::unexpected<Error> OnnxProbedModel::failed(const Ort::Exception& exception) const {
-  return watch_.is_over() ? stopped() : tl::unexpected<Error>(error_of(exception));
+  return place_.watch.is_over() ? stopped() : tl::unexpected<Error>(error_of(exception));
 }
 
 Result<std::vector<Tensor>> OnnxProbedModel::run(std::span<const Tensor> inputs, std::span<const std::string> wanted) {
-  if (watch_.is_over()) return stopped();
+  if (place_.watch.is_over()) return stopped();
   try {
     Ort::RunOptions options;
-    const StopWatch::Scope scope(watch_, options);
+    const StopWatch::Scope scope(place_.watch, options);
     const Fed fed = feed(inputs);
     const std::vector<const char*> names = pointers_to(wanted);
     const auto answers =
@@ -115,23 +123,23 @@ Result<std::vector<Tensor>> OnnxProbedModel::run(std::span<const Tensor> inputs,
 
 Result<std::chrono::nanoseconds> OnnxProbedModel::time(std::span<const Tensor> inputs, int runs) {
   ENSURE(runs > 0);
-  if (watch_.is_over()) return stopped();
+  if (place_.watch.is_over()) return stopped();
   try {
     Ort::RunOptions options;
-    const StopWatch::Scope scope(watch_, options);
+    const StopWatch::Scope scope(place_.watch, options);
     const Fed fed = feed(inputs);
     const std::vector<const char*> names = pointers_to(output_names_);
     std::vector<Ort::Value> outputs;
     outputs.reserve(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) outputs.emplace_back(nullptr);
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = now(place_.cuda);
     for (int i = 0; i < runs; ++i) {
       // The outputs of the run before go back to the arena: a run gets new ones, as in a server.
       for (Ort::Value& output : outputs) output = Ort::Value(nullptr);
       session_.Run(options, fed.names.data(), fed.values.data(), fed.values.size(), names.data(), outputs.data(),
                    names.size());
     }
-    return (std::chrono::steady_clock::now() - begin) / runs;
+    return (now(place_.cuda) - begin) / runs;
   } catch (const Ort::Exception& exception) {
     return failed(exception);
   }

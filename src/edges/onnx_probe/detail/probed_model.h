@@ -18,11 +18,17 @@ namespace berth::edges::detail {
 /// One thread, which does not spin. Throws Ort::Exception.
 [[nodiscard]] Ort::SessionOptions probe_session_options(EngineOptimisation optimisation, const CudaDevice* cuda);
 
+/// Where a model runs, and what may end its runs. Both are borrowed.
+struct Place {
+  StopWatch& watch;
+  const CudaDevice* cuda = nullptr;  ///< nothing: on the processor, by the thread of the caller
+};
+
 class OnnxProbedModel final : public ProbedModel {
  public:
   /// Errors: kInvalidInput if an input is no tensor of a known type. Throws Ort::Exception.
-  [[nodiscard]] static Result<std::unique_ptr<ProbedModel>> make(Ort::Session session, StopWatch& watch);
-  OnnxProbedModel(Ort::Session session, StopWatch& watch) : session_(std::move(session)), watch_(watch) {}
+  [[nodiscard]] static Result<std::unique_ptr<ProbedModel>> make(Ort::Session session, const Place& place);
+  OnnxProbedModel(Ort::Session session, const Place& place) : session_(std::move(session)), place_(place) {}
   ~OnnxProbedModel() override;
 
   [[nodiscard]] std::span<const TensorSignature> inputs() const override { return inputs_; }
@@ -43,7 +49,7 @@ class OnnxProbedModel final : public ProbedModel {
   [[nodiscard]] tl::unexpected<Error> failed(const Ort::Exception& exception) const;
 
   Ort::Session session_;
-  StopWatch& watch_;
+  Place place_;
   std::vector<TensorSignature> inputs_;
   std::vector<TensorSignature> outputs_;
   std::vector<std::string> output_names_;  ///< of all, also those that are no tensors

@@ -83,8 +83,7 @@ std::optional<Affine> affine_of(const Sweep& sweep, const Node& node, const std:
   }
   const bool is_first = node.inputs.front() == input;
   if (node.inputs.size() != 2 || (!is_first && node.op == "Div")) return std::nullopt;
-  const std::optional<std::vector<double>> operand =
-      per_channel(sweep.constant(node, is_first ? 1 : 0), channels);
+  const std::optional<std::vector<double>> operand = per_channel(sweep.constant(node, is_first ? 1 : 0), channels);
   if (!operand) return std::nullopt;
   const std::size_t count = operand->size();
   Affine affine = {.factors = std::vector<double>(count, 1), .offsets = std::vector<double>(count, 0)};

@@ -62,8 +62,8 @@ std::optional<Sizes> KnownDims::inferred(const Node& node, const std::optional<S
   if (node.inputs.size() != 2) return std::nullopt;
   if (node.op == "MatMul") return product(node);
   const std::optional<Sizes> second = of(node.inputs[1]);
-  const bool is_pairwise = node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div" ||
-                           node.op == "Pow";
+  const bool is_pairwise =
+      node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div" || node.op == "Pow";
   return is_pairwise && second ? std::optional(broadcast_dims(*first, *second)) : std::nullopt;
 }
 

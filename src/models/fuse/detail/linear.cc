@@ -28,9 +28,8 @@ bool read_kernels(const Node& node, Linear& linear) {
   linear.is_output_outer = node.op == "Conv";
   const std::int64_t inner = dims[1] * groups;
   linear.input_count = static_cast<std::size_t>(linear.is_output_outer ? inner : dims[0]);
-  linear.outputs = {.count = linear.is_output_outer ? dims[0] : inner,
-                    .axis_from_back = dims.size() - 1,
-                    .rank = dims.size()};
+  linear.outputs = {
+      .count = linear.is_output_outer ? dims[0] : inner, .axis_from_back = dims.size() - 1, .rank = dims.size()};
   return true;
 }
 
@@ -105,7 +104,8 @@ std::optional<Node> with_weights(Sweep& sweep, const Node& node, const Linear& l
                                  const std::vector<double>& numbers, const std::vector<double>& bias) {
   const bool had_bias = node.inputs.size() > 2 && !node.inputs[2].empty();
   const bool has_bias = had_bias || std::ranges::any_of(bias, [](double number) { return number != 0; });
-  if (has_bias && node.op == "MatMul") return std::nullopt;
+  const bool becomes_gemm = has_bias && node.op == "MatMul";
+  if (becomes_gemm && (linear.outputs.rank != 2 || linear.weights->type == ElementType::kBfloat16)) return std::nullopt;
   ConstantPtr weights = from_doubles(linear.weights->type, linear.weights->dims, numbers);
   ConstantPtr added = from_doubles(linear.weights->type, {linear.outputs.count}, bias);
   if (!are_finite(*weights) || !are_finite(*added)) return std::nullopt;
@@ -116,6 +116,7 @@ std::optional<Node> with_weights(Sweep& sweep, const Node& node, const Linear& l
   changed.inputs[2] = had_bias ? sweep.change_constant(node.inputs[2], std::move(added))
                                : sweep.add_constant(node.outputs.front() + "_bias", std::move(added));
   if (node.op == "Gemm") changed.attributes.erase("beta");
+  if (becomes_gemm) changed.op = "Gemm";
   return changed;
 }
 

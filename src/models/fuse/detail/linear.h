@@ -43,8 +43,9 @@ struct Linear {
 /// within a channel; MatMul has none.
 [[nodiscard]] std::optional<std::vector<double>> bias_of(const Sweep& sweep, const Node& node, const Linear& linear);
 
-/// Puts other weights and another bias into a copy of the node; no bias where it has none and it would be zero. Nothing:
-/// one of the numbers is not finite in the type of the weights, or the node cannot have a bias and needs one.
+/// Puts other weights and another bias into a copy of the node; no bias where it has none and it would be zero. A
+/// MatMul of matrices that needs a bias becomes Gemm. Nothing: one of the numbers is not finite in the type of the
+/// weights, or the node cannot have a bias and needs one.
 [[nodiscard]] std::optional<Node> with_weights(Sweep& sweep, const Node& node, const Linear& linear,
                                                const std::vector<double>& numbers, const std::vector<double>& bias);
 

@@ -15,11 +15,12 @@ constexpr std::array<std::string_view, 7> kRandom = {
 };
 
 constexpr std::array<std::string_view, 42> kElementwise = {
-    "Abs",     "Acos",     "Acosh",    "Asin",    "Asinh",       "Atan",      "Atanh",     "Cast",       "Ceil",
-    "Celu",    "Clip",     "Cos",      "Cosh",    "Elu",         "Erf",       "Exp",       "Floor",      "Gelu",
-    "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",    "LeakyRelu", "Log",       "Mish",       "Neg",
-    "Not",     "Reciprocal", "Relu",   "Round",   "Selu",        "Shrink",    "Sigmoid",   "Sign",       "Sin",
-    "Sinh",    "Softplus", "Softsign", "Sqrt",    "Tanh",        "ThresholdedRelu",
+    "Abs",        "Acos",  "Acosh",     "Asin",     "Asinh",       "Atan",      "Atanh",
+    "Cast",       "Ceil",  "Celu",      "Clip",     "Cos",         "Cosh",      "Elu",
+    "Erf",        "Exp",   "Floor",     "Gelu",     "HardSigmoid", "HardSwish", "Identity",
+    "IsInf",      "IsNaN", "LeakyRelu", "Log",      "Mish",        "Neg",       "Not",
+    "Reciprocal", "Relu",  "Round",     "Selu",     "Shrink",      "Sigmoid",   "Sign",
+    "Sin",        "Sinh",  "Softplus",  "Softsign", "Sqrt",        "Tanh",      "ThresholdedRelu",
 };
 
 static_assert(std::ranges::is_sorted(kRandom));

@@ -263,8 +263,8 @@ std::optional<SizeTensor> SizeReader::arithmetic(const Node& node) const {
   if (!fits(*left) || !fits(*right) || left->terms.empty() || right->terms.empty()) return std::nullopt;
   SizeTensor tensor = {.terms = {}, .is_scalar = left->is_scalar && right->is_scalar, .type = left->type};
   for (std::size_t i = 0; i < size; ++i) {
-    const std::optional<SizeTerm> term = combined(node, left->terms[left->terms.size() == 1 ? 0 : i],
-                                                  right->terms[right->terms.size() == 1 ? 0 : i]);
+    const std::optional<SizeTerm> term =
+        combined(node, left->terms[left->terms.size() == 1 ? 0 : i], right->terms[right->terms.size() == 1 ? 0 : i]);
     if (!term) return std::nullopt;
     tensor.terms.push_back(*term);
   }

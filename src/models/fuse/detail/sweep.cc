@@ -65,7 +65,9 @@ bool step_into(Model& model, Graph& graph, ValueNames& names, const ValueShapes&
 /// Null: there is none, or it is the default of an input, in whose place the caller may put a tensor of another shape.
 const Constant* initializer(const Graph& graph, std::string_view value) {
   const auto found = graph.initializers.find(value);
-  if (found == graph.initializers.end() || std::ranges::find(graph.inputs, value, &ValueInfo::name) != graph.inputs.end()) return nullptr;
+  if (found == graph.initializers.end() ||
+      std::ranges::find(graph.inputs, value, &ValueInfo::name) != graph.inputs.end())
+    return nullptr;
   return found->second.get();
 }
 

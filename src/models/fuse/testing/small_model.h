@@ -41,8 +41,7 @@ class SmallModel {
     return *this;
   }
   SmallModel& node(const std::string& op, const Names& inputs, const Names& outputs, Attributes attributes = {}) {
-    model.graph.nodes.push_back(
-        {.op = op, .inputs = inputs, .outputs = outputs, .attributes = std::move(attributes)});
+    model.graph.nodes.push_back({.op = op, .inputs = inputs, .outputs = outputs, .attributes = std::move(attributes)});
     return *this;
   }
   SmallModel& output(const std::string& name) {

@@ -37,11 +37,8 @@ void GraphWriter::output(const std::string& name, const Dims& dims) {
 std::string GraphWriter::add(const std::string& op, const Names& inputs, Attributes attributes,
                              const std::string& name) {
   std::string output = name.empty() ? new_name(op) : name;
-  graph_.nodes.push_back({.name = "make_" + output,
-                          .op = op,
-                          .inputs = inputs,
-                          .outputs = {output},
-                          .attributes = std::move(attributes)});
+  graph_.nodes.push_back(
+      {.name = "make_" + output, .op = op, .inputs = inputs, .outputs = {output}, .attributes = std::move(attributes)});
   return output;
 }
 

@@ -18,9 +18,9 @@ struct RandomModelOptions {
 };
 
 /// A model of common operators: convolutions with what follows them, matrix products, normalisation, residual sums,
-/// constants in nodes and in initialisers, some of them shared or twice, chains of Reshape and Transpose, computed shapes,
-/// nodes that nothing takes. Inputs "x", and in some "x2", of floats: images {batch, channels, height, width} or rows
-/// {batch, columns}; the outputs, at least one, are floats of a known shape.
+/// constants in nodes and in initialisers, some of them shared or twice, chains of Reshape and Transpose, computed
+/// shapes, nodes that nothing takes. Inputs "x", and in some "x2", of floats: images {batch, channels, height, width}
+/// or rows {batch, columns}; the outputs, at least one, are floats of a known shape.
 [[nodiscard]] models::Model random_model(Rng rng, const RandomModelOptions& options = {});
 
 /// The inputs of such a model, `rows` each (or as many as the model has), with normally distributed elements.

@@ -14,7 +14,8 @@ namespace berth::models::detail {
 [[nodiscard]] Result<std::int64_t> read_count(const onnx::TensorProto& tensor);
 
 /// Moves type, shape and elements out of the tensor; what stays in it is its name and what Constant does not have.
-/// Errors, naming the tensor: more or fewer elements than its shape says; elements outside the file (outside.h reads them in).
+/// Errors, naming the tensor: more or fewer elements than its shape says, or of a type that does not hold them;
+/// elements outside the file (outside.h reads them in); typed elements of an unknown type.
 [[nodiscard]] Result<Constant> take_constant(onnx::TensorProto& tensor);
 
 /// Puts type, shape and elements into `tensor`. The elements are copied; `put_shape` leaves them out.
