@@ -52,14 +52,13 @@ std::string ratio_cell(const BatchLatency& latency) {
 VariantRow head_row(const Findings& findings) {
   VariantRow row = {"variant", ""};
   for (const std::int64_t batch : findings.batches) row.push_back(fmt::format("batch {}", batch));
-  for (const char* head : {"time", "load", "memory", "file", "nodes", "loss", "on judges", "SQNR"}) {
+  for (const char* head : {"time", "memory", "file", "nodes", "loss", "judged", "SQNR"}) {
     row.emplace_back(head);
   }
   return row;
 }
 
 void add_model_cells(VariantRow& row, const ModelFigures& model) {
-  row.push_back(time_text(static_cast<double>(model.load_us)));
   row.push_back(bytes_text(model.run_bytes));
   row.push_back(bytes_text(model.file_bytes));
   row.push_back(with_separators(model.nodes));
@@ -172,8 +171,8 @@ std::string lost_text(const Manifest& manifest, const LossFigure& judging) {
   if (metric == Metric::kError) {
     return fmt::format("the error is {:.4f} ({:.4f} to {:.4f})", loss.value, loss.low, loss.high);
   }
-  return fmt::format("loses {:.2f} points of {} ({:.2f} to {:.2f})", loss.value * 100, name_of(metric), loss.low * 100,
-                     loss.high * 100);
+  return fmt::format("{} {:.2f} points of {} (loss {:.2f} to {:.2f})", loss.value < 0 ? "gains" : "loses",
+                     std::abs(loss.value) * 100, name_of(metric), loss.low * 100, loss.high * 100);
 }
 
 }  // namespace
