@@ -1,5 +1,13 @@
 // The program `berth`: connects the real files, servers, clients and the running engine, and hands over to the command
 // line.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/optimize/find_probe.h"
+#include "apps/optimize/run_optimize.h"
+#include "apps/optimize/run_verify.h"
 #include "apps/serve/run_serve.h"
 #include "apps/up/run_up.h"
 #include "edges/files/disk_files.h"
@@ -7,6 +15,7 @@
 #include "edges/http_client/curl_client.h"
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
+#include "surface/cli/optimize/optimize_outside.h"
 #include "surface/cli/serve/serve_call.h"
 #include "surface/cli/up/up_call.h"
 
@@ -58,12 +67,30 @@ int run_serve(const berth::cli::ServeCall& call) {
                                                 .report_failure = call.report_failure});
 }
 
+berth::cli::OptimizeOutside optimize_outside(const berth::FileTree& tree) {
+  return {.optimize =
+              [&tree](const berth::models::OptimizeRequest& request, const berth::cli::OptimizeHooks& hooks) {
+                return berth::optimizer::run_optimize(tree, request, hooks);
+              },
+          .verify =
+              [&tree](const berth::models::VerifyRequest& request, const berth::cli::OptimizeHooks& hooks) {
+                return berth::optimizer::run_verify(tree, request, hooks);
+              }};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A process of its own for each measurement of what a model takes, started by `berth optimize`.
+  if (argc > 1 && std::string_view(argv[1]) == berth::optimizer::kFootprintWord) {
+    return berth::optimizer::footprint_main(std::vector<std::string>(argv + 2, argv + argc));
+  }
   const berth::edges::DiskFiles files;
-  return berth::cli::run_cli(argc, argv,
-                             {.files = &files, .run_up = run_up, .run_serve = run_serve, .make_http_client = [] {
-                                return std::make_unique<berth::edges::CurlClient>(kPatience);
-                              }});
+  const berth::edges::DiskTree tree;
+  const berth::cli::OptimizeOutside optimize = optimize_outside(tree);
+  return berth::cli::run_cli(
+      argc, argv,
+      {.files = &files, .run_up = run_up, .run_serve = run_serve, .optimize = &optimize, .make_http_client = [] {
+         return std::make_unique<berth::edges::CurlClient>(kPatience);
+       }});
 }

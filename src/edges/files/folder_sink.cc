@@ -89,8 +89,8 @@ Result<FolderSink> FolderSink::open(const std::string& path) {
   const fs::path target = whole_path(path);
   // A killed process with the same pid may have left a folder.
   for (int attempt = 0; attempt < kFolderAttemptsMax; ++attempt) {
-    const fs::path part = target.parent_path() / fmt::format(".{}.{}.{}.part", target.filename().string(), ::getpid(),
-                                                             attempt);
+    const fs::path part =
+        target.parent_path() / fmt::format(".{}.{}.{}.part", target.filename().string(), ::getpid(), attempt);
     if (::mkdir(part.c_str(), kFolderMode) == 0) return FolderSink(std::make_unique<State>(path, target, part));
     if (errno != EEXIST) break;
   }

@@ -16,7 +16,7 @@
 namespace berth::models {
 namespace {
 
-using KnownDims = std::optional<std::vector<std::int64_t>>;
+using SaidDims = std::optional<std::vector<std::int64_t>>;
 
 bool is_always(const Sweep& /*sweep*/, const Node& /*node*/) { return true; }
 
@@ -43,15 +43,15 @@ bool is_idle_transpose(const Sweep& /*sweep*/, const Node& node) {
   return true;
 }
 
-bool is_static(const KnownDims& dims) {
+bool is_static(const SaidDims& dims) {
   return dims && std::ranges::all_of(*dims, [](std::int64_t dim) { return dim >= 0; });
 }
 
 /// Each size is that of the input, by its number or by 0; or it is the only one that is left open.
 bool is_idle_reshape(const Sweep& sweep, const Node& node) {
-  const KnownDims from = sweep.dims(node.inputs.front());
+  const SaidDims from = sweep.dims(node.inputs.front());
   if (is_static(from) && from == sweep.dims(node.outputs.front())) return true;
-  const KnownDims to = int64_input(sweep, node, 1);
+  const SaidDims to = int64_input(sweep, node, 1);
   if (!from || !to || from->size() != to->size()) return false;
   if (attribute_or(node, "allowzero", std::int64_t{0}) != 0) return false;
   int open_count = 0;
@@ -64,20 +64,20 @@ bool is_idle_reshape(const Sweep& sweep, const Node& node) {
 }
 
 bool is_idle_flatten(const Sweep& sweep, const Node& node) {
-  const KnownDims from = sweep.dims(node.inputs.front());
+  const SaidDims from = sweep.dims(node.inputs.front());
   return from && from->size() == 2 && axis_from_front(attribute_or(node, "axis", std::int64_t{1}), 2) == 1;
 }
 
 bool is_idle_slice(const Sweep& sweep, const Node& node) {
-  const KnownDims starts = int64_input(sweep, node, 1);
-  const KnownDims ends = int64_input(sweep, node, 2);
+  const SaidDims starts = int64_input(sweep, node, 1);
+  const SaidDims ends = int64_input(sweep, node, 2);
   if (!starts || !ends || starts->size() != ends->size()) return false;
   const bool has_axes = node.inputs.size() > 3 && !node.inputs[3].empty();
   const bool has_steps = node.inputs.size() > 4 && !node.inputs[4].empty();
-  const KnownDims axes = int64_input(sweep, node, 3);
-  const KnownDims steps = int64_input(sweep, node, 4);
+  const SaidDims axes = int64_input(sweep, node, 3);
+  const SaidDims steps = int64_input(sweep, node, 4);
   if ((has_axes && (!axes || axes->size() != starts->size())) || (has_steps && !steps)) return false;
-  const KnownDims from = sweep.dims(node.inputs.front());
+  const SaidDims from = sweep.dims(node.inputs.front());
   for (std::size_t i = 0; i < starts->size(); ++i) {
     if ((*starts)[i] != 0 || (has_steps && (i >= steps->size() || (*steps)[i] != 1))) return false;
     if ((*ends)[i] >= INT32_MAX) continue;  // up to the end, as exporters write it
@@ -91,7 +91,7 @@ bool is_idle_slice(const Sweep& sweep, const Node& node) {
   return true;
 }
 
-bool are_all(const KnownDims& values, std::int64_t wanted) {
+bool are_all(const SaidDims& values, std::int64_t wanted) {
   return values && std::ranges::all_of(*values, [&](std::int64_t value) { return value == wanted; });
 }
 
@@ -100,8 +100,8 @@ bool is_idle_pad(const Sweep& sweep, const Node& node) { return are_all(int64s_o
 bool is_idle_tile(const Sweep& sweep, const Node& node) { return are_all(int64_input(sweep, node, 1), 1); }
 
 bool is_idle_expand(const Sweep& sweep, const Node& node) {
-  const KnownDims from = sweep.dims(node.inputs.front());
-  const KnownDims to = int64_input(sweep, node, 1);
+  const SaidDims from = sweep.dims(node.inputs.front());
+  const SaidDims to = int64_input(sweep, node, 1);
   return from && to && to->size() <= from->size() && are_all(to, 1);
 }
 

@@ -98,6 +98,8 @@ std::optional<std::vector<double>> to_doubles(const Constant& constant) {
     case ElementType::kFloat8E5m2fnuz:
     case ElementType::kUint4:
     case ElementType::kInt4:
+    case ElementType::kFloat6E2m3:
+    case ElementType::kFloat6E3m2:
     case ElementType::kFloat4E2m1:
     case ElementType::kFloat8E8m0:
     case ElementType::kUint2:

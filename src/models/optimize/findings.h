@@ -94,13 +94,13 @@ struct LayerRecord {
 };
 
 struct VariantRecord {
-  std::string name;                   ///< of its folder: the methods, such as "fuse+int8"
-  std::vector<Method> methods = {};   ///< in the order in which they were applied
+  std::string name;                  ///< of its folder: the methods, such as "fuse+int8"
+  std::vector<Method> methods = {};  ///< in the order in which they were applied
   std::vector<PassRecord> passes = {};
   std::vector<ChannelRecord> channels = {};
   std::vector<LayerRecord> layers = {};
   bool is_kept = false;
-  std::string reason = {};  ///< why it is refused; empty: it is kept
+  std::string reason = {};                               ///< why it is refused; empty: it is kept
   std::optional<VariantFigures> figures = std::nullopt;  ///< nothing: there was nothing to measure
   std::string sha256 = {};                               ///< of its file; empty: no file is written
 
@@ -119,7 +119,7 @@ struct RowCounts {
 };
 
 struct Findings {
-  MetricChoice metric = MetricChoice::kAgreement;
+  Metric metric = Metric::kAgreement;
   RowCounts rows = {};
   std::vector<std::int64_t> batches = {};  ///< measured
   bool has_fixed_batch = false;            ///< the model's first dimension is fixed, so that `batches` is that alone

@@ -15,7 +15,7 @@ double ratio_of_bytes(std::int64_t variant, std::int64_t original) {
   return original > 0 ? std::max(0.0, static_cast<double>(variant)) / static_cast<double>(original) : 1;
 }
 
-std::optional<std::string> lossy_half(const VariantFigures& figures, const OptimizeTerms& terms, MetricChoice metric) {
+std::optional<std::string> lossy_half(const VariantFigures& figures, const OptimizeTerms& terms, Metric metric) {
   for (const auto& [half, where] : {std::pair(&figures.choosing, "choose"), std::pair(&figures.judging, "judge")}) {
     if (half->loss.value <= terms.max_loss) continue;
     return fmt::format("loses {} on the rows that {}, allowed: {}", loss_text(half->loss.value, metric), where,
@@ -68,7 +68,7 @@ IntervalFigure geometric_mean(const std::vector<BatchLatency>& latency) {
 }
 
 std::optional<std::string> refusal(const VariantFigures& figures, const ModelFigures& original,
-                                   const OptimizeTerms& terms, MetricChoice metric) {
+                                   const OptimizeTerms& terms, Metric metric) {
   if (auto reason = lossy_half(figures, terms, metric)) return reason;
   if (auto reason = missed_goal(figures, original, terms.goal)) return reason;
   return slow_batch(figures);
@@ -100,8 +100,8 @@ std::string recommendation(const std::vector<VariantRecord>& variants, const Mod
   return best == nullptr ? "" : best->name;
 }
 
-std::string loss_text(double loss, MetricChoice metric) {
-  if (metric == MetricChoice::kError) return fmt::format("{:.4f}", loss);
+std::string loss_text(double loss, Metric metric) {
+  if (metric == Metric::kError) return fmt::format("{:.4f}", loss);
   return fmt::format("{:.2f} points", loss * 100);
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/core/text.h"
 #include "base/json/document.h"
-#include "base/json/value.h"
+#include "base/json/tree.h"
 #include "base/json/writer.h"
 
 namespace berth::models {
@@ -263,8 +263,8 @@ class ManifestIn {
   }
 
   static std::optional<Method> named(std::string_view word, Method) { return method_named(word); }
-  static std::optional<RangeChoice> named(std::string_view word, RangeChoice) { return range_choice_named(word); }
-  static std::optional<MetricChoice> named(std::string_view word, MetricChoice) { return metric_named(word); }
+  static std::optional<RangeRule> named(std::string_view word, RangeRule) { return range_rule_named(word); }
+  static std::optional<Metric> named(std::string_view word, Metric) { return metric_named(word); }
   static std::optional<Goal> named(std::string_view word, Goal) { return goal_named(word); }
   static std::optional<KeepChoice> named(std::string_view word, KeepChoice) { return keep_choice_named(word); }
 
@@ -278,12 +278,12 @@ class ManifestIn {
 Result<void> check_variants(const Manifest& manifest, std::string_view file) {
   for (const VariantRecord& variant : manifest.findings.variants) {
     if (variant.name != variant_name(variant.methods)) {
-      return invalid(fmt::format("{}: wanted a variant that is named after its methods, found {}", file,
-                                 in_quotes(variant.name)));
+      return invalid(
+          fmt::format("{}: wanted a variant that is named after its methods, found {}", file, in_quotes(variant.name)));
     }
     if (variant.is_kept && (!variant.figures || variant.figures->latency.empty() || variant.sha256.empty())) {
-      return invalid(fmt::format("{}: wanted figures and the sum of each kept variant, found {} without", file,
-                                 variant.name));
+      return invalid(
+          fmt::format("{}: wanted figures and the sum of each kept variant, found {} without", file, variant.name));
     }
   }
   const std::string& recommended = manifest.findings.recommended;
@@ -309,8 +309,8 @@ Result<Manifest> read_manifest(std::string_view text, std::string_view file) {
   if (!root) return pass_on(root.error());
   const yaml::Node* const format = json::find_member(*root, "berth");
   if (format == nullptr || json::integer_in<int>(*format) != kFormat) {
-    return invalid(fmt::format("{}: wanted a manifest of `berth optimize` (\"berth\": {}), found another file", file,
-                               kFormat));
+    return invalid(
+        fmt::format("{}: wanted a manifest of `berth optimize` (\"berth\": {}), found another file", file, kFormat));
   }
   Manifest manifest;
   manifest.terms.methods.clear();
@@ -322,9 +322,9 @@ Result<Manifest> read_manifest(std::string_view text, std::string_view file) {
   return manifest;
 }
 
-std::string variant_path(const VariantRecord& variant) {
-  if (variant.is_kept) return fmt::format("{}/{}", variant.name, kVariantFile);
-  return fmt::format("{}/{}/{}", kRefusedFolder, variant.name, kVariantFile);
+std::string variant_path(const VariantRecord& variant, std::string_view file) {
+  if (variant.is_kept) return fmt::format("{}/{}", variant.name, file);
+  return fmt::format("{}/{}/{}", kRefusedFolder, variant.name, file);
 }
 
 }  // namespace berth::models

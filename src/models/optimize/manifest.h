@@ -14,6 +14,7 @@ namespace berth::models {
 inline constexpr std::string_view kManifestFile = "manifest.json";
 inline constexpr std::string_view kRefusedFolder = "refused";
 inline constexpr std::string_view kVariantFile = "model.onnx";
+inline constexpr std::string_view kMasksFile = "masks.npz";  ///< next to a pruned variant
 
 /// A file or folder that was read.
 struct SourceFile {
@@ -44,6 +45,6 @@ struct Manifest {
 [[nodiscard]] Result<Manifest> read_manifest(std::string_view text, std::string_view file);
 
 /// Where the variant is, relative to the folder of the manifest: "NAME/model.onnx" or "refused/NAME/model.onnx".
-[[nodiscard]] std::string variant_path(const VariantRecord& variant);
+[[nodiscard]] std::string variant_path(const VariantRecord& variant, std::string_view file = kVariantFile);
 
 }  // namespace berth::models

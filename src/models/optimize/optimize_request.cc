@@ -12,8 +12,6 @@ namespace {
 using Words = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 4> kMethodWords = {"fuse", "prune", "int8", "fp16"};
-constexpr std::array<std::string_view, 4> kRangeWords = {"best", "min-max", "percentile", "entropy"};
-constexpr std::array<std::string_view, 3> kMetricWords = {"accuracy", "agreement", "error"};
 constexpr std::array<std::string_view, 3> kGoalWords = {"latency", "memory", "file"};
 constexpr std::array<std::string_view, 2> kKeepWords = {"better", "all"};
 
@@ -33,18 +31,10 @@ std::string_view word_of(Words words, Choice choice) {
 }  // namespace
 
 std::string_view name_of(Method method) { return word_of(kMethodWords, method); }
-std::string_view name_of(RangeChoice choice) { return word_of(kRangeWords, choice); }
-std::string_view name_of(MetricChoice choice) { return word_of(kMetricWords, choice); }
 std::string_view name_of(Goal goal) { return word_of(kGoalWords, goal); }
 std::string_view name_of(KeepChoice choice) { return word_of(kKeepWords, choice); }
 
 std::optional<Method> method_named(std::string_view word) { return choice_named<Method>(kMethodWords, word); }
-std::optional<RangeChoice> range_choice_named(std::string_view word) {
-  return choice_named<RangeChoice>(kRangeWords, word);
-}
-std::optional<MetricChoice> metric_named(std::string_view word) {
-  return choice_named<MetricChoice>(kMetricWords, word);
-}
 std::optional<Goal> goal_named(std::string_view word) { return choice_named<Goal>(kGoalWords, word); }
 std::optional<KeepChoice> keep_choice_named(std::string_view word) {
   return choice_named<KeepChoice>(kKeepWords, word);

@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "base/core/result.h"
+#include "models/compare/loss.h"
+#include "models/ranges/range_rules.h"
 
 namespace berth::models {
 
 /// In the order in which they are combined.
 enum class Method : std::uint8_t { kFuse, kPrune, kInt8, kFp16 };
-
-/// How the ranges of activations are chosen (models/ranges).
-enum class RangeChoice : std::uint8_t { kBest, kMinMax, kPercentile, kEntropy };
-
-/// What a loss is measured in.
-enum class MetricChoice : std::uint8_t { kAccuracy, kAgreement, kError };
 
 /// What must become better.
 enum class Goal : std::uint8_t { kLatency, kMemory, kFile };
@@ -28,14 +24,10 @@ enum class KeepChoice : std::uint8_t { kBetter, kAll };
 
 /// The words of the command line and of manifests.
 [[nodiscard]] std::string_view name_of(Method method);
-[[nodiscard]] std::string_view name_of(RangeChoice choice);
-[[nodiscard]] std::string_view name_of(MetricChoice choice);
 [[nodiscard]] std::string_view name_of(Goal goal);
 [[nodiscard]] std::string_view name_of(KeepChoice choice);
 /// Nothing: no such word.
 [[nodiscard]] std::optional<Method> method_named(std::string_view word);
-[[nodiscard]] std::optional<RangeChoice> range_choice_named(std::string_view word);
-[[nodiscard]] std::optional<MetricChoice> metric_named(std::string_view word);
 [[nodiscard]] std::optional<Goal> goal_named(std::string_view word);
 [[nodiscard]] std::optional<KeepChoice> keep_choice_named(std::string_view word);
 
@@ -44,11 +36,11 @@ inline constexpr std::int64_t kBudgetSecondsMax = 1'000'000;
 
 /// How variants are made, measured and chosen; no path, so that a manifest can hold it.
 struct OptimizeTerms {
-  double max_loss = 0.005;                  ///< a share (of rows); of kError the error itself; at least 0, at most 1
+  double max_loss = 0.005;  ///< a share (of rows); of kError the error itself; at least 0, at most 1
   std::vector<Method> methods = {Method::kFuse, Method::kPrune, Method::kInt8, Method::kFp16};  ///< each once, ordered
-  RangeChoice ranges = RangeChoice::kBest;
+  RangeRule ranges = RangeRule::kBest;
   std::vector<std::int64_t> batches = {1, 8, 64};  ///< ascending, each once, from 1 to kBatchRowsMax
-  std::optional<MetricChoice> metric = std::nullopt;  ///< nothing: accuracy with labels, else agreement
+  std::optional<Metric> metric = std::nullopt;     ///< nothing: accuracy with labels, else agreement
   Goal goal = Goal::kLatency;
   std::optional<int> cuda_index = std::nullopt;  ///< nothing: the processor
   std::int64_t budget_seconds = 600;             ///< from 1 to kBudgetSecondsMax

@@ -23,12 +23,12 @@ VerifiedFigure verify_bytes(const std::string& variant, std::string figure, std:
                             std::int64_t measured) {
   const double difference = std::abs(static_cast<double>(measured - recorded));
   const double allowed = std::max(kMemoryTolerance * static_cast<double>(recorded), double{kMemoryNoiseBytes});
-  return {.variant = variant,
-          .figure = std::move(figure),
-          .wanted = fmt::format("{:.2f} MiB within {:.0f} %", static_cast<double>(recorded) / kMiB,
-                                kMemoryTolerance * 100),
-          .found = fmt::format("{:.2f} MiB", static_cast<double>(measured) / kMiB),
-          .holds = difference <= allowed};
+  return {
+      .variant = variant,
+      .figure = std::move(figure),
+      .wanted = fmt::format("{:.2f} MiB within {:.0f} %", static_cast<double>(recorded) / kMiB, kMemoryTolerance * 100),
+      .found = fmt::format("{:.2f} MiB", static_cast<double>(measured) / kMiB),
+      .holds = difference <= allowed};
 }
 
 VerifiedFigure verify_latency(const std::string& variant, const BatchLatency& recorded, const BatchLatency& measured) {
@@ -42,13 +42,14 @@ VerifiedFigure verify_latency(const std::string& variant, const BatchLatency& re
 }
 
 VerifiedFigure verify_loss(const std::string& variant, std::string figure, const LossFigure& recorded,
-                           const LossFigure& measured, MetricChoice metric) {
+                           const LossFigure& measured, Metric metric) {
   const double loss = measured.loss.value;
-  return {.variant = variant,
-          .figure = std::move(figure),
-          .wanted = fmt::format("{} to {}", loss_text(recorded.loss.low, metric), loss_text(recorded.loss.high, metric)),
-          .found = loss_text(loss, metric),
-          .holds = recorded.loss.low <= loss && loss <= recorded.loss.high};
+  return {
+      .variant = variant,
+      .figure = std::move(figure),
+      .wanted = fmt::format("{} to {}", loss_text(recorded.loss.low, metric), loss_text(recorded.loss.high, metric)),
+      .found = loss_text(loss, metric),
+      .holds = recorded.loss.low <= loss && loss <= recorded.loss.high};
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ std::vector<VerifiedFigure> verify_memory(const std::string& variant, const Mode
 }
 
 std::vector<VerifiedFigure> verify_figures(const std::string& variant, const VariantFigures& recorded,
-                                           const VariantFigures& measured, MetricChoice metric) {
+                                           const VariantFigures& measured, Metric metric) {
   ENSURE(recorded.latency.size() == measured.latency.size());
   std::vector<VerifiedFigure> figures;
   for (std::size_t i = 0; i < recorded.latency.size(); ++i) {
@@ -80,8 +81,7 @@ std::vector<VerifiedFigure> verify_figures(const std::string& variant, const Var
   for (VerifiedFigure& memory : verify_memory(variant, recorded.model, measured.model)) {
     figures.push_back(std::move(memory));
   }
-  figures.push_back(
-      verify_loss(variant, "loss on the rows that choose", recorded.choosing, measured.choosing, metric));
+  figures.push_back(verify_loss(variant, "loss on the rows that choose", recorded.choosing, measured.choosing, metric));
   figures.push_back(verify_loss(variant, "loss on the rows that judge", recorded.judging, measured.judging, metric));
   return figures;
 }

@@ -39,6 +39,6 @@ struct Verification {
 /// Of a variant: the ratio of each batch, memory, and the loss of each half, which must be in the recorded interval.
 /// Requires: the same batches.
 [[nodiscard]] std::vector<VerifiedFigure> verify_figures(const std::string& variant, const VariantFigures& recorded,
-                                                         const VariantFigures& measured, MetricChoice metric);
+                                                         const VariantFigures& measured, Metric metric);
 
 }  // namespace berth::models

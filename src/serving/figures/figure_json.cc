@@ -42,7 +42,8 @@ void write_model_memory(Writer& json, const ModelMemory& model) {
   json.open_object().member("name", model.name).member("version", model.version).member("state", name_of(model.state));
   json.member("reserved_bytes", model.reserved_bytes).member("measured_bytes", model.measured_bytes);
   json.member("accepted", model.accepted).member("lease_until", lease_until).member("value", model.value);
-  json.member("load_us", model.load ? std::optional(model.load->count()) : std::nullopt).close_object();
+  json.member("load_us", model.load ? std::optional(model.load->count()) : std::nullopt);
+  json.member("variant", model.variant).close_object();
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(FigureJson, UnknownIsNull) {
       memory_json(memory),
       R"({"limit_bytes":9,"reserved_bytes":0,"measured_bytes":0,"base_bytes":null,"device_free_bytes":null,"models":[)"
       R"({"name":"m","version":"1","state":"leaving","reserved_bytes":0,"measured_bytes":null,"accepted":0,)"
-      R"("lease_until":"2027-01-15T08:00:00.000000Z","value":null,"load_us":null}]})");
+      R"("lease_until":"2027-01-15T08:00:00.000000Z","value":null,"load_us":null,"variant":null}]})");
   const std::vector<UsageItem> usage = {{.tenant = "t", .model = "m", .requests = 2, .device_us = 5}};
   EXPECT_EQ(usage_json(usage), R"({"items":[{"tenant":"t","model":"m","requests":2,"device_us":5,)"
                                R"("prompt_tokens":null,"completion_tokens":null}]})");

@@ -208,6 +208,7 @@ std::optional<RepositoryVersion> Look::version_of(const ListedModel& listed, std
     return known == nullptr ? std::nullopt : std::optional(*known);
   }
   version.terms = std::move(reading.terms);
+  version.variant = std::move(reading.variant);
   version.may_differ_next = reading.may_differ_next;
   return version;
 }

@@ -22,10 +22,11 @@ using FileStamps = std::vector<std::pair<std::string, FileStamp>>;
 
 struct RepositoryVersion {
   std::int64_t number = 0;
-  std::string path = {};                        ///< of model.onnx
-  FileStamps files = {};                        ///< of its folder
-  Result<VersionTerms> terms = VersionTerms{};  ///< the error: why it is UNAVAILABLE
-  bool may_differ_next = false;                 ///< the next scan reads it again
+  std::string path = {};                              ///< of model.onnx
+  FileStamps files = {};                              ///< of its folder
+  Result<VersionTerms> terms = VersionTerms{};        ///< the error: why it is UNAVAILABLE
+  std::optional<std::string> variant = std::nullopt;  ///< of another model, as its berth.json says
+  bool may_differ_next = false;                       ///< the next scan reads it again
 
   friend bool operator==(const RepositoryVersion&, const RepositoryVersion&) = default;
 };

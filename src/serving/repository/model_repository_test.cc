@@ -54,6 +54,22 @@ class ModelRepositoryTest : public ::testing::Test {
   ModelRepository repository_{tree_, "r"};
 };
 
+TEST_F(ModelRepositoryTest, ReadsWhichVariantAVersionIs) {
+  write_model("a/1/model.onnx");
+  write_model("b/1/model.onnx");
+  write("b/1/berth.json", R"({"berth": 1, "variant": "fuse+int8"})");
+  write_model("c/1/model.onnx");
+  write("c/1/berth.json", R"({"variant": 3})");
+  settle_and_scan();
+  EXPECT_EQ(model("a").versions.front().variant, std::nullopt);
+  EXPECT_EQ(model("b").versions.front().variant, "fuse+int8");
+  EXPECT_EQ(model("c").versions.front().variant, std::nullopt);
+  write("b/1/berth.json", R"({"berth": 1, "variant": "fuse"})");
+  settle_and_scan();
+  settle_and_scan();
+  EXPECT_EQ(model("b").versions.front().variant, "fuse");
+}
+
 TEST_F(ModelRepositoryTest, FindsModelsAndTheirLatestVersions) {
   write_model("b/2/model.onnx");
   write_model("b/10/model.onnx", 7);

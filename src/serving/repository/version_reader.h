@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/core/result.h"
 #include "domain/ports/file_tree.h"
@@ -10,8 +11,14 @@
 
 namespace berth::serving {
 
+/// Next to the model of a version that `berth optimize publish` wrote.
+inline constexpr std::string_view kVariantCard = "berth.json";
+
 struct VersionReading {
   Result<VersionTerms> terms = VersionTerms{};
+  /// Which variant of a model it is, as `berth optimize publish` wrote into kVariantCard; nothing: no such file, or
+  /// another content.
+  std::optional<std::string> variant = std::nullopt;
   /// The same files may give another result: a file could not be read, or changed while it was.
   bool may_differ_next = false;
   /// As it was opened; nothing if it was not.

@@ -33,6 +33,7 @@ ModelMemory model_memory(const ServerCore& core, ModelIndex index, Instant now) 
   const ServedModel& model = core.dispatcher().device().model(index);
   ModelMemory memory{.name = version.model,
                      .version = version.statistics.version,
+                     .variant = version.source.variant,
                      .state = memory_state(version, model),
                      .reserved_bytes = model.bytes_reserved,
                      .measured_bytes = measured_now(version, model),

@@ -85,6 +85,7 @@ enum class MemoryState {
 struct ModelMemory {
   std::string name;
   std::string version;
+  std::optional<std::string> variant = std::nullopt;  ///< as `berth.json` next to the model says
   MemoryState state = MemoryState::kCold;
   std::int64_t reserved_bytes = 0;
   std::optional<std::int64_t> measured_bytes = std::nullopt;  ///< 0 if it is not in memory

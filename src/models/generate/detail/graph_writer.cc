@@ -7,7 +7,7 @@
 namespace berth::models {
 namespace {
 
-constexpr std::int64_t kFormatVersion = 8;
+constexpr std::int64_t kGraphFormatVersion = 8;
 /// From version 20 of the operators on the format is newer.
 constexpr std::int64_t kLaterFormatVersion = 10;
 
@@ -64,7 +64,7 @@ std::string GraphWriter::drawn_between(const Dims& dims, double least, double mo
 
 Model GraphWriter::finish(std::string_view name, std::int64_t opset) {
   graph_.name = name;
-  return {.ir_version = opset < 20 ? kFormatVersion : kLaterFormatVersion,
+  return {.ir_version = opset < 20 ? kGraphFormatVersion : kLaterFormatVersion,
           .opsets = {{"", opset}},
           .graph = std::move(graph_)};
 }

@@ -17,7 +17,7 @@ namespace {
 
 using models::BatchLatency;
 using models::Manifest;
-using models::MetricChoice;
+using models::Metric;
 using models::VariantRecord;
 
 /// A word for a column of a table: what else is in a name becomes a hyphen.
@@ -38,7 +38,8 @@ std::string service_word(const Manifest& manifest) {
 /// A time of 0 would be no measurement.
 constexpr double kLatencyMsMin = 0.000001;
 
-std::string csv_row(std::string_view model, const ExportVariantsRequest& request, std::int64_t batch, double micros) {
+std::string profile_csv_row(std::string_view model, const ExportVariantsRequest& request, std::int64_t batch,
+                            double micros) {
   constexpr double kMicrosPerMs = 1000;
   constexpr double kMsPerSecond = 1000;
   const double latency_ms = std::max(micros / kMicrosPerMs, kLatencyMsMin);
@@ -51,8 +52,8 @@ std::string quoted(const std::string& text) { return json::text_of(text); }
 
 std::string variant_item(const Manifest& manifest, const VariantRecord& variant, const ExportedVariants& exported) {
   const auto& score = variant.figures->judging.score;
-  return fmt::format("      - {{name: {}, profile: {{format: csv, path: {}, model: {}}}{}}}\n", plain_word(variant.name),
-                     quoted(exported.csv_path),
+  return fmt::format("      - {{name: {}, profile: {{format: csv, path: {}, model: {}}}{}}}\n",
+                     plain_word(variant.name), quoted(exported.csv_path),
                      fmt::format("{}-{}", service_word(manifest), plain_word(variant.name)),
                      score ? fmt::format(", accuracy: {:.6f}", std::clamp(*score, 0.0, 1.0)) : "");
 }
@@ -64,11 +65,11 @@ std::string block_remarks(const Manifest& manifest, const ExportVariantsRequest&
     lines += fmt::format("    # measured on cpu; that the figures hold for {} {} is not known\n", request.gpu,
                          request.profile);
   }
-  if (manifest.findings.metric == MetricChoice::kError) {
+  if (manifest.findings.metric == Metric::kError) {
     lines += "    # without accuracy: the loss was measured as an error\n";
   } else {
     lines += fmt::format("    # accuracy: share of rows in {}\n",
-                         manifest.findings.metric == MetricChoice::kAccuracy ? "accuracy" : "agreement with the original");
+                         manifest.findings.metric == Metric::kAccuracy ? "accuracy" : "agreement with the original");
   }
   return lines + fmt::format("    # path: from the folder of the scenario; the model {} in it is the original\n",
                              service_word(manifest));
@@ -87,14 +88,14 @@ Result<ExportedVariants> export_variants(const Manifest& manifest, const ExportV
                                   manifest.terms.cuda_index ? "" : ".cpu");
   exported.csv = "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n";
   for (const BatchLatency& latency : first->figures->latency) {
-    exported.csv += csv_row(service_word(manifest), request, latency.batch, latency.original_us);
+    exported.csv += profile_csv_row(service_word(manifest), request, latency.batch, latency.original_us);
   }
   exported.block = block_remarks(manifest, request) + "    variants:\n";
   for (const VariantRecord& variant : variants) {
     if (!variant.is_kept) continue;
     const std::string model = fmt::format("{}-{}", service_word(manifest), plain_word(variant.name));
     for (const BatchLatency& latency : variant.figures->latency) {
-      exported.csv += csv_row(model, request, latency.batch, latency.variant_us);
+      exported.csv += profile_csv_row(model, request, latency.batch, latency.variant_us);
     }
     exported.block += variant_item(manifest, variant, exported);
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/core/result.h"
+#include "models/optimize/manifest.h"
 #include "surface/cli/optimize/variant_options.h"
 #include "surface/cli/shared/verb.h"
 

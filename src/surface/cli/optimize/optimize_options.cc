@@ -20,13 +20,13 @@ namespace {
 using models::Goal;
 using models::KeepChoice;
 using models::Method;
-using models::MetricChoice;
+using models::Metric;
 using models::OptimizeRequest;
 using models::OptimizeTerms;
-using models::RangeChoice;
+using models::RangeRule;
 
-constexpr std::int64_t kCudaIndexMax = 63;
-constexpr std::int64_t kSeedMax = INT64_MAX;
+constexpr std::int64_t kOptimizeCudaMax = 63;
+constexpr std::int64_t kOptimizeSeedMax = INT64_MAX;
 
 template <class Choice>
 Result<Choice> parse_word(std::string_view option, std::string_view wanted, std::string_view text,
@@ -63,7 +63,7 @@ Result<std::vector<std::int64_t>> parse_batches(std::string_view text) {
 }
 
 /// Nothing: not a finite number, or text after it.
-std::optional<double> number_of(std::string_view text) {
+std::optional<double> finite_number(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -72,33 +72,34 @@ std::optional<double> number_of(std::string_view text) {
 }
 
 /// A percentage; for an error also the figure itself.
-Result<double> parse_max_loss(std::string_view text, const std::optional<MetricChoice>& metric) {
+Result<double> parse_max_loss(std::string_view text, const std::optional<Metric>& metric) {
   constexpr double kPercent = 100;
   const bool is_percentage = text.ends_with('%');
-  const auto number = number_of(is_percentage ? text.substr(0, text.size() - 1) : text);
-  if (!number || (!is_percentage && metric != MetricChoice::kError)) {
+  const auto number = finite_number(is_percentage ? text.substr(0, text.size() - 1) : text);
+  if (!number || (!is_percentage && metric != Metric::kError)) {
     return invalid(fmt::format("--max-loss: wanted a percentage such as 0.5%{}, found {}",
-                               metric == MetricChoice::kError ? ", or a number such as 0.01" : "", in_quotes(text)));
+                               metric == Metric::kError ? ", or a number such as 0.01" : "", in_quotes(text)));
   }
   const double loss = is_percentage ? *number / kPercent : *number;
   if (loss >= 0 && loss <= 1) return loss;
-  return invalid(fmt::format("--max-loss: wanted {}, found {}", is_percentage ? "0% to 100%" : "0 to 1",
-                             in_quotes(text)));
+  return invalid(
+      fmt::format("--max-loss: wanted {}, found {}", is_percentage ? "0% to 100%" : "0 to 1", in_quotes(text)));
 }
 
 Result<std::optional<int>> parse_optimize_device(std::string_view text) {
   constexpr std::string_view kCuda = "cuda:";
   if (text == "cpu") return std::nullopt;
-  const auto index =
-      text.starts_with(kCuda) ? parse_count(text.substr(kCuda.size()), kCudaIndexMax) : std::optional<std::int64_t>();
-  if (index) return static_cast<int>(*index);
+  if (text.starts_with(kCuda)) {
+    const auto index = parse_count(text.substr(kCuda.size()), kOptimizeCudaMax);
+    if (index) return static_cast<int>(*index);
+  }
   return invalid(
-      fmt::format("--device: wanted cpu, or cuda:N with N from 0 to {}, found {}", kCudaIndexMax, in_quotes(text)));
+      fmt::format("--device: wanted cpu, or cuda:N with N from 0 to {}, found {}", kOptimizeCudaMax, in_quotes(text)));
 }
 
-Result<std::optional<MetricChoice>> parse_metric(const std::optional<std::string>& text) {
+Result<std::optional<Metric>> parse_metric(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
-  const auto metric = parse_word<MetricChoice>("--metric", "accuracy, agreement or error", *text, models::metric_named);
+  const auto metric = parse_word<Metric>("--metric", "accuracy, agreement or error", *text, models::metric_named);
   if (!metric) return pass_on(metric.error());
   return *metric;
 }
@@ -109,14 +110,14 @@ Result<OptimizeTerms> parse_terms(const OptimizeWords& words) {
   terms.metric = first.take(parse_metric(words.metric));
   terms.max_loss = first.take(parse_max_loss(words.max_loss, terms.metric));
   terms.methods = first.take(parse_methods(words.methods));
-  terms.ranges = first.take(parse_word<RangeChoice>("--ranges", "best, min-max, percentile or entropy", words.ranges,
-                                                    models::range_choice_named));
+  terms.ranges = first.take(parse_word<RangeRule>("--ranges", "best, min-max, percentile or entropy", words.ranges,
+                                                  models::range_rule_named));
   terms.batches = first.take(parse_batches(words.batches));
   terms.goal = first.take(parse_word<Goal>("--goal", "latency, memory or file", words.goal, models::goal_named));
   terms.cuda_index = first.take(parse_optimize_device(words.device));
   terms.budget_seconds =
       first.take(seconds_option("--budget-seconds", words.budget_seconds, 1, models::kBudgetSecondsMax));
-  terms.seed = static_cast<std::uint64_t>(first.take(whole_option("--seed", words.seed, 0, kSeedMax)));
+  terms.seed = static_cast<std::uint64_t>(first.take(whole_option("--seed", words.seed, 0, kOptimizeSeedMax)));
   if (!first.is_clear()) return first.passed_on();
   return terms;
 }
@@ -155,7 +156,8 @@ OptionTable optimize_option_rows(OptimizeWords& words) {
       {"--engine", "FILE", "The library of ONNX Runtime [where scripts/setup puts it]", &words.engine},
       {"--budget-seconds", "N", "For searching and measuring", &words.budget_seconds},
       {"--seed", "N", "Of the halves of the rows", &words.seed},
-      {"--out", "DIR", "A folder for each variant that is kept, and manifest.json; new, or empty", &words.out, kRequired},
+      {"--out", "DIR", "A folder for each variant that is kept, and manifest.json; new, or empty", &words.out,
+       kRequired},
       {"--format", "WORD", "table or json", &words.format},
   };
 }

@@ -21,7 +21,7 @@ using models::Findings;
 using models::IntervalFigure;
 using models::LossFigure;
 using models::Manifest;
-using models::MetricChoice;
+using models::Metric;
 using models::ModelFigures;
 using models::VariantFigures;
 using models::VariantRecord;
@@ -40,8 +40,8 @@ std::string time_text(double micros) {
   return micros < kMilli ? fmt::format("{:.1f} us", micros) : fmt::format("{:.2f} ms", micros / kMilli);
 }
 
-std::string interval_text(const IntervalFigure& figure, MetricChoice metric) {
-  if (metric == MetricChoice::kError) return fmt::format("{:.4f}", figure.value);
+std::string interval_text(const IntervalFigure& figure, Metric metric) {
+  if (metric == Metric::kError) return fmt::format("{:.4f}", figure.value);
   return fmt::format("{:.2f}", figure.value * 100);
 }
 
@@ -67,9 +67,8 @@ void add_model_cells(VariantRow& row, const ModelFigures& model) {
 
 VariantRow original_row(const Findings& findings) {
   VariantRow row = {"original", ""};
-  const auto measured = std::ranges::find_if(findings.variants, [](const VariantRecord& each) {
-    return each.figures.has_value();
-  });
+  const auto measured =
+      std::ranges::find_if(findings.variants, [](const VariantRecord& each) { return each.figures.has_value(); });
   for (std::size_t i = 0; i < findings.batches.size(); ++i) {
     const bool is_known = measured != findings.variants.end() && i < measured->figures->latency.size();
     row.push_back(is_known ? time_text(measured->figures->latency[i].original_us) : std::string(kAbsentText));
@@ -99,30 +98,28 @@ VariantRow variant_row(const Findings& findings, const VariantRecord& variant) {
 
 std::string opening_lines(const Manifest& manifest) {
   const Findings& findings = manifest.findings;
-  std::string lines = wrapped(fmt::format("{} on {}, one thread ({})", manifest.model.path, manifest.engine,
-                                          manifest.device));
+  std::string lines =
+      wrapped(fmt::format("{} on {}, one thread ({})", manifest.model.path, manifest.engine, manifest.device));
   lines += '\n';
-  const std::string data = findings.rows.is_one_data_set
-                               ? fmt::format("{} of the calibration rows calibrate and choose, the other {} judge",
-                                             findings.rows.choosing, findings.rows.judging)
-                               : fmt::format("{} rows calibrate, {} choose, {} judge{}", findings.rows.calibration,
-                                             findings.rows.choosing, findings.rows.judging,
-                                             findings.rows.left_out == 0
-                                                 ? ""
-                                                 : fmt::format("; {} left out that also calibrate",
-                                                               findings.rows.left_out));
+  const std::string data =
+      findings.rows.is_one_data_set
+          ? fmt::format("{} of the calibration rows calibrate and choose, the other {} judge", findings.rows.choosing,
+                        findings.rows.judging)
+          : fmt::format("{} rows calibrate, {} choose, {} judge{}", findings.rows.calibration, findings.rows.choosing,
+                        findings.rows.judging,
+                        findings.rows.left_out == 0
+                            ? ""
+                            : fmt::format("; {} left out that also calibrate", findings.rows.left_out));
   lines += wrapped(fmt::format(
       "loss in {}: {}; {}", name_of(findings.metric),
-      findings.metric == MetricChoice::kError ? "RMS of the difference / RMS of the original" : "points of percent",
-      data));
+      findings.metric == Metric::kError ? "RMS of the difference / RMS of the original" : "points of percent", data));
   return lines + "\n\n";
 }
 
 bool has_unsettled(const Findings& findings) {
   return std::ranges::any_of(findings.variants, [](const VariantRecord& variant) {
-    return variant.figures && std::ranges::any_of(variant.figures->latency, [](const BatchLatency& latency) {
-             return !latency.is_settled;
-           });
+    return variant.figures && std::ranges::any_of(variant.figures->latency,
+                                                  [](const BatchLatency& latency) { return !latency.is_settled; });
   });
 }
 
@@ -138,7 +135,7 @@ std::optional<std::int64_t> rows_wanted(const Findings& findings) {
   return most;
 }
 
-std::vector<std::string> remarks(const Manifest& manifest) {
+std::vector<std::string> variant_remarks(const Manifest& manifest) {
   const Findings& findings = manifest.findings;
   std::vector<std::string> lines;
   for (const VariantRecord& variant : findings.variants) {
@@ -156,23 +153,23 @@ std::vector<std::string> remarks(const Manifest& manifest) {
     lines.emplace_back("*: the time ran out before the interval of the ratio was within 2 %; --budget-seconds");
   }
   if (const auto rows = rows_wanted(findings)) {
-    lines.push_back(fmt::format(
-        "the interval of a loss is wider than 2 x max-loss: about {} rows in each half would narrow it",
-        with_separators(*rows)));
+    lines.push_back(
+        fmt::format("the interval of a loss is wider than 2 x max-loss: about {} rows in each half would narrow it",
+                    with_separators(*rows)));
   }
   return lines;
 }
 
-std::string change_text(double ratio, std::string_view less, std::string_view more) {
+std::string saved_text(double ratio, std::string_view less, std::string_view more) {
   const double percent = std::round((1 - ratio) * 100);
   if (percent == 0) return fmt::format("0 % {}", less);
   return percent > 0 ? fmt::format("{:.0f} % {}", percent, less) : fmt::format("{:.0f} % {}", -percent, more);
 }
 
 std::string lost_text(const Manifest& manifest, const LossFigure& judging) {
-  const MetricChoice metric = manifest.findings.metric;
+  const Metric metric = manifest.findings.metric;
   const IntervalFigure& loss = judging.loss;
-  if (metric == MetricChoice::kError) {
+  if (metric == Metric::kError) {
     return fmt::format("the error is {:.4f} ({:.4f} to {:.4f})", loss.value, loss.low, loss.high);
   }
   return fmt::format("loses {:.2f} points of {} ({:.2f} to {:.2f})", loss.value * 100, name_of(metric), loss.low * 100,
@@ -187,9 +184,9 @@ std::string advice_line(const Manifest& manifest, const std::string& folder) {
   const VariantFigures& figures = *best->figures;
   const std::string path = folder.empty() ? best->name : fmt::format("{}/{}", folder, variant_path(*best));
   return fmt::format(
-      "Use {}: {}, {}, {}; it {}.", path, change_text(figures.time_ratio.value, "less time", "more time"),
-      change_text(goal_ratio(figures, manifest.findings.original, models::Goal::kMemory), "less memory", "more memory"),
-      change_text(goal_ratio(figures, manifest.findings.original, models::Goal::kFile), "smaller file", "larger file"),
+      "Use {}: {}, {}, {}; it {}.", path, saved_text(figures.time_ratio.value, "less time", "more time"),
+      saved_text(goal_ratio(figures, manifest.findings.original, models::Goal::kMemory), "less memory", "more memory"),
+      saved_text(goal_ratio(figures, manifest.findings.original, models::Goal::kFile), "smaller file", "larger file"),
       lost_text(manifest, figures.judging));
 }
 
@@ -198,7 +195,7 @@ std::string optimize_table(const Manifest& manifest, const std::string& folder, 
   std::vector<VariantRow> rows = {head_row(findings), original_row(findings)};
   for (const VariantRecord& variant : findings.variants) rows.push_back(variant_row(findings, variant));
   std::string text = opening_lines(manifest) + styled_table(rows, has_colour) + "\n";
-  for (const std::string& line : remarks(manifest)) text += wrapped(line) + "\n";
+  for (const std::string& line : variant_remarks(manifest)) text += wrapped(line) + "\n";
   return text + wrapped(advice_line(manifest, folder)) + "\n";
 }
 
@@ -210,8 +207,7 @@ std::string verify_table(const models::Verification& verification, bool has_colo
     rows.push_back({figure.variant.empty() ? "inputs" : figure.variant, figure.figure, figure.wanted, figure.found,
                     figure.holds ? "holds" : "does not hold"});
   }
-  return styled_table(rows, has_colour) +
-         fmt::format("\n{} of {} figures hold.\n", held, verification.figures.size());
+  return styled_table(rows, has_colour) + fmt::format("\n{} of {} figures hold.\n", held, verification.figures.size());
 }
 
 std::string verify_json(const models::Verification& verification) {

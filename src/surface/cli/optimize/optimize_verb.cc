@@ -45,7 +45,8 @@ constexpr const char* kExportVariantsExamples = R"(Examples:
 
 Exit status: 0 done, 1 the csv cannot be written, 2 bad input.)";
 
-constexpr const char* kPublishVariantHelp = "Adds a kept variant to a repository of `berth serve`, as the next version.";
+constexpr const char* kPublishVariantHelp =
+    "Adds a kept variant to a repository of `berth serve`, as the next version.";
 constexpr const char* kPublishVariantExamples = R"(Examples:
   berth optimize publish digits-optimized --repository models/digits
   berth optimize publish digits-optimized --variant fuse+int8 --repository models/digits
@@ -92,9 +93,8 @@ auto run_with_hooks(const VerbContext& context, const Work& work) {
 void run_optimize(const OptimizeWords& words, VerbContext& context) {
   const auto checked = check_optimize_options(words);
   if (!checked) return finish(context, pass_on(checked.error()));
-  const auto manifest = run_with_hooks(context, [&](const OptimizeHooks& hooks) {
-    return context.optimize->optimize(checked->request, hooks);
-  });
+  const auto manifest = run_with_hooks(
+      context, [&](const OptimizeHooks& hooks) { return context.optimize->optimize(checked->request, hooks); });
   if (!manifest) return finish(context, pass_on(manifest.error()));
   finish(context, checked->format == OutputFormat::kJson
                       ? models::write_manifest(*manifest)
@@ -105,9 +105,8 @@ void run_optimize(const OptimizeWords& words, VerbContext& context) {
 void run_verify_variants(const VerifyVariantsWords& words, VerbContext& context) {
   const auto checked = check_verify_variants(words);
   if (!checked) return finish(context, pass_on(checked.error()));
-  const auto verification = run_with_hooks(context, [&](const OptimizeHooks& hooks) {
-    return context.optimize->verify(checked->request, hooks);
-  });
+  const auto verification = run_with_hooks(
+      context, [&](const OptimizeHooks& hooks) { return context.optimize->verify(checked->request, hooks); });
   if (!verification) return finish(context, pass_on(verification.error()));
   finish(context, checked->format == OutputFormat::kJson ? verify_json(*verification)
                                                          : verify_table(*verification, context.has_colour()));

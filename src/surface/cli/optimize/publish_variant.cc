@@ -28,7 +28,7 @@ using models::OnnxFile;
 using models::OnnxTensor;
 using models::VariantRecord;
 
-constexpr std::string_view kCardFile = "berth.json";
+constexpr std::string_view kCardFile = "berth.json";  // kVariantCard of serving/repository
 
 Result<const VariantRecord*> chosen_variant(const Manifest& manifest, const PublishVariantRequest& request) {
   const std::string& name = request.variant ? *request.variant : manifest.findings.recommended;

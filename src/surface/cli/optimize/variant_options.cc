@@ -93,10 +93,8 @@ Result<PublishVariantRequest> check_publish_variant(const PublishVariantWords& w
         fmt::format("--repository: wanted REPO/MODEL such as models/digits, found {}", in_quotes(words.repository)));
   }
   const std::string around = place.parent_path().string();
-  return PublishVariantRequest{.folder = words.folder,
-                               .variant = words.variant,
-                               .repository = around.empty() ? "." : around,
-                               .model = model};
+  return PublishVariantRequest{
+      .folder = words.folder, .variant = words.variant, .repository = around.empty() ? "." : around, .model = model};
 }
 
 }  // namespace berth::cli

@@ -1,0 +1,174 @@
+#include "models/optimize/method_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "models/fp16/half_precision.h"
+#include "models/fp16/half_weights.h"
+#include "models/int8/choose_int8.h"
+#include "models/int8/collect_statistics.h"
+#include "models/onnx/raise_opset.h"
+#include "models/probing/observe.h"
+#include "models/prune/channel_groups.h"
+#include "models/prune/channel_statistics.h"
+#include "models/prune/choose_channels.h"
+
+namespace berth::models {
+namespace {
+
+/// Shares of max-loss that searches may use up on the rows that choose: the loss on the rows that judge is another one,
+/// and must be within max-loss, too.
+constexpr double kPruneLossShare = 0.6;
+constexpr double kInt8LossShare = 0.8;
+
+/// Scales per channel came with this version of the operators.
+constexpr std::int64_t kInt8Opset = 13;
+
+/// Of a search: an interrupt ends the run; what else goes wrong concerns this variant alone.
+Result<MadeVariant> none_for(const Error& error) {
+  if (error.code == ErrorCode::kInterrupted) return pass_on(error);
+  return MadeVariant{.why_none = error.message};
+}
+
+std::string figure_text(double figure) { return fmt::format("{:.6g}", figure); }
+
+// ---------------------------------------------------------------------------------------------------------- prune
+
+std::string why_no_groups(const std::vector<ChannelGroup>& groups) {
+  if (groups.empty()) return "it has no Conv, Gemm or MatMul with constant weights";
+  const ChannelGroup& first = groups.front();
+  return fmt::format("none of its {} groups of channels can be pruned ({}: {})", groups.size(), first.name,
+                     first.left_out.value_or("?"));
+}
+
+PassRecord prune_record(const PruneOutcome& outcome) {
+  PassRecord record = {.name = "prune"};
+  record.measured.emplace_back("loss", figure_text(outcome.loss));
+  if (!outcome.is_complete) record.measured.emplace_back("search", "the time ran out before all was tried");
+  for (const GroupOutcome& group : outcome.groups) {
+    if (group.left_out) record.measured.emplace_back(group.name + ": left out", *group.left_out);
+    for (const GroupTrial& trial : group.trials) {
+      record.measured.emplace_back(
+          fmt::format("{}: {} of {}", group.name, trial.kept, group.channels),
+          fmt::format("noise {:.4g}, loss {:.4g}, time {:.4g} x", trial.noise, trial.loss, trial.time_ratio));
+    }
+  }
+  return record;
+}
+
+// ----------------------------------------------------------------------------------------------------------- int8
+
+/// The model at a version of the operators that int8 can use.
+Result<Model> raised(const MethodInputs& inputs) {
+  if (inputs.base.opset() >= kInt8Opset) return inputs.base;
+  auto model = raise_opset(inputs.base, kInt8Opset);
+  if (!model) {
+    return invalid(fmt::format("its operators have version {}, wanted {}: {}", inputs.base.opset(), kInt8Opset,
+                               model.error().message));
+  }
+  const auto outputs = run_checked(*model, inputs.original.check, inputs.tools);
+  if (!outputs) return pass_on(outputs.error());
+  if (!agrees_exactly(inputs.original.check.outputs, *outputs) && inputs.terms.methods.front() == Method::kInt8) {
+    return invalid("its operators could not be raised to version 13 without a change of its outputs");
+  }
+  return model;
+}
+
+/// Noise of inputs and of weights together.
+double joint_sqnr_db(const LayerError& layer) {
+  const double noise = std::pow(10, -layer.input_sqnr_db / 10) + std::pow(10, -layer.weight_sqnr_db / 10);
+  return -10 * std::log10(noise);
+}
+
+PassRecord int8_record(const Int8Choice& choice) {
+  PassRecord record = {.name = "int8"};
+  record.measured = {
+      {"activations", choice.settings.activations.is_signed ? "signed" : "unsigned"},
+      {"weight_bits", fmt::format("{}", choice.settings.weight_bits)},
+      {"weight_scale", choice.settings.weight_scale == WeightScale::kLargest ? "largest" : "least error"},
+      {"sqnr_db", figure_text(choice.sqnr_db)},
+      {"loss", figure_text(choice.loss)}};
+  for (const auto& [value, range] : choice.ranges) {
+    record.measured.emplace_back("range of " + value, fmt::format("{:.9g} to {:.9g}", range.min, range.max));
+  }
+  for (const auto& [node, reason] : choice.left) record.measured.emplace_back(node + ": in float", reason);
+  for (const std::string& node : choice.float_nodes) record.measured.emplace_back(node + ": in float", "its loss");
+  for (const std::string& what : choice.unfinished) record.measured.emplace_back("no time for", what);
+  return record;
+}
+
+std::vector<LayerRecord> layer_records(const Int8Choice& choice) {
+  std::vector<LayerRecord> records;
+  for (const LayerError& layer : choice.layers) {
+    records.push_back(
+        {.node = layer.output, .sqnr_db = joint_sqnr_db(layer), .is_float = choice.float_nodes.contains(layer.output)});
+  }
+  return records;
+}
+
+}  // namespace
+
+Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
+  const auto shapes = value_shapes(inputs.tools.probe, inputs.base);
+  if (!shapes) return none_for(shapes.error());
+  const std::vector<ChannelGroup> groups = channel_groups(inputs.base, *shapes);
+  const bool is_any_open = std::ranges::any_of(groups, [](const ChannelGroup& group) { return !group.left_out; });
+  if (!is_any_open) return MadeVariant{.why_none = why_no_groups(groups)};
+  const auto statistics = measure_channels(inputs.tools.probe, inputs.base, groups, inputs.rows.calibration, {});
+  if (!statistics) return none_for(statistics.error());
+  auto outcome = choose_channels(inputs.base, groups, *statistics, inputs.trials,
+                                 {.loss_max = inputs.terms.max_loss * kPruneLossShare});
+  if (!outcome) return none_for(outcome.error());
+  MadeVariant made = {.passes = {prune_record(*outcome)}};
+  bool is_changed = false;
+  for (const GroupOutcome& group : outcome->groups) {
+    made.channels.push_back({.group = group.name, .before = group.channels, .after = group.kept});
+    is_changed = is_changed || group.kept < group.channels;
+  }
+  if (!is_changed) made.why_none = "no channels can go that saves time within max-loss";
+  made.model = std::move(outcome->model);
+  made.masks = std::move(outcome->masks);
+  return made;
+}
+
+Result<MadeVariant> make_int8(const MethodInputs& inputs) {
+  const auto model = raised(inputs);
+  if (!model) return none_for(model.error());
+  const auto shapes = value_shapes(inputs.tools.probe, *model);
+  if (!shapes) return none_for(shapes.error());
+  const std::vector<std::string> values = values_to_observe(*model, *shapes);
+  if (values.empty()) return MadeVariant{.why_none = "it has no Conv, Gemm or MatMul with constant float weights"};
+  const auto statistics = collect_statistics(inputs.tools.probe, *model, inputs.rows.calibration, values);
+  if (!statistics) return none_for(statistics.error());
+  auto choice =
+      choose_int8(*model, *shapes, *statistics,
+                  {.rule = inputs.terms.ranges, .loss_max = inputs.terms.max_loss * kInt8LossShare}, inputs.trials);
+  if (!choice) return none_for(choice.error());
+  return MadeVariant{
+      .model = std::move(choice->model), .passes = {int8_record(*choice)}, .layers = layer_records(*choice)};
+}
+
+Result<MadeVariant> make_fp16(const MethodInputs& inputs) {
+  if (inputs.terms.goal == Goal::kFile) {
+    HalfWeights half = halve_weights(inputs.base, {});
+    if (half.changed_count == 0) return MadeVariant{.why_none = "it has no large float weights"};
+    PassRecord record = {.name = "fp16: weights"};
+    record.measured = {{"weights", fmt::format("{}", half.changed_count)},
+                       {"clipped_elements", fmt::format("{}", half.clipped_count)}};
+    return MadeVariant{.model = std::move(half.model), .passes = {std::move(record)}};
+  }
+  const auto shapes = value_shapes(inputs.tools.probe, inputs.base);
+  if (!shapes) return none_for(shapes.error());
+  HalfPrecision half = halve_precision(inputs.base, *shapes);
+  if (half.half_count == 0) return MadeVariant{.why_none = "it has no node that may compute in half precision"};
+  PassRecord record = {.name = "fp16"};
+  record.measured = {{"half_nodes", fmt::format("{}", half.half_count)},
+                     {"float_nodes", fmt::format("{}", half.float_count)}};
+  return MadeVariant{.model = std::move(half.model), .passes = {std::move(record)}};
+}
+
+}  // namespace berth::models

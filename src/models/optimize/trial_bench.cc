@@ -1,0 +1,84 @@
+#include "models/optimize/trial_bench.h"
+
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/compare/sqnr.h"
+#include "models/onnx/write_model.h"
+#include "models/optimize/loss_figures.h"
+#include "models/probing/latency.h"
+#include "models/probing/run_rows.h"
+
+namespace berth::models {
+namespace {
+
+/// Searches compare many candidates: a ratio within 3 % suffices.
+constexpr int kTrialRoundsMax = 30;
+constexpr double kTrialWidth = 0.03;
+constexpr Micros kTrialBudget = Micros::seconds(1);
+
+}  // namespace
+
+Trials TrialBench::until(Instant deadline) {
+  return {.loss = [this](const Model& candidate) { return loss(candidate); },
+          .sqnr_db = [this](const Model& candidate) { return sqnr(candidate); },
+          .time_ratio = [this](const Model& candidate, const Model& than) { return time_ratio(candidate, than); },
+          .has_time = [this, deadline] { return !tools_.should_stop() && tools_.now() < deadline; }};
+}
+
+Result<ProbedModel*> TrialBench::load(const Model& model, Loaded& place) {
+  auto bytes = write_model(model);
+  if (!bytes) return pass_on(bytes.error());
+  if (place.model == nullptr || place.bytes != *bytes) {
+    place.model.reset();
+    auto loaded = tools_.probe.load(*bytes, EngineOptimisation::kAll);
+    if (!loaded) return pass_on(loaded.error());
+    place = {.bytes = *std::move(bytes), .model = *std::move(loaded)};
+  }
+  return place.model.get();
+}
+
+Result<double> TrialBench::loss(const Model& candidate) {
+  const auto loaded = load(candidate, candidate_);
+  if (!loaded) return pass_on(loaded.error());
+  const auto outputs = run_rows(**loaded, rows_.choosing, original_.batch_rows);
+  if (!outputs) return pass_on(outputs.error());
+  const auto figure = loss_figure(
+      original_.metric, {.original = original_.choosing, .variant = *outputs, .labels = rows_.choosing.labels},
+      terms_.max_loss);
+  if (!figure) return pass_on(figure.error());
+  return figure->loss.value;
+}
+
+Result<double> TrialBench::sqnr(const Model& candidate) {
+  const auto loaded = load(candidate, candidate_);
+  if (!loaded) return pass_on(loaded.error());
+  const auto outputs = run_rows(**loaded, rows_.calibration, original_.batch_rows);
+  if (!outputs) return pass_on(outputs.error());
+  if (calibration_.empty()) {
+    auto wanted = run_rows(*original_.loaded, rows_.calibration, original_.batch_rows);
+    if (!wanted) return pass_on(wanted.error());
+    calibration_ = *std::move(wanted);
+  }
+  return sqnr_db(std::span<const Tensor>(calibration_), std::span<const Tensor>(*outputs));
+}
+
+Result<double> TrialBench::time_ratio(const Model& candidate, const Model& than) {
+  const auto faster = load(candidate, candidate_);
+  if (!faster) return pass_on(faster.error());
+  const auto slower = load(than, than_);
+  if (!slower) return pass_on(slower.error());
+  double logarithms = 0;
+  for (const std::int64_t batch : original_.batches) {
+    const auto measured = measure_latency(
+        **slower, **faster, inputs_of(rows_, batch),
+        {.rounds_max = kTrialRoundsMax, .width_target = kTrialWidth, .budget = kTrialBudget}, tools_.now);
+    if (!measured) return pass_on(measured.error());
+    logarithms += std::log(measured->ratio.ratio);
+  }
+  return std::exp(logarithms / static_cast<double>(original_.batches.size()));
+}
+
+}  // namespace berth::models
