@@ -50,8 +50,9 @@ class Optimize(unittest.TestCase):
                               cwd=self.folder)
 
     def optimize(self, *more, model=None, calibration=None, evaluation=True):
-        words = ["optimize", model or self.model, "--calibration", calibration or self.calibration, "--out", self.out,
-                 "--budget-seconds", "10"]
+        words = ["optimize", model or self.model, "--calibration", calibration or self.calibration, "--out", self.out]
+        if "--budget-seconds" not in more:
+            words += ["--budget-seconds", "10"]
         if evaluation:
             words += ["--evaluation", self.evaluation if evaluation is True else evaluation]
         return self.run_berth(*words, *more)
@@ -311,7 +312,6 @@ class Optimize(unittest.TestCase):
         csv = self.out / "A30-24GB_1g.6gb.cpu.csv"
         self.assertIn("net-fp16,A30-24GB,1g.6gb,8,1,", csv.read_text())
         scenario = f"""berth: 1
-name: exported
 fleet: [{{gpu: A30-24GB}}]
 layout: [{{gpu: 0, slices: [{{profile: 1g.6gb, start: 0, service: net}}]}}]
 services:

@@ -20,11 +20,6 @@
 namespace berth::models {
 namespace {
 
-/// Shares of max-loss that searches may use up on the rows that choose: the loss on the rows that judge is another one,
-/// and must be within max-loss, too.
-constexpr double kPruneLossShare = 0.6;
-constexpr double kInt8LossShare = 0.8;
-
 /// Scales per channel came with this version of the operators.
 constexpr std::int64_t kInt8Opset = 13;
 
@@ -120,8 +115,7 @@ Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
   if (!is_any_open) return MadeVariant{.why_none = why_no_groups(groups)};
   const auto statistics = measure_channels(inputs.tools.probe, inputs.base, groups, inputs.rows.calibration, {});
   if (!statistics) return none_for(statistics.error());
-  auto outcome = choose_channels(inputs.base, groups, *statistics, inputs.trials,
-                                 {.loss_max = inputs.terms.max_loss * kPruneLossShare});
+  auto outcome = choose_channels(inputs.base, groups, *statistics, inputs.trials, {.loss_max = inputs.terms.max_loss});
   if (!outcome) return none_for(outcome.error());
   MadeVariant made = {.passes = {prune_record(*outcome)}};
   bool is_changed = false;
@@ -144,9 +138,8 @@ Result<MadeVariant> make_int8(const MethodInputs& inputs) {
   if (values.empty()) return MadeVariant{.why_none = "it has no Conv, Gemm or MatMul with constant float weights"};
   const auto statistics = collect_statistics(inputs.tools.probe, *model, inputs.rows.calibration, values);
   if (!statistics) return none_for(statistics.error());
-  auto choice =
-      choose_int8(*model, *shapes, *statistics,
-                  {.rule = inputs.terms.ranges, .loss_max = inputs.terms.max_loss * kInt8LossShare}, inputs.trials);
+  auto choice = choose_int8(*model, *shapes, *statistics,
+                            {.rule = inputs.terms.ranges, .loss_max = inputs.terms.max_loss}, inputs.trials);
   if (!choice) return none_for(choice.error());
   return MadeVariant{
       .model = std::move(choice->model), .passes = {int8_record(*choice)}, .layers = layer_records(*choice)};

@@ -15,7 +15,7 @@
 #include "models/optimize/masks_file.h"
 #include "models/optimize/method_calls.h"
 #include "models/optimize/time_plan.h"
-#include "models/optimize/trial_bench.h"
+#include "models/optimize/trial_runs.h"
 
 namespace berth::models {
 namespace {
@@ -166,7 +166,7 @@ class Driver {
       return std::nullopt;
     }
     tools_.report(record.name + ": search");
-    TrialBench bench(original_, task_.rows, terms_, tools_);
+    TrialRuns bench(original_, task_.rows, terms_, tools_);
     const Trials trials = bench.until(deadline);
     auto made = call(method, {.base = base.model,
                               .original = original_,

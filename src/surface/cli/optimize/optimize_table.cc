@@ -196,7 +196,7 @@ std::string optimize_table(const Manifest& manifest, const std::string& folder, 
   for (const VariantRecord& variant : findings.variants) rows.push_back(variant_row(findings, variant));
   std::string text = opening_lines(manifest) + styled_table(rows, has_colour) + "\n";
   for (const std::string& line : variant_remarks(manifest)) text += wrapped(line) + "\n";
-  return text + wrapped(advice_line(manifest, folder)) + "\n";
+  return text + wrapped(advice_line(manifest, folder), std::string::npos) + "\n";
 }
 
 std::string verify_table(const models::Verification& verification, bool has_colour) {

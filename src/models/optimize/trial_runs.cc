@@ -1,13 +1,14 @@
-#include "models/optimize/trial_bench.h"
+#include "models/optimize/trial_runs.h"
 
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "models/compare/loss.h"
 #include "models/compare/sqnr.h"
 #include "models/onnx/write_model.h"
-#include "models/optimize/loss_figures.h"
 #include "models/probing/latency.h"
 #include "models/probing/run_rows.h"
 
@@ -19,16 +20,24 @@ constexpr int kTrialRoundsMax = 30;
 constexpr double kTrialWidth = 0.03;
 constexpr Micros kTrialBudget = Micros::seconds(1);
 
+/// What a search may believe: the loss and one standard error of it, as other rows will judge. Of shares by the rows that
+/// differ, whose difference has the variance of their number.
+double cautious_loss(const Loss& loss) {
+  constexpr double kHalfWidths = 2 * 1.96;
+  if (loss.metric == Metric::kError) return loss.loss + (loss.high - loss.low) / kHalfWidths;
+  return loss.loss + std::sqrt(static_cast<double>(loss.lost + loss.gained)) / static_cast<double>(loss.rows);
+}
+
 }  // namespace
 
-Trials TrialBench::until(Instant deadline) {
+Trials TrialRuns::until(Instant deadline) {
   return {.loss = [this](const Model& candidate) { return loss(candidate); },
           .sqnr_db = [this](const Model& candidate) { return sqnr(candidate); },
           .time_ratio = [this](const Model& candidate, const Model& than) { return time_ratio(candidate, than); },
           .has_time = [this, deadline] { return !tools_.should_stop() && tools_.now() < deadline; }};
 }
 
-Result<ProbedModel*> TrialBench::load(const Model& model, Loaded& place) {
+Result<ProbedModel*> TrialRuns::load(const Model& model, Loaded& place) {
   auto bytes = write_model(model);
   if (!bytes) return pass_on(bytes.error());
   if (place.model == nullptr || place.bytes != *bytes) {
@@ -40,19 +49,20 @@ Result<ProbedModel*> TrialBench::load(const Model& model, Loaded& place) {
   return place.model.get();
 }
 
-Result<double> TrialBench::loss(const Model& candidate) {
+Result<double> TrialRuns::loss(const Model& candidate) {
   const auto loaded = load(candidate, candidate_);
   if (!loaded) return pass_on(loaded.error());
   const auto outputs = run_rows(**loaded, rows_.choosing, original_.batch_rows);
   if (!outputs) return pass_on(outputs.error());
-  const auto figure = loss_figure(
-      original_.metric, {.original = original_.choosing, .variant = *outputs, .labels = rows_.choosing.labels},
-      terms_.max_loss);
-  if (!figure) return pass_on(figure.error());
-  return figure->loss.value;
+  const bool has_labels = original_.metric == Metric::kAccuracy;
+  const auto loss =
+      loss_of(original_.metric, original_.choosing, *outputs,
+              has_labels ? std::span<const std::int64_t>(rows_.choosing.labels) : std::span<const std::int64_t>());
+  if (!loss) return pass_on(loss.error());
+  return cautious_loss(*loss);
 }
 
-Result<double> TrialBench::sqnr(const Model& candidate) {
+Result<double> TrialRuns::sqnr(const Model& candidate) {
   const auto loaded = load(candidate, candidate_);
   if (!loaded) return pass_on(loaded.error());
   const auto outputs = run_rows(**loaded, rows_.calibration, original_.batch_rows);
@@ -65,7 +75,7 @@ Result<double> TrialBench::sqnr(const Model& candidate) {
   return sqnr_db(std::span<const Tensor>(calibration_), std::span<const Tensor>(*outputs));
 }
 
-Result<double> TrialBench::time_ratio(const Model& candidate, const Model& than) {
+Result<double> TrialRuns::time_ratio(const Model& candidate, const Model& than) {
   const auto faster = load(candidate, candidate_);
   if (!faster) return pass_on(faster.error());
   const auto slower = load(than, than_);

@@ -13,10 +13,10 @@
 namespace berth::models {
 
 /// What it is given must live as long.
-class TrialBench {
+class TrialRuns {
  public:
-  TrialBench(const MeasuredOriginal& original, const OptimizeRows& rows, const OptimizeTerms& terms,
-             const OptimizeTools& tools)
+  TrialRuns(const MeasuredOriginal& original, const OptimizeRows& rows, const OptimizeTerms& terms,
+            const OptimizeTools& tools)
       : original_(original), rows_(rows), terms_(terms), tools_(tools) {}
 
   /// The answers until `deadline`; they must not outlive the bench.
