@@ -65,13 +65,6 @@ const VariantRecord* closest_variant(const Manifest& manifest) {
   return closest;
 }
 
-std::string advice_to_keep(const Manifest& manifest) {
-  const std::string words = "Keep the original: nothing that was tried is better.";
-  const VariantRecord* const closest = closest_variant(manifest);
-  if (closest == nullptr) return words;
-  return fmt::format("{} Closest was {}: {}.", words, closest->name, closest->reason);
-}
-
 }  // namespace
 
 std::string bytes_text(std::int64_t bytes) {
@@ -102,12 +95,18 @@ std::string ratio_interval_text(const IntervalFigure& ratio) {
 std::string optimize_advice(const Manifest& manifest, std::string_view use) {
   const Findings& findings = manifest.findings;
   const VariantRecord* const best = find_variant(findings, findings.recommended);
-  if (best == nullptr || !best->figures) return advice_to_keep(manifest);
+  if (best == nullptr || !best->figures) return "Keep the original: nothing that was tried is better.";
   const VariantFigures& figures = *best->figures;
   return fmt::format("Use {}: {}, {}, {}; {}.", use, saved_text(figures.time_ratio.value, "less time", "more time"),
                      saved_text(goal_ratio(figures, findings.original, Goal::kMemory), "less memory", "more memory"),
                      saved_text(goal_ratio(figures, findings.original, Goal::kFile), "smaller file", "larger file"),
                      lost_text(findings, figures.judging));
+}
+
+std::string optimize_shortfall(const Manifest& manifest) {
+  if (!manifest.findings.recommended.empty()) return "";
+  const VariantRecord* const closest = closest_variant(manifest);
+  return closest == nullptr ? "" : fmt::format("Closest was {}: {}.", closest->name, closest->reason);
 }
 
 std::string rows_text(const models::RowCounts& rows) {

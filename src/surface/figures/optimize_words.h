@@ -19,8 +19,11 @@ namespace berth::figures {
 [[nodiscard]] std::string ratio_interval_text(const models::IntervalFigure& ratio);
 
 /// "Use NAME: 32 % less time, 5 % less memory, 70 % smaller file; it loses ...", with `use` as the name; or to keep the
-/// original, with what the variant that came closest is refused for.
+/// original.
 [[nodiscard]] std::string optimize_advice(const models::Manifest& manifest, std::string_view use);
+
+/// What the refused variant that came closest to the goal is refused for. Empty: one is kept, or none was measured.
+[[nodiscard]] std::string optimize_shortfall(const models::Manifest& manifest);
 
 /// What the times and the loss were measured on: engine, device, batches, rows.
 [[nodiscard]] std::string optimize_measured(const models::Manifest& manifest);

@@ -59,6 +59,11 @@ std::string_view goal_words(models::Goal goal) {
   return "";
 }
 
+std::string shortfall_line(const Manifest& manifest) {
+  const std::string words = figures::optimize_shortfall(manifest);
+  return words.empty() ? "" : "  <p class=\"shortfall\">" + whole_name(words) + "</p>\n";
+}
+
 std::string metric_words(const Findings& findings) {
   if (!findings.original_score) return std::string(name_of(findings.metric));
   return fmt::format("{}; the original's: {:.2f} %", name_of(findings.metric), *findings.original_score * 100);
@@ -311,6 +316,7 @@ std::string render_optimize_report(const Manifest& manifest) {
   return fill_page(embedded(optimize_html_begin, optimize_html_end),
                    {{"title", whole_name(manifest.model.path)},
                     {"headline", whole_name(figures::optimize_advice(manifest, findings.recommended))},
+                    {"shortfall", shortfall_line(manifest)},
                     {"facts", optimize_facts(manifest)},
                     {"assumed", whole_name(figures::optimize_measured(manifest))},
                     {"columns", figure_heads(variants)},
