@@ -101,6 +101,23 @@ class Optimize(unittest.TestCase):
         self.assertEqual(run.stdout.splitlines()[-1], "Keep the original: nothing that was tried is better.")
         self.assertEqual(self.files(), ["manifest.json"])
 
+    def test_a_page_shows_what_was_found(self):
+        for page in ("page", "out/page"):  # in the folder of the variants, too
+            run = self.optimize("--methods", "fp16", "--goal", "file", "--batches", "8", "--report", page)
+            self.assertEqual((run.returncode, run.stderr), (0, ""), run.stdout)
+            text = (self.folder / page / "index.html").read_text()
+            self.assertIn('<h1 id="headline">Use fp16: ', text)
+            self.assertIn("<b>kept, recommended</b>", text)
+            self.assertTrue((self.out / "fp16/model.onnx").exists())
+            shutil.rmtree(self.out)
+
+    def test_a_failed_run_leaves_no_page(self):
+        run = self.optimize("--report", "page", model=self.folder / "absent.onnx")
+        self.assert_refused(run, "absent.onnx")
+        self.assertFalse((self.folder / "page").exists())
+        (self.folder / "file").write_text("")
+        self.assert_refused(self.optimize("--report", "file"), "--report", status=1)
+
     def test_refused_variants_are_written_on_request(self):
         run = self.optimize("--methods", "fp16", "--goal", "file", "--batches", "8", "--max-loss", "0%", "--metric", "error",
                             "--keep", "all", "--format", "json")

@@ -65,6 +65,23 @@ TEST_F(ProbingTest, SaysTheShapesOfAllValues) {
   EXPECT_EQ(shapes->at("one").dims, Sizes{});
 }
 
+TEST_F(ProbingTest, SeesRanksThatInferenceDoesNotKnow) {
+  Model model = small_model({.symbol = "rows"});
+  model.graph.nodes[0] = {.op = "Scaler",
+                          .domain = "ai.onnx.ml",
+                          .inputs = {"x"},
+                          .outputs = {"h"},
+                          .attributes = {{"offset", std::vector<float>{0, 0}}, {"scale", std::vector<float>{2, -3}}}};
+  model.graph.initializers.erase("w");
+  model.opsets["ai.onnx.ml"] = 3;
+  model.graph.outputs = {{.name = "y"}};
+  const auto shapes = models::shapes_seen(probe(), model, five_rows());
+  ASSERT_TRUE(shapes) << shapes.error().message;
+  EXPECT_EQ(shapes->at("h").dims->size(), 2U);
+  EXPECT_EQ(shapes->at("y").dims->size(), 2U);
+  EXPECT_EQ(shapes->at("d").dims->size(), 0U);
+}
+
 TEST_F(ProbingTest, EvaluatesWhatHasNoInputs) {
   Model model = small_model({.size = 1});
   model.graph.inputs = {};

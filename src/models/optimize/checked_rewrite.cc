@@ -100,14 +100,12 @@ std::string difference_text(double difference) { return fmt::format("{:.2g}", di
 class CheckedPasses {
  public:
   CheckedPasses(Model model, const CheckRows& check, const OptimizeTools& tools)
-      : model_(std::move(model)), check_(check), tools_(tools) {
-    // Without shapes fewer passes find something to do.
-    if (auto shapes = value_shapes(tools.probe, model_)) shapes_ = *std::move(shapes);
-  }
+      : model_(std::move(model)), check_(check), tools_(tools) {}
 
   Result<FusedModel> run() {
     bool is_any_changed = false;
     for (int round = 0; round < kRoundsMax; ++round) {
+      see_shapes();
       bool is_changed = false;
       for (const Pass& pass : fuse_passes()) {
         const auto applied = apply(pass);
@@ -121,6 +119,12 @@ class CheckedPasses {
   }
 
  private:
+  /// Anew in each round: behind sizes that were folded, the engine's inference sees further. Without shapes fewer passes
+  /// find something to do.
+  void see_shapes() {
+    if (auto shapes = shapes_seen(tools_.probe, model_, check_.rows)) shapes_ = *std::move(shapes);
+  }
+
   PassRecord& record_of(std::string_view pass) {
     const auto known = std::ranges::find(records_, pass, &PassRecord::name);
     if (known != records_.end()) return *known;

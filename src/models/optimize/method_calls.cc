@@ -110,7 +110,7 @@ std::vector<LayerRecord> layer_records(const Int8Choice& choice) {
 }  // namespace
 
 Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
-  const auto shapes = value_shapes(inputs.tools.probe, inputs.base);
+  const auto shapes = shapes_seen(inputs.tools.probe, inputs.base, inputs.rows.calibration);
   if (!shapes) return none_for(shapes.error());
   const std::vector<ChannelGroup> groups = channel_groups(inputs.base, *shapes);
   const bool is_any_open = std::ranges::any_of(groups, [](const ChannelGroup& group) { return !group.left_out; });
@@ -134,7 +134,7 @@ Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
 Result<MadeVariant> make_int8(const MethodInputs& inputs) {
   const auto model = raised(inputs);
   if (!model) return none_for(model.error());
-  const auto shapes = value_shapes(inputs.tools.probe, *model);
+  const auto shapes = shapes_seen(inputs.tools.probe, *model, inputs.rows.calibration);
   if (!shapes) return none_for(shapes.error());
   const std::vector<std::string> values = values_to_observe(*model, *shapes);
   if (values.empty()) return MadeVariant{.why_none = "it has no Conv, Gemm or MatMul with constant float weights"};
@@ -156,7 +156,7 @@ Result<MadeVariant> make_fp16(const MethodInputs& inputs) {
                        {"clipped_elements", fmt::format("{}", half.clipped_count)}};
     return MadeVariant{.model = std::move(half.model), .passes = {std::move(record)}};
   }
-  const auto shapes = value_shapes(inputs.tools.probe, inputs.base);
+  const auto shapes = shapes_seen(inputs.tools.probe, inputs.base, inputs.rows.calibration);
   if (!shapes) return none_for(shapes.error());
   HalfPrecision half = halve_precision(inputs.base, *shapes);
   if (half.half_count == 0) return MadeVariant{.why_none = "it has no node that may compute in half precision"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -157,6 +158,25 @@ Result<ValueShapes> value_shapes(ModelProbe& probe, const Model& model) {
       shapes.emplace(signature.name, std::move(shape));
     }
   }
+  return shapes;
+}
+
+Result<ValueShapes> shapes_seen(ModelProbe& probe, const Model& model, const RowSet& rows) {
+  auto shapes = value_shapes(probe, model);
+  if (!shapes) return shapes;
+  ObserveOptions options;
+  for (const auto& [name, shape] : *shapes) {
+    if (!shape.dims && shape.type != ElementType::kUndefined) options.values.push_back(name);
+  }
+  const RowSet first = select_rows(rows, std::array<std::size_t, 1>{0});
+  const auto seen = observe(probe, model, first, options, [&](std::size_t, std::span<const Tensor> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ValueShape& shape = (*shapes)[values[i].name];
+      shape.dims.emplace(values[i].shape.size(), -1);
+    }
+    return Result<void>();
+  });
+  if (!seen) return pass_on(seen.error());
   return shapes;
 }
 

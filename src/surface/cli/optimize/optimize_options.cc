@@ -124,11 +124,12 @@ Result<OptimizeTerms> parse_terms(const OptimizeWords& words) {
 
 Result<void> check_optimize_paths(const OptimizeWords& words) {
   using Path = std::pair<std::string_view, const std::string*>;
-  const std::array<Path, 5> paths = {{{"MODEL", &words.model},
+  const std::array<Path, 6> paths = {{{"MODEL", &words.model},
                                       {"--calibration", &words.calibration},
                                       {"--evaluation", words.evaluation ? &*words.evaluation : nullptr},
                                       {"--engine", words.engine ? &*words.engine : nullptr},
-                                      {"--out", &words.out}}};
+                                      {"--out", &words.out},
+                                      {"--report", words.report ? &*words.report : nullptr}}};
   for (const auto& [option, path] : paths) {
     if (path != nullptr && path->empty()) return invalid(fmt::format("{}: wanted a path, found none", option));
   }
@@ -158,6 +159,7 @@ OptionTable optimize_option_rows(OptimizeWords& words) {
       {"--seed", "N", "Of the halves of the rows", &words.seed},
       {"--out", "DIR", "A folder for each variant that is kept, and manifest.json; new, or empty", &words.out,
        kRequired},
+      {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
       {"--format", "WORD", "table or json", &words.format},
   };
 }
@@ -177,6 +179,7 @@ Result<CheckedOptimize> check_optimize_options(const OptimizeWords& words) {
                                      .keep = *keep,
                                      .engine = words.engine,
                                      .out = words.out},
+                         .report_dir = words.report,
                          .format = *format};
 }
 

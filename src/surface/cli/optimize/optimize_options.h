@@ -28,11 +28,13 @@ struct OptimizeWords {
   std::string budget_seconds = "600";
   std::string seed = "1";
   std::string out = {};
+  std::optional<std::string> report = std::nullopt;
   std::string format = "table";
 };
 
 struct CheckedOptimize {
   models::OptimizeRequest request;
+  std::optional<std::string> report_dir = std::nullopt;
   OutputFormat format = OutputFormat::kTable;
 };
 

@@ -12,6 +12,7 @@
 #include "base/json/writer.h"
 #include "models/optimize/keep_rules.h"
 #include "surface/cli/shared/text_table.h"
+#include "surface/figures/optimize_words.h"
 
 namespace berth::cli {
 namespace {
@@ -26,19 +27,6 @@ using models::ModelFigures;
 using models::VariantFigures;
 using models::VariantRecord;
 using VariantRow = std::vector<std::string>;
-
-std::string bytes_text(std::int64_t bytes) {
-  constexpr double kKiB = 1024;
-  const auto size = static_cast<double>(bytes);
-  if (std::abs(size) < kKiB) return fmt::format("{} B", bytes);
-  if (std::abs(size) < kKiB * kKiB) return fmt::format("{:.1f} KiB", size / kKiB);
-  return fmt::format("{:.1f} MiB", size / (kKiB * kKiB));
-}
-
-std::string time_text(double micros) {
-  constexpr double kMilli = 1000;
-  return micros < kMilli ? fmt::format("{:.1f} us", micros) : fmt::format("{:.2f} ms", micros / kMilli);
-}
 
 std::string interval_text(const IntervalFigure& figure, Metric metric) {
   if (metric == Metric::kError) return fmt::format("{:.4f}", figure.value);
@@ -59,8 +47,8 @@ VariantRow head_row(const Findings& findings) {
 }
 
 void add_model_cells(VariantRow& row, const ModelFigures& model) {
-  row.push_back(bytes_text(model.run_bytes));
-  row.push_back(bytes_text(model.file_bytes));
+  row.push_back(figures::bytes_text(model.run_bytes));
+  row.push_back(figures::bytes_text(model.file_bytes));
   row.push_back(with_separators(model.nodes));
 }
 
@@ -70,7 +58,8 @@ VariantRow original_row(const Findings& findings) {
       std::ranges::find_if(findings.variants, [](const VariantRecord& each) { return each.figures.has_value(); });
   for (std::size_t i = 0; i < findings.batches.size(); ++i) {
     const bool is_known = measured != findings.variants.end() && i < measured->figures->latency.size();
-    row.push_back(is_known ? time_text(measured->figures->latency[i].original_us) : std::string(kAbsentText));
+    row.push_back(is_known ? figures::duration_text(measured->figures->latency[i].original_us)
+                           : std::string(kAbsentText));
   }
   row.emplace_back(kAbsentText);
   add_model_cells(row, findings.original);
@@ -159,34 +148,13 @@ std::vector<std::string> variant_remarks(const Manifest& manifest) {
   return lines;
 }
 
-std::string saved_text(double ratio, std::string_view less, std::string_view more) {
-  const double percent = std::round((1 - ratio) * 100);
-  if (percent == 0) return fmt::format("0 % {}", less);
-  return percent > 0 ? fmt::format("{:.0f} % {}", percent, less) : fmt::format("{:.0f} % {}", -percent, more);
-}
-
-std::string lost_text(const Manifest& manifest, const LossFigure& judging) {
-  const Metric metric = manifest.findings.metric;
-  const IntervalFigure& loss = judging.loss;
-  if (metric == Metric::kError) {
-    return fmt::format("the error is {:.4f} ({:.4f} to {:.4f})", loss.value, loss.low, loss.high);
-  }
-  return fmt::format("{} {:.2f} points of {} (loss {:.2f} to {:.2f})", loss.value < 0 ? "gains" : "loses",
-                     std::abs(loss.value) * 100, name_of(metric), loss.low * 100, loss.high * 100);
-}
-
 }  // namespace
 
 std::string advice_line(const Manifest& manifest, const std::string& folder) {
   const VariantRecord* const best = find_variant(manifest.findings, manifest.findings.recommended);
-  if (best == nullptr) return "Keep the original: nothing that was tried is better.";
-  const VariantFigures& figures = *best->figures;
-  const std::string path = folder.empty() ? best->name : fmt::format("{}/{}", folder, variant_path(*best));
-  return fmt::format(
-      "Use {}: {}, {}, {}; it {}.", path, saved_text(figures.time_ratio.value, "less time", "more time"),
-      saved_text(goal_ratio(figures, manifest.findings.original, models::Goal::kMemory), "less memory", "more memory"),
-      saved_text(goal_ratio(figures, manifest.findings.original, models::Goal::kFile), "smaller file", "larger file"),
-      lost_text(manifest, figures.judging));
+  if (best == nullptr) return figures::optimize_advice(manifest, "");
+  return figures::optimize_advice(manifest,
+                                  folder.empty() ? best->name : fmt::format("{}/{}", folder, variant_path(*best)));
 }
 
 std::string optimize_table(const Manifest& manifest, const std::string& folder, bool has_colour) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "surface/cli/optimize/export_variants.h"
@@ -11,7 +13,9 @@
 #include "surface/cli/optimize/variant_options.h"
 #include "surface/cli/shared/command_line.h"
 #include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/verbs.h"
+#include "surface/pages/optimize_report.h"
 
 namespace berth::cli {
 namespace {
@@ -25,6 +29,7 @@ constexpr const char* kOptimizeHelp =
 constexpr const char* kOptimizeExamples = R"(Examples:
   berth optimize digits.onnx --calibration calibration.npz --evaluation test.npz --out digits-optimized
   berth optimize digits.onnx --calibration calibration.npz --methods fuse,int8 --max-loss 1% --out smaller
+  berth optimize digits.onnx --calibration calibration.npz --out digits-optimized --report digits-report
   berth optimize verify digits-optimized
   berth optimize publish digits-optimized --repository models/digits
 
@@ -90,16 +95,45 @@ auto run_with_hooks(const VerbContext& context, const Work& work) {
                             .should_stop = [&interrupt] { return interrupt.is_interrupted(); }});
 }
 
+/// The folder of --out must be new or empty: a page in it is opened when that is written.
+bool is_report_in_out(const CheckedOptimize& checked) {
+  const auto normal = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
+  const std::filesystem::path relative = normal(*checked.report_dir).lexically_relative(normal(checked.request.out));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// Whether something was kept is in `is_kept`.
+Result<std::string> optimize_and_report(const CheckedOptimize& checked, const VerbContext& context, bool& is_kept) {
+  RunOutputs outputs;
+  const bool is_report_late = checked.report_dir && is_report_in_out(checked);
+  if (!is_report_late) {
+    if (auto opened = outputs.open_report(checked.report_dir); !opened) return pass_on(opened.error());
+  }
+  outputs.begin();
+  NowLine now(context.progress());
+  const auto manifest =
+      context.optimize->optimize(checked.request, {.report = [&now](std::string_view what) { now.show(what); },
+                                                   .should_stop = [&outputs] { return outputs.is_interrupted(); }});
+  if (!manifest) return pass_on(manifest.error());
+  is_kept = !manifest->findings.recommended.empty();
+  if (is_report_late) {
+    if (auto opened = outputs.open_report(checked.report_dir); !opened) return pass_on(opened.error());
+  }
+  return outputs.finish({.text =
+                             [&] {
+                               return checked.format == OutputFormat::kJson
+                                          ? models::write_manifest(*manifest)
+                                          : optimize_table(*manifest, checked.request.out, context.has_colour());
+                             },
+                         .page = [&] { return report::render_optimize_report(*manifest); }});
+}
+
 void run_optimize(const OptimizeWords& words, VerbContext& context) {
   const auto checked = check_optimize_options(words);
   if (!checked) return finish(context, pass_on(checked.error()));
-  const auto manifest = run_with_hooks(
-      context, [&](const OptimizeHooks& hooks) { return context.optimize->optimize(checked->request, hooks); });
-  if (!manifest) return finish(context, pass_on(manifest.error()));
-  finish(context, checked->format == OutputFormat::kJson
-                      ? models::write_manifest(*manifest)
-                      : optimize_table(*manifest, checked->request.out, context.has_colour()));
-  if (context.status == 0 && manifest->findings.recommended.empty()) context.status = kNothingBetter;
+  bool is_kept = false;
+  finish(context, optimize_and_report(*checked, context, is_kept));
+  if (context.status == 0 && !is_kept) context.status = kNothingBetter;
 }
 
 void run_verify_variants(const VerifyVariantsWords& words, VerbContext& context) {
