@@ -119,8 +119,8 @@ class CheckedPasses {
   }
 
  private:
-  /// Anew in each round: behind sizes that were folded, the engine's inference sees further. Without shapes fewer passes
-  /// find something to do.
+  /// Anew in each round: behind sizes that were folded, the engine's inference sees further. Without shapes fewer
+  /// passes find something to do.
   void see_shapes() {
     if (auto shapes = shapes_seen(tools_.probe, model_, check_.rows)) shapes_ = *std::move(shapes);
   }

@@ -152,7 +152,8 @@ class ManifestOut {
       value ? put(*value) : static_cast<void>(out_.value(nullptr));
     } else if constexpr (std::same_as<T, NamedTexts>) {
       out_.open_list();  // names may be equal
-      for (const auto& [name, text] : value) out_.open_object().member("name", name).member("text", text).close_object();
+      for (const auto& [name, text] : value)
+        out_.open_object().member("name", name).member("text", text).close_object();
       out_.close_list();
     } else if constexpr (kIsList<T>) {
       out_.open_list();

@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 
 VariantRecord kept_variant() {
   VariantRecord variant = {.name = "fuse+int8", .methods = {Method::kFuse, Method::kInt8}};
-  variant.passes = {{.name = "fold-constants", .is_undone = true, .reason = "why", .measured = {{"nodes", "3"}, {"nodes", "again"}}}};
+  variant.passes = {
+      {.name = "fold-constants", .is_undone = true, .reason = "why", .measured = {{"nodes", "3"}, {"nodes", "again"}}}};
   variant.channels = {{.group = "conv1", .before = 64, .after = 32}};
   variant.layers = {{.node = "conv1", .sqnr_db = 31.25, .is_float = true}};
   variant.is_kept = true;

@@ -21,7 +21,8 @@ namespace berth::models {
 [[nodiscard]] Result<ValueShapes> value_shapes(ModelProbe& probe, const Model& model);
 
 /// As value_shapes; where inference does not know how many dimensions a value has (behind operators that it has no rule
-/// for), as many as a run of the first row gives, of any size. Errors: also those of running it. Requires: rows.count > 0.
+/// for), as many as a run of the first row gives, of any size. Errors: also those of running it. Requires: rows.count >
+/// 0.
 [[nodiscard]] Result<ValueShapes> shapes_seen(ModelProbe& probe, const Model& model, const RowSet& rows);
 
 /// Computes the outputs of a model without inputs. Errors: those of loading and running it; an output of a type that
