@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """The bars of a running `berth serve`: what a request costs, and what a load costs, beside rivals in the same run.
 
-  serve_live_bench.py PROGRAM [--only mlp] [--seconds 8]
+  serve_live_bench.py PROGRAM [--only mlp,perf] [--seconds 8]
 
 mlp: an MLP 784-512-512-10, 3,136 bytes of binary input, JSON answers, 64 connections that each wait for their answer,
 the server on one core. The rival is a Node server with onnxruntime-node that batches alike; npm installs it below
 ~/.cache/berth. wrk makes the load, on the other cores.
+
+perf: the same model as Triton's perf_analyzer sees it, unchanged, at 1 to 13 concurrent requests. PERF_ANALYZER names
+the program (PyPI perf-analyzer 2.60, which needs glibc 2.38: on Debian 12 pip installs an empty placeholder); without
+it this part is skipped.
 """
 
 import argparse
+import contextlib
+import csv
 import os
 import pathlib
 import shutil
@@ -97,24 +103,40 @@ def rival_cost(model, script, seconds, own, others):
         process.wait()
 
 
+def write_model(folder):
+    model = pathlib.Path(folder) / "mlp/1/model.onnx"
+    model.parent.mkdir(parents=True)
+    model.write_bytes(onnx_bytes.layers(SIZES))
+    return model
+
+
+@contextlib.contextmanager
+def serving(program, folder, own):
+    """The process of a server on the core `own`, and its URL, once the model is loaded."""
+    command = ["taskset", "-c", own, program, "serve", "--repository", folder, "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        url = server.stdout.readline().split()[1]
+        wait_for_model(url)
+        yield server, url
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def own_and_others():
+    cores = sorted(os.sched_getaffinity(0))
+    return str(cores[0]), ",".join(map(str, cores[1:] or cores))
+
+
 def mlp(table, program, seconds):
     table.part("A small MLP over HTTP, on one core")
-    cores = sorted(os.sched_getaffinity(0))
-    own, others = str(cores[0]), ",".join(map(str, cores[1:] or cores))
+    own, others = own_and_others()
     with tempfile.TemporaryDirectory() as folder:
-        model = pathlib.Path(folder) / "mlp/1/model.onnx"
-        model.parent.mkdir(parents=True)
-        model.write_bytes(onnx_bytes.layers(SIZES))
+        model = write_model(folder)
         script = wrk_script(folder)
-        command = ["taskset", "-c", own, program, "serve", "--repository", folder, "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            url = server.stdout.readline().split()[1]
-            wait_for_model(url)
+        with serving(program, folder, own) as (server, url):
             cost = cost_per_request(server.pid, f"{url}/v2/models/mlp/infer", script, seconds, others)
-        finally:
-            server.terminate()
-            server.wait()
         rival = rival_cost(model, script, seconds, own, others)
     table.show("microseconds of processor time per request", cost, "{:.1f}", "aim 30")
     if rival is not None:
@@ -135,7 +157,28 @@ def wait_for_model(url):
             time.sleep(0.2)
 
 
-PARTS = {"mlp": mlp}
+def perf(table, program, seconds):
+    table.part("perf_analyzer against the same model")
+    analyzer = os.environ.get("PERF_ANALYZER") or shutil.which("perf_analyzer")
+    if analyzer is None:
+        print("  skipped: wanted perf_analyzer in PATH or PERF_ANALYZER, found none")
+        return
+    own, others = own_and_others()
+    with tempfile.TemporaryDirectory() as folder:
+        write_model(folder)
+        report = pathlib.Path(folder) / "report.csv"
+        with serving(program, folder, own) as (_, url):
+            command = ["taskset", "-c", others, analyzer, "-m", "mlp", "-u", url.removeprefix("http://"), "--percentile=99",
+                       "--concurrency-range=1:16:4", f"--measurement-interval={seconds * 250}", "-f", str(report)]
+            done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0 or not report.exists():
+            raise SystemExit(f"serve_live_bench: perf_analyzer ended with {done.returncode}\n{done.stdout}{done.stderr}")
+        with report.open() as file:
+            for row in csv.DictReader(file):
+                table.show(f"answers per second, {row['Concurrency']} at a time", float(row["Inferences/Second"]), "{:.0f}")
+
+
+PARTS = {"mlp": mlp, "perf": perf}
 
 
 def main():

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import unittest
 PROGRAM = pathlib.Path(os.environ.get("BERTH_PROGRAM", pathlib.Path(__file__).parents[2] / "build/release/berth"))
 SKIPPED = 77
 SETTLE_SECONDS = 1.1
+HEAD_LENGTH = "Inference-Header-Content-Length"
 
 
 def run_with_clients(missing):
@@ -36,6 +38,24 @@ def require_engine():
     if not line.startswith("ready "):
         print(f"skipped: {errors.strip()}")
         sys.exit(SKIPPED)
+
+
+def floats(values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def binary_body(shape, content, **request):
+    """JSON head and binary tensor, and the headers for them."""
+    head = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": shape,
+                                   "parameters": {"binary_data_size": len(content)}}], **request}).encode()
+    return head + content, {HEAD_LENGTH: str(len(head)), "Content-Type": "application/octet-stream"}
+
+
+def device_file(latency_ms, bytes_by_model, memory, lanes=1, load_seconds=0.05):
+    models = "".join(f"  {name}: {{latency_ms: [[1, {latency_ms}], [64, {latency_ms + 0.064}]], bytes: {size}}}\n"
+                     for name, size in bytes_by_model.items())
+    return (f"berth: 1\nname: made-up\norigin: \"made up\"\nlanes: {lanes}\nmemory: {memory}\nbatch_max: 64\n"
+            f"load: {{seconds: {load_seconds}, bytes_per_second: 1000000000}}\nmodels:\n{models}")
 
 
 class Serve:
@@ -115,3 +135,36 @@ class Case(unittest.TestCase):
         while not is_true():
             self.assertLess(time.monotonic(), limit, f"waited for {what}")
             time.sleep(0.02)
+
+
+class Serving(Case):
+    def states(self, serve):
+        status, index = serve.json("POST", "/v2/repository/index", {})
+        self.assertEqual(status, 200)
+        return {(entry["name"], entry["version"]): (entry["state"], entry.get("reason", "")) for entry in index}
+
+    def state(self, serve, name, version="1"):
+        """Of a version, or of a model that has none."""
+        states = self.states(serve)
+        return states.get((name, version), states.get((name, ""), ("ABSENT", "")))
+
+    def resident(self, serve):
+        """Models that are in memory: READY without a reason."""
+        return {name for (name, _), (state, reason) in self.states(serve).items() if state == "READY" and not reason}
+
+    def answer(self, serve, model, rows, **more):
+        status, answer = serve.infer(model, rows, **more)
+        self.assertEqual(status, 200, answer)
+        return answer["outputs"][0]["data"]
+
+    def refused(self, serve, status, words, method, path, body=None, headers={}):
+        found, _, content = serve.ask(method, path, body, headers)
+        self.assertEqual(found, status, content)
+        message = json.loads(content)["error"]
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, message)
+
+    def ends_well(self, serve, how=signal.SIGTERM):
+        status, errors = serve.end(how)
+        self.assertEqual(status, 0, errors)
+        return errors

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,6 +10,7 @@
 #include "live/chain/field_hash.h"
 #include "models/onnx/read_model.h"
 #include "models/optimize/measuring.h"
+#include "models/optimize/time_plan.h"
 
 namespace berth::optimizer {
 namespace {
@@ -56,9 +57,7 @@ std::vector<FoundVariant> find_variants(const FileTree& tree, const VerifyReques
 
 /// As long as the first time.
 Micros measure_budget(const Manifest& manifest, std::size_t variants) {
-  constexpr std::int64_t kMeasurePercent = 35;
-  const std::int64_t whole = Micros::seconds(manifest.terms.budget_seconds).count() / 100 * kMeasurePercent;
-  return Micros(whole / static_cast<std::int64_t>(std::max<std::size_t>(variants, 1)));
+  return models::TimePlan::measuring_share(Micros::seconds(manifest.terms.budget_seconds), static_cast<int>(variants));
 }
 
 Result<void> measure_again(const Workbench& bench, const Manifest& manifest, const std::vector<FoundVariant>& found,

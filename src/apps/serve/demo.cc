@@ -88,8 +88,8 @@ class Demo {
     say(fmt::format(
         "{} generated models, memory for half of them, on a simulated device: answers are computed, and take as long "
         "as "
-        "on a large GPU.\nAbout 250 requests per second over HTTP, each to be answered within {} ms; which models are "
-        "popular changes every 10 s.\n\n",
+        "on a large GPU.\nAbout 230 requests per second over HTTP, each to be answered within {} ms; two models are "
+        "popular, and which ones changes every 15 s.\n\n",
         kDemoModels.size(), kDemoTarget.count() / 1000));
     if (!wait_until(Clock::now() + std::chrono::seconds(kReadySecondsMax),
                     [&] { return terms_.is_stopped() || are_models_ready(server_); })) {

@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Of the most popular model, of the next, ...: what is rare must be loaded, and makes room for what is not.
-constexpr std::array<double, kDemoModels.size()> kRequestsPerSecond = {114, 71, 43, 14, 6, 3};
-constexpr std::int64_t kSecondsOfPopularity = 10;
+constexpr std::array<double, kDemoModels.size()> kRequestsPerSecond = {150, 75, 1.5, 0.7, 0.4, 0.2};
+constexpr std::int64_t kSecondsOfPopularity = 15;
 
 /// More are not sent: the server has gone, or hangs.
 constexpr std::int64_t kUnderWayMax = 300;

@@ -37,13 +37,13 @@ struct HttpServerOptions {
 /// Starts a server. The handler is borrowed and must outlive it; its functions run on `thread_count` threads of the
 /// server, one more thread sends the comments of streams.
 ///
-/// HttpFault lists the requests that the server refuses itself, with a body rendered by the handler. A Content-Length that
-/// is too large is answered at once, and the connection closed; up to 16 times the limit of the body is still read and
-/// discarded (up to twice the limit if the handler allowed a larger one), so that its sender gets to read the answer. As
-/// much is read of a body in chunks before its answer. Requests that break the
-/// framing of HTTP itself (a header line without a colon, a length or chunk that is not a number, a version other than
-/// 1.x, headers of more than three times the limit) are answered by libmicrohttpd, with a status of 400, 413, 414, 431
-/// or 505 and its own short page, and the connection is closed.
+/// HttpFault lists the requests that the server refuses itself, with a body rendered by the handler. A Content-Length
+/// that is too large is answered at once, and the connection closed; up to 16 times the limit of the body is still read
+/// and discarded (up to twice the limit if the handler allowed a larger one), so that its sender gets to read the
+/// answer. As much is read of a body in chunks before its answer. Requests that break the framing of HTTP itself (a
+/// header line without a colon, a length or chunk that is not a number, a version other than 1.x, headers of more than
+/// three times the limit) are answered by libmicrohttpd, with a status of 400, 413, 414, 431 or 505 and its own short
+/// page, and the connection is closed.
 ///
 /// Errors: kInvalidInput for an unknown host, kUnavailable if the address is in use or not permitted; the message
 /// begins with "HOST:PORT". Requires: positive limits, times and thread count.

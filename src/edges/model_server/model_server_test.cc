@@ -41,7 +41,7 @@ std::vector<float> values_of(const Tensor& tensor) {
 }
 
 /// y = 2 x. The path says how it misbehaves: "batch" adds the number of rows, "fail" fails, "hang" runs until it is
-/// stopped, "stuck" runs for a second longer than anyone waits.
+/// stopped, "stuck" runs for a second longer than anyone waits, "slow" takes 30 ms.
 class DoublingModel final : public LoadedModel {
  public:
   explicit DoublingModel(std::string path) : path_(std::move(path)) {}
@@ -62,6 +62,7 @@ class DoublingRun final : public ModelRun {
       while (!is_stopped_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return fail(ErrorCode::kInterrupted, "stopped");
     }
+    if (path.find("slow") != std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(30));
     std::vector<float> values = values_of(inputs.front());
     const float more = path.find("batch") != std::string::npos ? static_cast<float>(inputs.front().shape.front()) : 0;
     for (float& value : values) value = 2 * value + more;
@@ -100,6 +101,7 @@ class ModelServerTest : public ::testing::Test {
     ModelServerOptions options;
     options.terms.dispatch = {.policy = {}, .memory = memory, .lanes = 2};
     options.terms.tenants = {{.name = "default"}};
+    options.terms.simulated = simulated_;
     options.run_max = run_max;
     options.scan_every = Micros(20'000);
     options.scan = [this] {
@@ -110,9 +112,10 @@ class ModelServerTest : public ::testing::Test {
     server_->start();
   }
   std::future<ServeResult<InferAnswer>> ask(const std::string& model, std::vector<std::int64_t> shape,
-                                            const std::vector<float>& values) {
+                                            const std::vector<float>& values,
+                                            std::optional<Micros> timeout = std::nullopt) {
     auto promise = std::make_shared<std::promise<ServeResult<InferAnswer>>>();
-    InferRequest request{.model = model, .id = "7"};
+    InferRequest request{.model = model, .id = "7", .timeout = timeout};
     request.inputs = {floats("x", std::move(shape), values)};
     server_->infer(std::move(request),
                    [promise](ServeResult<InferAnswer> answer) { promise->set_value(std::move(answer)); });
@@ -131,6 +134,7 @@ class ModelServerTest : public ::testing::Test {
     return "";
   }
 
+  std::function<std::optional<serving::ModelTerms>(const std::string& model)> simulated_;
   std::mutex models_lock_;
   serving::RepositoryModels models_;
   DoublingEngine engine_;
@@ -153,6 +157,21 @@ TEST_F(ModelServerTest, EachRequestGetsItsOwnRows) {
   EXPECT_EQ(statistics.front().rows, 500U);
   EXPECT_LT(statistics.front().batches, 500U);
   EXPECT_EQ(engine_.loads, 1);
+}
+
+TEST_F(ModelServerTest, ASimulatedDeviceLearnsWhatTheMachineAddsToItsTimes) {
+  simulated_ = [](const std::string& model) -> std::optional<serving::ModelTerms> {
+    return serving::ModelTerms{.name = model,
+                               .bytes = 1,
+                               .load = Micros(1),
+                               .latency = serving::LatencyTable(std::vector<Micros>(8, Micros(10'000)))};
+  };
+  add("double", "slow");
+  start();
+  for (int i = 0; i < 25; ++i) ASSERT_TRUE(ask("double", {1, 2}, {1, 1}).get());
+  const auto answer = ask("double", {1, 2}, {1, 1}, Micros(20'000)).get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault, ServeFault::kRejected) << answer.error().message;
 }
 
 TEST_F(ModelServerTest, AModelWhoseRowsInfluenceEachOtherIsNotBatched) {

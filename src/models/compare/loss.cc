@@ -138,7 +138,7 @@ std::vector<RowSquares> squares_of(const Tensor& original, const Tensor& variant
   const std::vector<double> was = detail::doubles_of(original);
   const std::vector<double> is = detail::doubles_of(variant);
   std::vector<RowSquares> rows(row_count(original));
-  const std::size_t each = rows.empty() ? 0 : was.size() / rows.size();
+  const std::size_t each = std::max<std::size_t>(was.size() / std::max<std::size_t>(rows.size(), 1), 1);
   for (std::size_t i = 0; i < was.size(); ++i) {
     if (!std::isfinite(was[i])) continue;  // such as the -inf of a mask
     RowSquares& row = rows[i / each];

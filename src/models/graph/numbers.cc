@@ -98,12 +98,12 @@ std::optional<std::vector<double>> to_doubles(const Constant& constant) {
     case ElementType::kFloat8E5m2fnuz:
     case ElementType::kUint4:
     case ElementType::kInt4:
-    case ElementType::kFloat6E2m3:
-    case ElementType::kFloat6E3m2:
     case ElementType::kFloat4E2m1:
     case ElementType::kFloat8E8m0:
     case ElementType::kUint2:
     case ElementType::kInt2:
+    case ElementType::kFloat6E2m3:
+    case ElementType::kFloat6E3m2:
       break;
   }
   return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,14 +49,14 @@ struct Int8Choice {
 [[nodiscard]] std::vector<std::string> values_to_observe(const Model& model, const ValueShapes& shapes);
 
 /// In this order, as long as there is time:
-/// 1. Unsigned and signed activations, weights of 8 and 7 bits, by SQNR; a setting with less of it is taken where it saves
-///    10 % of the time and keeps the loss, and one with more where it costs less than 10 %.
+/// 1. Unsigned and signed activations, weights of 8 and 7 bits, by SQNR; a setting with less of it is taken where it
+/// saves 10 % of the time and keeps the loss, and one with more where it costs less than 10 %.
 /// 2. With kBest, the ranges of one rule for all values, and scales of weights, by SQNR.
-/// 3. While the loss is above loss_max: the node that saves the most noise (or loss) per time that it costs is returned to
-///    float.
+/// 3. While the loss is above loss_max: the node that saves the most noise (or loss) per time that it costs is
+/// returned to float.
 /// 4. With kBest, value by value, other ranges by SQNR; undone if the loss is then too large.
-/// In steps 2 and 4, the noise is the mean over the model and two others, whose ranges are those that the same rules give for
-/// one half of the rows each: a range that fits some rows only is not chosen.
+/// In steps 2 and 4, the noise is the mean over the model and two others, whose ranges are those that the same rules
+/// give for one half of the rows each: a range that fits some rows only is not chosen.
 /// Errors: those of `quantize` and of the trials. Requires: statistics of values_to_observe.
 [[nodiscard]] Result<Int8Choice> choose_int8(const Model& model, const ValueShapes& shapes,
                                              const CalibrationStatistics& statistics, const Int8Options& options,

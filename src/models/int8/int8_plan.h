@@ -37,9 +37,10 @@ struct Int8Plan {
 };
 
 /// Nodes are named by their first output. Those in `float_nodes` stay as they are. A node is carried where an engine
-/// computes it with integers (seen in ONNX Runtime 1.32's optimised graphs) and a heavy node needs its output; so no pair of
-/// QuantizeLinear and DequantizeLinear is added that does not feed a heavy node or end one. The output of a Conv is always
-/// rounded, that of Gemm and MatMul where it is needed: engines have kernels that give float. O(size of the graph).
+/// computes it with integers (seen in ONNX Runtime 1.32's optimised graphs) and a heavy node needs its output; so no
+/// pair of QuantizeLinear and DequantizeLinear is added that does not feed a heavy node or end one. The output of a
+/// Conv is always rounded, that of Gemm and MatMul where it is needed: engines have kernels that give float. O(size of
+/// the graph).
 [[nodiscard]] Int8Plan int8_plan(const Graph& graph, const ValueShapes& shapes,
                                  const std::set<std::string, std::less<>>& float_nodes = {});
 

@@ -1,9 +1,7 @@
 #include "models/int8/quantize.h"
 
 #include <cstdint>
-#include <cstring>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>

@@ -24,10 +24,11 @@ struct Int8Settings {
 using RangesByValue = std::map<std::string, Range, std::less<>>;
 
 /// Inputs, outputs and values that are left keep their names: a rounded value has the name of the value that it was
-/// made from, where it replaces that. Each is a QuantizeLinear and a DequantizeLinear, which engines join with the nodes
-/// around them; so are weights (per channel, symmetric, signed) and biases (32 bits, scale = input's * weights').
-/// Errors: version of the operators below 13, which knows no scales per channel; a plan without heavy nodes.
-/// Requires: the plan of this graph; a range for each of its range_values.
+/// made from, where it replaces that. Each is a QuantizeLinear and a DequantizeLinear, which engines join with the
+/// nodes around them; so are weights (per channel, symmetric, signed) and biases (32 bits, scale = input's *
+/// weights').
+/// Errors: version of the operators below 13, which knows no scales per channel; a plan without heavy nodes. Requires:
+/// the plan of this graph; a range for each of its range_values.
 [[nodiscard]] Result<Model> quantize(const Model& model, const Int8Plan& plan, const RangesByValue& ranges,
                                      const Int8Settings& settings);
 

@@ -29,9 +29,9 @@ struct QuantizedWeights {
   friend bool operator==(const QuantizedWeights&, const QuantizedWeights&) = default;
 };
 
-/// `bias` (one per channel, or none) is to be an integer of 32 bits times `input_scale` and the channel's scale: where that
-/// would pass 2^30, which leaves room for the sum of products, the channel gets a larger scale. A channel of zeros gets the
-/// scale 1, or one at which its bias is exact to 24 bits. Requires: finite floats; input_scale > 0.
+/// `bias` (one per channel, or none) is to be an integer of 32 bits times `input_scale` and the channel's scale: where
+/// that would pass 2^30, which leaves room for the sum of products, the channel gets a larger scale. A channel of
+/// zeros gets the scale 1, or one at which its bias is exact to 24 bits. Requires: finite floats; input_scale > 0.
 [[nodiscard]] QuantizedWeights quantize_weights(const Constant& weights, const WeightOptions& options,
                                                 std::span<const float> bias, float input_scale);
 

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalCase{"File", Goal::kFile, [](VariantFigures& f) { f.model.file_bytes = 700'000; }, ""},
         RefusalCase{"TooLargeFile", Goal::kFile, [](VariantFigures& f) { f.model.file_bytes = 710'000; },
                     "0.71 x the bytes"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 TEST(Recommendation, IsTheBestKeptOneByTheGoal) {
   VariantRecord fast = {.name = "fuse+int8", .is_kept = true, .figures = good_figures()};

@@ -14,7 +14,7 @@ constexpr std::int64_t kMeasurePercent = 35;
 
 TimePlan::TimePlan(Instant start, Micros total, int variants, int search_weights)
     : end_(start + total),
-      measure_each_(total.count() / 100 * kMeasurePercent / std::max(variants, 1)),
+      measure_each_(measuring_share(total, variants)),
       variants_left_(variants),
       weights_left_(search_weights) {
   ENSURE(total > Micros() && variants >= 0 && search_weights >= 0);
@@ -31,6 +31,10 @@ Instant TimePlan::begin_search(Instant now, int weight) {
 Micros TimePlan::begin_measuring() {
   if (variants_left_ > 0) --variants_left_;
   return std::max(measure_each_, kMeasureMin);
+}
+
+Micros TimePlan::measuring_share(Micros total, int variants) {
+  return Micros(total.count() / 100 * kMeasurePercent / std::max(variants, 1));
 }
 
 void TimePlan::drop_search(int weight) {

@@ -22,6 +22,9 @@ class TimePlan {
   void drop_search(int weight);
   void drop_variant();
 
+  /// What each variant gets for measuring, of the whole budget.
+  [[nodiscard]] static Micros measuring_share(Micros total, int variants);
+
   [[nodiscard]] bool is_over(Instant now) const { return now >= end_; }
 
   static constexpr Micros kMeasureMin = Micros(200'000);

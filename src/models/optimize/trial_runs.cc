@@ -1,5 +1,6 @@
 #include "models/optimize/trial_runs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -20,12 +21,14 @@ constexpr int kTrialRoundsMax = 30;
 constexpr double kTrialWidth = 0.03;
 constexpr Micros kTrialBudget = Micros::seconds(1);
 
-/// What a search may believe: the loss and one standard error of it, as other rows will judge. Of shares by the rows that
-/// differ, whose difference has the variance of their number.
+/// What a search may believe: the loss and one standard error of it, as other rows will judge. Of shares by the rows
+/// that differ, whose difference has the variance of their number.
 double cautious_loss(const Loss& loss) {
   constexpr double kHalfWidths = 2 * 1.96;
   if (loss.metric == Metric::kError) return loss.loss + (loss.high - loss.low) / kHalfWidths;
-  return loss.loss + std::sqrt(static_cast<double>(loss.lost + loss.gained)) / static_cast<double>(loss.rows);
+  // What was gained may be luck.
+  return std::max(loss.loss, 0.0) +
+         std::sqrt(static_cast<double>(loss.lost + loss.gained)) / static_cast<double>(loss.rows);
 }
 
 }  // namespace

@@ -84,9 +84,9 @@ struct ChannelGroup {
 /// All groups, in the order of the nodes that first make their channels; those that cannot be pruned have a reason.
 ///
 /// Channels are the outputs of a Conv and the columns of a Gemm or MatMul with constant weights. They go through
-/// operators that treat each channel alike (elementwise, pooling, BatchNormalization, depthwise Conv, Reshape, Transpose
-/// ...) until a Conv, Gemm or MatMul sums over them; what meets in an elementwise operator is one group. O(n log n) for
-/// n inputs of nodes.
+/// operators that treat each channel alike (elementwise, pooling, BatchNormalization, depthwise Conv, Reshape,
+/// Transpose ...) until a Conv, Gemm or MatMul sums over them; what meets in an elementwise operator is one group. O(n
+/// log n) for n inputs of nodes.
 [[nodiscard]] std::vector<ChannelGroup> channel_groups(const Model& model, const ValueShapes& shapes);
 
 }  // namespace berth::models

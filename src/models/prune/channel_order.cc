@@ -17,69 +17,77 @@ namespace {
 // alike must not get large weights of opposite sign.
 constexpr double kRidge = 1e-3;
 
-/// The covariance, or the variances alone where pairs were not compared, with the ridge.
-std::vector<double> ridged(const ChannelSpread& spread, double share) {
-  const std::size_t n = spread.variance.size();
-  std::vector<double> matrix = spread.covariance;
-  if (matrix.empty()) {
-    matrix.assign(n * n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) matrix[i * n + i] = spread.variance[i];
-  }
+/// What is added to each variance.
+double ridge_of(const ChannelSpread& spread) {
   double sum = 0;
   for (const double each : spread.variance) sum += each;
-  const double ridge = sum > 0 ? share * sum / static_cast<double>(n) : 1.0;
+  return sum > 0 ? kRidge * sum / static_cast<double>(spread.variance.size()) : 1.0;
+}
+
+/// Requires: pairs were compared.
+std::vector<double> ridged(const ChannelSpread& spread) {
+  const std::size_t n = spread.variance.size();
+  std::vector<double> matrix = spread.covariance;
+  const double ridge = ridge_of(spread);
   for (std::size_t i = 0; i < n; ++i) matrix[i * n + i] += ridge;
   return matrix;
 }
 
-/// What one consumed value loses by each channel that may go next.
+/// What one consumed value loses by each channel that may go next. Of channels whose pairs were not compared, only
+/// diagonals are kept.
 class ValueLoss {
  public:
+  /// `weights`: products of the weights of two channels, summed over all else; only of each with itself, where pairs
+  /// were not compared.
   ValueLoss(const ChannelSpread& spread, std::vector<double> weights, Compensation compensation)
-      : n_(spread.variance.size()), weights_(std::move(weights)) {
-    std::vector<double> covariance = ridged(spread, kRidge);
-    for (std::size_t i = 0; i < n_ * n_; ++i) output_ += covariance[i] * weights_[i];
-    // Covariances can cancel; a value that gives nothing to the outputs does not count.
+      : n_(spread.variance.size()), step_(spread.covariance.empty() ? 0 : n_), weights_(std::move(weights)) {
+    if (step_ == 0) {
+      matrix_ = spread.variance;
+      for (double& each : matrix_) each += ridge_of(spread);
+    } else {
+      matrix_ = ridged(spread);
+    }
     double own = 0;
-    for (std::size_t i = 0; i < n_; ++i) own += covariance[i * n_ + i] * weights_[i * n_ + i];
+    for (std::size_t i = 0; i < n_; ++i) own += matrix_[at(i, i)] * weights_[at(i, i)];
+    for (std::size_t i = 0; i < matrix_.size(); ++i) output_ += matrix_[i] * weights_[i];
+    // Channels may cancel each other, and then an error relative to their sum says little.
     output_ = std::max(output_, 1e-3 * own);
-    is_inverse_ = compensation == Compensation::kReconstruct && !spread.covariance.empty();
-    matrix_ = is_inverse_ ? inverse_of(covariance, n_) : std::move(covariance);
+    is_inverse_ = compensation == Compensation::kReconstruct && step_ != 0;
+    if (is_inverse_) matrix_ = inverse_of(matrix_, n_);
     if (!is_inverse_) gone_.assign(n_, 0.0);
   }
 
   /// Error added, relative to the variance of the output.
   [[nodiscard]] double added(std::size_t r) const {
     if (!(output_ > 0)) return 0;
-    const double own = weights_[r * n_ + r];
-    if (is_inverse_) return own / matrix_[r * n_ + r] / output_;
-    return (matrix_[r * n_ + r] * own + 2 * gone_[r]) / output_;
+    const double own = weights_[at(r, r)];
+    if (is_inverse_) return own / matrix_[at(r, r)] / output_;
+    return (matrix_[at(r, r)] * own + 2 * gone_[r]) / output_;
   }
 
   void remove(std::size_t r) {
-    if (is_inverse_) {
-      remove_predicted(r);
-      return;
-    }
-    for (std::size_t i = 0; i < n_; ++i) gone_[i] += matrix_[i * n_ + r] * weights_[i * n_ + r];
+    if (is_inverse_) return remove_predicted(r);
+    for (std::size_t i = 0; i < n_ && step_ != 0; ++i) gone_[i] += matrix_[at(i, r)] * weights_[at(i, r)];
   }
 
  private:
+  [[nodiscard]] std::size_t at(std::size_t i, std::size_t j) const { return i * step_ + j; }
+
   /// The others take the weights of `r` over, as far as they predict it.
   void remove_predicted(std::size_t r) {
-    const double pivot = matrix_[r * n_ + r];
+    const double pivot = matrix_[at(r, r)];
     std::vector<double> share(n_);
     std::vector<double> column(n_);
     for (std::size_t i = 0; i < n_; ++i) {
-      share[i] = -matrix_[i * n_ + r] / pivot;
-      column[i] = weights_[i * n_ + r];
+      share[i] = -matrix_[at(i, r)] / pivot;
+      column[i] = weights_[at(i, r)];
     }
     share[r] = 0;
     const double own = column[r];
     for (std::size_t i = 0; i < n_; ++i) {
-      if (i == r) continue;
-      double* const weights = weights_.data() + i * n_;
-      double* const inverse = matrix_.data() + i * n_;
+      if (i == r || (share[i] == 0 && column[i] == 0)) continue;  // such as all that are gone
+      double* const weights = weights_.data() + at(i, 0);
+      double* const inverse = matrix_.data() + at(i, 0);
       const double both = column[i] + share[i] * own;
       const double reach = share[i] * pivot;
       for (std::size_t j = 0; j < n_; ++j) {
@@ -88,16 +96,17 @@ class ValueLoss {
       }
     }
     for (std::size_t i = 0; i < n_; ++i) {
-      matrix_[i * n_ + r] = matrix_[r * n_ + i] = 0;
-      weights_[i * n_ + r] = weights_[r * n_ + i] = 0;
+      matrix_[at(i, r)] = matrix_[at(r, i)] = 0;
+      weights_[at(i, r)] = weights_[at(r, i)] = 0;
     }
   }
 
   std::size_t n_;
-  std::vector<double> weights_;  ///< products of the weights of two channels, summed over filters
-  double output_ = 0;
+  std::size_t step_;  ///< from row to row; 0: only diagonals
+  std::vector<double> weights_;
   std::vector<double> matrix_ = {};  ///< the covariance of the channels, or its inverse
   bool is_inverse_ = false;
+  double output_ = 0;
   std::vector<double> gone_ = {};  ///< without inverse: covariance with what is gone, times weights
 };
 
@@ -108,15 +117,15 @@ std::vector<ValueLoss> value_losses(const Graph& graph, const ChannelGroup& grou
   std::map<std::string_view, std::vector<double>> weights;
   for (const ChannelConsumer& consumer : group.consumers) {
     const ConstantPtr weight = constant_input(graph, index, graph.nodes[consumer.node], 1).value();
-    const std::vector<double> products = FilterWeights(*weight, consumer.weight_at, group.channels).products();
+    const FilterWeights filters(*weight, consumer.weight_at, group.channels);
+    const bool has_pairs = !statistics.spreads.at(consumer.value).covariance.empty();
+    const std::vector<double> products = has_pairs ? filters.products() : filters.squares();
     std::vector<double>& sum = weights.try_emplace(consumer.value, products.size(), 0.0).first->second;
     for (std::size_t i = 0; i < products.size(); ++i) sum[i] += products[i];
   }
   std::vector<ValueLoss> losses;
   for (auto& [value, sum] : weights) {
-    const auto spread = statistics.spreads.find(value);
-    ENSURE(spread != statistics.spreads.end());
-    losses.emplace_back(spread->second, std::move(sum), compensation);
+    losses.emplace_back(statistics.spreads.find(value)->second, std::move(sum), compensation);
   }
   return losses;
 }
@@ -156,7 +165,7 @@ std::vector<double> stand_ins(const ChannelSpread& spread, const std::vector<boo
   for (std::size_t c = 0; c < kept.size(); ++c) (kept[c] ? stays : goes).push_back(c);
   std::vector<double> shares(goes.size() * stays.size(), 0.0);
   if (spread.covariance.empty()) return shares;
-  const std::vector<double> matrix = ridged(spread, kRidge);
+  const std::vector<double> matrix = ridged(spread);
   const std::size_t n = kept.size();
   std::vector<double> among(stays.size() * stays.size());
   for (std::size_t i = 0; i < stays.size(); ++i) {

@@ -30,10 +30,10 @@ struct ChannelStep {
 ///
 /// Removing channel r with its mean compensated changes a consumer's output by W_r (x_r - mean), so the error is the
 /// variance of the activation times the squared norm of the consuming weights; the norm of the producing filter, often
-/// used as the score (Li et al. 2017, arXiv:1608.08710), knows neither what the activation function makes of it nor what
-/// the consumer does with it. With reconstruction the variance is that of what the kept channels do not predict, as in
-/// Optimal Brain Surgeon (Hassibi and Stork 1992; by structures: Kurtic et al. 2023, arXiv:2302.04089); channels are
-/// removed one at a time and the weights brought up to date in between. Elements of a filter count as independent.
+/// used as the score (Li et al. 2017, arXiv:1608.08710), knows neither what the activation function makes of it nor
+/// what the consumer does with it. With reconstruction the variance is that of what the kept channels do not predict,
+/// as in Optimal Brain Surgeon (Hassibi and Stork 1992; by structures: Kurtic et al. 2023, arXiv:2302.04089); channels
+/// are removed one at a time and the weights brought up to date in between. Elements of a filter count as independent.
 /// O(channels^3). Requires: statistics of the group; it is not left out.
 [[nodiscard]] std::vector<ChannelStep> channel_order(const Graph& graph, const ChannelGroup& group,
                                                      const ChannelStatistics& statistics, Compensation compensation);

@@ -51,7 +51,7 @@ Result<ChannelStatistics> measure_channels(ModelProbe& probe, const Model& model
 
   const GraphIndex index(graph);
   ChannelStatistics statistics;
-  for (const auto& [value, each] : moments) statistics.spreads.emplace(value, each.spread());
+  for (auto& [value, each] : moments) statistics.spreads.emplace(value, each.spread());
   for (const ChannelGroup& group : groups) {
     if (group.left_out) continue;
     for (const ChannelConsumer& consumer : group.consumers) {

@@ -39,9 +39,9 @@ struct ChannelMeasuring {
 /// Channels of a value of which all pairs are compared, 8 MiB: above that, they count as independent.
 inline constexpr std::int64_t kPairedChannelsMax = 1024;
 
-/// Runs all rows twice, for the means and for the spreads, which are around the mean of all that one weight meets. Groups
-/// that are left out are not measured. Errors: those of running the model; a value that changes its shape between
-/// batches.
+/// Runs all rows twice, for the means and for the spreads, which are around the mean of all that one weight meets.
+/// Groups that are left out are not measured. Errors: those of running the model; a value that changes its shape
+/// between batches.
 [[nodiscard]] Result<ChannelStatistics> measure_channels(ModelProbe& probe, const Model& model,
                                                          std::span<const ChannelGroup> groups, const RowSet& rows,
                                                          const ChannelMeasuring& options);

@@ -53,12 +53,12 @@ struct PruneOutcome {
 /// Finds how many channels of each group stay, so that the loss is at most `loss_max`.
 ///
 /// Each group is tried alone with about 50, then 75 and 25 % of its channels: noise of the output, loss and time. That
-/// gives a path of steps that each take a few channels of one group, the most time saved per damage (noise + loss) first;
-/// the longest beginning of it within `loss_max` is found by bisection, then extended by single steps until each group
-/// has had one refused. No group goes below the least number that it was tried with. Between trials, time is
-/// interpolated linearly, and damage follows the error of channel_order. So a model with n groups takes 3 n trials and
-/// about 2 log2(8 n) + n losses. Deterministic given the answers of `trials`. What is found on the choosing rows lies near
-/// the bound: on other rows the loss may be above it.
+/// gives a path of steps that each take a few channels of one group, the most time saved per damage (noise + loss)
+/// first; the longest beginning of it within `loss_max` is found by bisection, then extended by single steps until
+/// each group has had one refused. No group goes below the least number that it was tried with. Between trials, time
+/// is interpolated linearly, and damage follows the error of channel_order. So a model with n groups takes 3 n trials
+/// and about 2 log2(8 n) + n losses. Deterministic given the answers of `trials`. What is found on the choosing rows
+/// lies near the bound: on other rows the loss may be above it.
 ///
 /// A group whose trial the engine refuses is left out, with the engine's message. Errors: kInterrupted, kUnavailable.
 /// Requires: `statistics` of all groups that are not left out.

@@ -19,12 +19,12 @@ struct ChannelChoice {
   std::vector<bool> kept = {};          ///< one per channel, at least one of them true
 };
 
-/// The model without the other channels: smaller weights, biases, parameters and shapes. What is said of the values that
-/// held them is dropped; inputs and outputs stay as they are.
+/// The model without the other channels: smaller weights, biases, parameters and shapes. What is said of the values
+/// that held them is dropped; inputs and outputs stay as they are.
 ///
 /// The mean output of each consumer stays: it goes into its bias, which is made where there is none (an Add after a
-/// MatMul). At the border of a padded Conv a filter meets fewer elements, so one bias cannot be right everywhere: it is
-/// right on average over all places. With kReconstruct the weights of kept channels change as well. A constant that
+/// MatMul). At the border of a padded Conv a filter meets fewer elements, so one bias cannot be right everywhere: it
+/// is right on average over all places. With kReconstruct the weights of kept channels change as well. A constant that
 /// other nodes take too is copied for the node. Requires: each group at most once; `statistics` of all of them.
 [[nodiscard]] Model remove_channels(const Model& model, std::span<const ChannelChoice> choices,
                                     const ChannelStatistics& statistics, Compensation compensation);

@@ -70,8 +70,8 @@ double value_after(const Bins& bins, double zero_count, double left_out, bool is
 }
 
 /// The divergence of the histogram from the one that is left after quantisation: the values outside the range are
-/// counted at its ends in the former only, and each integer's values are spread evenly over its bins that are not empty.
-/// Zeros are left out: they are exact.
+/// counted at its ends in the former only, and each integer's values are spread evenly over its bins that are not
+/// empty. Zeros are left out: they are exact.
 double divergence(const Bins& bins, const Range& range, const QuantizedType& type) {
   const Quantization quantization = quantization_of(range, type);
   const auto level_count = static_cast<std::size_t>(type.integer_max() - type.integer_min() + 1);

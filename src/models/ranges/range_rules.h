@@ -12,9 +12,9 @@
 
 namespace berth::models {
 
-/// kMinMax: all values. kPercentile: leaves out 0.001 % of them, half at each end. kEntropy: loses the least information
-/// (Kullback-Leibler divergence of the histogram, as in Migacz, 8-bit Inference with TensorRT, GTC 2017, with both ends
-/// drawn in by the same share). kBest: the least squared error of the values.
+/// kMinMax: all values. kPercentile: leaves out 0.001 % of them, half at each end. kEntropy: loses the least
+/// information (Kullback-Leibler divergence of the histogram, as in Migacz, 8-bit Inference with TensorRT, GTC 2017,
+/// with both ends drawn in by the same share). kBest: the least squared error of the values.
 enum class RangeRule : std::uint8_t { kBest, kMinMax, kPercentile, kEntropy };
 
 /// As in `--ranges`: "best", "min-max", "percentile", "entropy".
@@ -37,8 +37,8 @@ struct RangeRecipe {
   friend auto operator<=>(const RangeRecipe&, const RangeRecipe&) = default;
 };
 
-/// As for the rule, times the factor, but within the least and the largest value; with kMinMax also beyond, for values that
-/// other rows may have.
+/// As for the rule, times the factor, but within the least and the largest value; with kMinMax also beyond, for values
+/// that other rows may have.
 [[nodiscard]] Range range_of(const RangeStatistics& statistics, const RangeRecipe& recipe, const QuantizedType& type);
 
 /// Those worth a trial for a single value.

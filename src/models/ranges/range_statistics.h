@@ -8,10 +8,10 @@
 
 namespace berth::models {
 
-/// The least and the largest value, and a histogram. Its bins are equally wide, cover [-limit, limit) where `limit` is the
-/// least power of two above the largest magnitude, and grow by merging neighbours, so that one pass over the values is
-/// enough, and the order of the values does not matter. At least 2048 bins lie between zero and the largest magnitude.
-/// Zeros are counted apart: every quantisation keeps them exactly. 64 KiB.
+/// The least and the largest value, and a histogram. Its bins are equally wide, cover [-limit, limit) where `limit` is
+/// the least power of two above the largest magnitude, and grow by merging neighbours, so that one pass over the
+/// values is enough, and the order of the values does not matter. At least 2048 bins lie between zero and the largest
+/// magnitude. Zeros are counted apart: every quantisation keeps them exactly. 64 KiB.
 class RangeStatistics {
  public:
   static constexpr std::size_t kBinCount = 8192;  // half of them below zero

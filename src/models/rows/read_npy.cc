@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/core/ensure.h"
 #include "base/core/text.h"
 #include "models/rows/detail/npy_header.h"
 

@@ -19,6 +19,7 @@ enum class ArrayUse { kRows, kRuns, kShared };
 
 std::string names_in_quotes(std::span<const TensorSignature> inputs) {
   std::vector<std::string> names;
+  names.reserve(inputs.size());
   for (const TensorSignature& input : inputs) names.push_back(in_quotes(input.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -19,15 +19,6 @@ RowCount rows_ahead(const ServedModel& model, const Request& request, const Lane
   return rows;
 }
 
-Micros time_until_a_lane_is_free(const DeviceState& device, Instant now) {
-  if (device.lanes_free() > 0) return Micros(0);
-  Instant end = Instant::never();
-  for (const auto& batch : device.lanes()) {
-    if (batch) end = std::min(end, batch->end);
-  }
-  return std::max(end - now, Micros(0));
-}
-
 /// Loads one after the other: the running one, those of more urgent requests, and the model's own.
 Micros time_until_resident(const DeviceState& device, const Request& request, Instant now) {
   const ServedModel& model = device.model(request.model);
@@ -59,7 +50,7 @@ ExpectedWait expected_wait(const DeviceState& device, const LaneShares& shares, 
     if (&model == &device.model(request.model)) rows -= rows % rows_max;  // the rest shares its batch
     ahead_us += latency.at(rows_max).count() * rows / rows_max;
   }
-  return {.running = time_until_a_lane_is_free(device, now),
+  return {.running = device.lane_free_at(now) - now,
           .ahead = Micros(ahead_us / lanes),
           .load = time_until_resident(device, request, now),
           .own_batch = device.model(request.model).terms.latency.at(request.rows)};

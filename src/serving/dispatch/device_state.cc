@@ -52,6 +52,15 @@ std::vector<Request> DeviceState::set_terms(ModelIndex index, ModelTerms terms) 
   return take(index, too_large);
 }
 
+Instant DeviceState::lane_free_at(Instant now) const {
+  if (lanes_free_ > 0) return now;
+  Instant end = Instant::never();
+  for (const auto& batch : lanes_) {
+    if (batch) end = std::min(end, batch->end);
+  }
+  return end == Instant::never() ? now : std::max(end, now);
+}
+
 bool DeviceState::is_free(LaneIndex lane) const {
   const auto place = static_cast<std::size_t>(lane);
   return !lanes_[place] && !is_lost_[place];

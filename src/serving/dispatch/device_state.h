@@ -93,6 +93,8 @@ class DeviceState {
   [[nodiscard]] std::span<const std::optional<RunningBatch>> lanes() const { return lanes_; }
   [[nodiscard]] bool is_free(LaneIndex lane) const;
   [[nodiscard]] int lanes_free() const { return lanes_free_; }
+  /// When the first lane is expected to be free: `now` if one is, or if none works. O(lanes).
+  [[nodiscard]] Instant lane_free_at(Instant now) const;
   /// Those that were not lost.
   [[nodiscard]] int lanes_working() const { return lanes_working_; }
   [[nodiscard]] const std::optional<RunningLoad>& load() const { return load_; }

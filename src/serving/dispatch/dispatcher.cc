@@ -10,12 +10,12 @@
 namespace berth::serving {
 namespace {
 
-/// Waiting requests that can no longer be in time, were they to start now: positions, ascending.
-std::vector<std::size_t> hopeless_requests(const ServedModel& model, Instant now) {
+/// Waiting requests that can no longer be in time, as no lane is free before then: positions, ascending.
+std::vector<std::size_t> hopeless_requests(const ServedModel& model, Instant lane_free_at) {
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < model.queue.size(); ++position) {
     const Request& request = model.queue[position];
-    if (now + model.terms.latency.at(request.rows) > request.deadline()) {
+    if (lane_free_at + model.terms.latency.at(request.rows) > request.deadline()) {
       positions.push_back(position);
     } else if (model.waiting_out_of_order == 0) {
       break;  // those behind it expire later
@@ -194,9 +194,10 @@ void Dispatcher::decide_for(Berth& policy, Instant now) {
 }
 
 void Dispatcher::drop_hopeless(Berth& policy, Instant now) {
+  const Instant lane_free_at = device_.lane_free_at(now);
   for (const ModelIndex index : device_.pending()) {
     if (device_.model(index).queue.empty()) continue;
-    drop(policy, index, hopeless_requests(device_.model(index), now), now);
+    drop(policy, index, hopeless_requests(device_.model(index), lane_free_at), now);
   }
 }
 

@@ -95,6 +95,20 @@ TEST(Dispatcher, NothingWaitsPastItsDeadline) {
   EXPECT_EQ(count_of<Drop>(dispatcher.take_orders()), 1);
 }
 
+TEST(Dispatcher, WhatIsLateBehindARunningBatchIsDroppedBeforeThatEnds) {
+  Dispatcher dispatcher = berth_with({terms_of("a", 1), terms_of("b", 1)}, 2);
+  Request low = request_of(0, kB, 0, 22);
+  low.priority = 2;
+  dispatcher.arrive(low, Instant(0));
+  for (int i = 1; i <= 4; ++i) dispatcher.arrive(request_of(i, kA, 0, 30), Instant(0));
+  dispatcher.decide(Instant(0));
+  ASSERT_EQ(count_of<StartBatch>(dispatcher.take_orders()), 1) << "until 13 ms";
+  dispatcher.decide(Instant(1'000));
+  const auto orders = dispatcher.take_orders();
+  ASSERT_EQ(count_of<Drop>(orders), 1);
+  EXPECT_EQ(std::get<Drop>(orders[0]).request.number, 0);
+}
+
 TEST(Dispatcher, ABusyModelLeavesForOneThatHasWaitedForLong) {
   Dispatcher dispatcher = berth_with({terms_of("a", 10), terms_of("b", 10)}, 10);
   dispatcher.arrive(request_of(0, kA, 0, 10), Instant(0));

@@ -208,7 +208,9 @@ std::optional<RepositoryVersion> Look::version_of(const ListedModel& listed, std
     return known == nullptr ? std::nullopt : std::optional(*known);
   }
   version.terms = std::move(reading.terms);
-  version.variant = std::move(reading.variant);
+  if (std::ranges::find(on_disk->files, kVariantCard, &FolderEntry::name) != on_disk->files.end()) {
+    version.variant = read_variant(tree_, fmt::format("{}/{}", root_, name));
+  }
   version.may_differ_next = reading.may_differ_next;
   return version;
 }

@@ -45,28 +45,13 @@ std::optional<Error> find_bad_weights(const FileTree& tree, const std::string& f
   return std::nullopt;
 }
 
-/// A file that says nothing useful takes nothing from the model.
-std::optional<std::string> read_variant(const FileTree& tree, const std::string& folder) {
-  constexpr std::size_t kCardBytesMax = 64 << 10;
-  constexpr std::size_t kVariantBytesMax = 128;
-  const auto file = tree.open(fmt::format("{}/{}", folder, kVariantCard));
-  if (!file) return std::nullopt;
-  const auto text = read_whole(**file, kCardBytesMax);
-  if (!text) return std::nullopt;
-  const auto card = json::parse_document(*text, kVariantCard);
-  const yaml::Node* const variant = card ? json::find_member(*card, "variant") : nullptr;
-  const std::string* const name = variant == nullptr ? nullptr : json::text_in(*variant);
-  if (name == nullptr || name->empty() || name->size() > kVariantBytesMax || has_control(*name)) return std::nullopt;
-  return *name;
-}
-
 }  // namespace
 
 VersionReading read_version(const FileTree& tree, const std::string& folder, const std::string& name,
                             const std::optional<ModelConfig>& config) {
   const auto file = tree.open(fmt::format("{}/{}", folder, kModelFile));
   if (!file) return {.terms = pass_on(file.error()), .may_differ_next = true};
-  VersionReading reading{.variant = read_variant(tree, folder), .model_stamp = (*file)->stamp()};
+  VersionReading reading{.model_stamp = (*file)->stamp()};
   const std::string file_name = fmt::format("{}/{}", name, kModelFile);
   const auto model = models::read_onnx_file(**file, file_name);
   if (!model) {
@@ -79,6 +64,20 @@ VersionReading read_version(const FileTree& tree, const std::string& folder, con
     reading.terms = version_terms(*model, file_name, config);
   }
   return reading;
+}
+
+std::optional<std::string> read_variant(const FileTree& tree, const std::string& folder) {
+  constexpr std::size_t kCardBytesMax = 64 << 10;
+  constexpr std::size_t kVariantBytesMax = 128;
+  const auto file = tree.open(fmt::format("{}/{}", folder, kVariantCard));
+  if (!file) return std::nullopt;
+  const auto text = read_whole(**file, kCardBytesMax);
+  if (!text) return std::nullopt;
+  const auto card = json::parse_document(*text, kVariantCard);
+  const yaml::Node* const variant = card ? json::find_member(*card, "variant") : nullptr;
+  const std::string* const name = variant == nullptr ? nullptr : json::text_in(*variant);
+  if (name == nullptr || name->empty() || name->size() > kVariantBytesMax || has_control(*name)) return std::nullopt;
+  return *name;
 }
 
 }  // namespace berth::serving

@@ -16,9 +16,6 @@ inline constexpr std::string_view kVariantCard = "berth.json";
 
 struct VersionReading {
   Result<VersionTerms> terms = VersionTerms{};
-  /// Which variant of a model it is, as `berth optimize publish` wrote into kVariantCard; nothing: no such file, or
-  /// another content.
-  std::optional<std::string> variant = std::nullopt;
   /// The same files may give another result: a file could not be read, or changed while it was.
   bool may_differ_next = false;
   /// As it was opened; nothing if it was not.
@@ -30,5 +27,9 @@ struct VersionReading {
 /// too short.
 [[nodiscard]] VersionReading read_version(const FileTree& tree, const std::string& folder, const std::string& name,
                                           const std::optional<ModelConfig>& config);
+
+/// Which variant of a model it is, as kVariantCard in the folder of the version says; nothing: no such file, or another
+/// content, which takes nothing from the model.
+[[nodiscard]] std::optional<std::string> read_variant(const FileTree& tree, const std::string& folder);
 
 }  // namespace berth::serving

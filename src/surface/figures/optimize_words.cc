@@ -42,8 +42,9 @@ std::string lost_text(const Findings& findings, const LossFigure& judging) {
     return fmt::format("the error is {} ({} to {})", number_text(loss.value, 4), number_text(loss.low, 4),
                        number_text(loss.high, 4));
   }
-  return fmt::format("it loses {} points of {} ({} to {})", number_text(loss.value * kPoints, 2),
-                     name_of(findings.metric), number_text(loss.low * kPoints, 2), number_text(loss.high * kPoints, 2));
+  return fmt::format("it {} {} points of {} (loss {} to {})", loss.value < 0 ? "gains" : "loses",
+                     number_text(std::abs(loss.value) * kPoints, 2), name_of(findings.metric),
+                     number_text(loss.low * kPoints, 2), number_text(loss.high * kPoints, 2));
 }
 
 /// Of the refused variants that were measured: the nearest to the goal, those within the allowed loss first.

@@ -42,7 +42,7 @@ TEST(OptimizeWords, SayWhatIsSavedAndLost) {
   manifest.findings.recommended = "fuse+int8";
   EXPECT_EQ(
       optimize_advice(manifest, "out/x"),
-      "Use out/x: 40 % less time, 10 % more memory, 70 % smaller file; it loses 0.22 points of accuracy (-0.78 to "
+      "Use out/x: 40 % less time, 10 % more memory, 70 % smaller file; it loses 0.22 points of accuracy (loss -0.78 to "
       "1.22).");
   EXPECT_EQ(optimize_shortfall(manifest), "");
   manifest.findings.metric = Metric::kError;

@@ -22,7 +22,7 @@ using ::testing::Not;
 TEST(OptimizeReport, BeginsWithWhatToUseAndWhatItWasMeasuredOn) {
   const std::string page = render_optimize_report(testing::rich_manifest());
   EXPECT_THAT(page, HasSubstr("<h1 id=\"headline\">Use fuse+int8: 39 % less time, 28 % less memory, 67 % smaller file; "
-                              "it loses 0.22 points of accuracy (-0.78 to 1.42).</h1>"));
+                              "it loses 0.22 points of accuracy (loss -0.78 to 1.42).</h1>"));
   EXPECT_THAT(page, HasSubstr("Measured by ONNX Runtime 1.32.0 on x86-64-avx2, one thread"));
   EXPECT_THAT(page, HasSubstr("at batches 1, 8, 64. The loss is that of the 224 rows that judge"));
   EXPECT_THAT(page, HasSubstr("<dd>450 calibrate, 223 choose, 224 judge; 3 left out that also calibrate</dd>"));

@@ -14,8 +14,9 @@ namespace berth::models {
   return at.outer * channels * at.inner;
 }
 
-/// The place of `channels` channels after a Reshape from dimensions `from` to `to` (-1: any size), where all elements of
-/// a channel are together in one dimension of `to`. Nothing: they are not, or the sizes that it depends on are unknown.
+/// The place of `channels` channels after a Reshape from dimensions `from` to `to` (-1: any size), where all elements
+/// of a channel are together in one dimension of `to`. Nothing: they are not, or the sizes that it depends on are
+/// unknown.
 [[nodiscard]] std::optional<ChannelAxis> reshaped(const ChannelAxis& at, std::int64_t channels,
                                                   std::span<const std::int64_t> from, std::span<const std::int64_t> to);
 

@@ -12,8 +12,10 @@ namespace berth::models {
 namespace {
 
 // Of a covariance of n channels: enough that noise is small against what regression finds, and bounded by n^3 steps.
-constexpr std::uint64_t kVectorsPerChannel = 16;
+constexpr std::uint64_t kVectorsPerChannel = 4;
 constexpr std::uint64_t kVectorsMin = 4096;
+// Vectors that are added in one go over the covariance.
+constexpr std::size_t kPendingMax = 4;
 
 std::vector<float> floats_in(const Tensor& value) {
   std::vector<float> floats(value.bytes.size() / sizeof(float));
@@ -61,6 +63,7 @@ void ChannelMoments::begin_spread() {
   centres_ = means();
   const auto count = static_cast<std::size_t>(channels_);
   spread_ = {.channels = channels_, .variance = std::vector<double>(count, 0.0)};
+  pending_.assign(kPendingMax * count, 0.0);
   if (channels_ <= kPairedChannelsMax) spread_.covariance.assign(count * count, 0.0);
   const std::size_t block = trailing();
   for (std::size_t first = 0; first < centres_.size(); first += block) {
@@ -78,35 +81,40 @@ void ChannelMoments::add_spread(const Tensor& value) {
   const std::size_t size = centres_.size();
   const std::uint64_t all = samples_ * (size / count);
   const std::uint64_t wanted = std::max(kVectorsMin, kVectorsPerChannel * static_cast<std::uint64_t>(channels_));
-  std::vector<double> x(count);
   for (std::size_t first = 0; first + size <= elements.size(); first += size) {
     for (std::size_t position = 0; position < size / count; ++position) {
       // Multiples of the golden ratio fall evenly everywhere, whatever the width of the picture.
       const std::uint64_t place = ++vectors_seen_ * 0x9e3779b97f4a7c15ULL;
       if (all > wanted && place / (UINT64_MAX / all) >= wanted) continue;
       const std::size_t at = position / block * block * count + position % block;
+      double* const x = pending_.data() + pending_count_ * count;
       for (std::size_t c = 0; c < count; ++c) {
         const std::size_t i = at + c * block;
         x[c] = static_cast<double>(elements[first + i]) - centres_[i];
+        spread_.variance[c] += x[c] * x[c];
       }
-      add_vector(x);
+      ++vectors_;
+      if (++pending_count_ == kPendingMax) add_pending();
     }
   }
 }
 
-void ChannelMoments::add_vector(const std::vector<double>& x) {
-  ++vectors_;
-  const std::size_t count = x.size();
-  for (std::size_t i = 0; i < count; ++i) spread_.variance[i] += x[i] * x[i];
-  if (spread_.covariance.empty()) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (x[i] == 0) continue;
+void ChannelMoments::add_pending() {
+  const auto count = static_cast<std::size_t>(channels_);
+  std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_count_ * count), pending_.end(), 0.0);
+  pending_count_ = 0;
+  const double* const a = pending_.data();
+  const double* const b = a + count;
+  const double* const c = b + count;
+  const double* const d = c + count;
+  for (std::size_t i = 0; i < count && !spread_.covariance.empty(); ++i) {
     double* const row = spread_.covariance.data() + i * count;
-    for (std::size_t j = 0; j <= i; ++j) row[j] += x[i] * x[j];
+    for (std::size_t j = 0; j <= i; ++j) row[j] += a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + d[i] * d[j];
   }
 }
 
-ChannelSpread ChannelMoments::spread() const {
+ChannelSpread ChannelMoments::spread() {
+  if (pending_count_ > 0) add_pending();
   ChannelSpread spread = spread_;
   const auto vectors = static_cast<double>(std::max<std::uint64_t>(vectors_, 1));
   for (double& each : spread.variance) each /= vectors;

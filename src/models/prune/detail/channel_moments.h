@@ -13,8 +13,9 @@
 namespace berth::models {
 
 /// A value is seen as samples x (outer, channel, inner, trailing): samples are all dimensions before the axis of the
-/// channels, trailing ones those after it. Spreads are around the mean of all that one weight meets: of each element of
-/// the axis, over the trailing ones, as a Conv has the same weights everywhere. Two passes: all batches through add_mean, then all through add_spread.
+/// channels, trailing ones those after it. Spreads are around the mean of all that one weight meets: of each element
+/// of the axis, over the trailing ones, as a Conv has the same weights everywhere. Two passes: all batches through
+/// add_mean, then all through add_spread.
 class ChannelMoments {
  public:
   ChannelMoments(ChannelAxis at, std::int64_t channels) : at_(at), channels_(channels) {}
@@ -26,14 +27,14 @@ class ChannelMoments {
 
   /// Of each element from the axis on.
   [[nodiscard]] std::vector<double> means() const;
-  [[nodiscard]] ChannelSpread spread() const;
+  [[nodiscard]] ChannelSpread spread();
   /// The dimensions from the axis on.
   [[nodiscard]] const std::vector<std::int64_t>& dims() const { return dims_; }
 
  private:
   void begin_spread();
-  /// Adds channel vector `x`, less its mean.
-  void add_vector(const std::vector<double>& x);
+  /// Adds the products of the vectors in `pending_`, the channels less their means.
+  void add_pending();
   [[nodiscard]] std::size_t trailing() const;
 
   ChannelAxis at_;
@@ -45,6 +46,8 @@ class ChannelMoments {
   ChannelSpread spread_ = {};
   std::uint64_t vectors_seen_ = 0;
   std::uint64_t vectors_ = 0;
+  std::vector<double> pending_ = {};  ///< kPendingMax vectors of channels, one after another
+  std::size_t pending_count_ = 0;
 };
 
 /// What each element of a filter meets on average: `means` is of the input (channel x picture), and `dims` its channels

@@ -1,5 +1,7 @@
 #include "models/prune/detail/filter_weights.h"
 
+#include <algorithm>
+
 #include "base/core/ensure.h"
 #include "models/prune/detail/channel_axis.h"
 
@@ -37,11 +39,21 @@ std::vector<double> FilterWeights::products() const {
   return sums;
 }
 
+std::vector<double> FilterWeights::squares() const {
+  std::vector<double> sums(channels_, 0.0);
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const auto weight = static_cast<double>(values_[i]);
+    sums[i / block_ % channels_] += weight * weight;
+  }
+  return sums;
+}
+
 void FilterWeights::fold(const std::vector<bool>& kept, const std::vector<double>& shares) {
   std::vector<std::size_t> stays;
   for (std::size_t c = 0; c < channels_; ++c) {
     if (kept[c]) stays.push_back(c);
   }
+  if (std::ranges::all_of(shares, [](double share) { return share == 0; })) stays.clear();
   for (std::size_t b = 0; b < before_; ++b) {
     for (std::size_t o = 0; o < outer_; ++o) {
       std::size_t gone = 0;

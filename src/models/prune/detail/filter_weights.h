@@ -19,6 +19,8 @@ class FilterWeights {
 
   /// channels x channels: sums over all else of the products of the weights of two channels.
   [[nodiscard]] std::vector<double> products() const;
+  /// One per channel: the sum of the squares of its weights.
+  [[nodiscard]] std::vector<double> squares() const;
   /// Adds to the weights of kept channels what stands in for those removed, and clears the latter. `shares`: as
   /// stand_ins.
   void fold(const std::vector<bool>& kept, const std::vector<double>& shares);

@@ -24,7 +24,8 @@ inline models::ConstantPtr ones(models::Dims dims) {
   return models::floats(std::move(dims), std::vector<float>(count, 1.0F));
 }
 
-/// x [N, 3, 8, 8] -> Conv a (16) -> BatchNormalization n -> Relu r -> Conv b (24) -> Relu rb -> Flatten f -> Gemm y (10).
+/// x [N, 3, 8, 8] -> Conv a (16) -> BatchNormalization n -> Relu r -> Conv b (24) -> Relu rb -> Flatten f -> Gemm y
+/// (10).
 struct ChannelChain {
   models::Model model = {};
   models::ValueShapes shapes = {};

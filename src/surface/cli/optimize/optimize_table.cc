@@ -40,14 +40,13 @@ std::string ratio_cell(const BatchLatency& latency) {
 VariantRow head_row(const Findings& findings) {
   VariantRow row = {"variant", ""};
   for (const std::int64_t batch : findings.batches) row.push_back(fmt::format("batch {}", batch));
-  for (const char* head : {"time", "load", "memory", "file", "nodes", "loss", "on judges", "SQNR"}) {
+  for (const char* head : {"time", "memory", "file", "nodes", "loss", "judged", "SQNR"}) {
     row.emplace_back(head);
   }
   return row;
 }
 
 void add_model_cells(VariantRow& row, const ModelFigures& model) {
-  row.push_back(figures::duration_text(static_cast<double>(model.load_us)));
   row.push_back(figures::bytes_text(model.run_bytes));
   row.push_back(figures::bytes_text(model.file_bytes));
   row.push_back(with_separators(model.nodes));
