@@ -158,11 +158,12 @@ std::string layers_table(const VariantRecord& variant) {
 /// The recommended one first, then as they were made.
 std::vector<const VariantRecord*> layered_variants(const Findings& findings) {
   std::vector<const VariantRecord*> layered;
-  for (const VariantRecord& variant : findings.variants) {
-    if (!variant.layers.empty()) layered.push_back(&variant);
+  for (const bool is_recommended : {true, false}) {
+    for (const VariantRecord& variant : findings.variants) {
+      if (variant.layers.empty() || (variant.name == findings.recommended) != is_recommended) continue;
+      layered.push_back(&variant);
+    }
   }
-  std::stable_partition(layered.begin(), layered.end(),
-                        [&](const VariantRecord* variant) { return variant->name == findings.recommended; });
   return layered;
 }
 
