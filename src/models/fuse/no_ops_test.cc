@@ -13,9 +13,8 @@ namespace {
 using testing::Attributes;
 using testing::Int64s;
 using testing::Names;
+using testing::sizes;
 using testing::SmallModel;
-
-ConstantPtr sizes(const Int64s& values) { return int64s({std::ssize(values)}, values); }
 
 /// x [-1, 3, 4] -> Relu -> a -> `op` with further inputs w, w2, ... -> b -> Exp -> y. Whether `op` goes.
 bool goes(const std::string& op, const std::vector<ConstantPtr>& weights, Attributes attributes = {}) {

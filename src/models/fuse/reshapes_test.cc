@@ -9,9 +9,8 @@ namespace {
 
 using testing::Int64s;
 using testing::Names;
+using testing::sizes;
 using testing::SmallModel;
-
-ConstantPtr sizes(const Int64s& values) { return int64s({std::ssize(values)}, values); }
 
 /// Two Reshapes of x [-1, 12]; the target of the one that is left, empty: two are left.
 Int64s merged(const Int64s& first, const Int64s& second) {

@@ -84,7 +84,8 @@ struct ChannelRecord {
   friend bool operator==(const ChannelRecord&, const ChannelRecord&) = default;
 };
 
-/// What the output of a node of a quantised variant differs by from the original's.
+/// What rounding the inputs and weights of a node of a quantised variant adds to its output; errors of earlier nodes are
+/// not counted.
 struct LayerRecord {
   std::string node;
   double sqnr_db = 0;

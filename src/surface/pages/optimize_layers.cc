@@ -255,8 +255,9 @@ std::string layers_section(const Findings& findings) {
       key_item(R"(<path class="limitline" d="M0 6H16"/>)", "the model's output") + "</ul>";
   return fmt::format(
       "<section aria-labelledby=\"h-layers\">\n  <h2 id=\"h-layers\">Error of each layer</h2>\n"
-      "  <p class=\"lead\">How much of a layer's output is signal rather than error, errors of earlier layers included "
-      "(SQNR; 20 dB: the error is a tenth of the signal). A higher bar is better.</p>\n{}\n{}</section>\n",
+      "  <p class=\"lead\">The output of a layer against what the rounding of its own inputs and weights adds to it "
+      "(SQNR; 20 dB: the error is a tenth of the signal); errors of earlier layers are not counted. A higher bar is "
+      "better.</p>\n{}\n{}</section>\n",
       key, shown);
 }
 

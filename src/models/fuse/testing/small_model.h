@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/graph/constant.h"
 #include "models/graph/graph.h"
 #include "models/graph/graph_edit.h"
 #include "models/graph/pass.h"
@@ -18,6 +20,9 @@ namespace berth::testing {
 
 using Names = std::vector<std::string>;
 using Int64s = std::vector<std::int64_t>;
+
+/// A weight with one dimension.
+inline models::ConstantPtr sizes(const Int64s& values) { return models::int64s({std::ssize(values)}, values); }
 using Attributes = std::map<std::string, models::AttributeValue, std::less<>>;
 
 /// A model, and what the engine would say of its values.
