@@ -84,8 +84,8 @@ struct ChannelRecord {
   friend bool operator==(const ChannelRecord&, const ChannelRecord&) = default;
 };
 
-/// What rounding the inputs and weights of a node of a quantised variant adds to its output; errors of earlier nodes are
-/// not counted.
+/// What rounding the inputs and weights of a node of a quantised variant adds to its output; errors of earlier nodes
+/// are not counted.
 struct LayerRecord {
   std::string node;
   double sqnr_db = 0;
