@@ -25,6 +25,10 @@ struct PlannerOptions {
   int recuts = 1;    ///< 0: one layout, planned for the whole run, stays in place
   int points = 1;    ///< 0: slices run at their default operating points
   int variants = 1;  ///< 0: only the first variant of each model
+  /// Loads are forecasts, which err. So the first layout uses what no service needs as spare capacity
+  /// (planner/plan/first_layout.h), and a change that loses nothing by waiting for the next plan waits
+  /// (planner/many_gpus/prune.h).
+  bool loads_are_forecasts = false;
   /// Plans once only: in the first step, from this instant on, in which no earlier stage has added an action.
   std::optional<Instant> plans_once_at = std::nullopt;
   /// Plans at this instant regardless of the period, and even in a frozen window.

@@ -30,6 +30,9 @@ using planner::Piece;
 /// questions stay undecided.
 constexpr std::int64_t kFeasibilityNodes = 20'000;
 
+/// A change waits for the next plan if that loses less than this share of what a GPU answers meanwhile, on average.
+constexpr double kWaitLossMin = 0.001;
+
 /// An answer, and whether it keeps all floors.
 struct SolvedWindow {
   planner::Answer answer;
@@ -174,6 +177,13 @@ class WindowSolver {
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
       planner::Pruned pruned = planner::without_low_value_changes(problem, std::move(solved.answer));
+      if (options_.loads_are_forecasts) {
+        const int wait = std::max(1, options_.period_seconds);
+        const double loss_min =
+            kWaitLossMin * wait * value_per_second(problem) / static_cast<double>(problem.gpus.size());
+        pruned =
+            planner::with_changes_postponed(problem, std::move(pruned), {.wait_slots = wait, .loss_min = loss_min});
+      }
       solved.answer = std::move(pruned.answer);
       gains = std::move(pruned.gains);
     }
@@ -196,8 +206,25 @@ class WindowSolver {
     problem = planner::first_layout_problem(window);
     SolvedWindow solved = solve_as_far_as_floors_go(problem, limits(), {});
     planner::improve_first_layout(problem, limits(), solved.answer);
+    planner::Answer spare = solved.answer;
     if (options_.recuts != 0) planner::leave_room_for_retraining(window, problem, limits(), solved.answer);
+    if (!options_.loads_are_forecasts) return solved;
+    const auto with_spare = planner::add_spare_capacity(problem, limits(), guessed(), spare);
+    if (!with_spare) return solved;
+    if (options_.recuts != 0) planner::leave_room_for_retraining(window, *with_spare, limits(), spare);
+    if (planner::is_worth_as_much(window, problem, limits(), spare.schedule, solved.answer.schedule)) {
+      solved.answer = std::move(spare);
+      solved.answer.objective = planner::evaluate(problem, solved.answer.schedule).objective;
+    }
     return solved;
+  }
+
+  /// [service]: nothing is known of its load.
+  [[nodiscard]] std::vector<char> guessed() const {
+    std::vector<char> guesses;
+    guesses.reserve(moment_.outlooks.size());
+    for (const planner::Outlook& outlook : moment_.outlooks) guesses.push_back(outlook.is_guess ? 1 : 0);
+    return guesses;
   }
 
   /// The remaining part of the previous plan: the search begins with it, so that successive plans improve.
@@ -398,6 +425,7 @@ void solve(const WindowQuestion& question, const Snapshot& snapshot, Solution& s
     Expected expected = question.expect({index}, question.stretch);
     moment.outlooks[index].loads = std::move(expected.loads);
     moment.outlooks[index].mean_rate = expected.mean_rate;
+    moment.outlooks[index].is_guess = expected.is_guess;
     solution.mean_rates.push_back(expected.mean_rate);
   }
   WindowSolver(question, moment, snapshot, solution).run();

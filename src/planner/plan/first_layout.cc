@@ -1,12 +1,17 @@
 #include "planner/plan/first_layout.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "planner/plan/solve.h"
+#include "planner/window/check.h"
 
 namespace berth::planner {
 namespace {
@@ -15,6 +20,17 @@ constexpr int kAgainMax = 8;
 constexpr std::size_t kGpusWithRoomMax = 8;  ///< on larger fleets one slice matters little, and the search takes long
 constexpr int kRoomsMax = 2;
 constexpr double kRoomGainLeast = 1e-6;  ///< of the objective
+
+/// Multiples of the loads for which spare capacity is searched. Each takes a search of the whole fleet, so large fleets
+/// try one, and very large ones, whose loads vary little, none.
+constexpr std::array kLoadMultiples = {1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
+constexpr std::array kLoadMultiplesOfLargeFleets = {2.0};
+constexpr std::size_t kSpareGpusOfSmallFleets = 16;
+constexpr std::size_t kSpareGpusMax = 256;
+/// How far guessed loads are raised towards equal shares of the fleet: in full, half way (in ratios), not at all.
+constexpr std::array kEvennesses = {1.0, 0.5, 0.0};
+constexpr double kAnsweredShareLeast = 0.999;  ///< of each service's load, for a multiple to count as answered
+constexpr double kSpareLossMost = 1e-4;        ///< of the objective
 
 std::size_t ordinal(int index) { return static_cast<std::size_t>(index); }
 
@@ -117,6 +133,91 @@ std::optional<Roomier> with_one_more(const Problem& window, const Problem& first
   return best;
 }
 
+/// Whether the schedule answers nearly all of each service's load.
+bool answers_all_loads(const Problem& problem, const Schedule& schedule) {
+  const Evaluation evaluation = evaluate(problem, schedule);
+  const auto samples = ordinal(problem.samples);
+  for (const ServiceIndex i : indices_of<ServiceIndex>(problem.services)) {
+    double load = 0;
+    double served = 0;
+    for (std::size_t slot = 0; slot <= ordinal(problem.slots); ++slot) {
+      for (std::size_t k = 0; k < samples; ++k) load += problem.services[i].loads[slot * samples + k];
+      served += evaluation.services[i][slot].served * problem.samples;
+    }
+    if (served < kAnsweredShareLeast * load) return false;
+  }
+  return true;
+}
+
+/// The most requests per second of each service on one SM.
+std::vector<double> rates_per_sm(const Problem& problem) {
+  std::vector<double> best(problem.services.size());
+  for (const ModelTerms& model : problem.models) {
+    for (const KindIndex kind : indices_of<KindIndex>(model.rates)) {
+      for (std::size_t i = 0; i < best.size(); ++i) {
+        for (const double rate : model.rates[kind][i].requests_per_second) {
+          best[i] = std::max(best[i], rate / std::max(1, model.sms[ordinal(kind)]));
+        }
+      }
+    }
+  }
+  return best;
+}
+
+/// The problem with the loads of guessed services raised towards that of the one that needs most SMs.
+Problem with_guesses_raised(Problem problem, const std::vector<char>& is_guess, double evenness) {
+  if (evenness <= 0) return problem;
+  const std::vector<double> rates = rates_per_sm(problem);
+  std::vector<double> needs(problem.services.size());
+  double most = 0;
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    if (is_guess[i] == 0 || rates[i] <= 0) continue;
+    const std::vector<double>& loads = problem.services[i].loads;
+    needs[i] = std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(loads.size()) / rates[i];
+    most = std::max(most, needs[i]);
+  }
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    if (needs[i] <= 0) continue;
+    const double factor = std::pow(most / needs[i], evenness);
+    for (double& load : problem.services[i].loads) load *= factor;
+  }
+  return problem;
+}
+
+/// A layout that answers the loads of a problem, and its worth with the original loads.
+struct Served {
+  Problem problem;
+  Schedule schedule;
+  double worth = 0;
+};
+
+std::optional<Served> served_with_spare(const Problem& first, Problem multiplied, const SearchLimits& limits) {
+  Answer found = solve(multiplied, limits);
+  improve_first_layout(multiplied, limits, found);
+  if (!is_complete(found) || !answers_all_loads(multiplied, found.schedule)) return std::nullopt;
+  const double worth = evaluate(first, found.schedule).objective;
+  return Served{.problem = std::move(multiplied), .schedule = std::move(found.schedule), .worth = worth};
+}
+
+bool has_retraining(const Problem& window) {
+  return std::ranges::any_of(window.services,
+                             [](const ServiceTerms& service) { return service.retraining.has_value(); });
+}
+
+/// The window with the floors that its first layout keeps.
+Problem with_floors_of(Problem window, const Problem& first) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(window.services)) {
+    window.services[i].floor_rate = first.services[i].floor_rate;
+  }
+  return window;
+}
+
+std::span<const double> multiples_for(const Problem& problem) {
+  if (problem.gpus.size() > kSpareGpusMax) return {};
+  if (problem.gpus.size() > kSpareGpusOfSmallFleets) return kLoadMultiplesOfLargeFleets;
+  return kLoadMultiples;
+}
+
 }  // namespace
 
 Problem first_layout_problem(const Problem& window) {
@@ -152,14 +253,47 @@ void improve_first_layout(const Problem& first, const SearchLimits& limits, Answ
   }
 }
 
+Problem with_loads_times(Problem problem, double multiple) {
+  for (ServiceTerms& service : problem.services) {
+    for (double& load : service.loads) load *= multiple;
+  }
+  return problem;
+}
+
+std::optional<Problem> add_spare_capacity(const Problem& first, const SearchLimits& limits,
+                                          const std::vector<char>& is_guess, Answer& answer) {
+  if (!is_complete(answer) || !answers_all_loads(first, answer.schedule)) return std::nullopt;
+  std::optional<Problem> served;
+  const bool are_guesses = !is_guess.empty() && std::ranges::find(is_guess, 0) == is_guess.end();
+  for (const double evenness : kEvennesses) {
+    if (evenness > 0 && !are_guesses) continue;
+    const Problem raised = with_guesses_raised(first, is_guess, evenness);
+    for (const double multiple : multiples_for(first)) {
+      if (evenness <= 0 && multiple <= 1) continue;  // these loads are answered already
+      std::optional<Served> better = served_with_spare(first, with_loads_times(raised, multiple), limits);
+      if (!better || better->worth < answer.objective * (1 - kSpareLossMost)) break;
+      answer.schedule = std::move(better->schedule);
+      served = std::move(better->problem);
+    }
+    if (served) break;
+  }
+  if (served) answer.objective = evaluate(first, answer.schedule).objective;
+  return served;
+}
+
+bool is_worth_as_much(const Problem& window, const Problem& first, const SearchLimits& limits, const Schedule& layout,
+                      const Schedule& other) {
+  if (!has_retraining(window)) return true;
+  const Problem after = with_floors_of(window, first);
+  const std::optional<double> worth = window_worth(after, limits, layout);
+  const std::optional<double> least = window_worth(after, limits, other);
+  return worth && (!least || *worth >= *least * (1 - kSpareLossMost));
+}
+
 void leave_room_for_retraining(const Problem& window, const Problem& first, const SearchLimits& limits,
                                Answer& answer) {
-  const bool retrains =
-      std::ranges::any_of(window.services, [](const ServiceTerms& service) { return service.retraining.has_value(); });
-  if (!retrains || window.gpus.size() > kGpusWithRoomMax || !is_complete(answer)) return;
-  Problem after = window;
-  for (const ServiceIndex i : indices_of<ServiceIndex>(after.services))
-    after.services[i].floor_rate = first.services[i].floor_rate;
+  if (!has_retraining(window) || window.gpus.size() > kGpusWithRoomMax || !is_complete(answer)) return;
+  const Problem after = with_floors_of(window, first);
   std::optional<double> worth = window_worth(after, limits, answer.schedule);
   Problem left = first;
   for (int slice = 0; slice < kRoomsMax && worth; ++slice) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "base/core/test_cases.h"
 #include "planner/many_gpus/testing/fleets.h"
@@ -133,6 +136,92 @@ TEST(FirstLayout, ManyTrustDomainsTakeNoNodesFromEachOther) {
     first.services[i].trust_domain = static_cast<int>(i);
   const Answer answer = solve(first, {.nodes_max = 3'000, .gap = 0.003});
   EXPECT_GE(answer.objective, 0.97 * answer.bound);
+}
+
+/// The least rate of a service's slices over its largest load.
+double least_spare(const Problem& first, const Schedule& layout) {
+  double least = 1e9;
+  for (const ServiceIndex i : indices_of<ServiceIndex>(first.services)) {
+    double rate = 0;
+    for (const GpuIndex gpu : indices_of<GpuIndex>(first.gpus)) {
+      if (layout.gpus[gpu].empty()) continue;
+      const ModelTerms& model = first.models[static_cast<std::size_t>(first.gpus[gpu].model)];
+      for (const Piece& piece : layout.gpus[gpu].front().to) {
+        if (piece.service != i) continue;
+        const KindIndex kind = model.sites[static_cast<std::size_t>(piece.site)].kind;
+        rate += model.rates[kind][i].requests_per_second[static_cast<std::size_t>(piece.use)];
+      }
+    }
+    const double most = *std::ranges::max_element(first.services[i].loads);
+    if (most > 0) least = std::min(least, rate / most);
+  }
+  return least;
+}
+
+TEST(FirstLayout, SpareCapacityServesAMultipleOfALightLoadAndCostsNothing) {
+  int with_spare = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem first = with_loads_times(first_layout_problem(empty_window(seed)), 0.1);
+    Answer answer = solve(first, kFirstLimits);
+    improve_first_layout(first, kFirstLimits, answer);
+    const double before = answer.objective;
+    const std::optional<Problem> served = add_spare_capacity(first, kFirstLimits, {}, answer);
+    EXPECT_EQ(find_fault(first, answer.schedule), std::nullopt);
+    EXPECT_GE(answer.objective, before * (1 - 1e-4));
+    EXPECT_NEAR(answer.objective, evaluate(first, answer.schedule).objective, 1e-9);
+    if (!served) continue;
+    ++with_spare;
+    EXPECT_GE(least_spare(first, answer.schedule), 1.4);
+    EXPECT_GE(least_spare(*served, answer.schedule), 0.95);
+  }
+  EXPECT_GE(with_spare, 6);
+}
+
+/// The loads of each service, summed.
+std::vector<double> sums_of_loads(const Problem& problem) {
+  std::vector<double> sums;
+  for (const ServiceTerms& service : problem.services) {
+    sums.push_back(std::accumulate(service.loads.begin(), service.loads.end(), 0.0));
+  }
+  return sums;
+}
+
+TEST(FirstLayout, ServicesOfWhichNothingIsKnownShareSpaceEvenly) {
+  // The second service answers ten times as many requests on the same slices, so ten times its guess is as much space.
+  Problem first = with_loads_times(first_layout_problem(empty_window(1)), 0.01);
+  for (ModelTerms& model : first.models) {
+    for (std::vector<Rates>& rates : model.rates) {
+      rates[1] = rates[0];
+      for (double& rate : rates[1].requests_per_second) rate *= 10;
+    }
+  }
+  first.services[1] = first.services[0];
+  Answer answer = solve(first, kFirstLimits);
+  improve_first_layout(first, kFirstLimits, answer);
+  const std::vector<char> is_guess(first.services.size(), 1);
+  const std::optional<Problem> served = add_spare_capacity(first, kFirstLimits, is_guess, answer);
+  ASSERT_TRUE(served);
+  const std::vector<double> loads = sums_of_loads(*served);
+  EXPECT_NEAR(loads[1], 10 * loads[0], 0.01 * loads[1]);
+  EXPECT_EQ(find_fault(first, answer.schedule), std::nullopt);
+}
+
+TEST(FirstLayout, WhereALoadIsNotAnsweredNothingIsSpare) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem first = with_loads_times(first_layout_problem(empty_window(seed)), 20);
+    Answer answer = solve(first, kFirstLimits);
+    const Answer before = answer;
+    EXPECT_FALSE(add_spare_capacity(first, kFirstLimits, {}, answer));
+    EXPECT_EQ(answer.objective, before.objective);
+    for (const GpuIndex gpu : indices_of<GpuIndex>(first.gpus)) {
+      ASSERT_EQ(answer.schedule.gpus[gpu].size(), before.schedule.gpus[gpu].size());
+      if (!before.schedule.gpus[gpu].empty()) {
+        EXPECT_EQ(answer.schedule.gpus[gpu].front().to, before.schedule.gpus[gpu].front().to);
+      }
+    }
+  }
 }
 
 }  // namespace

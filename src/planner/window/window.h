@@ -31,7 +31,8 @@ struct RetrainingNow {
 struct Outlook {
   /// Equally likely numbers of requests in each slot, [slot x samples + sample]; after the last slot those of the tail.
   std::vector<double> loads;
-  double mean_rate = 1;  ///< requests per second: an answer is worth weight / mean_rate (objective: services)
+  bool is_guess = false;  ///< nothing was seen of the service or stated about it
+  double mean_rate = 1;   ///< requests per second: an answer is worth weight / mean_rate (objective: services)
   std::optional<std::int64_t> changes_left = std::nullopt;  ///< of its budget
 };
 

@@ -46,7 +46,7 @@ std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options,
     asked.is_planned = true;
   };
   std::vector<Stage> stages;
-  PlannerOptions planner;
+  PlannerOptions planner{.loads_are_forecasts = true};  // as the policy berth
   planner.record = record;
   if (scenario.layout) {
     stages.push_back(

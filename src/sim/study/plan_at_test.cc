@@ -157,7 +157,7 @@ std::vector<Action> replayed_actions(const Scenario& scenario, std::int64_t seco
     if (plan.made_at == Instant::at_second(second)) actions = plan.actions;
     for (Action& action : actions) action.number = 0;  // a plan that did not take effect has none
   };
-  PlannerOptions planner;
+  PlannerOptions planner{.loads_are_forecasts = true};
   planner.plans_also_at = Instant::at_second(second);
   std::vector<Stage> stages = {planner_stage(scenario, forecast_outlook(scenario), planner)};
   EXPECT_TRUE(sim::run_scenario(scenario, std::move(stages), run).has_value());

@@ -149,7 +149,10 @@ class Plan(unittest.TestCase):
         for line in map(json.loads, journal.read_text().splitlines()):
             if line["type"] == "draining":
                 drained.setdefault(line["t_us"], set()).add((line["gpu"], line["profile"], line["start"]))
-        for second in (15, 60, 150, 245):
+        period_us = 5_000_000
+        seconds = [us // 1_000_000 for us in sorted(drained) if us % period_us == 0][:4]
+        self.assertEqual(len(seconds), 4)
+        for second in seconds:
             actions = self.answer(path, "--at", second, "--reasons", 0)["actions"]
             now = {kind: {(action["gpu"], action["profile"], action["start"]) for action in actions
                           if action["type"] == kind and action["at_second"] == second}
@@ -185,11 +188,10 @@ class Plan(unittest.TestCase):
         path.write_text(path.read_text().replace("count: 1", "count: 3") + pins)
         answer = self.answer(path, "--at", 0)
         self.check(answer)
-        pinned = [action for action in answer["actions"] if action["gpu"] > 0]
-        self.assertEqual([(action["type"], action["profile"], action["start"], action["service"], action["reason"]["gain"])
-                          for action in pinned],
-                         [(step, profile, start, "b", None) for profile, start in (("1g.10gb", 6), ("2g.20gb", 4))
-                          for step in ("create", "assign")])
+        steps = {(action["type"], action["gpu"], action["profile"], action["start"], action["service"]) for action in answer["actions"]}
+        for gpu, profile, start in ((1, "1g.10gb", 6), (2, "2g.20gb", 4)):
+            for step in ("create", "assign"):
+                self.assertIn((step, gpu, profile, start, "b"), steps)
 
     def test_an_interrupt_ends_it_while_reasons_are_computed(self):
         path = large_fleets.scenario(self.folder / "fleet", "--gpus", "A100-80GB=120", "--services", "30", "--seconds", "300")
