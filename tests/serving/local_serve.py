@@ -100,8 +100,9 @@ class Serve:
         return self.json("POST", f"/v2/models/{model}/infer", {"inputs": inputs, **more})
 
     def end(self, how=signal.SIGTERM):
-        """Status and what it wrote on stderr."""
-        if self.process.poll() is None:
+        """Status and what it wrote on stderr. `how` is nothing: it was asked to end already, and a second signal could meet a
+        process that no longer holds signals back."""
+        if how is not None and self.process.poll() is None:
             self.process.send_signal(how)
         errors = self.process.communicate(timeout=30)[1]
         return self.process.returncode, errors

@@ -259,7 +259,7 @@ class Ends(Serving):
             for i, each in enumerate(asked):
                 status, answer = each.result()
                 self.assertEqual((status, answer["outputs"][0]["data"] if status == 200 else answer), (200, [2.0 * i, 4.0]))
-        self.ends_well(serve)
+        self.ends_well(serve, None)
 
     def test_what_takes_too_long_is_refused(self):
         serve = self.slow(4000)
@@ -272,7 +272,7 @@ class Ends(Serving):
         self.assertLessEqual(set(statuses), {200, 429, 503})
         self.assertIn(200, statuses)
         self.assertIn(503, statuses)
-        self.ends_well(serve)
+        self.ends_well(serve, None)
         self.assertLess(time.monotonic() - began, 20)
 
     def test_at_once_when_idle(self):
