@@ -13,13 +13,13 @@ namespace berth::models {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::float_info;
 using ::testing::HasSubstr;
-using testing::MessageBytes;
-using testing::model_bytes;
+using testing::model_of;
 using testing::node_bytes;
+using testing::ProtoWriter;
 using ::testing::StartsWith;
 using testing::tensor_bytes;
+using testing::tensor_info;
 
 Result<std::string> no_file(const std::string& path, std::uint64_t, std::uint64_t) {
   return fail(ErrorCode::kNotFound, path + ": no such file");
@@ -42,40 +42,40 @@ std::string written(const Model& model) {
   return bytes ? std::move(*bytes) : "";
 }
 
-const std::string kOneAndTwo("\0\0\x80\x3f\0\0\0\x40", 8);
+constexpr std::string_view kOneAndTwo("\0\0\x80\x3f\0\0\0\x40", 8);
 
-MessageBytes entry(std::string_view key, std::string_view value) { return MessageBytes().text(1, key).text(2, value); }
+ProtoWriter entry(std::string_view key, std::string_view value) { return ProtoWriter().text(1, key).text(2, value); }
 
 /// y = x + w, with this tensor for w.
-MessageBytes add_graph(const MessageBytes& w) {
-  return MessageBytes()
+ProtoWriter add_graph(const ProtoWriter& w) {
+  return ProtoWriter()
       .message(1, node_bytes("Add", {"x", "w"}, {"y"}))
       .text(2, "g")
       .message(5, w)
-      .message(11, float_info("x", {-1, 2}))
-      .message(12, float_info("y", {-1, 2}));
+      .message(11, tensor_info("x", berth::testing::kOnnxFloat, {-1, 2}))
+      .message(12, tensor_info("y", berth::testing::kOnnxFloat, {-1, 2}));
 }
 
-MessageBytes add_graph() { return add_graph(tensor_bytes({2}, 1).text(8, "w").text(9, kOneAndTwo)); }
+ProtoWriter add_graph() { return add_graph(tensor_bytes({2}, 1).text(8, "w").text(9, kOneAndTwo)); }
 
 /// An attribute of kind `type`, of AttributeProto.AttributeType.
-MessageBytes attribute(std::string_view name, std::uint64_t type) {
-  return MessageBytes().text(1, name).number(20, type);
+ProtoWriter attribute(std::string_view name, std::uint64_t type) {
+  return ProtoWriter().text(1, name).number(20, type);
 }
 
 /// y = OPERATOR(x) with attributes.
-MessageBytes graph_with(const std::vector<MessageBytes>& attributes) {
-  MessageBytes node = node_bytes("Op", {"x"}, {"y"});
-  for (const MessageBytes& each : attributes) node.message(5, each);
-  return MessageBytes()
+ProtoWriter graph_with(const std::vector<ProtoWriter>& attributes) {
+  ProtoWriter node = node_bytes("Op", {"x"}, {"y"});
+  for (const ProtoWriter& each : attributes) node.message(5, each);
+  return ProtoWriter()
       .message(1, node)
       .text(2, "g")
-      .message(11, float_info("x", {2}))
-      .message(12, float_info("y", {2}));
+      .message(11, tensor_info("x", berth::testing::kOnnxFloat, {2}))
+      .message(12, tensor_info("y", berth::testing::kOnnxFloat, {2}));
 }
 
 TEST(ReadModel, ReadsNodesWeightsAndValues) {
-  const Model model = read(model_bytes(add_graph()));
+  const Model model = read(model_of(add_graph()));
   EXPECT_EQ(model.ir_version, 8);
   EXPECT_EQ(model.opset(), 17);
   const Graph& graph = model.graph;
@@ -90,19 +90,19 @@ TEST(ReadModel, ReadsNodesWeightsAndValues) {
 }
 
 TEST(ReadModel, WritesTheSameBytes) {
-  const std::string bytes = model_bytes(add_graph());
+  const std::string bytes = model_of(add_graph());
   EXPECT_EQ(written(read(bytes)), bytes);
 }
 
 TEST(ReadModel, ReadsAttributesOfEachKind) {
-  const MessageBytes tensor = tensor_bytes({2}, 1).text(9, kOneAndTwo);
-  const std::string bytes = model_bytes(graph_with({
+  const ProtoWriter tensor = tensor_bytes({2}, 1).text(9, kOneAndTwo);
+  const std::string bytes = model_of(graph_with({
       attribute("a", 2).number(3, 7),
-      MessageBytes().text(1, "b").text(4, "text").number(20, 3),
-      MessageBytes().text(1, "c").message(5, tensor).number(20, 4),
-      MessageBytes().text(1, "d").number(8, 1).number(8, 2).number(20, 7),
-      MessageBytes().text(1, "e").text(9, "p").text(9, "q").number(20, 8),
-      MessageBytes().text(1, "f").message(14, MessageBytes()).number(20, 13),
+      ProtoWriter().text(1, "b").text(4, "text").number(20, 3),
+      ProtoWriter().text(1, "c").message(5, tensor).number(20, 4),
+      ProtoWriter().text(1, "d").number(8, 1).number(8, 2).number(20, 7),
+      ProtoWriter().text(1, "e").text(9, "p").text(9, "q").number(20, 8),
+      ProtoWriter().text(1, "f").message(14, ProtoWriter()).number(20, 13),
   }));
   const Node node = read(bytes).graph.nodes.at(0);
   EXPECT_EQ(attribute_or(node, "a", std::int64_t{0}), 7);
@@ -112,14 +112,16 @@ TEST(ReadModel, ReadsAttributesOfEachKind) {
   EXPECT_THAT(std::get<std::vector<std::string>>(node.attributes.at("e")), ElementsAre("p", "q"));
   EXPECT_TRUE(std::holds_alternative<OpaqueAttribute>(node.attributes.at("f")));
   EXPECT_EQ(attribute_or(node, "a", 1.5F), 1.5F) << "another kind";
-  EXPECT_THAT(error_of(model_bytes(graph_with({attribute("a", 2), attribute("a", 2)}))),
+  EXPECT_THAT(error_of(model_of(graph_with({attribute("a", 2), attribute("a", 2)}))),
               HasSubstr("two attributes are named \"a\""));
 }
 
 TEST(ReadModel, ReadsGraphsInsideNodes) {
-  const MessageBytes inside =
-      MessageBytes().message(1, node_bytes("Neg", {"x"}, {"z"})).text(2, "inside").message(12, float_info("z", {2}));
-  const std::string bytes = model_bytes(graph_with({MessageBytes().text(1, "body").message(6, inside).number(20, 5)}));
+  const ProtoWriter inside = ProtoWriter()
+                                 .message(1, node_bytes("Neg", {"x"}, {"z"}))
+                                 .text(2, "inside")
+                                 .message(12, tensor_info("z", berth::testing::kOnnxFloat, {2}));
+  const std::string bytes = model_of(graph_with({ProtoWriter().text(1, "body").message(6, inside).number(20, 5)}));
   const Model model = read(bytes);
   const std::vector<GraphPtr> graphs = graphs_in(model.graph.nodes.at(0));
   ASSERT_EQ(graphs.size(), 1U);
@@ -129,22 +131,23 @@ TEST(ReadModel, ReadsGraphsInsideNodes) {
 
 TEST(ReadModel, KeepsWhatLaterVersionsAdd) {
   // Field 99 stands for one that none of the classes knows; 16 and 9 are the metadata of versions 10 and later.
-  const MessageBytes later = MessageBytes().text(1, "key").text(2, "value");
-  const MessageBytes tensor =
+  const ProtoWriter later = ProtoWriter().text(1, "key").text(2, "value");
+  const ProtoWriter tensor =
       tensor_bytes({2}, 1).text(8, "w").text(9, kOneAndTwo).text(12, "about w").message(16, later);
-  const MessageBytes inner =
-      MessageBytes().text(1, "a").number(3, 1).text(13, "about a").number(20, 2).message(99, later);
-  const MessageBytes node =
+  const ProtoWriter inner =
+      ProtoWriter().text(1, "a").number(3, 1).text(13, "about a").number(20, 2).message(99, later);
+  const ProtoWriter node =
       node_bytes("Add", {"x", "w"}, {"y"}).message(5, inner).text(6, "about the node").message(9, later);
-  const MessageBytes graph = MessageBytes()
-                                 .message(1, node)
-                                 .text(2, "g")
-                                 .message(5, tensor)
-                                 .text(10, "about the graph")
-                                 .message(11, float_info("x", {-1, 2}).text(3, "about x").message(4, later))
-                                 .message(12, float_info("y", {-1, 2}))
-                                 .message(99, later);
-  const std::string bytes = MessageBytes()
+  const ProtoWriter graph =
+      ProtoWriter()
+          .message(1, node)
+          .text(2, "g")
+          .message(5, tensor)
+          .text(10, "about the graph")
+          .message(11, tensor_info("x", berth::testing::kOnnxFloat, {-1, 2}).text(3, "about x").message(4, later))
+          .message(12, tensor_info("y", berth::testing::kOnnxFloat, {-1, 2}))
+          .message(99, later);
+  const std::string bytes = ProtoWriter()
                                 .number(1, 10)
                                 .text(2, "maker")
                                 .text(3, "2.1")
@@ -152,7 +155,7 @@ TEST(ReadModel, KeepsWhatLaterVersionsAdd) {
                                 .number(5, 3)
                                 .text(6, "about")
                                 .message(7, graph)
-                                .message(8, MessageBytes().text(1, "").number(2, 21))
+                                .message(8, ProtoWriter().text(1, "").number(2, 21))
                                 .message(14, entry("author", "me"))
                                 .message(99, later)
                                 .bytes();
@@ -176,7 +179,7 @@ TEST(ReadModel, KeepsWhatLaterVersionsAdd) {
 }
 
 TEST(ReadModel, WritesNewValuesAndKeepsNames) {
-  Model model = read(model_bytes(add_graph()));
+  Model model = read(model_of(add_graph()));
   model.graph.outputs[0].name = "x";
   model.graph.values.push_back(
       {.name = "y", .type = ElementType::kInt8, .shape = {{{.size = 3}, {.symbol = "M"}, {}}}});
@@ -188,16 +191,19 @@ TEST(ReadModel, WritesNewValuesAndKeepsNames) {
 }
 
 TEST(ReadModel, ReadsTheStandardDomainByBothNames) {
-  MessageBytes node = node_bytes("Relu", {"x"}, {"y"});
+  ProtoWriter node = node_bytes("Relu", {"x"}, {"y"});
   node.text(7, "ai.onnx");
-  const MessageBytes graph =
-      MessageBytes().message(1, node).text(2, "g").message(11, float_info("x", {2})).message(12, float_info("y", {2}));
+  const ProtoWriter graph = ProtoWriter()
+                                .message(1, node)
+                                .text(2, "g")
+                                .message(11, tensor_info("x", berth::testing::kOnnxFloat, {2}))
+                                .message(12, tensor_info("y", berth::testing::kOnnxFloat, {2}));
   const auto file = [&](std::uint64_t second) {
-    return MessageBytes()
+    return ProtoWriter()
         .number(1, 8)
         .message(7, graph)
-        .message(8, MessageBytes().text(1, "ai.onnx").number(2, 17))
-        .message(8, MessageBytes().number(2, second))
+        .message(8, ProtoWriter().text(1, "ai.onnx").number(2, 17))
+        .message(8, ProtoWriter().number(2, second))
         .bytes();
   };
   const Model model = read(file(17));
@@ -207,22 +213,24 @@ TEST(ReadModel, ReadsTheStandardDomainByBothNames) {
 }
 
 TEST(ReadModel, RefusesWhatIsNoModel) {
-  const std::string bytes = model_bytes(add_graph());
+  const std::string bytes = model_of(add_graph());
   EXPECT_EQ(error_of(""), "m.onnx: wanted an ONNX file, found an empty file");
   EXPECT_THAT(error_of("hello, world"), HasSubstr("m.onnx: wanted an ONNX file, found other bytes"));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THAT(error_of(bytes.substr(0, size)), StartsWith("m.onnx: ")) << size;
   }
-  EXPECT_THAT(error_of(MessageBytes().message(7, add_graph()).bytes()), HasSubstr("without a version of the format"));
-  EXPECT_THAT(error_of(MessageBytes().number(1, 8).message(7, add_graph()).bytes()),
+  EXPECT_THAT(error_of(ProtoWriter().message(7, add_graph()).bytes()), HasSubstr("without a version of the format"));
+  EXPECT_THAT(error_of(ProtoWriter().number(1, 8).message(7, add_graph()).bytes()),
               HasSubstr("does not say which versions of the operators"));
-  EXPECT_THAT(error_of(model_bytes(MessageBytes().text(2, "g"))), HasSubstr("wanted a model with an output"));
+  EXPECT_THAT(error_of(model_of(ProtoWriter().text(2, "g"))), HasSubstr("wanted a model with an output"));
 }
 
 TEST(ReadModel, RefusesNames) {
-  const auto fault = [](const MessageBytes& node) {
-    return error_of(model_bytes(
-        MessageBytes().message(1, node).message(11, float_info("x", {2})).message(12, float_info("y", {2}))));
+  const auto fault = [](const ProtoWriter& node) {
+    return error_of(model_of(ProtoWriter()
+                                 .message(1, node)
+                                 .message(11, tensor_info("x", berth::testing::kOnnxFloat, {2}))
+                                 .message(12, tensor_info("y", berth::testing::kOnnxFloat, {2}))));
   };
   EXPECT_EQ(fault(node_bytes("Relu", {"z"}, {"y"})),
             "m.onnx: value \"z\" is taken by a node \"Relu\" and made nowhere");
@@ -231,12 +239,12 @@ TEST(ReadModel, RefusesNames) {
   EXPECT_EQ(fault(node_bytes("Relu", {"x"}, {"z"})), "m.onnx: output \"y\" is made nowhere");
   EXPECT_THAT(fault(node_bytes("Relu", {"\xff"}, {"y"})), HasSubstr("the name of a value is not UTF-8"));
   EXPECT_THAT(fault(node_bytes("", {"x"}, {"y"})), HasSubstr("it has no operator"));
-  const MessageBytes w = tensor_bytes({2}, 1).text(8, "w").text(9, kOneAndTwo);
-  EXPECT_EQ(error_of(model_bytes(add_graph(w).message(5, w))), "m.onnx: two initializers are named \"w\"");
+  const ProtoWriter w = tensor_bytes({2}, 1).text(8, "w").text(9, kOneAndTwo);
+  EXPECT_EQ(error_of(model_of(add_graph(w).message(5, w))), "m.onnx: two initializers are named \"w\"");
 }
 
 TEST(ReadModel, RefusesTensorsOfOtherSizes) {
-  const auto fault = [](const MessageBytes& tensor) { return error_of(model_bytes(add_graph(tensor))); };
+  const auto fault = [](const ProtoWriter& tensor) { return error_of(model_of(add_graph(tensor))); };
   EXPECT_EQ(fault(tensor_bytes({3}, 1).text(8, "w").text(9, kOneAndTwo)),
             "m.onnx: tensor \"w\": wanted 12 bytes of float for its shape, found 8");
   EXPECT_EQ(fault(tensor_bytes({-1}, 1).text(8, "w")), "m.onnx: tensor \"w\": wanted sizes of at least 0, found -1");
@@ -251,9 +259,9 @@ TEST(ReadModel, RefusesTensorsOfOtherSizes) {
 
 TEST(ReadModel, ReadsElementsOfLessThanAByte) {
   const auto bytes_of = [](std::int64_t count, std::uint64_t type, const std::vector<std::uint64_t>& numbers) {
-    MessageBytes tensor = tensor_bytes({count}, type).text(8, "w");
+    ProtoWriter tensor = tensor_bytes({count}, type).text(8, "w");
     for (const std::uint64_t number : numbers) tensor.number(5, number);
-    return read(model_bytes(add_graph(tensor))).graph.initializers.at("w")->bytes;
+    return read(model_of(add_graph(tensor))).graph.initializers.at("w")->bytes;
   };
   EXPECT_EQ(bytes_of(3, 22, {0xF1, 0x02}), "\xF1\x02") << "two of 4 bits in each number";
   EXPECT_EQ(bytes_of(5, 25, {0xE4, 0x01}), "\xE4\x01") << "four of 2 bits";
@@ -261,16 +269,16 @@ TEST(ReadModel, ReadsElementsOfLessThanAByte) {
 }
 
 TEST(ReadModel, KeepsTensorsOfUnknownTypes) {
-  const Model model = read(model_bytes(add_graph(tensor_bytes({2}, 77).text(8, "w").text(9, "abc"))));
+  const Model model = read(model_of(add_graph(tensor_bytes({2}, 77).text(8, "w").text(9, "abc"))));
   EXPECT_EQ(static_cast<int>(model.graph.initializers.at("w")->type), 77);
   EXPECT_EQ(read(written(model)).graph.initializers.at("w")->bytes, "abc");
 }
 
 /// A graph whose weights "w", two floats, are outside, as these entries say.
-std::string outside_model(const std::vector<MessageBytes>& entries) {
-  MessageBytes tensor = tensor_bytes({2}, 1).text(8, "w");
-  for (const MessageBytes& each : entries) tensor.message(13, each);
-  return model_bytes(add_graph(tensor.number(14, 1)));
+std::string outside_model(const std::vector<ProtoWriter>& entries) {
+  ProtoWriter tensor = tensor_bytes({2}, 1).text(8, "w");
+  for (const ProtoWriter& each : entries) tensor.message(13, each);
+  return model_of(add_graph(tensor.number(14, 1)));
 }
 
 TEST(ReadModel, ReadsWeightsOutside) {
@@ -283,7 +291,7 @@ TEST(ReadModel, ReadsWeightsOutside) {
       outside_model({entry("location", "weights/a.bin"), entry("offset", "64"), entry("length", "8")}), read_outside);
   EXPECT_EQ(asked, "weights/a.bin 64 8");
   EXPECT_EQ(*model.graph.initializers.at("w"), *floats({2}, {1, 2}));
-  EXPECT_EQ(written(model), model_bytes(add_graph())) << "all weights are in the file";
+  EXPECT_EQ(written(model), model_of(add_graph())) << "all weights are in the file";
   (void)read(outside_model({entry("location", "a.bin")}), read_outside);
   EXPECT_EQ(asked, "a.bin 0 8");
 }
@@ -298,7 +306,7 @@ TEST(ReadModel, RefusesWeightsOutsideItsFolder) {
 }
 
 TEST(ReadModel, RefusesWeightsOutsideOfOtherSizes) {
-  const MessageBytes path = entry("location", "a.bin");
+  const ProtoWriter path = entry("location", "a.bin");
   EXPECT_THAT(error_of(outside_model({path, entry("length", "12")})),
               HasSubstr("weights of \"w\": wanted 8 bytes of float for its shape, found 12"));
   EXPECT_THAT(error_of(outside_model({path, entry("offset", "-1")})),
@@ -308,8 +316,8 @@ TEST(ReadModel, RefusesWeightsOutsideOfOtherSizes) {
   };
   EXPECT_THAT(error_of(outside_model({path, entry("offset", "5")}), one_byte),
               HasSubstr("wanted 8 bytes of \"a.bin\" from byte 5 on, found 1"));
-  const MessageBytes huge = tensor_bytes({1LL << 31}, 1).text(8, "w").message(13, path).number(14, 1);
-  EXPECT_THAT(error_of(model_bytes(add_graph(huge))), HasSubstr("more than 2147483647 bytes, with the model"));
+  const ProtoWriter huge = tensor_bytes({1LL << 31}, 1).text(8, "w").message(13, path).number(14, 1);
+  EXPECT_THAT(error_of(model_of(add_graph(huge))), HasSubstr("more than 2147483647 bytes, with the model"));
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ class ProtoWriter {
     return *this;
   }
   ProtoWriter& message(int field, const ProtoWriter& inner) { return text(field, inner.bytes_); }
+  ProtoWriter& append(const ProtoWriter& fields) {
+    bytes_ += fields.bytes_;
+    return *this;
+  }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
 
  private:
@@ -48,7 +52,7 @@ inline ProtoWriter tensor_info(std::string_view name, std::uint64_t type, const 
 
 /// A file with this graph, for version 8 of the format and version 17 of the operators.
 inline std::string model_of(const ProtoWriter& graph) {
-  return ProtoWriter().number(1, 8).message(7, graph).message(8, ProtoWriter().number(2, 17)).bytes();
+  return ProtoWriter().number(1, 8).message(7, graph).message(8, ProtoWriter().text(1, "").number(2, 17)).bytes();
 }
 
 /// y = OPERATOR(x, x), such as "Add", for floats of these sizes.
