@@ -74,6 +74,15 @@ target_compile_definitions(onnx_libraries INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=
 target_link_libraries(onnx_libraries INTERFACE ${BERTH_ONNX_LIBRARY} ${BERTH_ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
 add_library(onnx::onnx ALIAS onnx_libraries)
 
+# It comes without a file for CMake or pkg-config.
+find_path(BERTH_XGBOOST_HEADERS xgboost/c_api.h)
+find_library(BERTH_XGBOOST_LIBRARY xgboost)
+berth_need(FOUND BERTH_XGBOOST_LIBRARY LIBRARY XGBoost PACKAGE libxgboost-dev)
+add_library(xgboost_library INTERFACE)
+target_include_directories(xgboost_library SYSTEM INTERFACE ${BERTH_XGBOOST_HEADERS})
+target_link_libraries(xgboost_library INTERFACE ${BERTH_XGBOOST_LIBRARY})
+add_library(xgboost::xgboost ALIAS xgboost_library)
+
 pkg_check_modules(LIBZIP QUIET IMPORTED_TARGET GLOBAL libzip)
 berth_need(FOUND LIBZIP_FOUND LIBRARY libzip PACKAGE libzip-dev)
 add_library(libzip::libzip ALIAS PkgConfig::LIBZIP)
