@@ -20,6 +20,8 @@ constexpr double kLeastSpread = 0.02;
 constexpr double kAssumedCount = 2;
 /// The 10th and 90th percentile of the standard normal distribution.
 constexpr double kTenth = 1.2815515655446004;
+/// Of more workloads only every k-th shows how far predictions are off: each costs as much as a prediction per point.
+constexpr std::size_t kSpreadWorkloadsMax = 200;
 /// Midpoints of equally probable parts, for means.
 constexpr std::size_t kPartCount = 20;
 
@@ -346,10 +348,11 @@ Result<EstimateFunction> make_spread_estimates(const TierTable& table, std::span
   const std::vector<std::string> groups = groups_of(learned_from);
   if (groups.size() < 2) return invalid("wanted measurements of at least two other groups to learn from, found fewer");
   Covariance covariance(table.tiers.size());
+  const std::size_t step = (learned_from.size() + kSpreadWorkloadsMax - 1) / kSpreadWorkloadsMax;
   for (const std::string& group : groups) {
     const RatioPredictor predict = learn(table, not_of(learned_from, std::span(&group, 1)));
-    for (const TierWorkload* workload : learned_from) {
-      if (workload->group == group) covariance.add(residuals_of(table, predict, *workload));
+    for (std::size_t i = 0; i < learned_from.size(); i += step) {
+      if (learned_from[i]->group == group) covariance.add(residuals_of(table, predict, *learned_from[i]));
     }
   }
   covariance.finish();

@@ -58,7 +58,7 @@ Result<double> parse_sure(std::string_view text) {
   return tier::nearest_double(*number);
 }
 
-Result<void> check_paths(const TierEvaluateWords& words) {
+Result<void> check_evaluate_paths(const TierEvaluateWords& words) {
   if (words.data.empty()) return invalid("DATA: wanted a file or folder, found an empty path");
   if (words.tiers == "") return invalid("--tiers: wanted a file, found an empty path");
   if (words.leave.empty()) return invalid("--leave: wanted group or a file, found an empty path");
@@ -87,7 +87,7 @@ OptionTable tier_evaluate_option_rows(TierEvaluateWords& words) {
 }
 
 Result<TierEvaluateRequest> check_tier_evaluate_options(const TierEvaluateWords& words) {
-  if (auto checked = check_paths(words); !checked) return pass_on(checked.error());
+  if (auto checked = check_evaluate_paths(words); !checked) return pass_on(checked.error());
   const tier::CaseSettings usual;
   FirstError first;
   TierEvaluateRequest request{
