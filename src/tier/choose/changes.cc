@@ -94,12 +94,13 @@ bool NearestChange::holds(const Found& found) const {
 
 /// The sure tiers other than the chosen one, the cheapest first.
 std::vector<std::size_t> tiers_near_in_cost(const ChooseCall& call, const TierChoice& choice,
-                                            std::span<const TierOutlook> outlooks) {
+                                            std::span<const TierProspect> prospects) {
   std::vector<std::pair<Decimal, std::size_t>> by_cost;
-  for (std::size_t i = 0; i < outlooks.size(); ++i) {
-    const TierOutlook& outlook = outlooks[i];
-    if (i == choice.tier || outlook.excluded || !outlook.units || outlook.probability.value_or(0) < call.sure) continue;
-    by_cost.emplace_back(call.tiers[i].usd_per_hour * *outlook.units, i);
+  for (std::size_t i = 0; i < prospects.size(); ++i) {
+    const TierProspect& prospect = prospects[i];
+    if (i == choice.tier || prospect.excluded || !prospect.units || prospect.probability.value_or(0) < call.sure)
+      continue;
+    by_cost.emplace_back(call.tiers[i].usd_per_hour * *prospect.units, i);
   }
   std::ranges::sort(by_cost);
   if (by_cost.size() > kPricesTriedMax) by_cost.resize(kPricesTriedMax);
@@ -117,19 +118,19 @@ void add_change(std::vector<TierChange>& changes, TierChange change, const std::
 }
 
 void add_price_changes(const ChooseCall& call, const TierChoice& choice, std::vector<TierChange>& changes) {
-  const std::vector<TierOutlook> outlooks = outlooks_at(call, call.target);
+  const std::vector<TierProspect> prospects = prospects_at(call, call.target);
   const auto search = [&](std::size_t tier, double factor_max) {
     const Decimal& from = call.tiers[tier].usd_per_hour;
     const WinnerAt winner_at = [&](const Decimal& price) {
       std::vector<Decimal> prices = prices_of(call.tiers);
       prices[tier] = price;
-      return choose_tier(call, call.target, outlooks, prices);
+      return choose_tier(call, call.target, prospects, prices);
     };
     add_change(changes, {.of = ChangeOf::kPrice, .tier = tier, .from = from, .to = {}},
                NearestChange(from, choice.tier, winner_at).search(factor_max));
   };
   search(choice.tier, kPriceFactorMax);
-  for (const std::size_t tier : tiers_near_in_cost(call, choice, outlooks)) search(tier, 1 / kPriceFactorMax);
+  for (const std::size_t tier : tiers_near_in_cost(call, choice, prospects)) search(tier, 1 / kPriceFactorMax);
 }
 
 void add_target_changes(const ChooseCall& call, const TierChoice& choice, ChangeOf of,
@@ -140,7 +141,7 @@ void add_target_changes(const ChooseCall& call, const TierChoice& choice, Change
   const WinnerAt winner_at = [&](const Decimal& value) {
     TierTarget target = call.target;
     (of == ChangeOf::kLatency ? target.latency_ms : target.per_second) = value;
-    return choose_tier(call, target, outlooks_at(call, target), prices);
+    return choose_tier(call, target, prospects_at(call, target), prices);
   };
   for (const double factor_max : {1 / kTargetFactorMax, kTargetFactorMax}) {
     add_change(changes, {.of = of, .from = from, .to = {}},

@@ -1,93 +1,94 @@
 #include "tier/choose/choose.h"
 
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "base/core/sort_stably.h"
 #include "tier/rules/apply_rules.h"
 
 namespace berth::tier {
 namespace {
 
-/// What one choice looks at.
-struct ChoiceView {
-  const ChooseCall& call;
-  const TierTarget& target;
-  std::span<const TierOutlook> outlooks;
-  std::span<const Decimal> prices;
+/// What is believed, as `decide` wants it: the costs at this price.
+TierEstimate estimate_at_price(const TierProspect& prospect, const Decimal& price) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double usd = price.to_double();
+  TierEstimate estimate{.is_measured = prospect.is_measured,
+                        .per_second = prospect.per_second->median,
+                        .per_second_p10 = prospect.per_second->p10,
+                        .per_second_p90 = prospect.per_second->p90,
+                        .latency_ms = prospect.latency_ms.value_or(0),
+                        .probability = prospect.probability.value_or(0),
+                        .cost = prospect.units ? (price * *prospect.units).to_double() : kInfinity,
+                        .cost_mean = prospect.units_mean ? usd * *prospect.units_mean : kInfinity,
+                        .costs = prospect.units_drawn};
+  for (double& cost : estimate.costs) cost *= usd;
+  return estimate;
+}
 
-  [[nodiscard]] bool is_cheaper(std::size_t a, std::size_t b) const {
-    const auto& units_a = outlooks[a].units;
-    const auto& units_b = outlooks[b].units;
-    if (units_a.has_value() != units_b.has_value()) return units_a.has_value();
-    if (units_a) {
-      const Decimal cost_a = prices[a] * *units_a;
-      const Decimal cost_b = prices[b] * *units_b;
-      if (!(cost_a == cost_b)) return cost_a < cost_b;
-    }
-    return prices[a] < prices[b];
+/// The tiers of which something is known, by price: `decide` takes them in this order.
+std::vector<std::size_t> known_by_price(std::span<const TierProspect> prospects, std::span<const Decimal> prices) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < prospects.size(); ++i) {
+    if (prospects[i].per_second) order.push_back(i);
   }
-  [[nodiscard]] bool is_sure(std::size_t tier) const { return outlooks[tier].probability.value_or(0) >= call.sure; }
-};
-
-/// The best of the tiers that `may_be` accepts, by `is_better`; ties: the first.
-template <class MayBe, class IsBetter>
-std::optional<std::size_t> best_of(const ChoiceView& view, const MayBe& may_be, const IsBetter& is_better) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < view.outlooks.size(); ++i) {
-    if (view.outlooks[i].excluded || !may_be(view.outlooks[i], i)) continue;
-    if (!best || is_better(i, *best)) best = i;
-  }
-  return best;
+  sort_stably(order, [&](std::size_t tier) { return prices[tier]; });
+  return order;
 }
 
-std::optional<std::size_t> cheapest_sure(const ChoiceView& view) {
-  return best_of(
-      view, [&](const TierOutlook&, std::size_t tier) { return view.is_sure(tier); },
-      [&](std::size_t a, std::size_t b) { return view.is_cheaper(a, b); });
-}
-
-std::optional<std::size_t> most_probable(const ChoiceView& view) {
-  return best_of(
-      view, [](const TierOutlook& outlook, std::size_t) { return outlook.probability && !outlook.is_known_miss(); },
-      [&](std::size_t a, std::size_t b) {
-        const double probability_a = *view.outlooks[a].probability;
-        const double probability_b = *view.outlooks[b].probability;
-        return probability_a > probability_b || (probability_a == probability_b && view.is_cheaper(a, b));
-      });
-}
-
-std::optional<std::size_t> fastest(const ChoiceView& view) {
-  return best_of(
-      view, [](const TierOutlook& outlook, std::size_t) { return outlook.per_second.has_value(); },
-      [&](std::size_t a, std::size_t b) {
-        return view.outlooks[a].per_second->median > view.outlooks[b].per_second->median;
-      });
-}
-
-std::optional<TierChoice> choice_by_rules(const ChoiceView& view) {
-  if (!view.call.rules) return std::nullopt;
+std::optional<TierChoice> choice_by_rules(const ChooseCall& call, const TierTarget& target,
+                                          std::span<const TierProspect> prospects) {
+  if (!call.rules) return std::nullopt;
   std::vector<bool> may_take;
-  for (const TierOutlook& outlook : view.outlooks) may_take.push_back(!outlook.excluded && !outlook.is_known_miss());
-  const RuleFacts facts = rule_facts(view.call.known.graph, view.call.kind, view.target);
-  const auto chosen = choose_by_rules(*view.call.rules, facts, view.call.tiers, may_take);
+  for (const TierProspect& prospect : prospects) may_take.push_back(!prospect.excluded && !prospect.is_known_miss());
+  const auto chosen =
+      choose_by_rules(*call.rules, rule_facts(call.known.graph, call.kind, target), call.tiers, may_take);
   if (!chosen) return std::nullopt;
-  return TierChoice{
-      .tier = chosen->tier, .by = ChosenBy::kRule, .rule = chosen->rule, .is_sure = view.is_sure(chosen->tier)};
-}
-
-std::optional<TierChoice> by_probability(const ChoiceView& view, std::optional<std::size_t> tier) {
-  if (!tier) return std::nullopt;
-  return TierChoice{.tier = *tier, .is_sure = view.is_sure(*tier)};
+  return TierChoice{.tier = chosen->tier,
+                    .by = ChosenBy::kRule,
+                    .rule = chosen->rule,
+                    .is_sure = prospects[chosen->tier].probability.value_or(0) >= call.sure};
 }
 
 }  // namespace
 
-std::optional<TierChoice> choose_tier(const ChooseCall& call, const TierTarget& target,
-                                      std::span<const TierOutlook> outlooks, std::span<const Decimal> prices) {
-  const ChoiceView view{.call = call, .target = target, .outlooks = outlooks, .prices = prices};
-  if (!call.estimate_at) {
-    if (auto choice = choice_by_rules(view)) return choice;
+std::optional<Decision> decide_at(const ChooseCall& call, const TierTarget& target,
+                                  std::span<const TierProspect> prospects, std::span<const Decimal> prices,
+                                  int measurements_left) {
+  const std::vector<std::size_t> order = known_by_price(prospects, prices);
+  TierTable table{.kind = call.kind};
+  std::vector<TierEstimate> estimates;
+  const auto allowed = std::make_unique<bool[]>(order.size());
+  bool is_any_allowed = false;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    table.tiers.push_back(call.tiers[order[i]]);
+    table.tiers.back().usd_per_hour = prices[order[i]];
+    estimates.push_back(estimate_at_price(prospects[order[i]], prices[order[i]]));
+    allowed[i] = !prospects[order[i]].excluded;
+    is_any_allowed = is_any_allowed || allowed[i];
   }
-  if (auto choice = by_probability(view, cheapest_sure(view))) return choice;
-  if (auto choice = by_probability(view, most_probable(view))) return choice;
-  return by_probability(view, fastest(view));
+  if (!is_any_allowed) return std::nullopt;
+  Decision decision = decide({.table = &table,
+                              .known = &call.known,
+                              .estimates = estimates,
+                              .target = target,
+                              .measurements_left = measurements_left,
+                              .sure = call.sure,
+                              .allowed = {allowed.get(), order.size()}});
+  decision.take = order[decision.take];
+  if (decision.measure) decision.measure = order[*decision.measure];
+  return decision;
+}
+
+std::optional<TierChoice> choose_tier(const ChooseCall& call, const TierTarget& target,
+                                      std::span<const TierProspect> prospects, std::span<const Decimal> prices) {
+  if (!call.estimate_at) {
+    if (auto choice = choice_by_rules(call, target, prospects)) return choice;
+  }
+  const auto decision = decide_at(call, target, prospects, prices, 0);
+  if (!decision) return std::nullopt;
+  return TierChoice{.tier = decision->take, .is_sure = decision->probability >= call.sure};
 }
 
 std::vector<Decimal> prices_of(std::span<const Tier> tiers) {

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "tier/choose/outlook.h"
+#include "tier/choose/prospect.h"
+#include "tier/decide/decide.h"
 
 namespace berth::tier {
 
 enum class ChosenBy : std::uint8_t {
-  kProbability,  ///< predicted or measured: the cheapest that is sure enough
+  kProbability,  ///< by `decide`, of what was measured and predicted
   kRule,         ///< there is no forest
 };
 
@@ -26,17 +27,21 @@ struct TierChoice {
 };
 
 /// Of the tiers that may be taken:
-/// - With a forest: the cheapest (price x units; ties: the lower price, then the earlier tier) of those whose
-///   probability is at least `sure`. Without one: the most probable (ties: the cheaper) that is not known to miss. All
-///   known to miss: the fastest.
+/// - With a forest: by `decide`, the least expected cost of those whose probability is at least `sure`; without one, of
+///   those that are not known to miss.
 /// - Without a forest: the one of the first rule that matches and whose tier is not known to miss; without such a rule
-///   the cheapest that was measured and keeps the target.
+///   by `decide` of those that were measured.
 ///
-/// Nothing if no tier may be taken, or nothing is known of those that may. `prices` is by tier; `outlooks` are of
-/// `target`. O(tiers + rules).
+/// Nothing if no tier may be taken, or nothing is known of those that may. `prices` is by tier; `prospects` are of
+/// `target`. O(tiers log(tiers) + rules).
 [[nodiscard]] std::optional<TierChoice> choose_tier(const ChooseCall& call, const TierTarget& target,
-                                                    std::span<const TierOutlook> outlooks,
+                                                    std::span<const TierProspect> prospects,
                                                     std::span<const Decimal> prices);
+
+/// What `decide` says with at most so many measurements, its tiers as in the call. Nothing as above.
+[[nodiscard]] std::optional<Decision> decide_at(const ChooseCall& call, const TierTarget& target,
+                                                std::span<const TierProspect> prospects,
+                                                std::span<const Decimal> prices, int measurements_left);
 
 /// The prices of the call's tiers.
 [[nodiscard]] std::vector<Decimal> prices_of(std::span<const Tier> tiers);

@@ -22,7 +22,7 @@ std::string cost_text(const TierAnswer& answer, std::size_t tier) {
   if (!cost)
     return fmt::format("${} per hour and slice", significant(answer.call.tiers[tier].usd_per_hour.to_double()));
   if (!is_service(answer)) return fmt::format("${} per million samples", significant(cost->to_double()));
-  const std::string slices = plain_number(*answer.outlooks[tier].units);
+  const std::string slices = plain_number(*answer.prospects[tier].units);
   return fmt::format("${} per hour for {} {}", significant(cost->to_double()), slices,
                      slices == "1" ? "slice" : "slices");
 }
@@ -40,11 +40,11 @@ std::string saving_text(const TierAnswer& answer) {
 }
 
 std::string sureness_text(const TierAnswer& answer) {
-  const TierOutlook& outlook = answer.outlooks[answer.choice->tier];
-  if (outlook.is_known_miss()) return "measured, and it misses the target, as all that were measured";
-  if (outlook.is_measured) return "measured, and it keeps the target";
-  if (!outlook.probability) return "how sure that is, is not known without a forest";
-  return fmt::format("it keeps the target with probability {}", probability_text(*outlook.probability));
+  const TierProspect& prospect = answer.prospects[answer.choice->tier];
+  if (prospect.is_known_miss()) return "measured, and it misses the target, as all that were measured";
+  if (prospect.is_measured) return "measured, and it keeps the target";
+  if (!prospect.probability) return "how sure that is, is not known without a forest";
+  return fmt::format("it keeps the target with probability {}", probability_text(*prospect.probability));
 }
 
 std::string reason_text(const TierChoice& choice) {
@@ -54,9 +54,9 @@ std::string reason_text(const TierChoice& choice) {
 
 std::string no_choice_text(const TierAnswer& answer) {
   std::string reasons;
-  for (std::size_t i = 0; i < answer.outlooks.size(); ++i) {
+  for (std::size_t i = 0; i < answer.prospects.size(); ++i) {
     reasons += fmt::format("{}{}: {}", i == 0 ? "" : "; ", name_of(answer, i),
-                           answer.outlooks[i].excluded.value_or("nothing is known of it"));
+                           answer.prospects[i].excluded.value_or("nothing is known of it"));
   }
   return "Take none of these tiers. " + reasons + ".";
 }
@@ -87,7 +87,7 @@ std::string tier_verdict(const TierAnswer& answer) {
 }
 
 std::string doubt_text(const TierAnswer& answer) {
-  if (!answer.choice || answer.choice->is_sure || !answer.outlooks[answer.choice->tier].probability) return "";
+  if (!answer.choice || answer.choice->is_sure || !answer.prospects[answer.choice->tier].probability) return "";
   return fmt::format("Nothing is sure enough: no tier that may be taken keeps the target with probability {} or more.",
                      plain_number(decimal_of(answer.call.sure)));
 }
@@ -100,11 +100,11 @@ std::string change_text(const TierAnswer& answer, const TierChange& change) {
 std::string next_text(const TierAnswer& answer) {
   if (!answer.next) return "";
   const NextMeasurement& next = *answer.next;
-  const std::string keeps = fmt::format("Measure {} next: with probability {} it keeps the target",
-                                        name_of(answer, next.tier), probability_text(next.probability));
-  if (!next.saves_share) return keeps + ".";
-  return fmt::format("{}, and then it saves {} (expected {}).", keeps, percent(*next.saves_share),
-                     percent(*next.saves_share * next.probability));
+  return fmt::format(
+      "Measure {} next: it keeps the target with probability {}; that saves ${} {} ({}) in expectation, "
+      "with what a miss costs.",
+      name_of(answer, next.tier), probability_text(next.probability), significant(shown_cost(answer, next.saves)),
+      is_service(answer) ? "per hour" : "per million samples", percent(next.saves_share));
 }
 
 std::string target_text(const ChooseCall& call) {
@@ -114,13 +114,17 @@ std::string target_text(const ChooseCall& call) {
 }
 
 std::string tier_assumption(const TierAnswer& answer) {
+  static_assert(kMissCost == 2, "said below");
   const std::string_view cost =
       is_service(answer)
           ? "A point counts if its latency is below 0.45 of the target's; the cost is the price of as many slices as "
             "the rate needs at the median."
           : "The cost is the price divided by the samples per hour at the median, for one slice that keeps the rate.";
   return std::string(cost) +
-         " Memory: weights, and activations of a row (jobs: of a batch), where the graph's figures are known.";
+         " Of the tiers that are sure enough the one of the least expected cost is taken, where a miss costs twice "
+         "what "
+         "the fastest tier costs. Memory: weights, and activations of a row (jobs: of a batch), where the graph's "
+         "figures are known.";
 }
 
 std::string plain_number(const Decimal& value) {

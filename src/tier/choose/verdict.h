@@ -18,8 +18,8 @@ namespace berth::tier {
 /// A sentence for each change: "At $0.31 per hour or less for t4, t4 wins."
 [[nodiscard]] std::string change_text(const TierAnswer& answer, const TierChange& change);
 
-/// "Measure a10 next: with probability 0.71 it keeps the target, and then it saves 18.00% (expected 12.78%)."; empty if
-/// nothing is worth measuring.
+/// "Measure a10 next: it keeps the target with probability 0.71; that saves $0.2 per hour (4.00%) in expectation, with
+/// what a miss costs."; empty if nothing is worth measuring.
 [[nodiscard]] std::string next_text(const TierAnswer& answer);
 
 /// "40 requests per second within 50 ms", "900 samples per second".

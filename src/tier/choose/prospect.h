@@ -13,8 +13,12 @@
 
 namespace berth::tier {
 
-/// Predictions for a target, by tier. Tiers with rows have them too and are not looked at.
+/// Predictions for a target, by tier, with the costs at a price of 1 USD per hour. Those of tiers with rows are not
+/// looked at.
 using EstimateAt = std::function<std::vector<TierEstimate>(const TierTarget&)>;
+
+/// What each feature adds to the prediction for a tier.
+using ExplainTier = std::function<std::vector<FeatureShare>(std::size_t)>;
 
 /// The question: which tier for this workload and target.
 struct ChooseCall {
@@ -24,6 +28,7 @@ struct ChooseCall {
   TierTarget target;
   std::optional<TierRules> rules = {};
   EstimateAt estimate_at = {};  ///< empty: no forest
+  ExplainTier explain = {};     ///< empty: no forest
   double sure = 0.9;            ///< in (0, 1]
 };
 
@@ -34,7 +39,7 @@ struct Spread {
   friend bool operator==(const Spread&, const Spread&) = default;
 };
 
-struct TierOutlook {
+struct TierProspect {
   bool is_measured = false;
   std::optional<Spread> per_second = {};  ///< samples or requests of one slice; absent: not known
   /// Services: of one batch at the best usable point; the quantiles are those of the throughput turned around, absent
@@ -46,15 +51,18 @@ struct TierOutlook {
   /// What the price is multiplied by to give the cost: slices of a service; of a job 1 / samples per second. Absent: not
   /// known, or it does not keep the target at the median.
   std::optional<Decimal> units = {};
+  /// Expected of `units`, where it keeps the target; absent: not known, or it never does.
+  std::optional<double> units_mean = {};
+  std::vector<double> units_drawn = {};      ///< equally likely ones, where it keeps the target
   std::optional<std::string> excluded = {};  ///< why it may not be taken; absent: it may
-  friend bool operator==(const TierOutlook&, const TierOutlook&) = default;
+  friend bool operator==(const TierProspect&, const TierProspect&) = default;
 
   /// Measured, and it does not keep the target.
   [[nodiscard]] bool is_known_miss() const { return is_measured && probability == 0.0; }
 };
 
 /// By tier, for a target that may differ from the call's. Depends on no price.
-[[nodiscard]] std::vector<TierOutlook> outlooks_at(const ChooseCall& call, const TierTarget& target);
+[[nodiscard]] std::vector<TierProspect> prospects_at(const ChooseCall& call, const TierTarget& target);
 
 /// A finite number as the decimal with twelve significant digits.
 [[nodiscard]] Decimal decimal_of(double value);

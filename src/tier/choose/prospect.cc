@@ -1,4 +1,4 @@
-#include "tier/choose/outlook.h"
+#include "tier/choose/prospect.h"
 
 #include <fmt/format.h>
 
@@ -29,29 +29,35 @@ std::optional<double> latency_of_best(const std::vector<TierPoint>& points, cons
   return best == nullptr ? std::nullopt : std::optional(best->latency_ms.to_double());
 }
 
-TierOutlook measured_outlook(TierKind kind, const std::vector<TierPoint>& points, const TierTarget& target) {
+TierProspect measured_prospect(TierKind kind, const std::vector<TierPoint>& points, const TierTarget& target) {
   const Decimal x = attained(kind, points, target).value();
   const bool is_kept = keeps(kind, x, target);
-  TierOutlook outlook{.is_measured = true,
-                      .per_second = Spread{x.to_double(), x.to_double(), x.to_double()},
-                      .probability = is_kept ? 1 : 0,
-                      .units = is_kept ? units_of(kind, x, target) : std::nullopt};
-  if (kind == TierKind::kServices) outlook.latency_ms = latency_of_best(points, target.latency_ms);
-  outlook.latency_ms_p10 = outlook.latency_ms;
-  outlook.latency_ms_p90 = outlook.latency_ms;
-  return outlook;
+  TierProspect prospect{.is_measured = true,
+                        .per_second = Spread{x.to_double(), x.to_double(), x.to_double()},
+                        .probability = is_kept ? 1 : 0,
+                        .units = is_kept ? units_of(kind, x, target) : std::nullopt};
+  if (prospect.units) {
+    prospect.units_mean = prospect.units->to_double();
+    prospect.units_drawn = {*prospect.units_mean};
+  }
+  if (kind == TierKind::kServices) prospect.latency_ms = latency_of_best(points, target.latency_ms);
+  prospect.latency_ms_p10 = prospect.latency_ms;
+  prospect.latency_ms_p90 = prospect.latency_ms;
+  return prospect;
 }
 
-TierOutlook predicted_outlook(TierKind kind, const TierEstimate& estimate, const TierTarget& target) {
+TierProspect predicted_prospect(TierKind kind, const TierEstimate& estimate, const TierTarget& target) {
   const Spread spread{.median = estimate.per_second, .p10 = estimate.per_second_p10, .p90 = estimate.per_second_p90};
-  TierOutlook outlook{.per_second = spread,
-                      .probability = estimate.probability,
-                      .units = units_of(kind, decimal_of(spread.median), target)};
-  if (kind == TierKind::kJobs || estimate.latency_ms <= 0) return outlook;
-  outlook.latency_ms = estimate.latency_ms;
-  if (spread.p90 > 0) outlook.latency_ms_p10 = estimate.latency_ms * spread.median / spread.p90;
-  if (spread.p10 > 0) outlook.latency_ms_p90 = estimate.latency_ms * spread.median / spread.p10;
-  return outlook;
+  TierProspect prospect{.per_second = spread,
+                        .probability = estimate.probability,
+                        .units = units_of(kind, decimal_of(spread.median), target),
+                        .units_drawn = estimate.costs};
+  if (std::isfinite(estimate.cost_mean)) prospect.units_mean = estimate.cost_mean;
+  if (kind == TierKind::kJobs || estimate.latency_ms <= 0) return prospect;
+  prospect.latency_ms = estimate.latency_ms;
+  if (spread.p90 > 0) prospect.latency_ms_p10 = estimate.latency_ms * spread.median / spread.p90;
+  if (spread.p10 > 0) prospect.latency_ms_p90 = estimate.latency_ms * spread.median / spread.p10;
+  return prospect;
 }
 
 std::vector<std::optional<std::string>> reasons_of_exclusion(const ChooseCall& call, const TierTarget& target) {
@@ -70,22 +76,22 @@ std::vector<std::optional<std::string>> reasons_of_exclusion(const ChooseCall& c
 
 }  // namespace
 
-std::vector<TierOutlook> outlooks_at(const ChooseCall& call, const TierTarget& target) {
+std::vector<TierProspect> prospects_at(const ChooseCall& call, const TierTarget& target) {
   ENSURE(call.known.points.size() == call.tiers.size());
   const std::vector<TierEstimate> estimates = call.estimate_at ? call.estimate_at(target) : std::vector<TierEstimate>();
   ENSURE(!call.estimate_at || estimates.size() == call.tiers.size());
   const auto excluded = reasons_of_exclusion(call, target);
-  std::vector<TierOutlook> outlooks(call.tiers.size());
-  for (std::size_t i = 0; i < outlooks.size(); ++i) {
+  std::vector<TierProspect> prospects(call.tiers.size());
+  for (std::size_t i = 0; i < prospects.size(); ++i) {
     const std::vector<TierPoint>& points = call.known.points[i];
     if (!points.empty()) {
-      outlooks[i] = measured_outlook(call.kind, points, target);
+      prospects[i] = measured_prospect(call.kind, points, target);
     } else if (call.estimate_at) {
-      outlooks[i] = predicted_outlook(call.kind, estimates[i], target);
+      prospects[i] = predicted_prospect(call.kind, estimates[i], target);
     }
-    outlooks[i].excluded = excluded[i];
+    prospects[i].excluded = excluded[i];
   }
-  return outlooks;
+  return prospects;
 }
 
 Decimal decimal_of(double value) {
