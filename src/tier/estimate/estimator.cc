@@ -110,7 +110,7 @@ ResidualBelief Estimator::Known::residual(WorkSize size, std::size_t tier) const
   for (std::size_t i = 1; i < measured_.size(); ++i) {
     const double ratio = std::log(measured_[i].curve.per_second(size) / curve().per_second(size));
     seen.push_back(
-        {.tier = measured_[i].tier, .residual = ratio - predict(learned_.model, features(size, measured_[i].tier))});
+        {.tier = measured_[i].tier, .residual = ratio - predict(learned_.models, features(size, measured_[i].tier))});
   }
   return condition(learned_.spread, anchor(), tier, seen);
 }
@@ -123,7 +123,7 @@ TierOutlook Estimator::Known::outlook(std::size_t tier) const {
                       .sizes = {}};
   for (const WorkSize size : sizes_on(tier)) {
     const ResidualBelief belief = residual(size, tier);
-    const double ratio = predict(learned_.model, features(size, tier)) + belief.mean;
+    const double ratio = predict(learned_.models, features(size, tier)) + belief.mean;
     outlook.sizes.push_back({.rows = static_cast<double>(size.batch) * size.processes,
                              .log_per_second = std::log(curve().per_second(size)) + ratio,
                              .deviation = belief.deviation});
@@ -133,7 +133,8 @@ TierOutlook Estimator::Known::outlook(std::size_t tier) const {
 
 std::vector<FeatureShare> Estimator::Known::shares(std::size_t tier) const {
   const WorkSize size = curve().best();
-  const std::vector<double> added = shares_of(learned_.model, features(size, tier));
+  const FeatureRow row = features(size, tier);
+  const std::vector<double> added = shares_of(learned_.models.of(row), row);
   std::vector<FeatureShare> shares;
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     if (added[i] != 0) shares.push_back({.feature = std::string(name_of(static_cast<Feature>(i))), .share = added[i]});
@@ -183,7 +184,7 @@ TierKind Estimator::kind() const { return learned_->kind; }
 const TrainingFigures& Estimator::trained_on() const { return learned_->figures; }
 
 std::vector<FeatureShare> Estimator::gains() const {
-  const Forest& forest = learned_->model.forest;
+  const Forest& forest = learned_->models.up.forest;
   if (forest.trees().empty()) return {};
   const std::vector<double> gains = forest.gains();
   std::vector<FeatureShare> shares;

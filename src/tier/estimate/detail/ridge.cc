@@ -77,6 +77,17 @@ double target_mean(const LearningRows& rows) {
 
 }  // namespace
 
+LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted) {
+  LearningRows kept;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    kept.features.push_back(rows.features[i]);
+    kept.targets.push_back(rows.targets[i]);
+    kept.weights.push_back(rows.weights[i]);
+  }
+  return kept;
+}
+
 Ridge fit_ridge(const LearningRows& rows, std::size_t tier_count, double penalty) {
   ENSURE(!rows.targets.empty() && penalty > 0);
   const std::size_t count = term_count(tier_count);

@@ -16,6 +16,9 @@ struct LearningRows {
   std::vector<double> weights;  ///< > 0
 };
 
+/// The rows for which `wanted` is true.
+[[nodiscard]] LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted);
+
 /// Terms: one per tier and per anchor (0 or 1), the ratios, the workload's figures on the anchor and in its graph, and
 /// these times the ratio of prices: how much a larger tier gives depends on the workload. Standardised; unknown: mean.
 struct Ridge {
