@@ -11,7 +11,7 @@ namespace berth::tier {
 namespace {
 
 /// More groups are left out several at a time.
-constexpr std::size_t kFoldsMax = 10;
+constexpr std::size_t kFoldsMax = 6;
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 1;
