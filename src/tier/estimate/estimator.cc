@@ -19,6 +19,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Batches are doubled beyond the largest known one as often at most.
 constexpr int kDoublingsMax = 10;
+constexpr int kBatchMax = 1'000'000'000;
 
 /// The exact figures of a tier with rows.
 TierEstimate measured_estimate(TierKind kind, const Tier& tier, std::span<const TierPoint> points,
@@ -97,7 +98,7 @@ std::vector<WorkSize> Estimator::Known::sizes_on(std::size_t tier) const {
     const bool is_largest = i + 1 == known_count || sizes[i + 1].processes != sizes[i].processes;
     WorkSize size = sizes[i];
     for (int k = 0; is_largest && k < kDoublingsMax; ++k) {
-      if (2.0 * size.batch * size.processes > rows_max * (1 + 1e-9)) break;
+      if (size.batch > kBatchMax / 2 || 2.0 * size.batch * size.processes > rows_max * (1 + 1e-9)) break;
       size.batch *= 2;
       sizes.push_back(size);
     }

@@ -12,6 +12,8 @@ namespace {
 
 /// More groups are left out several at a time.
 constexpr std::size_t kFoldsMax = 6;
+/// Of figures in files.
+constexpr double kRoomMax = 1e12;
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 1;
@@ -89,8 +91,9 @@ TrainingFigures figures_of(const TrainingRows& rows, std::span<const double> res
   return figures;
 }
 
-bool is_list(const std::vector<double>& values, std::size_t count) {
-  return values.size() == count && std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+bool is_room(const std::vector<double>& values, std::size_t count) {
+  return values.size() == count &&
+         std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && v <= kRoomMax; });
 }
 
 bool is_tier(const Tier& tier) {
@@ -148,7 +151,7 @@ Result<Estimator::Learned> Estimator::Learned::of_bytes(std::string_view bytes) 
       reader.is_at_end() && count >= 2 && (learned.kind == TierKind::kJobs || learned.kind == TierKind::kServices) &&
       std::all_of(learned.tiers.begin(), learned.tiers.end(), is_tier) && is_well_formed(learned.models.up, count) &&
       is_well_formed(learned.models.down, count) && learned.spread.tier_count == count &&
-      is_well_formed(learned.spread) && is_list(learned.room, count * count);
+      is_well_formed(learned.spread) && is_room(learned.room, count * count);
   if (!is_complete) return invalid("wanted the content of a forest, found other bytes");
   return learned;
 }

@@ -37,7 +37,7 @@ struct Ridge {
 [[nodiscard]] double predict(const Ridge& ridge, const FeatureRow& row);
 /// What each feature adds to `mean`, by Feature; a product counts for the figure that is not the price.
 [[nodiscard]] std::vector<double> shares_of(const Ridge& ridge, const FeatureRow& row);
-/// Whether all lists have the length that its tiers need, and are finite.
+/// Whether all lists have the length that its tiers need, and no figure is above 1e12 or a scale below 1e-12.
 [[nodiscard]] bool is_well_formed(const Ridge& ridge);
 
 }  // namespace berth::tier
