@@ -23,8 +23,8 @@ struct ExportRow {
 };
 using ExportRows = std::map<RowKey, ExportRow>;
 
-/// A field of a csv: in quotes where the readers need them. They accept no quote in quotes, and no name that begins with
-/// one: a name from outside that is like that gets hyphens.
+/// A field of a csv: in quotes where the readers need them. They accept no quote in quotes, and no name that begins
+/// with one: a name from outside that is like that gets hyphens.
 std::string csv_field(std::string text) {
   constexpr std::string_view kSpaces = " \t";
   const bool has_outer_space = !text.empty() && (kSpaces.find(text.front()) != std::string_view::npos ||
