@@ -67,9 +67,9 @@ struct ModelInForce {
 /// not count, runs without one do. Without runs it is the content that was observed last.
 ///
 /// Observed sums belong to the model by their content, or by their name where one of both contents is unknown, and to
-/// the place whose device or label is the name of theirs, or with a run of their url: of several the one with the newest run; if there
-/// is none, they are a place of their own. They replace points of the fewest processes that were measured. A size that
-/// was not measured counts only in a place without any run, from 200 batches on. O(n log n).
+/// the place whose device or label is the name of theirs, or with a run of their url: of several the one with the
+/// newest run; if there is none, they are a place of their own. They replace points of the fewest processes that were
+/// measured. A size that was not measured counts only in a place without any run, from 200 batches on. O(n log n).
 [[nodiscard]] std::vector<ModelInForce> points_in_force(std::span<const ProfileRun> runs,
                                                         std::span<const ObservedSum> sums);
 

@@ -6,5 +6,6 @@
 namespace berth::cli {
 
 [[nodiscard]] Verb tier_predict_subcommand();
+[[nodiscard]] Verb tier_evaluate_subcommand();
 
 }  // namespace berth::cli
