@@ -114,7 +114,6 @@ std::string target_text(const ChooseCall& call) {
 }
 
 std::string tier_assumption(const TierAnswer& answer) {
-  static_assert(kMissCost == 2, "said below");
   const std::string_view cost =
       is_service(answer)
           ? "A point counts if its latency is below 0.45 of the target's; the cost is the price of as many slices as "
