@@ -169,14 +169,13 @@ class PredictedTier {
                           .probability = probability(),
                           .cost = cost_at(0, false)};
     double sum = 0;
-    int count = 0;
     for (const double z : part_middles()) {
       const double cost = cost_at(z, true);
       if (cost == kInfinity) continue;
       sum += cost;
-      ++count;
+      estimate.costs.push_back(cost);
     }
-    estimate.cost_mean = count == 0 ? kInfinity : sum / count;
+    estimate.cost_mean = estimate.costs.empty() ? kInfinity : sum / static_cast<double>(estimate.costs.size());
     return estimate;
   }
 
@@ -235,7 +234,8 @@ TierEstimate measured_estimate(TierKind kind, const Tier& tier, const std::vecto
                         .per_second_p90 = rate.to_double(),
                         .probability = is_kept ? 1.0 : 0.0,
                         .cost = cost,
-                        .cost_mean = is_kept ? cost : kInfinity};
+                        .cost_mean = is_kept ? cost : kInfinity,
+                        .costs = is_kept ? std::vector{cost} : std::vector<double>()};
   for (const TierPoint& point : points) {
     const bool is_best =
         kind == TierKind::kServices && is_usable(point, target.latency_ms) && point.samples_per_second == rate;
