@@ -29,7 +29,7 @@ struct Decision {
 };
 
 /// A tier that misses is replaced by the fastest one, and somebody has to do that: this many times its cost.
-inline constexpr double kMissCost = 2;
+inline constexpr double kMissCost = 2.5;
 
 /// Takes the tier of the least expected cost: probability x mean cost where it keeps the target + (1 - probability) x
 /// kMissCost x the cost of the fastest tier (jobs: largest median; services: highest price). Equal: the more probable one,

@@ -16,7 +16,7 @@ constexpr double kZMax = 1e4;
 constexpr int kZBisections = 64;
 /// A ratio that is a whole number but for rounding is that number.
 constexpr double kCeilSlack = 1e-9;
-/// Twice TIER's usable share: see is_usable in tier/values/attained.h.
+/// See is_usable in tier/values/attained.h.
 constexpr double kUsableShare = 0.45;
 
 struct Attained {
