@@ -25,7 +25,7 @@ std::string operations_text(std::int64_t flops) {
   return fmt::format("{} TFLOP", significant(value));
 }
 
-std::string model_text(const ProfiledModel& model) {
+std::string profiled_text(const ProfiledModel& model) {
   constexpr std::size_t kSumDigits = 12;
   if (!model.url.empty()) return fmt::format("{} of {}", model.name, model.url);
   return fmt::format("{} ({}, SHA-256 {}): for a row {} and {} of activations; {} parameters, {} of weights",
@@ -66,7 +66,7 @@ std::vector<std::string> point_row(const ProfilePoint& point) {
 }  // namespace
 
 std::string profile_table(const ProfileRun& run, const std::string& database, bool has_colour) {
-  std::string text = wrapped(model_text(run.model)) + "\n" + wrapped(machine_text(run)) + "\n\n";
+  std::string text = wrapped(profiled_text(run.model)) + "\n" + wrapped(machine_text(run)) + "\n\n";
   const char* const lanes = run.model.url.empty() ? "processes" : "connections";
   std::vector<std::vector<std::string>> rows = {
       {"batch", lanes, "rows/s", "mean", "95 % interval", "p50", "p99", "batches", "memory"}};
