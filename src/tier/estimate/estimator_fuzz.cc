@@ -1,5 +1,5 @@
-// The reader of forests: on the bytes themselves, and on the content of a real forest that the bytes change or cut, behind
-// a checksum that fits. What is read must come back from what it writes, and must estimate.
+// The reader of forests: on the bytes themselves, and on the content of a real forest that the bytes change or cut,
+// behind a checksum that fits. What is read must come back from what it writes, and must estimate.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
