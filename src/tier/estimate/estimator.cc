@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/core/ensure.h"
+#include "base/core/sort_stably.h"
 #include "tier/estimate/detail/features.h"
 #include "tier/estimate/detail/forest_file.h"
 #include "tier/estimate/detail/known_curve.h"
@@ -142,9 +143,7 @@ std::vector<FeatureShare> Estimator::Known::shares(std::size_t tier) const {
   }
   shares.push_back({.feature = "mean", .share = added.back()});
   if (measured_.size() > 1) shares.push_back({.feature = "measured", .share = residual(size, tier).mean});
-  std::stable_sort(shares.begin(), shares.end(), [](const FeatureShare& a, const FeatureShare& b) {
-    return std::fabs(a.share) > std::fabs(b.share);
-  });
+  sort_stably(shares, [](const FeatureShare& share) { return -std::fabs(share.share); });
   return shares;
 }
 
@@ -192,8 +191,7 @@ std::vector<FeatureShare> Estimator::gains() const {
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     shares.push_back({.feature = std::string(name_of(static_cast<Feature>(i))), .share = gains[i]});
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const FeatureShare& a, const FeatureShare& b) { return a.share > b.share; });
+  sort_stably(shares, [](const FeatureShare& share) { return -share.share; });
   return shares;
 }
 

@@ -78,9 +78,9 @@ class Estimator {
   /// it has at least one non-empty list. The anchor is the cheapest tier with rows. Tiers with rows are not
   /// predicted. Requires: tiers are those that it was trained with (see `tiers()`).
   [[nodiscard]] std::vector<TierEstimate> estimate(const TierWorkload& known, const TierTarget& target) const;
-  /// Contributions to the prediction for one tier, largest first; they add up to the logarithm of the predicted ratio. Of
-  /// services: at the size of work with the most throughput on the anchor. Beside features: "mean", and "measured" for what
-  /// rows on other tiers than the anchor change. Empty where the tier has rows.
+  /// Contributions to the prediction for one tier, largest first; they add up to the logarithm of the predicted ratio.
+  /// Of services: at the size of work with the most throughput on the anchor. Beside features: "mean", and "measured"
+  /// for what rows on other tiers than the anchor change. Empty where the tier has rows.
   [[nodiscard]] std::vector<FeatureShare> explain(const TierWorkload& known, std::size_t tier) const;
 
   [[nodiscard]] const std::vector<Tier>& tiers() const;

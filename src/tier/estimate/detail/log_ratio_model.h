@@ -33,8 +33,8 @@ struct LogRatioModel {
 /// What each feature adds, by Feature, and last the mean: they add up to the prediction.
 [[nodiscard]] std::vector<double> shares_of(const LogRatioModel& model, const FeatureRow& row);
 
-/// Both directions. What a larger tier gives beyond the anchor and what a smaller one keeps of it are different questions:
-/// one model of both answers the first one worse.
+/// Both directions. What a larger tier gives beyond the anchor and what a smaller one keeps of it are different
+/// questions: one model of both answers the first one worse.
 struct LogRatioModels {
   LogRatioModel up = {};
   LogRatioModel down = {};

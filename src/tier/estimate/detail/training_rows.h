@@ -29,8 +29,8 @@ struct TrainingRows {
 };
 
 /// Every tier with rows is an anchor for all others, so that a workload that does not fit on the cheapest tier, or was
-/// measured on an expensive one, has examples too. Weights are between equal rows and equal groups: (mean rows of a group / rows of the group)^(1/2). Of more
-/// than kTrainingRowsMax rows every k-th is taken.
+/// measured on an expensive one, has examples too. Weights are between equal rows and equal groups: (mean rows of a
+/// group / rows of the group)^(1/2). Of more than kTrainingRowsMax rows every k-th is taken.
 [[nodiscard]] TrainingRows training_rows(const TierTable& table, std::span<const std::string> groups_left_out);
 
 inline constexpr std::size_t kTrainingRowsMax = 20'000;
