@@ -34,8 +34,7 @@ using tier::TierProspect;
 bool is_service_answer(const TierAnswer& answer) { return answer.call.kind == tier::TierKind::kServices; }
 
 std::string tier_facts(const TierAnswer& answer) {
-  std::string facts = fact("Workload", answer.call.known.name) +
-                      fact("Model", answer.call.known.group) +
+  std::string facts = fact("Workload", answer.call.known.name) + fact("Model", answer.call.known.group) +
                       fact("Target", tier::target_text(answer.call)) +
                       fact("Sure enough", fmt::format("probability of {:g} or more", answer.call.sure));
   if (!answer.choice) return facts;

@@ -14,8 +14,8 @@ namespace berth::tier {
 /// call's tiers, or has another GPU, profile, tflops or gb_per_second for it.
 [[nodiscard]] Result<void> predict_with(ChooseCall& call, const Estimator& forest);
 
-/// What would have been predicted for the tiers that were measured, from the anchor alone. Only tiers where both are above
-/// 0. Requires: `predict_with(call, forest)` succeeded.
+/// What would have been predicted for the tiers that were measured, from the anchor alone. Only tiers where both are
+/// above 0. Requires: `predict_with(call, forest)` succeeded.
 [[nodiscard]] std::vector<MeasuredCheck> checks_of(const ChooseCall& call, const Estimator& forest);
 
 }  // namespace berth::tier

@@ -74,7 +74,9 @@ Result<TierPredictView> view_of(const TierPredictRequest& request, const Files& 
   call.kind = request.target.kind;
   call.target = request.target.target;
   call.sure = request.sure;
-  auto known = read_known_workload(*request.workload_path, request.name, call.tiers, call.kind, files);
+  auto known = request.db_path
+                   ? read_profiled_workload(*request.db_path, *request.name, call.tiers, call.kind)
+                   : read_known_workload(*request.workload_path, request.name, call.tiers, call.kind, files);
   if (!known) return pass_on(known.error());
   call.known = std::move(*known);
   if (auto read = read_rules_of(request, files, call); !read) return pass_on(read.error());

@@ -9,7 +9,7 @@
 #include "edges/files/file_sink.h"
 #include "surface/cli/shared/distinct_paths.h"
 #include "surface/cli/shared/unwritable.h"
-#include "surface/cli/tier/tier_data.h"
+#include "surface/cli/tier/measurement_files.h"
 #include "surface/cli/tier/tier_subcommands.h"
 #include "surface/cli/tier/tier_train_options.h"
 #include "tier/estimate/estimator.h"
@@ -40,7 +40,7 @@ Result<tier::TierTable> table_of_training(const TierTrainRequest& request, const
   if (!tiers) return pass_on(tiers.error());
   std::vector<tier::NamedTable> tables;
   for (const std::string& path : request.data_paths) {
-    auto table = read_tier_data(request.source, path, *tiers, files);
+    auto table = read_measurements(request.source, path, *tiers, files);
     if (!table) return pass_on(table.error());
     tables.push_back({.file = path, .table = std::move(*table)});
   }
