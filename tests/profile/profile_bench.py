@@ -123,7 +123,7 @@ class Bars:
         rows = [(1, 2.0), (2, 2.5), (4, 3.7), (8, 6.1), (16, 11.3), (32, 21.0)]
         device = self.folder / "device.yaml"
         latencies = ", ".join(f"[{batch}, {latency}]" for batch, latency in rows)
-        device.write_text("berth: 1\nname: made-up\norigin: \"made up\"\nlanes: 1\nmemory: 1000000000\nbatch_max: 64\n"
+        device.write_text("berth: 1\nname: made-up\norigin: \"made up\"\nlanes: 1\nmemory: 1000000000\nbatch_max: 32\n"
                           f"load: {{seconds: 0.05, bytes_per_second: 1000000000}}\nmodels:\n  net: {{latency_ms: [{latencies}], bytes: 1000000}}\n")
         time.sleep(local_serve.SETTLE_SECONDS)
         serve = local_serve.Serve(repository, "--device", f"simulated:{device}", "--policy", "eager").ready()

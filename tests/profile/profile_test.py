@@ -147,7 +147,7 @@ class Files(Folder):
                 ([self.model, "--url", "http://127.0.0.1:1", "--model", "m"], ("found both",)),
                 ([self.folder / "absent.onnx"], ("absent.onnx",)),
                 ([broken], ("broken.onnx",)),
-                ([self.model, "--batches", "0"], ("--batches", "'0'")),
+                ([self.model, "--batches", "0"], ("--batches", '"0"')),
                 ([self.model, "--batches", "1,1"], ("--batches", "twice")),
                 ([self.model, "--processes", "x"], ("--processes",)),
                 ([self.model, "--seconds", "0"], ("--seconds",)),
@@ -156,7 +156,7 @@ class Files(Folder):
                 ([self.model, "--as", "A30-24GB"], ("--as", "GPU:PROFILE")),
                 ([self.model, "--as", "A30-24GB:9g"], ("--as", "9g")),
                 ([self.model, "--inputs", "rows.npz"], ("rows.npz",)),
-                ([self.model, "--inputs", "narrow.npz"], ("narrow.npz", "'x'")),
+                ([self.model, "--inputs", "narrow.npz"], ("narrow.npz", '"x"')),
                 ([self.model, "--engine", "absent.so"], ("absent.so",)),
                 (["--url", "127.0.0.1:8000", "--model", "m"], ("--url", "http://")),
                 (["--url", "http://127.0.0.1:8000"], ("--model",)),
@@ -216,6 +216,10 @@ class Answers(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     metadata = {"name": "m", "versions": ["1"], "inputs": [{"name": "x", "datatype": "FP32", "shape": [-1, 2]}], "outputs": []}
 
+    def setup(self):
+        self.server.connections.append(self.client_address)
+        super().setup()
+
     def log_message(self, *_):
         pass
 
@@ -241,6 +245,7 @@ class Urls(Folder):
     def plain_server(self, answer=(200, '{"outputs": []}'), **changed):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         server.answer, server.changed, server.shapes = answer, changed, []
+        server.connections = []
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         self.addCleanup(server.server_close)
@@ -253,6 +258,7 @@ class Urls(Folder):
         self.assertEqual((run["model"]["name"], run["model"]["url"], run["machine"]["engine"]), ("m", url, "plain 7"))
         self.assertEqual([point["batch"] for point in run["points"]], [1, 3, 1, 3])
         self.assertEqual(set(server.shapes), {(1, 2), (3, 2)})
+        self.assertEqual(len(server.connections), 2)  # they are kept
         self.assertGreaterEqual(len(server.shapes), sum(point["batches"] for point in run["points"]))
         self.assertEqual((run["model"]["flops"], run["memory_at_load_bytes"], run["points"][0]["memory_bytes"]), (None, None, None))
 

@@ -13,6 +13,7 @@ namespace berth::profiler {
 namespace {
 
 using std::chrono::steady_clock;
+using SendOne = std::function<Result<void>(std::size_t connection)>;
 
 double micros_of(steady_clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
@@ -32,8 +33,11 @@ struct Connection {
 
 class Sender {
  public:
-  Sender(const std::function<Result<void>()>& send_one, Together& together, double length_us)
-      : send_one_(send_one), together_(together), length_(static_cast<std::int64_t>(length_us * kNanosPerMicro)) {}
+  Sender(const SendOne& send_one, std::size_t index, Together& together, double length_us)
+      : send_one_(send_one),
+        index_(index),
+        together_(together),
+        length_(static_cast<std::int64_t>(length_us * kNanosPerMicro)) {}
 
   Connection run() {
     Connection connection;
@@ -53,7 +57,7 @@ class Sender {
 
   bool send(Connection& connection) {
     if (together_.is_broken) return false;
-    auto sent = send_one_();
+    auto sent = send_one_(index_);
     if (sent) return true;
     connection.error = std::move(sent.error());
     together_.is_broken = true;
@@ -73,21 +77,21 @@ class Sender {
     return times.times(micros_of(before - first));
   }
 
-  const std::function<Result<void>()>& send_one_;
+  const SendOne& send_one_;
+  std::size_t index_;
   Together& together_;
   std::chrono::nanoseconds length_;
 };
 
 }  // namespace
 
-Result<models::TurnTimes> run_connections(const models::TurnOrder& order,
-                                          const std::function<Result<void>()>& send_one) {
+Result<models::TurnTimes> run_connections(const models::TurnOrder& order, const SendOne& send_one) {
   Together together(order.processes);
   std::vector<Connection> connections(static_cast<std::size_t>(order.processes));
   std::vector<std::thread> threads;
-  for (Connection& connection : connections) {
-    threads.emplace_back([&connection, &together, &order, &send_one] {
-      connection = Sender(send_one, together, order.length_us).run();
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    threads.emplace_back([&connections, &together, &order, &send_one, i] {
+      connections[i] = Sender(send_one, i, together, order.length_us).run();
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Connections, EachMeasuresAtLeastOneRequest) {
   std::atomic<int> sent = 0;
-  const auto turn = run_connections({.processes = 3}, [&]() -> Result<void> {
+  const auto turn = run_connections({.processes = 3}, [&](std::size_t) -> Result<void> {
     ++sent;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return {};
@@ -28,12 +28,12 @@ TEST(Connections, EachMeasuresAtLeastOneRequest) {
 
 TEST(Connections, AnErrorEndsAll) {
   std::atomic<int> sent = 0;
-  const auto turn = run_connections({.processes = 2, .length_us = 1e9}, [&]() -> Result<void> {
+  const auto turn = run_connections({.processes = 2, .length_us = 1e9}, [&](std::size_t) -> Result<void> {
     if (++sent > 20) return invalid("enough");
     return {};
   });
   EXPECT_EQ(turn.error().message, "enough");
-  const auto at_once = run_connections({.processes = 2}, []() -> Result<void> { return invalid("no"); });
+  const auto at_once = run_connections({.processes = 2}, [](std::size_t) -> Result<void> { return invalid("no"); });
   EXPECT_EQ(at_once.error().message, "no");
 }
 

@@ -13,8 +13,8 @@
 
 namespace berth::profiler {
 
-/// For one row. Nothing of it is an error: what cannot be counted is absent. Values whose rank the engine does not infer
-/// may be scalars: a run of one random row shows them, if the model runs with one.
+/// For one row. Nothing of it is an error: what cannot be counted is absent. Values whose rank the engine does not
+/// infer may be scalars: a run of one random row shows them, if the model runs with one.
 [[nodiscard]] models::ModelCount count_graph(ModelProbe& probe, const models::Model& model);
 
 }  // namespace berth::profiler

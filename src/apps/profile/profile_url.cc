@@ -1,13 +1,15 @@
 #include "apps/profile/profile_url.h"
 
 #include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "apps/profile/connections.h"
 #include "apps/profile/input_rows.h"
 #include "apps/profile/machine.h"
 #include "apps/profile/oip_client.h"
-#include "edges/http_client/curl_client.h"
+#include "edges/http_client/curl_connection.h"
 #include "models/profiling/measure_points.h"
 
 namespace berth::profiler {
@@ -37,11 +39,28 @@ class Calls {
   std::map<int, HttpCall> calls_;
 };
 
-Result<models::TurnTimes> run_turn(const OipClient& client, Calls& calls, const models::TurnOrder& order) {
+/// Clients that keep a connection each.
+class Clients {
+ public:
+  Clients(const models::ProfileRequest& request, int count) {
+    for (int i = 0; i < count; ++i) {
+      connections_.push_back(std::make_unique<edges::CurlConnection>());
+      clients_.push_back(std::make_unique<OipClient>(*connections_.back(), request.url, request.name));
+    }
+  }
+
+  [[nodiscard]] const OipClient& at(std::size_t index) const { return *clients_.at(index); }
+
+ private:
+  std::vector<std::unique_ptr<edges::CurlConnection>> connections_;
+  std::vector<std::unique_ptr<OipClient>> clients_;
+};
+
+Result<models::TurnTimes> run_turn(const Clients& clients, Calls& calls, const models::TurnOrder& order) {
   const auto call = calls.of(order.batch);
   if (!call) return pass_on(call.error());
-  return run_connections(order, [&client, &call]() -> Result<void> {
-    const auto reply = client.send(**call);
+  return run_connections(order, [&clients, &call](std::size_t connection) -> Result<void> {
+    const auto reply = clients.at(connection).send(**call);
     if (!reply) return pass_on(reply.error());
     return {};
   });
@@ -52,9 +71,8 @@ Result<models::TurnTimes> run_turn(const OipClient& client, Calls& calls, const 
 Result<ProfileRun> profile_url(const FileTree& tree, const models::ProfileRequest& request,
                                const cli::ProfileHooks& hooks) {
   hooks.report(0, "asking the server");
-  const edges::CurlClient http;
-  const OipClient client(http, request.url, request.name);
-  const auto served = client.describe();
+  const Clients clients(request, request.processes.back());
+  const auto served = clients.at(0).describe();
   if (!served) return pass_on(served.error());
   const auto inputs = find_input_rows(tree, request, served->model.inputs);
   if (!inputs) return pass_on(inputs.error());
@@ -62,13 +80,13 @@ Result<ProfileRun> profile_url(const FileTree& tree, const models::ProfileReques
       .model = {.name = served->model.name, .url = request.url},
       .machine = machine_of_server(served->server.device, served->server.name + " " + served->server.version),
       .fixed_batch = inputs->fixed_batch};
-  Calls calls(client, inputs->rows, served->server.takes_binary);
+  Calls calls(clients.at(0), inputs->rows, served->server.takes_binary);
   auto points = models::measure_points(
       {.batches = inputs->batches,
        .processes = request.processes,
        .seconds_min = request.seconds,
        .seed = request.seed},
-      {.run_turn = [&](const models::TurnOrder& order) { return run_turn(client, calls, order); },
+      {.run_turn = [&](const models::TurnOrder& order) { return run_turn(clients, calls, order); },
        .report = hooks.report,
        .should_stop = hooks.should_stop});
   if (!points) return pass_on(points.error());

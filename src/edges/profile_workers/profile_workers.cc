@@ -34,7 +34,7 @@ ProfileWorkers::~ProfileWorkers() = default;
 
 Result<std::unique_ptr<ProfileWorkers>> ProfileWorkers::start(ProfileWorkersOptions options) {
   ENSURE(!options.command.empty() && options.count > 0);
-  std::unique_ptr<ProfileWorkers> workers(new ProfileWorkers(std::move(options)));
+  auto workers = std::make_unique<ProfileWorkers>(std::move(options));
   if (auto started = workers->start_missing(); !started) return pass_on(started.error());
   return workers;
 }

@@ -43,6 +43,8 @@ class ProfileWorkers {
   /// Starts the processes and waits until each has loaded the model. Errors: what a process says, such as a model that
   /// the engine refuses (kInvalidInput); kUnavailable if it cannot be started or has ended; kInterrupted.
   [[nodiscard]] static Result<std::unique_ptr<ProfileWorkers>> start(ProfileWorkersOptions options);
+  /// Only for `start`: without processes.
+  explicit ProfileWorkers(ProfileWorkersOptions options);
   ProfileWorkers(const ProfileWorkers&) = delete;
   ProfileWorkers& operator=(const ProfileWorkers&) = delete;
   ~ProfileWorkers();
@@ -53,8 +55,6 @@ class ProfileWorkers {
   [[nodiscard]] Result<models::TurnTimes> run(const models::TurnOrder& order, std::span<const Tensor> inputs);
 
  private:
-  explicit ProfileWorkers(ProfileWorkersOptions options);
-
   [[nodiscard]] Result<void> start_missing();
   /// Whether the inputs fit into the memory of all, which is noted in `turn`.
   [[nodiscard]] Result<bool> prepare(std::size_t count, std::span<const Tensor> inputs, models::TurnTimes& turn);

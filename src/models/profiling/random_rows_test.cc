@@ -38,7 +38,9 @@ TEST(RandomRows, EveryTypeHasElements) {
     const Tensor& tensor = rows.inputs[0];
     EXPECT_EQ(type == TensorType::kBytes ? tensor.texts.size() : tensor.bytes.size() / element_bytes(type), 256U);
     const std::set<char> bytes(tensor.bytes.begin(), tensor.bytes.end());
-    if (type != TensorType::kBytes) EXPECT_GT(bytes.size(), 1U);
+    if (type != TensorType::kBytes) {
+      EXPECT_GT(bytes.size(), 1U);
+    }
   }
 }
 

@@ -13,8 +13,8 @@ namespace berth::edges::detail {
 void reset_resident_peak();
 [[nodiscard]] std::optional<std::int64_t> resident_bytes_peak();
 
-/// What the management library of the GPUs (NVML) says that this process holds on all of them. Nothing: there is no such
-/// library, or it does not know the process, as in a container with process numbers of its own.
+/// What the management library of the GPUs (NVML) says that this process holds on all of them. Nothing: there is no
+/// such library, or it does not know the process, as in a container with process numbers of its own.
 [[nodiscard]] std::optional<std::int64_t> gpu_bytes_now();
 
 }  // namespace berth::edges::detail
