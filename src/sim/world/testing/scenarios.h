@@ -74,6 +74,11 @@ inline std::string shown(const JournalRecord& record) {
                    return std::to_string(gpu.at.micros()) + (gpu.is_on ? " gpu_on " : " gpu_off ") +
                           std::to_string(gpu.gpu.index);
                  },
+                 [](const TierRecord& tier) {
+                   return std::to_string(tier.at.micros()) + " tier " + std::to_string(tier.service.index) + " " +
+                          (tier.measured_gpu.empty() ? tier.choice.gpu + " " + tier.choice.reason
+                                                     : "measured " + tier.measured_gpu);
+                 },
                  [](const world::PointRecord& point) { return shown(point); }},
       record);
 }

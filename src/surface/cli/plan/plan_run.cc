@@ -67,6 +67,8 @@ Result<study::PlannedMoment> planned_moment(const PlanRequest& request, const Sc
 PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& moment, Watch& watch) {
   PlanAnswer answer;
   answer.record = std::move(*moment.record);
+  answer.tiers = std::move(moment.tiers);
+  answer.seen_tiers = std::move(moment.seen_tiers);
   const PlanRecord& record = answer.record;
   const planner::ReasonOptions options{
       .limits = {.nodes_max = PlannerOptions().nodes_max, .gap = 0},

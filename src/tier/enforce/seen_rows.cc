@@ -1,0 +1,129 @@
+#include "tier/enforce/seen_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <set>
+#include <utility>
+
+#include "base/core/ensure.h"
+#include "tier/hardware/gpu_figures.h"
+#include "tier/hardware/slice_share.h"
+
+namespace berth::tier {
+namespace {
+
+using SliceName = std::pair<std::string, std::string>;  ///< GPU model and profile
+
+/// The known rows of one slice by processes, then batch.
+struct KnownSlice {
+  double tflops = 0;
+  std::map<int, std::vector<const PerformancePoint*>> rows;
+};
+
+/// The latency in ms of a batch by rows of one number of processes, ascending by batch.
+double latency_at(const std::vector<const PerformancePoint*>& rows, int batch) {
+  const auto above = std::ranges::find_if(rows, [&](const PerformancePoint* row) { return row->batch >= batch; });
+  if (above == rows.end()) return rows.back()->latency_ms.to_double() * batch / rows.back()->batch;
+  const double latency_ms = (*above)->latency_ms.to_double();
+  if ((*above)->batch == batch || above == rows.begin()) return latency_ms;
+  const PerformancePoint& below = **(above - 1);
+  const double share = static_cast<double>(batch - below.batch) / ((*above)->batch - below.batch);
+  return below.latency_ms.to_double() + (latency_ms - below.latency_ms.to_double()) * share;
+}
+
+/// The same for a number of processes: of the most measured ones that are no more, else of the fewest.
+double latency_at(const KnownSlice& slice, int processes, int batch) {
+  auto rows = slice.rows.upper_bound(processes);
+  if (rows != slice.rows.begin()) --rows;
+  const double slower = std::max(1.0, static_cast<double>(processes) / rows->first);
+  return latency_at(rows->second, batch) * slower;
+}
+
+class RowPredictor {
+ public:
+  RowPredictor(const PerformanceTable& all, std::span<const std::string> known_on, const RowPrediction& prediction)
+      : compute_of_(prediction.compute_of), z_(normal_quantile(1 - prediction.sure)) {
+    for (const PerformancePoint& point : all.points) {
+      if (std::ranges::find(known_on, point.gpu) == known_on.end()) continue;
+      const auto tflops = compute_of_(point.gpu, point.profile);
+      if (!tflops) continue;
+      const auto [at, is_new] = place_of_.try_emplace(SliceName(point.gpu, point.profile), known_.size());
+      if (is_new) known_.push_back({.tflops = *tflops, .rows = {}});
+      known_[at->second].rows[point.processes].push_back(&point);
+    }
+  }
+
+  [[nodiscard]] std::optional<PerformancePoint> predict(const PerformancePoint& wanted) const {
+    const auto tflops = compute_of_(wanted.gpu, wanted.profile);
+    if (!tflops || known_.empty()) return std::nullopt;
+    const auto distance = [&](const KnownSlice& slice) { return std::abs(std::log(*tflops / slice.tflops)); };
+    const KnownSlice& source = *std::ranges::min_element(known_, {}, distance);
+    const double spread = kSpread + kSpreadPerLog * distance(source);
+    const double speed_up = *tflops / source.tflops * std::exp(spread * z_);
+    constexpr std::int64_t kNanosPerMilli = 1'000'000;
+    const double nanos = latency_at(source, wanted.processes, wanted.batch) / speed_up * kNanosPerMilli;
+    PerformancePoint point{.gpu = wanted.gpu,
+                           .profile = wanted.profile,
+                           .batch = wanted.batch,
+                           .processes = wanted.processes,
+                           .requests_per_second = {},
+                           .latency_ms = Decimal(std::max<std::int64_t>(1, std::llround(nanos)), kNanosPerMilli)};
+    point.requests_per_second = Decimal(1000) * Decimal(wanted.processes) * Decimal(wanted.batch) / point.latency_ms;
+    return point;
+  }
+
+ private:
+  const ComputeOf& compute_of_;
+  double z_;
+  std::vector<KnownSlice> known_;  ///< in the order of the table
+  std::map<SliceName, std::size_t> place_of_;
+};
+
+}  // namespace
+
+SeenRows seen_rows(const PerformanceTable& all, std::span<const std::string> known_on,
+                   const RowPrediction& prediction) {
+  const RowPredictor predictor(all, known_on, prediction);
+  SeenRows seen{.table = {.model = all.model, .points = {}}, .predicted_on = {}};
+  std::set<std::string> predicted;
+  for (const PerformancePoint& point : all.points) {
+    if (std::ranges::find(known_on, point.gpu) != known_on.end()) {
+      seen.table.points.push_back(point);
+    } else if (auto row = predictor.predict(point)) {
+      predicted.insert(point.gpu);
+      seen.table.points.push_back(std::move(*row));
+    }
+  }
+  seen.predicted_on.assign(predicted.begin(), predicted.end());
+  return seen;
+}
+
+ComputeOf hardware_compute() {
+  return [](const std::string& gpu, const std::string& profile) -> std::optional<double> {
+    const auto figures = find_gpu_figures(gpu);
+    if (!figures) return std::nullopt;
+    const auto share = slice_share(*figures, profile);
+    if (!share) return std::nullopt;
+    return (figures->tflops * share->compute).to_double();
+  };
+}
+
+double normal_quantile(double probability) {
+  ENSURE(probability > 0 && probability < 1);
+  constexpr double kFarthest = 10;
+  constexpr int kHalvings = 60;
+  double low = -kFarthest;
+  double high = kFarthest;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    const double below = std::erfc(-middle / std::numbers::sqrt2) / 2;
+    (below < probability ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace berth::tier
