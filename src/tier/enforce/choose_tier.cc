@@ -10,12 +10,14 @@
 namespace berth::tier {
 namespace {
 
+constexpr double kMedian = 0.5;
+
 /// A model as it is judged for a question.
 struct JudgedTier {
   const TierOffer* offer = nullptr;
   double probability = 0;
-  std::optional<double> usd_per_hour;  ///< at the rows that count; absent: it cannot carry every rate
-  double capacity = 0;                 ///< at these rows
+  std::optional<double> usd_per_hour;  ///< at the median; absent: it does not surely carry every rate
+  double capacity = 0;                 ///< at the rows that are sure enough
 
   [[nodiscard]] bool is_sufficient() const { return usd_per_hour.has_value(); }
 };
@@ -43,7 +45,9 @@ class TierChooser {
     if (!offer.has_rows || offer.levels.empty()) return judged;
     const OfferLevel& level = offer.level_for(question_.sure);
     judged.probability = probability_of(offer, most_);
-    judged.usd_per_hour = mean_usd_per_hour(level.offers, offer.gpus, question_.rates);
+    if (mean_usd_per_hour(level.offers, offer.gpus, question_.rates)) {
+      judged.usd_per_hour = mean_usd_per_hour(offer.level_for(kMedian).offers, offer.gpus, question_.rates);
+    }
     judged.capacity = capacity_of(level.offers, offer.gpus);
     return judged;
   }

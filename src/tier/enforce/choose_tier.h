@@ -1,8 +1,9 @@
 /// When a service with `tier: auto` gets which GPU model, and why.
 ///
 /// - First, and whenever it has none: of the models that carry every rate given with the probability asked for, the one
-///   with the least mean price of slices for these rates; ties: the first of the fleet. If there is none, the one with
-///   the highest probability; then the one with the most capacity, then the first.
+///   with the least mean price of slices for these rates (of a predicted model at the median); ties: the first of the
+///   fleet. If there is none, the one with the highest probability; then the one with the most capacity, then the
+///   first.
 /// - At once, if its rows on its model are known and no slice there keeps the latency target.
 /// - After `kWithoutRoom`, if its slices carried less than its load at every look since: the cheapest other sufficient
 ///   model that was not left for want of room within `kSavingApart`.
@@ -30,7 +31,7 @@ inline constexpr Micros kWithoutRoom = Micros::seconds(300);
 struct TierQuestion {
   std::span<const TierOffer> tiers;  ///< the models of the fleet, in its order; none twice
   std::span<const double> rates;     ///< requests per second, by minute, of up to 30 minutes; not empty
-  double sure = 0.9;                 ///< above 0, below 1
+  double sure = 0.9;                 ///< above 0, below 1; each predicted model has a level of it, and of 0.5
   Instant now;
   bool is_short = false;  ///< its slices on its model carry less than its load
 };

@@ -20,6 +20,7 @@ using SliceName = std::pair<std::string, std::string>;  ///< GPU model and profi
 
 /// The known rows of one slice by processes, then batch.
 struct KnownSlice {
+  std::string gpu;
   double tflops = 0;
   std::map<int, std::vector<const PerformancePoint*>> rows;
 };
@@ -52,9 +53,10 @@ class RowPredictor {
       const auto tflops = compute_of_(point.gpu, point.profile);
       if (!tflops) continue;
       const auto [at, is_new] = place_of_.try_emplace(SliceName(point.gpu, point.profile), known_.size());
-      if (is_new) known_.push_back({.tflops = *tflops, .rows = {}});
+      if (is_new) known_.push_back({.gpu = point.gpu, .tflops = *tflops, .rows = {}});
       known_[at->second].rows[point.processes].push_back(&point);
     }
+    if (!known_.empty()) learn_use();
   }
 
   [[nodiscard]] std::optional<PerformancePoint> predict(const PerformancePoint& wanted) const {
@@ -62,8 +64,9 @@ class RowPredictor {
     if (!tflops || known_.empty()) return std::nullopt;
     const auto distance = [&](const KnownSlice& slice) { return std::abs(std::log(*tflops / slice.tflops)); };
     const KnownSlice& source = *std::ranges::min_element(known_, {}, distance);
-    const double spread = kSpread + kSpreadPerLog * distance(source);
-    const double speed_up = *tflops / source.tflops * std::exp(spread * z_);
+    const double log_ratio = std::log(*tflops / source.tflops);
+    const double spread = std::hypot(kModelSpread, use_spread_ * log_ratio);
+    const double speed_up = std::exp(use_ * log_ratio + spread * z_);
     constexpr std::int64_t kNanosPerMilli = 1'000'000;
     const double nanos = latency_at(source, wanted.processes, wanted.batch) / speed_up * kNanosPerMilli;
     PerformancePoint point{.gpu = wanted.gpu,
@@ -77,8 +80,44 @@ class RowPredictor {
   }
 
  private:
+  /// Weighs what each known GPU model shows of the use against what is assumed of any service.
+  void learn_use() {
+    const KnownSlice& least = *std::ranges::min_element(known_, {}, &KnownSlice::tflops);
+    std::map<std::string, const KnownSlice*> largest;
+    for (const KnownSlice& slice : known_) {
+      const KnownSlice*& known = largest[slice.gpu];
+      if (known == nullptr || slice.tflops > known->tflops) known = &slice;
+    }
+    double weights = 1 / (kUseSpread * kUseSpread);
+    double sum = kUse * weights;
+    for (const auto& [gpu, slice] : largest) {
+      const double log_ratio = std::log(slice->tflops / least.tflops);
+      if (gpu == least.gpu || log_ratio < kModelSpread) continue;  // too alike to show anything
+      const double weight = log_ratio * log_ratio / (kModelSpread * kModelSpread);
+      weights += weight;
+      sum += weight * mean_log_speed_up(*slice, least) / log_ratio;
+    }
+    use_ = sum / weights;
+    use_spread_ = std::sqrt(1 / weights);
+  }
+
+  /// Over the rows of the faster slice.
+  [[nodiscard]] static double mean_log_speed_up(const KnownSlice& fast, const KnownSlice& slow) {
+    double sum = 0;
+    int count = 0;
+    for (const auto& [processes, rows] : fast.rows) {
+      for (const PerformancePoint* row : rows) {
+        sum += std::log(latency_at(slow, processes, row->batch) / row->latency_ms.to_double());
+        ++count;
+      }
+    }
+    return sum / count;
+  }
+
   const ComputeOf& compute_of_;
   double z_;
+  double use_ = kUse;
+  double use_spread_ = kUseSpread;
   std::vector<KnownSlice> known_;  ///< in the order of the table
   std::map<SliceName, std::size_t> place_of_;
 };

@@ -32,18 +32,23 @@ struct SeenRows {
 /// GPU, profile, batch and processes whose figures are predicted. Of the rows that are not known only those four are
 /// read.
 ///
-/// Model: the speed-up of a slice over a known one is (their ratio of TFLOPS) x e^(s z), z standard normal, with
-/// s = kSpread + kSpreadPerLog x |ln ratio|: with a larger ratio a model uses less of it, by a share that differs
-/// between models. The known slice is the one with the nearest TFLOPS that has rows (ties: the first in the table); its
-/// latency at a batch is linear between its rows, that of the smallest below, and in proportion above the largest; at
-/// more processes than it was measured with, in proportion to these. Latency = latency there / speed-up at the
-/// quantile, in whole nanoseconds; requests per second = processes x batch / latency. Where no known slice or no TFLOPS
-/// are known the row is left out. O(rows^2).
+/// Model: the logarithm of the speed-up of a slice over a known one is b ln r + e, where r is their ratio of TFLOPS, e
+/// is normal with deviation kModelSpread, and b, how much of more throughput the service uses, is normal with mean kUse
+/// and deviation kUseSpread. Each further known GPU model observes b (with deviation kModelSpread / |ln r|), by its
+/// largest slice against the known slice with the least TFLOPS, over the former's batches; predictions use the
+/// posterior.
+///
+/// The known slice is the one with the nearest TFLOPS (ties: the first in the table); its latency at a batch is linear
+/// between its rows, that of the smallest below, and in proportion above the largest; at more processes than it was
+/// measured with, in proportion to these. Latency = latency there / speed-up at the quantile, in whole nanoseconds;
+/// requests per second = processes x batch / latency. Where no known slice or no TFLOPS are known the row is left out.
+/// O(rows^2).
 [[nodiscard]] SeenRows seen_rows(const PerformanceTable& all, std::span<const std::string> known_on,
                                  const RowPrediction& prediction);
 
-inline constexpr double kSpread = 0.1;
-inline constexpr double kSpreadPerLog = 0.3;
+inline constexpr double kUse = 0.8;
+inline constexpr double kUseSpread = 0.2;
+inline constexpr double kModelSpread = 0.15;
 
 /// The quantile of the standard normal distribution. Requires: 0 < probability < 1.
 [[nodiscard]] double normal_quantile(double probability);

@@ -46,9 +46,10 @@ TEST(SeenRows, PredictTheRatioOfThroughputAtTheMedian) {
   ASSERT_EQ(seen.table.points.size(), 4U);
   EXPECT_EQ(seen.predicted_on, std::vector<std::string>{"B"});
   // A batch of 2 takes 6 ms on A, one of 6 twice the 8 ms of 3.
-  EXPECT_NEAR(seen.table.points[2].latency_ms.to_double(), 3, 1e-6);
-  EXPECT_NEAR(seen.table.points[3].latency_ms.to_double(), 8, 1e-6);
-  EXPECT_NEAR(seen.table.points[2].requests_per_second.to_double(), 2000.0 / 3, 1e-3);
+  const double speed_up = std::pow(2, kUse);
+  EXPECT_NEAR(seen.table.points[2].latency_ms.to_double(), 6 / speed_up, 1e-6);
+  EXPECT_NEAR(seen.table.points[3].latency_ms.to_double(), 16 / speed_up, 1e-6);
+  EXPECT_NEAR(seen.table.points[2].requests_per_second.to_double(), 2000 * speed_up / 6, 1e-3);
 }
 
 TEST(SeenRows, DoNotDependOnTheFiguresThatAreNotKnown) {
@@ -70,8 +71,8 @@ TEST(SeenRows, AreSlowerTheSurerTheyAre) {
     EXPECT_GT(seen.table.points[1].latency_ms.to_double(), last_ms);
     last_ms = seen.table.points[1].latency_ms.to_double();
   }
-  const double spread = kSpread + kSpreadPerLog * std::log(2);
-  EXPECT_NEAR(last_ms, 2 * std::exp(spread * normal_quantile(0.99)), 1e-4);
+  const double spread = std::hypot(kModelSpread, kUseSpread * std::log(2));
+  EXPECT_NEAR(last_ms, 4 * std::exp(spread * normal_quantile(0.99) - kUse * std::log(2)), 1e-4);
 }
 
 TEST(SeenRows, ComeFromTheNearestKnownModel) {
@@ -79,14 +80,18 @@ TEST(SeenRows, ComeFromTheNearestKnownModel) {
   const PerformanceTable all =
       table_with({point("A", 1, 1, Decimal(4)), point("B", 1, 1, Decimal(9)), point("C", 1, 1, Decimal(1))});
   const SeenRows seen = seen_rows(all, known, {.sure = 0.5, .compute_of = kCompute});
-  EXPECT_NEAR(seen.table.points[2].latency_ms.to_double(), 6, 1e-6);
+  // B uses nothing of its throughput: it is slower than A. So C uses less than others would, from B's 9 ms.
+  const double weight = std::pow(std::log(2) / kModelSpread, 2);
+  const double prior = 1 / (kUseSpread * kUseSpread);
+  const double use = (kUse * prior + weight * std::log(4.0 / 9) / std::log(2)) / (prior + weight);
+  EXPECT_NEAR(seen.table.points[2].latency_ms.to_double(), 9 / std::pow(1.5, use), 1e-5);
 }
 
 TEST(SeenRows, TakeMoreProcessesAsProportionallySlower) {
   const std::vector<std::string> known = {"A"};
   const PerformanceTable all = table_with({point("A", 1, 2, Decimal(4)), point("B", 1, 3, Decimal(1))});
   const SeenRows seen = seen_rows(all, known, {.sure = 0.5, .compute_of = kCompute});
-  EXPECT_NEAR(seen.table.points[1].latency_ms.to_double(), 3, 1e-6);
+  EXPECT_NEAR(seen.table.points[1].latency_ms.to_double(), 6 / std::pow(2, kUse), 1e-6);
 }
 
 TEST(SeenRows, LeaveOutModelsOfUnknownThroughput) {
