@@ -25,9 +25,11 @@ struct TierEstimate {
   double probability = 0;  ///< of keeping the target, in [0, 1]; 0 or 1 where measured
   double cost = 0;         ///< at the median, as `cost_of` counts it; infinity where nothing is attained
   double cost_mean = 0;    ///< expected, where it keeps the target; infinity where it never does
+  /// Equally likely costs where it keeps the target, cheapest last; one where measured, none where it never keeps it.
+  std::vector<double> costs = {};
 };
 
-/// What a feature adds to the logarithm of the predicted ratio to the anchor.
+/// What a feature adds to the logarithm of the predicted ratio to the anchor; or its share of a forest's gain.
 struct FeatureShare {
   std::string feature;
   double share = 0;
@@ -36,9 +38,28 @@ struct FeatureShare {
 struct EstimatorSettings {
   std::uint64_t seed = 1;
   int trees = 100;
+  double forest_share = 0.5;  ///< of the prediction, in [0, 1]; the rest is a ridge. 0: the ridge alone
 };
 
-/// A forest with its spread. Immutable; copies are cheap.
+/// How often what was left out was within a central interval of its prediction.
+struct Coverage {
+  double stated = 0;
+  double found = 0;  ///< each group counting 1
+  friend bool operator==(const Coverage&, const Coverage&) = default;
+};
+
+/// What an estimator was trained on, and how far off it was there.
+struct TrainingFigures {
+  std::vector<std::string> groups = {};  ///< sorted
+  std::size_t workload_count = 0;
+  std::size_t row_count = 0;            ///< pairs of an anchor and a tier, by workload and size
+  double error_median = 0;              ///< of |log(predicted / measured)|, by leaving groups out
+  std::vector<Coverage> coverage = {};  ///< by leaving groups out, with nothing but the anchor known
+  friend bool operator==(const TrainingFigures&, const TrainingFigures&) = default;
+};
+
+/// The logarithm of throughput on a tier over that on the anchor: a forest averaged with a ridge, and a spread from
+/// residuals by leaving groups out, correlated between tiers. Immutable; copies are cheap.
 class Estimator {
  public:
   Estimator(const Estimator&);
@@ -56,11 +77,16 @@ class Estimator {
   /// it has at least one non-empty list. The anchor is the cheapest tier with rows. Tiers with rows are not
   /// predicted. Requires: tiers are those that it was trained with (see `tiers()`).
   [[nodiscard]] std::vector<TierEstimate> estimate(const TierWorkload& known, const TierTarget& target) const;
-  /// Contributions to the prediction for one tier, largest first; they add up to the logarithm of the predicted ratio.
+  /// Contributions to the prediction for one tier, largest first; they add up to the logarithm of the predicted ratio. Of
+  /// services: at the size of work with the most throughput on the anchor. Beside features: "mean", and "measured" for what
+  /// rows on other tiers than the anchor change. Empty where the tier has rows.
   [[nodiscard]] std::vector<FeatureShare> explain(const TierWorkload& known, std::size_t tier) const;
 
   [[nodiscard]] const std::vector<Tier>& tiers() const;
   [[nodiscard]] TierKind kind() const;
+  /// Of all features, largest first; they add up to 1. Empty without a forest.
+  [[nodiscard]] std::vector<FeatureShare> gains() const;
+  [[nodiscard]] const TrainingFigures& trained_on() const;
 
   /// As the content of a file, and back. Errors of `read`: FILE, what was wanted, what was found.
   [[nodiscard]] std::string write() const;
@@ -68,6 +94,7 @@ class Estimator {
 
  private:
   struct Learned;
+  class Known;
   explicit Estimator(std::shared_ptr<const Learned> learned);
   std::shared_ptr<const Learned> learned_;
 };

@@ -124,6 +124,41 @@ TEST(ReadGavel, ReadsEntriesAloneOfScaleFactorOne) {
               "c": {"('A3C', 1)": {"null": 3}}})json",
       "g.json", of_names({"a", "b"}));
   ASSERT_TRUE(table) << table.error().message;
+  ASSERT_EQ(table->workloads.size(), 3U);
+  EXPECT_EQ(table->workloads[0].group, "M");
+  EXPECT_EQ(table->workloads[0].name, "batch 16");
+  EXPECT_EQ(points_on(*table, 0, "a").at(0).samples_per_second, Decimal(40));
+  EXPECT_EQ(table->workloads[1].group, "A3C");
+  EXPECT_EQ(table->workloads[1].batch, 1);
+  EXPECT_TRUE(points_on(*table, 1, "a").empty());
+  EXPECT_EQ(table->workloads[2].group, "it's");
+  EXPECT_EQ(table->rows_left_out, 1);
+}
+
+TEST(ReadGavel, RefusesWhatIsNotInItsFormat) {
+  const auto error = [](const std::string& text) {
+    const auto table = read_gavel(text, "g.json", of_names({"a"}));
+    return table ? "read" : table.error().message;
+  };
+  EXPECT_THAT(error("{"), HasSubstr("g.json:1:"));
+  EXPECT_THAT(error("[]"), HasSubstr("g.json:1:1: wanted an object of tiers"));
+  EXPECT_THAT(error(R"json({"a": 1})json"), HasSubstr("\"a\": wanted an object of jobs"));
+  EXPECT_THAT(error(R"json({"a": {"M": {"null": 1}}})json"), HasSubstr("wanted a key such as"));
+  EXPECT_THAT(error(R"json({"a": {"('M (batch size x)', 1)": {"null": 1}}})json"), HasSubstr("wanted a job such as"));
+  EXPECT_THAT(error(R"json({"a": {"('M (batch size 0)', 1)": {"null": 1}}})json"), HasSubstr("wanted a job such as"));
+  EXPECT_THAT(error(R"json({"a": {"('M', 1)": {}}})json"), HasSubstr("wanted the key null"));
+  EXPECT_THAT(error(R"json({"a": {"('M', 1)": {"null": -1}}})json"), HasSubstr("found \"-1\""));
+  EXPECT_THAT(error(R"json({"a": {"('M', 1)": {"null": "1"}}})json"), HasSubstr("found another value"));
+  EXPECT_THAT(error(R"json({"a": {"('M', 1)": {"null": 1}, "('M (batch size 1)', 1)": {"null": 1}}})json"),
+              HasSubstr("wanted one entry per job and tier"));
+}
+
+TEST(ReadMiso, TakesTheMedianByTheFirstTwoCharactersOfTheSlice) {
+  const auto table = read_miso(
+      "model,batch,mig_slice,median_s_per_iter,mean_s_per_iter,n_iters\n"
+      "bert,2,3g.20gb,0.25,9,1\nbert,2,7g.40gb,0,9,1\nbert,4,7g.40gb,0.5,9,1\nbert,4,1g.5gb,1,9,1\n",
+      "m.csv", of_names({"3g", "7g"}));
+  ASSERT_TRUE(table) << table.error().message;
   ASSERT_EQ(table->workloads.size(), 2U);
   EXPECT_EQ(points_on(*table, 0, "3g").at(0).samples_per_second, Decimal(8));
   EXPECT_TRUE(points_on(*table, 0, "7g").empty());
@@ -167,11 +202,11 @@ TEST(ReadSia, TheSmallerOfTwoAtTheSameDistanceAndTheLimitIsExclusive) {
   };
   EXPECT_EQ(points_on(*table, of_batch(240), "b").at(0).batch, 225);
   EXPECT_TRUE(points_on(*table, of_batch(110), "b").empty());
-  const auto limit = read_sia({sia_file("a", {1'000'000'000, 100'000'000}), sia_file("b", {913'931'184, 109'417'429})},
+  const auto limit = read_sia({sia_file("a", {1'000'000'000, 100'000'000}), sia_file("b", {913'931'186, 109'417'429})},
                               of_names({"a", "b"}));
   ASSERT_TRUE(limit) << limit.error().message;
   EXPECT_EQ(limit->workloads[0].points[1].size(), 0U) << "1.09417429 is above e^0.09 = 1.09417428...";
-  EXPECT_EQ(limit->workloads[3].points[1].size(), 1U) << "1 / 0.913931184 = 1.09417428... is below";
+  EXPECT_EQ(limit->workloads[3].points[1].size(), 1U) << "1 / 0.913931186 = 1.09417428... is below";
 }
 
 TEST(ReadSia, RefusesARepeatedBatch) {
