@@ -276,7 +276,7 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
       {{{"services:", "servces: 1\nservices:"}},
        "3:1: unknown key \"servces\"; did you mean services? (known: berth, fleet, window_seconds, history_seconds, "
        "observation_delay_seconds, planning_seconds, interference, fidelity, objective, changes, frozen, layout, "
-       "services, gpus_per_node, scaling)"},
+       "services, gpus_per_node, scaling, tier_model, tier_sure)"},
       {{{"services:", "fleet: []\nservices:"}}, "3:1: wanted each key once, found \"fleet\" again"},
       {{{"[{gpu: A100-80GB, count: 2}, {gpu: A30}]", "[]"}},
        "2:8: fleet: wanted a list of at least one GPU, found an empty list"},

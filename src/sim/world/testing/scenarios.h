@@ -135,7 +135,9 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
     count.is_in_order = count.is_in_order && now <= at;
     now = at;
-    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const world::PointRecord&) {}}, record);
+    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const world::PointRecord&) {},
+                          [](const TierRecord&) {}},
+               record);
   }
   for (auto& [gpu, changes] : steps) {
     std::sort(changes.begin(), changes.end());
