@@ -99,6 +99,7 @@ bool is_enforced(const ServiceSpec& service) {
 
 Enforcement::Enforcement(const Scenario& given, bool is_on)
     : given_(given), is_on_(is_on), compute_of_(tier::hardware_compute()) {
+  if (auto forest = tier::read_tier_model(given.tiers)) forest_ = std::move(*forest);
   for (std::uint32_t index = 0; index < given.services.size(); ++index) note_changed({index});
 }
 
@@ -112,7 +113,8 @@ std::vector<ServiceId> Enforcement::services() const {
 
 void Enforcement::note_changed(ServiceId service) {
   services_.erase(service);
-  if (is_on_ && is_enforced(spec(service))) services_[service] = State();
+  if (!is_on_ || !is_enforced(spec(service))) return;
+  ask_forest(service, services_[service]);
 }
 
 bool Enforcement::note(const TierMeasured& measured) {
@@ -124,9 +126,15 @@ bool Enforcement::note(const TierMeasured& measured) {
   state.kept.measured.insert(measured.gpu);
   state.offers.clear();
   state.rows.reset();
+  ask_forest(measured.service, state);
   state.is_due = true;
   if (state.kept.last && state.kept.last->gpu == measured.gpu) state.kept.last->is_predicted = false;
   return true;
+}
+
+void Enforcement::ask_forest(ServiceId service, State& state) const {
+  state.speeds.reset();
+  if (forest_) state.speeds = tier::forest_speeds(*forest_, spec(service).table, known_models(service, state));
 }
 
 // ---- the rows that are seen
@@ -149,7 +157,8 @@ ServiceSpec Enforcement::rows_seen(ServiceId service, const State& state, double
   seen.tier.gpu.clear();
   if (seen.tier.known_on.empty()) return seen;
   const std::vector<std::string> known = known_models(service, state);
-  const tier::RowPrediction prediction{.sure = sure, .compute_of = compute_of_};
+  const tier::RowPrediction prediction{
+      .sure = sure, .compute_of = compute_of_, .forest = state.speeds ? &*state.speeds : nullptr};
   std::set<std::string> predicted;
   const auto replace = [&](PerformanceTable& table) {
     tier::SeenRows rows = tier::seen_rows(table, known, prediction);
@@ -285,6 +294,10 @@ void Enforcement::archive_services(Archive& archive, Self& self) {
 
 void Enforcement::save(ArchiveWriter& archive) const { archive_services(archive, *this); }
 
-void Enforcement::load(ArchiveReader& archive) { archive_services(archive, *this); }
+void Enforcement::load(ArchiveReader& archive) {
+  archive_services(archive, *this);
+  if (!archive.require(true)) return;
+  for (auto& [service, state] : services_) ask_forest(service, state);
+}
 
 }  // namespace berth

@@ -34,6 +34,7 @@ struct TieredService {
 /// The services with `tier: auto` or `known_on` of a scenario as it was given. Services with neither are not touched.
 class Enforcement {
  public:
+  /// A `tier_model` that cannot be read is ignored: whoever reads scenarios checks it (tier::read_tier_model).
   /// `given`: with all rows of all services; must outlive it, and changes by events. `is_on`: else nothing is enforced.
   Enforcement(const Scenario& given, bool is_on);
 
@@ -66,14 +67,16 @@ class Enforcement {
  private:
   struct State {
     TieredService kept;
-    bool is_due = true;                        ///< to be looked at in the next step
-    std::vector<tier::TierOffer> offers = {};  ///< computed when first needed; for what is known now
-    std::optional<ServiceSpec> rows = {};      ///< the same: the spec with the rows that are seen
+    bool is_due = true;                             ///< to be looked at in the next step
+    std::vector<tier::TierOffer> offers = {};       ///< computed when first needed; for what is known now
+    std::optional<ServiceSpec> rows = {};           ///< the same: the spec with the rows that are seen
+    std::optional<tier::ForestSpeeds> speeds = {};  ///< of what is known now, with a forest
   };
 
   template <class Archive, class Self>
   static void archive_services(Archive& archive, Self& self);
   [[nodiscard]] const ServiceSpec& spec(ServiceId service) const;
+  void ask_forest(ServiceId service, State& state) const;
   /// The spec with the rows that are seen at a probability; every model is allowed.
   [[nodiscard]] ServiceSpec rows_seen(ServiceId service, const State& state, double sure) const;
   [[nodiscard]] std::vector<std::string> known_models(ServiceId service, const State& state) const;
@@ -84,6 +87,7 @@ class Enforcement {
   const Scenario& given_;
   bool is_on_;
   tier::ComputeOf compute_of_;
+  std::optional<tier::Estimator> forest_;
   std::map<ServiceId, State> services_;
   std::optional<std::int64_t> looked_at_minute_;
 };

@@ -14,6 +14,7 @@
 #include "live/folder/local_fleet.h"
 #include "live/folder/tier_files.h"
 #include "live/session/demo.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::live {
 namespace {
@@ -52,6 +53,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   auto tiers = tier_files(request, files);
   if (!tiers) return pass_on(tiers.error());
   if (auto put = put_tier_settings(scenario, *tiers); !put) return pass_on(put.error());
+  if (const auto model = tier::read_tier_model(scenario.tiers); !model) return pass_on(model.error());
   contents.merge(*tiers);
   if (is_local) {
     if (auto put = device::put_fleet(scenario, start.machine); !put) return pass_on(put.error());

@@ -28,7 +28,7 @@ Result<void> put_tier_settings(Scenario& scenario, const std::map<std::string, s
     scenario.tiers.sure = std::move(*number);
   }
   if (const auto model = files.find(kTierModelFile); model != files.end()) {
-    scenario.tiers.forest_file = kTierModelFile;
+    scenario.tiers.forest_file = "tier_model";
     scenario.tiers.forest = std::make_shared<const std::string>(model->second);
   }
   return {};

@@ -16,8 +16,6 @@
 namespace berth::tier {
 namespace {
 
-using SliceName = std::pair<std::string, std::string>;  ///< GPU model and profile
-
 /// The known rows of one slice by processes, then batch.
 struct KnownSlice {
   std::string gpu;
@@ -47,7 +45,7 @@ double latency_at(const KnownSlice& slice, int processes, int batch) {
 class RowPredictor {
  public:
   RowPredictor(const PerformanceTable& all, std::span<const std::string> known_on, const RowPrediction& prediction)
-      : compute_of_(prediction.compute_of), z_(normal_quantile(1 - prediction.sure)) {
+      : compute_of_(prediction.compute_of), forest_(prediction.forest), z_(normal_quantile(1 - prediction.sure)) {
     for (const PerformancePoint& point : all.points) {
       if (std::ranges::find(known_on, point.gpu) == known_on.end()) continue;
       const auto tflops = compute_of_(point.gpu, point.profile);
@@ -60,15 +58,12 @@ class RowPredictor {
   }
 
   [[nodiscard]] std::optional<PerformancePoint> predict(const PerformancePoint& wanted) const {
-    const auto tflops = compute_of_(wanted.gpu, wanted.profile);
-    if (!tflops || known_.empty()) return std::nullopt;
-    const auto distance = [&](const KnownSlice& slice) { return std::abs(std::log(*tflops / slice.tflops)); };
-    const KnownSlice& source = *std::ranges::min_element(known_, {}, distance);
-    const double log_ratio = std::log(*tflops / source.tflops);
-    const double spread = std::hypot(kModelSpread, use_spread_ * log_ratio);
-    const double speed_up = std::exp(use_ * log_ratio + spread * z_);
+    const auto compared = compare({wanted.gpu, wanted.profile});
+    if (!compared) return std::nullopt;
+    const auto& [source, speed_up] = *compared;
     constexpr std::int64_t kNanosPerMilli = 1'000'000;
-    const double nanos = latency_at(source, wanted.processes, wanted.batch) / speed_up * kNanosPerMilli;
+    const double nanos = latency_at(*source, wanted.processes, wanted.batch) * kNanosPerMilli /
+                         std::exp(speed_up.mean + speed_up.spread * z_);
     PerformancePoint point{.gpu = wanted.gpu,
                            .profile = wanted.profile,
                            .batch = wanted.batch,
@@ -80,6 +75,32 @@ class RowPredictor {
   }
 
  private:
+  /// A slice compared with a known one.
+  struct Compared {
+    const KnownSlice* source = nullptr;
+    LogSpeedUp speed_up;
+  };
+
+  [[nodiscard]] std::optional<Compared> compare(const SliceName& wanted) const {
+    if (auto by_forest = compare_by_forest(wanted)) return by_forest;
+    const auto tflops = compute_of_(wanted.first, wanted.second);
+    if (!tflops || known_.empty()) return std::nullopt;
+    const auto distance = [&](const KnownSlice& slice) { return std::abs(std::log(*tflops / slice.tflops)); };
+    const KnownSlice& source = *std::ranges::min_element(known_, {}, distance);
+    const double log_ratio = std::log(*tflops / source.tflops);
+    return Compared{
+        .source = &source,
+        .speed_up = {.mean = use_ * log_ratio, .spread = std::hypot(kModelSpread, use_spread_ * log_ratio)}};
+  }
+
+  [[nodiscard]] std::optional<Compared> compare_by_forest(const SliceName& wanted) const {
+    if (forest_ == nullptr) return std::nullopt;
+    const auto source = place_of_.find(forest_->over);
+    const auto speed_up = forest_->of.find(wanted);
+    if (source == place_of_.end() || speed_up == forest_->of.end()) return std::nullopt;
+    return Compared{.source = &known_[source->second], .speed_up = speed_up->second};
+  }
+
   /// Weighs what each known GPU model shows of the use against what is assumed of any service.
   void learn_use() {
     const KnownSlice& least = *std::ranges::min_element(known_, {}, &KnownSlice::tflops);
@@ -115,6 +136,7 @@ class RowPredictor {
   }
 
   const ComputeOf& compute_of_;
+  const ForestSpeeds* forest_;
   double z_;
   double use_ = kUse;
   double use_spread_ = kUseSpread;

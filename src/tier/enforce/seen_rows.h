@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "domain/values/performance.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::tier {
 
@@ -21,6 +22,8 @@ using ComputeOf = std::function<std::optional<double>(const std::string& gpu, co
 struct RowPrediction {
   double sure = 0.9;  ///< the quantile, above 0, below 1: the rows are at least as fast with this probability
   const ComputeOf& compute_of;
+  /// Where it names a slice, it is used in place of the ratio of TFLOPS; nullptr: none.
+  const ForestSpeeds* forest = nullptr;
 };
 
 struct SeenRows {
