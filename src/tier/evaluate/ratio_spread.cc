@@ -259,6 +259,7 @@ class SpreadEstimates {
       if (residual) residuals.emplace_back(tier, *residual);
     }
     std::vector<TierEstimate> estimates;
+    estimates.reserve(table_.tiers.size());
     for (std::size_t tier = 0; tier < table_.tiers.size(); ++tier) {
       estimates.push_back(known.points[tier].empty()
                               ? predicted(known, anchor, tier, target, spread_given(covariance_, tier, residuals))
@@ -271,6 +272,7 @@ class SpreadEstimates {
   [[nodiscard]] TierEstimate predicted(const TierWorkload& known, std::size_t anchor, std::size_t tier,
                                        const TierTarget& target, const Spread& spread) const {
     std::vector<PredictedPoint> points;
+    points.reserve(known.points[anchor].size());
     for (const TierPoint& point : known.points[anchor]) {
       const double ratio =
           std::exp(predict_({.known = &known, .anchor = anchor, .tier = tier, .point = &point}) + spread.mean);
@@ -295,6 +297,7 @@ Workloads not_of(const Workloads& workloads, std::span<const std::string> groups
 
 std::vector<std::string> groups_of(const Workloads& workloads) {
   std::vector<std::string> groups;
+  groups.reserve(workloads.size());
   for (const TierWorkload* workload : workloads) groups.push_back(workload->group);
   std::ranges::sort(groups);
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
@@ -343,6 +346,7 @@ std::vector<double> solve_positive(std::vector<double> matrix, std::vector<doubl
 Result<EstimateFunction> make_spread_estimates(const TierTable& table, std::span<const std::string> groups_left_out,
                                                const RatioLearner& learn) {
   Workloads all;
+  all.reserve(table.workloads.size());
   for (const TierWorkload& workload : table.workloads) all.push_back(&workload);
   const Workloads learned_from = not_of(all, groups_left_out);
   const std::vector<std::string> groups = groups_of(learned_from);

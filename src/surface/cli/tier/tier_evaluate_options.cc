@@ -18,6 +18,7 @@ constexpr std::int64_t kMeasurementsMax = 1000;
 Result<tier::TierSource> parse_source(std::string_view text) {
   if (const auto source = tier::source_named(text)) return *source;
   std::vector<std::string_view> known;
+  known.reserve(tier::kTierSources.size());
   for (const tier::TierSource source : tier::kTierSources) known.push_back(tier::name_of(source));
   return invalid(fmt::format("--source: wanted gavel, sia, miso, parvagpu or csv, found {}{}", in_quotes(text),
                              spelling_hint(text, known)));
@@ -40,6 +41,7 @@ Result<std::vector<Decimal>> number_list(std::string_view option, const std::opt
   const auto words = split_words(option, *text, range.words);
   if (!words) return pass_on(words.error());
   std::vector<Decimal> numbers;
+  numbers.reserve(words->size());
   for (const std::string& word : *words) {
     const auto number = Decimal::parse(word);
     if (!number || !range.holds(*number)) {
