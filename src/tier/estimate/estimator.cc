@@ -188,6 +188,7 @@ std::vector<FeatureShare> Estimator::gains() const {
   if (forest.trees().empty()) return {};
   const std::vector<double> gains = forest.gains();
   std::vector<FeatureShare> shares;
+  shares.reserve(kFeatureCount);
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     shares.push_back({.feature = std::string(name_of(static_cast<Feature>(i))), .share = gains[i]});
   }
