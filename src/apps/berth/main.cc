@@ -1,5 +1,6 @@
 // The program `berth`: connects the real files, servers, clients and the running engine, and hands over to the command
 // line.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include "apps/optimize/find_probe.h"
 #include "apps/optimize/run_optimize.h"
 #include "apps/optimize/run_verify.h"
+#include "apps/profile/profile_file.h"
+#include "apps/profile/run_profile.h"
+#include "apps/serve/core_count.h"
 #include "apps/serve/run_serve.h"
 #include "apps/up/run_up.h"
 #include "edges/files/disk_files.h"
@@ -16,6 +20,7 @@
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
 #include "surface/cli/optimize/optimize_outside.h"
+#include "surface/cli/profile/profile_outside.h"
 #include "surface/cli/serve/serve_call.h"
 #include "surface/cli/up/up_call.h"
 
@@ -47,14 +52,15 @@ berth::Result<std::unique_ptr<berth::HttpServer>> start_model_server(const berth
                                                                      berth::HttpHandler& handler) {
   constexpr unsigned kLargeBodies = 32;
   constexpr std::size_t kHeaderBytes = 4'096;
-  return berth::edges::start_http_server({.host = address.host,
-                                          .port = address.port,
-                                          .large_body_count_max = kLargeBodies,
-                                          .target_bytes_max = kHeaderBytes,
-                                          .header_bytes_max = kHeaderBytes,
-                                          .connection_count_max = kConnections,
-                                          .thread_count = kServerThreads},
-                                         handler);
+  return berth::edges::start_http_server(
+      {.host = address.host,
+       .port = address.port,
+       .large_body_count_max = kLargeBodies,
+       .target_bytes_max = kHeaderBytes,
+       .header_bytes_max = kHeaderBytes,
+       .connection_count_max = kConnections,
+       .thread_count = std::min(static_cast<unsigned>(berth::serve::core_count()), kServerThreads)},
+      handler);
 }
 
 int run_serve(const berth::cli::ServeCall& call) {
@@ -78,6 +84,12 @@ berth::cli::OptimizeOutside optimize_outside(const berth::FileTree& tree) {
               }};
 }
 
+berth::cli::ProfileOutside profile_outside(const berth::FileTree& tree) {
+  return {.measure = [&tree](const berth::models::ProfileRequest& request, const berth::cli::ProfileHooks& hooks) {
+    return berth::profiler::run_profile(tree, request, hooks);
+  }};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,12 +97,20 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == berth::optimizer::kFootprintWord) {
     return berth::optimizer::footprint_main(std::vector<std::string>(argv + 2, argv + argc));
   }
+  // Processes that run a model, started by `berth profile`.
+  if (argc > 1 && std::string_view(argv[1]) == berth::profiler::kWorkerWord) {
+    return berth::profiler::worker_main(std::vector<std::string>(argv + 2, argv + argc));
+  }
   const berth::edges::DiskFiles files;
   const berth::edges::DiskTree tree;
   const berth::cli::OptimizeOutside optimize = optimize_outside(tree);
+  const berth::cli::ProfileOutside profile = profile_outside(tree);
   return berth::cli::run_cli(
       argc, argv,
-      {.files = &files, .run_up = run_up, .run_serve = run_serve, .optimize = &optimize, .make_http_client = [] {
-         return std::make_unique<berth::edges::CurlClient>(kPatience);
-       }});
+      {.files = &files,
+       .run_up = run_up,
+       .run_serve = run_serve,
+       .optimize = &optimize,
+       .profile = &profile,
+       .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(kPatience); }});
 }

@@ -34,6 +34,8 @@ struct WrittenRow {
   int latency_digit = 0;             ///< `last_digit` of the latency in ms
   std::size_t number = 1;            ///< of its line in a file, or of the row in a list; from 1
   TextPlace rate_place = {};         ///< of its rate in a file
+  std::string_view rate_text = {};   ///< of a file: as it is written there, see is_rate_per_process; valid for the call
+  std::string_view latency_text = {};  ///< likewise, in the file's unit
 };
 /// Gets the rows of a table one by one, in the order in which they are written.
 using RowObserver = std::function<void(const WrittenRow&)>;

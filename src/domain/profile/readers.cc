@@ -81,7 +81,9 @@ void observe_parva(const Rows& rows, const PerformancePoint& point, const RowObs
            .is_rate_per_process = true,
            .latency_digit = last_digit(rows.field(4)) + kSecondsInMs,
            .number = rows.line_number(),
-           .rate_place = rows.place_of(3)});
+           .rate_place = rows.place_of(3),
+           .rate_text = rows.field(3),
+           .latency_text = rows.field(4)});
 }
 
 void observe_csv(const Rows& rows, const CsvRow& row, const RowObserver& observe) {
@@ -91,7 +93,9 @@ void observe_csv(const Rows& rows, const CsvRow& row, const RowObserver& observe
            .rate_digit = last_digit(rows.field(5)),
            .latency_digit = last_digit(rows.field(6)),
            .number = rows.line_number(),
-           .rate_place = rows.place_of(5)});
+           .rate_place = rows.place_of(5),
+           .rate_text = rows.field(5),
+           .latency_text = rows.field(6)});
 }
 
 /// Checks every row of a file and passes it on, in the file's order.

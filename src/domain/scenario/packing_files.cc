@@ -17,7 +17,7 @@
 #include "domain/mig/catalogue.h"
 #include "domain/profile/contradiction.h"
 #include "domain/profile/readers.h"
-#include "domain/scenario/detail/catalogue_resolver.h"
+#include "domain/scenario/catalogue_resolver.h"
 #include "domain/values/arrivals.h"
 
 namespace berth::scenario {
@@ -168,7 +168,7 @@ Result<std::vector<PerformanceTable>> tables_of(const std::string& path, Profile
   if (!text) return pass_on(text.error());
   profile::Contradictions contradictions;
   const auto observe = [&](const profile::WrittenRow& row) { contradictions.add(row); };
-  detail::CatalogueResolver resolve;
+  CatalogueResolver resolve;
   auto tables = format == ProfileFormat::kCsv
                     ? profile::read_profile_csv_models(*text, path, std::ref(resolve), observe)
                     : parvagpu_table(*text, path, observe);

@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace berth {
 
 /// What was profiled. A file is known by its content; a model behind a URL by what its server says of it.
 struct ProfiledModel {
-  std::string name;         ///< of the file without its suffix, or in the server's metadata
+  std::string name = {};    ///< of the file without its suffix, or in the server's metadata
   std::string sha256 = {};  ///< of the file's content, 64 hexadecimal digits; empty: not known (a URL)
   std::string url = {};     ///< of the server, without the model; empty: a file
   std::int64_t file_bytes = 0;
@@ -25,12 +24,12 @@ struct ProfiledModel {
 
 /// Where it was measured. Two machines with equal values are one machine.
 struct ProfilingMachine {
-  std::string device;             ///< "cpu", or the name of the GPU or slice
-  std::string processor;          ///< the CPU's model name
-  std::string flags;              ///< of the CPU, those that matter, sorted, separated by spaces
+  std::string device = {};        ///< "cpu", or the name of the GPU or slice
+  std::string processor = {};     ///< the CPU's model name
+  std::string flags = {};         ///< of the CPU, those that matter, sorted, separated by spaces
   std::int64_t memory_bytes = 0;  ///< of the device; of the machine for "cpu"
   std::string driver = {};        ///< of the GPU; empty on "cpu"
-  std::string engine;             ///< such as "ONNX Runtime 1.32.0"; of a URL what its server says
+  std::string engine = {};        ///< such as "ONNX Runtime 1.32.0"; of a URL what its server says
   int threads = 1;                ///< per process
   friend bool operator==(const ProfilingMachine&, const ProfilingMachine&) = default;
 };
@@ -49,6 +48,10 @@ struct ProfilePoint {
   std::int64_t batches = 0;                       ///< measured, after the warm-up
   bool is_short = false;                          ///< the interval is wider than wanted: the time was over
   std::optional<std::int64_t> memory_bytes = {};  ///< of one process, at its largest so far; absent: not known
+  /// The figures of an imported row as decimals: requests per second of the whole slice, and milliseconds of a batch.
+  /// Empty: measured. The doubles above are then their nearest values, and only the mean is known of the times.
+  std::string rate_text = {};
+  std::string latency_text = {};
   friend bool operator==(const ProfilePoint&, const ProfilePoint&) = default;
 };
 
@@ -56,10 +59,10 @@ struct ProfilePoint {
 struct ProfileRun {
   std::int64_t id = 0;          ///< given by the store, from 1 in the order of the runs
   std::int64_t started_us = 0;  ///< of the epoch
-  std::string berth_version;
+  std::string berth_version = {};
   std::string label = {};  ///< of --as: "A100-80GB:1g.10gb"; empty: none was given
-  ProfiledModel model;
-  ProfilingMachine machine;
+  ProfiledModel model = {};
+  ProfilingMachine machine = {};
   std::optional<std::int64_t> memory_at_load_bytes = {};
   int fixed_batch = 0;                    ///< of a model with a fixed first dimension; 0: any
   std::vector<ProfilePoint> points = {};  ///< sorted by (processes, batch), no two with the same
@@ -68,10 +71,10 @@ struct ProfileRun {
 
 /// Batches of a model that a server ran, summed since some start of it (`/berth/v1/times`).
 struct ObservedTimes {
-  std::string model;
-  std::string version;
-  std::string sha256 = {};
-  std::string device;
+  std::string model = {};
+  std::string version = {};
+  std::string sha256 = {};  ///< empty: the server did not know it
+  std::string device = {};
   int batch = 1;
   std::int64_t count = 0;
   std::int64_t sum_us = 0;
@@ -79,12 +82,20 @@ struct ObservedTimes {
   friend bool operator==(const ObservedTimes&, const ObservedTimes&) = default;
 };
 
-/// One answer of `/berth/v1/times`: everything since `started_us`.
+/// What a model took of the device's memory (`/berth/v1/memory`).
+struct ObservedMemory {
+  std::string model = {};
+  std::string version = {};
+  std::int64_t bytes = 0;
+  friend bool operator==(const ObservedMemory&, const ObservedMemory&) = default;
+};
+
+/// One answer of a server: everything since `started_us`.
 struct TimesReport {
-  std::int64_t started_us = 0;
-  std::string url;
-  std::vector<ObservedTimes> items = {};
-  std::vector<std::pair<std::string, std::int64_t>> memory_bytes = {};  ///< by model, from /berth/v1/memory
+  std::int64_t started_us = 0;  ///< of the epoch
+  std::string url = {};
+  std::vector<ObservedTimes> items = {};    ///< no two with equal model, version, sha256, device and batch
+  std::vector<ObservedMemory> memory = {};  ///< of the models whose memory is known
   friend bool operator==(const TimesReport&, const TimesReport&) = default;
 };
 

@@ -1,6 +1,8 @@
 #include "serving/server/server_reports.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -65,18 +67,27 @@ MemoryFigures memory_of(const ServerCore& core, Instant now) {
 }
 
 std::vector<BatchTimes> times_of(const ServerCore& core) {
-  std::vector<BatchTimes> items;
-  for (const ModelIndex index : core.serving_versions()) {
-    const ServedVersion& version = core.versions()[static_cast<std::size_t>(index)];
+  // Versions are numbers: the longer text is the larger one.
+  using Key = std::tuple<std::string, std::size_t, std::string, std::string, RowCount>;
+  std::map<Key, BatchTimes> items;
+  for (const ModelIndex index : Indices<ModelIndex>(core.versions().size())) {
+    const ServedVersion& served = core.versions()[static_cast<std::size_t>(index)];
+    const std::string& version = served.statistics.version;
     for (const auto& [rows, times] : core.figures().batch_times(index)) {
-      items.push_back({.model = version.model,
-                       .version = version.statistics.version,
-                       .sha256 = version.sha256.empty() ? std::nullopt : std::optional(version.sha256),
-                       .batch = rows,
-                       .times = times});
+      BatchTimes& item = items[{served.model, version.size(), version, served.sha256, rows}];
+      item.model = served.model;
+      item.version = version;
+      if (!served.sha256.empty()) item.sha256 = served.sha256;
+      item.batch = rows;
+      item.times.count += times.count;
+      item.times.sum_us += times.sum_us;
+      item.times.sum_squares += times.sum_squares;
     }
   }
-  return items;
+  std::vector<BatchTimes> list;
+  list.reserve(items.size());
+  for (auto& [key, item] : items) list.push_back(std::move(item));
+  return list;
 }
 
 CounterFigures counters_of(const ServerCore& core, Instant now) {

@@ -12,7 +12,8 @@ namespace berth::serving {
 /// Without what only the outside knows: `base_bytes`, `device_free_bytes`.
 [[nodiscard]] MemoryFigures memory_of(const ServerCore& core, Instant now);
 
-/// By name and version.
+/// Of all versions that ran since the start, also of those that are gone: by name, version, content and rows. Versions
+/// with the same content count together.
 [[nodiscard]] std::vector<BatchTimes> times_of(const ServerCore& core);
 
 /// Without `device`.

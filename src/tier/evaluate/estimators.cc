@@ -14,7 +14,7 @@
 namespace berth::tier {
 namespace {
 
-using Workloads = std::vector<const TierWorkload*>;
+using OtherWorkloads = std::vector<const TierWorkload*>;
 
 /// How much more a known ratio says about similarity than a feature of the anchor.
 constexpr double kKnownRatioWeight = 10;
@@ -59,7 +59,7 @@ double distance_between(TierKind kind, const RatioQuery& query, const TierWorklo
 }
 
 /// The ratio of the most similar workload that has rows on both tiers; ties: the first.
-double nearest_ratio(const TierTable& table, const Workloads& from, const RatioQuery& query) {
+double nearest_ratio(const TierTable& table, const OtherWorkloads& from, const RatioQuery& query) {
   double nearest = std::numeric_limits<double>::infinity();
   std::optional<double> ratio;
   for (const TierWorkload* other : from) {
@@ -75,7 +75,7 @@ double nearest_ratio(const TierTable& table, const Workloads& from, const RatioQ
 }
 
 RatioPredictor learn_nearest(const TierTable& table, std::span<const TierWorkload* const> from) {
-  return [&table, workloads = Workloads(from.begin(), from.end())](const RatioQuery& query) {
+  return [&table, workloads = OtherWorkloads(from.begin(), from.end())](const RatioQuery& query) {
     return nearest_ratio(table, workloads, query);
   };
 }

@@ -17,7 +17,7 @@
 
 #include "domain/profile/contradiction.h"
 #include "domain/profile/readers.h"
-#include "domain/scenario/detail/catalogue_resolver.h"
+#include "domain/scenario/catalogue_resolver.h"
 #include "domain/scenario/detail/rules.h"
 
 namespace berth::scenario::detail {

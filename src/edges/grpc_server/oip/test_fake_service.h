@@ -22,6 +22,11 @@ class FakeService final : public serving::InferenceService {
   explicit FakeService(std::optional<std::string> key = std::nullopt) : key_(std::move(key)) {}
 
   serving::ServeResult<serving::TenantIndex> tenant_of(std::optional<std::string_view> authorization) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      ++arrived_;
+    }
+    changed_.notify_all();
     if (!key_) return serving::TenantIndex{0};
     if (authorization == "Bearer " + *key_) return serving::TenantIndex{7};
     return serving::refuse(serving::ServeFault::kNoKey, "wanted the key of a tenant");
@@ -118,6 +123,11 @@ class FakeService final : public serving::InferenceService {
     const std::lock_guard lock(mutex_);
     return last_lease_;
   }
+  /// Until so many calls have been asked for their tenant.
+  void wait_for_arrived(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this, count] { return arrived_ >= count; });
+  }
   void wait_for_waiting(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this, count] { return waiting_.size() >= count; });
@@ -162,7 +172,8 @@ class FakeService final : public serving::InferenceService {
   const std::optional<std::string> key_;
   std::map<std::string, serving::ServeError> failures_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable std::condition_variable changed_;
+  mutable std::size_t arrived_ = 0;
   std::map<RequestNumber, Waiting> waiting_;
   std::set<RequestNumber> cancelled_;
   RequestNumber next_number_ = 0;

@@ -123,7 +123,7 @@ void ServerThreads::hand_out(std::unique_lock<std::mutex>& lock) {
     }
   }
   if (!loader_work_.empty()) waiting.push_back(&loader_has_work_);
-  if (core_.wake_at() < watch_until_) waiting.push_back(&watch_changed_);
+  watch_by(core_.wake_at());
   if (is_stopped_ && core_.is_idle()) waiting.push_back(&run_ended_);
   lock.unlock();
   for (std::condition_variable* each : waiting) each->notify_one();
@@ -145,7 +145,7 @@ void ServerThreads::run_lane(std::size_t index) {
     run->run = run->work.loaded->begin();
     run->began = now();
     lane.run = run;
-    if (run->began + options_.run_max < watch_until_) watch_changed_.notify_one();
+    watch_by(run->began + options_.run_max);
     lock.unlock();
     RunOutcome outcome = run_batch(*run);
     lock.lock();
@@ -228,11 +228,13 @@ void ServerThreads::run_loader() {
     lock.unlock();
     if (auto* free = std::get_if<FreeWork>(&work)) {
       free->loaded = nullptr;
+      malloc_trim(0);  // else the C library keeps what the model freed
       lock.lock();
       core_.end_free(free->model, now());
     } else {
       const LoadWork& wanted = std::get<LoadWork>(work);
       auto loaded = load(wanted);
+      malloc_trim(0);  // its peak is no longer reserved
       if (!loaded) options_.report(fmt::format("{}: {}", wanted.file.path, loaded.error().message));
       lock.lock();
       core_.end_load(wanted.model, std::move(loaded), now());
@@ -286,14 +288,24 @@ void ServerThreads::run_watch() {
   std::unique_lock lock(lock_);
   while (!is_stopping_) {
     std::vector<TellWork> tells;
+    watch_until_ = Instant::never();
     if (core_.wake_at() <= now()) core_.tick(now());
     const Instant next_run = watch_runs(tells);
     hand_out(lock);
     for (const TellWork& tell : tells) tell();
     lock.lock();
-    watch_until_ = std::min(core_.wake_at(), next_run);
-    if (!is_stopping_ && watch_until_ > now()) watch_changed_.wait_until(lock, time_of(watch_until_));
+    watch_by(std::min(core_.wake_at(), next_run));
+    if (is_stopping_) return;
+    lock.unlock();
+    watch_alarm_.wait();
+    lock.lock();
   }
+}
+
+void ServerThreads::watch_by(Instant at) {
+  if (at >= watch_until_ || is_stopping_) return;  // while it stops, the alarm has rung and must not be moved
+  watch_until_ = at;
+  watch_alarm_.set(time_of(at));
 }
 
 Instant ServerThreads::watch_runs(std::vector<TellWork>& tells) {
@@ -354,7 +366,7 @@ ServerEnd ServerThreads::stop(Micros at_most) {
   is_stopping_ = true;
   stopping_.notify_all();
   loader_has_work_.notify_all();
-  watch_changed_.notify_all();
+  watch_alarm_.set(Clock::now());
   for (const auto& lane : lanes_) lane->has_work.notify_all();
   hand_out(lock);
   for (const TellWork& tell : tells) tell();

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "edges/model_server/detail/alarm.h"
 #include "edges/model_server/model_server.h"
 #include "serving/server/server_core.h"
 
@@ -93,6 +94,8 @@ class ServerThreads {
   [[nodiscard]] Result<serving::LoadedVersion> load(const serving::LoadWork& work);
   void run_scanner();
   void run_watch();
+  /// Lets the watch look then, if it would look later. Under the lock.
+  void watch_by(Instant at);
   /// Ends runs that take too long, and gives up lanes that do not come back. Returns when to look again.
   [[nodiscard]] Instant watch_runs(std::vector<serving::TellWork>& tells);
   void lose_lane(std::size_t index, std::vector<serving::TellWork>& tells);
@@ -108,9 +111,9 @@ class ServerThreads {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::deque<LoaderWork> loader_work_;
   std::condition_variable loader_has_work_;
-  std::condition_variable watch_changed_;
   std::condition_variable stopping_;
   std::condition_variable run_ended_;
+  Alarm watch_alarm_;
   Instant watch_until_ = Instant::never();  ///< when the watch looks next
   bool is_stopping_ = false;
   bool is_started_ = false;

@@ -92,6 +92,11 @@ StatementRun& StatementRun::bind(std::int64_t value) {
   return *this;
 }
 
+StatementRun& StatementRun::bind(double value) {
+  sqlite3_bind_double(statement_, ++parameter_, value);
+  return *this;
+}
+
 StatementRun& StatementRun::bind(std::string_view text) {
   sqlite3_bind_text64(statement_, ++parameter_, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC,
                       SQLITE_UTF8);
@@ -145,6 +150,14 @@ std::int64_t StatementRun::integer(int column) {
   return has_type(column, SQLITE_INTEGER) ? sqlite3_column_int64(statement_, column) : 0;
 }
 
+std::optional<std::int64_t> StatementRun::optional_integer(int column) {
+  return is_null(column) ? std::nullopt : std::optional(integer(column));
+}
+
+double StatementRun::real(int column) {
+  return has_type(column, SQLITE_FLOAT) ? sqlite3_column_double(statement_, column) : 0;
+}
+
 bool StatementRun::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
 std::string StatementRun::text(int column) {
@@ -180,7 +193,9 @@ StoreResult<Connection> Connection::open(const std::string& path, OpenMode mode,
   connection.path_ = path;
   const bool is_immutable = mode == OpenMode::kImmutable;
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  flags |= mode == OpenMode::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const bool is_writing = mode == OpenMode::kWrite || mode == OpenMode::kExisting;
+  flags |= is_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  if (mode == OpenMode::kWrite) flags |= SQLITE_OPEN_CREATE;
   if (is_immutable) flags |= SQLITE_OPEN_URI;
   // "./": so that no path is taken for one of SQLite's special names.
   const std::string name = path.starts_with('/') ? path : "./" + path;

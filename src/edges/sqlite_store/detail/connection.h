@@ -37,6 +37,8 @@ class StatementRun {
   ~StatementRun();
 
   StatementRun& bind(std::int64_t value);
+  StatementRun& bind(double value);
+  StatementRun& bind(const std::optional<std::int64_t>& value) { return value ? bind(*value) : bind_null(); }
   StatementRun& bind(std::uint64_t value) { return bind(static_cast<std::int64_t>(value)); }
   StatementRun& bind(std::string_view text);
   StatementRun& bind(const Sha256& digest);
@@ -52,6 +54,8 @@ class StatementRun {
 
   /// The columns of the row. A column of another type than requested is empty, and `is_well_typed` false from then on.
   [[nodiscard]] std::int64_t integer(int column);
+  [[nodiscard]] std::optional<std::int64_t> optional_integer(int column);
+  [[nodiscard]] double real(int column);
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::uint64_t count(int column) { return static_cast<std::uint64_t>(integer(column)); }
   [[nodiscard]] std::string text(int column);
@@ -105,6 +109,7 @@ template <class Row>
 
 enum class OpenMode : std::uint8_t {
   kWrite,      ///< and creates the file
+  kExisting,   ///< likewise, but the file must exist; only for reading if its permissions allow no more
   kRead,       ///< in WAL mode, next to a writer
   kImmutable,  ///< only the file; no process writes
 };

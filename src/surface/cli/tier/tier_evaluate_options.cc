@@ -18,6 +18,7 @@ constexpr std::int64_t kMeasurementsMax = 1000;
 Result<tier::TierSource> parse_source(std::string_view text) {
   if (const auto source = tier::source_named(text)) return *source;
   std::vector<std::string_view> known;
+  known.reserve(tier::kTierSources.size());
   for (const tier::TierSource source : tier::kTierSources) known.push_back(tier::name_of(source));
   return invalid(fmt::format("--source: wanted gavel, sia, miso, parvagpu or csv, found {}{}", in_quotes(text),
                              spelling_hint(text, known)));
@@ -40,6 +41,7 @@ Result<std::vector<Decimal>> number_list(std::string_view option, const std::opt
   const auto words = split_words(option, *text, range.words);
   if (!words) return pass_on(words.error());
   std::vector<Decimal> numbers;
+  numbers.reserve(words->size());
   for (const std::string& word : *words) {
     const auto number = Decimal::parse(word);
     if (!number || !range.holds(*number)) {
@@ -58,7 +60,7 @@ Result<double> parse_sure(std::string_view text) {
   return tier::nearest_double(*number);
 }
 
-Result<void> check_paths(const TierEvaluateWords& words) {
+Result<void> check_evaluate_paths(const TierEvaluateWords& words) {
   if (words.data.empty()) return invalid("DATA: wanted a file or folder, found an empty path");
   if (words.tiers == "") return invalid("--tiers: wanted a file, found an empty path");
   if (words.leave.empty()) return invalid("--leave: wanted group or a file, found an empty path");
@@ -87,7 +89,7 @@ OptionTable tier_evaluate_option_rows(TierEvaluateWords& words) {
 }
 
 Result<TierEvaluateRequest> check_tier_evaluate_options(const TierEvaluateWords& words) {
-  if (auto checked = check_paths(words); !checked) return pass_on(checked.error());
+  if (auto checked = check_evaluate_paths(words); !checked) return pass_on(checked.error());
   const tier::CaseSettings usual;
   FirstError first;
   TierEvaluateRequest request{

@@ -13,14 +13,15 @@ namespace {
 
 using tier::PolicyFigures;
 
-std::string ratio_text(const Decimal& ratio) { return with_digits(ratio, 4); }
+std::string cost_ratio_text(const Decimal& ratio) { return with_digits(ratio, 4); }
 
 std::string policies_text(const std::vector<PolicyFigures>& policies, bool has_colour) {
   std::vector<std::vector<std::string>> rows = {
       {"policy", "cost / best", "p50", "p95", "missed", "measurements per case"}};
+  rows.reserve(policies.size() + 1);
   for (const PolicyFigures& policy : policies) {
-    rows.push_back({policy.policy, ratio_text(policy.ratio_mean), ratio_text(policy.ratio_p50),
-                    ratio_text(policy.ratio_p95), percent(policy.missed.to_double()),
+    rows.push_back({policy.policy, cost_ratio_text(policy.ratio_mean), cost_ratio_text(policy.ratio_p50),
+                    cost_ratio_text(policy.ratio_p95), percent(policy.missed.to_double()),
                     with_digits(policy.measurements_mean, 2)});
   }
   return styled_table(rows, has_colour);
@@ -28,6 +29,7 @@ std::string policies_text(const std::vector<PolicyFigures>& policies, bool has_c
 
 std::string calibration_text(const PolicyFigures& ours, bool has_colour) {
   std::vector<std::vector<std::string>> rows = {{"stated probability", "cases", "mean", "kept"}};
+  rows.reserve(ours.calibration.size() + 1);
   for (std::size_t i = 0; i < ours.calibration.size(); ++i) {
     const tier::CalibrationBin& bin = ours.calibration[i];
     const bool is_last = i + 1 == ours.calibration.size();

@@ -10,7 +10,7 @@
 #include "domain/profile/readers.h"
 #include "domain/values/gpu.h"
 
-namespace berth::scenario::detail {
+namespace berth::scenario {
 
 /// A profile::ProfileResolver. The rows of a file repeat few GPUs, so results are cached.
 class CatalogueResolver {
@@ -26,4 +26,4 @@ class CatalogueResolver {
   std::map<std::string, GpuModel, std::less<>> models_;
 };
 
-}  // namespace berth::scenario::detail
+}  // namespace berth::scenario

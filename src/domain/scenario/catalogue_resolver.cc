@@ -1,4 +1,4 @@
-#include "domain/scenario/detail/catalogue_resolver.h"
+#include "domain/scenario/catalogue_resolver.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "base/core/text.h"
 #include "domain/mig/catalogue.h"
 
-namespace berth::scenario::detail {
+namespace berth::scenario {
 
 tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> CatalogueResolver::operator()(
     std::string_view gpu, std::string_view profile) {
@@ -25,4 +25,4 @@ tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> CatalogueReso
       UnresolvedProfile{false, fmt::format("wanted a profile of {}, found {}", model.name, in_quotes(profile))});
 }
 
-}  // namespace berth::scenario::detail
+}  // namespace berth::scenario

@@ -1,0 +1,24 @@
+/// What `berth serve` answers to `/berth/v1/times` and `/berth/v1/memory`, as a report.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/core/result.h"
+#include "domain/values/profile_run.h"
+
+namespace berth::profile_book {
+
+/// The texts of both answers, from one server.
+struct ServerAnswers {
+  std::string url;  ///< of the server, without a slash at its end
+  std::string_view times;
+  std::string_view memory;
+};
+
+/// Unknown keys are ignored, so are sizes without batches and models whose memory is not known. Errors, kInvalidInput:
+/// not JSON, a key that is missing or has another kind, a negative or too large number, a sha256 that is not 64
+/// hexadecimal digits, two items of the same model, version, content and batch: "URL/berth/v1/times:LINE:COLUMN: ..".
+[[nodiscard]] Result<TimesReport> read_times_report(const ServerAnswers& answers);
+
+}  // namespace berth::profile_book
