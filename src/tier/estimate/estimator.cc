@@ -165,6 +165,7 @@ std::vector<TierEstimate> Estimator::estimate(const TierWorkload& known, const T
   ENSURE(known.points.size() == learned_->tiers.size());
   const Known from(*learned_, known);
   std::vector<TierEstimate> estimates;
+  estimates.reserve(learned_->tiers.size());
   for (std::size_t tier = 0; tier < learned_->tiers.size(); ++tier) {
     const std::vector<TierPoint>& points = known.points[tier];
     estimates.push_back(points.empty() ? estimate_of(from.outlook(tier), target)
