@@ -89,6 +89,7 @@ Result<models::TurnTimes> run_connections(const models::TurnOrder& order, const 
   Together together(order.processes);
   std::vector<Connection> connections(static_cast<std::size_t>(order.processes));
   std::vector<std::thread> threads;
+  threads.reserve(connections.size());
   for (std::size_t i = 0; i < connections.size(); ++i) {
     threads.emplace_back([&connections, &together, &order, &send_one, i] {
       connections[i] = Sender(send_one, i, together, order.length_us).run();

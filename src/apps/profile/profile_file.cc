@@ -21,13 +21,18 @@
 namespace berth::profiler {
 namespace {
 
+std::string library_of(const models::ProfileRequest& request) {
+  if (request.engine) return *request.engine;
+  return request.cuda_index ? edges::onnx_cuda_library_path() : edges::onnx_library_path();
+}
+
 Result<ProfiledModel> read_model(const FileTree& tree, const models::ProfileRequest& request,
                                  const cli::ProfileHooks& hooks) {
   hooks.report(0, "reading the model");
   const auto source = optimizer::read_model_source(tree, request.path);
   if (!source) return pass_on(source.error());
   // Shapes are the same everywhere: the processor infers them.
-  const auto found = optimizer::find_probe({.library = request.engine, .is_stopped = hooks.should_stop});
+  const auto found = optimizer::find_probe({.library = library_of(request), .is_stopped = hooks.should_stop});
   if (!found) return pass_on(found.error());
   const models::ModelCount count = count_graph(*found->probe, source->model);
   return ProfiledModel{
@@ -43,11 +48,8 @@ Result<ProfiledModel> read_model(const FileTree& tree, const models::ProfileRequ
 Result<std::unique_ptr<edges::ProfileWorkers>> start_workers(const models::ProfileRequest& request,
                                                              const cli::ProfileHooks& hooks) {
   hooks.report(0, "loading the model");
-  const std::string library = request.engine       ? *request.engine
-                              : request.cuda_index ? edges::onnx_cuda_library_path()
-                                                   : edges::onnx_library_path();
   auto workers = edges::ProfileWorkers::start({.command = {"/proc/self/exe", kWorkerWord},
-                                               .library_path = library,
+                                               .library_path = library_of(request),
                                                .model_path = request.path,
                                                .cuda_index = request.cuda_index,
                                                .count = request.processes.back(),

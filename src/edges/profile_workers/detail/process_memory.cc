@@ -39,7 +39,7 @@ void reset_resident_peak() {
 std::optional<std::int64_t> resident_bytes_peak() { return bytes_in_file("/proc/self/status", "VmHWM:"); }
 
 std::optional<std::int64_t> gpu_bytes_now() {
-  constexpr std::int64_t kMibBytes = 1024 * 1024;
+  constexpr std::int64_t kMibBytes = std::int64_t{1} << 20U;
   const auto library = open_gpu_library(std::nullopt);
   if (!library) return std::nullopt;
   const auto listed = (*library)->list();

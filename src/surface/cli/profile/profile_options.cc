@@ -34,7 +34,7 @@ Result<std::vector<int>> parse_numbers(std::string_view option, std::string_view
   return invalid(fmt::format("{}: wanted each once, found one twice: {}", option, in_quotes(text)));
 }
 
-Result<double> parse_point_seconds(std::string_view text) {
+Result<double> parse_point_seconds(const std::string& text) {
   double seconds = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, seconds);
