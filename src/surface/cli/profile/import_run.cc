@@ -67,8 +67,7 @@ std::string imported_words(const ReadFiles& all, const std::string& db) {
     points += run.points.size();
     models.insert(run.model.name);
   }
-  return fmt::format("{}: {} points of {} models on {} kinds of slices, as runs\n", db, points, models.size(),
-                     all.runs.size());
+  return fmt::format("{}: {} points of {} models, as {} runs\n", db, points, models.size(), all.runs.size());
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ constexpr double kMicrosPerMs = 1000;
 /// "1-32" or "1, 8".
 std::string batches_words(const PlaceInForce& place) {
   std::vector<int> batches;
+  batches.reserve(place.points.size());
   for (const PointInForce& point : place.points) batches.push_back(point.measured.batch);
   std::ranges::sort(batches);
   const auto repeated = std::ranges::unique(batches);

@@ -33,8 +33,9 @@ std::string interval_cell(const ProfilePoint& point) {
   return fmt::format("{} to {}", figures::duration_text(point.mean_us_low), figures::duration_text(point.mean_us_high));
 }
 
-const std::vector<std::string> kPointHeadings = {"batch", "processes", "rows/s",  "mean",  "95 % interval",
-                                                 "p50",   "p99",       "batches", "memory"};
+std::vector<std::string> point_headings() {
+  return {"batch", "processes", "rows/s", "mean", "95 % interval", "p50", "p99", "batches", "memory"};
+}
 
 std::vector<std::string> measured_cells(const ProfilePoint& point) {
   std::vector<std::string> cells = {fmt::format("{}", point.batch), fmt::format("{}", point.processes)};
@@ -63,7 +64,7 @@ std::string remark_on(const PointInForce& point) {
 }
 
 std::string place_text(const PlaceInForce& place, bool has_colour) {
-  std::vector<std::vector<std::string>> rows = {kPointHeadings};
+  std::vector<std::vector<std::string>> rows = {point_headings()};
   rows.front().insert(rows.front().end(), {"observed", "batches", ""});
   for (const PointInForce& point : place.points) {
     std::vector<std::string> row = measured_cells(point.measured);
@@ -80,7 +81,7 @@ std::string place_text(const PlaceInForce& place, bool has_colour) {
 }
 
 std::string run_text(const ProfileRun& run, bool has_colour) {
-  std::vector<std::vector<std::string>> rows = {kPointHeadings};
+  std::vector<std::vector<std::string>> rows = {point_headings()};
   rows.front().emplace_back("");
   for (const ProfilePoint& point : run.points) {
     rows.push_back(measured_cells(point));
