@@ -121,8 +121,10 @@ class TierChooser {
     if (memory_.saved_at && question_.now < *memory_.saved_at + kSavingApart) return std::nullopt;
     const JudgedTier* tier = best(memory_.gpu);
     if (tier == nullptr || !now.usd_per_hour) return std::nullopt;
-    if (*tier->usd_per_hour > *now.usd_per_hour * (1 - kSavingShare)) return std::nullopt;
+    const double share = memory_.left_to_save.contains(tier->offer->gpu) ? kReturnShare : kSavingShare;
+    if (*tier->usd_per_hour > *now.usd_per_hour * (1 - share)) return std::nullopt;
     memory_.saved_at = question_.now;
+    memory_.left_to_save.insert(now.offer->gpu);
     return move(tier,
                 fmt::format("saves {:.0f} % of {:.4g} USD per hour on {}",
                             100 * (1 - *tier->usd_per_hour / *now.usd_per_hour), *now.usd_per_hour, now.offer->gpu));

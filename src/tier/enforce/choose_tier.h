@@ -8,11 +8,13 @@
 /// - After `kWithoutRoom`, if its slices carried less than its load at every look since: the cheapest other sufficient
 ///   model that was not left for want of room within `kSavingApart`.
 /// - To save money: if another sufficient model costs at least `kSavingShare` less, `kSavingAfter` after the last
-///   change, and `kSavingApart` after the last such move.
+///   change, and `kSavingApart` after the last such move; a model that it left to save money must cost `kReturnShare`
+///   less, so that a load which swings does not move it back and forth.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -23,6 +25,7 @@
 namespace berth::tier {
 
 inline constexpr double kSavingShare = 0.1;
+inline constexpr double kReturnShare = 0.25;
 inline constexpr Micros kSavingAfter = Micros::seconds(1800);
 inline constexpr Micros kSavingApart = Micros::seconds(3600);
 inline constexpr Micros kWithoutRoom = Micros::seconds(300);
@@ -43,6 +46,7 @@ struct TierMemory {
   std::optional<Instant> saved_at;              ///< its last move to save money
   std::optional<Instant> short_since;           ///< since when its slices carry less than its load
   std::map<std::string, Instant> without_room;  ///< models that it left for want of room, and when
+  std::set<std::string> left_to_save;           ///< models that it left to save money
   friend bool operator==(const TierMemory&, const TierMemory&) = default;
 };
 
