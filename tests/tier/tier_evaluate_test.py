@@ -237,7 +237,10 @@ class BadInput(TierTest):
                 self.refused(path, "--source", "csv", "--tiers", tiers, parts=parts)
         self.refused(tiers, "--source", "gavel", parts=("tiers.yaml:1:",))
         self.refused(tiers, "--source", "sia", parts=("wanted a folder",))
-        self.refused(self.folder, "--source", "parvagpu", parts=("wanted files MODEL.csv",))
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.refused(empty, "--source", "parvagpu", parts=("wanted files MODEL.csv",))
+        self.refused(empty, "--source", "sia", parts=("wanted files APP/placements-TIER.csv",))
 
     def test_tiers_and_groups(self):
         folder = self.folder / "parvagpu"

@@ -9,6 +9,8 @@
 #include "apps/optimize/find_probe.h"
 #include "apps/optimize/run_optimize.h"
 #include "apps/optimize/run_verify.h"
+#include "apps/profile/profile_file.h"
+#include "apps/profile/run_profile.h"
 #include "apps/serve/core_count.h"
 #include "apps/serve/run_serve.h"
 #include "apps/up/run_up.h"
@@ -18,6 +20,7 @@
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
 #include "surface/cli/optimize/optimize_outside.h"
+#include "surface/cli/profile/profile_outside.h"
 #include "surface/cli/serve/serve_call.h"
 #include "surface/cli/up/up_call.h"
 
@@ -81,6 +84,12 @@ berth::cli::OptimizeOutside optimize_outside(const berth::FileTree& tree) {
               }};
 }
 
+berth::cli::ProfileOutside profile_outside(const berth::FileTree& tree) {
+  return {.measure = [&tree](const berth::models::ProfileRequest& request, const berth::cli::ProfileHooks& hooks) {
+    return berth::profiler::run_profile(tree, request, hooks);
+  }};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,12 +97,20 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == berth::optimizer::kFootprintWord) {
     return berth::optimizer::footprint_main(std::vector<std::string>(argv + 2, argv + argc));
   }
+  // Processes that run a model, started by `berth profile`.
+  if (argc > 1 && std::string_view(argv[1]) == berth::profiler::kWorkerWord) {
+    return berth::profiler::worker_main(std::vector<std::string>(argv + 2, argv + argc));
+  }
   const berth::edges::DiskFiles files;
   const berth::edges::DiskTree tree;
   const berth::cli::OptimizeOutside optimize = optimize_outside(tree);
+  const berth::cli::ProfileOutside profile = profile_outside(tree);
   return berth::cli::run_cli(
       argc, argv,
-      {.files = &files, .run_up = run_up, .run_serve = run_serve, .optimize = &optimize, .make_http_client = [] {
-         return std::make_unique<berth::edges::CurlClient>(kPatience);
-       }});
+      {.files = &files,
+       .run_up = run_up,
+       .run_serve = run_serve,
+       .optimize = &optimize,
+       .profile = &profile,
+       .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(kPatience); }});
 }

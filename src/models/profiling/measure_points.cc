@@ -100,7 +100,7 @@ class Measurement {
 
   Result<void> run(MeasuredPoint& point, double length_us, std::string_view what) {
     if (tools_.should_stop()) return fail(ErrorCode::kInterrupted, "the measurement was stopped");
-    tools_.report(share_done(), fmt::format("{}: batch {}, {}", what, point.batch, point.processes));
+    tools_.report(share_done(), fmt::format("{} batch {} x {}", what, point.batch, point.processes));
     auto turn = tools_.run_turn({.batch = point.batch, .processes = point.processes, .length_us = length_us});
     if (!turn) return pass_on(turn.error());
     if (!turn->fits) {

@@ -210,4 +210,19 @@ ServeResult<WrittenAnswer> write_infer_answer(const InferAnswer& answer, const A
   return written;
 }
 
+ServeResult<WrittenAnswer> write_infer_call(std::span<const Tensor> inputs, bool is_binary) {
+  WrittenAnswer written;
+  written.body = R"({"inputs":[)";
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i > 0) written.body += ',';
+    const auto input = append_output(written.body, inputs[i], is_binary);
+    if (!input) return tl::unexpected(input.error());
+  }
+  written.body += is_binary ? R"(],"parameters":{"binary_data_output":true}})" : "]}";
+  if (!is_binary) return written;
+  written.head_bytes = written.body.size();
+  for (const Tensor& input : inputs) append_binary(written.body, input);
+  return written;
+}
+
 }  // namespace berth::serving::protocol

@@ -1,8 +1,9 @@
-/// Answers to requests for inference as they leave over HTTP.
+/// Answers to requests for inference as they leave over HTTP, and requests as a client sends them.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "serving/protocol/infer_reader.h"
@@ -23,5 +24,9 @@ struct WrittenAnswer {
 /// Errors, where the client wanted JSON: kMalformed for FP16 and BF16; kEngineFailed for NaN, infinity, and elements of
 /// BYTES that are not UTF-8. They name the binary form, which can carry them.
 [[nodiscard]] ServeResult<WrittenAnswer> write_infer_answer(const InferAnswer& answer, const AnswerForm& form);
+
+/// Writes a request with these inputs, all of them as binary data or as JSON, which asks for the outputs in the same
+/// form. Errors: as above.
+[[nodiscard]] ServeResult<WrittenAnswer> write_infer_call(std::span<const Tensor> inputs, bool is_binary);
 
 }  // namespace berth::serving::protocol

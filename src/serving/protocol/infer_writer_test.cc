@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,20 @@ TEST(InferWriterTest, WhatJsonCannotCarry) {
     EXPECT_EQ(written.error().fault, ServeFault::kMalformed);
     EXPECT_THAT(written.error().message, HasSubstr("ask for it as binary data"));
     EXPECT_TRUE(write_infer_answer(answer_of({output}), {.is_binary = true}).has_value());
+  }
+}
+
+TEST(InferWriterTest, ACallReadsBackAsTheSameInputs) {
+  const std::vector<Tensor> inputs{output_of<float>(TensorType::kFp32, {0.1F, 2}), texts_of({"a", "b"})};
+  for (const bool is_binary : {false, true}) {
+    const auto call = write_infer_call(inputs, is_binary);
+    ASSERT_TRUE(call.has_value());
+    EXPECT_EQ(call->head_bytes.has_value(), is_binary);
+    const std::string length = std::to_string(call->head_bytes.value_or(0));
+    const auto read = read_infer_request(call->body, is_binary ? std::optional(length) : std::optional<std::string>());
+    ASSERT_TRUE(read.has_value()) << call->body;
+    EXPECT_EQ(read->request.inputs, inputs);
+    EXPECT_EQ(read->form.is_binary, is_binary);
   }
 }
 

@@ -58,6 +58,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
                       .run_up = parts.run_up,
                       .run_serve = parts.run_serve,
                       .optimize = parts.optimize,
+                      .profile = parts.profile,
                       .make_http_client = parts.make_http_client};
   return run_command_line(program, arguments, context);
 }

@@ -18,8 +18,8 @@ namespace berth::tier {
 [[nodiscard]] Result<EstimateFunction> make_linear(const TierTable& table,
                                                    std::span<const std::string> groups_left_out);
 
-/// `nearest`: the ratios to the anchor of the most similar workload: by level, slope and saturation on the anchor, and by
-/// the ratios that are known. Error: fewer than two groups are left. The function refers to `table`.
+/// `nearest`: the ratios to the anchor of the most similar workload: by level, slope and saturation on the anchor, and
+/// by the ratios that are known. Error: fewer than two groups are left. The function refers to `table`.
 [[nodiscard]] Result<EstimateFunction> make_nearest(const TierTable& table,
                                                     std::span<const std::string> groups_left_out);
 

@@ -43,11 +43,12 @@ bool is_of_absence(CURLcode code) {
 
 }  // namespace
 
-Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading)
+Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading, CURLM* kept)
     : call_(call),
       reading_(reading),
+      own_multi_(kept == nullptr ? curl_multi_init() : nullptr, &curl_multi_cleanup),
+      multi_(kept == nullptr ? own_multi_.get() : kept),
       easy_(curl_easy_init(), &curl_easy_cleanup),
-      multi_(curl_multi_init(), &curl_multi_cleanup),
       headers_(nullptr, &curl_slist_free_all),
       lines_(reading == nullptr ? 0 : reading->line_bytes_max) {}
 
@@ -117,20 +118,20 @@ Result<void> Transfer::prepare_method() {
 }
 
 Result<CURLcode> Transfer::move_bytes() {
-  curl_multi_add_handle(multi_.get(), easy_.get());
+  curl_multi_add_handle(multi_, easy_.get());
   int running_count = 1;
   CURLMcode status = CURLM_OK;
   while (status == CURLM_OK && running_count > 0 && stop_ == Stop::kNone) {
-    status = curl_multi_perform(multi_.get(), &running_count);
+    status = curl_multi_perform(multi_, &running_count);
     if (status != CURLM_OK || running_count == 0) break;
     if (reading_ != nullptr && reading_->is_stopped && reading_->is_stopped()) stop_ = Stop::kWanted;
     if (stop_ == Stop::kNone && is_over_time()) stop_ = Stop::kTimedOut;
-    if (stop_ == Stop::kNone) status = curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
+    if (stop_ == Stop::kNone) status = curl_multi_poll(multi_, nullptr, 0, kPollMs, nullptr);
   }
   int left_count = 0;
-  const CURLMsg* message = curl_multi_info_read(multi_.get(), &left_count);
+  const CURLMsg* message = curl_multi_info_read(multi_, &left_count);
   const CURLcode code = message != nullptr && message->msg == CURLMSG_DONE ? message->data.result : CURLE_OK;
-  curl_multi_remove_handle(multi_.get(), easy_.get());
+  curl_multi_remove_handle(multi_, easy_.get());
   if (status != CURLM_OK) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", call_.url, curl_multi_strerror(status)));
   }

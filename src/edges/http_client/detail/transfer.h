@@ -16,10 +16,12 @@
 
 namespace berth::edges::detail {
 
+using MultiPointer = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
+
 class Transfer : public Receiving {
  public:
-  /// `reading` is null for a single request; both are borrowed.
-  Transfer(const HttpCall& call, const HttpLineReading* reading);
+  /// `reading` is null for a single request; `kept` has the connections of earlier ones, null: none. All are borrowed.
+  explicit Transfer(const HttpCall& call, const HttpLineReading* reading, CURLM* kept = nullptr);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
@@ -49,8 +51,9 @@ class Transfer : public Receiving {
 
   const HttpCall& call_;
   const HttpLineReading* reading_;
+  MultiPointer own_multi_;  ///< null: it is kept by another
+  CURLM* multi_;
   EasyPointer easy_;
-  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;
   HeaderList headers_;
   HttpReply reply_;
   LineSplitter lines_;

@@ -25,6 +25,9 @@ using ServeRunner = std::function<int(const ServeCall&)>;
 /// What `berth optimize` needs of the program.
 struct OptimizeOutside;
 
+/// What `berth profile` needs of it.
+struct ProfileOutside;
+
 /// Makes the HTTP client of a verb that talks to a server.
 using HttpClientMaker = std::function<std::unique_ptr<HttpClient>()>;
 
@@ -38,6 +41,7 @@ struct VerbContext {
   UpRunner run_up = nullptr;                   ///< for `up` only
   ServeRunner run_serve = nullptr;             ///< for `serve` only
   const OptimizeOutside* optimize = nullptr;   ///< for `optimize` only; borrowed
+  const ProfileOutside* profile = nullptr;     ///< for `profile` only; borrowed
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
   /// Progress is shown on `err`, also if it is no terminal.

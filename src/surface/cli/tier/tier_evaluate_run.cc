@@ -10,7 +10,7 @@
 
 #include "surface/cli/shared/progress_bar.h"
 #include "surface/cli/shared/run_outputs.h"
-#include "surface/cli/tier/tier_data.h"
+#include "surface/cli/tier/measurement_files.h"
 #include "surface/cli/tier/tier_evaluate_table.h"
 #include "tier/decide/decide.h"
 #include "tier/evaluate/estimators.h"
@@ -47,7 +47,7 @@ Result<std::map<std::string, std::string>> left_together(const TierEvaluateReque
 Result<TierInputs> read_tier_inputs(const TierEvaluateRequest& request, const Files& files) {
   const auto tiers = wanted_tiers(request, files);
   if (!tiers) return pass_on(tiers.error());
-  auto table = read_tier_data(request.source, request.data, *tiers, files);
+  auto table = read_measurements(request.source, request.data, *tiers, files);
   if (!table) return pass_on(table.error());
   const auto reference = tier::reference_tier(request.source, *table);
   if (!reference) {

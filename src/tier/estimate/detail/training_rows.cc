@@ -80,15 +80,4 @@ TrainingRows training_rows(const TierTable& table, std::span<const std::string> 
   return rows;
 }
 
-LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted) {
-  LearningRows kept;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!wanted[i]) continue;
-    kept.features.push_back(rows.features[i]);
-    kept.targets.push_back(rows.targets[i]);
-    kept.weights.push_back(rows.weights[i]);
-  }
-  return kept;
-}
-
 }  // namespace berth::tier

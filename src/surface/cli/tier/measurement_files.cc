@@ -1,4 +1,4 @@
-#include "surface/cli/tier/tier_data.h"
+#include "surface/cli/tier/measurement_files.h"
 
 #include <fmt/format.h>
 
@@ -120,8 +120,8 @@ Result<TierTable> read_parvagpu_folder(const std::string& path, const std::vecto
 
 }  // namespace
 
-Result<TierTable> read_tier_data(tier::TierSource source, const std::string& path, const std::vector<tier::Tier>& tiers,
-                                 const Files& files) {
+Result<TierTable> read_measurements(tier::TierSource source, const std::string& path,
+                                    const std::vector<tier::Tier>& tiers, const Files& files) {
   switch (source) {
     case tier::TierSource::kGavel: {
       const auto file = file_at(path, "physical_cluster_throughputs.json", files);

@@ -1,0 +1,42 @@
+/// A client of a server of the Open Inference Protocol, for one model.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/core/result.h"
+#include "domain/ports/http_client.h"
+#include "domain/values/tensor.h"
+#include "serving/protocol/metadata_reader.h"
+
+namespace berth::profiler {
+
+struct ServedModel {
+  serving::protocol::ServerSaid server;
+  serving::protocol::ModelSaid model;
+};
+
+class OipClient {
+ public:
+  /// `url`: of the server. Both are borrowed.
+  OipClient(const HttpClient& http, std::string url, std::string model);
+
+  /// Errors: those of the client; kInvalidInput if the server has no such model, or answers with something else.
+  [[nodiscard]] Result<ServedModel> describe() const;
+  /// The request for these inputs, which may be sent many times. Errors: kInvalidInput if JSON cannot carry them.
+  [[nodiscard]] Result<HttpCall> call_for(std::span<const Tensor> inputs, bool is_binary) const;
+  /// Sends it and checks that it was answered. Any thread. Errors: those of the client; kInvalidInput with the server's
+  /// message.
+  [[nodiscard]] Result<HttpReply> send(const HttpCall& call) const;
+  /// Whether an answer has outputs. Errors, kInvalidInput: it is not what the protocol says.
+  [[nodiscard]] Result<void> check_answer(const HttpCall& call, const HttpReply& reply) const;
+
+ private:
+  [[nodiscard]] Result<std::string> get(const std::string& url) const;
+
+  const HttpClient& http_;
+  std::string url_;
+  std::string model_url_;
+};
+
+}  // namespace berth::profiler
