@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -118,11 +119,14 @@ class TierChooser {
 
   std::optional<TierChoice> save(const JudgedTier& now) {
     if (question_.now < memory_.chosen_at + kSavingAfter) return std::nullopt;
-    if (memory_.saved_at && question_.now < *memory_.saved_at + kSavingApart) return std::nullopt;
+    std::vector<Instant>& saved = memory_.saved_at;
+    if (!saved.empty() && question_.now < saved.back() + kSavingApart) return std::nullopt;
+    std::erase_if(saved, [&](Instant at) { return at + kSavingMemory <= question_.now; });
     const JudgedTier* tier = best(memory_.gpu);
     if (tier == nullptr || !now.usd_per_hour) return std::nullopt;
-    if (*tier->usd_per_hour > *now.usd_per_hour * (1 - kSavingShare)) return std::nullopt;
-    memory_.saved_at = question_.now;
+    const double share = kSavingShare * std::exp2(saved.size());
+    if (*tier->usd_per_hour > *now.usd_per_hour * (1 - share)) return std::nullopt;
+    saved.push_back(question_.now);
     return move(tier,
                 fmt::format("saves {:.0f} % of {:.4g} USD per hour on {}",
                             100 * (1 - *tier->usd_per_hour / *now.usd_per_hour), *now.usd_per_hour, now.offer->gpu));

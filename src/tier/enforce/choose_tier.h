@@ -8,13 +8,15 @@
 /// - After `kWithoutRoom`, if its slices carried less than its load at every look since: the cheapest other sufficient
 ///   model that was not left for want of room within `kSavingApart`.
 /// - To save money: if another sufficient model costs at least `kSavingShare` less, `kSavingAfter` after the last
-///   change, and `kSavingApart` after the last such move.
+///   change, and `kSavingApart` after the last such move; the share doubles with each such move within `kSavingMemory`,
+///   so that a load which swings does not move it back and forth.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/core/instant.h"
 #include "domain/values/tier_rule.h"
@@ -25,6 +27,7 @@ namespace berth::tier {
 inline constexpr double kSavingShare = 0.1;
 inline constexpr Micros kSavingAfter = Micros::seconds(1800);
 inline constexpr Micros kSavingApart = Micros::seconds(3600);
+inline constexpr Micros kSavingMemory = Micros::seconds(6 * 3600);
 inline constexpr Micros kWithoutRoom = Micros::seconds(300);
 
 /// What a choice depends on.
@@ -40,7 +43,7 @@ struct TierQuestion {
 struct TierMemory {
   std::string gpu;  ///< the model that it has; empty: none yet
   Instant chosen_at;
-  std::optional<Instant> saved_at;              ///< its last move to save money
+  std::vector<Instant> saved_at;                ///< its moves to save money within kSavingMemory, the last one last
   std::optional<Instant> short_since;           ///< since when its slices carry less than its load
   std::map<std::string, Instant> without_room;  ///< models that it left for want of room, and when
   friend bool operator==(const TierMemory&, const TierMemory&) = default;

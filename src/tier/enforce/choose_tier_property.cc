@@ -59,7 +59,7 @@ RC_GTEST_PROP(ChooseTierProperty, ObeysItsRules, ()) {
       return tier.gpu != choice->gpu && is_sufficient(tier, question) && !memory.without_room.contains(tier.gpu);
     });
     if (any_is_sufficient) RC_ASSERT(is_sufficient(*chosen, question));
-    if (memory.saved_at == question.now) savings.push_back(second);
+    if (!memory.saved_at.empty() && memory.saved_at.back() == question.now) savings.push_back(second);
   }
   for (std::size_t i = 1; i < savings.size(); ++i) RC_ASSERT(savings[i] - savings[i - 1] >= 3600);
 }

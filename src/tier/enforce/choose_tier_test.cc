@@ -97,6 +97,9 @@ TEST_F(ChooseTier, MovesToSaveTenPercentAfterThirtyMinutesAndHourly) {
   EXPECT_EQ(memory.gpu, "b");
   tiers[0] = measured("a", 100, 5);
   EXPECT_FALSE(ask(5399));
+  tiers[0] = measured("a", 100, 7.3);
+  EXPECT_FALSE(ask(5400));  // the second move must save 20 %
+  tiers[0] = measured("a", 100, 7.2);
   ASSERT_TRUE(ask(5400));
   EXPECT_EQ(memory.gpu, "a");
 }
