@@ -165,6 +165,7 @@ std::vector<TierEstimate> Estimator::estimate(const TierWorkload& known, const T
   ENSURE(known.points.size() == learned_->tiers.size());
   const Known from(*learned_, known);
   std::vector<TierEstimate> estimates;
+  estimates.reserve(learned_->tiers.size());
   for (std::size_t tier = 0; tier < learned_->tiers.size(); ++tier) {
     const std::vector<TierPoint>& points = known.points[tier];
     estimates.push_back(points.empty() ? estimate_of(from.outlook(tier), target)
@@ -188,6 +189,7 @@ std::vector<FeatureShare> Estimator::gains() const {
   if (forest.trees().empty()) return {};
   const std::vector<double> gains = forest.gains();
   std::vector<FeatureShare> shares;
+  shares.reserve(kFeatureCount);
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     shares.push_back({.feature = std::string(name_of(static_cast<Feature>(i))), .share = gains[i]});
   }

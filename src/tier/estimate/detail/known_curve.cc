@@ -98,6 +98,7 @@ double KnownCurve::rows_max() const {
 
 std::vector<WorkSize> KnownCurve::sizes() const {
   std::vector<WorkSize> sizes;
+  sizes.reserve(points_.size());
   for (const Point& point : points_) sizes.push_back(point.size);
   return sizes;
 }

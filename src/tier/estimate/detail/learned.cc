@@ -31,6 +31,7 @@ Result<std::vector<double>> residuals_of(const TrainingRows& rows, std::size_t t
   const std::size_t fold_count = std::min(kFoldsMax, rows.groups.size());
   for (std::size_t fold = 0; fold < fold_count; ++fold) {
     std::vector<bool> is_seen;
+    is_seen.reserve(rows.origins.size());
     for (const RowOrigin& origin : rows.origins) is_seen.push_back(origin.group % fold_count != fold);
     const Result<LogRatioModels> models = fit_both(rows_where(rows.learning, is_seen), tier_count, settings);
     if (!models) return pass_on(models.error());
@@ -63,6 +64,7 @@ std::vector<double> room_of(const TierTable& table, const TrainingRows& rows) {
     }
   }
   std::vector<double> room;
+  room.reserve(ratios.size());
   for (std::vector<double>& of : ratios) room.push_back(median_of(std::move(of)));
   return room;
 }
@@ -74,6 +76,7 @@ TrainingFigures figures_of(const TrainingRows& rows, std::span<const double> res
                           .error_median = 0,
                           .coverage = {}};
   std::vector<double> errors;
+  errors.reserve(residuals.size());
   for (const double residual : residuals) errors.push_back(std::fabs(residual));
   figures.error_median = median_of(errors);
   std::vector<double> counts(rows.groups.size());

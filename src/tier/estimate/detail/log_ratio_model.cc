@@ -47,6 +47,7 @@ std::vector<double> shares_of(const LogRatioModel& model, const FeatureRow& row)
 
 Result<LogRatioModels> fit_both(const LearningRows& rows, std::size_t tier_count, const LogRatioSettings& settings) {
   std::vector<bool> upward;
+  upward.reserve(rows.features.size());
   for (const FeatureRow& row : rows.features) upward.push_back(is_upward(row));
   Result<LogRatioModel> up = fit_log_ratio(rows_where(rows, upward), tier_count, settings);
   if (!up) return pass_on(up.error());

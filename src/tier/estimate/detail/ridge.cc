@@ -99,6 +99,7 @@ Ridge fit_ridge(const LearningRows& rows, std::size_t tier_count, double penalty
               .term_scales = std::vector<double>(count),
               .slopes = {}};
   std::vector<std::vector<double>> terms;
+  terms.reserve(rows.features.size());
   for (const FeatureRow& row : rows.features) terms.push_back(terms_of(row, tier_count));
   for (std::size_t term = 0; term < count; ++term) fit_scale(ridge, term, terms, rows.weights);
   LinearSystem system(count);

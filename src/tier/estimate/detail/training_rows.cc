@@ -9,6 +9,7 @@ namespace {
 
 std::vector<TierLogs> logs_of_all(const TierTable& table) {
   std::vector<TierLogs> logs;
+  logs.reserve(table.tiers.size());
   for (const Tier& tier : table.tiers) logs.push_back(logs_of(tier));
   return logs;
 }
