@@ -56,12 +56,12 @@ TierTable small_table() {
 }
 
 const std::string& content() {
-  static const std::string kContent = [] {
+  static const std::string bytes = [] {
     const auto estimator = Estimator::train(small_table(), {}, {.trees = 2});
     const std::string file = estimator->write();
     return std::string(*forest_file_bytes(file, "fuzz"));
   }();
-  return kContent;
+  return bytes;
 }
 
 /// Each three bytes: a place (two bytes, from the end with the highest bit) and its new value; 255 cuts there.

@@ -26,8 +26,8 @@ Estimator trained(const TierTable& table) {
 
 /// Of 25 groups.
 const Estimator& well_trained() {
-  static const Estimator kEstimator = trained(synthetic_jobs(25, 3));
-  return kEstimator;
+  static const Estimator estimator = trained(synthetic_jobs(25, 3));
+  return estimator;
 }
 
 TierTarget rate(double per_second) { return {.per_second = Decimal(std::llround(per_second * 1000), 1000)}; }
