@@ -115,6 +115,7 @@ std::vector<std::size_t> tiers_near_in_cost(const ChooseCall& call, const TierCh
   std::ranges::sort(by_cost);
   if (by_cost.size() > kPricesTriedMax) by_cost.resize(kPricesTriedMax);
   std::vector<std::size_t> tiers;
+  tiers.reserve(by_cost.size());
   for (const auto& [unused, tier] : by_cost) tiers.push_back(tier);
   return tiers;
 }

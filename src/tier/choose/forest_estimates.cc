@@ -44,6 +44,7 @@ TierEstimate at_unit_price(TierEstimate estimate, const Tier& tier) {
 /// The index of each of the call's tiers among the forest's.
 Result<std::vector<std::size_t>> match_tiers(const std::vector<Tier>& tiers, const std::vector<Tier>& of_forest) {
   std::vector<std::size_t> index;
+  index.reserve(tiers.size());
   for (const Tier& tier : tiers) {
     const auto found = std::ranges::find(of_forest, tier.name, &Tier::name);
     if (found == of_forest.end()) {
@@ -81,6 +82,7 @@ Result<void> predict_with(ChooseCall& call, const Estimator& forest) {
   call.estimate_at = [forest, known, index = *index](const TierTarget& target) {
     const std::vector<TierEstimate> all = forest.estimate(*known, target);
     std::vector<TierEstimate> estimates;
+    estimates.reserve(index.size());
     for (const std::size_t tier : index) estimates.push_back(at_unit_price(all[tier], forest.tiers()[tier]));
     return estimates;
   };

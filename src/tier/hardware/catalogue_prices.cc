@@ -65,6 +65,7 @@ Result<std::vector<TierOffer>> price_tiers(std::vector<Tier>& tiers, std::span<c
   }
   sort_stably(priced, [](const auto& each) { return each.first.usd_per_hour; });
   std::vector<TierOffer> used;
+  used.reserve(priced.size());
   for (std::size_t i = 0; i < priced.size(); ++i) {
     tiers[i] = std::move(priced[i].first);
     used.push_back(std::move(priced[i].second));

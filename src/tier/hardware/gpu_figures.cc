@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "base/core/ensure.h"
 #include "base/core/text.h"
@@ -112,6 +113,7 @@ GpuFigures figures_of(const FiguresRow& row) {
 
 std::vector<GpuFigures> build_figures() {
   std::vector<GpuFigures> all;
+  all.reserve(std::size(kRows));
   for (const FiguresRow& row : kRows) all.push_back(figures_of(row));
   return all;
 }

@@ -19,6 +19,7 @@ std::string read_tier_name(const yaml::Value& value, std::span<const Tier> tiers
   std::string name = value.name();
   if (value.has_failed() || std::ranges::find(tiers, name, &Tier::name) != tiers.end()) return name;
   std::vector<std::string_view> names;
+  names.reserve(tiers.size());
   for (const Tier& tier : tiers) names.emplace_back(tier.name);
   value.refuse(fmt::format("a tier ({})", fmt::join(names, ", ")));
   return name;
