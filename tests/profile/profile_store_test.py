@@ -135,7 +135,7 @@ class ProfileStore(unittest.TestCase):
         self.assertEqual([point["drift"] for point in place["points"]], [False, False, True, False])
         [drift] = [line for line in self.profile("list").splitlines() if line.startswith("drift")]
         self.assertEqual(drift, "drift: double on A100-80GB:1g.10gb, batch 4: measured 9.5 ms (imported), "
-                                "observed 12.0 ms (300 batches): 26.3 % more")
+                                "observed 12.00 ms (300 batches): 26.3 % more")
         self.assertIn("1000 B", self.profile("show", "double"))
 
     def test_a_server_that_answers_something_else_writes_nothing(self):
@@ -192,7 +192,7 @@ class ProfileStore(unittest.TestCase):
         self.assertEqual(self.db.read_bytes(), newer)
 
     def test_killed_writers_leave_whole_runs(self):
-        rows = "".join(f"m{n % 40:02},{SLICE},{1 + n // 40},1,10,100\n" for n in range(4000))
+        rows = "".join(f"m{n % 40:02},{SLICE},{1 + n // 40},1,{10 * (1 + n // 40)},100\n" for n in range(4000))
         path = self.write("x.csv", HEADER + rows)
         for i in range(6):
             victim = subprocess.Popen([PROGRAM, "profile", "import", path], cwd=self.folder, stdout=subprocess.DEVNULL,
@@ -211,67 +211,64 @@ class ProfileStore(unittest.TestCase):
 
 
 class OfAServer(local_serve.Case):
-    """With the real `berth serve` on a simulated device, whose times are known."""
-
-    BATCHES = 200
-
-    def device(self, factor):
-        table = [[batch, round(ms * factor / 4, 3)] for batch, ms in LATENCY_MS.items()]
-        text = (f"berth: 1\nname: made-up\nlanes: 1\nmemory: 2GiB\nbatch_max: 8\n"
-                f"load: {{seconds: 0.01, bytes_per_second: 1000000000}}\n"
-                f"models:\n  \"*\": {{latency_ms: {table}, bytes: 1000000}}\n")
-        path = self.repository.parent / f"{self.repository.name}.device.yaml"
-        path.write_text(text)
-        self.addCleanup(lambda: path.unlink(missing_ok=True))
-        return path
+    """With the real `berth serve` on a simulated device. How long its batches really take depends on the machine, so the
+    server's own counts say what is wanted; tests/profile/drift_bench.py has the bar."""
 
     def profile(self, *words):
         done = subprocess.run([PROGRAM, "profile", *map(str, words)], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def observe(self, db, factor):
-        """Runs 200 batches per size on a server that is slower by `factor`. The exported milliseconds by batch, and the
-        lines of drift."""
-        serve = self.serve("--device", f"simulated:{self.device(factor)}", "--policy", "eager")
-        self.wait_until(lambda: serve.ask("GET", "/v2/models/double/ready")[0] == 200, "the model")
-        for batch in LATENCY_MS:
-            for _ in range(self.BATCHES):
-                self.assertEqual(serve.infer("double", [[1, 2]] * batch)[0], 200)
-        self.wait_until(lambda: all(item["sha256"] for item in serve.json("GET", "/berth/v1/times")[1]["items"]),
-                        "the sum of the file")
-        self.profile("observe", "--db", db, "--url", f"http://{serve.http}")
-        [item] = [each for each in serve.json("GET", "/berth/v1/times")[1]["items"] if each["batch"] == 8]
-        content = (self.repository / "double/1/model.onnx").read_bytes()
-        self.assertEqual(item["sha256"], hashlib.sha256(content).hexdigest())
-        self.assertEqual(serve.end()[0], 0)
-        rows = csv.DictReader(self.profile("export", "--db", db).splitlines())
-        drift = [line for line in self.profile("list", "--db", db).splitlines() if line.startswith("drift")]
-        return {int(row["batch"]): float(row["latency_ms"]) for row in rows}, drift
+    def write_device(self, latency_ms):
+        table = [[batch, ms] for batch, ms in latency_ms.items()]
+        path = self.repository.parent / f"{self.repository.name}.device.yaml"
+        path.write_text(f"berth: 1\nname: {SLICE.replace(',', ':')!r}\nlanes: 1\nmemory: 2GiB\nbatch_max: 8\n"
+                        f"load: {{seconds: 0.01, bytes_per_second: 1000000000}}\n"
+                        f"models:\n  \"*\": {{latency_ms: {table}, bytes: 1000000}}\n")
+        self.addCleanup(lambda: path.unlink(missing_ok=True))
+        return path
 
     def test_a_server_that_became_slower_drifts(self):
         self.add("double", onnx_bytes.twice(2))
-        for factor, drifting in [(1.3, len(LATENCY_MS)), (1.05, 0)]:
-            with self.subTest(factor=factor):
-                with tempfile.TemporaryDirectory() as folder:
-                    table = pathlib.Path(folder) / "made-up.csv"
-                    rows = "".join(f"double,{SLICE},{batch},1,{batch * 4000 / ms:.6f},{ms / 4}\n"
-                                   for batch, ms in LATENCY_MS.items())
-                    table.write_text(HEADER + rows)
-                    db = pathlib.Path(folder) / "profiles.db"
-                    self.profile("import", "--db", db, table)
-                    with_name_of_slice = self.device  # the device is named like the slice
-                    self.device = lambda factor: self.renamed(with_name_of_slice(factor))
-                    exported, drift = self.observe(db, factor)
-                    self.device = with_name_of_slice
-                    self.assertEqual(len(drift), drifting, drift)
-                    for batch, ms in LATENCY_MS.items():
-                        self.assertLess(abs(exported[batch] / (ms / 4 * factor) - 1), 0.03, exported)
-
-    @staticmethod
-    def renamed(path):
-        path.write_text(path.read_text().replace("name: made-up", f"name: {SLICE.replace(',', ':')!r}"))
-        return path
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        db = pathlib.Path(folder.name) / "profiles.db"
+        latency_ms = {1: 1.0, 2: 1.5, 8: 2.0}
+        table = pathlib.Path(folder.name) / "x.csv"
+        table.write_text(HEADER + "".join(f"double,{SLICE},{batch},1,{batch * 1000 / ms:.6f},{ms}\n"
+                                          for batch, ms in latency_ms.items()))
+        self.profile("import", "--db", db, table)
+        serve = self.serve("--device", f"simulated:{self.write_device({b: ms * 1.5 for b, ms in latency_ms.items()})}",
+                           "--policy", "eager")
+        self.wait_until(lambda: serve.ask("GET", "/v2/models/double/ready")[0] == 200, "the model")
+        for batch, count in [(1, 200), (2, 30), (8, 200)]:
+            for _ in range(count):
+                self.assertEqual(serve.infer("double", [[1, 2]] * batch)[0], 200)
+        items = lambda: serve.json("GET", "/berth/v1/times")[1]["items"]
+        self.wait_until(lambda: all(item["sha256"] for item in items()), "the sum of the file")
+        self.wait_until(lambda: sum(item["count"] for item in items()) == 430, "the ends of all batches")
+        observe = ("observe", "--db", db, "--url", f"http://{serve.http}")
+        self.assertIn(" 430 new batches", self.profile(*observe))
+        self.assertIn(" 0 new batches", self.profile(*observe))
+        means = {item["batch"]: item["sum_us"] / item["count"] / 1000 for item in items()}
+        self.assertTrue(all(means[batch] >= ms * 1.5 for batch, ms in latency_ms.items()), means)
+        exported = {int(row["batch"]): float(row["latency_ms"])
+                    for row in csv.DictReader(self.profile("export", "--db", db).splitlines())}
+        self.assertAlmostEqual(exported[1], means[1], places=5)
+        self.assertEqual(exported[2], 1.5)
+        self.assertAlmostEqual(exported[8], means[8], places=5)
+        drift = [line for line in self.profile("list", "--db", db).splitlines() if line.startswith("drift")]
+        self.assertEqual([line.split(":")[2].split(" ")[-1] for line in drift if "(200 batches)" in line], ["1", "8"])
+        # Another content of the model: its batches are those of another one.
+        content = (self.repository / "double/1/model.onnx").read_bytes()
+        self.assertEqual({item["sha256"] for item in items()}, {hashlib.sha256(content).hexdigest()})
+        self.add("double", onnx_bytes.twice(3))
+        self.wait_until(lambda: serve.infer("double", [[1, 2, 3]] * 2)[0] == 200, "the new content")
+        self.wait_until(lambda: len({item["sha256"] for item in items()}) == 2 and all(item["sha256"] for item in items()),
+                        "the sum of the new file")
+        self.assertEqual(sum(item["count"] for item in items()), 431)  # also what the old content counted
+        self.assertIn(" 1 new batches", self.profile(*observe))
+        self.assertEqual(serve.end()[0], 0)
 
 
 @unittest.skipIf(pack_program.why_skipped(), pack_program.why_skipped())

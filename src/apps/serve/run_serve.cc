@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "apps/serve/demo.h"
 #include "apps/serve/demo_folder.h"
 #include "apps/serve/find_engine.h"
+#include "apps/serve/given_back.h"
 #include "apps/serve/serve_backends.h"
 #include "apps/serve/serve_device.h"
 #include "apps/serve/serve_figures.h"
@@ -39,16 +39,6 @@ constexpr std::chrono::milliseconds kSignalPause{20};
 /// Of all models together.
 constexpr std::int64_t kQueueMax = 100'000;
 constexpr std::int64_t kQueueBytesMax = std::int64_t{1} << 30;
-
-/// Weights are large, and must be given back when a model leaves: glibc would raise its threshold and keep them, one
-/// copy for most threads.
-void return_large_blocks_at_once() {
-  constexpr int kLargeBytes = 1024 * 1024;  // less would be given back and taken again for each batch
-  constexpr int kArenas = 2;                // for small values
-  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
-  mallopt(M_TRIM_THRESHOLD, kLargeBytes);
-  mallopt(M_ARENA_MAX, kArenas);
-}
 
 void report(const ServeOutside& outside, const std::string& message) {
   fmt::print(outside.err, "berth: {}\n", message);
@@ -254,7 +244,7 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
 }  // namespace
 
 int run_serve(const serving::ServeRequest& asked, const ServeOutside& outside) {
-  return_large_blocks_at_once();
+  let_memory_be_given_back();
   const up::HeldSignals signals;  // before the first thread
   serving::ServeRequest request = asked;
   DemoFolder folder;

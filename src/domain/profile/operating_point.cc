@@ -94,7 +94,7 @@ const PerformancePoint* best_usable(std::span<const PerformancePoint> points, co
 std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
                                            int variant) {
   const PerformanceTable* table = table_of(service, variant);
-  if (table == nullptr) return std::nullopt;
+  if (table == nullptr || !service.tier.allows(model.name)) return std::nullopt;
   const std::vector<PerformancePoint> points = points_on(*table, model, profile);
   const PerformancePoint* best = best_usable(points, usable_rule(service));
   if (best == nullptr) return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<OperatingPoint> point_for(const ServiceSpec& service, const GpuMod
                                         const std::optional<PointChoice>& choice) {
   if (!choice) return choose_point(service, model, profile);
   const PerformanceTable* table = table_of(service, choice->variant);
-  if (table == nullptr) return std::nullopt;
+  if (table == nullptr || !service.tier.allows(model.name)) return std::nullopt;
   const std::vector<PerformancePoint> points = points_on(*table, model, profile);
   for (const PerformancePoint& point : points) {
     if (point.batch == choice->batch && point.processes == choice->processes) {

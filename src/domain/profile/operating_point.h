@@ -47,11 +47,12 @@ struct UsableRule {
 [[nodiscard]] const PerformancePoint* best_usable(std::span<const PerformancePoint> points, const UsableRule& rule);
 
 /// The default point of a service, or of one of its variants, on a slice: the best usable one there. Nothing: the slice
-/// cannot serve it, or the service has no such variant.
+/// cannot serve it, its TierRule does not allow the GPU model, or the service has no such variant.
 [[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
                                                          ProfileId profile, int variant = 0);
 
-/// The point that a plan names, if the table has it there; the default point if the plan names none.
+/// The point that a plan names, if the table has it there and the TierRule allows the GPU model; the default point if
+/// the plan names none.
 [[nodiscard]] std::optional<OperatingPoint> point_for(const ServiceSpec& service, const GpuModel& model,
                                                       ProfileId profile, const std::optional<PointChoice>& choice);
 

@@ -37,9 +37,10 @@ std::string csv_field(std::string text) {
   return is_quoted ? '"' + text + '"' : text;
 }
 
-/// Whether a place is not the kind of GPU that its rows name: no driver of one was there, and no file says so.
+/// Whether a place is not the kind of GPU that its rows name: nothing says that it was one.
 bool is_elsewhere(const PlaceInForce& place) {
-  return place.machine.driver.empty() && place.machine.device != place.label;
+  const ProfilingMachine& machine = place.machine;
+  return machine.driver.empty() && machine.device != place.label && !machine.device.starts_with("cuda:");
 }
 
 /// The machine that counts as the slice of `as`: the one with the newest run; nullptr if there is none.

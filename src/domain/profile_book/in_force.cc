@@ -105,8 +105,9 @@ std::map<PlaceKey, Place> places_of(const Named& named, ProfiledModel& model) {
 }
 
 bool belongs_to(const ObservedSum& sum, const Place& place) {
-  const std::string& device = sum.times.device;
-  return place.urls.contains(sum.url) || place.place.machine.device == device || place.place.label == device;
+  const std::string_view device = device_name(sum.times.device);
+  return place.urls.contains(sum.url) || device_name(place.place.machine.device) == device ||
+         place.place.label == device;
 }
 
 /// Of the places to which a sum belongs the one with the newest run; a new one if there is none.
@@ -190,6 +191,14 @@ ModelInForce model_in_force(const std::string& name, const Named& named, std::sp
 }
 
 }  // namespace
+
+std::string_view device_name(std::string_view device) {
+  constexpr std::string_view kSimulated = "simulated: ";
+  constexpr std::string_view kCuda = "cuda:";
+  if (device.starts_with(kSimulated)) return device.substr(kSimulated.size());
+  const std::size_t end = device.find(": ");
+  return device.starts_with(kCuda) && end != std::string_view::npos ? device.substr(end + 2) : device;
+}
 
 bool PointInForce::is_drift() const {
   if (!observed || measured.mean_us <= 0 || !is_off(observed->mean_us, measured.mean_us)) return false;

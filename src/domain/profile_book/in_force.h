@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "domain/ports/profile_store.h"
@@ -59,13 +60,16 @@ struct ModelInForce {
   friend bool operator==(const ModelInForce&, const ModelInForce&) = default;
 };
 
+/// The name in what a server says of its device: "NVIDIA A30" of "cuda:0: NVIDIA A30", "A" of "simulated: A".
+[[nodiscard]] std::string_view device_name(std::string_view device);
+
 /// By name. The model of a name is the content (sha256) of its newest run that knows one; runs with another content do
 /// not count, runs without one do. Without runs it is the content that was observed last.
 ///
 /// Observed sums belong to the model by their content, or by their name where one of both contents is unknown, and to
-/// the place with their device or label, or with a run of their url: of several the one with the newest run; if there
-/// is none, they are a place of their own. They replace points of the fewest processes that were measured. A size that
-/// was not measured counts only in a place without any run, from 200 batches on. O(n log n).
+/// the place whose device or label is the name of theirs, or with a run of their url: of several the one with the
+/// newest run; if there is none, they are a place of their own. They replace points of the fewest processes that were
+/// measured. A size that was not measured counts only in a place without any run, from 200 batches on. O(n log n).
 [[nodiscard]] std::vector<ModelInForce> points_in_force(std::span<const ProfileRun> runs,
                                                         std::span<const ObservedSum> sums);
 

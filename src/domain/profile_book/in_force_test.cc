@@ -136,6 +136,22 @@ TEST(PointsInForce, MatchesObservedBatchesByDeviceLabelOrUrl) {
   EXPECT_EQ(points_in_force(runs, std::vector{sum(1, 300, 150)})[0].places.size(), 1U);
 }
 
+TEST(PointsInForce, ReadsTheNameInTheDeviceOfAServer) {
+  EXPECT_EQ(device_name("cpu"), "cpu");
+  EXPECT_EQ(device_name("cuda:0: NVIDIA A30"), "NVIDIA A30");
+  EXPECT_EQ(device_name("simulated: cuda:0: x"), "cuda:0: x");
+  EXPECT_EQ(device_name("A100-80GB:1g.10gb"), "A100-80GB:1g.10gb");
+  std::vector runs = {run(1, {point(1, 100)})};
+  runs[0].label = "A100-80GB:1g.10gb";
+  auto observed = sum(1, 300, 150);
+  observed.times.device = "simulated: A100-80GB:1g.10gb";
+  EXPECT_EQ(points_in_force(runs, std::vector{observed})[0].places.size(), 1U);
+  runs[0] = run(1, {point(1, 100)});
+  runs[0].machine.device = "NVIDIA A30";
+  observed.times.device = "cuda:0: NVIDIA A30";
+  EXPECT_EQ(points_in_force(runs, std::vector{observed})[0].places.size(), 1U);
+}
+
 TEST(PointsInForce, ShowsWhatWasOnlyObserved) {
   auto second = sum(1, 300, 150);
   second.times.model = "copy";

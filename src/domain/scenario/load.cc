@@ -9,6 +9,7 @@
 #include "domain/scenario/detail/rules.h"
 #include "domain/scenario/detail/services.h"
 #include "domain/scenario/detail/sources.h"
+#include "domain/scenario/detail/tier_rules.h"
 
 namespace berth::scenario {
 namespace {
@@ -81,7 +82,7 @@ void read_scenario(const yaml::Value& root, const LoadOptions& options, Sources&
   if (root.has_failed()) return;
   root.check_keys({"berth", "fleet", "window_seconds", "history_seconds", "observation_delay_seconds",
                    "planning_seconds", "interference", "fidelity", "objective", "changes", "frozen", "layout",
-                   "services", "gpus_per_node", "scaling"});
+                   "services", "gpus_per_node", "scaling", "tier_model", "tier_sure"});
   scenario.fleet = read_fleet(root.at("fleet"), options.allows_empty);
   const yaml::Value per_node = root.at("gpus_per_node");
   if (per_node.is_written()) scenario.gpus_per_node = per_node.whole({1, kGpuCountMax});
@@ -95,12 +96,16 @@ void read_scenario(const yaml::Value& root, const LoadOptions& options, Sources&
   scenario.changes = read_changes(root.at("changes"));
   scenario.frozen = read_frozen(root.at("frozen"));
   if (root.has_failed()) return;
+  scenario.tiers = read_tier_settings(root, sources);
+  if (root.has_failed()) return;
   const yaml::Value services = root.at("services");
   const auto items = options.allows_empty ? services.items("a list of services")
                                           : services.items("a list of at least one service", false);
   scenario.services = read_services(items, scenario, sources);
   if (root.has_failed()) return;
   if (root.at("layout").is_present()) scenario.layout = read_layout(root.at("layout"), scenario);
+  if (root.has_failed()) return;
+  check_tiers_of_layout(root.at("layout"), scenario);
   check_cost(root.at("fleet"), scenario);
 }
 

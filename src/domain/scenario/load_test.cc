@@ -276,7 +276,7 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
       {{{"services:", "servces: 1\nservices:"}},
        "3:1: unknown key \"servces\"; did you mean services? (known: berth, fleet, window_seconds, history_seconds, "
        "observation_delay_seconds, planning_seconds, interference, fidelity, objective, changes, frozen, layout, "
-       "services, gpus_per_node, scaling)"},
+       "services, gpus_per_node, scaling, tier_model, tier_sure)"},
       {{{"services:", "fleet: []\nservices:"}}, "3:1: wanted each key once, found \"fleet\" again"},
       {{{"[{gpu: A100-80GB, count: 2}, {gpu: A30}]", "[]"}},
        "2:8: fleet: wanted a list of at least one GPU, found an empty list"},
@@ -324,6 +324,54 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
             "s.yaml:1:1: services: wanted a list of at least one service, found nothing");
 }
 
+TEST(Scenario, RulesForGpuModelsAreRead) {
+  const Scenario scenario = loaded(
+      changed_scenario({{"count: 2}, {gpu: A30}]\n",
+                         "count: 2, usd_per_gpu_hour: 3}, {gpu: A30, usd_per_gpu_hour: 1}]\n"
+                         "tier_sure: 0.8\ntier_model: r.txt\n"},
+                        {"slo: {latency_ms: 100}", "slo: {latency_ms: 100}\n    tier: auto\n    known_on: [A100-80GB]"},
+                        {"slo: {latency_ms: 50.5}", "slo: {latency_ms: 50.5}\n    tier: {gpu: A30}"}}));
+  ASSERT_EQ(scenario.services.size(), 2U);
+  EXPECT_EQ(scenario.services[0].tier, (TierRule{.is_auto = true, .known_on = {"A100-80GB"}}));
+  EXPECT_EQ(scenario.services[1].tier, (TierRule{.gpu = "A30-24GB"}));
+  EXPECT_EQ(scenario.tiers.sure, Decimal(8, 10));
+  EXPECT_EQ(scenario.tiers.forest_file, "r.txt");
+  ASSERT_TRUE(scenario.tiers.forest);
+  EXPECT_EQ(*scenario.tiers.forest, "1\n2\n3\n4\n");
+  const Scenario plain = loaded(std::string(kBase));
+  EXPECT_EQ(plain.services[0].tier, TierRule());
+  EXPECT_EQ(plain.tiers.sure, Decimal(9, 10));
+  EXPECT_FALSE(plain.tiers.forest);
+}
+
+TEST(Scenario, MistakesInRulesForGpuModelsNameTheKeys) {
+  using Changes = std::vector<std::pair<std::string_view, std::string_view>>;
+  const auto with = [](std::string_view line) { return Changes{{"    slo: {latency_ms: 100}\n", line}}; };
+  expect_refused({
+      {with("    slo: {latency_ms: 5}\n    tier: best\n"),
+       "7:11: services[0].tier: wanted auto, or a map {gpu: MODEL}, found \"best\""},
+      {with("    slo: {latency_ms: 5}\n    tier: {gpu: T4}\n"),
+       "7:17: services[0].tier.gpu: wanted a GPU model of the fleet (A100-80GB, A30-24GB), found \"T4\""},
+      {with("    slo: {latency_ms: 5}\n    tier: auto\n"),
+       "7:11: services[0].tier: wanted fleet[0].usd_per_gpu_hour, which auto needs for every entry, found none for "
+       "A100-80GB"},
+      {with("    slo: {latency_ms: 5}\n    tier: {gpu: A30}\n    pins: [{gpu: 0, profile: 1g.10gb, start: 0}]\n"),
+       "8:11: services[0].pins: wanted slices on GPUs of the model A30-24GB (services[0].tier.gpu), found one on "
+       "gpu-0, of the model A100-80GB"},
+      {with("    slo: {latency_ms: 5}\n    known_on: [A30]\n"),
+       "7:16: services[0].known_on[0]: wanted a GPU model for which the service's profile has rows, found \"A30\""},
+      {with("    slo: {latency_ms: 5}\n    known_on: [A100-80GB, A100-80GB]\n"),
+       "7:27: services[0].known_on[1]: wanted a GPU model that is not in the list before, found \"A100-80GB\""},
+      {with("    slo: {latency_ms: 5}\n    known_on: []\n"),
+       "7:15: services[0].known_on: wanted a list of at least one GPU model, found an empty list"},
+      {{{"berth: 1\n", "berth: 1\ntier_sure: 1\n"}}, "2:12: tier_sure: wanted a number above 0, below 1, found \"1\""},
+      {{{"    slo: {latency_ms: 100}\n", "    slo: {latency_ms: 5}\n    tier: {gpu: A30}\n"},
+        {"berth: 1\n", "berth: 1\nlayout: [{gpu: 1, slices: [{profile: 1g.10gb, start: 0, service: a}]}]\n"}},
+       "2:9: layout: wanted slices of a on GPUs of the model A30-24GB (services[0].tier.gpu), found one on gpu-1, of "
+       "the model A100-80GB"},
+  });
+}
+
 TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
   const auto with = [](std::string_view line) {
     return std::vector<std::pair<std::string_view, std::string_view>>{{"    slo: {latency_ms: 100}\n", line}};
@@ -334,7 +382,7 @@ TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
       {{{"name: b", "nam: b"}},
        "8:5: services[1]: unknown key \"nam\"; did you mean name? (known: name, tenant, profile, slo, batching, drop, "
        "arrivals, start_seconds, accuracy, retraining, variants, weight, floor, pins, changes_per_hour, isolation, "
-       "trust_domain, expects)"},
+       "trust_domain, expects, tier, known_on)"},
       {with(""), "4:5: services[0].slo: wanted a map, found nothing"},
       {with("    slo: {}\n"),
        "6:10: services[0].slo.latency_ms: wanted a number above 0, at most 1000000000, found nothing"},

@@ -74,6 +74,7 @@ class ScenarioWriter {
     add("gpus_per_node", std::to_string(scenario_.gpus_per_node));
     if (scenario_.provision_seconds)
       add("scaling", fmt::format("{{provision_seconds: {}}}", *scenario_.provision_seconds));
+    add_tiers();
     add("window_seconds", std::to_string(scenario_.window_seconds));
     add("history_seconds", std::to_string(scenario_.history_seconds));
     add("observation_delay_seconds", seconds_text(scenario_.observation_delay));
@@ -89,6 +90,15 @@ class ScenarioWriter {
     put_time(json, "plumbing_seconds", scenario_.changes.plumbing);
     add("changes", json.close_object().take());
     if (!scenario_.frozen.empty()) add("frozen", json.list(scenario_.frozen, write_frozen).take());
+  }
+
+  void add_tiers() {
+    const TierSettings& tiers = scenario_.tiers;
+    if (tiers.sure != TierSettings().sure) add("tier_sure", readable_number(tiers.sure));
+    if (!tiers.forest) return;
+    constexpr const char* kForestFile = "tier-model.json";
+    files_[kForestFile] = *tiers.forest;
+    add("tier_model", kForestFile);
   }
 
   static void write_frozen(json::Writer& json, const FrozenWindow& window) {

@@ -190,6 +190,15 @@ void put_object(Writer& json, std::string_view key, std::string_view of_number, 
   json.close_object();
 }
 
+void put_tier(Writer& json, const TierRule& rule) {
+  if (rule.is_auto) json.member("tier", "auto");
+  if (!rule.is_auto && !rule.gpu.empty()) json.open_object("tier").member("gpu", rule.gpu).close_object();
+  if (rule.known_on.empty()) return;
+  json.open_list("known_on");
+  for (const std::string& gpu : rule.known_on) json.value(gpu);
+  json.close_list();
+}
+
 /// From `weight` on: what the owner wishes.
 void put_wishes(Writer& json, const ServiceSpec& service, const Scenario& scenario) {
   put_number(json, "weight", service.weight);
@@ -199,6 +208,7 @@ void put_wishes(Writer& json, const ServiceSpec& service, const Scenario& scenar
   if (service.changes_per_hour) json.member("changes_per_hour", *service.changes_per_hour);
   json.member("isolation", isolation_of(service.isolation));
   if (service.trust_domain) json.member("trust_domain", *service.trust_domain);
+  put_tier(json, service.tier);
 }
 
 /// Tables and arrivals as rows, or as the blobs that have them.

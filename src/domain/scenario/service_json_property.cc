@@ -52,6 +52,7 @@ class Draw {
     if (chance()) drawn.changes_per_hour = whole(0, 50);
     drawn.isolation = static_cast<Isolation>(whole(0, 3));
     if (chance()) drawn.trust_domain = name();
+    if (chance()) drawn.tier = tier_rule(drawn, scenario);
     return drawn;
   }
 
@@ -113,6 +114,18 @@ class Draw {
     if (std::ssize(trace.counts) > end) trace.counts.resize(static_cast<std::size_t>(end));
     drawn.source = trace;
     return drawn;
+  }
+
+  /// Pins are on several models, so a service with pins has no model of its own.
+  TierRule tier_rule(const ServiceSpec& service, const Scenario& scenario) {
+    TierRule rule;
+    if (service.pins.empty() && chance()) rule.gpu = scenario.fleet[rng_.below(scenario.fleet.size())].model.name;
+    std::set<std::string> known;
+    for (const PerformancePoint& point : service.table.points) {
+      if (chance()) known.insert(point.gpu);
+    }
+    rule.known_on.assign(known.begin(), known.end());
+    return rule;
   }
 
   Accuracy accuracy() { return {whole(0, 1'000'000), whole(0, 1'000'000)}; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/scenario/detail/services.h"
+#include "domain/scenario/detail/tier_rules.h"
 
 namespace berth::scenario {
 
@@ -33,6 +34,10 @@ ServiceSpec read_accepted_service_object(const yaml::Value& spec, const Scenario
   none.table_rows_max = std::numeric_limits<std::int64_t>::max();
   none.variants_max = std::numeric_limits<std::int64_t>::max();
   return detail::read_unnamed_service(spec, scenario, none, pinned);
+}
+
+TierRule read_accepted_tier_rule(const yaml::Value& spec, const Scenario& scenario, const ServiceSpec& rest) {
+  return detail::read_tier_rule(spec, scenario, rest);
 }
 
 ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scenario,

@@ -46,6 +46,10 @@ struct ExcessiveTable {
 /// The same for a spec that was accepted before, perhaps by an earlier version: without the limit on rows.
 [[nodiscard]] ServiceSpec read_accepted_service_object(const yaml::Value& spec, const Scenario& scenario);
 
+/// `tier` and `known_on` of such a spec, whose other fields are known: the bytes of a spec do not have them.
+[[nodiscard]] TierRule read_accepted_tier_rule(const yaml::Value& spec, const Scenario& scenario,
+                                               const ServiceSpec& rest);
+
 /// The rows of a blob: `list`, in the form that could replace the reference, or `csv`, as in a file of the format csv.
 struct BlobRows {
   std::string csv = {};

@@ -128,7 +128,7 @@ TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
       {{{"\"slo\"", "name: x, \"slo\""}},
        "spec.name",
        "one of the keys profile, slo, batching, drop, arrivals, start_seconds, accuracy, retraining, variants, weight, "
-       "floor, pins, changes_per_hour, isolation, trust_domain, expects",
+       "floor, pins, changes_per_hour, isolation, trust_domain, expects, tier, known_on",
        "\"name\""},
       {{{"\"slo\": {\"latency_ms\": 100}", "\"slo\": {\"latency_ms\": 0}"}},
        "spec.slo.latency_ms",

@@ -19,6 +19,8 @@ std::string constraint_word(ConstraintKind kind) {
       return "changes_per_hour";
     case ConstraintKind::kFrozen:
       return "frozen";
+    case ConstraintKind::kTier:
+      return "tier";
   }
   ENSURE(false);
 }

@@ -14,7 +14,15 @@ namespace berth {
 struct Scenario;
 
 /// The kinds of constraints, in the order in which a service's constraints are listed.
-enum class ConstraintKind : std::uint8_t { kFloor, kPins, kIsolation, kTrustDomain, kChangesPerHour, kFrozen };
+enum class ConstraintKind : std::uint8_t {
+  kFloor,
+  kPins,
+  kIsolation,
+  kTrustDomain,
+  kChangesPerHour,
+  kFrozen,
+  kTier,
+};
 
 /// One constraint: a rule and the service that sets it. Ordered by service, then kind; those of no service come last.
 struct ConstraintId {

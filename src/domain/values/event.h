@@ -167,6 +167,13 @@ struct TimesMeasured {
   friend bool operator==(const TimesMeasured&, const TimesMeasured&) = default;
 };
 
+/// A service has run enough batches on GPUs of a model: from now on its rows there are known (TierRule::known_on).
+struct TierMeasured {
+  ServiceId service;
+  std::string gpu;  ///< full name of the model
+  friend bool operator==(const TierMeasured&, const TierMeasured&) = default;
+};
+
 /// The answer to the engine's question of that number.
 struct SolveFinished {
   std::uint64_t question = 0;
@@ -178,7 +185,7 @@ struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
                ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
-               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented>
+               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented, TierMeasured>
       what;
   friend bool operator==(const Event&, const Event&);
 };

@@ -14,6 +14,7 @@
 #include "domain/values/no_changes.h"
 #include "domain/values/service.h"
 #include "domain/values/slice.h"
+#include "domain/values/tier_rule.h"
 
 namespace berth {
 
@@ -63,6 +64,7 @@ struct Scenario {
   MeasuredTimes measured_times;                ///< override those of `changes`; set by the event TimesMeasured
   std::int64_t gpus_per_node = 8;              ///< > 0; see domain/values/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
+  TierSettings tiers;
   SharedList<ServiceSpec> services;
 
   /// The GPUs of all fleet entries.

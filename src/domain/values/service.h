@@ -12,6 +12,7 @@
 #include "domain/values/arrivals.h"
 #include "domain/values/performance.h"
 #include "domain/values/slice.h"
+#include "domain/values/tier_rule.h"
 
 namespace berth {
 
@@ -97,6 +98,7 @@ struct ServiceSpec {
   Isolation isolation = Isolation::kMig;
   std::optional<std::string> trust_domain;
   Agreement agreed;
+  TierRule tier;
 
   static void archive_fields(ArchiveWriter& archive, const ServiceSpec& spec);
   static void archive_fields(ArchiveReader& archive, ServiceSpec& spec);

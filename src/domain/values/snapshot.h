@@ -37,14 +37,23 @@ struct ChangeCount {
   friend bool operator==(const ChangeCount&, const ChangeCount&) = default;
 };
 
+/// See ServiceState::revision.
+inline constexpr unsigned kSetRevisionBits = 40;
+/// The ServiceSet::revision of a ServiceState::revision.
+[[nodiscard]] constexpr std::uint64_t set_revision(std::uint64_t revision) {
+  return revision & ((std::uint64_t{1} << kSetRevisionBits) - 1);
+}
+
 /// A service as the engine knows it.
 struct ServiceState {
-  bool is_absent = false;      ///< ServiceSpec::is_absent
-  std::uint64_t number = 0;    ///< of the service in this place, never reused; 0: there from the beginning
-  std::uint64_t revision = 0;  ///< ServiceSet::revision of its spec; 0: as at the beginning
-  Instant since;               ///< when it took the place
-  Instant revised_at;          ///< when its spec was set
-  Instant retrains_since;      ///< the start from which its retraining's due times count
+  bool is_absent = false;    ///< ServiceSpec::is_absent
+  std::uint64_t number = 0;  ///< of the service in this place, never reused; 0: there from the beginning
+  /// 0: the spec is as at the beginning. The lower kSetRevisionBits are the ServiceSet::revision of the spec; the upper
+  /// ones count what the engine itself changed of what its stages see of it (its GPU model, predicted rows).
+  std::uint64_t revision = 0;
+  Instant since;           ///< when it took the place
+  Instant revised_at;      ///< when its spec was set
+  Instant retrains_since;  ///< the start from which its retraining's due times count
   /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the
   /// run.
   ChunkedList<ServiceSecond> seconds;

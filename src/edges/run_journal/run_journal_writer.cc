@@ -8,6 +8,7 @@
 
 #include "base/core/overloaded.h"
 #include "base/json/writer.h"
+#include "tier/enforce/choice_json.h"
 
 namespace berth::edges {
 namespace {
@@ -52,7 +53,8 @@ void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& 
   if (policy != policy_ || policy_part_.empty()) begin_policy(policy);
   std::visit(Overloaded{[this](const sim::SecondRecord& second) { write_second(second); },
                         [this](const world::SliceRecord& slice) { write_slice(slice); },
-                        [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const world::PointRecord&) {}},
+                        [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const world::PointRecord&) {},
+                        [this](const sim::TierRecord& tier) { write_tier(tier); }},
              record);
   if (buffer_.size() >= kBufferBytes) hand_on();
 }
@@ -93,6 +95,19 @@ void RunJournalWriter::write_slice(const world::SliceRecord& record) {
   append_number(buffer_, ",\"start\":", record.slice.start);
   if (record.services.size() == 1) buffer_.append(",\"service\":").append(service_names_[record.services[0].index]);
   buffer_ += record.role == Role::kInference ? ",\"role\":\"inference\"}\n" : ",\"role\":\"retraining\"}\n";
+}
+
+void RunJournalWriter::write_tier(const sim::TierRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  const bool is_measured = !record.measured_gpu.empty();
+  buffer_.append(policy_part_).append(is_measured ? "tier_measured" : "tier_chosen").append("\",\"service\":");
+  buffer_.append(service_names_[record.service.index]);
+  json::Writer json;
+  json.open_object();
+  if (is_measured) json.member("model", record.measured_gpu);
+  if (!is_measured) tier::put_choice(json, record.choice);
+  // The members of the object, without its opening brace.
+  buffer_.append(",").append(json.close_object().take().substr(1)).append("\n");
 }
 
 void RunJournalWriter::write_gpu(const sim::GpuRecord& record) {

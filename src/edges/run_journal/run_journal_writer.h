@@ -39,6 +39,7 @@ class RunJournalWriter {
   void write_slice(const world::SliceRecord& record);
   void write_second(const sim::SecondRecord& record);
   void write_gpu(const sim::GpuRecord& record);
+  void write_tier(const sim::TierRecord& record);
   void hand_on();
 
   const Scenario& scenario_;

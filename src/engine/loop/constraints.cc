@@ -108,6 +108,39 @@ Breach breach_of_pins(const Judged& judged, const FleetAfter& fleet, const std::
   return std::nullopt;
 }
 
+// ---- GPU models
+
+/// Whether the service held the slice before, or has it in the scenario's layout, which an `auto` service may leave.
+bool has_stood(const Judged& judged, const Slice& slice, ServiceId service) {
+  const auto is_holder = [&](const Holding& holding) {
+    return holding.slice == slice && std::ranges::find(holding.services, service) != holding.services.end();
+  };
+  if (!judged.snapshot.is_before_first_layout()) {
+    return std::ranges::any_of(judged.snapshot.slices_at(slice), [&](const StandingSlice& standing) {
+      return !standing.is_leaving && is_holder(standing.holding);
+    });
+  }
+  const auto& layout = judged.scenario.layout;
+  return spec_of(judged.scenario, service).tier.is_auto && layout && std::ranges::any_of(*layout, is_holder);
+}
+
+Breach breach_of_tiers(const Judged& judged) {
+  for (const Action& action : judged.plan.actions) {
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (assign == nullptr) continue;
+    const Slice& slice = assign->holding.slice;
+    const std::string& model = judged.scenario.model_of(slice.gpu).name;
+    for (const ServiceId service : assign->holding.services) {
+      const TierRule& rule = spec_of(judged.scenario, service).tier;
+      if (rule.allows(model) || has_stood(judged, slice, service)) continue;
+      const std::string name = service_label(judged.scenario, service);
+      return fmt::format("{}: wanted slices of {} on GPUs of the model {} only ({}.tier), found {} of a {}",
+                         gpu_name(slice.gpu), name, rule.gpu, name, place_of(judged.scenario, slice), model);
+    }
+  }
+  return std::nullopt;
+}
+
 // ---- isolation and trust domains
 
 Breach breach_in_slice(const Scenario& scenario, const Slice& slice, const std::vector<ServiceId>& services) {
@@ -315,6 +348,7 @@ Breach hard_breach(const Judged& judged, const FleetAfter& fleet, PointRates& ra
   const std::map<Slice, ServiceId> owners = pin_owners(judged.scenario);
   if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
   if (Breach breach = breach_of_pins(judged, fleet, owners)) return breach;
+  if (Breach breach = breach_of_tiers(judged)) return breach;
   for (const GpuId gpu : judged_gpus(judged)) {
     if (Breach breach = breach_on_gpu(judged.scenario, fleet, gpu)) return breach;
   }

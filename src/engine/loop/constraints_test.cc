@@ -54,6 +54,22 @@ std::vector<Action> cut_for(const Slice& slice, std::vector<ServiceId> services,
   return {create(slice), give(held(slice, std::move(services), role))};
 }
 
+TEST(Constraints, SlicesAreOnGpusOfTheModelOfTheTierRule) {
+  ConstrainedWorld world;
+  world.c().tier.gpu = "A100-80GB";
+  EXPECT_EQ(world.breach(cut_for(two_g, {{2}})), "");
+  world.c().tier.gpu = "A30-24GB";
+  EXPECT_EQ(world.breach(cut_for(two_g, {{2}})),
+            "gpu-0: wanted slices of c on GPUs of the model A30-24GB only (c.tier), found 2g.20gb@2 of a A100-80GB");
+  EXPECT_NE(world.breach(cut_for(two_g, {{2}}, Role::kRetraining)), "");
+  EXPECT_EQ(world.breach(cut_for(two_g, {{1}})), "");
+  // Slices that it has may stay, or be taken from it.
+  world.a().tier.gpu = "A30-24GB";
+  EXPECT_EQ(world.breach({give(held(one_g, {{0}}))}), "");
+  EXPECT_EQ(world.breach({destroy(one_g)}), "");
+  EXPECT_NE(world.breach({give(held(three_g, {{0}}))}), "");
+}
+
 TEST(Constraints, NothingIsWantedByDefault) {
   ConstrainedWorld world;
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}})), "");

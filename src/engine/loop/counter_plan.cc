@@ -42,7 +42,7 @@ double slowest_ms(const std::vector<PerformancePoint>& points, const Performance
 /// a request may wait for a whole batch before its own, whichever is less; without such points the least of all usable
 /// ones.
 double sure_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
-  const auto preset = profile::choose_point(service, model, profile);
+  const auto preset = profile::choose_point(service, model, profile);  // none where the TierRule forbids the model
   if (!preset) return 0;
   const double interference = worst_interference(scenario);
   const double preset_rate = 1000.0 * preset->processes * preset->batch / preset->latency_ms.to_double();

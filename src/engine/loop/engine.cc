@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,7 @@
 #include "domain/values/frozen.h"
 #include "engine/loop/constraints.h"
 #include "engine/loop/facts.h"
+#include "engine/loop/tier_stage.h"
 #include "engine/loop/verify.h"
 
 namespace berth {
@@ -30,6 +32,18 @@ std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snaps
   std::erase_if(plan.actions, [&](const Action& action) { return is_dropped(slice_of(action.what).gpu); });
   std::erase_if(plan.facts, [&](const GpuFact& fact) { return is_dropped(fact.gpu); });
   return dropped;
+}
+
+/// Adds to the reasons of a plan what is to be said of the services that get slices.
+void add_remarks(const std::map<ServiceId, std::string>& remarks, Plan& plan) {
+  for (Action& action : plan.actions) {
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (assign == nullptr) continue;
+    for (const ServiceId service : assign->holding.services) {
+      const auto remark = remarks.find(service);
+      if (remark != remarks.end()) action.reason.text += remark->second;
+    }
+  }
 }
 
 /// Whether a slice with these holders can exist in the fleet.
@@ -58,6 +72,9 @@ std::optional<std::string> find_misfit(const Scenario& scenario, const Snapshot&
   return std::nullopt;
 }
 
+/// What is kept besides the stages under a name of its own, where there are services with such rules.
+constexpr const char* kTierMemory = "tier";
+
 /// Returns whether the stage has the memory that was saved for it.
 bool load(Stage& stage, const EngineMemory& memory) {
   const auto saved = std::ranges::find(memory.stages, stage.name, &StageMemory::stage);
@@ -76,11 +93,15 @@ std::int64_t seen_seconds(const Scenario& scenario) {
 }
 
 Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules)
-    : scenario_(scenario),
+    : given_(scenario),
+      enforcement_(given_, rules.is_strict),
+      scenario_(scenario),
       make_stages_(make_stages),
-      stages_(make_stages_(scenario_)),
       rules_(rules),
-      state_(scenario.services.size(), seen_seconds(scenario)) {}
+      state_(scenario.services.size(), seen_seconds(scenario)) {
+  for (const ServiceId service : enforcement_.services()) show(service);
+  stages_ = made_stages();
+}
 
 Engine::~Engine() = default;
 
@@ -92,6 +113,7 @@ StepAnswer Engine::step(Instant now) {
   StepAnswer answer;
   const bool has_one_event = inbox_.size() == 1;
   const News news = apply_events();
+  choose_tiers(answer);
   settle_proposal(news, now, answer);
   if (news.solution) {
     take(*news.solution, now, answer);
@@ -178,15 +200,53 @@ bool Engine::needs_approval(const Plan& plan) const {
 void Engine::change_specs(const Event& event) {
   if (const auto* set = std::get_if<ServiceSet>(&event.what)) {
     ENSURE(set->service.index <= scenario_.services.size());
+    given_.services.set_shared(set->service.index, set->spec);
     scenario_.services.set_shared(set->service.index, set->spec);
+    enforcement_.note_changed(set->service);
+    if (enforcement_.has(set->service)) show(set->service);
   } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
-    const ServiceSpec& before = std::as_const(scenario_.services)[removed->service.index];
-    scenario_.services.set(removed->service.index, absent_service(before));
+    const ServiceSpec& before = std::as_const(given_.services)[removed->service.index];
+    given_.services.set(removed->service.index, absent_service(before));
+    scenario_.services.set_shared(removed->service.index, given_.services.share(removed->service.index));
+    enforcement_.note_changed(removed->service);
   } else if (const auto* windows = std::get_if<NoChangesSet>(&event.what)) {
-    scenario_.no_changes = windows->windows;
+    given_.no_changes = scenario_.no_changes = windows->windows;
   } else if (const auto* measured = std::get_if<TimesMeasured>(&event.what)) {
-    scenario_.measured_times[measured->change] = measured->time;
+    given_.measured_times[measured->change] = scenario_.measured_times[measured->change] = measured->time;
+  } else if (const auto* tier = std::get_if<TierMeasured>(&event.what)) {
+    if (!enforcement_.note(*tier)) return;
+    show(tier->service);
+    state_.show_anew(tier->service);
   }
+}
+
+// ---- GPU models
+
+/// The policy's stages; where models are chosen, after the one that clears slices for that.
+std::vector<Stage> Engine::made_stages() const {
+  std::vector<Stage> stages = make_stages_(scenario_);
+  if (enforcement_.is_used()) stages.insert(stages.begin(), tier_stage(scenario_));
+  return stages;
+}
+
+/// Lets the stages see what they may see of the service now.
+void Engine::show(ServiceId service) { scenario_.services.set(service.index, enforcement_.seen_spec(service)); }
+
+void Engine::choose_tiers(StepAnswer& answer) {
+  if (!enforcement_.is_used()) return;
+  answer.tiers = enforcement_.choose(state_.snapshot());
+  for (const TierChoice& choice : answer.tiers) {
+    show(choice.service);
+    state_.show_anew(choice.service);
+  }
+}
+
+bool Engine::restore_tiers(const EngineMemory& memory) {
+  const auto saved = std::ranges::find(memory.stages, kTierMemory, &StageMemory::stage);
+  if (saved == memory.stages.end() || saved->format != kStageMemoryFormat) return false;
+  ArchiveReader archive(saved->bytes);
+  enforcement_.load(archive);
+  return archive.is_at_end();
 }
 
 // ---- a solution takes effect
@@ -256,9 +316,15 @@ SolveRequest Engine::request_for(Solution begun, Solve solve) {
                        .acts_at = snapshot.takes_effect_at(scenario_.planning),
                        .posed = std::make_shared<const Snapshot>(snapshot),
                        .solve = {}};
-  request.solve = [posed = request.posed, begun = std::move(begun), solve = std::move(solve)] {
+  std::map<ServiceId, std::string> remarks;
+  for (const ServiceId service : enforcement_.services()) {
+    if (std::string remark = enforcement_.remark_on(service); !remark.empty()) remarks[service] = std::move(remark);
+  }
+  request.solve = [posed = request.posed, begun = std::move(begun), solve = std::move(solve),
+                   remarks = std::move(remarks)] {
     Solution solution = begun;
     if (solve) solve(*posed, solution);
+    if (!remarks.empty()) add_remarks(remarks, solution.plan);
     solution.plan.facts = facts_of(*posed, solution.plan);
     return solution;
   };
@@ -277,6 +343,11 @@ EngineMemory Engine::memory() const {
                       .measured_times = scenario_.measured_times,
                       .stages = {}};
   for (const Stage& stage : stages_) memory.stages.push_back({.stage = stage.name, .bytes = bytes_of(stage.memory)});
+  if (enforcement_.is_used()) {
+    ArchiveWriter archive;
+    enforcement_.save(archive);
+    memory.stages.push_back({.stage = kTierMemory, .bytes = archive.take()});
+  }
   return memory;
 }
 
@@ -287,18 +358,26 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
   question_count_ = memory.question_count;
   proposal_ = memory.proposal;
   changed_gpus_ = memory.changed_gpus;
-  if (scenario_.no_changes != memory.no_changes || scenario_.measured_times != memory.measured_times) {
-    scenario_.no_changes = memory.no_changes;
-    scenario_.measured_times = memory.measured_times;
-    stages_ = make_stages_(scenario_);  // stages may have read the former values
-  }
   std::vector<std::string> unread;
+  if (enforcement_.is_used()) {
+    if (!restore_tiers(memory)) {
+      unread.emplace_back(kTierMemory);
+      for (const ServiceId service : enforcement_.services()) enforcement_.note_changed(service);
+    }
+    for (const ServiceId service : enforcement_.services()) show(service);
+  }
+  if (enforcement_.is_used() || scenario_.no_changes != memory.no_changes ||
+      scenario_.measured_times != memory.measured_times) {
+    given_.no_changes = scenario_.no_changes = memory.no_changes;
+    given_.measured_times = scenario_.measured_times = memory.measured_times;
+    stages_ = made_stages();  // stages may have read the former values
+  }
   for (Stage& stage : stages_) {
     if (!load(stage, memory)) unread.push_back(stage.name);
   }
   if (unread.empty()) return unread;
   // Stages whose memory could not be read may be in any state now.
-  stages_ = make_stages_(scenario_);
+  stages_ = made_stages();
   for (Stage& stage : stages_) {
     if (std::ranges::find(unread, stage.name) == unread.end()) ENSURE(load(stage, memory));
   }

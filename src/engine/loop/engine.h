@@ -24,6 +24,7 @@
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
 #include "domain/values/solution.h"
+#include "engine/loop/enforcement.h"
 #include "engine/loop/engine_memory.h"
 #include "engine/loop/proposal.h"
 #include "engine/loop/stage.h"
@@ -63,10 +64,13 @@ struct StepAnswer {
   std::optional<std::string> paused;
   /// A proposal that no longer waits. If it was approved, `plan` is that plan.
   std::optional<EndedProposal> ended;
+  /// The GPU models that were chosen in this step (TierRule).
+  std::vector<TierChoice> tiers = {};
 };
 
 struct EngineRules {
   /// Plans must also keep the scenario's constraints (engine/loop/constraints.h): for policies that obey them.
+  /// Services with `tier: auto` or `known_on` are then treated as those keys say (engine/loop/enforcement.h).
   bool is_strict = false;
   Approval approval = Approval::kNever;
   /// The first layout is treated like any other plan: it waits for approval, obeys a pause and windows without changes,
@@ -103,9 +107,11 @@ class Engine {
   /// scenario has the services as of when the memory was taken; `make_stages` makes new stages on each call.
   [[nodiscard]] Result<std::vector<std::string>> restore(const EngineMemory& memory);
 
-  /// The scenario with all changes applied so far.
-  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  /// The scenario with all changes applied so far. Its stages see less of services with `tier: auto` or `known_on`.
+  [[nodiscard]] const Scenario& scenario() const { return given_; }
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
+  /// The GPU model chosen for a service with `tier: auto`; nullptr: none.
+  [[nodiscard]] const TierChoice* tier_of(ServiceId service) const { return enforcement_.choice_for(service); }
   /// By GPU, up to the last one with an action: the latest Action::number.
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return state_.last_numbers(); }
   /// Whether events wait for the next step.
@@ -135,8 +141,14 @@ class Engine {
   [[nodiscard]] SolveRequest request_for(Solution begun, Solve solve);
 
   void change_specs(const Event& event);
+  void choose_tiers(StepAnswer& answer);
+  void show(ServiceId service);
+  [[nodiscard]] std::vector<Stage> made_stages() const;
+  [[nodiscard]] bool restore_tiers(const EngineMemory& memory);
 
-  Scenario scenario_;
+  Scenario given_;
+  Enforcement enforcement_;
+  Scenario scenario_;  ///< as the stages see it
   MakeStages make_stages_;
   std::vector<Stage> stages_;
   EngineRules rules_;

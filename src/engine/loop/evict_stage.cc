@@ -118,7 +118,8 @@ class Evictor {
                                                                     const Slices& on_gpu) const {
     for (const StandingSlice* standing : on_gpu) {
       for (const ServiceId other : standing->holding.services) {
-        const bool was_set_last = snapshot.services[service.index].revision > snapshot.services[other.index].revision;
+        const bool was_set_last = set_revision(snapshot.services[service.index].revision) >
+                                  set_revision(snapshot.services[other.index].revision);
         if (other == service || !was_set_last || may_share_gpu(spec(service), spec(other))) continue;
         return fmt::format("{} and {} may not share a GPU", service_label(scenario_, service),
                            service_label(scenario_, other));
@@ -129,10 +130,10 @@ class Evictor {
 
   std::optional<std::string> find_uselessness(const Snapshot& snapshot, const StandingSlice& standing,
                                               ServiceId service) {
-    if (standing.holding.role != Role::kInference) return std::nullopt;
+    const GpuModel& model = scenario_.model_of(standing.holding.slice.gpu);
+    if (standing.holding.role != Role::kInference && spec(service).tier.allows(model.name)) return std::nullopt;
     const ServiceState& state = snapshot.services[service.index];
     ServingPlaces& places = places_of(service, state.revision);
-    const GpuModel& model = scenario_.model_of(standing.holding.slice.gpu);
     const ProfileId profile = standing.holding.slice.profile;
     if (places.has(scenario_, spec(service), model, profile)) return std::nullopt;
     const Instant leaves_at = state.revised_at + kUselessAtMost;

@@ -15,7 +15,8 @@ inline constexpr Micros kUselessAtMost{60'000'000};
 /// because of a slice that no other service wants. So once the first layout is in place, and for services that were set
 /// since, this stage destroys
 ///
-/// - inference slices on which no plan could let the service serve (planner::can_serve): at once if that holds for
+/// - slices of a GPU model that the service's TierRule no longer allows, and
+///   inference slices on which no plan could let the service serve (planner::can_serve): at once if that holds for
 ///   every slice of the fleet, else once the spec is `kUselessAtMost` old (60 s);
 /// - slices on a GPU shared against isolation or trust domains: those of the service whose spec was set last, at once.
 ///

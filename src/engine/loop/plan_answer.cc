@@ -49,6 +49,14 @@ std::string_view word_of(planner::StepType type) {
   return "";
 }
 
+bool is_predicted(const Scenario& scenario, const PlanAnswer& answer, const planner::Step& step) {
+  const bool has_service = step.piece.service != planner::kNoService && step.piece.use != planner::kRetraining;
+  if (answer.seen_tiers.empty() || !has_service) return false;
+  const TierRule& rule = answer.seen_tiers[static_cast<std::size_t>(step.piece.service)];
+  const std::string& model = scenario.model_of({static_cast<std::uint32_t>(step.gpu)}).name;
+  return std::ranges::binary_search(rule.predicted_on, model);
+}
+
 std::size_t changing_count(const planner::Reasons& reasons) {
   return static_cast<std::size_t>(std::ranges::count_if(
       reasons.steps, [](const planner::ReasonedStep& each) { return each.step.type != planner::StepType::kKeep; }));

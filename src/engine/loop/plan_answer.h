@@ -20,6 +20,8 @@ struct PlanAnswer {
   /// The steps of the record's schedule, then those of pinned slices that the first layout adds to it.
   planner::Reasons reasons;
   std::vector<planner::ServiceShare> shares;        ///< by service; empty unless requested
+  std::vector<TierChoice> tiers = {};               ///< the GPU models chosen, by service
+  std::vector<TierRule> seen_tiers = {};            ///< by service, as the planner saw them; empty: none has a rule
   std::optional<double> solve_ms = std::nullopt;    ///< duration of the policy's own search
   std::optional<double> reasons_ms = std::nullopt;  ///< duration of computing the reasons of the steps
 };
@@ -32,6 +34,9 @@ struct PlanAnswer {
 /// A slice in words: 3g.40gb@4.
 [[nodiscard]] std::string slice_text(const Scenario& scenario, const PlanRecord& record, planner::GpuIndex gpu,
                                      planner::SiteIndex site);
+
+/// Whether a step gives a service a slice on a GPU model for which its rows are predicted.
+[[nodiscard]] bool is_predicted(const Scenario& scenario, const PlanAnswer& answer, const planner::Step& step);
 
 /// The word for a type of step.
 [[nodiscard]] std::string_view word_of(planner::StepType type);

@@ -9,6 +9,7 @@
 
 #include "base/core/overloaded.h"
 #include "base/json/writer.h"
+#include "tier/enforce/choice_json.h"
 
 namespace berth {
 namespace {
@@ -39,8 +40,9 @@ void put_reasons(Writer& json, const planner::Reasons& reasons) {
   json.member("are_largest", reasons.are_largest).close_object();
 }
 
-void write_step(Writer& json, const Scenario& scenario, const PlanRecord& record,
+void write_step(Writer& json, const Scenario& scenario, const PlanAnswer& answer,
                 const planner::ReasonedStep& reasoned) {
+  const PlanRecord& record = answer.record;
   const planner::Step& step = reasoned.step;
   const planner::Piece& piece = step.piece;
   const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
@@ -56,6 +58,7 @@ void write_step(Writer& json, const Scenario& scenario, const PlanRecord& record
     json.member("variant", holder->variants[static_cast<std::size_t>(piece.use) - 1].name);
   }
   json.member("at_second", record.acts_at.second() + step.slot);
+  if (is_predicted(scenario, answer, step)) json.member("predicted", true);
   write_reason(json.key("reason"), scenario, record, reasoned);
   json.close_object();
 }
@@ -132,8 +135,18 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   json.member("gap", gap).member("proven", gap == 0).member("nodes", record.answer.nodes);
   if (answer.reasons.better_found) json.member("better_found", *answer.reasons.better_found);
   json.list("actions", answer.reasons.steps,
-            [&](Writer&, const planner::ReasonedStep& step) { write_step(json, scenario, record, step); });
+            [&](Writer&, const planner::ReasonedStep& step) { write_step(json, scenario, answer, step); });
   put_reasons(json, answer.reasons);
+  if (!answer.tiers.empty()) {
+    json.open_list("tiers");
+    for (const TierChoice& choice : answer.tiers) {
+      json.open_object().member("service", scenario.services[choice.service.index].name);
+      json.member("second", choice.at.second());
+      tier::put_choice(json, choice);
+      json.close_object();
+    }
+    json.close_list();
+  }
   json.member("promised_gain", promised_gain_of(record)).member("expires_second", record.expires_at.second());
   put_conflict(json, scenario, record);
   put_unmet_floors(json, record);

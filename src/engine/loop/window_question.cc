@@ -208,7 +208,9 @@ class WindowSolver {
     planner::improve_first_layout(problem, limits(), solved.answer);
     planner::Answer spare = solved.answer;
     if (options_.recuts != 0) planner::leave_room_for_retraining(window, problem, limits(), solved.answer);
-    if (!options_.loads_are_forecasts) return solved;
+    const bool has_prices =
+        std::ranges::any_of(scenario_.services, [](const ServiceSpec& spec) { return spec.tier.is_auto; });
+    if (!options_.loads_are_forecasts || has_prices) return solved;
     const auto with_spare = planner::add_spare_capacity(problem, limits(), guessed(), spare);
     if (!with_spare) return solved;
     if (options_.recuts != 0) planner::leave_room_for_retraining(window, *with_spare, limits(), spare);

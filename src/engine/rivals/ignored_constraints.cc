@@ -40,6 +40,15 @@ bool keeps_pins(const ServiceSpec& spec, const Layout& layout, ServiceId service
   });
 }
 
+/// A rival does not choose models for `auto`.
+bool keeps_tier(const Scenario& scenario, const Layout& layout, ServiceId service) {
+  const TierRule& rule = scenario.services[service.index].tier;
+  return !rule.is_auto && std::ranges::all_of(layout, [&](const Holding& holding) {
+    const bool is_its = std::ranges::find(holding.services, service) != holding.services.end();
+    return !is_its || rule.allows(scenario.model_of(holding.slice.gpu).name);
+  });
+}
+
 bool keeps_isolation(const ServiceSpec& spec, const Neighbours& neighbours, ServiceId service) {
   switch (spec.isolation) {
     case Isolation::kGpu:
@@ -74,6 +83,7 @@ std::vector<ConstraintId> ignored_constraints(const Scenario& scenario, const La
     if (!keeps_pins(spec, layout, service)) add(ConstraintKind::kPins);
     if (!keeps_isolation(spec, neighbours, service)) add(ConstraintKind::kIsolation);
     if (!keeps_trust_domain(scenario, neighbours, service)) add(ConstraintKind::kTrustDomain);
+    if (!keeps_tier(scenario, layout, service)) add(ConstraintKind::kTier);
   }
   return ignored;
 }
@@ -88,6 +98,7 @@ std::vector<ConstraintId> constraints_ignored_while_moving(const Scenario& scena
     if (spec.changes_per_hour) add(ConstraintKind::kChangesPerHour);
     if (spec.isolation == Isolation::kGpu) add(ConstraintKind::kIsolation);
     if (spec.trust_domain) add(ConstraintKind::kTrustDomain);
+    if (spec.tier.is_auto || !spec.tier.gpu.empty()) add(ConstraintKind::kTier);
   }
   return ignored;
 }

@@ -218,6 +218,14 @@ void ClusterState::set(const ServiceSet& set, Instant at) {
   service.retrains_since = at;
 }
 
+void ClusterState::show_anew(ServiceId id) {
+  ServiceState* service = find(id);
+  if (service == nullptr) return;
+  ++snapshot_.specs_version;
+  service->revision += std::uint64_t{1} << kSetRevisionBits;
+  service->revised_at = snapshot_.now;
+}
+
 void ClusterState::forget_variants_of(ServiceId service) {
   for (auto it = snapshot_.slices.begin(); it != snapshot_.slices.end(); ++it) {
     if (!it->point || it->point->variant == 0) continue;
@@ -285,6 +293,7 @@ void ClusterState::apply(const Event& event) {
                  [&](const NoChangesSet&) { ++snapshot_.specs_version; },
                  [&](const TimesMeasured&) { ++snapshot_.specs_version; },
                  [&](const GpuRented& rented) { note_rented(rented, event.at); },
+                 [](const TierMeasured&) {},  // the engine's Enforcement keeps what is known
                  [](const PlanApproved&) {},
                  [](const PlanExpired&) {},
                  [](const SolveFinished&) {},  // its plan is applied once it is verified

@@ -34,6 +34,8 @@ class ClusterState {
   /// more than 4,096 instants of an hour, the oldest ones are merged and take the latest of their times.
   void apply(const Plan& plan, Instant acts_at);
   void set_now(Instant now) { snapshot_.now = now; }
+  /// The engine shows its stages another form of the service's spec from now on (ServiceState::revision).
+  void show_anew(ServiceId service);
   /// The first layout is decided; it is the current state, which may be empty.
   void end_first_layout() { snapshot_.has_first_layout = true; }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,9 @@
 #include "base/core/text.h"
 #include "domain/scenario/load.h"
 #include "live/folder/local_fleet.h"
+#include "live/folder/tier_files.h"
 #include "live/session/demo.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::live {
 namespace {
@@ -47,6 +50,11 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   Scenario& scenario = loaded->value;
   world.warnings = std::move(loaded->warnings);
   auto contents = read.contents();
+  auto tiers = tier_files(request, files);
+  if (!tiers) return pass_on(tiers.error());
+  if (auto put = put_tier_settings(scenario, *tiers); !put) return pass_on(put.error());
+  if (const auto model = tier::read_tier_model(scenario.tiers); !model) return pass_on(model.error());
+  contents.merge(*tiers);
   if (is_local) {
     if (auto put = device::put_fleet(scenario, start.machine); !put) return pass_on(put.error());
     world.fleet = start.machine;
@@ -69,7 +77,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
 std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
   std::multiset<std::string> contents;
   for (const auto& [path, content] : files) {
-    if (path != kLocalFleetFile) contents.insert(content);
+    if (path != kLocalFleetFile && path != kTierSureFile && path != kTierModelFile) contents.insert(content);
   }
   return contents;
 }
@@ -114,6 +122,17 @@ Result<void> check_same(const UpRequest& request, const Files& files, const Fold
     return refuse("--world", is_local ? "local" : "simulated", is_local ? "simulated" : "local");
   }
   if (auto same = check_same_scenario(request, files, world, refuse); !same) return same;
+  if (request.tier_sure && *request.tier_sure != world.scenario.tiers.sure) {
+    return refuse("tier_sure", world.scenario.tiers.sure.to_string(), request.tier_sure->to_string());
+  }
+  if (request.tier_model) {
+    const auto model = files.read(*request.tier_model);
+    if (!model) return pass_on(model.error());
+    const std::shared_ptr<const std::string>& began_with = world.scenario.tiers.forest;
+    if (!began_with || *began_with != *model) {
+      return refuse("tier_model", began_with ? "the same content" : "none", in_quotes(*request.tier_model));
+    }
+  }
   if (request.seed && *request.seed != beginning.seed) {
     return refuse("--seed", fmt::format("{}", beginning.seed), fmt::format("{}", *request.seed));
   }

@@ -12,6 +12,7 @@
 #include "base/yaml/reader.h"
 #include "domain/scenario/load.h"
 #include "live/folder/local_fleet.h"
+#include "live/folder/tier_files.h"
 #include "live/rows/entry_rows.h"
 #include "live/rows/hex.h"
 #include "live/session/demo.h"
@@ -150,6 +151,9 @@ class HistoryReader {
     }
     if (scenario && files_.is_local()) scenario = with_fleet(std::move(*scenario));
     if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
+    if (auto put = put_tier_settings(*scenario, files_.contents()); !put) {
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, put.error().message));
+    }
     scenario_ = std::move(*scenario);
     return {};
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/core/decimal.h"
 #include "base/core/result.h"
 #include "domain/values/no_changes.h"
 #include "engine/loop/proposal.h"
@@ -58,6 +59,9 @@ struct UpRequest {
   /// Weekly windows without changes; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
   std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
+  // Of the file; unstated, a world has those of its scenario.
+  std::optional<Decimal> tier_sure = std::nullopt;       ///< TierSettings::sure
+  std::optional<std::string> tier_model = std::nullopt;  ///< path of TierSettings::forest
 };
 
 /// Completes the request once the kind of the world is known. Errors: options of real GPUs in a simulated world; a

@@ -47,7 +47,8 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "GpuObserved",
                                                                                       "SolutionSeen",
                                                                                       "TimesMeasured",
-                                                                                      "GpuRented"};
+                                                                                      "GpuRented",
+                                                                                      "TierMeasured"};
 /// Kinds of entries, by their index in live::Entry::what.
 constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
                                                                                  "Seconds",         "Stepped",
@@ -127,7 +128,15 @@ std::optional<Agreement> read_agreement(const yaml::Node& json) {
   return agreed;
 }
 
-std::optional<ServiceSpec> read_exact(const yaml::Node& exact, const yaml::Node& json) {
+/// The rule of the spec in the row for GPU models, which its bytes do not have either.
+std::optional<TierRule> read_tier_rule(const yaml::Node& json, const Scenario& fleet, const ServiceSpec& rest) {
+  yaml::Report report("row");
+  TierRule rule = scenario::read_accepted_tier_rule(yaml::Value(json, report).at(kSpec), fleet, rest);
+  if (report.has_failed()) return std::nullopt;
+  return rule;
+}
+
+std::optional<ServiceSpec> read_exact(const yaml::Node& exact, const yaml::Node& json, const Scenario& fleet) {
   const std::string* hex = json::text_in(exact);
   if (hex == nullptr) return std::nullopt;
   const auto bytes = bytes_of_hex(*hex);
@@ -138,6 +147,9 @@ std::optional<ServiceSpec> read_exact(const yaml::Node& exact, const yaml::Node&
   auto agreed = read_agreement(json);
   if (!archive.is_at_end() || !agreed) return std::nullopt;
   spec.agreed = std::move(*agreed);
+  auto tier = read_tier_rule(json, fleet, spec);
+  if (!tier) return std::nullopt;
+  spec.tier = std::move(*tier);
   return spec;
 }
 
@@ -160,7 +172,7 @@ bool read_body(const yaml::Node& json, const Scenario& fleet, live::ServiceStore
   SetParts parts;
   if (!read_json(*set, parts)) return false;
   const yaml::Node* exact = json::find_member(json, kExact);
-  auto spec = exact != nullptr ? read_exact(*exact, json) : read_spec(json, stored.name, fleet);
+  auto spec = exact != nullptr ? read_exact(*exact, json, fleet) : read_spec(json, stored.name, fleet);
   if (!spec) return false;
   stored.set = ServiceSet{.service = stored.entry.id,
                           .revision = parts.revision,

@@ -55,8 +55,8 @@ inline constexpr std::array kNames<GpuFact> = {"gpu", "slices", "services"};
 template <>
 inline constexpr std::array kNames<ChangeAhead> = {"gpu", "after_seconds", "to"};
 template <>
-inline constexpr std::array kWords<ConstraintKind> = {"floor", "pins", "isolation", "trust_domain", "changes_per_hour",
-                                                      "frozen"};
+inline constexpr std::array kWords<ConstraintKind> = {"floor",  "pins", "isolation", "trust_domain", "changes_per_hour",
+                                                      "frozen", "tier"};
 template <>
 inline constexpr std::array kNames<ConstraintId> = {"service", "kind"};
 template <>
@@ -139,6 +139,8 @@ template <>
 inline constexpr std::array kNames<TimesMeasured> = {"change", "time"};
 template <>
 inline constexpr std::array kNames<GpuRented> = {"gpu", "is_here"};
+template <>
+inline constexpr std::array kNames<TierMeasured> = {"service", "gpu"};
 template <>
 inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 

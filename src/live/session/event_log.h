@@ -66,6 +66,9 @@ enum class EventKind : std::uint8_t {
   kGpuMigMode,
   kTimesMeasured,
   kGpuBusy,
+  // Of services with `tier: auto` or `known_on`:
+  kTierChosen,
+  kTierMeasured,
 };
 
 /// The word of the API: "ServiceSet".

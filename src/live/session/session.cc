@@ -236,6 +236,8 @@ bool Session::is_solving() const { return loop_->engine().has_open_question(); }
 std::uint64_t Session::order_count() const { return loop_->order_count(); }
 Instant Session::now() const { return loop_->now(); }
 const Snapshot& Session::snapshot() const { return loop_->engine().snapshot(); }
+
+const TierChoice* Session::tier_of(ServiceId service) const { return loop_->engine().tier_of(service); }
 const std::optional<std::string>& Session::infeasible() const { return loop_->infeasible(); }
 const sim::FaultBook& Session::faults() const { return loop_->world().faults(); }
 const Catalog& Session::catalog() const { return objects_->catalog(); }

@@ -20,6 +20,7 @@
 #include "domain/values/change_times.h"
 #include "domain/values/gpu_state.h"
 #include "domain/values/slice.h"
+#include "domain/values/tier_rule.h"
 #include "live/session/catalog.h"
 
 namespace berth {
@@ -240,6 +241,8 @@ class Session {
   /// Fleet and services as they are now. Places of removed services keep their names until they are reused.
   [[nodiscard]] const Scenario& scenario() const { return *scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const;
+  /// Engine::tier_of.
+  [[nodiscard]] const TierChoice* tier_of(ServiceId service) const;
   [[nodiscard]] bool is_solving() const;
   /// Brings `watch` up to date. To be called before it is read. O(1) without a step since the last call.
   void refresh();

@@ -176,6 +176,10 @@ void SessionLog::on_event(const Event& event, const Snapshot& snapshot, Instant 
             append(event.at, EventKind::kNoChangesSet, planning_object(), words_of(set.windows.spans));
           },
           [&](const TimesMeasured& measured) { on_times(event.at, measured); },
+          [&](const TierMeasured& measured) {
+            append(event.at, EventKind::kTierMeasured, service_object(scenario_.services[measured.service.index]),
+                   "its rows on " + measured.gpu + " are known from now on");
+          },
           [&](const SolveFinished& finished) { arrived_ = finished.solution; },
           [](const auto&) {},
       },
@@ -236,6 +240,9 @@ void SessionLog::on_observed(Instant at, const GpuObserved& observed, const Snap
 // ---- steps
 
 std::optional<std::uint64_t> SessionLog::on_step(const StepAnswer& answer, const Snapshot& snapshot, Instant now) {
+  for (const TierChoice& choice : answer.tiers) {
+    append(now, EventKind::kTierChosen, service_object(scenario_.services[choice.service.index]), text_of(choice));
+  }
   if (answer.held) watch_.proposal_waits(*answer.held);
   if (answer.ended) on_ended_proposal(answer, snapshot, now);
   promises_.judge(snapshot.now);

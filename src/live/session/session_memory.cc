@@ -1,4 +1,6 @@
 /// A session as bytes, and back.
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,8 +20,10 @@ namespace berth::live {
 namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
-/// samples of changes; format 4 no drained GPUs and no agreements of services.
+/// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
+/// for GPU models; it is written only where there is one.
 constexpr int kMemoryFormat = 5;
+constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
@@ -43,6 +47,28 @@ void read_agreements(ArchiveReader& archive, SharedList<ServiceSpec>& services) 
   }
 }
 
+bool has_tier_rules(const SharedList<ServiceSpec>& services) {
+  return std::ranges::any_of(services, [](const ServiceSpec& service) { return service.tier.has_effect(); });
+}
+
+/// The rules of each service for GPU models: its spec does not archive them (TierRule).
+template <class Archive, class Rule>
+void archive_tier_rule(Archive& archive, Rule& rule) {
+  archive(rule.is_auto, rule.gpu, rule.known_on);
+}
+
+void write_tier_rules(ArchiveWriter& archive, const SharedList<ServiceSpec>& services) {
+  for (const ServiceSpec& service : services) archive_tier_rule(archive, service.tier);
+}
+
+void read_tier_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services) {
+  for (std::size_t index = 0; index < services.size(); ++index) {
+    TierRule rule;
+    archive_tier_rule(archive, rule);
+    if (rule != std::as_const(services)[index].tier) services[index].tier = std::move(rule);
+  }
+}
+
 }  // namespace
 
 /// The parts that all formats have, except the services: these are written in one way and read in another.
@@ -60,12 +86,14 @@ void Session::archive_parts(Archive& archive, Self& self) {
 std::string Session::save() {
   emit_all();
   ArchiveWriter archive;
-  archive(kMemoryFormat);
+  const bool has_tiers = has_tier_rules(scenario_->services);
+  archive(has_tiers ? kMemoryFormatOfTiers : kMemoryFormat);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
   archive(loop_->memory(), promises(), changes_->samples(), agreed_shares(scenario_->services));
   SessionLog::archive_drained(archive, *log_);
+  if (has_tiers) write_tier_rules(archive, scenario_->services);
   return archive.take();
 }
 
@@ -74,7 +102,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   int format = 0;
   archive(format);
   sim::LoopMemory loop;
-  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormat)) {
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfTiers)) {
     scenario_->services = objects_->read_services(archive);
     archive_parts(archive, *this);
     if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
@@ -83,6 +111,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kFormatOfSamples) archive(changes_->samples());
     if (format >= kFormatOfAgreements) read_agreements(archive, scenario_->services);
     if (format >= kFormatOfDrained) SessionLog::archive_drained(archive, *log_);
+    if (format >= kMemoryFormatOfTiers) read_tier_rules(archive, scenario_->services);
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   if (format < kFormatOfDrained) log_->recall_drained();

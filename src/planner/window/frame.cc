@@ -83,7 +83,7 @@ struct Form {
 std::optional<RatedPoint> rated_point(const Scenario& scenario, const FrameOptions& options, const Form& form,
                                       const GpuModel& model, ProfileId profile) {
   const auto& [service, variant] = form;
-  if (variant != 0 && !options.has_variants) return std::nullopt;
+  if (!service.tier.allows(model.name) || (variant != 0 && !options.has_variants)) return std::nullopt;
   if (options.chooses_points) {
     if (auto best = best_point(scenario, service, model, profile, variant)) return best;
   }
@@ -105,12 +105,13 @@ std::vector<Rates> rates_on(const Scenario& scenario, const FrameOptions& option
   for (const ServiceSpec& service : scenario.services) {
     Rates& each = rates.emplace_back();
     auto& choices = points.emplace_back();
+    const bool is_allowed = service.tier.allows(model.name);
     for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
       const auto point = rated_point(scenario, options, {.service = service, .variant = variant}, model, profile);
       each.requests_per_second.push_back(point ? point->requests_per_second : 0);
       choices.push_back(point ? std::optional(point->choice) : std::nullopt);
     }
-    if (!service.retraining) continue;
+    if (!service.retraining || !is_allowed) continue;
     if (const auto time = retraining_time_on(*service.retraining, model, profile)) {
       each.retraining_slots = time->to_seconds();
     }

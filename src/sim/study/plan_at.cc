@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "engine/loop/constraints.h"
+#include "engine/loop/enforcement.h"
 #include "engine/loop/stages.h"
 #include "engine/loop/verify.h"
 #include "engine/rivals/layout.h"
@@ -22,7 +25,17 @@ constexpr double kRounding = 1e-9;  ///< the relative error of an objective: sum
 struct Asked {
   PlannedMoment answer;
   bool is_planned = false;
+  const Scenario* seen = nullptr;  ///< the scenario as the planner sees it, during the run
+  std::map<ServiceId, TierChoice> tiers = {};
 };
+
+void note_tiers(Asked& asked) {
+  for (const auto& [service, choice] : asked.tiers) asked.answer.tiers.push_back(choice);
+  const bool has_rules =
+      std::ranges::any_of(asked.seen->services, [](const ServiceSpec& service) { return service.tier.has_effect(); });
+  if (!has_rules) return;
+  for (const ServiceSpec& service : asked.seen->services) asked.answer.seen_tiers.push_back(service.tier);
+}
 
 /// Why a plan must not be carried out, or nothing. The engine makes the same checks; here an objection is reported.
 std::optional<std::string> refusal_of(const Scenario& scenario, const PlanRecord& record, const Snapshot& snapshot,
@@ -77,10 +90,23 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
   };
   run.loop.listener.solution = [&](const Snapshot& posed, const Solution& solution) {
     if (!asked.is_planned || asked.answer.plan.id != 0) return;
-    asked.answer.refused = refusal_of(scenario, *asked.answer.record, posed, solution.plan);
+    asked.answer.refused = refusal_of(*asked.seen, *asked.answer.record, posed, solution.plan);
     asked.answer.plan = solution.plan;
+    note_tiers(asked);
   };
-  const auto outcome = sim::run_scenario(scenario, stages_until(scenario, options, asked), run);
+  run.loop.listener.answer = [&](const StepAnswer& answer) {
+    if (asked.is_planned) return;
+    for (const TierChoice& choice : answer.tiers) asked.tiers[choice.service] = choice;
+  };
+  const bool sees_less = std::ranges::any_of(scenario.services, is_enforced);
+  run.loop.is_strict = sees_less;
+  asked.seen = &scenario;
+  const MakeStages make_stages = [&](const Scenario& seen) {
+    asked.seen = &seen;
+    return stages_until(seen, options, asked);
+  };
+  const auto outcome =
+      sim::run_scenario(scenario, sees_less ? make_stages : ready_stages(stages_until(scenario, options, asked)), run);
   if (is_stopped) return fail(ErrorCode::kInterrupted, "interrupted");
   if (asked.is_planned) return std::move(asked.answer);
   if (!outcome) return pass_on(outcome.error());

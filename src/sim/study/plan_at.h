@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/core/result.h"
 #include "domain/values/plan.h"
@@ -25,6 +26,8 @@ struct PlannedMoment {
   Plan plan = {};  ///< the engine's plan: the actions that begin at once
   std::optional<std::string> infeasible = std::nullopt;
   std::optional<std::string> refused = std::nullopt;  ///< a defect of the planner: no input should lead to it
+  std::vector<TierChoice> tiers = {};                 ///< the choices in force, by service
+  std::vector<TierRule> seen_tiers = {};              ///< by service, as the planner saw them; empty: none has a rule
 };
 
 /// Simulates the scenario until that second, with the file's layout if it has one, else with `berth` itself, and plans

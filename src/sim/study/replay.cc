@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/core/ensure.h"
 #include "domain/trace/run_arrivals.h"
+#include "engine/loop/enforcement.h"
 #include "engine/policy/registry.h"
 #include "sim/measure/decision_log.h"
 #include "sim/measure/figures.h"
@@ -84,10 +86,17 @@ class PolicyReplay {
     const auto progress = [this](double done) { return hears(kTrialsShare * done); };
     LayoutTrialRuns trials(scenario_, row_, seed_, progress);
     std::optional<measure::ForecastWatch> watch;
-    policy::MadePolicy made = row_.make(inputs_of(trials, watch));
+    policy::MadePolicy made;
+    MakeStages make_stages;
+    if (sees_less()) {
+      make_stages = [&](const Scenario& seen) { return row_.make(inputs_of(seen, trials, watch)).stages; };
+    } else {
+      made = row_.make(inputs_of(scenario_, trials, watch));
+      make_stages = ready_stages(std::move(made.stages));
+    }
     if (trials.is_stopped()) return fail(ErrorCode::kInterrupted, "interrupted");
     if (trials.run_count() > 0) part = {.from = kAfterTrialsFrom, .size = 1 - kAfterTrialsFrom};
-    auto result = run_stages(std::move(made.stages), sharing, part, is_journaled);
+    auto result = run_stages(make_stages, sharing, part, is_journaled);
     if (!result) return result;
     if (made.how) result->how = made.how();
     if (result->infeasible) return result;
@@ -98,10 +107,15 @@ class PolicyReplay {
     return result;
   }
 
-  policy::Inputs inputs_of(LayoutTrialRuns& trials, std::optional<measure::ForecastWatch>& watch) {
+  /// Whether the policy's stages see another scenario, which is the engine's: such policies have nothing but stages.
+  [[nodiscard]] bool sees_less() const {
+    return row_.obeys_constraints && std::ranges::any_of(scenario_.services, is_enforced);
+  }
+
+  policy::Inputs inputs_of(const Scenario& seen, LayoutTrialRuns& trials,
+                           std::optional<measure::ForecastWatch>& watch) {
     const auto arrivals = [this](ServiceId service, std::int64_t second) { return arrivals_.count(service, second); };
-    policy::Inputs inputs{
-        .scenario = scenario_, .settings = settings_, .arrivals = arrivals, .trials = trials.trials()};
+    policy::Inputs inputs{.scenario = seen, .settings = settings_, .arrivals = arrivals, .trials = trials.trials()};
     if (hooks_.keeps_insight) {
       inputs.watch_forecasts = [this, &watch, arrivals](OutlookSource source) {
         watch.emplace(scenario_, source.samples, arrivals);
@@ -112,7 +126,7 @@ class PolicyReplay {
   }
 
   /// Runs and measures, with a timeline and, on request, the decisions and the journal.
-  Result<PolicyResult> run_stages(std::vector<Stage> stages, Sharing sharing, WorkShare part, bool is_journaled) {
+  Result<PolicyResult> run_stages(const MakeStages& make_stages, Sharing sharing, WorkShare part, bool is_journaled) {
     measure::TimelineBuilder timeline(scenario_, sharing);
     std::set<ServiceId> retrained;
     measure::DecisionLog decisions;
@@ -131,7 +145,7 @@ class PolicyReplay {
     }
     PolicyResult result;
     result.name = row_.name;
-    const auto outcome = sim::run_scenario(scenario_, std::move(stages), options);
+    const auto outcome = sim::run_scenario(scenario_, make_stages, options);
     if (!outcome) return pass_on(outcome.error());
     if (outcome->infeasible) {
       result.infeasible = outcome->infeasible;

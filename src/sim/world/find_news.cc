@@ -14,7 +14,7 @@ std::vector<Event> find_news(const Snapshot& engine, const std::vector<world::De
   for (std::uint32_t index = 0; index < std::min(services.size(), engine.services.size()); ++index) {
     const ServiceState& known = engine.services[index];
     const auto& retraining = services[index].retraining;
-    if (known.is_absent || !retraining || services[index].revision != known.revision) continue;
+    if (known.is_absent || !retraining || services[index].revision != set_revision(known.revision)) continue;
     if (retraining->is_wanted && !known.is_retraining_due) {
       events.push_back({.at = now, .what = RetrainingDue{{index}}});
     } else if (!retraining->is_wanted && known.is_retraining_due) {

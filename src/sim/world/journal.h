@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <variant>
 
 #include "base/core/instant.h"
 #include "domain/values/request_counts.h"
 #include "domain/values/slice.h"
+#include "domain/values/tier_rule.h"
 #include "world/slices/slice_records.h"
 
 namespace berth::sim {
@@ -30,7 +32,16 @@ struct GpuRecord {
   friend bool operator==(const GpuRecord&, const GpuRecord&) = default;
 };
 
-using JournalRecord = std::variant<world::SliceRecord, SecondRecord, GpuRecord, world::PointRecord>;
+/// The GPU model of a service was chosen, or its rows on one became known.
+struct TierRecord {
+  Instant at;
+  ServiceId service;
+  std::string measured_gpu = {};  ///< the model whose rows became known; empty: `choice` was made
+  TierChoice choice = {};
+  friend bool operator==(const TierRecord&, const TierRecord&) = default;
+};
+
+using JournalRecord = std::variant<world::SliceRecord, SecondRecord, GpuRecord, world::PointRecord, TierRecord>;
 /// Receives each record in order of time; must not keep references.
 using JournalSink = std::function<void(const JournalRecord&)>;
 

@@ -132,7 +132,9 @@ void Loop::replay_after(std::uint64_t carried_out) {
   Scenario scenario = scenario_;
   scenario.services = engine_->scenario().services;
   std::vector<std::uint64_t> revisions;
-  for (const ServiceState& service : engine_->snapshot().services) revisions.push_back(service.revision);
+  for (const ServiceState& service : engine_->snapshot().services) {
+    revisions.push_back(set_revision(service.revision));
+  }
   replay_.emplace(carried_out, std::move(scenario), std::move(revisions));
 }
 
@@ -371,6 +373,9 @@ StepAnswer Loop::step_engine() {
 
 void Loop::act_on(StepAnswer answer) {
   options_.listener.answer(answer);
+  for (const TierChoice& choice : answer.tiers) {
+    if (!replay_) options_.listener.journal(TierRecord{.at = now_, .service = choice.service, .choice = choice});
+  }
   if (answer.refused && refusals_.count++ == 0) {
     refusals_.first = fmt::format("at second {}: {}", (now_ - Instant()).to_seconds(), *answer.refused);
   }

@@ -15,6 +15,13 @@ double latency_with(const LatencyTable& table, double others, int n) {
   return at(low) + (others - low) * (at(low + 1) - at(low));
 }
 
+/// The batches per microsecond of a busy replica: as many as if all were full.
+struct PointLatency {
+  explicit PointLatency(const LatencyTable& table)
+      : per_us(table.point.processes / latency_with(table, 0, table.point.batch)) {}
+  double per_us;
+};
+
 /// The largest batch whose latency is within the target; 0 when none is.
 int largest_batch_in_time(const LatencyTable& table, double others, std::int64_t target_us) {
   for (int n = table.point.batch; n > 0; --n) {
@@ -47,11 +54,12 @@ bool is_even(const Arrivals& arrivals) {
 }  // namespace
 
 RateServing::RateServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-                         world::BusyTable& busy)
+                         world::BusyTable& busy, BatchTally& tally)
     : scenario_(scenario),
       streams_(streams),
       meters_(meters),
       busy_(busy),
+      tally_(tally),
       services_(scenario.services.size()),
       busy_by_gpu_(scenario.gpu_count(), 0) {}
 
@@ -214,6 +222,10 @@ void RateServing::serve(std::size_t index, const Capacity& capacity, std::int64_
   for (Replica& replica : service.replicas) {
     replica.busy_share = share;
     busy_.add_share(replica.slice, replica.service, share, span_us);
+    if (tally_.counts(replica.service)) {
+      const PointLatency full(*replica.table);
+      tally_.add(replica.service, replica.gpu, share * static_cast<double>(span_us) * full.per_us);
+    }
   }
   if (left == 0) return;
   const double mean_rate = static_cast<double>(left) / static_cast<double>(span_us);

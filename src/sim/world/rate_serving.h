@@ -20,6 +20,7 @@
 
 #include "domain/trace/run_arrivals.h"
 #include "domain/values/scenario.h"
+#include "sim/world/batch_tally.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/service_meter.h"
 #include "world/slices/busy_table.h"
@@ -30,7 +31,7 @@ class RateServing {
  public:
   /// References must outlive it; `streams` and `meters` by service.
   RateServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-              world::BusyTable& busy);
+              world::BusyTable& busy, BatchTally& tally);
 
   // These functions mean the same as those of RequestServing.
   void open_second(std::int64_t second, const std::vector<bool>& is_mine);
@@ -102,6 +103,7 @@ class RateServing {
   const ArrivalStreams& streams_;
   std::vector<ServiceMeter>& meters_;
   world::BusyTable& busy_;
+  BatchTally& tally_;
   std::vector<Service> services_;
   std::vector<double> busy_by_gpu_;  ///< sum of the busy shares of a GPU's replicas in the last span
   std::int64_t now_us_ = 0;

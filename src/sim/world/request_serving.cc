@@ -21,8 +21,9 @@ std::uint64_t rank_of(const Slice& slice, std::uint32_t process, ServiceId servi
 }  // namespace
 
 RequestServing::RequestServing(const Scenario& scenario, const ArrivalStreams& streams,
-                               std::vector<ServiceMeter>& meters, world::BusyTable& busy, Dispatch dispatch)
-    : scenario_(scenario), meters_(meters), busy_(busy), dispatch_(dispatch) {
+                               std::vector<ServiceMeter>& meters, world::BusyTable& busy, BatchTally& tally,
+                               Dispatch dispatch)
+    : scenario_(scenario), meters_(meters), busy_(busy), tally_(tally), dispatch_(dispatch) {
   for (std::size_t index = 0; index < scenario.services.size(); ++index) add_place(streams[index]);
 }
 
@@ -106,6 +107,7 @@ void RequestServing::answer(const DueAnswer& due) {
   Replica& replica = replicas_[process.replica];
   const std::size_t index = replica.service.index;
   settle(services_[index], process, due.at_us);
+  if (tally_.counts(replica.service)) tally_.add(replica.service, replica.gpu, 1);
   process.is_busy = false;
   if (--replica.busy_processes == 0) busy_.end(replica.slice, replica.service, due.at_us);
   if (!replica.is_taking) {
@@ -293,6 +295,7 @@ void RequestServing::start(world::SliceIndex slice_index, const Slice& slice, Se
   const std::uint32_t replica_index = place_for(static_cast<std::uint32_t>(table->point.processes));
   Replica& replica = replicas_[replica_index];
   replica.slice = slice_index;
+  replica.gpu = slice.gpu;
   replica.service = service_id;
   replica.is_shared = is_shared;
   replica.is_taking = true;

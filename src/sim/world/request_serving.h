@@ -18,6 +18,7 @@
 #include "domain/trace/run_arrivals.h"
 #include "domain/values/scenario.h"
 #include "domain/values/serving_modes.h"
+#include "sim/world/batch_tally.h"
 #include "sim/world/earliest.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/request_queue.h"
@@ -30,7 +31,7 @@ class RequestServing {
  public:
   /// References must outlive it; `streams` and `meters` by service.
   RequestServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
-                 world::BusyTable& busy, Dispatch dispatch);
+                 world::BusyTable& busy, BatchTally& tally, Dispatch dispatch);
 
   /// Opens the next second for arrivals, except for services that are served elsewhere. Requires: advanced to the
   /// beginning of that second.
@@ -82,6 +83,7 @@ class RequestServing {
   };
   struct Replica {
     world::SliceIndex slice;
+    GpuId gpu;
     ServiceId service;
     std::shared_ptr<const LatencyTable> table;
     bool is_shared = false;
@@ -142,6 +144,7 @@ class RequestServing {
   const Scenario& scenario_;
   std::vector<ServiceMeter>& meters_;
   world::BusyTable& busy_;
+  BatchTally& tally_;
   Dispatch dispatch_;
   std::vector<Service> services_;
   Earliest next_arrivals_;  ///< by service: when its next arrival is an event

@@ -51,8 +51,9 @@ Serving::Serving(const Scenario& scenario, const ArrivalStreams& streams, std::v
                  world::BusyTable& busy, Dispatch dispatch)
     : scenario_(scenario),
       is_by_rates_(scenario.services.size(), false),
-      requests_(scenario, streams, meters, busy, dispatch),
-      rates_(scenario, streams, meters, busy) {
+      tally_(scenario),
+      requests_(scenario, streams, meters, busy, tally_, dispatch),
+      rates_(scenario, streams, meters, busy, tally_) {
   // Until a first layout decides; a world that begins empty has none.
   if (has_interference(scenario)) common_way_ = scenario.fidelity == Fidelity::kRates;
 }
@@ -127,6 +128,7 @@ void Serving::add_place(const ArrivalStream& stream) {
   is_by_rates_.push_back(false);
   requests_.add_place(stream);
   rates_.add_place();
+  tally_.read_spec({static_cast<std::uint32_t>(is_by_rates_.size() - 1)});
 }
 
 void Serving::abandon(ServiceId service, std::int64_t now_us) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "domain/values/scenario.h"
+#include "sim/world/batch_tally.h"
 #include "sim/world/rate_serving.h"
 #include "sim/world/request_serving.h"
 
@@ -59,7 +60,12 @@ class Serving {
   void set_table(world::SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale);
   void add_place(const ArrivalStream& stream);
-  void read_spec(ServiceId service) { requests_.read_spec(service); }
+  void read_spec(ServiceId service) {
+    requests_.read_spec(service);
+    tally_.read_spec(service);
+  }
+  /// BatchTally::take_measured.
+  [[nodiscard]] std::vector<TierMeasured> take_measured() { return tally_.take_measured(); }
   void abandon(ServiceId service, std::int64_t now_us);
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }
   void finish(std::int64_t end_us) { requests_.finish(end_us); }
@@ -71,6 +77,7 @@ class Serving {
   const Scenario& scenario_;
   std::vector<bool> is_by_rates_;   ///< by service
   std::optional<bool> common_way_;  ///< `is_by_rates_` of all services, where they must be served in the same way
+  BatchTally tally_;
   RequestServing requests_;
   RateServing rates_;
 };

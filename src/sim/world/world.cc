@@ -347,6 +347,10 @@ void World::close_second(std::int64_t second) {
       events_.push_back({.at = now_, .what = meters_[index].take_second(second, arrivals, queued)});
     }
   }
+  for (TierMeasured& measured : serving_.take_measured()) {
+    if (journal_) journal_(TierRecord{.at = now_, .service = measured.service, .measured_gpu = measured.gpu});
+    events_.push_back({.at = now_, .what = std::move(measured)});
+  }
 }
 
 Instant World::next_change() const {

@@ -14,6 +14,7 @@
 #include "live/session/service_watch.h"
 #include "surface/api/device_json.h"
 #include "surface/api/object_uid.h"
+#include "tier/enforce/choice_json.h"
 
 namespace berth::api {
 namespace {
@@ -145,6 +146,11 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
   json.member("capacity_requests_per_second", service.need.capacity);
   json.member("needed_requests_per_second", service.need.rate).member("needed_slices", service.need.slices);
   json.member("agreed_attainment", service.need.agreed.share);
+  if (service.tier) {
+    json.open_object("tier").member("since", format.epoch.text(service.tier->at));
+    tier::put_choice(json, *service.tier);
+    json.close_object();
+  }
   put_last_minute(json, service.last_minute);
   if (format.devices.is_local()) put_load(json, format.devices);
   return json.close_object().close_object().take();

@@ -45,6 +45,7 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
                    .need = live::need_of(session, service.id),
                    .slices = {},
                    .last_minute = session.figures().minute_of(service.id)};
+  if (const TierChoice* choice = session.tier_of(service.id)) view.tier = *choice;
   std::ranges::copy(session.watch().conditions_of(service.id), view.conditions.begin());
   view.conditions.back() = live::in_time_condition(session, service, view.need);
   view.slices.reserve(held.indices.size());

@@ -44,6 +44,7 @@ struct ServiceView {
   live::Need need;
   std::vector<HeldSliceView> slices;
   std::optional<live::MinuteFigures> last_minute;
+  std::optional<TierChoice> tier = std::nullopt;  ///< of a service with `tier: auto`
 };
 
 struct GpuView {

@@ -10,12 +10,22 @@
 
 namespace berth::tier {
 
+/// A tier that was measured, and what would have been predicted for it.
+struct MeasuredCheck {
+  std::size_t tier = 0;
+  Spread predicted;  ///< samples or requests per second of a slice
+  double measured = 0;
+  friend bool operator==(const MeasuredCheck&, const MeasuredCheck&) = default;
+};
+
 struct TierAnswer {
   ChooseCall call;
   std::vector<TierProspect> prospects;    ///< by tier
   std::optional<TierChoice> choice = {};  ///< absent: no tier may be taken, or nothing is known of them
   std::vector<TierChange> changes = {};
   std::optional<NextMeasurement> next = {};
+  std::vector<MeasuredCheck> checks = {};              ///< filled by the caller that has a forest
+  std::vector<Coverage> coverage = {};                 ///< of the forest, likewise
   std::vector<std::vector<FeatureShare>> shares = {};  ///< by tier; empty where nothing was predicted
 };
 

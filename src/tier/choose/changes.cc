@@ -18,6 +18,16 @@ constexpr int kHalvingsMax = 60;
 /// Who wins at a value of what changes.
 using WinnerAt = std::function<std::optional<TierChoice>(const Decimal&)>;
 
+/// A decimal with few digits near the middle: within the middle half. Requires: a and b are not equal.
+Decimal short_middle(const Decimal& a, const Decimal& b) {
+  const double low = std::min(a, b).to_double();
+  const double high = std::max(a, b).to_double();
+  const double middle = low + (high - low) / 2;
+  const double step = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
+  if (!std::isnormal(step)) return decimal_of(middle);
+  return decimal_of(std::round(middle / step) * step);
+}
+
 /// A search from a value in one direction for the nearest value with another winner.
 class NearestChange {
  public:
@@ -69,7 +79,7 @@ void NearestChange::halve(Decimal unchanged, Found& found) const {
   for (int i = 0; i < kHalvingsMax; ++i) {
     const Decimal width = absolute(found.to - unchanged);
     if (width <= std::max(std::min(distance(found.to), absolute(found.to)) * part, least)) return;
-    const Decimal middle = decimal_of(((found.to + unchanged) / Decimal(2)).to_double());
+    const Decimal middle = short_middle(found.to, unchanged);
     if (auto winner = other_at(middle)) {
       found = {.to = middle, .winner = std::move(*winner)};
     } else {

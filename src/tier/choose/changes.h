@@ -27,8 +27,8 @@ struct TierChange {
   friend bool operator==(const TierChange&, const TierChange&) = default;
 };
 
-/// The prices change up to a thousandfold, each alone: that of the chosen tier up, and those of the other tiers down, for
-/// the ten that are nearest in cost of those that are sure enough. Targets change up to 16-fold in both directions,
+/// The prices change up to a thousandfold, each alone: that of the chosen tier up, and those of the other tiers down,
+/// for the ten that are nearest in cost of those that are sure enough. Targets change up to 16-fold in both directions,
 /// where the first change of the winner counts that steps of a factor of 1.2 find. Each was applied: the winner is
 /// chosen at `to`, and neither where 0.1 % of the change is missing nor at a value 0.1 % nearer to `from`.
 /// Costs at most about 150 estimates.

@@ -90,7 +90,7 @@ double plain_cost(const ChooseCall& call, const TierProspect& prospect, std::siz
   return call.tiers[tier].usd_per_hour.to_double() * plain_units(call.kind, prospect.per_second->median, call.target);
 }
 
-/// Twice the cost of the fastest tier that may be taken: jobs by their median, services by price.
+/// kMissCost times the cost of the fastest tier that may be taken: jobs by their median, services by price.
 double cost_of_a_miss(const ChooseCall& call, std::span<const TierProspect> prospects) {
   std::optional<std::size_t> fastest;
   double most = 0;
@@ -102,7 +102,7 @@ double cost_of_a_miss(const ChooseCall& call, std::span<const TierProspect> pros
     if (is_faster) fastest = i;
   }
   if (!fastest) return 0;
-  return 2 * (prospects[*fastest].units ? plain_cost(call, prospects[*fastest], *fastest) : most);
+  return kMissCost * (prospects[*fastest].units ? plain_cost(call, prospects[*fastest], *fastest) : most);
 }
 
 double expected_cost(const ChooseCall& call, const TierProspect& prospect, std::size_t tier, double miss) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/core/ensure.h"
+
 namespace berth::tier {
 namespace {
 
@@ -84,6 +86,31 @@ Result<void> predict_with(ChooseCall& call, const Estimator& forest) {
   };
   call.explain = [forest, known, index = *index](std::size_t tier) { return forest.explain(*known, index[tier]); };
   return {};
+}
+
+std::vector<MeasuredCheck> checks_of(const ChooseCall& call, const Estimator& forest) {
+  const auto index = match_tiers(call.tiers, forest.tiers());
+  ENSURE(index.has_value());
+  const TierWorkload known = known_to_forest(call, forest, *index);
+  TierWorkload of_anchor = known;
+  const auto anchor = std::ranges::find_if(known.points, [](const auto& points) { return !points.empty(); });
+  ENSURE(anchor != known.points.end());
+  for (std::size_t i = 0; i < known.points.size(); ++i) {
+    if (&known.points[i] != &*anchor) of_anchor.points[i].clear();
+  }
+  const std::vector<TierEstimate> measured = forest.estimate(known, call.target);
+  const std::vector<TierEstimate> predicted = forest.estimate(of_anchor, call.target);
+  std::vector<MeasuredCheck> checks;
+  for (std::size_t i = 0; i < index->size(); ++i) {
+    const std::size_t tier = (*index)[i];
+    if (known.points[tier].empty() || !of_anchor.points[tier].empty()) continue;
+    const TierEstimate& from = predicted[tier];
+    if (from.per_second_p10 <= 0 || measured[tier].per_second <= 0) continue;
+    checks.push_back({.tier = i,
+                      .predicted = {.median = from.per_second, .p10 = from.per_second_p10, .p90 = from.per_second_p90},
+                      .measured = measured[tier].per_second});
+  }
+  return checks;
 }
 
 }  // namespace berth::tier

@@ -48,8 +48,8 @@ struct TierProspect {
   std::optional<double> latency_ms_p10 = {};
   std::optional<double> latency_ms_p90 = {};
   std::optional<double> probability = {};  ///< of keeping the target; absent: not known
-  /// What the price is multiplied by to give the cost: slices of a service; of a job 1 / samples per second. Absent: not
-  /// known, or it does not keep the target at the median.
+  /// What the price is multiplied by to give the cost: slices of a service; of a job 1 / samples per second. Absent:
+  /// not known, or it does not keep the target at the median.
   std::optional<Decimal> units = {};
   /// Expected of `units`, where it keeps the target; absent: not known, or it never does.
   std::optional<double> units_mean = {};

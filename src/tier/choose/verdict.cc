@@ -114,17 +114,16 @@ std::string target_text(const ChooseCall& call) {
 }
 
 std::string tier_assumption(const TierAnswer& answer) {
-  static_assert(kMissCost == 2, "said below");
   const std::string_view cost =
       is_service(answer)
           ? "A point counts if its latency is below 0.45 of the target's; the cost is the price of as many slices as "
             "the rate needs at the median."
           : "The cost is the price divided by the samples per hour at the median, for one slice that keeps the rate.";
-  return std::string(cost) +
-         " Of the tiers that are sure enough the one of the least expected cost is taken, where a miss costs twice "
-         "what "
-         "the fastest tier costs. Memory: weights, and activations of a row (jobs: of a batch), where the graph's "
-         "figures are known.";
+  return fmt::format(
+      "{} Of the tiers that are sure enough the one of the least expected cost is taken, where a miss costs {} times "
+      "what the fastest tier costs. Memory: weights, and activations of a row (jobs: of a batch), where the graph's "
+      "figures are known.",
+      cost, kMissCost);
 }
 
 std::string plain_number(const Decimal& value) {

@@ -29,13 +29,13 @@ struct Decision {
 };
 
 /// A tier that misses is replaced by the fastest one, and somebody has to do that: this many times its cost.
-inline constexpr double kMissCost = 2;
+inline constexpr double kMissCost = 2.5;
 
 /// Takes the tier of the least expected cost: probability x mean cost where it keeps the target + (1 - probability) x
-/// kMissCost x the cost of the fastest tier (jobs: largest median; services: highest price). Equal: the more probable one,
-/// then the cheaper. Measures the tier after which the expected cost of the then best choice is least, if that is less
-/// than now; equal: the tier that would be taken, then the cheaper. Nothing is random. O(tiers^2 x costs of an estimate).
-/// Requires: one estimate per tier, one of `allowed` is true.
+/// kMissCost x the cost of the fastest tier (jobs: largest median; services: highest price). Equal: the more probable
+/// one, then the cheaper. Measures the tier after which the expected cost of the then best choice is least, if that is
+/// less than now; equal: the tier that would be taken, then the cheaper. Nothing is random. O(tiers^2 x costs of an
+/// estimate). Requires: one estimate per tier, one of `allowed` is true.
 ///
 /// Keeps the rules of docs/reference/tier.md: with an allowed tier whose probability is at least `sure`, none below is
 /// taken unless it was measured; one known to miss is taken only if all are known to miss.

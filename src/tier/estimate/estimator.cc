@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/core/ensure.h"
+#include "base/core/sort_stably.h"
 #include "tier/estimate/detail/features.h"
 #include "tier/estimate/detail/forest_file.h"
 #include "tier/estimate/detail/known_curve.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Batches are doubled beyond the largest known one as often at most.
 constexpr int kDoublingsMax = 10;
+constexpr int kBatchMax = 1'000'000'000;
 
 /// The exact figures of a tier with rows.
 TierEstimate measured_estimate(TierKind kind, const Tier& tier, std::span<const TierPoint> points,
@@ -97,7 +99,7 @@ std::vector<WorkSize> Estimator::Known::sizes_on(std::size_t tier) const {
     const bool is_largest = i + 1 == known_count || sizes[i + 1].processes != sizes[i].processes;
     WorkSize size = sizes[i];
     for (int k = 0; is_largest && k < kDoublingsMax; ++k) {
-      if (2.0 * size.batch * size.processes > rows_max * (1 + 1e-9)) break;
+      if (size.batch > kBatchMax / 2 || 2.0 * size.batch * size.processes > rows_max * (1 + 1e-9)) break;
       size.batch *= 2;
       sizes.push_back(size);
     }
@@ -110,7 +112,7 @@ ResidualBelief Estimator::Known::residual(WorkSize size, std::size_t tier) const
   for (std::size_t i = 1; i < measured_.size(); ++i) {
     const double ratio = std::log(measured_[i].curve.per_second(size) / curve().per_second(size));
     seen.push_back(
-        {.tier = measured_[i].tier, .residual = ratio - predict(learned_.model, features(size, measured_[i].tier))});
+        {.tier = measured_[i].tier, .residual = ratio - predict(learned_.models, features(size, measured_[i].tier))});
   }
   return condition(learned_.spread, anchor(), tier, seen);
 }
@@ -123,7 +125,7 @@ TierOutlook Estimator::Known::outlook(std::size_t tier) const {
                       .sizes = {}};
   for (const WorkSize size : sizes_on(tier)) {
     const ResidualBelief belief = residual(size, tier);
-    const double ratio = predict(learned_.model, features(size, tier)) + belief.mean;
+    const double ratio = predict(learned_.models, features(size, tier)) + belief.mean;
     outlook.sizes.push_back({.rows = static_cast<double>(size.batch) * size.processes,
                              .log_per_second = std::log(curve().per_second(size)) + ratio,
                              .deviation = belief.deviation});
@@ -133,16 +135,15 @@ TierOutlook Estimator::Known::outlook(std::size_t tier) const {
 
 std::vector<FeatureShare> Estimator::Known::shares(std::size_t tier) const {
   const WorkSize size = curve().best();
-  const std::vector<double> added = shares_of(learned_.model, features(size, tier));
+  const FeatureRow row = features(size, tier);
+  const std::vector<double> added = shares_of(learned_.models.of(row), row);
   std::vector<FeatureShare> shares;
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     if (added[i] != 0) shares.push_back({.feature = std::string(name_of(static_cast<Feature>(i))), .share = added[i]});
   }
   shares.push_back({.feature = "mean", .share = added.back()});
   if (measured_.size() > 1) shares.push_back({.feature = "measured", .share = residual(size, tier).mean});
-  std::stable_sort(shares.begin(), shares.end(), [](const FeatureShare& a, const FeatureShare& b) {
-    return std::fabs(a.share) > std::fabs(b.share);
-  });
+  sort_stably(shares, [](const FeatureShare& share) { return -std::fabs(share.share); });
   return shares;
 }
 
@@ -164,6 +165,7 @@ std::vector<TierEstimate> Estimator::estimate(const TierWorkload& known, const T
   ENSURE(known.points.size() == learned_->tiers.size());
   const Known from(*learned_, known);
   std::vector<TierEstimate> estimates;
+  estimates.reserve(learned_->tiers.size());
   for (std::size_t tier = 0; tier < learned_->tiers.size(); ++tier) {
     const std::vector<TierPoint>& points = known.points[tier];
     estimates.push_back(points.empty() ? estimate_of(from.outlook(tier), target)
@@ -183,15 +185,15 @@ TierKind Estimator::kind() const { return learned_->kind; }
 const TrainingFigures& Estimator::trained_on() const { return learned_->figures; }
 
 std::vector<FeatureShare> Estimator::gains() const {
-  const Forest& forest = learned_->model.forest;
+  const Forest& forest = learned_->models.up.forest;
   if (forest.trees().empty()) return {};
   const std::vector<double> gains = forest.gains();
   std::vector<FeatureShare> shares;
+  shares.reserve(kFeatureCount);
   for (std::size_t i = 0; i < kFeatureCount; ++i) {
     shares.push_back({.feature = std::string(name_of(static_cast<Feature>(i))), .share = gains[i]});
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const FeatureShare& a, const FeatureShare& b) { return a.share > b.share; });
+  sort_stably(shares, [](const FeatureShare& share) { return -share.share; });
   return shares;
 }
 

@@ -69,7 +69,8 @@ class Estimator {
   ~Estimator();
 
   /// Learns from the workloads of a table whose group is none of `groups_left_out`. The same table and settings give
-  /// the same bytes. Errors: kInvalidInput if fewer than two groups or two tiers are left.
+  /// the same bytes. Errors: kInvalidInput if no workload with rows on two
+  /// tiers is left. With one group all predictions are as uncertain as its own ratios are large.
   [[nodiscard]] static Result<Estimator> train(const TierTable& table, std::span<const std::string> groups_left_out,
                                                const EstimatorSettings& settings);
 
@@ -77,14 +78,15 @@ class Estimator {
   /// it has at least one non-empty list. The anchor is the cheapest tier with rows. Tiers with rows are not
   /// predicted. Requires: tiers are those that it was trained with (see `tiers()`).
   [[nodiscard]] std::vector<TierEstimate> estimate(const TierWorkload& known, const TierTarget& target) const;
-  /// Contributions to the prediction for one tier, largest first; they add up to the logarithm of the predicted ratio. Of
-  /// services: at the size of work with the most throughput on the anchor. Beside features: "mean", and "measured" for what
-  /// rows on other tiers than the anchor change. Empty where the tier has rows.
+  /// Contributions to the prediction for one tier, largest first; they add up to the logarithm of the predicted ratio.
+  /// Of services: at the size of work with the most throughput on the anchor. Beside features: "mean", and "measured"
+  /// for what rows on other tiers than the anchor change. Empty where the tier has rows.
   [[nodiscard]] std::vector<FeatureShare> explain(const TierWorkload& known, std::size_t tier) const;
 
   [[nodiscard]] const std::vector<Tier>& tiers() const;
   [[nodiscard]] TierKind kind() const;
-  /// Of all features, largest first; they add up to 1. Empty without a forest.
+  /// Of all features in the forest for more expensive tiers, largest first; they add up to 1, or are 0 where it has no
+  /// split. Empty without a forest.
   [[nodiscard]] std::vector<FeatureShare> gains() const;
   [[nodiscard]] const TrainingFigures& trained_on() const;
 

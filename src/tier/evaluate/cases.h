@@ -1,5 +1,5 @@
-/// The cases of an evaluation: a workload and a target, made from what was measured of it. docs/reference/tier.md states
-/// the rules.
+/// The cases of an evaluation: a workload and a target, made from what was measured of it. The rules are in
+/// docs/reference/tier.md.
 #pragma once
 
 #include <cstddef>

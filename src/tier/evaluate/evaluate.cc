@@ -63,6 +63,7 @@ Result<Evaluation> Evaluator::run() {
                        : "wanted a workload with a row of batch 1 and one process on the tier " +
                              call_.table->tiers[call_.reference].name + ", found none");
   }
+  evaluation_.truths.reserve(evaluation_.cases.size());
   for (const TierCase& of : evaluation_.cases) {
     evaluation_.truths.push_back(truth_of(*call_.table, call_.reference, of));
   }
@@ -93,6 +94,7 @@ void Evaluator::run_rivals() {
   PolicyRuns cheapest{.policy = "cheapest", .runs = {}};
   PolicyRuns biggest{.policy = "biggest", .runs = {}};
   PolicyRuns step_up{.policy = "step-up", .runs = {}};
+  for (PolicyRuns* runs : {&cheapest, &biggest, &step_up}) runs->runs.reserve(evaluation_.truths.size());
   for (const CaseTruth& truth : evaluation_.truths) {
     cheapest.runs.push_back(run_cheapest(truth));
     biggest.runs.push_back(run_biggest(truth));

@@ -11,6 +11,7 @@ using json::Value;
 
 Value calibration_json(const std::vector<CalibrationBin>& bins) {
   Value::List list;
+  list.reserve(bins.size());
   for (const CalibrationBin& bin : bins) {
     list.emplace_back(
         Value::Object{{"from", bin.from}, {"cases", bin.case_count}, {"stated", bin.stated}, {"kept", bin.kept}});
@@ -38,6 +39,7 @@ Value target_json(TierKind kind, const TierTarget& target) {
 std::string log_line(const TierTable& table, const TierCase& of, const CaseTruth& truth, const TestRun& run) {
   const TierWorkload& workload = table.workloads[of.workload];
   Value::List measured;
+  measured.reserve(run.measured.size());
   for (const std::size_t tier : run.measured) measured.emplace_back(table.tiers[tier].name);
   return Value(Value::Object{{"group", workload.group},
                              {"workload", workload.name},
@@ -57,6 +59,7 @@ std::string log_line(const TierTable& table, const TierCase& of, const CaseTruth
 
 std::vector<PolicyFigures> all_figures(const Evaluation& evaluation) {
   std::vector<PolicyFigures> figures;
+  figures.reserve(evaluation.policies.size());
   for (const PolicyRuns& policy : evaluation.policies) {
     figures.push_back(figures_of(policy.policy, evaluation.truths, policy.runs));
   }
@@ -78,6 +81,7 @@ std::string evaluation_json(std::string_view format, const Evaluation& evaluatio
 std::vector<std::string> evaluation_log(const TierTable& table, const Evaluation& evaluation) {
   std::vector<std::string> lines;
   const std::vector<TestRun>& runs = evaluation.policies.front().runs;
+  lines.reserve(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     lines.push_back(log_line(table, evaluation.cases[i], evaluation.truths[i], runs[i]));
   }

@@ -33,6 +33,7 @@ std::size_t bin_of(double probability) {
 
 std::vector<CalibrationBin> calibration_of(std::span<const CaseTruth> truths, std::span<const TestRun> runs) {
   std::vector<CalibrationBin> bins;
+  bins.reserve(kCalibrationFrom.size());
   for (const double from : kCalibrationFrom) bins.push_back({.from = from});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].probability) return {};
@@ -72,6 +73,7 @@ bool is_mantissa_odd(double value) {
 PolicyFigures figures_of(std::string policy, std::span<const CaseTruth> truths, std::span<const TestRun> runs) {
   ENSURE(truths.size() == runs.size() && !runs.empty());
   std::vector<Decimal> ratios;
+  ratios.reserve(runs.size());
   std::size_t missed = 0;
   std::size_t measured = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -33,8 +33,8 @@ struct PolicyFigures {
   std::vector<CalibrationBin> calibration = {};  ///< empty if the policy states no probability
 };
 
-/// Ratios are the charged cost over the least cost that keeps the target. Exact but for `calibration`. Requires: as many
-/// runs as truths, at least one. O(n log n), and one product of all denominators.
+/// Ratios are the charged cost over the least cost that keeps the target. Exact but for `calibration`. Requires: as
+/// many runs as truths, at least one. O(n log n), and one product of all denominators.
 [[nodiscard]] PolicyFigures figures_of(std::string policy, std::span<const CaseTruth> truths,
                                        std::span<const TestRun> runs);
 

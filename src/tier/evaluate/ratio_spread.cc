@@ -20,6 +20,8 @@ constexpr double kLeastSpread = 0.02;
 constexpr double kAssumedCount = 2;
 /// The 10th and 90th percentile of the standard normal distribution.
 constexpr double kTenth = 1.2815515655446004;
+/// Of more workloads only every k-th shows how far predictions are off: each costs as much as a prediction per point.
+constexpr std::size_t kSpreadWorkloadsMax = 200;
 /// Midpoints of equally probable parts, for means.
 constexpr std::size_t kPartCount = 20;
 
@@ -169,14 +171,13 @@ class PredictedTier {
                           .probability = probability(),
                           .cost = cost_at(0, false)};
     double sum = 0;
-    int count = 0;
     for (const double z : part_middles()) {
       const double cost = cost_at(z, true);
       if (cost == kInfinity) continue;
       sum += cost;
-      ++count;
+      estimate.costs.push_back(cost);
     }
-    estimate.cost_mean = count == 0 ? kInfinity : sum / count;
+    estimate.cost_mean = estimate.costs.empty() ? kInfinity : sum / static_cast<double>(estimate.costs.size());
     return estimate;
   }
 
@@ -235,7 +236,8 @@ TierEstimate measured_estimate(TierKind kind, const Tier& tier, const std::vecto
                         .per_second_p90 = rate.to_double(),
                         .probability = is_kept ? 1.0 : 0.0,
                         .cost = cost,
-                        .cost_mean = is_kept ? cost : kInfinity};
+                        .cost_mean = is_kept ? cost : kInfinity,
+                        .costs = is_kept ? std::vector{cost} : std::vector<double>()};
   for (const TierPoint& point : points) {
     const bool is_best =
         kind == TierKind::kServices && is_usable(point, target.latency_ms) && point.samples_per_second == rate;
@@ -257,6 +259,7 @@ class SpreadEstimates {
       if (residual) residuals.emplace_back(tier, *residual);
     }
     std::vector<TierEstimate> estimates;
+    estimates.reserve(table_.tiers.size());
     for (std::size_t tier = 0; tier < table_.tiers.size(); ++tier) {
       estimates.push_back(known.points[tier].empty()
                               ? predicted(known, anchor, tier, target, spread_given(covariance_, tier, residuals))
@@ -269,6 +272,7 @@ class SpreadEstimates {
   [[nodiscard]] TierEstimate predicted(const TierWorkload& known, std::size_t anchor, std::size_t tier,
                                        const TierTarget& target, const Spread& spread) const {
     std::vector<PredictedPoint> points;
+    points.reserve(known.points[anchor].size());
     for (const TierPoint& point : known.points[anchor]) {
       const double ratio =
           std::exp(predict_({.known = &known, .anchor = anchor, .tier = tier, .point = &point}) + spread.mean);
@@ -293,6 +297,7 @@ Workloads not_of(const Workloads& workloads, std::span<const std::string> groups
 
 std::vector<std::string> groups_of(const Workloads& workloads) {
   std::vector<std::string> groups;
+  groups.reserve(workloads.size());
   for (const TierWorkload* workload : workloads) groups.push_back(workload->group);
   std::ranges::sort(groups);
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
@@ -341,15 +346,17 @@ std::vector<double> solve_positive(std::vector<double> matrix, std::vector<doubl
 Result<EstimateFunction> make_spread_estimates(const TierTable& table, std::span<const std::string> groups_left_out,
                                                const RatioLearner& learn) {
   Workloads all;
+  all.reserve(table.workloads.size());
   for (const TierWorkload& workload : table.workloads) all.push_back(&workload);
   const Workloads learned_from = not_of(all, groups_left_out);
   const std::vector<std::string> groups = groups_of(learned_from);
   if (groups.size() < 2) return invalid("wanted measurements of at least two other groups to learn from, found fewer");
   Covariance covariance(table.tiers.size());
+  const std::size_t step = (learned_from.size() + kSpreadWorkloadsMax - 1) / kSpreadWorkloadsMax;
   for (const std::string& group : groups) {
     const RatioPredictor predict = learn(table, not_of(learned_from, std::span(&group, 1)));
-    for (const TierWorkload* workload : learned_from) {
-      if (workload->group == group) covariance.add(residuals_of(table, predict, *workload));
+    for (std::size_t i = 0; i < learned_from.size(); i += step) {
+      if (learned_from[i]->group == group) covariance.add(residuals_of(table, predict, *learned_from[i]));
     }
   }
   covariance.finish();

@@ -30,6 +30,8 @@ std::vector<std::size_t> CaseTruth::candidates() const {
 CaseTruth truth_of(const TierTable& table, std::size_t reference, const TierCase& of) {
   const TierWorkload& workload = table.workloads[of.workload];
   CaseTruth truth;
+  truth.attained.reserve(table.tiers.size());
+  truth.cost.reserve(table.tiers.size());
   std::optional<std::size_t> best;
   for (std::size_t tier = 0; tier < table.tiers.size(); ++tier) {
     const auto rate = attained(table.kind, workload.points[tier], of.target);

@@ -9,6 +9,11 @@
 namespace berth::tier {
 namespace {
 
+/// So that no sum over trees is infinite.
+constexpr double kValueMax = 1e12;
+
+bool is_figure(double value) { return std::fabs(value) <= kValueMax; }
+
 bool is_leaf(const TreeNode& node) { return node.left == 0; }
 
 std::uint32_t child_of(const TreeNode& node, std::span<const double> features) {
@@ -34,7 +39,7 @@ bool Forest::is_well_formed(const Tree& tree, std::size_t feature_count) {
   if (tree.empty()) return false;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const TreeNode& node = tree[i];
-    if (!std::isfinite(node.value) || !std::isfinite(node.gain) || std::isnan(node.threshold)) return false;
+    if (!is_figure(node.value) || !std::isfinite(node.gain) || std::isnan(node.threshold)) return false;
     if (node.left == 0 && node.right == 0) continue;
     const auto is_below = [&](std::uint32_t child) { return child > i && child < tree.size(); };
     if (!is_below(node.left) || !is_below(node.right)) return false;

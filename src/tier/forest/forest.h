@@ -34,7 +34,7 @@ class Forest {
   /// Requires: every tree is well formed (see `is_well_formed`).
   Forest(std::size_t feature_count, std::vector<Tree> trees);
 
-  /// Whether all indices of a tree stay within it and within the features.
+  /// Whether all indices of a tree stay within it and within the features, and no value is above 1e12.
   [[nodiscard]] static bool is_well_formed(const Tree& tree, std::size_t feature_count);
 
   /// 0 without trees. O(trees x depth). Requires: one value per feature.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Target: 2 where the first feature is at least 0.5, else 0; the second is unknown in every third row, the third noise.
+/// Target: 2 where the first feature is at least 0.5, else 0; the second is unknown in every third row, the third
+/// noise.
 ForestRows step_rows(std::size_t count) {
   Rng rng(7);
   ForestRows rows{.feature_count = 3, .features = {}, .targets = {}, .weights = {}};

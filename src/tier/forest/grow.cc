@@ -37,8 +37,8 @@ Result<void> check(const ForestRows& rows) {
   ENSURE(rows.feature_count > 0 && rows.features.size() == count * rows.feature_count && rows.weights.size() == count);
   if (count == 0) return invalid("wanted rows to learn from, found none");
   const auto is_number = [](double value) { return std::isfinite(static_cast<float>(value)); };
-  if (!std::all_of(rows.targets.begin(), rows.targets.end(), is_number)) {
-    return invalid("wanted finite targets to learn from, found another");
+  if (!std::all_of(rows.targets.begin(), rows.targets.end(), [](double t) { return std::fabs(t) <= 1e12; })) {
+    return invalid("wanted targets of at most 1e12 to learn from, found another");
   }
   if (!std::all_of(rows.weights.begin(), rows.weights.end(), [&](double w) { return is_number(w) && w > 0; })) {
     return invalid("wanted finite weights above 0, found another");

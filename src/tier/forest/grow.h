@@ -14,7 +14,7 @@ namespace berth::tier {
 struct ForestRows {
   std::size_t feature_count = 0;  ///< >= 1
   std::vector<double> features;   ///< row by row; NaN: unknown
-  std::vector<double> targets;    ///< finite
+  std::vector<double> targets;    ///< at most 1e12 in size
   std::vector<double> weights;    ///< > 0
 };
 

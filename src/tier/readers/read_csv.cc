@@ -120,6 +120,7 @@ Result<void> CsvReading::check_row(const TierRow& row) {
   const bool is_known = std::ranges::find(tiers_, row.tier, &Tier::name) != tiers_.end();
   if (!is_known && others_ == OtherTiers::kRefuse) {
     std::vector<std::string_view> names;
+    names.reserve(tiers_.size());
     for (const Tier& tier : tiers_) names.emplace_back(tier.name);
     return rows_.fail_at(kCsvTier, fmt::format("tier: wanted {}, found {}{}", fmt::join(names, ", "),
                                                in_quotes(row.tier), spelling_hint(row.tier, names)));

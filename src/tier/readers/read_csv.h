@@ -1,6 +1,5 @@
-/// Berth's own format of measurements on tiers:
-/// `group,workload,tier,batch,processes,samples_per_second[,latency_ms][,flops,activation_bytes,parameters,weight_bytes]`
-/// in any order of the columns; others are ignored.
+/// Berth's own format of measurements on tiers: `group,workload,tier,batch,processes,samples_per_second` and perhaps
+/// `latency_ms,flops,activation_bytes,parameters,weight_bytes`, in any order of the columns; others are ignored.
 #pragma once
 
 #include <cstdint>

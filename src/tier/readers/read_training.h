@@ -1,5 +1,5 @@
-/// The published measurements of training jobs: Gavel's, Sia's and MISO's. Errors are FILE:LINE:COLUMN, wanted, found: a
-/// number out of range, a repeated row. A rate or time of 0 is no row. Requires: `tiers` have different names.
+/// The published measurements of training jobs: Gavel's, Sia's and MISO's. Errors are FILE:LINE:COLUMN, wanted, found:
+/// a number out of range, a repeated row. A rate or time of 0 is no row. Requires: `tiers` have different names.
 #pragma once
 
 #include <string>

@@ -12,6 +12,7 @@
 #include "domain/scenario/detail/fleet.h"
 #include "domain/scenario/detail/rules.h"
 #include "domain/scenario/detail/tables.h"
+#include "domain/scenario/detail/tier_rules.h"
 
 namespace berth::scenario::detail {
 namespace {
@@ -110,10 +111,10 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
 }
 
 /// The keys of a service in a file; an object has all but the first two.
-constexpr std::array<std::string_view, 18> kKeys = {
-    "name",     "tenant",        "profile",          "slo",        "batching",     "drop",
-    "arrivals", "start_seconds", "accuracy",         "retraining", "variants",     "weight",
-    "floor",    "pins",          "changes_per_hour", "isolation",  "trust_domain", "expects"};
+constexpr std::array<std::string_view, 20> kKeys = {
+    "name",         "tenant",     "profile",  "slo",     "batching", "drop", "arrivals",         "start_seconds",
+    "accuracy",     "retraining", "variants", "weight",  "floor",    "pins", "changes_per_hour", "isolation",
+    "trust_domain", "expects",    "tier",     "known_on"};
 
 /// All fields but name, tenant and arrivals.
 void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned,
@@ -129,6 +130,7 @@ void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& so
   service.table = read_profile(value.at("profile"), sources);
   if (value.at("retraining").is_present()) service.retraining = read_retraining(value.at("retraining"), sources);
   service.variants = read_variants(value.at("variants"), sources);
+  service.tier = read_tier_rule(value, scenario, service);
 }
 
 ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned) {

@@ -228,11 +228,13 @@ void ServerThreads::run_loader() {
     lock.unlock();
     if (auto* free = std::get_if<FreeWork>(&work)) {
       free->loaded = nullptr;
+      malloc_trim(0);  // else the C library keeps what the model freed
       lock.lock();
       core_.end_free(free->model, now());
     } else {
       const LoadWork& wanted = std::get<LoadWork>(work);
       auto loaded = load(wanted);
+      malloc_trim(0);  // its peak is no longer reserved
       if (!loaded) options_.report(fmt::format("{}: {}", wanted.file.path, loaded.error().message));
       lock.lock();
       core_.end_load(wanted.model, std::move(loaded), now());

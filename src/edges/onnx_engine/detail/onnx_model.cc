@@ -1,7 +1,6 @@
 #include "edges/onnx_engine/detail/onnx_model.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -143,7 +142,6 @@ Result<std::unique_ptr<LoadedModel>> OnnxModel::load(const OnnxDevice& device, c
 OnnxModel::~OnnxModel() {
   session_ = Ort::Session(nullptr);
   device_.memory.trim();
-  malloc_trim(0);  // else the C library keeps what the session freed
 }
 
 Result<void> OnnxModel::read_signatures() {

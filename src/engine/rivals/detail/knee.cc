@@ -42,6 +42,7 @@ KneeTable::KneeTable(const ServiceSpec& service, const ModelView& view) {
   for (const mig::SiteKind& kind : view.map.kinds) {
     sms_.push_back(kind.sms);
     std::map<int, Decimal>& by_batch = points_.emplace_back();
+    if (!service.tier.allows(view.model->name)) continue;
     for (const PerformancePoint& point : profile::points_on(service.table, *view.model, kind.profile)) {
       if (!profile::is_usable(point, rule)) continue;
       Decimal& most = by_batch[point.batch];

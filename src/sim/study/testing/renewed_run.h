@@ -33,10 +33,6 @@ inline RenewedRun run_renewed(const Scenario& scenario, const policy::Policy& ro
   RenewedRun run;
   const policy::Settings settings;
   const RunArrivals arrivals(scenario, 1, std::nullopt);
-  const policy::Inputs inputs{
-      .scenario = scenario, .settings = settings, .arrivals = [&](ServiceId service, std::int64_t second) {
-        return arrivals.count(service, second);
-      }};
   sim::LoopOptions options;
   options.is_strict = row.obeys_constraints;
   options.world.sharing = row.sharings.front();
@@ -45,7 +41,13 @@ inline RenewedRun run_renewed(const Scenario& scenario, const policy::Policy& ro
   Rng rng = Rng(7).split("renewals", every);
   sim::testing::EngineRebuild engine;
   engine.listen(options.listener);
-  const MakeStages make_stages = [&](const Scenario&) { return row.make(inputs).stages; };
+  const MakeStages make_stages = [&](const Scenario& seen) {
+    const policy::Inputs inputs{
+        .scenario = seen, .settings = settings, .arrivals = [&arrivals](ServiceId service, std::int64_t second) {
+          return arrivals.count(service, second);
+        }};
+    return row.make(inputs).stages;
+  };
   sim::Loop loop(scenario, make_stages, options);
   engine.attach(loop, scenario);
   const auto renew = [&] {

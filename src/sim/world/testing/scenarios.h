@@ -74,6 +74,11 @@ inline std::string shown(const JournalRecord& record) {
                    return std::to_string(gpu.at.micros()) + (gpu.is_on ? " gpu_on " : " gpu_off ") +
                           std::to_string(gpu.gpu.index);
                  },
+                 [](const TierRecord& tier) {
+                   return std::to_string(tier.at.micros()) + " tier " + std::to_string(tier.service.index) + " " +
+                          (tier.measured_gpu.empty() ? tier.choice.gpu + " " + tier.choice.reason
+                                                     : "measured " + tier.measured_gpu);
+                 },
                  [](const world::PointRecord& point) { return shown(point); }},
       record);
 }
@@ -130,7 +135,9 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
     count.is_in_order = count.is_in_order && now <= at;
     now = at;
-    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const world::PointRecord&) {}}, record);
+    std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const world::PointRecord&) {},
+                          [](const TierRecord&) {}},
+               record);
   }
   for (auto& [gpu, changes] : steps) {
     std::sort(changes.begin(), changes.end());

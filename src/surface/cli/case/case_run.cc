@@ -18,6 +18,7 @@
 #include "surface/cli/shared/run_outputs.h"
 #include "surface/cli/shared/unwritable.h"
 #include "surface/pages/case_report.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::cli {
 namespace {
@@ -28,6 +29,7 @@ constexpr std::int64_t kGpusInJournal = 1'000'000;
 Result<Scenario> read_scenario(const CaseRequest& request, const VerbContext& context) {
   auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
   if (!loaded) return pass_on(loaded.error());
+  if (const auto model = tier::read_tier_model(loaded->value.tiers); !model) return pass_on(model.error());
   print_warnings(loaded->warnings, context.err);
   Result<Scenario> scenario = std::move(loaded->value);
   if (request.provision_seconds) scenario->provision_seconds = request.provision_seconds;

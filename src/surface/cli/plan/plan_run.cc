@@ -14,6 +14,7 @@
 #include "surface/cli/plan/plan_table.h"
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/progress_bar.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::cli {
 namespace {
@@ -67,6 +68,8 @@ Result<study::PlannedMoment> planned_moment(const PlanRequest& request, const Sc
 PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& moment, Watch& watch) {
   PlanAnswer answer;
   answer.record = std::move(*moment.record);
+  answer.tiers = std::move(moment.tiers);
+  answer.seen_tiers = std::move(moment.seen_tiers);
   const PlanRecord& record = answer.record;
   const planner::ReasonOptions options{
       .limits = {.nodes_max = PlannerOptions().nodes_max, .gap = 0},
@@ -86,6 +89,7 @@ Result<std::string> run_plan(const PlanRequest& request, const VerbContext& cont
   Watch watch(context.progress());
   const auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
   if (!loaded) return pass_on(loaded.error());
+  if (const auto model = tier::read_tier_model(loaded->value.tiers); !model) return pass_on(model.error());
   print_warnings(loaded->warnings, context.err);
   const Scenario& scenario = loaded->value;
   watch.defer();

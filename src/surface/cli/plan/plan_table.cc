@@ -29,7 +29,8 @@ std::string gain_text(const planner::ReasonedStep& reasoned) {
   return reasoned.reason->gain ? fmt::format("{:+.3g}", *reasoned.reason->gain) : "needed";
 }
 
-PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
+PlanRow step_row(const Scenario& scenario, const PlanAnswer& answer, const planner::ReasonedStep& reasoned) {
+  const PlanRecord& record = answer.record;
   const planner::Step& step = reasoned.step;
   const bool is_held = step.piece.service != planner::kNoService;
   const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
@@ -37,7 +38,8 @@ PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const plann
       fmt::format("{}", record.acts_at.second() + step.slot),
       gpu_name({static_cast<std::uint32_t>(step.gpu)}),
       std::string(berth::word_of(step.type)),
-      slice_text(scenario, record, step.gpu, step.piece.site),
+      slice_text(scenario, record, step.gpu, step.piece.site) +
+          (is_predicted(scenario, answer, step) ? " (predicted)" : ""),
       is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
       role,
       gain_text(reasoned),
@@ -87,6 +89,17 @@ void add_shares(std::string& text, const Scenario& scenario, const PlanAnswer& a
   }
 }
 
+/// The GPU model of each service for which one was chosen, and why no other.
+std::string tiers_text(const Scenario& scenario, const std::vector<TierChoice>& tiers) {
+  std::string text;
+  for (const TierChoice& choice : tiers) {
+    text += wrapped(fmt::format("{} since second {} on {}", scenario.services[choice.service.index].name,
+                                choice.at.second(), text_of(choice))) +
+            "\n";
+  }
+  return text;
+}
+
 std::string unmet_floors_text(const Scenario& scenario, const UnmetFloors& unmet) {
   return std::visit(
       Overloaded{
@@ -115,7 +128,7 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
                           scenario.name, record.made_at.second(), record.problem.slots, promised_gain_of(record)));
   text += "\n\n";
   std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost", "instead of"}};
-  for (const planner::ReasonedStep& step : answer.reasons.steps) rows.push_back(step_row(scenario, record, step));
+  for (const planner::ReasonedStep& step : answer.reasons.steps) rows.push_back(step_row(scenario, answer, step));
   bool is_head = true;
   for (const std::string& line : aligned(rows)) {
     text += styled_line(has_colour && is_head, "1", line);
@@ -126,6 +139,7 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
       fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
                   gap == 0 ? std::string("proven") : fmt::format("a better plan can gain at most {:.3g} %", 100 * gap),
                   with_separators(record.answer.nodes));
+  text += tiers_text(scenario, answer.tiers);
   text += remarks_on(answer.reasons);
   if (record.unmet_floors) text += wrapped(unmet_floors_text(scenario, *record.unmet_floors)) + "\n";
   const std::string unit = scenario.objective == Objective::kServices

@@ -30,6 +30,7 @@
 #include "surface/cli/shared/text_table.h"
 #include "surface/cli/shared/unwritable.h"
 #include "surface/pages/report.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::cli {
 namespace {
@@ -83,6 +84,7 @@ Result<Source> read_source(const ReplayRequest& request, const VerbContext& cont
   if (!request.recorded) {
     auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
     if (!loaded) return pass_on(loaded.error());
+    if (const auto model = tier::read_tier_model(loaded->value.tiers); !model) return pass_on(model.error());
     print_warnings(loaded->warnings, context.err);
     return Source{.scenario = std::move(loaded->value), .recorded = std::nullopt};
   }

@@ -142,6 +142,10 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   config.retention = read_retention(root.at("retention"));
   config.no_changes = read_no_changes(root.at("no_changes"));
   read_manage(root.at("manage"), config);
+  const yaml::Value sure = root.at("tier_sure");
+  if (sure.is_written()) config.tier_sure = sure.number(yaml::number_between(Decimal(0), Decimal(1)));
+  const yaml::Value model = root.at("tier_model");
+  if (model.is_written()) config.tier_model = model.text("a path");
   if (report.has_failed()) return pass_on(report.failure());
   return config;
 }

@@ -1,10 +1,12 @@
 /// The configuration file of `berth up`, read and checked (docs/reference/config.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/core/decimal.h"
 #include "base/core/result.h"
 #include "domain/values/no_changes.h"
 #include "gpu/device/managed_gpu.h"
@@ -18,6 +20,8 @@ struct Config {
   UpOptions options;  ///< as written: each has a flag
   live::Retention retention;
   std::vector<WeekSpan> no_changes;
+  std::optional<Decimal> tier_sure;
+  std::optional<std::string> tier_model;   ///< path
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice
   std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };

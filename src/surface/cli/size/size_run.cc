@@ -18,6 +18,7 @@
 #include "surface/cli/size/size_json.h"
 #include "surface/cli/size/size_table.h"
 #include "surface/pages/size_report.h"
+#include "tier/enforce/forest_speeds.h"
 
 namespace berth::cli {
 namespace {
@@ -136,6 +137,7 @@ Result<std::string> run_size(const SizeRequest& request, const VerbContext& cont
   RunOutputs outputs;
   const auto loaded = scenario::load_scenario_with_warnings(request.scenario_path, *context.files);
   if (!loaded) return pass_on(loaded.error());
+  if (const auto model = tier::read_tier_model(loaded->value.tiers); !model) return pass_on(model.error());
   print_warnings(loaded->warnings, context.err);
   const Scenario& scenario = loaded->value;
   if (Result<void> sizable = study::check_sizable(scenario); !sizable) return pass_on(sizable.error());

@@ -19,4 +19,10 @@ namespace berth::cli {
                                                              const std::vector<tier::Tier>& tiers, tier::TierKind kind,
                                                              const Files& files);
 
+/// From a database of `berth profile`: the model of that name. Errors: those of the store; no such model; no point on
+/// any of the tiers. Of jobs the fastest size counts.
+[[nodiscard]] Result<tier::TierWorkload> read_profiled_workload(const std::string& db, const std::string& name,
+                                                                const std::vector<tier::Tier>& tiers,
+                                                                tier::TierKind kind);
+
 }  // namespace berth::cli

@@ -15,7 +15,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr std::size_t kLabelBytesMax = 63;
+constexpr std::size_t kLabelValueMax = 63;
 
 bool is_alphanumeric(char each) {
   return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9');
@@ -24,7 +24,7 @@ bool is_alphanumeric(char each) {
 /// The value of a label: what may not be in one becomes a hyphen, none at its ends.
 std::string label_value(std::string_view name) {
   std::string value;
-  for (const char each : name.substr(0, kLabelBytesMax)) {
+  for (const char each : name.substr(0, kLabelValueMax)) {
     value += is_alphanumeric(each) || each == '.' || each == '_' ? each : '-';
   }
   while (!value.empty() && !is_alphanumeric(value.back())) value.pop_back();
@@ -66,7 +66,7 @@ Result<std::string> kubernetes_file(const TierPredictView& view) {
   if (tier.gpu.empty()) return invalid(fmt::format("--emit: wanted a tier with a gpu, found {}", in_quotes(tier.name)));
   const auto gpu = tier::find_gpu_figures(tier.gpu);
   ENSURE(gpu.has_value());
-  const auto& units = answer.outlooks[answer.choice->tier].units;
+  const auto& units = answer.prospects[answer.choice->tier].units;
   const bool is_service = answer.call.kind == tier::TierKind::kServices;
   const std::string replicas = is_service && units ? fmt::format("  replicas: {}\n", units->to_string()) : "";
   return fmt::format(

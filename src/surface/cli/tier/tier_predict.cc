@@ -9,9 +9,11 @@ namespace {
 constexpr const char* kPredictHelp = "The cheapest tier that keeps a target, with a stated probability.";
 
 constexpr const char* kPredictExamples = R"(Examples:
-  berth tier predict --workload detector.csv --tiers tiers.yaml --model forest --target "requests_per_second=400 latency_ms=60"
-  berth tier predict --workload detector.csv --tiers tiers.yaml --rules rules.yaml --target "requests_per_second=400 latency_ms=60"
-  berth tier predict --workload training.csv --tiers tiers.yaml --model forest --prices --target "samples_per_second=900"
+  berth tier predict --workload detector.csv --tiers tiers.yaml --model forest \
+      --target "requests_per_second=400 latency_ms=60"
+  berth tier predict --workload detector.csv --tiers tiers.yaml --rules rules.yaml \
+      --target "requests_per_second=400 latency_ms=60" --emit kubernetes pod.yaml
+  berth tier predict --workload training.csv --tiers tiers.yaml --model forest --prices --target samples_per_second=900
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written).)";
 

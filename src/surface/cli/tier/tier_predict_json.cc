@@ -11,7 +11,7 @@ namespace {
 using tier::ChangeOf;
 using tier::TierAnswer;
 using tier::TierChange;
-using tier::TierOutlook;
+using tier::TierProspect;
 
 bool is_for_jobs(const TierAnswer& answer) { return answer.call.kind == tier::TierKind::kJobs; }
 
@@ -23,9 +23,9 @@ std::string_view cost_key(const TierAnswer& answer) {
   return is_for_jobs(answer) ? "usd_per_million_samples" : "cost_usd_per_hour";
 }
 
-std::string_view basis_of(const TierOutlook& outlook) {
-  if (outlook.is_measured) return "measured";
-  return outlook.per_second ? "predicted" : "unknown";
+std::string_view basis_of(const TierProspect& prospect) {
+  if (prospect.is_measured) return "measured";
+  return prospect.per_second ? "predicted" : "unknown";
 }
 
 void write_target(json::Writer& out, const TierAnswer& answer) {
@@ -34,23 +34,23 @@ void write_target(json::Writer& out, const TierAnswer& answer) {
   out.close_object();
 }
 
-void write_spreads(json::Writer& out, const TierOutlook& outlook) {
+void write_spreads(json::Writer& out, const TierProspect& prospect) {
   out.key("per_second");
-  if (outlook.per_second) {
+  if (prospect.per_second) {
     out.open_object()
-        .member("median", outlook.per_second->median)
-        .member("p10", outlook.per_second->p10)
-        .member("p90", outlook.per_second->p90)
+        .member("median", prospect.per_second->median)
+        .member("p10", prospect.per_second->p10)
+        .member("p90", prospect.per_second->p90)
         .close_object();
   } else {
     out.value(nullptr);
   }
   out.key("latency_ms");
-  if (outlook.latency_ms) {
+  if (prospect.latency_ms) {
     out.open_object()
-        .member("median", outlook.latency_ms)
-        .member("p10", outlook.latency_ms_p10)
-        .member("p90", outlook.latency_ms_p90)
+        .member("median", prospect.latency_ms)
+        .member("p10", prospect.latency_ms_p10)
+        .member("p90", prospect.latency_ms_p90)
         .close_object();
   } else {
     out.value(nullptr);
@@ -82,14 +82,16 @@ void write_offer(json::Writer& out, const tier::TierOffer& offer) {
 
 void write_tier(json::Writer& out, const TierPredictView& view, std::size_t i) {
   const TierAnswer& answer = view.answer;
-  const TierOutlook& outlook = answer.outlooks[i];
+  const TierProspect& prospect = answer.prospects[i];
   out.open_object();
   write_hardware(out, answer.call.tiers[i]);
   if (!view.offers.empty()) write_offer(out, view.offers[i]);
-  out.member("basis", basis_of(outlook)).member("excluded", outlook.excluded);
-  write_spreads(out, outlook);
-  if (!is_for_jobs(answer)) out.member("slices", outlook.units);
-  out.member(cost_key(answer), cost_shown(answer, i)).member("probability", outlook.probability);
+  out.member("basis", basis_of(prospect)).member("excluded", prospect.excluded);
+  write_spreads(out, prospect);
+  if (!is_for_jobs(answer)) out.member("slices", prospect.units);
+  out.member(cost_key(answer), cost_shown(answer, i))
+      .member("cost_mean", mean_cost_shown(answer, i))
+      .member("probability", prospect.probability);
   out.list("features", answer.shares[i], [](json::Writer& list, const tier::FeatureShare& share) {
     list.open_object().member("feature", share.feature).member("share", share.share).close_object();
   });
@@ -110,7 +112,7 @@ void write_choice(json::Writer& out, const TierAnswer& answer) {
       .member("by", is_rule ? "rule" : "probability")
       .member("rule", is_rule ? std::optional(choice.rule.empty() ? "otherwise" : choice.rule) : std::nullopt)
       .member("is_sure", choice.is_sure)
-      .member("probability", answer.outlooks[choice.tier].probability)
+      .member("probability", answer.prospects[choice.tier].probability)
       .member(cost_key(answer), cost_shown(answer, choice.tier))
       .member("biggest", answer.call.tiers[biggest_tier(answer)].name)
       .member("saves_share", saving.share)
@@ -147,6 +149,7 @@ void write_next(json::Writer& out, const TierAnswer& answer) {
   out.open_object()
       .member("tier", answer.call.tiers[answer.next->tier].name)
       .member("probability", answer.next->probability)
+      .member("saves", shown_cost(answer, answer.next->saves))
       .member("saves_share", answer.next->saves_share)
       .close_object();
 }
@@ -163,7 +166,7 @@ std::string tier_predict_json(const TierPredictView& view) {
       .member("workload", answer.call.known.name);
   write_target(out, answer);
   out.member("sure", answer.call.sure).open_list("tiers");
-  for (std::size_t i = 0; i < answer.outlooks.size(); ++i) write_tier(out, view, i);
+  for (std::size_t i = 0; i < answer.prospects.size(); ++i) write_tier(out, view, i);
   out.close_list();
   write_choice(out, answer);
   out.list("changes", answer.changes,

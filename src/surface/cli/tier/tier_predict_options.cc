@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,10 +51,18 @@ Result<void> check_emit(const TierPredictWords& words) {
   return {};
 }
 
+/// Decimal::to_double rounds towards 0, and 0.9 shall be written as 0.9.
+double nearest_double(const Decimal& number) {
+  const std::string text = fmt::format("{:.15g}", number.to_double());
+  double nearest = 0;
+  std::from_chars(text.data(), text.data() + text.size(), nearest);
+  return nearest;
+}
+
 /// A probability above 0, at most 1.
 Result<double> parse_sure_enough(std::string_view text) {
   const auto number = Decimal::parse(text);
-  if (number && number->sign() > 0 && *number <= Decimal(1)) return number->to_double();
+  if (number && number->sign() > 0 && *number <= Decimal(1)) return nearest_double(*number);
   return invalid("--sure: wanted a probability above 0, at most 1, found " + in_quotes(text));
 }
 

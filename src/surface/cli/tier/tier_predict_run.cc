@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "surface/cli/tier/kubernetes_file.h"
 #include "surface/cli/tier/tier_predict_json.h"
 #include "surface/cli/tier/tier_predict_table.h"
+#include "surface/pages/tier_report.h"
 #include "tier/choose/forest_estimates.h"
 #include "tier/hardware/tiers_file.h"
 
@@ -51,8 +53,10 @@ Result<void> read_rules_of(const TierPredictRequest& request, const Files& files
   return {};
 }
 
-Result<void> read_forest_of(const TierPredictRequest& request, const Files& files, tier::ChooseCall& call) {
-  if (!request.forest_path) return {};
+/// Nothing: no forest is wanted.
+Result<std::optional<tier::Estimator>> read_forest_of(const TierPredictRequest& request, const Files& files,
+                                                      tier::ChooseCall& call) {
+  if (!request.forest_path) return std::nullopt;
   const auto text = files.read(*request.forest_path);
   if (!text) return pass_on(text.error());
   const auto forest = tier::Estimator::read(*text, *request.forest_path);
@@ -60,7 +64,7 @@ Result<void> read_forest_of(const TierPredictRequest& request, const Files& file
   if (auto set = predict_with(call, *forest); !set) {
     return invalid(fmt::format("{}: {}", *request.forest_path, set.error().message));
   }
-  return {};
+  return *forest;
 }
 
 Result<TierPredictView> view_of(const TierPredictRequest& request, const Files& files) {
@@ -70,12 +74,19 @@ Result<TierPredictView> view_of(const TierPredictRequest& request, const Files& 
   call.kind = request.target.kind;
   call.target = request.target.target;
   call.sure = request.sure;
-  auto known = read_known_workload(*request.workload_path, request.name, call.tiers, call.kind, files);
+  auto known = request.db_path
+                   ? read_profiled_workload(*request.db_path, *request.name, call.tiers, call.kind)
+                   : read_known_workload(*request.workload_path, request.name, call.tiers, call.kind, files);
   if (!known) return pass_on(known.error());
   call.known = std::move(*known);
   if (auto read = read_rules_of(request, files, call); !read) return pass_on(read.error());
-  if (auto read = read_forest_of(request, files, call); !read) return pass_on(read.error());
+  const auto forest = read_forest_of(request, files, call);
+  if (!forest) return pass_on(forest.error());
   view.answer = answer_of(std::move(call));
+  if (*forest) {
+    view.answer.checks = checks_of(view.answer.call, **forest);
+    view.answer.coverage = (*forest)->trained_on().coverage;
+  }
   return view;
 }
 
@@ -109,7 +120,7 @@ Result<std::string> run_tier_predict(const TierPredictRequest& request, const Ve
                                           ? tier_predict_json(*view)
                                           : tier_predict_table(*view, context.has_colour());
                              },
-                         .page = [] { return std::string(); }});
+                         .page = [&] { return report::render_tier_report(view->answer, view->offers); }});
 }
 
 }  // namespace berth::cli

@@ -14,7 +14,7 @@ namespace berth::cli {
 namespace {
 
 using tier::TierAnswer;
-using tier::TierOutlook;
+using tier::TierProspect;
 
 constexpr std::size_t kSharesShownMax = 5;
 
@@ -25,29 +25,32 @@ std::string spread_cell(const std::optional<double>& median, const std::optional
   return fmt::format("{} ({} to {})", significant(*median), shown(p10, significant), shown(p90, significant));
 }
 
-std::string rate_cell(const TierOutlook& outlook) {
-  if (!outlook.per_second) return std::string(kAbsentText);
-  return spread_cell(outlook.per_second->median, outlook.per_second->p10, outlook.per_second->p90, outlook.is_measured);
+std::string rate_cell(const TierProspect& prospect) {
+  if (!prospect.per_second) return std::string(kAbsentText);
+  return spread_cell(prospect.per_second->median, prospect.per_second->p10, prospect.per_second->p90,
+                     prospect.is_measured);
 }
 
-std::string basis_cell(const TierOutlook& outlook) {
-  if (outlook.excluded) return "excluded";
-  if (outlook.is_measured) return "measured";
-  return outlook.per_second ? "predicted" : "unknown";
+std::string basis_cell(const TierProspect& prospect) {
+  if (prospect.excluded) return "excluded";
+  if (prospect.is_measured) return "measured";
+  return prospect.per_second ? "predicted" : "unknown";
 }
 
 std::vector<std::string> tier_row(const TierAnswer& answer, std::size_t i) {
-  const TierOutlook& outlook = answer.outlooks[i];
+  const TierProspect& prospect = answer.prospects[i];
   const bool is_taken = answer.choice && answer.choice->tier == i;
   std::vector<std::string> row = {fmt::format("{} {}", is_taken ? ">" : " ", answer.call.tiers[i].name),
-                                  significant(answer.call.tiers[i].usd_per_hour.to_double()), rate_cell(outlook)};
+                                  significant(answer.call.tiers[i].usd_per_hour.to_double()), rate_cell(prospect)};
   if (answer.call.kind == tier::TierKind::kServices) {
-    row.push_back(spread_cell(outlook.latency_ms, outlook.latency_ms_p10, outlook.latency_ms_p90, outlook.is_measured));
-    row.push_back(shown(outlook.units, tier::plain_number));
+    row.push_back(
+        spread_cell(prospect.latency_ms, prospect.latency_ms_p10, prospect.latency_ms_p90, prospect.is_measured));
+    row.push_back(shown(prospect.units, tier::plain_number));
   }
   row.push_back(shown(cost_shown(answer, i), [](const Decimal& cost) { return significant(cost.to_double()); }));
-  row.push_back(shown(outlook.probability, [](double probability) { return fmt::format("{:.3f}", probability); }));
-  row.push_back(basis_cell(outlook));
+  row.push_back(shown(mean_cost_shown(answer, i), significant));
+  row.push_back(shown(prospect.probability, [](double probability) { return fmt::format("{:.3f}", probability); }));
+  row.push_back(basis_cell(prospect));
   return row;
 }
 
@@ -55,9 +58,9 @@ std::vector<std::vector<std::string>> tier_rows(const TierAnswer& answer) {
   const bool is_service = answer.call.kind == tier::TierKind::kServices;
   std::vector<std::string> head = {"  tier", "$/hour", is_service ? "requests/s of a slice" : "samples/s"};
   if (is_service) head.insert(head.end(), {"latency ms", "slices"});
-  head.insert(head.end(), {is_service ? "cost $/hour" : "$/million samples", "probability", ""});
+  head.insert(head.end(), {is_service ? "cost $/hour" : "$/million samples", "mean", "probability", ""});
   std::vector<std::vector<std::string>> rows = {std::move(head)};
-  for (std::size_t i = 0; i < answer.outlooks.size(); ++i) rows.push_back(tier_row(answer, i));
+  for (std::size_t i = 0; i < answer.prospects.size(); ++i) rows.push_back(tier_row(answer, i));
   return rows;
 }
 
@@ -83,9 +86,10 @@ std::string predicted_from(const TierAnswer& answer) {
 std::string remarks(const TierPredictView& view) {
   const TierAnswer& answer = view.answer;
   std::string lines;
-  for (std::size_t i = 0; i < answer.outlooks.size(); ++i) {
-    if (answer.outlooks[i].excluded) {
-      lines += wrapped(fmt::format("{}: excluded: {}", answer.call.tiers[i].name, *answer.outlooks[i].excluded)) + "\n";
+  for (std::size_t i = 0; i < answer.prospects.size(); ++i) {
+    if (answer.prospects[i].excluded) {
+      lines +=
+          wrapped(fmt::format("{}: excluded: {}", answer.call.tiers[i].name, *answer.prospects[i].excluded)) + "\n";
     }
   }
   for (const tier::TierOffer& offer : view.offers) {

@@ -6,5 +6,8 @@
 namespace berth::cli {
 
 [[nodiscard]] Verb tier_predict_subcommand();
+[[nodiscard]] Verb tier_train_subcommand();
+[[nodiscard]] Verb tier_evaluate_subcommand();
+[[nodiscard]] Verb tier_explain_subcommand();
 
 }  // namespace berth::cli

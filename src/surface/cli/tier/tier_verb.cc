@@ -7,14 +7,20 @@ namespace {
 constexpr const char* kTierHelp = "Which kind of hardware a workload needs: the cheapest that keeps a target.";
 
 constexpr const char* kTierExamples = R"(Examples:
-  berth tier predict --workload detector.csv --tiers tiers.yaml --rules rules.yaml --target "requests_per_second=400 latency_ms=60"
+  berth tier train --data measurements.csv --tiers tiers.yaml --out forest
+  berth tier predict --workload detector.csv --tiers tiers.yaml --model forest --target samples_per_second=900
+  berth tier evaluate measurements.csv --source csv --tiers tiers.yaml --measure 1
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
 }  // namespace
 
 Verb tier_verb() {
-  return {.name = "tier", .help = kTierHelp, .examples = kTierExamples, .subcommands = {tier_predict_subcommand()}};
+  return {.name = "tier",
+          .help = kTierHelp,
+          .examples = kTierExamples,
+          .subcommands = {tier_predict_subcommand(), tier_train_subcommand(), tier_evaluate_subcommand(),
+                          tier_explain_subcommand()}};
 }
 
 }  // namespace berth::cli

@@ -51,6 +51,8 @@ Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files
   if (!request) return pass_on(request.error());
   request->retention = config->retention;
   request->no_changes = std::move(config->no_changes);
+  request->tier_sure = std::move(config->tier_sure);
+  request->tier_model = std::move(config->tier_model);
   request->manage = std::move(config->manage);
   request->manage_places = std::move(config->manage_places);
   return StatedRequest{.request = std::move(*request), .stated = std::move(stated)};
@@ -72,6 +74,10 @@ std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, con
     };
     compare(key.name, key.reload, shown(running.stated), shown(read.stated));
   }
+  const auto sure_words = [](const std::optional<Decimal>& sure) { return sure ? sure->to_string() : "none"; };
+  compare("tier_sure", ConfigReload::kWorld, sure_words(running.request.tier_sure), sure_words(read.request.tier_sure));
+  compare("tier_model", ConfigReload::kWorld, running.request.tier_model.value_or("none"),
+          read.request.tier_model.value_or("none"));
   compare("manage", ConfigReload::kRestart, manage_words(running.request.manage), manage_words(read.request.manage));
   return unapplied;
 }

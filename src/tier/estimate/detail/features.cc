@@ -82,4 +82,8 @@ FeatureRow feature_row(std::span<const TierLogs> tiers, const AnchorView& view, 
   return row;
 }
 
+bool is_upward(const FeatureRow& row) {
+  return row[static_cast<std::size_t>(Feature::kTier)] > row[static_cast<std::size_t>(Feature::kAnchor)];
+}
+
 }  // namespace berth::tier

@@ -55,4 +55,7 @@ struct AnchorView {
 [[nodiscard]] FeatureRow feature_row(std::span<const TierLogs> tiers, const AnchorView& view, WorkSize size,
                                      std::size_t tier);
 
+/// Whether the tier is after the anchor.
+[[nodiscard]] bool is_upward(const FeatureRow& row);
+
 }  // namespace berth::tier

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
-double median_of(std::vector<double> values) {
+double median_factor(std::vector<double> values) {
   if (values.empty()) return 1;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -36,7 +36,7 @@ KnownCurve::KnownCurve(std::span<const TierPoint> points) {
   std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) {
     return std::tuple(a.size.processes, a.size.batch) < std::tuple(b.size.processes, b.size.batch);
   });
-  latency_factor_ = median_of(std::move(factors));
+  latency_factor_ = median_factor(std::move(factors));
 }
 
 std::span<const KnownCurve::Point> KnownCurve::of_processes(int processes) const {
@@ -98,6 +98,7 @@ double KnownCurve::rows_max() const {
 
 std::vector<WorkSize> KnownCurve::sizes() const {
   std::vector<WorkSize> sizes;
+  sizes.reserve(points_.size());
   for (const Point& point : points_) sizes.push_back(point.size);
   return sizes;
 }

@@ -23,7 +23,8 @@ class KnownCurve {
   /// Of the points with the same number of processes, else with the next smaller one, else of all: between two batches
   /// linear in the logarithms; beyond the largest it stays, below the smallest it falls with the batch.
   [[nodiscard]] double per_second(WorkSize size) const;
-  /// Of log throughput by log batch, up to this batch; up to the next one where there is no smaller one. NaN: one point.
+  /// Of log throughput by log batch, up to this batch; up to the next one where there is no smaller one. NaN: one
+  /// point.
   [[nodiscard]] double slope(WorkSize size) const;
   /// log(throughput / the most with as many processes). NaN where there is one point.
   [[nodiscard]] double saturation(WorkSize size) const;

@@ -11,7 +11,9 @@ namespace berth::tier {
 namespace {
 
 /// More groups are left out several at a time.
-constexpr std::size_t kFoldsMax = 10;
+constexpr std::size_t kFoldsMax = 6;
+/// Of figures in files.
+constexpr double kRoomMax = 1e12;
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 1;
@@ -23,15 +25,18 @@ double median_of(std::vector<double> values) {
 /// By row, of models that had not seen the row's group.
 Result<std::vector<double>> residuals_of(const TrainingRows& rows, std::size_t tier_count,
                                          const LogRatioSettings& settings) {
+  // One group says nothing of others: what it gives itself stands for how far they may be off.
+  if (rows.groups.size() == 1) return rows.learning.targets;
   std::vector<double> residuals(rows.origins.size());
   const std::size_t fold_count = std::min(kFoldsMax, rows.groups.size());
   for (std::size_t fold = 0; fold < fold_count; ++fold) {
     std::vector<bool> is_seen;
+    is_seen.reserve(rows.origins.size());
     for (const RowOrigin& origin : rows.origins) is_seen.push_back(origin.group % fold_count != fold);
-    const Result<LogRatioModel> model = fit_log_ratio(rows_where(rows.learning, is_seen), tier_count, settings);
-    if (!model) return pass_on(model.error());
+    const Result<LogRatioModels> models = fit_both(rows_where(rows.learning, is_seen), tier_count, settings);
+    if (!models) return pass_on(models.error());
     for (std::size_t i = 0; i < residuals.size(); ++i) {
-      if (!is_seen[i]) residuals[i] = rows.learning.targets[i] - predict(*model, rows.learning.features[i]);
+      if (!is_seen[i]) residuals[i] = rows.learning.targets[i] - predict(*models, rows.learning.features[i]);
     }
   }
   return residuals;
@@ -59,6 +64,7 @@ std::vector<double> room_of(const TierTable& table, const TrainingRows& rows) {
     }
   }
   std::vector<double> room;
+  room.reserve(ratios.size());
   for (std::vector<double>& of : ratios) room.push_back(median_of(std::move(of)));
   return room;
 }
@@ -70,6 +76,7 @@ TrainingFigures figures_of(const TrainingRows& rows, std::span<const double> res
                           .error_median = 0,
                           .coverage = {}};
   std::vector<double> errors;
+  errors.reserve(residuals.size());
   for (const double residual : residuals) errors.push_back(std::fabs(residual));
   figures.error_median = median_of(errors);
   std::vector<double> counts(rows.groups.size());
@@ -87,8 +94,9 @@ TrainingFigures figures_of(const TrainingRows& rows, std::span<const double> res
   return figures;
 }
 
-bool is_list(const std::vector<double>& values, std::size_t count) {
-  return values.size() == count && std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+bool is_room(const std::vector<double>& values, std::size_t count) {
+  return values.size() == count &&
+         std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && v <= kRoomMax; });
 }
 
 bool is_tier(const Tier& tier) {
@@ -97,9 +105,14 @@ bool is_tier(const Tier& tier) {
          is_figure(tier.gb_per_second);
 }
 
+bool is_well_formed(const LogRatioModel& model, std::size_t tier_count) {
+  return model.forest.feature_count() == kFeatureCount && model.forest_share >= 0 && model.forest_share <= 1 &&
+         model.ridge.tier_count == tier_count && is_well_formed(model.ridge);
+}
+
 template <class Archive, class Learned>
 void archive_learned(Archive& archive, Learned& learned) {
-  archive(learned.kind, learned.tiers, learned.model, learned.spread, learned.room, learned.figures);
+  archive(learned.kind, learned.tiers, learned.models, learned.spread, learned.room, learned.figures);
 }
 
 }  // namespace
@@ -108,20 +121,17 @@ Result<Estimator::Learned> Estimator::Learned::learn(const TierTable& table,
                                                      std::span<const std::string> groups_left_out,
                                                      const EstimatorSettings& settings) {
   const TrainingRows rows = training_rows(table, groups_left_out);
-  if (rows.groups.size() < 2) {
-    return invalid("wanted workloads of at least two groups with rows on at least two tiers to learn from, found " +
-                   std::to_string(rows.groups.size()));
-  }
+  if (rows.groups.empty()) return invalid("wanted workloads with rows on at least two tiers to learn from, found none");
   const std::size_t tier_count = table.tiers.size();
   const LogRatioSettings model_settings{
       .seed = settings.seed, .trees = settings.trees, .forest_share = settings.forest_share};
   const Result<std::vector<double>> residuals = residuals_of(rows, tier_count, model_settings);
   if (!residuals) return pass_on(residuals.error());
-  Result<LogRatioModel> model = fit_log_ratio(rows.learning, tier_count, model_settings);
-  if (!model) return pass_on(model.error());
+  Result<LogRatioModels> models = fit_both(rows.learning, tier_count, model_settings);
+  if (!models) return pass_on(models.error());
   Learned learned{.kind = table.kind,
                   .tiers = table.tiers,
-                  .model = *std::move(model),
+                  .models = *std::move(models),
                   .spread = fit_spread(rows, *residuals, tier_count),
                   .room = room_of(table, rows),
                   .figures = {}};
@@ -140,13 +150,11 @@ Result<Estimator::Learned> Estimator::Learned::of_bytes(std::string_view bytes) 
   Learned learned;
   archive_learned(reader, learned);
   const std::size_t count = learned.tiers.size();
-  const bool is_complete = reader.is_at_end() && count >= 2 &&
-                           (learned.kind == TierKind::kJobs || learned.kind == TierKind::kServices) &&
-                           std::all_of(learned.tiers.begin(), learned.tiers.end(), is_tier) &&
-                           learned.model.forest.feature_count() == kFeatureCount && learned.model.forest_share >= 0 &&
-                           learned.model.forest_share <= 1 && learned.model.ridge.tier_count == count &&
-                           is_well_formed(learned.model.ridge) && learned.spread.tier_count == count &&
-                           is_well_formed(learned.spread) && is_list(learned.room, count * count);
+  const bool is_complete =
+      reader.is_at_end() && count >= 2 && (learned.kind == TierKind::kJobs || learned.kind == TierKind::kServices) &&
+      std::all_of(learned.tiers.begin(), learned.tiers.end(), is_tier) && is_well_formed(learned.models.up, count) &&
+      is_well_formed(learned.models.down, count) && learned.spread.tier_count == count &&
+      is_well_formed(learned.spread) && is_room(learned.room, count * count);
   if (!is_complete) return invalid("wanted the content of a forest, found other bytes");
   return learned;
 }

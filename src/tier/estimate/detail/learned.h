@@ -18,7 +18,7 @@ namespace berth::tier {
 struct Estimator::Learned {
   TierKind kind = TierKind::kJobs;
   std::vector<Tier> tiers = {};
-  LogRatioModel model = {};
+  LogRatioModels models = {};
   Spread spread = {};
   /// Of the largest rows at once on a tier to those on an anchor, [anchor][tier]: median of workloads; 1 without one.
   std::vector<double> room = {};

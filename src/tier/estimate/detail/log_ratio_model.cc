@@ -45,4 +45,18 @@ std::vector<double> shares_of(const LogRatioModel& model, const FeatureRow& row)
   return shares;
 }
 
+Result<LogRatioModels> fit_both(const LearningRows& rows, std::size_t tier_count, const LogRatioSettings& settings) {
+  std::vector<bool> upward;
+  upward.reserve(rows.features.size());
+  for (const FeatureRow& row : rows.features) upward.push_back(is_upward(row));
+  Result<LogRatioModel> up = fit_log_ratio(rows_where(rows, upward), tier_count, settings);
+  if (!up) return pass_on(up.error());
+  upward.flip();
+  Result<LogRatioModel> down = fit_log_ratio(rows_where(rows, upward), tier_count, settings);
+  if (!down) return pass_on(down.error());
+  return LogRatioModels{.up = *std::move(up), .down = *std::move(down)};
+}
+
+double predict(const LogRatioModels& models, const FeatureRow& row) { return predict(models.of(row), row); }
+
 }  // namespace berth::tier

@@ -9,14 +9,14 @@
 namespace berth::tier {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// Equally likely costs that stand for the distribution where the target is kept.
 constexpr int kCostCount = 33;
 constexpr double kZMax = 1e4;
 constexpr int kZBisections = 64;
 /// A ratio that is a whole number but for rounding is that number.
 constexpr double kCeilSlack = 1e-9;
-/// Twice TIER's usable share: see is_usable in tier/values/attained.h.
+/// See is_usable in tier/values/attained.h.
 constexpr double kUsableShare = 0.45;
 
 struct Attained {
@@ -64,7 +64,7 @@ bool Prospect::keeps(double z) const {
 
 double Prospect::cost(double z) const {
   const double per_second = attained(z).per_second;
-  if (!(per_second > 0)) return kInfinity;
+  if (!(per_second > 0)) return kUnbounded;
   if (is_job()) return outlook_.usd_per_hour / per_second;
   return outlook_.usd_per_hour * std::ceil(per_second_ / per_second * (1 - kCeilSlack));
 }
@@ -72,8 +72,8 @@ double Prospect::cost(double z) const {
 double Prospect::threshold() const {
   double low = -kZMax;
   double high = kZMax;
-  if (keeps(low)) return -kInfinity;
-  if (!keeps(high)) return kInfinity;
+  if (keeps(low)) return -kUnbounded;
+  if (!keeps(high)) return kUnbounded;
   for (int i = 0; i < kZBisections; ++i) {
     const double middle = low + (high - low) / 2;
     (keeps(middle) ? high : low) = middle;
@@ -90,7 +90,7 @@ TierEstimate Prospect::estimate() const {
                         .per_second_p90 = attained(at_share(0.9)).per_second,
                         .latency_ms = middle.latency_ms,
                         .cost = cost(0),
-                        .cost_mean = kInfinity};
+                        .cost_mean = kUnbounded};
   const double from = threshold();
   const double missed = std::isfinite(from) ? student_cdf(from, outlook_.degrees) : (from < 0 ? 0 : 1);
   estimate.probability = 1 - missed;

@@ -16,6 +16,8 @@ constexpr std::array kPlain = {Feature::kPriceRatio, Feature::kTflopsRatio, Feat
 constexpr std::array kScaled = {Feature::kStep, Feature::kSlope, Feature::kSaturation, Feature::kIntensity};
 /// Below, a term is constant.
 constexpr double kScaleMin = 1e-9;
+/// Of figures in files, so that no sum of products is infinite.
+constexpr double kFigureMax = 1e12;
 
 double at(const FeatureRow& row, Feature feature) { return row[static_cast<std::size_t>(feature)]; }
 
@@ -77,6 +79,17 @@ double target_mean(const LearningRows& rows) {
 
 }  // namespace
 
+LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted) {
+  LearningRows kept;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    kept.features.push_back(rows.features[i]);
+    kept.targets.push_back(rows.targets[i]);
+    kept.weights.push_back(rows.weights[i]);
+  }
+  return kept;
+}
+
 Ridge fit_ridge(const LearningRows& rows, std::size_t tier_count, double penalty) {
   ENSURE(!rows.targets.empty() && penalty > 0);
   const std::size_t count = term_count(tier_count);
@@ -86,6 +99,7 @@ Ridge fit_ridge(const LearningRows& rows, std::size_t tier_count, double penalty
               .term_scales = std::vector<double>(count),
               .slopes = {}};
   std::vector<std::vector<double>> terms;
+  terms.reserve(rows.features.size());
   for (const FeatureRow& row : rows.features) terms.push_back(terms_of(row, tier_count));
   for (std::size_t term = 0; term < count; ++term) fit_scale(ridge, term, terms, rows.weights);
   LinearSystem system(count);
@@ -122,11 +136,13 @@ std::vector<double> shares_of(const Ridge& ridge, const FeatureRow& row) {
 }
 
 bool is_well_formed(const Ridge& ridge) {
+  const auto is_figure = [](double value) { return std::fabs(value) <= kFigureMax; };
   const auto is_list = [&](const std::vector<double>& list) {
-    return list.size() == term_count(ridge.tier_count) &&
-           std::all_of(list.begin(), list.end(), [](double value) { return std::isfinite(value); });
+    return list.size() == term_count(ridge.tier_count) && std::all_of(list.begin(), list.end(), is_figure);
   };
-  return std::isfinite(ridge.mean) && is_list(ridge.term_means) && is_list(ridge.term_scales) && is_list(ridge.slopes);
+  const auto is_scale = [](double value) { return value == 0 || value >= 1 / kFigureMax; };
+  return is_figure(ridge.mean) && std::all_of(ridge.term_scales.begin(), ridge.term_scales.end(), is_scale) &&
+         is_list(ridge.term_means) && is_list(ridge.term_scales) && is_list(ridge.slopes);
 }
 
 }  // namespace berth::tier

@@ -16,6 +16,9 @@ struct LearningRows {
   std::vector<double> weights;  ///< > 0
 };
 
+/// The rows for which `wanted` is true.
+[[nodiscard]] LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted);
+
 /// Terms: one per tier and per anchor (0 or 1), the ratios, the workload's figures on the anchor and in its graph, and
 /// these times the ratio of prices: how much a larger tier gives depends on the workload. Standardised; unknown: mean.
 struct Ridge {
@@ -34,7 +37,7 @@ struct Ridge {
 [[nodiscard]] double predict(const Ridge& ridge, const FeatureRow& row);
 /// What each feature adds to `mean`, by Feature; a product counts for the figure that is not the price.
 [[nodiscard]] std::vector<double> shares_of(const Ridge& ridge, const FeatureRow& row);
-/// Whether all lists have the length that its tiers need, and are finite.
+/// Whether all lists have the length that its tiers need, and no figure is above 1e12 or a scale below 1e-12.
 [[nodiscard]] bool is_well_formed(const Ridge& ridge);
 
 }  // namespace berth::tier

@@ -19,6 +19,8 @@ constexpr double kStepMin = 0.1;
 constexpr double kNoiseVariance = 1e-4;
 /// Of the variance, which no measurement of another tier takes away.
 constexpr double kVarianceShareMin = 0.02;
+/// Of figures in files.
+constexpr double kCovarianceMax = 1e12;
 constexpr int kDegreesMin = 3;
 constexpr int kDegreesMax = 30;
 
@@ -176,7 +178,8 @@ bool is_well_formed(const Spread& spread) {
   const std::size_t count = spread.tier_count;
   if (spread.degrees < kDegreesMin || spread.degrees > kDegreesMax) return false;
   if (spread.covariances.size() != count * count * count) return false;
-  if (!std::all_of(spread.covariances.begin(), spread.covariances.end(), [](double v) { return std::isfinite(v); })) {
+  if (!std::all_of(spread.covariances.begin(), spread.covariances.end(),
+                   [](double v) { return std::fabs(v) <= kCovarianceMax; })) {
     return false;
   }
   for (std::size_t anchor = 0; anchor < count; ++anchor) {

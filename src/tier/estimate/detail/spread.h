@@ -18,8 +18,8 @@ struct ResidualBelief {
 
 /// Residuals of the logarithm are a vector over tiers for each anchor. Their covariance is between what was seen and a
 /// prior that needs one figure: a random walk along the tiers (a step as long as the mean logarithm of the ratio, so
-/// tiers on the same side of the anchor share the way that they have in common), 4/5 of the variance, and 1/5 of each tier
-/// alone. What n groups have shown weighs n / (n + 4).
+/// tiers on the same side of the anchor share the way that they have in common), 4/5 of the variance, and 1/5 of each
+/// tier alone. What n groups have shown weighs n / (n + 4).
 struct Spread {
   std::size_t tier_count = 0;
   int degrees = 3;                       ///< of freedom of Student's t: one less than the groups, 3 to 30

@@ -9,6 +9,7 @@ namespace {
 
 std::vector<TierLogs> logs_of_all(const TierTable& table) {
   std::vector<TierLogs> logs;
+  logs.reserve(table.tiers.size());
   for (const Tier& tier : table.tiers) logs.push_back(logs_of(tier));
   return logs;
 }
@@ -17,7 +18,8 @@ std::vector<TierLogs> logs_of_all(const TierTable& table) {
 void add_rows(const TierWorkload& workload, std::span<const TierLogs> tiers, RowOrigin origin, TrainingRows& rows) {
   const KnownCurve curve(workload.points[origin.anchor]);
   const AnchorView view{.curve = &curve, .graph = &workload.graph, .anchor = origin.anchor};
-  for (origin.tier = origin.anchor + 1; origin.tier < tiers.size(); ++origin.tier) {
+  for (origin.tier = 0; origin.tier < tiers.size(); ++origin.tier) {
+    if (origin.tier == origin.anchor) continue;
     for (const TierPoint& point : workload.points[origin.tier]) {
       origin.size = {.batch = point.batch, .processes = point.processes};
       rows.learning.features.push_back(feature_row(tiers, view, origin.size, origin.tier));
@@ -77,17 +79,6 @@ TrainingRows training_rows(const TierTable& table, std::span<const std::string> 
     rows.workload_count += i == 0 || rows.origins[i].workload != rows.origins[i - 1].workload ? 1U : 0U;
   }
   return rows;
-}
-
-LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted) {
-  LearningRows kept;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!wanted[i]) continue;
-    kept.features.push_back(rows.features[i]);
-    kept.targets.push_back(rows.targets[i]);
-    kept.weights.push_back(rows.weights[i]);
-  }
-  return kept;
 }
 
 }  // namespace berth::tier

@@ -1,4 +1,4 @@
-/// What is learned from a table: one row per workload, anchor, more expensive tier and size.
+/// What is learned from a table: one row per workload, anchor, other tier and size.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,11 @@ struct TrainingRows {
   std::size_t workload_count = 0;        ///< that have rows
 };
 
-/// Every tier with rows is an anchor for those after it, so that a workload that does not fit on the cheapest has
-/// examples too. Weights are between equal rows and equal groups: (mean rows of a group / rows of the group)^(1/2). Of more
-/// than kTrainingRowsMax rows every k-th is taken.
+/// Every tier with rows is an anchor for all others, so that a workload that does not fit on the cheapest tier, or was
+/// measured on an expensive one, has examples too. Weights are between equal rows and equal groups: (mean rows of a
+/// group / rows of the group)^(1/2). Of more than kTrainingRowsMax rows every k-th is taken.
 [[nodiscard]] TrainingRows training_rows(const TierTable& table, std::span<const std::string> groups_left_out);
 
 inline constexpr std::size_t kTrainingRowsMax = 20'000;
-
-/// The rows for which `wanted` is true.
-[[nodiscard]] LearningRows rows_where(const LearningRows& rows, const std::vector<bool>& wanted);
 
 }  // namespace berth::tier
