@@ -95,7 +95,7 @@ def gpu_models():
 
 
 def cost_usd(journal, seconds):
-    """SMs x time x USD per GPU hour of the slices that services hold, and goodput: the mean share in time."""
+    """The sum over the slices that services hold: SMs x time x USD per GPU hour, by the GPU's SMs."""
     models = gpu_models()
     held = {}
     total = 0.0
