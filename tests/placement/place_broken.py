@@ -183,6 +183,12 @@ def options_churn_given(_nodes: Table, _pods: Table, options: list[str], _rng: r
     return Broken(where(None, [], []))
 
 
+@kind("options_demand_given")
+def options_demand_given(_nodes: Table, _pods: Table, options: list[str], rng: random.Random) -> Broken:
+    options[:] = ["--order", "given", *rng.choice([["--demand", "1.2"], ["--seeds", "7"]])]
+    return Broken(where(None, [], []))
+
+
 add_value_kinds()
 add_milli_kinds()
 add_shape_kinds()

@@ -57,15 +57,23 @@ class Repository(Serving):
     def test_a_file_counts_once_it_is_unchanged(self):
         serve = self.serve()
         content = onnx_bytes.layers([64, 64, 8])
-        path = self.repository / "m/1/model.onnx"
-        path.parent.mkdir(parents=True)
-        for end in range(0, len(content), len(content) // 5):
-            path.write_bytes(content[:end])
-            time.sleep(0.4)  # a slow writer; no file stands still for a second
-            self.assertIn(self.state(serve, "m")[0], ("ABSENT", "UNAVAILABLE"), "a file that is still written")
-            self.assertNotIn("wanted an ONNX file", self.state(serve, "m")[1])
-        path.write_bytes(content)
-        self.wait_until(lambda: self.state(serve, "m")[0] == "READY", "the whole file")
+        for attempt in range(10):
+            model, pause, states = f"m{attempt}", 0, []
+            path = self.repository / model / "1/model.onnx"
+            path.parent.mkdir(parents=True)
+            for end in range(0, len(content), len(content) // 5):
+                written = time.monotonic()
+                path.write_bytes(content[:end])
+                time.sleep(0.4)  # a slow writer; no file stands still for a second
+                states.append(self.state(serve, model))
+                pause = max(pause, time.monotonic() - written)
+            path.write_bytes(content)
+            if pause < 0.9:
+                break  # else one did stand still: the machine is busy
+        for state, reason in states:
+            self.assertIn(state, ("ABSENT", "UNAVAILABLE"), "a file that is still written")
+            self.assertNotIn("wanted an ONNX file", reason)
+        self.wait_until(lambda: self.state(serve, model)[0] == "READY", "the whole file")
 
     def test_broken_models(self):
         good = onnx_bytes.layers([8, 8, 4])
@@ -245,16 +253,19 @@ class Ends(Serving):
         self.add("slow", onnx_bytes.twice(2), config="max_batch_size: 2")
         return self.serve("--device", f"simulated:{device}")
 
+    def accepted(self, serve):
+        """Requests that wait or run."""
+        return serve.json("GET", "/berth/v1/memory")[1]["models"][0]["accepted"]
+
     def test_accepted_requests_are_answered(self):
-        serve = self.slow(300)
+        serve = self.slow(1500)
         self.assertEqual(self.answer(serve, "slow", [[1, 2]]), [2.0, 4.0])
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            asked = [pool.submit(serve.infer, "slow", [[i, 2]]) for i in range(8)]
-            time.sleep(0.2)  # they are accepted, and take 1.2 s
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            asked = [pool.submit(serve.infer, "slow", [[i, 2]]) for i in range(4)]
+            self.wait_until(lambda: self.accepted(serve) == 4, "the requests")  # they take 3 s or more
             serve.process.send_signal(signal.SIGTERM)
-            time.sleep(0.1)
+            self.wait_until(lambda: serve.ask("GET", "/v2/health/ready")[0] == 503, "the end")
             self.assertEqual(serve.infer("slow", [[1, 2]])[0], 503)
-            self.assertEqual(serve.ask("GET", "/v2/health/ready")[0], 503)
             self.assertEqual(serve.ask("GET", "/v2/health/live")[0], 200)
             for i, each in enumerate(asked):
                 status, answer = each.result()
@@ -265,7 +276,7 @@ class Ends(Serving):
         serve = self.slow(4000)
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
             asked = [pool.submit(serve.infer, "slow", [[i, 2]]) for i in range(10)]
-            time.sleep(0.5)
+            self.wait_until(lambda: self.accepted(serve) >= 2, "some requests")
             began = time.monotonic()
             serve.process.send_signal(signal.SIGTERM)
             statuses = [each.result()[0] for each in asked]
@@ -315,7 +326,7 @@ class Ends(Serving):
         self.assertEqual(broken, [])
 
     def test_clients_that_leave(self):
-        serve = self.slow(200)
+        serve = self.slow(500)
         self.answer(serve, "slow", [[1, 2]])
         body = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 2], "data": [1, 2]}]}).encode()
         for _ in range(40):
@@ -323,10 +334,10 @@ class Ends(Serving):
             stream.sendall(b"POST /v2/models/slow/infer HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
             time.sleep(0.005)
             stream.close()
-        # They would take 4 s.
+        # They would take 10 s.
         began = time.monotonic()
         self.assertEqual(self.answer(serve, "slow", [[1, 2]]), [2.0, 4.0])
-        self.assertLess(time.monotonic() - began, 2.5)
+        self.assertLess(time.monotonic() - began, 7)
         self.ends_well(serve)
 
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/loop/constraints.h"
+#include "engine/loop/gain_text.h"
 #include "engine/loop/planned_floors.h"
 #include "engine/loop/planner_policy.h"
 #include "engine/loop/promises.h"
@@ -352,10 +353,10 @@ class WindowSolver {
       slots = std::max(slots, planner::slots_until_ready(problem, model, from, piece));
     }
     const double seconds = gain / value_per_second(problem);
-    return {.text = fmt::format(
-                "the changes of this GPU gain the worth of {:.2f} s of all requests, after their price and the up to "
-                "{} s until its new slices are ready",
-                seconds, slots),
+    return {.text = fmt::format("the changes of this GPU gain the worth of {} of all requests, after their price and "
+                                "the up to {} s until its "
+                                "new slices are ready",
+                                gain_text(seconds), slots),
             .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
 

@@ -21,7 +21,8 @@ inline constexpr Micros kBudgetHour = Micros::seconds(3600);
 /// services of the plan exist; actions on slices that do not exist are ignored.
 [[nodiscard]] std::vector<std::int64_t> changes_by_service(const Snapshot& snapshot, const Plan& plan);
 
-/// The recorded changes of a service in the hour that ends at `until`: (until - 1 h, until].
+/// The recorded changes of a service in the hour that ends at `until`: (until - 1 h, until]. Those of ordered plans
+/// (Plan::is_ordered) are not recorded.
 [[nodiscard]] std::int64_t changes_in_hour(const ServiceState& service, Instant until);
 
 }  // namespace berth

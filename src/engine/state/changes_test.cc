@@ -74,6 +74,16 @@ TEST(Changes, TheStateRemembersAnHour) {
   EXPECT_EQ(services[0].changes.size(), 2U);  // those of second 15 are forgotten
 }
 
+TEST(Changes, OrdersCountAgainstNoBudget) {
+  ClusterState state(1, 10);
+  state.apply(plan_with({cut(kFirst), hand(kFirst, {{0}})}), Instant());
+  Plan order = plan_with({drop(kFirst)});
+  order.is_ordered = true;
+  state.set_now(Instant::at_second(10));
+  state.apply(order, Instant::at_second(10));
+  EXPECT_EQ(changes_in_hour(state.snapshot().services[0], Instant::at_second(10)), 0);
+}
+
 TEST(Changes, MemoryIsBoundedAndNothingOfTheHourIsLost) {
   ClusterState state(1, 10);
   state.apply(plan_with({cut(kFirst), hand(kFirst, {{0}})}), Instant());

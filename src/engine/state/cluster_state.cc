@@ -303,7 +303,7 @@ void ClusterState::apply(const Event& event) {
 }
 
 void ClusterState::note_changes(const Plan& plan, Instant acts_at) {
-  if (snapshot_.is_before_first_layout()) return;
+  if (snapshot_.is_before_first_layout() || plan.is_ordered) return;
   const std::vector<std::int64_t> counts = changes_by_service(snapshot_, plan);
   for (std::size_t index = 0; index < counts.size(); ++index) {
     ChunkedList<ChangeCount>& changes = snapshot_.services[index].changes;

@@ -7,8 +7,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/core/ensure.h"
 #include "base/core/text.h"
@@ -69,6 +73,34 @@ void empty_heavy(const Model& model, onnx::GraphProto& proto) {
   }
 }
 
+void restore_rest(const Graph& from, Graph& to);
+
+/// With the graphs inside it.
+void restore_rest(const Node& from, Node& to) {
+  to.rest = from.rest;
+  for (auto& [name, value] : to.attributes) {
+    const auto known = from.attributes.find(name);
+    const auto* const converted = std::get_if<GraphPtr>(&value);
+    if (converted == nullptr || known == from.attributes.end()) continue;
+    const auto* const original = std::get_if<GraphPtr>(&known->second);
+    if (original == nullptr) continue;
+    auto graph = std::make_shared<Graph>(**converted);
+    restore_rest(**original, *graph);
+    value = GraphPtr(std::move(graph));
+  }
+}
+
+/// Descriptions, and what else the converter does not keep of nodes: they are known by their outputs.
+void restore_rest(const Graph& from, Graph& to) {
+  std::map<std::vector<std::string>, const Node*> originals;
+  for (const Node& node : from.nodes) originals.emplace(node.outputs, &node);
+  for (Node& node : to.nodes) {
+    const auto original = originals.find(node.outputs);
+    if (original != originals.end() && original->second->op == node.op) restore_rest(*original->second, node);
+  }
+  to.rest = from.rest;
+}
+
 /// Weights that were left out, and what the converter does not keep.
 Result<void> restore(const Model& model, Graph& graph) {
   for (const auto& [name, constant] : model.graph.initializers) {
@@ -88,7 +120,7 @@ Result<void> restore(const Model& model, Graph& graph) {
   graph.name = model.graph.name;
   graph.inputs = model.graph.inputs;
   graph.outputs = model.graph.outputs;
-  graph.rest = model.graph.rest;
+  restore_rest(model.graph, graph);
   return check_names(graph);
 }
 

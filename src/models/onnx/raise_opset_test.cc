@@ -72,6 +72,32 @@ TEST(RaiseOpset, ConvertsGraphsInsideNodes) {
   for (const GraphPtr& graph : graphs) EXPECT_EQ(graph->nodes.back().inputs.size(), 2U);
 }
 
+TEST(RaiseOpset, KeepsDescriptions) {
+  constexpr const char* kDescription = "2\x04here";  // doc_string of a NodeProto
+  Model model = squeeze_model();
+  for (Node& node : model.graph.nodes) node.rest = kDescription;
+  const auto inside = std::make_shared<const Graph>(
+      Graph{.name = "inside",
+            .nodes = {{.op = "Mul", .inputs = {"m", "m"}, .outputs = {"s"}, .rest = kDescription}},
+            .outputs = {row_info("s", {{.symbol = "N"}, {.size = 1}, {.size = 2'000}})}});
+  model.graph.nodes.push_back({.op = "If",
+                               .inputs = {"is_first"},
+                               .outputs = {"z"},
+                               .attributes = {{"then_branch", inside}, {"else_branch", inside}},
+                               .rest = kDescription});
+  model.graph.inputs.push_back({.name = "is_first", .type = ElementType::kBool, .shape = std::vector<Dimension>()});
+  model.graph.outputs.push_back(row_info("z", {{.symbol = "N"}, {.size = 1}, {.size = 2'000}}));
+  const Result<Model> raised = raise_opset(model, 17);
+  ASSERT_TRUE(raised) << raised.error().message;
+  for (const char* op : {"Mul", "Squeeze", "If"}) {
+    EXPECT_EQ(std::ranges::find(raised->graph.nodes, op, &Node::op)->rest, kDescription) << op;
+  }
+  const std::vector<GraphPtr> graphs = graphs_in(*std::ranges::find(raised->graph.nodes, "If", &Node::op));
+  ASSERT_EQ(graphs.size(), 2U);
+  for (const GraphPtr& graph : graphs) EXPECT_EQ(graph->nodes.back().rest, kDescription);
+  EXPECT_TRUE(check_model(*raised));
+}
+
 TEST(RaiseOpset, LeavesALaterVersion) {
   Model model = squeeze_model();
   model.opsets[""] = 17;

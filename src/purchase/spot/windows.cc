@@ -42,6 +42,7 @@ Result<Market> read_window(std::string_view line, std::size_t number, std::strin
   if (!tree) return invalid(tree.error().message);
   yaml::Report report{std::string(file)};
   const yaml::Value root(*tree, report);
+  root.check_keys({"series", "window", "gap_seconds", "unavailable"});
   Market market;
   market.series = {root.at("series").text("the name of a series")};
   market.window = root.at("window").text("the name of a window");

@@ -38,6 +38,8 @@ TEST(Windows, RefusalsSayWhere) {
   EXPECT_THAT(refusal(line("a", "1", "01") + line("a", "1", "00")),
               HasSubstr("w.jsonl:2:1: wanted each window of a series once"));
   EXPECT_THAT(refusal(line("a", "1", "01", 0)), HasSubstr("gap_seconds: wanted a whole number from 1"));
+  EXPECT_THAT(refusal(R"({"series": "a", "window": "1", "gap_seconds": 600, "unavailable": "01", "gap_second": 60})"),
+              HasSubstr("w.jsonl:1:73: unknown key \"gap_second\"; did you mean gap_seconds?"));
   EXPECT_THAT(refusal("{}\n"), HasSubstr("w.jsonl:1:1: series: wanted"));
   EXPECT_THAT(refusal("nothing\n"), HasSubstr("w.jsonl:1:"));
   EXPECT_THAT(refusal(""), HasSubstr("wanted at least one window, found none"));

@@ -17,8 +17,11 @@ tl::unexpected<Error> own_defect(std::string_view what, const std::string& fault
 }
 
 /// Finds a plan that the verifier accepts.
-Result<packing::PackResult> verified_plan(const PackingProblem& problem, const packing::PackOptions& search) {
-  auto result = packing::pack(problem, search);
+Result<packing::PackResult> verified_plan(const PackingProblem& problem, const ProvisionOptions& options) {
+  auto result = packing::pack(problem, options.search);
+  if (!result && !options.inputs.empty()) {
+    return fail(result.error().code, options.inputs + ": " + result.error().message);
+  }
   if (!result) return result;
   if (const auto fault = packing::find_fault(problem, result->packing)) {
     return own_defect("the plan that was found", *fault);
@@ -50,7 +53,7 @@ Result<transition::Transition> verified_transition(const PackingProblem& problem
 Result<Provision> provision(const PackingProblem& problem, const std::optional<Standing>& standing,
                             const ProvisionOptions& options) {
   Provision provision;
-  auto result = verified_plan(problem, options.search);
+  auto result = verified_plan(problem, options);
   if (!result) return pass_on(result.error());
   provision.result = std::move(*result);
   if (standing) {

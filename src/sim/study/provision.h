@@ -19,6 +19,7 @@ struct ProvisionOptions {
   PackingReplayOptions replay;
   bool is_replayed = false;  ///< replay the plan
   bool is_cured = false;     ///< look for the headroom with which every demand is in time
+  std::string inputs = {};   ///< what error messages call the problem, such as its files; empty: nothing
 };
 
 /// The existing plan, and the name that error messages use for it, such as its file.

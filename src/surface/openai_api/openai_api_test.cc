@@ -253,9 +253,8 @@ TEST_F(OpenAiApiTest, AClientThatLeavesClosesTheConnectionToTheBackend) {
         {.take = [&](std::string_view) { return false; },
          .is_stopped = [&] { return std::chrono::steady_clock::now() - began > std::chrono::milliseconds(100); }});
     EXPECT_EQ(take_ended().outcome, ProxiedOutcome::kCancelled);
-    for (int i = 0; i < 200 && !is_closed; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(closed);
-    EXPECT_LT(closed->count(), 1000);
+    for (int i = 0; i < 2000 && !is_closed; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(is_closed && closed) << "the backend waited for 10 s";
     TearDown();
   }
 }

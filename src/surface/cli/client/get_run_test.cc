@@ -474,6 +474,14 @@ TEST_F(Get, APlanLeavesOutWhatDoesNotApply) {
   EXPECT_THAT(printed.out, HasSubstr("unknown\n"));  // the objective
 }
 
+TEST_F(Get, TopSaysThatTheServerIsGone) {
+  fail_with("GET /v1/status", ErrorCode::kUnavailable);  // it ended while it answered
+  fail_with("GET /v1/status", ErrorCode::kNoServer);
+  const Printed printed = run({"top"});
+  EXPECT_EQ(printed.status, 7);
+  EXPECT_THAT(printed.err, HasSubstr("Start one with `berth up`"));
+}
+
 TEST_F(Get, TopPrintsOnceWithoutATerminal) {
   answer("GET /v1/services?limit=100", list_of(kDetector));
   answer("GET /v1/gpus?limit=500", list_of(gpu_object(0)));

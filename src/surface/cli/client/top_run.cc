@@ -24,6 +24,7 @@ namespace {
 using yaml::Node;
 
 constexpr std::chrono::seconds kBetweenDrawings{1};
+constexpr std::chrono::milliseconds kBeforeAgain{200};
 constexpr std::string_view kUnknown = "unknown";
 constexpr std::size_t kGpusMax = 40;
 
@@ -166,10 +167,18 @@ ClientResult<std::string> moment(const Client& client) {
   return top_text(status->body, *gpus, *services);
 }
 
+/// A server that ends may leave an answer incomplete. Asked again it is gone, and that is what has to be said.
+ClientResult<std::string> moment_or_gone(const Client& client) {
+  auto text = moment(client);
+  if (text || text.error().status != ClientStatus::kFailed) return text;
+  std::this_thread::sleep_for(kBeforeAgain);
+  return moment(client);
+}
+
 void draw_until_interrupted(const Client& client, VerbContext& context) {
   const InterruptWatch interrupts;
   while (true) {
-    const auto text = moment(client);
+    const auto text = moment_or_gone(client);
     if (!text) return print_outcome(context, outcome_of(text));
     fmt::print(context.out, "\033[H\033[2J{}", *text);
     std::fflush(context.out);
@@ -200,7 +209,7 @@ std::string top_text(const Node& status, const std::vector<Node>& gpus, const st
 void run_top(const TopWords& words, VerbContext& context) {
   const auto client = connect(words.server, context);
   if (!client) return print_outcome(context, outcome_of(client_fail(client.error())));
-  if (words.is_once || !context.is_live_terminal()) return print_outcome(context, outcome_of(moment(*client)));
+  if (words.is_once || !context.is_live_terminal()) return print_outcome(context, outcome_of(moment_or_gone(*client)));
   draw_until_interrupted(*client, context);
 }
 

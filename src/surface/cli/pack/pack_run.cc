@@ -32,11 +32,18 @@ Result<std::string> judged(const std::string& path, const PackingProblem& proble
   return fmt::format("{}: accepted: {} GPUs, {} slices\n", path, packing->gpu_offers.size(), packing->slices.size());
 }
 
+/// The files that a plan must fit.
+std::string inputs_of(const PackRequest& request) {
+  const std::string fleet = request.fleet_path ? ", " + *request.fleet_path : "";
+  return request.demand_path + ", " + request.profiles_path + fleet;
+}
+
 study::ProvisionOptions provision_options(const PackRequest& request) {
   return {.search = request.search,
           .replay = {.seeds = {request.seed, request.seed + 1, request.seed + 2}},
           .is_replayed = request.is_verifying,
-          .is_cured = request.is_curing};
+          .is_cured = request.is_curing,
+          .inputs = inputs_of(request)};
 }
 
 /// The plan of --from. Its GPU models join the problem's offers.

@@ -80,6 +80,13 @@ class Pack(unittest.TestCase):
         for word in words:
             self.assertIn(word, message)
 
+    def test_what_does_not_fit_names_its_files(self):
+        self.assert_refused(self.pack(["x,1,100"], "--gpu", "A30"), "berth: demand.csv, profiles.csv: wanted a profile", '"x"')
+        self.assert_refused(self.pack(["m,1,0.001"], "--gpu", "A30"), "demand.csv, profiles.csv: wanted a profiled point")
+        self.write("fleet.csv", FLEET, "A30,1,1")
+        self.assert_refused(self.pack(["m,10000,100"], "--fleet", "fleet.csv"),
+                            "demand.csv, profiles.csv, fleet.csv: wanted GPUs enough")
+
     def test_each_gpu_model_is_packed_and_accepted(self):
         for gpu, rates in GPUS.items():
             demand = [f"m,{2 * max(rates.values())},100", "n,1,100"]

@@ -23,8 +23,16 @@ using placement::Policy;
 constexpr std::int64_t kSeedMax = 1'000'000'000'000;
 constexpr std::size_t kSeedsMax = 10'000;
 constexpr std::int64_t kDemandMax = 1000;
+constexpr std::string_view kSeedsDefault = "42-51";
+constexpr std::string_view kDemandDefault = "1.3";
 constexpr std::int64_t kCopiesMax = 1'000'000;
 constexpr std::int64_t kMovesMax = 100;
+
+/// Options of the seeded order alone. Later errors are about their values.
+Result<void> check_order_of(const char* option, const std::optional<std::string>& word, const PlaceWords& words) {
+  if (!word || words.order != "given") return {};
+  return invalid(fmt::format("{}: wanted --order seeded, found given", option));
+}
 
 /// "42-51", "7", or several of these, joined by commas.
 Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text) {
@@ -91,8 +99,9 @@ OptionTable place_option_rows(PlaceWords& words) {
        "all, or random, dot-product, best-fit, packing, clustering, fgd, berth; where GPUs can be partitioned: first, "
        "best, berth",
        &words.policies},
-      {"--seeds", "A-B", "A run for each", &words.seeds},
-      {"--demand", "X", "GPUs that the pods ask for, divided by those of the nodes", &words.demand},
+      {"--seeds", "A-B", "A run for each; with --order seeded (default 42-51)", &words.seeds},
+      {"--demand", "X", "GPUs that the pods ask for, divided by those of the nodes; with --order seeded (default 1.3)",
+       &words.demand},
       {"--order", "WORD", "seeded: shuffled, pods drawn until the demand; given: as in the files, one run",
        &words.order},
       {"--churn", "", "Pods leave after a random time", &words.is_churning},
@@ -112,18 +121,21 @@ OptionTable place_option_rows(PlaceWords& words) {
 
 Result<PlaceRequest> check_place_options(const PlaceWords& words) {
   if (auto checked = check_paths(words); !checked) return pass_on(checked.error());
+  if (auto checked = check_order_of("--seeds", words.seeds, words); !checked) return pass_on(checked.error());
+  if (auto checked = check_order_of("--demand", words.demand, words); !checked) return pass_on(checked.error());
   FirstError first;
-  PlaceRequest request{.nodes_path = words.nodes,
-                       .pods_path = words.pods,
-                       .policies = words.policies,
-                       .problem = {.as_gpu = first.take(parse_as_gpu(words.as_gpu))},
-                       .study = {.order = first.take(parse_order(words)),
-                                 .seeds = first.take(parse_seeds(words.seeds)),
-                                 .demand = first.take(parse_demand(words.demand))},
-                       .format = first.take(parse_format(words.format)),
-                       .decisions_path = words.decisions,
-                       .report_dir = words.report,
-                       .has_timings = words.has_timings};
+  PlaceRequest request{
+      .nodes_path = words.nodes,
+      .pods_path = words.pods,
+      .policies = words.policies,
+      .problem = {.as_gpu = first.take(parse_as_gpu(words.as_gpu))},
+      .study = {.order = first.take(parse_order(words)),
+                .seeds = first.take(parse_seeds(words.seeds.value_or(std::string(kSeedsDefault)))),
+                .demand = first.take(parse_demand(words.demand.value_or(std::string(kDemandDefault))))},
+      .format = first.take(parse_format(words.format)),
+      .decisions_path = words.decisions,
+      .report_dir = words.report,
+      .has_timings = words.has_timings};
   if (words.copies) {
     request.problem.copies = static_cast<int>(first.take(whole_option("--copies", *words.copies, 1, kCopiesMax)));
   }

@@ -19,8 +19,8 @@ struct PlaceWords {
   std::string nodes;
   std::string pods;
   std::string policies = "all";
-  std::string seeds = "42-51";
-  std::string demand = "1.3";
+  std::optional<std::string> seeds = std::nullopt;
+  std::optional<std::string> demand = std::nullopt;
   std::string order = "seeded";
   bool is_churning = false;
   std::optional<std::string> as_gpu = std::nullopt;

@@ -251,6 +251,11 @@ class Plan(unittest.TestCase):
         table = plan(path, "--at", 250).stdout.decode()
         self.assertIn("not all floors can be met: a.floor and b.floor cannot all be met", table)
 
+    def test_a_word_that_should_be_a_subcommand_is_named(self):
+        run = plan("histroy", "--data", self.folder)
+        self.assertEqual((run.returncode, run.stdout), (2, b""))
+        self.assertRegex(run.stderr.decode(), r'^berth: wanted with --data one of .*history.*, found "histroy"; did you mean history\?\n')
+
     def test_bad_input_is_reported_and_nothing_is_printed(self):
         path = self.scenario(20)
         for arguments, wanted in [((path, "--at", "soon"), "--at"), ((path, "--at", 300), "before the end of the run"),

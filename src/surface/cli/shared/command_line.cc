@@ -1,5 +1,8 @@
 #include "surface/cli/shared/command_line.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string_view>
@@ -111,6 +114,30 @@ std::optional<std::string> find_wrong_verb(const CLI::App& app, std::span<const 
   return "wanted a verb, found " + in_quotes(arguments[1]) + spelling_hint(arguments[1], known);
 }
 
+/// The error of a word that should be a subcommand and is not: an option of subcommands alone comes with it. Its verb
+/// has read it as something else, and complains about the option.
+std::optional<std::string> find_wrong_subcommand(const CLI::App& app) {
+  if (app.get_subcommands().empty()) return std::nullopt;
+  const CLI::App& verb = *app.get_subcommands().front();
+  if (!verb.get_subcommands().empty()) return std::nullopt;
+  const auto subcommands = verb.get_subcommands([](const CLI::App*) { return true; });
+  for (const std::string& extra : verb.remaining()) {
+    const std::string option = extra.substr(0, extra.find('='));
+    if (!option.starts_with('-')) continue;
+    std::vector<std::string> names;
+    for (const CLI::App* each : subcommands) {
+      if (each->get_option_no_throw(option) != nullptr) names.push_back(each->get_name());
+    }
+    for (const CLI::Option* word : verb.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+      if (names.empty() || word->count() == 0) continue;
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      return fmt::format("wanted with {} one of {}, found {}{}", option, fmt::join(names, ", "),
+                         in_quotes(word->results().front()), spelling_hint(word->results().front(), known));
+    }
+  }
+  return std::nullopt;
+}
+
 /// `berth help VERB` is `berth VERB --help`, and `berth help` is `berth --help`.
 std::vector<const char*> without_help_verb(std::span<const char* const> arguments) {
   std::vector<const char*> wanted(arguments.begin(), arguments.end());
@@ -139,7 +166,8 @@ std::optional<int> parse_arguments(CLI::App& app, std::span<const char* const> a
   } catch (const CLI::ParseError& error) {
     const auto verbs = app.get_subcommands();
     const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
-    const std::string what = find_wrong_verb(app, arguments).value_or(error.what());
+    const std::string what =
+        find_wrong_verb(app, arguments).value_or(find_wrong_subcommand(app).value_or(error.what()));
     print_now(context.err, printable_lines("berth: " + what + "\nSee: berth" + verb + " --help\n"));
     return kStatusWrongArguments;
   }
