@@ -206,9 +206,9 @@ std::string change_section(const TierAnswer& answer) {
   return list_section("changes", "What would change the choice", lines);
 }
 
-std::string offers_section(std::span<const tier::TierOffer> offers) {
+std::string offers_section(std::span<const tier::PriceSource> offers) {
   std::vector<std::string> lines;
-  for (const tier::TierOffer& offer : offers) {
+  for (const tier::PriceSource& offer : offers) {
     lines.push_back(fmt::format("{}: {} of {} in {}, ${} per GPU and hour, share {}", offer.tier, offer.instance_type,
                                 offer.provider, offer.region, tier::plain_number(offer.usd_per_gpu_hour),
                                 offer.share.to_string()));
@@ -223,7 +223,7 @@ std::string doubt_line(const TierAnswer& answer) {
 
 }  // namespace
 
-std::string render_tier_report(const TierAnswer& answer, std::span<const tier::TierOffer> offers) {
+std::string render_tier_report(const TierAnswer& answer, std::span<const tier::PriceSource> offers) {
   const FigureTable tiers = tiers_table(answer);
   return fill_page(embedded(tier_html_begin, tier_html_end), {{"title", html_escaped(answer.call.known.name)},
                                                               {"headline", html_escaped(tier::tier_verdict(answer))},

@@ -13,7 +13,7 @@ namespace berth::report {
 /// The page, UTF-8: the answer in words, the tiers with their figures, cost against probability, predicted against
 /// measured throughput, the calibration of the forest, what the features add, and what would change the choice. Names
 /// are escaped; absent figures are a dash. `offers`: by tier, or none. The same arguments give the same bytes.
-[[nodiscard]] std::string render_tier_report(const tier::TierAnswer& answer, std::span<const tier::TierOffer> offers);
+[[nodiscard]] std::string render_tier_report(const tier::TierAnswer& answer, std::span<const tier::PriceSource> offers);
 
 /// The maximum number of tiers drawn, and of tiers in the table of features; the page says so.
 inline constexpr std::size_t kTiersDrawnMax = 40;

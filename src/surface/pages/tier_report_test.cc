@@ -98,12 +98,12 @@ TEST(TierReport, WithoutAForestOrAChoiceItHasNoEmptyParts) {
 }
 
 TEST(TierReport, NamesTheInstancesOfThePrices) {
-  const std::vector<tier::TierOffer> offers = {{.tier = "a30",
-                                                .provider = "cloud",
-                                                .instance_type = "big.8x",
-                                                .region = "here",
-                                                .usd_per_gpu_hour = Decimal(2),
-                                                .share = Decimal(1, 4)}};
+  const std::vector<tier::PriceSource> offers = {{.tier = "a30",
+                                                  .provider = "cloud",
+                                                  .instance_type = "big.8x",
+                                                  .region = "here",
+                                                  .usd_per_gpu_hour = Decimal(2),
+                                                  .share = Decimal(1, 4)}};
   EXPECT_THAT(render_tier_report(small_answer(), offers),
               HasSubstr("a30: big.8x of cloud in here, $2 per GPU and hour, share 0.25"));
 }

@@ -35,7 +35,7 @@ const pricing::Offer* cheapest_of(std::span<const pricing::Offer> offers, const 
   return best;
 }
 
-Result<TierOffer> price_of(const Tier& tier, std::span<const pricing::Offer> offers) {
+Result<PriceSource> price_of(const Tier& tier, std::span<const pricing::Offer> offers) {
   const auto gpu = find_gpu_figures(tier.gpu);
   ENSURE(gpu.has_value());
   const auto share = slice_share(*gpu, tier.profile);
@@ -45,18 +45,18 @@ Result<TierOffer> price_of(const Tier& tier, std::span<const pricing::Offer> off
     return invalid(
         fmt::format("tier {}: wanted an offer on demand of {}, found none in the catalogue", tier.name, gpu->gpu));
   }
-  return TierOffer{.tier = tier.name,
-                   .provider = offer->key.provider,
-                   .instance_type = offer->key.instance_type,
-                   .region = offer->key.region,
-                   .usd_per_gpu_hour = usd_per_gpu(*offer),
-                   .share = share->larger()};
+  return PriceSource{.tier = tier.name,
+                     .provider = offer->key.provider,
+                     .instance_type = offer->key.instance_type,
+                     .region = offer->key.region,
+                     .usd_per_gpu_hour = usd_per_gpu(*offer),
+                     .share = share->larger()};
 }
 
 }  // namespace
 
-Result<std::vector<TierOffer>> price_tiers(std::vector<Tier>& tiers, std::span<const pricing::Offer> offers) {
-  std::vector<std::pair<Tier, TierOffer>> priced;
+Result<std::vector<PriceSource>> price_tiers(std::vector<Tier>& tiers, std::span<const pricing::Offer> offers) {
+  std::vector<std::pair<Tier, PriceSource>> priced;
   for (const Tier& tier : tiers) {
     auto offer = price_of(tier, offers);
     if (!offer) return pass_on(offer.error());
@@ -64,7 +64,7 @@ Result<std::vector<TierOffer>> price_tiers(std::vector<Tier>& tiers, std::span<c
     priced.back().first.usd_per_hour = priced.back().second.usd_per_gpu_hour * priced.back().second.share;
   }
   sort_stably(priced, [](const auto& each) { return each.first.usd_per_hour; });
-  std::vector<TierOffer> used;
+  std::vector<PriceSource> used;
   used.reserve(priced.size());
   for (std::size_t i = 0; i < priced.size(); ++i) {
     tiers[i] = std::move(priced[i].first);

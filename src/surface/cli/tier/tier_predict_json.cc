@@ -70,7 +70,7 @@ void write_hardware(json::Writer& out, const tier::Tier& tier) {
       .member("gb_per_second", tier.gb_per_second);
 }
 
-void write_offer(json::Writer& out, const tier::TierOffer& offer) {
+void write_offer(json::Writer& out, const tier::PriceSource& offer) {
   out.open_object("offer")
       .member("provider", offer.provider)
       .member("instance_type", offer.instance_type)

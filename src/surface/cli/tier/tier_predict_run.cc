@@ -22,7 +22,7 @@
 namespace berth::cli {
 namespace {
 
-Result<std::vector<tier::TierOffer>> price_by_catalogue(std::vector<tier::Tier>& tiers, Date at) {
+Result<std::vector<tier::PriceSource>> price_by_catalogue(std::vector<tier::Tier>& tiers, Date at) {
   return tier::price_tiers(
       tiers, pricing::offers_at(pricing::built_in_offers(), {.at = at, .purchase = pricing::Purchase::kOnDemand}));
 }

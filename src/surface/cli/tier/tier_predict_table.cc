@@ -92,7 +92,7 @@ std::string remarks(const TierPredictView& view) {
           wrapped(fmt::format("{}: excluded: {}", answer.call.tiers[i].name, *answer.prospects[i].excluded)) + "\n";
     }
   }
-  for (const tier::TierOffer& offer : view.offers) {
+  for (const tier::PriceSource& offer : view.offers) {
     lines += wrapped(fmt::format("{}: {} of {} in {}, ${} per GPU and hour, share {}", offer.tier, offer.instance_type,
                                  offer.provider, offer.region, tier::plain_number(offer.usd_per_gpu_hour),
                                  offer.share.to_string())) +

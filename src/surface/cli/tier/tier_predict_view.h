@@ -11,7 +11,7 @@ namespace berth::cli {
 
 struct TierPredictView {
   tier::TierAnswer answer;
-  std::vector<tier::TierOffer> offers = {};  ///< by tier; empty: the prices are those of the file
+  std::vector<tier::PriceSource> offers = {};  ///< by tier; empty: the prices are those of the file
 };
 
 }  // namespace berth::cli
