@@ -115,7 +115,7 @@ def parser_of(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("nodes", "pods", "decisions", "json"):
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--demand", type=demand_of, default=Fraction(13, 10))
+    parser.add_argument("--demand", type=demand_of)
     parser.add_argument("--order", choices=("seeded", "given"), default="seeded")
     parser.add_argument("--churn", action="store_true")
     parser.add_argument("--as", dest="cut_as", type=device_named)
@@ -140,7 +140,10 @@ def policies_of(question: Question, text: str) -> list[str]:
 
 
 def question_from(options: argparse.Namespace) -> Question:
-    question = question_of(options.nodes, options.pods, options.cut_as, options.copies, demand=options.demand,
+    if options.order == "given" and (options.demand or options.seeds):
+        raise ListError("--demand" if options.demand else "--seeds", 1, 1, "wanted --order seeded")
+    demand = options.demand or Fraction(13, 10)
+    question = question_of(options.nodes, options.pods, options.cut_as, options.copies, demand=demand,
                            is_given=options.order == "given", has_churn=options.churn, moves_max=options.moves)
     if question.is_given and question.has_churn:
         raise ListError("--churn", 1, 1, "wanted --order seeded")
