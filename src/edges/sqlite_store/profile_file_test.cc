@@ -30,7 +30,7 @@ void execute_sql(const std::string& path, const char* sql) {
   sqlite3_close(database);
 }
 
-std::string bytes_of_file(const std::string& path) {
+std::string bytes_of_profiles(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -170,19 +170,19 @@ TEST(ProfileFile, RefusesOtherFilesAndChangesNothing) {
   for (const auto& [path, words] :
        {std::pair(later, "later version"), std::pair(foreign, "not written by this program"),
         std::pair(text, "not a database")}) {
-    const std::string before = bytes_of_file(path);
+    const std::string before = bytes_of_profiles(path);
     for (const Mode mode : {Mode::kRead, Mode::kWrite}) {
       const auto error = open_profile_store(path, mode).error();
       EXPECT_EQ(error.code, ErrorCode::kInvalidInput);
       EXPECT_NE(error.message.find(words), std::string::npos) << error.message;
       EXPECT_TRUE(error.message.starts_with(path)) << error.message;
     }
-    EXPECT_EQ(bytes_of_file(path), before);
+    EXPECT_EQ(bytes_of_profiles(path), before);
   }
 }
 
 /// What both calls of a reader say, or the error.
-std::pair<std::string, std::vector<ProfileRun>> read_all(const std::string& path) {
+std::pair<std::string, std::vector<ProfileRun>> read_runs(const std::string& path) {
   const auto store = open_profile_store(path, Mode::kRead);
   if (!store) return {store.error().message, {}};
   const auto runs = (*store)->runs();
@@ -197,7 +197,7 @@ TEST(ProfileFile, FindsDamagedBytes) {
   ASSERT_TRUE(opened.store->add_all(std::vector{sample_run("m"), sample_run("n", 9)}).has_value());
   ASSERT_TRUE(opened.store->observe(report_of(1, {times(5)}), 7).has_value());
   const auto runs = opened.store->runs().value();
-  const std::string bytes = bytes_of_file(opened.path);
+  const std::string bytes = bytes_of_profiles(opened.path);
   const std::string damaged = (opened.scratch.path / "damaged.db").string();
   std::size_t found = 0;
   constexpr std::size_t kStep = 97;  // bytes between those that are changed
@@ -205,7 +205,7 @@ TEST(ProfileFile, FindsDamagedBytes) {
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x15);
     std::ofstream(damaged, std::ios::binary) << changed;
-    const auto [error, read] = read_all(damaged);
+    const auto [error, read] = read_runs(damaged);
     if (error.empty()) {
       EXPECT_EQ(read, runs) << "byte " << at;  // of free space
     } else {
@@ -215,7 +215,7 @@ TEST(ProfileFile, FindsDamagedBytes) {
   }
   EXPECT_GT(found, 5U);
   std::ofstream(damaged, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
-  EXPECT_NE(read_all(damaged).first, "");
+  EXPECT_NE(read_runs(damaged).first, "");
 }
 
 TEST(ProfileFile, FindsChangedFigures) {
@@ -228,9 +228,9 @@ TEST(ProfileFile, FindsChangedFigures) {
     const Opened opened;
     ASSERT_TRUE(opened.store->add_all(std::vector{sample_run("m"), sample_run("n")}).has_value());
     ASSERT_TRUE(opened.store->observe(report_of(1, {times(5)}), 7).has_value());
-    EXPECT_EQ(read_all(opened.path).first, "");
+    EXPECT_EQ(read_runs(opened.path).first, "");
     execute_sql(opened.path, sql);
-    const std::string error = read_all(opened.path).first;
+    const std::string error = read_runs(opened.path).first;
     EXPECT_NE(error.find("is not what was written"), std::string::npos) << sql << ": " << error;
   }
 }
