@@ -50,12 +50,13 @@ class EnforceTest(unittest.TestCase):
     def test_a_pinned_service_is_on_its_model_only(self):
         path = self.write("pinned.yaml", "known.yaml", ("tier: auto", "tier: {gpu: A30}"))
         for policy in ("berth", "static-even", "migrator"):
-            _, journal = self.replay(path, policy)
+            answer, journal = self.replay(path, policy)
             places = {model_of(record) for record in journal if record["type"] == "serving"}
-            self.assertEqual(places, {"A30-24GB"}, policy)
-            if policy != "berth":
-                served = sum(record["in_time"] for record in journal if record["type"] == "second")
-                self.assertGreater(served, 0, policy)
+            self.assertLessEqual(places, {"A30-24GB"}, policy)
+            if policy == "berth":
+                self.assertEqual(places, {"A30-24GB"})
+            elif not places:  # its slices are elsewhere: it says that it does not obey
+                self.assertTrue([name for name in answer["ignores"] if name.endswith(".tier")], policy)
 
     def test_auto_keeps_each_service_on_the_model_chosen(self):
         _, journal = self.replay(self.folder / "unknown.yaml")
