@@ -251,7 +251,8 @@ class OfAServer(local_serve.Case):
         self.assertIn(" 430 new batches", self.profile(*observe))
         self.assertIn(" 0 new batches", self.profile(*observe))
         means = {item["batch"]: item["sum_us"] / item["count"] / 1000 for item in items()}
-        self.assertTrue(all(means[batch] >= ms * 1.5 for batch, ms in latency_ms.items()), means)
+        # A simulated device ends early by what the hand-over of a batch takes, which is more on a busy machine.
+        self.assertTrue(all(means[batch] >= ms * 1.2 for batch, ms in latency_ms.items()), means)
         exported = {int(row["batch"]): float(row["latency_ms"])
                     for row in csv.DictReader(self.profile("export", "--db", db).splitlines())}
         self.assertAlmostEqual(exported[1], means[1], places=5)

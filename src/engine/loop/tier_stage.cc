@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/sort_stably.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/minute_rates.h"
 #include "planner/window/frame.h"
@@ -52,7 +53,7 @@ class TierSlices {
     const double needed = kKeptCapacity * *std::ranges::max_element(loads);
     double left = ready_rate();
     std::vector<OwnSlice> by_price = slices_;
-    std::ranges::stable_sort(by_price, std::greater<>(), &OwnSlice::usd);
+    sort_stably(by_price, &OwnSlice::usd, std::greater<>());
     std::size_t count = by_price.size();
     for (const OwnSlice& slice : by_price) {
       if (count == 1 || slice.standing->holding.role != Role::kInference || left - slice.rate < needed) continue;

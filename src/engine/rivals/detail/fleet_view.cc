@@ -123,10 +123,11 @@ std::optional<Infeasible> find_unservable(const FleetView& fleet, bool only_whol
     if (is_served_somewhere(fleet, i, only_whole)) continue;
     const ServiceSpec& service = fleet.scenario->services[i];
     const Decimal limit_ms = service.batching.slo_factor * service.target_ms;
-    return Infeasible{fmt::format(
-        "service {}: no operating point below {} ms on any {} of {} (target {} ms x {}, at most {})", service.name,
-        limit_ms.to_string(), only_whole ? "whole GPU" : "slice", model_names(fleet), service.target_ms.to_string(),
-        service.batching.slo_factor.to_string(), counted(service.batching.processes_max, "process"))};
+    return Infeasible{
+        fmt::format("service {}: no operating point below {} ms on any {} of {} (target {} ms x {}, at most {})",
+                    service.name, limit_ms.to_string(), only_whole ? "whole GPU" : "slice",
+                    service.tier.gpu.empty() ? model_names(fleet) : service.tier.gpu, service.target_ms.to_string(),
+                    service.batching.slo_factor.to_string(), counted(service.batching.processes_max, "process"))};
   }
   return std::nullopt;
 }
