@@ -77,7 +77,7 @@ TEST(TierReport, DrawsWhatIsKnown) {
   answer.coverage = {{.stated = 0.5, .found = 0.48}, {.stated = 0.8, .found = 0.83}};
   EXPECT_THAT(calibration_figure(answer), HasSubstr("stated 80 %: found 83.0 %"));
   answer.checks = {{.tier = 0, .predicted = {.median = 110, .p10 = 80, .p90 = 150}, .measured = 100}};
-  EXPECT_THAT(throughput_figure(answer), HasSubstr("110 (80 to 150); 100 measured"));
+  EXPECT_THAT(throughput_figure(answer), HasSubstr("110 (80.0 to 150); 100 measured"));
   EXPECT_FALSE(testing::has_bad_number(render_tier_report(answer, {})));
 }
 
