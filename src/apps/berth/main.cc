@@ -1,6 +1,5 @@
 // The program `berth`: connects the real files, servers, clients and the running engine, and hands over to the command
 // line.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include "apps/optimize/run_verify.h"
 #include "apps/profile/profile_file.h"
 #include "apps/profile/run_profile.h"
-#include "apps/serve/core_count.h"
 #include "apps/serve/run_serve.h"
 #include "apps/up/run_up.h"
 #include "edges/files/disk_files.h"
@@ -52,15 +50,14 @@ berth::Result<std::unique_ptr<berth::HttpServer>> start_model_server(const berth
                                                                      berth::HttpHandler& handler) {
   constexpr unsigned kLargeBodies = 32;
   constexpr std::size_t kHeaderBytes = 4'096;
-  return berth::edges::start_http_server(
-      {.host = address.host,
-       .port = address.port,
-       .large_body_count_max = kLargeBodies,
-       .target_bytes_max = kHeaderBytes,
-       .header_bytes_max = kHeaderBytes,
-       .connection_count_max = kConnections,
-       .thread_count = std::min(static_cast<unsigned>(berth::serve::core_count()), kServerThreads)},
-      handler);
+  return berth::edges::start_http_server({.host = address.host,
+                                          .port = address.port,
+                                          .large_body_count_max = kLargeBodies,
+                                          .target_bytes_max = kHeaderBytes,
+                                          .header_bytes_max = kHeaderBytes,
+                                          .connection_count_max = kConnections,
+                                          .thread_count = kServerThreads},
+                                         handler);
 }
 
 int run_serve(const berth::cli::ServeCall& call) {

@@ -1,11 +1,12 @@
 #include "apps/serve/serve_device.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "apps/serve/core_count.h"
 #include "apps/serve/find_engine.h"
 #include "serving/simulation/device_file.h"
 
@@ -13,6 +14,13 @@ namespace berth::serve {
 namespace {
 
 constexpr std::int64_t kCpuMemory = std::int64_t{2} << 30;
+
+/// Those that this process may use.
+int core_count() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return std::max(CPU_COUNT(&cores), 1);
+}
 
 Result<ServeDevice> simulated_device(const serving::ServeRequest& request, const Files& files) {
   const auto text = files.read(request.device_file);
