@@ -114,6 +114,7 @@ class HttpLateReply {
   /// Sends the head of an answer whose body is written through the result. `on_room` is called by a server thread each
   /// time that less than half of what may wait is left after a kFull; it must return soon. Requires: no answer was
   /// given before. Null only if this kind of reply has no such answers.
+  // NOLINTBEGIN(performance-unnecessary-value-param): implementations keep what they are given
   [[nodiscard]] virtual std::unique_ptr<HttpBodyWriter> begin(HttpBodyHead /*head*/,
                                                               std::function<void()> /*on_room*/) {
     return nullptr;
@@ -124,6 +125,7 @@ class HttpLateReply {
   /// that has left, and its connection is closed. `gone` runs on a thread of the server or the caller's, perhaps still
   /// just after the answer became complete; it must return soon, and not stop the server.
   virtual void on_gone(std::function<void()> /*gone*/) {}
+  // NOLINTEND(performance-unnecessary-value-param)
 };
 
 /// An answer that is given later, by any thread: until then it holds its connection, but no thread of the server. The
