@@ -74,6 +74,10 @@ target_compile_definitions(onnx_libraries INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=
 target_link_libraries(onnx_libraries INTERFACE ${BERTH_ONNX_LIBRARY} ${BERTH_ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
 add_library(onnx::onnx ALIAS onnx_libraries)
 
+pkg_check_modules(PROMETHEUS QUIET IMPORTED_TARGET GLOBAL prometheus-cpp-core)
+berth_need(FOUND PROMETHEUS_FOUND LIBRARY prometheus-cpp PACKAGE prometheus-cpp-dev)
+add_library(prometheus::core ALIAS PkgConfig::PROMETHEUS)
+
 # It comes without a file for CMake or pkg-config.
 find_path(BERTH_XGBOOST_HEADERS xgboost/c_api.h)
 find_library(BERTH_XGBOOST_LIBRARY xgboost)
