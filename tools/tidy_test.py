@@ -94,6 +94,12 @@ class TidyTest(unittest.TestCase):
         found = findings_of({"src/domain/mig/CMakeLists.txt": "berth_module(NAME mig DEPS base trace)\n"})
         self.assert_one(found, "wing src/domain/mig/CMakeLists.txt:1", "mig (domain/mig) may not use trace (domain/trace)")
 
+    def test_a_table_of_wings_without_a_module(self):
+        rows = {"base": "core, solver", "domain": "mig, trace", "sim": "world", "ledger": "books", "edges": "files"}
+        table = "".join(f"| [`{wing}`](src/{wing}/README.md) | {modules} | its job |\n" for wing, modules in rows.items())
+        found = findings_of({"ARCHITECTURE.md": table})
+        self.assert_one(found, "readme ARCHITECTURE.md:1", "base: wanted the modules core, json_lines, solver, found core, solver")
+
     def test_a_folder_that_is_no_wing(self):
         tree = {"src/broker/bids/CMakeLists.txt": "berth_module(NAME bids DEPS base)\n", "src/broker/bids/README.md": "# broker/bids\n"}
         found = findings_of(tree)
