@@ -157,6 +157,7 @@ live::SessionListener listener_of(UpParts& parts) {
 live::SessionOptions session_options(UpParts& parts) {
   live::SessionOptions options;
   options.has_load = parts.request.has_load;
+  options.learns_speed = parts.request.learns_speed;
   if (parts.local) {
     options.observed = parts.local->observed();
     options.has_outside_devices = true;

@@ -12,25 +12,16 @@ namespace {
 using detail::Spread;
 using detail::UnroundedForecast;
 
-// The indices of the bands' levels in a spread.
-constexpr std::size_t kGrid025 = 1;
-constexpr std::size_t kGrid10 = 2;
-constexpr std::size_t kGrid50 = 6;
-constexpr std::size_t kGrid90 = 10;
-constexpr std::size_t kGrid975 = 11;
-static_assert(detail::kGridLevels[kGrid10] == 0.1 && detail::kGridLevels[kGrid50] == 0.5);
-static_assert(detail::kGridLevels[kGrid025] == 0.025 && detail::kGridLevels[kGrid90] == 0.9);
-static_assert(detail::kGridLevels[kGrid975] == 0.975);
+using detail::kGrid025;
+using detail::kGrid10;
+using detail::kGrid50;
+using detail::kGrid90;
+using detail::kGrid975;
 
 struct SecondsRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
-
-/// The share of the interval [count, count + 1) that lies between two quantiles.
-double share_between(double count, double low, double high) {
-  return std::max(0.0, std::min(high, count + 1) - std::max(low, count));
-}
 
 /// The results of one model's forecasts.
 class Tally {

@@ -185,6 +185,18 @@ std::vector<Quantiles> Forecaster::predict(std::int64_t from_second, std::int64_
   return quantiles;
 }
 
+Bands Forecaster::bands(std::int64_t second) const {
+  const detail::Spread spread = predict_unrounded(second, 1).front().spread;
+  return {.low_95 = spread[detail::kGrid025],
+          .low_80 = spread[detail::kGrid10],
+          .high_80 = spread[detail::kGrid90],
+          .high_95 = spread[detail::kGrid975]};
+}
+
+double share_between(double count, double low, double high) {
+  return std::max(0.0, std::min(high, count + 1) - std::max(low, count));
+}
+
 std::vector<double> Forecaster::means(std::int64_t from_second, std::int64_t seconds) const {
   std::vector<double> means;
   means.reserve(static_cast<std::size_t>(std::max<std::int64_t>(seconds, 0)));

@@ -28,6 +28,18 @@ using Quantiles = std::array<double, kLevels.size()>;
 /// The quantiles of a Poisson count with this mean. Requires: mean >= 0, finite.
 [[nodiscard]] Quantiles poisson_quantiles(double mean);
 
+/// The bands of a second's forecast. Their edges are quantiles before they are rounded to counts: a count y owns the
+/// interval [y, y + 1), over which its probability is spread (docs/reference/forecast.md).
+struct Bands {
+  double low_95 = 0;  ///< the level 0.025
+  double low_80 = 0;  ///< 0.1
+  double high_80 = 0;
+  double high_95 = 0;
+  friend bool operator==(const Bands&, const Bands&) = default;
+};
+/// The share of a count's interval that lies between two quantiles, in [0, 1].
+[[nodiscard]] double share_between(double count, double low, double high);
+
 enum class Model { kNaive, kSeasonalNaive, kSmoothing, kBursty, kCombination };
 inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonalNaive, Model::kSmoothing,
                                                  Model::kBursty, Model::kCombination};
@@ -58,6 +70,9 @@ class Forecaster {
 
   /// The expected requests of the same seconds (not whole; their sum is the expected work). Requires: as `predict`.
   [[nodiscard]] std::vector<double> means(std::int64_t from_second, std::int64_t seconds) const;
+
+  /// The bands of that second. Requires: second > the last observed one.
+  [[nodiscard]] Bands bands(std::int64_t second) const;
 
   /// The same forecasts before their quantiles are rounded to counts (detail::Spread), for judging coverage.
   [[nodiscard]] std::vector<detail::UnroundedForecast> predict_unrounded(std::int64_t from_second,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "base/core/duration.h"
 #include "base/core/ensure.h"
@@ -65,6 +66,26 @@ bool is_better(const PerformancePoint& a, const PerformancePoint& b) {
   return std::tuple(a.batch, a.processes) < std::tuple(b.batch, b.processes);
 }
 
+/// Whether the place of these rows is slower than its table, so that none is usable.
+bool is_slow_place(const ServiceSpec& service, std::span<const PerformancePoint> points) {
+  return !points.empty() &&
+         std::ranges::binary_search(service.tier.slow_on, std::pair(points.front().gpu, points.front().profile));
+}
+
+/// The point with the lowest latency and few enough processes; ties: the higher throughput, then the first.
+const PerformancePoint* quickest(std::span<const PerformancePoint> points, const UsableRule& rule) {
+  const PerformancePoint* best = nullptr;
+  const auto is_quicker = [](const PerformancePoint& a, const PerformancePoint& b) {
+    if (a.latency_ms != b.latency_ms) return a.latency_ms < b.latency_ms;
+    return a.requests_per_second > b.requests_per_second;
+  };
+  for (const PerformancePoint& point : points) {
+    if (point.processes > rule.processes_max) continue;
+    if (best == nullptr || is_quicker(point, *best)) best = &point;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<PerformancePoint> points_on(const PerformanceTable& table, const GpuModel& model, ProfileId profile) {
@@ -96,7 +117,9 @@ std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const Gpu
   const PerformanceTable* table = table_of(service, variant);
   if (table == nullptr || !service.tier.allows(model.name)) return std::nullopt;
   const std::vector<PerformancePoint> points = points_on(*table, model, profile);
-  const PerformancePoint* best = best_usable(points, usable_rule(service));
+  const UsableRule rule = usable_rule(service);
+  const PerformancePoint* best = best_usable(points, rule);
+  if (best == nullptr && variant == 0 && is_slow_place(service, points)) best = quickest(points, rule);
   if (best == nullptr) return std::nullopt;
   return point_from(points, *best, variant);
 }

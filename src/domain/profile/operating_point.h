@@ -46,8 +46,9 @@ struct UsableRule {
 /// The usable point with the highest throughput; ties: smaller batch, then fewer processes. nullptr if none is usable.
 [[nodiscard]] const PerformancePoint* best_usable(std::span<const PerformancePoint> points, const UsableRule& rule);
 
-/// The default point of a service, or of one of its variants, on a slice: the best usable one there. Nothing: the slice
-/// cannot serve it, its TierRule does not allow the GPU model, or the service has no such variant.
+/// The default point of a service, or of one of its variants, on a slice: the best usable one there; of the service
+/// itself where TierRule::slow_on says so, the one with the lowest latency. Nothing: the slice cannot serve it, its
+/// TierRule does not allow the GPU model, or the service has no such variant.
 [[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
                                                          ProfileId profile, int variant = 0);
 

@@ -17,4 +17,13 @@ bool operator==(const SolveFinished& a, const SolveFinished& b) {
 
 bool operator==(const Event&, const Event&) = default;
 
+void note_speed(SpeedFactors& speeds, const SpeedMeasured& measured, Instant at) {
+  if (!measured.factor) {
+    speeds.erase(measured.place);
+    return;
+  }
+  speeds[measured.place] = {
+      .factor = *measured.factor, .batches = measured.batches, .at = at, .is_used = measured.is_used};
+}
+
 }  // namespace berth

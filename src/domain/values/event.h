@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "domain/values/gpu_state.h"
 #include "domain/values/no_changes.h"
 #include "domain/values/slice.h"
+#include "domain/values/speed_factors.h"
 
 namespace berth {
 
@@ -174,6 +176,15 @@ struct TierMeasured {
   friend bool operator==(const TierMeasured&, const TierMeasured&) = default;
 };
 
+/// From now on plans assume that batches take the table's time x factor at a place.
+struct SpeedMeasured {
+  SpeedPlace place;
+  std::optional<Decimal> factor;  ///< SpeedFactor::factor; absent: what was recorded there no longer holds
+  std::int64_t batches = 0;       ///< by which it was measured
+  bool is_used = true;            ///< SpeedFactor::is_used
+  friend bool operator==(const SpeedMeasured&, const SpeedMeasured&) = default;
+};
+
 /// The answer to the engine's question of that number.
 struct SolveFinished {
   std::uint64_t question = 0;
@@ -181,11 +192,14 @@ struct SolveFinished {
   friend bool operator==(const SolveFinished& a, const SolveFinished& b);
 };
 
+/// The factors after the event. Requires: it happened at `at`.
+void note_speed(SpeedFactors& speeds, const SpeedMeasured& measured, Instant at);
+
 struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
                ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
-               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented, TierMeasured>
+               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented, TierMeasured, SpeedMeasured>
       what;
   friend bool operator==(const Event&, const Event&);
 };

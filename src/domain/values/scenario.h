@@ -14,6 +14,7 @@
 #include "domain/values/no_changes.h"
 #include "domain/values/service.h"
 #include "domain/values/slice.h"
+#include "domain/values/speed_factors.h"
 #include "domain/values/tier_rule.h"
 
 namespace berth {
@@ -62,6 +63,7 @@ struct Scenario {
   /// are always there.
   std::optional<std::int64_t> provision_seconds;
   MeasuredTimes measured_times;                ///< override those of `changes`; set by the event TimesMeasured
+  SpeedFactors speeds;                         ///< correct the services' tables; set by the event SpeedMeasured
   std::int64_t gpus_per_node = 8;              ///< > 0; see domain/values/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
   TierSettings tiers;

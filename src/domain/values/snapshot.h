@@ -135,7 +135,8 @@ struct PlanningPause {
 struct Snapshot {
   std::uint64_t version = 0;  ///< grows by one with each event applied
   Instant now;
-  std::uint64_t specs_version = 0;     ///< grows by one when a service is set or removed, NoChangesSet, TimesMeasured
+  /// Grows by one when a service is set or removed, and by NoChangesSet, TimesMeasured and SpeedMeasured.
+  std::uint64_t specs_version = 0;
   ChunkedList<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/core/decimal.h"
@@ -18,6 +19,9 @@ struct TierRule {
   std::vector<std::string> known_on = {};  ///< full names, ascending; empty: all rows of its table are known
   /// In what the engine's stages see: the models whose rows are predicted. Never in a scenario.
   std::vector<std::string> predicted_on = {};
+  /// Likewise: GPU models and profiles, by name, ascending, on which measured speed factors leave no point within the
+  /// limit of the service's target, and the quickest point serves.
+  std::vector<std::pair<std::string, std::string>> slow_on = {};
 
   [[nodiscard]] bool has_effect() const { return is_auto || !gpu.empty() || !known_on.empty(); }
   /// Whether slices of the service may be on GPUs of a model of that name.

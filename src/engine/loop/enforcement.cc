@@ -9,6 +9,7 @@
 
 #include "base/core/archive.h"
 #include "base/core/ensure.h"
+#include "domain/profile/at_speed.h"
 #include "engine/loop/minute_rates.h"
 #include "planner/window/frame.h"
 
@@ -132,6 +133,14 @@ bool Enforcement::note(const TierMeasured& measured) {
   return true;
 }
 
+void Enforcement::note_speed(ServiceId service) {
+  const auto found = services_.find(service);
+  if (found == services_.end()) return;
+  found->second.offers.clear();
+  found->second.rows.reset();
+  found->second.is_due = true;
+}
+
 void Enforcement::ask_forest(ServiceId service, State& state) const {
   state.speeds.reset();
   if (forest_) state.speeds = tier::forest_speeds(*forest_, spec(service).table, known_models(service, state));
@@ -155,7 +164,7 @@ std::vector<std::string> Enforcement::known_models(ServiceId service, const Stat
 ServiceSpec Enforcement::rows_seen(ServiceId service, const State& state, double sure) const {
   ServiceSpec seen = spec(service);
   seen.tier.gpu.clear();
-  if (seen.tier.known_on.empty()) return seen;
+  if (seen.tier.known_on.empty()) return profile::at_speed(std::move(seen), service, given_.speeds);
   const std::vector<std::string> known = known_models(service, state);
   const tier::RowPrediction prediction{
       .sure = sure, .compute_of = compute_of_, .forest = state.speeds ? &*state.speeds : nullptr};
@@ -168,7 +177,7 @@ ServiceSpec Enforcement::rows_seen(ServiceId service, const State& state, double
   replace(seen.table);
   for (Variant& variant : seen.variants) replace(variant.table);
   seen.tier.predicted_on.assign(predicted.begin(), predicted.end());
-  return seen;
+  return profile::at_speed(std::move(seen), service, given_.speeds);
 }
 
 ServiceSpec Enforcement::seen_spec(ServiceId service) const {

@@ -49,6 +49,8 @@ class Enforcement {
   void note_changed(ServiceId service);
   /// Returns whether the stages see another spec from now on.
   bool note(const TierMeasured& measured);
+  /// A speed factor of the service changed: `given` has those of now.
+  void note_speed(ServiceId service);
 
   /// Chooses models where one is to be chosen now: at the first look, when a service was set or measured, and at each
   /// whole minute. Returns the choices; from then on `seen_spec` follows them. Requires: the snapshot's time does not

@@ -9,6 +9,7 @@
 
 #include "base/core/archive.h"
 #include "base/core/ensure.h"
+#include "domain/profile/at_speed.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/constraints.h"
 #include "engine/loop/facts.h"
@@ -99,7 +100,7 @@ Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const En
       make_stages_(make_stages),
       rules_(rules),
       state_(scenario.services.size(), seen_seconds(scenario)) {
-  for (const ServiceId service : enforcement_.services()) show(service);
+  show_all();
   stages_ = made_stages();
 }
 
@@ -199,13 +200,10 @@ bool Engine::needs_approval(const Plan& plan) const {
 
 void Engine::change_specs(const Event& event) {
   if (const auto* set = std::get_if<ServiceSet>(&event.what)) {
-    ENSURE(set->service.index <= scenario_.services.size());
-    given_.services.set_shared(set->service.index, set->spec);
-    scenario_.services.set_shared(set->service.index, set->spec);
-    enforcement_.note_changed(set->service);
-    if (enforcement_.has(set->service)) show(set->service);
+    set_spec(*set);
   } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
     const ServiceSpec& before = std::as_const(given_.services)[removed->service.index];
+    forget_speeds(given_.speeds, removed->service);
     given_.services.set(removed->service.index, absent_service(before));
     scenario_.services.set_shared(removed->service.index, given_.services.share(removed->service.index));
     enforcement_.note_changed(removed->service);
@@ -217,7 +215,30 @@ void Engine::change_specs(const Event& event) {
     if (!enforcement_.note(*tier)) return;
     show(tier->service);
     state_.show_anew(tier->service);
+  } else if (const auto* speed = std::get_if<SpeedMeasured>(&event.what)) {
+    note_speed(*speed, event.at);
   }
+}
+
+void Engine::set_spec(const ServiceSet& set) {
+  const std::size_t index = set.service.index;
+  ENSURE(index <= scenario_.services.size());
+  const bool is_new = index == given_.services.size();
+  if (is_new || has_new_table(std::as_const(given_.services)[index], *set.spec)) {
+    forget_speeds(given_.speeds, set.service);
+  }
+  given_.services.set_shared(index, set.spec);
+  scenario_.services.set_shared(index, set.spec);
+  enforcement_.note_changed(set.service);
+  if (enforcement_.has(set.service) || has_speed(given_.speeds, set.service)) show(set.service);
+}
+
+/// The revision of the spec stays: plans under way remain possible, and are replaced by the next ones.
+void Engine::note_speed(const SpeedMeasured& measured, Instant at) {
+  if (measured.place.service.index >= given_.services.size()) return;
+  berth::note_speed(given_.speeds, measured, at);
+  enforcement_.note_speed(measured.place.service);
+  show(measured.place.service);
 }
 
 // ---- GPU models
@@ -230,7 +251,21 @@ std::vector<Stage> Engine::made_stages() const {
 }
 
 /// Lets the stages see what they may see of the service now.
-void Engine::show(ServiceId service) { scenario_.services.set(service.index, enforcement_.seen_spec(service)); }
+void Engine::show(ServiceId service) {
+  if (enforcement_.has(service)) {
+    scenario_.services.set(service.index, enforcement_.seen_spec(service));
+  } else if (has_speed(given_.speeds, service)) {
+    scenario_.services.set(service.index, profile::spec_at_speed(given_, service));
+  } else {
+    scenario_.services.set_shared(service.index, std::as_const(given_.services).share(service.index));
+  }
+}
+
+void Engine::show_all() {
+  for (std::uint32_t index = 0; index < given_.services.size(); ++index) {
+    if (enforcement_.has({index}) || has_speed(given_.speeds, {index})) show({index});
+  }
+}
 
 void Engine::choose_tiers(StepAnswer& answer) {
   if (!enforcement_.is_used()) return;
@@ -247,6 +282,13 @@ bool Engine::restore_tiers(const EngineMemory& memory) {
   ArchiveReader archive(saved->bytes);
   enforcement_.load(archive);
   return archive.is_at_end();
+}
+
+std::optional<forecast::Bands> Engine::forecast(ServiceId service, std::int64_t second) const {
+  for (const Stage& stage : stages_) {
+    if (stage.forecast) return stage.forecast(service, second);
+  }
+  return std::nullopt;
 }
 
 // ---- a solution takes effect
@@ -341,6 +383,7 @@ EngineMemory Engine::memory() const {
                       .changed_gpus = changed_gpus_,
                       .no_changes = scenario_.no_changes,
                       .measured_times = scenario_.measured_times,
+                      .speeds = given_.speeds,
                       .stages = {}};
   for (const Stage& stage : stages_) memory.stages.push_back({.stage = stage.name, .bytes = bytes_of(stage.memory)});
   if (enforcement_.is_used()) {
@@ -358,15 +401,14 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
   question_count_ = memory.question_count;
   proposal_ = memory.proposal;
   changed_gpus_ = memory.changed_gpus;
+  given_.speeds = memory.speeds;
   std::vector<std::string> unread;
-  if (enforcement_.is_used()) {
-    if (!restore_tiers(memory)) {
-      unread.emplace_back(kTierMemory);
-      for (const ServiceId service : enforcement_.services()) enforcement_.note_changed(service);
-    }
-    for (const ServiceId service : enforcement_.services()) show(service);
+  if (enforcement_.is_used() && !restore_tiers(memory)) {
+    unread.emplace_back(kTierMemory);
+    for (const ServiceId service : enforcement_.services()) enforcement_.note_changed(service);
   }
-  if (enforcement_.is_used() || scenario_.no_changes != memory.no_changes ||
+  show_all();
+  if (enforcement_.is_used() || !given_.speeds.empty() || scenario_.no_changes != memory.no_changes ||
       scenario_.measured_times != memory.measured_times) {
     given_.no_changes = scenario_.no_changes = memory.no_changes;
     given_.measured_times = scenario_.measured_times = memory.measured_times;

@@ -85,7 +85,7 @@ struct EngineRules {
 class Engine {
  public:
   /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved, its windows without
-  /// changes by NoChangesSet and TimesMeasured. Every step runs the stages in this order.
+  /// changes by NoChangesSet, TimesMeasured and SpeedMeasured. Every step runs the stages in this order.
   Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -107,11 +107,14 @@ class Engine {
   /// scenario has the services as of when the memory was taken; `make_stages` makes new stages on each call.
   [[nodiscard]] Result<std::vector<std::string>> restore(const EngineMemory& memory);
 
-  /// The scenario with all changes applied so far. Its stages see less of services with `tier: auto` or `known_on`.
+  /// The scenario with all changes applied so far. Its stages see less of services with `tier: auto` or `known_on`, and
+  /// tables that the scenario's speed factors correct.
   [[nodiscard]] const Scenario& scenario() const { return given_; }
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
   /// The GPU model chosen for a service with `tier: auto`; nullptr: none.
   [[nodiscard]] const TierChoice* tier_of(ServiceId service) const { return enforcement_.choice_for(service); }
+  /// Stage::forecast of the first stage that has one.
+  [[nodiscard]] std::optional<forecast::Bands> forecast(ServiceId service, std::int64_t second) const;
   /// By GPU, up to the last one with an action: the latest Action::number.
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return state_.last_numbers(); }
   /// Whether events wait for the next step.
@@ -143,6 +146,9 @@ class Engine {
   void change_specs(const Event& event);
   void choose_tiers(StepAnswer& answer);
   void show(ServiceId service);
+  void show_all();
+  void set_spec(const ServiceSet& set);
+  void note_speed(const SpeedMeasured& measured, Instant at);
   [[nodiscard]] std::vector<Stage> made_stages() const;
   [[nodiscard]] bool restore_tiers(const EngineMemory& memory);
 

@@ -9,6 +9,7 @@
 
 #include "domain/values/change_times.h"
 #include "domain/values/no_changes.h"
+#include "domain/values/speed_factors.h"
 #include "engine/loop/proposal.h"
 #include "engine/state/cluster_state.h"
 
@@ -16,8 +17,9 @@ namespace berth {
 
 /// To be raised whenever the bytes of an EngineMemory, or of the memory of some stage, mean something else than before:
 /// after an upgrade they are then refused. A stage's bytes can be refused alone. Bytes of an engine's format 2 have no
-/// measured times.
+/// measured times. Format 4 also has speed factors; it is written only where there is one.
 inline constexpr int kEngineMemoryFormat = 3;
+inline constexpr int kEngineMemoryFormatOfSpeeds = 4;
 inline constexpr int kEngineMemoryFormatMin = 2;  ///< still read
 inline constexpr int kStageMemoryFormat = 1;
 
@@ -38,6 +40,7 @@ struct EngineMemory {
   ChangedGpus changed_gpus;
   NoChanges no_changes;          ///< of its scenario
   MeasuredTimes measured_times;  ///< of its scenario
+  SpeedFactors speeds;           ///< of its scenario
   std::vector<StageMemory> stages;
 
   static void archive_fields(ArchiveWriter& archive, const EngineMemory& memory);

@@ -211,6 +211,17 @@ class Forecasts {
     }
   }
 
+  [[nodiscard]] std::optional<forecast::Bands> bands(ServiceId id, std::int64_t second) {
+    // The solver of an open question uses the forecasters, perhaps in another thread.
+    if (is_asked_ || id.index >= services_.size() || stated_rate(id)) return std::nullopt;
+    Service& service = services_[id.index];
+    for (const SeenSecond& seen : service.news) service.learned->observe(seen);
+    service.forget_learned();
+    const std::int64_t until = service.learned->until;
+    if (until == INT64_MIN || second <= until) return std::nullopt;
+    return service.learned->forecaster.bands(second);
+  }
+
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
     archive(self.services_);
@@ -301,6 +312,7 @@ OutlookSource forecast_outlook(const Scenario& scenario, StatedLoad stated) {
     forecasts->learn(from_second, mean_rates);
   };
   source.memory = memory_of(forecasts);
+  source.forecast = [forecasts](ServiceId service, std::int64_t second) { return forecasts->bands(service, second); };
   return source;
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "domain/forecast/forecaster.h"
 #include "domain/values/scenario.h"
 #include "domain/values/slice.h"
 #include "domain/values/snapshot.h"
@@ -43,6 +45,8 @@ struct OutlookSource {
   /// know of its results, which another engine may have computed. They are not called any more. May be empty.
   std::function<void(std::int64_t from_second, const std::vector<double>& mean_rates)> learn = {};
   Memory memory = {};
+  /// Stage::forecast. May be empty.
+  std::function<std::optional<forecast::Bands>(ServiceId, std::int64_t second)> forecast = {};
 };
 
 /// The load to plan for while a service is new and its owner says what to expect (ServiceSpec::expects).

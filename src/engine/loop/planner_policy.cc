@@ -77,6 +77,10 @@ class PlannerPolicy {
     for (const ExpectedReady& ready : solution.ready) ready_at_[ready.slice] = ready.at;
   }
 
+  [[nodiscard]] std::optional<forecast::Bands> forecast(ServiceId service, std::int64_t second) const {
+    return outlook_.forecast ? outlook_.forecast(service, second) : std::nullopt;
+  }
+
   /// Saved only between questions. Values derived from the specs are rebuilt from the scenario.
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
@@ -222,7 +226,8 @@ Stage planner_stage(const Scenario& scenario, OutlookSource outlook, const Plann
           .observe = [policy](const Snapshot& snapshot) { policy->observe(snapshot); },
           .ask = [policy](const Snapshot& snapshot, Plan& so_far) { return policy->ask(snapshot, so_far); },
           .learn = [policy](const Solution& solution) { policy->learn(solution); },
-          .memory = memory_of(policy)};
+          .memory = memory_of(policy),
+          .forecast = [policy](ServiceId service, std::int64_t second) { return policy->forecast(service, second); }};
 }
 
 }  // namespace berth

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "domain/forecast/forecaster.h"
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
@@ -42,6 +43,9 @@ struct Stage {
   /// Sees each solution when it arrives, before it takes effect. May be empty.
   std::function<void(const Solution&)> learn;
   Memory memory = {};
+  /// The forecast of a service's arrivals in that second, as its next question would use it. Nothing while a question
+  /// is open, of services of which nothing was seen, and while their owners' words are used instead. May be empty.
+  std::function<std::optional<forecast::Bands>(ServiceId, std::int64_t second)> forecast = {};
 };
 
 /// Makes the stages of an engine for its scenario, which outlives them and changes when services are set or removed.

@@ -292,6 +292,9 @@ void ClusterState::apply(const Event& event) {
                  [&](const PlanningResumed&) { snapshot_.pause.reset(); },
                  [&](const NoChangesSet&) { ++snapshot_.specs_version; },
                  [&](const TimesMeasured&) { ++snapshot_.specs_version; },
+                 [&](const SpeedMeasured& measured) {
+                   if (measured.is_used) ++snapshot_.specs_version;
+                 },
                  [&](const GpuRented& rented) { note_rented(rented, event.at); },
                  [](const TierMeasured&) {},  // the engine's Enforcement keeps what is known
                  [](const PlanApproved&) {},

@@ -62,6 +62,7 @@ struct UpRequest {
   // Of the file; unstated, a world has those of its scenario.
   std::optional<Decimal> tier_sure = std::nullopt;       ///< TierSettings::sure
   std::optional<std::string> tier_model = std::nullopt;  ///< path of TierSettings::forest
+  bool learns_speed = true;                              ///< SessionOptions::learns_speed
 };
 
 /// Completes the request once the kind of the world is known. Errors: options of real GPUs in a simulated world; a

@@ -48,7 +48,8 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "SolutionSeen",
                                                                                       "TimesMeasured",
                                                                                       "GpuRented",
-                                                                                      "TierMeasured"};
+                                                                                      "TierMeasured",
+                                                                                      "SpeedMeasured"};
 /// Kinds of entries, by their index in live::Entry::what.
 constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
                                                                                  "Seconds",         "Stepped",
@@ -224,6 +225,9 @@ bool read_event(const JournalEntry& row, const yaml::Node& json, Event& event) {
         E& what = event.what.emplace<kIndex>();
         if constexpr (std::is_same_v<E, NoChangesSet>) return read_json(json, what) && is_sound(what.windows);
         if constexpr (std::is_same_v<E, TimesMeasured>) return read_json(json, what) && what.time.median >= Micros();
+        if constexpr (std::is_same_v<E, SpeedMeasured>) {
+          return read_json(json, what) && (!what.factor || what.factor->sign() > 0);
+        }
         return read_json(json, what);
       }
     }

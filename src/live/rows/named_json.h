@@ -34,6 +34,11 @@ inline constexpr std::nullptr_t kNames = nullptr;
 template <class T>
 inline constexpr std::nullptr_t kWords = nullptr;
 
+/// How many of a struct's last fields, which are optional, are not written where they are absent: rows that do not use
+/// them stay as an earlier version wrote them.
+template <class T>
+inline constexpr std::size_t kOmittedIfAbsent = 0;
+
 template <class T>
 concept HasNames = !std::same_as<std::remove_cv_t<decltype(kNames<T>)>, std::nullptr_t>;
 template <class T>
@@ -85,6 +90,15 @@ void write_json(json::Writer& json, const T& value);
 
 namespace detail {
 
+/// The member of that index.
+template <class T, class Field>
+void put_field(json::Writer& json, std::size_t index, const Field& field) {
+  if constexpr (kOmittedIfAbsent<T> > 0 && kIsOptional<Field>) {
+    if (index + kOmittedIfAbsent<T> >= kNames<T>.size() && !field) return;
+  }
+  write_json(json.key(kNames<T>[index]), field);
+}
+
 /// The members of a struct with names, within an open object.
 template <class T>
 void put_fields(json::Writer& json, const T& value) {
@@ -93,7 +107,7 @@ void put_fields(json::Writer& json, const T& value) {
     std::apply(
         [&](const auto&... fields) {
           std::size_t next = 0;
-          (write_json(json.key(kNames<T>[next++]), fields), ...);
+          (put_field<T>(json, next++, fields), ...);
         },
         fields_of(value));
   }

@@ -142,6 +142,10 @@ inline constexpr std::array kNames<GpuRented> = {"gpu", "is_here"};
 template <>
 inline constexpr std::array kNames<TierMeasured> = {"service", "gpu"};
 template <>
+inline constexpr std::array kNames<SpeedPlace> = {"service", "model", "profile"};
+template <>
+inline constexpr std::array kNames<SpeedMeasured> = {"place", "factor", "batches", "is_used"};
+template <>
 inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 
 // ---- entries
@@ -184,10 +188,15 @@ inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 
 // ---- the world
 template <>
-inline constexpr std::array kWords<sim::FaultKind> = {"lose", "return",          "fail_create",   "fail_destroy",
-                                                      "slow", "reports_failure", "foreign_slice", "clear"};
+inline constexpr std::array kWords<sim::FaultKind> = {
+    "lose", "return", "fail_create", "fail_destroy", "slow", "reports_failure", "foreign_slice", "serving", "clear"};
 template <>
-inline constexpr std::array kNames<sim::FaultOrder> = {"kind", "gpus", "times", "duration_us", "profile", "start"};
+inline constexpr std::array kNames<sim::ServingFault> = {"service", "factor", "jitter"};
+template <>
+inline constexpr std::array kNames<sim::FaultOrder> = {"kind",    "gpus",  "times",  "duration_us",
+                                                       "profile", "start", "serving"};
+template <>
+inline constexpr std::size_t kOmittedIfAbsent<sim::FaultOrder> = 1;
 template <>
 inline constexpr std::array kNames<live::FaultGiven> = {"id", "order", "cleared"};
 template <>

@@ -39,6 +39,7 @@ void EntryEmitter::emit_event(const Event& event, Instant now) {
                  [](const PlanningResumed&) {},
                  [](const NoChangesSet&) {},
                  [](const TimesMeasured&) {},
+                 [](const SpeedMeasured&) {},
                  [&](const SolveFinished& finished) {
                    if (finished.question == known_question_) {
                      emit({.at = now, .what = SolutionArrived{finished.question}});

@@ -69,6 +69,9 @@ enum class EventKind : std::uint8_t {
   // Of services with `tier: auto` or `known_on`:
   kTierChosen,
   kTierMeasured,
+  // Where what was measured differs from what is assumed:
+  kSpeedDrift,
+  kForecastOff,
 };
 
 /// The word of the API: "ServiceSet".

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/profile/at_speed.h"
 #include "domain/profile/least_cost.h"
 #include "domain/profile/operating_point.h"
 #include "live/session/agreed_share.h"
@@ -124,7 +125,7 @@ double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const
   }
   auto it = rates_.find(key);
   if (it == rates_.end()) {
-    const ServiceSpec& spec = scenario_.services[service.index];
+    const ServiceSpec spec = profile::spec_at_speed(scenario_, service);
     auto point = profile::point_for(spec, model, place.profile, slice.point);
     // The spec has changed since, and no longer lists the point.
     if (!point) point = profile::choose_point(spec, model, place.profile);
@@ -136,7 +137,7 @@ double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const
 double LiveFigures::largest_rate_of(ServiceId service) const {
   const auto [it, is_new] = largest_rates_.try_emplace(service, 0);
   if (!is_new) return it->second;
-  const ServiceSpec& spec = scenario_.services[service.index];
+  const ServiceSpec spec = profile::spec_at_speed(scenario_, service);
   double& largest = it->second;
   for (const FleetEntry& entry : scenario_.fleet) {
     const auto add = [&](ProfileId profile) {

@@ -15,11 +15,13 @@
 #include "engine/policy/registry.h"
 #include "live/session/device_changes.h"
 #include "live/session/entry_emitter.h"
+#include "live/session/forecast_book.h"
 #include "live/session/order_batch.h"
 #include "live/session/series_feed.h"
 #include "live/session/session_log.h"
 #include "live/session/session_objects.h"
 #include "live/session/session_options.h"
+#include "live/session/speed_estimator.h"
 #include "sim/world/loop.h"
 
 namespace berth::live {
@@ -64,7 +66,9 @@ Session::Session(Scenario scenario, SessionOptions options)
       log_(std::make_unique<SessionLog>(*scenario_, policy::policy_named(options_->policy).replans({}))),
       emitter_(std::make_unique<EntryEmitter>(options_->listener, options_->records_first, log_->events())),
       changes_(std::make_unique<DeviceChanges>(*scenario_, options_->device_speed)),
-      series_(std::make_unique<SeriesFeed>(*scenario_, objects_->catalog(), options_->listener.series)) {
+      series_(std::make_unique<SeriesFeed>(*scenario_, objects_->catalog(), options_->listener.series)),
+      measured_speeds_(std::make_unique<SpeedEstimator>()),
+      forecasts_(std::make_unique<ForecastBook>()) {
   const policy::Policy& row = policy::policy_named(options_->policy);
   const policy::Settings settings = settings_of(*options_);
   loop_ = std::make_unique<sim::Loop>(
@@ -88,6 +92,9 @@ sim::LoopOptions Session::loop_options() {
   loop.world.has_load = options_->has_load;
   loop.world.devices = options_->has_outside_devices ? sim::Devices::kOutside : sim::Devices::kSimulated;
   loop.world.second_measured = [this](const sim::MeasuredSecond& second) { series_->add(second); };
+  loop.world.batches_measured = [this](const std::vector<sim::BatchTimes>& measured) {
+    for (const sim::BatchTimes& times : measured) measured_speeds_->add(times);
+  };
   loop.listener.journal = [this](const sim::JournalRecord& record) {
     options_->listener.journal(record);
     if (const auto* slice = std::get_if<world::SliceRecord>(&record)) on_slice(*slice);
@@ -122,6 +129,7 @@ void Session::after_step() {
   if (now().second() <= read_second_) return;
   read_sums();
   keep_promises();
+  learn_speeds();
 }
 
 void Session::read_sums() {
@@ -175,6 +183,11 @@ void Session::on_event(const Event& event) {
   if (const auto* set = std::get_if<NoChangesSet>(&event.what)) scenario_->no_changes = set->windows;
   if (const auto* measured = std::get_if<TimesMeasured>(&event.what)) {
     scenario_->measured_times[measured->change] = measured->time;
+  } else if (const auto* speed = std::get_if<SpeedMeasured>(&event.what)) {
+    note_speed(scenario_->speeds, *speed, event.at);
+    read_speed(speed->place.service);
+  } else if (const auto* second = std::get_if<ServiceSecond>(&event.what)) {
+    judge_forecast(*second);
   }
 }
 
@@ -189,6 +202,7 @@ void Session::on_answer(const StepAnswer& answer) {
     objects_->set_asked(answer.request->question);
   }
   ordered_.clear();
+  keep_forecasts();
   if (const auto waiting = log_->on_step(answer, snapshot(), now()); waiting && !is_repeating) {
     wait_for_approval(*waiting);
   }

@@ -3,7 +3,8 @@
 ///
 /// A session begins, advances, answers and is saved; the rest is in parts of its own: objects and their limits
 /// (session_objects.h), the entries that it emits (entry_emitter.h), what clients are shown (session_log.h), changes of
-/// outside devices (device_changes.h) and figures (series_feed.h).
+/// outside devices (device_changes.h), figures (series_feed.h), and what was measured of tables and forecasts
+/// (speed_estimator.h, forecast_book.h).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct NoChanges;
 struct Scenario;
 struct ServiceSpec;
 struct SeriesSpan;
+struct ServiceSecond;
 struct Snapshot;
 struct SolveFinished;
 struct StepAnswer;
@@ -58,6 +60,7 @@ class SessionEngine;
 class DeviceChanges;
 class EntryEmitter;
 class EventLog;
+class ForecastBook;
 class LiveFigures;
 class LostSlices;
 class OrderBatch;
@@ -67,6 +70,7 @@ class SeriesFeed;
 class ServiceWatch;
 class SessionLog;
 class SessionObjects;
+class SpeedEstimator;
 class UsageBook;
 enum class DeviceNote : std::uint8_t;
 enum class SliceState : std::uint8_t;
@@ -264,6 +268,10 @@ class Session {
   void set_recorded();
   [[nodiscard]] const PlanLog& plans() const;
   [[nodiscard]] const PromiseBook& promises() const;
+  /// How long batches took, as far as this process measured. The factors that are recorded: Scenario::speeds.
+  [[nodiscard]] const SpeedEstimator& measured_speeds() const;
+  /// Forecasts that were judged by what came.
+  [[nodiscard]] const ForecastBook& forecasts() const;
   [[nodiscard]] const std::optional<std::string>& infeasible() const;
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
 
@@ -312,6 +320,15 @@ class Session {
   void wait_for_approval(std::uint64_t plan);
   /// From now on plans use measured times, where that is worthwhile.
   void learn_time(const ChangeKind& change);
+  /// Records speed factors that differ from what is known, and ends those without batches.
+  void learn_speeds();
+  /// Another process continues: what it measures begins again, and its options hold.
+  void resume_calibration();
+  /// A speed factor changed, or the table of the service.
+  void read_speed(ServiceId service);
+  /// Keeps the forecasts of this minute, once the engine can be asked for them.
+  void keep_forecasts();
+  void judge_forecast(const ServiceSecond& seen);
   /// Pauses planning if promises have failed.
   void keep_promises();
   void forget(ServiceId service);
@@ -330,6 +347,9 @@ class Session {
   std::unique_ptr<EntryEmitter> emitter_;
   std::unique_ptr<DeviceChanges> changes_;
   std::unique_ptr<SeriesFeed> series_;
+  std::unique_ptr<SpeedEstimator> measured_speeds_;
+  std::unique_ptr<ForecastBook> forecasts_;
+  std::int64_t forecast_minute_ = -1;  ///< the last one of which forecasts were kept
   std::uint64_t step_count_ = 0;
   std::uint64_t refreshed_step_ = 0;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read

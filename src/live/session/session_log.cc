@@ -12,6 +12,7 @@
 #include "live/session/fault_text.h"
 #include "live/session/object_names.h"
 #include "live/session/observed_slices.h"
+#include "live/session/speed_estimator.h"
 
 namespace berth::live {
 namespace {
@@ -176,6 +177,7 @@ void SessionLog::on_event(const Event& event, const Snapshot& snapshot, Instant 
             append(event.at, EventKind::kNoChangesSet, planning_object(), words_of(set.windows.spans));
           },
           [&](const TimesMeasured& measured) { on_times(event.at, measured); },
+          [&](const SpeedMeasured& measured) { on_speed(event.at, measured); },
           [&](const TierMeasured& measured) {
             append(event.at, EventKind::kTierMeasured, service_object(scenario_.services[measured.service.index]),
                    "its rows on " + measured.gpu + " are known from now on");
@@ -225,6 +227,20 @@ void SessionLog::on_times(Instant at, const TimesMeasured& measured) {
          fmt::format("{} a slice {} of a {} takes {:.4g} s, by {} measured; plans counted on {:.4g} s", what,
                      change.profile, change.model, time.median.to_seconds(), time.count,
                      change_time(scenario_, change).to_seconds()));
+}
+
+void SessionLog::on_speed(Instant at, const SpeedMeasured& measured) {
+  const SpeedPlace& place = measured.place;
+  const Decimal before = speed_reported(scenario_.speeds, place);
+  const std::string where = fmt::format("{} of {}", place.profile, place.gpu);
+  const std::string text =
+      measured.factor
+          ? fmt::format("batches on {} take {:.4g} x the table's time, by {} measured; {} {:.4g}", where,
+                        measured.factor->to_double(), measured.batches,
+                        measured.is_used ? "plans counted on" : "reported only; before it was", before.to_double())
+          : fmt::format("no batches on {} for {:.0f} minutes: {:.4g} x the table's time no longer holds", where,
+                        kSpeedEnd.to_seconds() / 60, before.to_double());
+  append(at, EventKind::kSpeedDrift, service_object(scenario_.services[place.service.index]), text);
 }
 
 void SessionLog::on_observed(Instant at, const GpuObserved& observed, const Snapshot& snapshot) {

@@ -94,6 +94,7 @@ class SessionLog {
   void on_failed_action(Instant at, const ActionFailed& failed, const std::vector<ActionChange>& changes,
                         const Snapshot& snapshot);
   void on_times(Instant at, const TimesMeasured& measured);
+  void on_speed(Instant at, const SpeedMeasured& measured);
   void on_observed(Instant at, const GpuObserved& observed, const Snapshot& snapshot);
   void on_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer, const Snapshot& snapshot,
                   Instant now);

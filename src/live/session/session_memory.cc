@@ -10,6 +10,7 @@
 #include "domain/values/scenario.h"
 #include "engine/loop/engine.h"
 #include "live/session/device_changes.h"
+#include "live/session/forecast_book.h"
 #include "live/session/session.h"
 #include "live/session/session_log.h"
 #include "live/session/session_objects.h"
@@ -21,10 +22,10 @@ namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
-/// for GPU models; it is written only where there is one.
-constexpr int kMemoryFormat = 5;
+/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
+constexpr int kMemoryFormatOfForecasts = 7;
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
 constexpr int kFormatOfAgreements = 5;
@@ -87,13 +88,15 @@ std::string Session::save() {
   emit_all();
   ArchiveWriter archive;
   const bool has_tiers = has_tier_rules(scenario_->services);
-  archive(has_tiers ? kMemoryFormatOfTiers : kMemoryFormat);
+  archive(kMemoryFormatOfForecasts);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
   archive(loop_->memory(), promises(), changes_->samples(), agreed_shares(scenario_->services));
   SessionLog::archive_drained(archive, *log_);
+  archive(has_tiers);
   if (has_tiers) write_tier_rules(archive, scenario_->services);
+  archive(*std::as_const(forecasts_), forecast_minute_);
   return archive.take();
 }
 
@@ -102,7 +105,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   int format = 0;
   archive(format);
   sim::LoopMemory loop;
-  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfTiers)) {
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfForecasts)) {
     scenario_->services = objects_->read_services(archive);
     archive_parts(archive, *this);
     if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
@@ -111,7 +114,10 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kFormatOfSamples) archive(changes_->samples());
     if (format >= kFormatOfAgreements) read_agreements(archive, scenario_->services);
     if (format >= kFormatOfDrained) SessionLog::archive_drained(archive, *log_);
-    if (format >= kMemoryFormatOfTiers) read_tier_rules(archive, scenario_->services);
+    bool has_tiers = format == kMemoryFormatOfTiers;
+    if (format >= kMemoryFormatOfForecasts) archive(has_tiers);
+    if (has_tiers) read_tier_rules(archive, scenario_->services);
+    if (format >= kMemoryFormatOfForecasts) archive(*forecasts_, forecast_minute_);
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   if (format < kFormatOfDrained) log_->recall_drained();
@@ -119,6 +125,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   if (!unread) return unread;
   scenario_->no_changes = loop_->engine().scenario().no_changes;
   scenario_->measured_times = loop_->engine().scenario().measured_times;
+  scenario_->speeds = loop_->engine().scenario().speeds;
   for (std::uint32_t index = 0; index < scenario_->services.size(); ++index) options_->listener.service_set({index});
   return unread;
 }

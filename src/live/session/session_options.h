@@ -30,6 +30,8 @@ struct SessionOptions {
   /// The first layout obeys approval, pause and windows without changes, and takes its time, as on devices that exist
   /// (EngineRules). A session that is restored or repeated must have the same value.
   bool first_layout_takes_time = false;
+  /// Plans, capacities and early drops count on measured speed factors; otherwise these are only reported.
+  bool learns_speed = true;
   /// Services get simulated requests and retrain; without, nothing is known of their load.
   bool has_load = true;
   /// Seconds between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.

@@ -8,6 +8,7 @@
 #include "domain/values/node.h"
 #include "engine/loop/engine.h"
 #include "live/session/entry_emitter.h"
+#include "live/session/forecast_book.h"
 #include "live/session/object_names.h"
 #include "live/session/order_batch.h"
 #include "live/session/series_feed.h"
@@ -15,6 +16,7 @@
 #include "live/session/session_log.h"
 #include "live/session/session_objects.h"
 #include "live/session/session_options.h"
+#include "live/session/speed_estimator.h"
 #include "sim/world/loop.h"
 
 namespace berth::live {
@@ -171,6 +173,11 @@ void Session::apply(const ServiceStored& stored) {
     log_->append(now(), EventKind::kServiceSet, service_object(std::as_const(scenario_->services)[id.index]), "labels");
     return;
   }
+  const bool is_place_known = id.index < scenario_->services.size();
+  if (!is_place_known || has_new_table(std::as_const(scenario_->services)[id.index], *stored.set->spec)) {
+    forget_speeds(scenario_->speeds, id);
+    measured_speeds_->forget(id);
+  }
   emitter_->emit_block(id, now());  // if these must be counted again, that uses the arrivals of that time
   scenario_->services.set_shared(id.index, stored.set->spec);
   options_->listener.service_set(id);
@@ -195,6 +202,9 @@ void Session::apply(const ServiceDropped& dropped) {
 void Session::forget(ServiceId service) {
   log_->forget(service);
   series_->forget(service);
+  forget_speeds(scenario_->speeds, service);
+  measured_speeds_->forget(service);
+  forecasts_->forget(service);
 }
 
 // ---- GPUs and faults
@@ -219,7 +229,10 @@ Result<std::uint64_t> Session::inject(const sim::FaultOrder& fault) {
   auto id = loop_->admit(fault);
   if (!id) return id;
   FaultGiven given{.id = *id, .order = fault};
-  if (fault.kind == sim::FaultKind::kClear) given.cleared = faults().cleared_by(fault.gpus);
+  if (fault.kind == sim::FaultKind::kClear) {
+    given.cleared = faults().cleared_by(fault);
+    if (!faults().has_serving()) given.order.serving.reset();  // rows of worlds without such faults stay as they were
+  }
   if (!order({{.at = now(), .what = given}})) return fail(ErrorCode::kUnavailable, why_not_recorded());
   return id;
 }

@@ -260,6 +260,7 @@ void Session::resume(sim::WorldLeft left, std::optional<Instant> clock) {
   const PlanStatus* status = waiting == nullptr ? nullptr : plans().find(waiting->id);
   if (status != nullptr && !status->expires_at_wall_us) wait_for_approval(waiting->id);
   report_world(true);
+  resume_calibration();
   // The previous process may have ended between a measured time and its event; the speed may have changed.
   for (const auto& [change, time] : changes_->times()) learn_time(change);
 }

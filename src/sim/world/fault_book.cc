@@ -18,6 +18,17 @@ std::optional<ActionOutcome> end_under(FaultKind fault, ActionKind action) {
   return fault == failing ? std::optional(ActionOutcome::kFailed) : std::nullopt;
 }
 
+bool is_serving(const WaitingFault& fault) { return fault.order.kind == FaultKind::kServing; }
+
+/// Whether `clear` ends this fault of serving.
+bool ends_serving(const FaultOrder& clear, const WaitingFault& fault) {
+  if (!is_serving(fault) || !clear.serving) return false;
+  return !clear.serving->service || clear.serving->service == fault.order.serving->service;
+}
+
+/// Whether it waits for no GPU any more.
+bool is_used_up(const WaitingFault& fault) { return !is_serving(fault) && fault.left.empty(); }
+
 }  // namespace
 
 void FaultBook::add(std::uint64_t id, const FaultOrder& order, Instant now) {
@@ -27,27 +38,46 @@ void FaultBook::add(std::uint64_t id, const FaultOrder& order, Instant now) {
   faults_.push_back(std::move(fault));
 }
 
-std::vector<std::uint64_t> FaultBook::cleared_by(const std::vector<GpuId>& gpus) const {
+std::vector<std::uint64_t> FaultBook::cleared_by(const FaultOrder& clear) const {
   std::vector<std::uint64_t> cleared;
   for (const WaitingFault& fault : faults_) {
-    const auto goes = [&](const auto& left) { return std::ranges::binary_search(gpus, left.first); };
-    if (std::ranges::all_of(fault.left, goes)) cleared.push_back(fault.id);
+    const auto goes = [&](const auto& left) { return std::ranges::binary_search(clear.gpus, left.first); };
+    const bool is_cleared = is_serving(fault) ? ends_serving(clear, fault) : std::ranges::all_of(fault.left, goes);
+    if (is_cleared) cleared.push_back(fault.id);
   }
   return cleared;
 }
 
-void FaultBook::clear(const std::vector<GpuId>& gpus) {
+void FaultBook::clear(const FaultOrder& clear) {
+  std::erase_if(faults_, [&](const WaitingFault& fault) { return ends_serving(clear, fault); });
   for (WaitingFault& fault : faults_) {
-    std::erase_if(fault.left, [&](const auto& left) { return std::ranges::binary_search(gpus, left.first); });
+    std::erase_if(fault.left, [&](const auto& left) { return std::ranges::binary_search(clear.gpus, left.first); });
   }
-  std::erase_if(faults_, [](const WaitingFault& fault) { return fault.left.empty(); });
+  std::erase_if(faults_, is_used_up);
 }
+
+bool FaultBook::forget_service(ServiceId service) {
+  const auto is_its = [&](const WaitingFault& fault) {
+    return is_serving(fault) && fault.order.serving->service == service;
+  };
+  return std::erase_if(faults_, is_its) > 0;
+}
+
+const WaitingFault* FaultBook::serving_of(ServiceId service) const {
+  const WaitingFault* latest = nullptr;
+  for (const WaitingFault& fault : faults_) {
+    if (is_serving(fault) && fault.order.serving->service == service) latest = &fault;
+  }
+  return latest;
+}
+
+bool FaultBook::has_serving() const { return std::ranges::any_of(faults_, is_serving); }
 
 void FaultBook::forget_foreign(GpuId gpu) {
   for (WaitingFault& fault : faults_) {
     if (fault.order.kind == FaultKind::kForeignSlice) fault.left.erase(gpu);
   }
-  std::erase_if(faults_, [](const WaitingFault& fault) { return fault.left.empty(); });
+  std::erase_if(faults_, is_used_up);
 }
 
 std::optional<Micros> FaultBook::begin_action(GpuId gpu) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/core/decimal.h"
 #include "base/core/instant.h"
 #include "domain/values/device_action.h"
 #include "domain/values/slice.h"
@@ -23,17 +24,27 @@ enum class FaultKind : std::uint8_t {
   kSlow,            ///< creations and destructions take a different time
   kReportsFailure,  ///< a creation or destruction is done, but reported as failed
   kForeignSlice,    ///< a foreign slice appears now
+  kServing,         ///< the batches of a service take another time than its table says
   kClear,           ///< pending faults are forgotten, and foreign slices are gone
+};
+
+/// How long batches take while a fault of serving waits: the table's time x factor x a uniform draw from 1 +- jitter.
+struct ServingFault {
+  std::optional<ServiceId> service;  ///< of kServing always; of kClear absent: every service
+  Decimal factor = Decimal(1);       ///< 0.1 to 10
+  Decimal jitter;                    ///< 0 to less than 1
+  friend bool operator==(const ServingFault&, const ServingFault&) = default;
 };
 
 /// A fault, as ordered.
 struct FaultOrder {
   FaultKind kind = FaultKind::kLose;
-  std::vector<GpuId> gpus;            ///< ascending; empty only in old journals
+  std::vector<GpuId> gpus;            ///< ascending; empty in old journals, and where only services are concerned
   std::optional<std::int64_t> times;  ///< actions of each GPU, at least 1; absent: until cleared. Unused if immediate
   Micros duration;                    ///< of kSlow: the time of each action
   ProfileId profile;                  ///< of kForeignSlice, like `start`
   int start = 0;
+  std::optional<ServingFault> serving = std::nullopt;  ///< of kServing; of kClear: whose faults of serving end
   friend bool operator==(const FaultOrder&, const FaultOrder&) = default;
 };
 
@@ -69,9 +80,14 @@ class FaultBook {
   /// Adds a pending fault. Requires: its kind is not immediate, and the book is not full.
   void add(std::uint64_t id, const FaultOrder& order, Instant now);
   /// The faults that `clear` would end. Requires: ascending.
-  [[nodiscard]] std::vector<std::uint64_t> cleared_by(const std::vector<GpuId>& gpus) const;
-  /// Forgets the pending faults of these GPUs. Requires: ascending. O(waiting x GPUs of each).
-  void clear(const std::vector<GpuId>& gpus);
+  [[nodiscard]] std::vector<std::uint64_t> cleared_by(const FaultOrder& clear) const;
+  /// Forgets the pending faults of these GPUs and services. Requires: ascending. O(waiting x GPUs of each).
+  void clear(const FaultOrder& clear);
+  /// The service is gone, with the faults of its serving. Returns whether there was one.
+  bool forget_service(ServiceId service);
+  /// The latest fault of a service's serving; nullptr: its batches take the table's time.
+  [[nodiscard]] const WaitingFault* serving_of(ServiceId service) const;
+  [[nodiscard]] bool has_serving() const;
   /// A GPU is lost, with its foreign slices.
   void forget_foreign(GpuId gpu);
 

@@ -4,8 +4,17 @@
 #include <array>
 
 #include "base/core/ensure.h"
+#include "domain/profile/at_speed.h"
 
 namespace berth::sim {
+namespace {
+
+/// The rows among which the point is.
+const PerformanceTable& table_of(const ServiceSpec& spec, const profile::OperatingPoint& point) {
+  return point.variant == 0 ? spec.table : spec.variants[static_cast<std::size_t>(point.variant) - 1].table;
+}
+
+}  // namespace
 
 Decimal sharing_factor(Sharing sharing, int busy_count) {
   ENSURE(busy_count >= 1);
@@ -39,6 +48,18 @@ std::int64_t accuracy_micro(const ServiceSpec& service, const LatencyTable& tabl
   return is_stale ? accuracy.before_micro : accuracy.after_micro;
 }
 
+/// The point by the table; which one it is by default depends on the speed factors.
+std::optional<profile::OperatingPoint> LatencyTables::point_of(ServiceId service, const GpuModel& model,
+                                                               ProfileId profile,
+                                                               const std::optional<PointChoice>& choice) const {
+  const ServiceSpec& spec = scenario_.services[service.index];
+  if (choice || !has_speed(scenario_.speeds, service)) return profile::point_for(spec, model, profile, choice);
+  const auto seen = profile::choose_point(profile::spec_at_speed(scenario_, service), model, profile);
+  if (!seen) return std::nullopt;
+  return profile::point_for(spec, model, profile,
+                            PointChoice{.variant = seen->variant, .batch = seen->batch, .processes = seen->processes});
+}
+
 std::shared_ptr<const LatencyTable> LatencyTables::find(ServiceId service, const Slice& slice, std::size_t holder_count,
                                                         const std::optional<PointChoice>& choice) {
   const GpuModel& model = scenario_.model_of(slice.gpu);
@@ -49,12 +70,17 @@ std::shared_ptr<const LatencyTable> LatencyTables::find(ServiceId service, const
   if (known != tables_.end()) return known->second;
 
   const ServiceSpec& spec = scenario_.services[service.index];
-  auto point = profile::point_for(spec, model, slice.profile, choice);
+  auto point = point_of(service, model, slice.profile, choice);
   std::shared_ptr<LatencyTable> table;
   if (point) {
     table = std::make_shared<LatencyTable>();
-    for (const Decimal& factor : factors(holder_count))
+    table->profile = profile::rows_profile(table_of(spec, *point), model, slice.profile);
+    const Decimal speed =
+        speed_in_force(scenario_.speeds, {.service = service, .gpu = model.name, .profile = table->profile});
+    for (const Decimal& factor : factors(holder_count)) {
       table->latency_us.push_back(profile::latencies_us(*point, factor));
+      if (speed != Decimal(1)) table->expected_us.push_back(profile::latencies_us(*point, factor * speed));
+    }
     table->point = std::move(*point);
   }
   tables_.emplace(key, table);

@@ -170,6 +170,7 @@ void Loop::resume(WorldLeft left) {
   now_ = left.world.now = std::max(left.world.now, now_);
   const std::set<Slice> to_destroy = replay.adapt(engine_->last_numbers(), left.devices);
   world_ = std::make_unique<World>(replay.scenario(), options_.seed, options_.world, options_.listener.journal);
+  world_->set_speeds(engine_->scenario().speeds);
   world_->resume(left.world, left.devices, replay.revisions());
   if (options_.world.has_load) feed_missed_seconds();
   for (const Event& event :
@@ -330,6 +331,8 @@ void Loop::observe(const Event& event) {
   note_seen(event);
   options_.listener.event(event);
   engine_->observe(event);
+  const auto* speed = std::get_if<SpeedMeasured>(&event.what);
+  if (speed != nullptr && !replay_) world_->note_speed(*speed, now_);
 }
 
 void Loop::deliver() {

@@ -11,7 +11,7 @@ namespace {
 /// Latency of a batch of n in microseconds with a fractional number of other busy slices, linear between whole numbers.
 double latency_with(const LatencyTable& table, double others, int n) {
   const int low = static_cast<int>(others);
-  const auto at = [&](int k) { return static_cast<double>(table.with_others(k)[n - 1]); };
+  const auto at = [&](int k) { return static_cast<double>(table.with_others(k).by_table[n - 1]); };
   return at(low) + (others - low) * (at(low + 1) - at(low));
 }
 
@@ -276,7 +276,7 @@ double RateServing::latency_at_load(const Service& service, double per_us) const
   // The smallest batch at which the replicas keep up; below that, queues grow until batches do.
   const Replica& typical = service.replicas.front();
   const auto replicas = static_cast<double>(service.replicas.size());
-  const std::int64_t* latency_us = typical.table->with_others(0);
+  const std::int64_t* latency_us = typical.table->with_others(0).by_table;
   for (int n = 1; n < typical.table->point.batch; ++n) {
     const auto latency = static_cast<double>(latency_us[n - 1]);
     if (replicas * typical.table->point.processes * n / latency >= per_us) return latency;

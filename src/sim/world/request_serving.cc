@@ -108,6 +108,7 @@ void RequestServing::answer(const DueAnswer& due) {
   const std::size_t index = replica.service.index;
   settle(services_[index], process, due.at_us);
   if (tally_.counts(replica.service)) tally_.add(replica.service, replica.gpu, 1);
+  batch_times_.add(replica.place, process.table_us, due.at_us - process.begun_us);
   process.is_busy = false;
   if (--replica.busy_processes == 0) busy_.end(replica.slice, replica.service, due.at_us);
   if (!replica.is_taking) {
@@ -152,21 +153,26 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
   process.batch.clear();
 }
 
-const std::int64_t* RequestServing::latencies(const Replica& replica) const {
+BatchLatencies RequestServing::latencies(const Replica& replica) const {
   const int others = replica.is_shared ? busy_.running(replica.slice) - (replica.busy_processes > 0 ? 1 : 0)
                                        : busy_.others_busy(replica.slice);
   return replica.table->with_others(others);
 }
 
-void RequestServing::begin_batch(std::uint32_t index, const std::int64_t* latency_us, std::int64_t now_us) {
+void RequestServing::begin_batch(std::uint32_t index, const BatchLatencies& latencies, std::int64_t now_us) {
   Process& process = processes_[index];
   Replica& replica = replicas_[process.replica];
   process.is_busy = true;
   ++process.batch_number;
-  process.answer_us = now_us + latency_us[process.batch.size() - 1];
+  const std::size_t size = process.batch.size() - 1;
+  process.begun_us = now_us;
+  process.table_us = latencies.by_table[size];
+  process.expected_us = now_us + latencies.expected[size];
+  const BatchTruth& truth = services_[replica.service.index].truth;
+  const std::int64_t answer_us = now_us + truth.real_us(process.table_us, now_us, process.rank);
   if (replica.busy_processes++ == 0) busy_.begin(replica.slice, replica.service, now_us);
   answers_.push_back(
-      {.at_us = process.answer_us, .rank = process.rank, .process = index, .batch_number = process.batch_number});
+      {.at_us = answer_us, .rank = process.rank, .process = index, .batch_number = process.batch_number});
   std::push_heap(answers_.begin(), answers_.end(), std::greater<>());
 }
 
@@ -189,14 +195,14 @@ void RequestServing::pull(std::size_t index, std::int64_t now_us) {
 bool RequestServing::take_pulled(Service& service, std::uint32_t index, std::int64_t now_us) {
   Process& process = processes_[index];
   const Replica& replica = replicas_[process.replica];
-  const std::int64_t* latency_us = latencies(replica);
+  const BatchLatencies latency = latencies(replica);
   RequestQueue& queue = service.queue;
   const std::int64_t batch = replica.table->point.batch;
   std::int64_t count = std::min(queue.waiting(), batch);
   if (service.drops_early) {
     while (count > 0) {
       const std::int64_t head_us = queue.head();
-      if (head_us + service.target_us >= now_us + latency_us[count - 1]) break;
+      if (head_us + service.target_us >= now_us + latency.expected[count - 1]) break;
       queue.drop_head();
       meters_[replica.service.index].settle_dropped(head_us / kMicrosPerSecond, 1, Instant(now_us));
       count = std::min(queue.waiting(), batch);
@@ -204,14 +210,14 @@ bool RequestServing::take_pulled(Service& service, std::uint32_t index, std::int
   }
   if (count == 0) return false;
   queue.take(count, process.batch);
-  begin_batch(index, latency_us, now_us);
+  begin_batch(index, latency, now_us);
   return true;
 }
 
 // ---- push: one queue per replica
 
 std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64_t now_us) const {
-  const std::int64_t* latency_us = latencies(replica);
+  const std::int64_t* latency_us = latencies(replica).expected;
   const auto batch = static_cast<std::size_t>(replica.table->point.batch);
   const std::size_t ahead = replica.pushed.size();
   const std::size_t full_batches = ahead / batch;
@@ -221,7 +227,7 @@ std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64
   free_at.reserve(replica.process_count);
   for (std::uint32_t i = 0; i < replica.process_count; ++i) {
     const Process& process = processes_[replica.first_process + i];
-    free_at.push_back(process.is_busy ? process.answer_us : now_us);
+    free_at.push_back(process.is_busy ? std::max(process.expected_us, now_us) : now_us);
   }
   std::sort(free_at.begin(), free_at.end());
   const std::size_t rounds = full_batches / free_at.size();
@@ -271,10 +277,10 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
   for (std::uint32_t i = 0; i < replica.process_count && !replica.pushed.empty(); ++i) {
     const std::uint32_t index = replica.first_process + i;
     if (processes_[index].is_busy) continue;
-    const std::int64_t* latency_us = latencies(replica);
+    const BatchLatencies latency = latencies(replica);
     std::size_t count = std::min(replica.pushed.size(), batch);
     while (service.drops_early && count > 0 &&
-           replica.pushed.front() + service.target_us < now_us + latency_us[count - 1]) {
+           replica.pushed.front() + service.target_us < now_us + latency.expected[count - 1]) {
       meters_[replica.service.index].settle_dropped(replica.pushed.front() / kMicrosPerSecond, 1, Instant(now_us));
       replica.pushed.pop_front();
       count = std::min(replica.pushed.size(), batch);
@@ -284,7 +290,7 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
       processes_[index].batch.push_back(replica.pushed.front());
       replica.pushed.pop_front();
     }
-    begin_batch(index, latency_us, now_us);
+    begin_batch(index, latency, now_us);
   }
 }
 
@@ -301,6 +307,8 @@ void RequestServing::start(world::SliceIndex slice_index, const Slice& slice, Se
   replica.is_taking = true;
   replica.sms = profile_sms(scenario_.model_of(slice.gpu), slice.profile);
   replica.table = std::move(table);
+  replica.place = batch_times_.index_of(
+      {.service = service_id, .gpu = scenario_.model_of(slice.gpu).name, .profile = replica.table->profile});
   Service& service = services_[service_id.index];
   for (std::uint32_t i = 0; i < replica.process_count; ++i) {
     Process& process = processes_[replica.first_process + i];
@@ -396,6 +404,15 @@ void RequestServing::set_table(world::SliceIndex slice_index, ServiceId service,
   for (const std::uint32_t replica_index : replicas_of_slice_[slice_index.value]) {
     if (replicas_[replica_index].service == service) replicas_[replica_index].table = table;
   }
+}
+
+bool RequestServing::runs_other_processes(world::SliceIndex slice_index, ServiceId service,
+                                          const LatencyTable& table) const {
+  if (slice_index.value >= replicas_of_slice_.size()) return false;
+  return std::ranges::any_of(replicas_of_slice_[slice_index.value], [&](std::uint32_t index) {
+    const Replica& replica = replicas_[index];
+    return replica.service == service && replica.process_count != static_cast<std::uint32_t>(table.point.processes);
+  });
 }
 
 void RequestServing::take_all(std::int64_t now_us) {

@@ -1,7 +1,8 @@
 /// Serving, request by request: queues, replicas with their processes, batches, drops.
 ///
 /// A slice that serves is a replica with its point's processes. A free process (lowest GPU, start and process first)
-/// takes waiting requests, up to the point's batch, and answers after the latency of the batch that it took. With
+/// takes waiting requests, up to the point's batch, and answers after the latency of the batch that it took: that of
+/// its table, unless a fault says otherwise (BatchTruth). Drops and routes count on what is expected, not on that. With
 /// `Dispatch::kPull` a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's
 /// rule (docs/reference/policies.md) and waits there.
 ///
@@ -19,6 +20,8 @@
 #include "domain/values/scenario.h"
 #include "domain/values/serving_modes.h"
 #include "sim/world/batch_tally.h"
+#include "sim/world/batch_times.h"
+#include "sim/world/batch_truth.h"
 #include "sim/world/earliest.h"
 #include "sim/world/latency_table.h"
 #include "sim/world/request_queue.h"
@@ -57,6 +60,12 @@ class RequestServing {
   void read_spec(ServiceId service);
   /// Counts as dropped the service's waiting requests, and those of the open second that have not arrived. O(requests).
   void abandon(ServiceId service, std::int64_t now_us);
+  /// How long the service's batches take from now on.
+  void set_truth(ServiceId service, const BatchTruth& truth) { services_[service.index].truth = truth; }
+  /// The times of batches that ended since the last call.
+  [[nodiscard]] std::vector<BatchTimes> take_batch_times(std::int64_t second) { return batch_times_.take(second); }
+  /// Whether a replica on the slice runs another number of processes than this table's point.
+  [[nodiscard]] bool runs_other_processes(world::SliceIndex index, ServiceId service, const LatencyTable& table) const;
   /// Sets the accuracy in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
 
@@ -78,7 +87,9 @@ class RequestServing {
     std::uint64_t rank = 0;  ///< orders by GPU, start, process, service
     bool is_busy = false;
     std::uint32_t batch_number = 0;  ///< an answer due for an earlier batch is void: that batch was lost
-    std::int64_t answer_us = 0;
+    std::int64_t begun_us = 0;
+    std::int64_t table_us = 0;        ///< the table's time of its batch
+    std::int64_t expected_us = 0;     ///< when its answer is expected; it may come at another time (BatchTruth)
     std::vector<std::int64_t> batch;  ///< arrival times
   };
   struct Replica {
@@ -90,6 +101,7 @@ class RequestServing {
     bool is_taking = true;
     int sms = 0;
     int busy_processes = 0;
+    std::size_t place = 0;  ///< in the meter of batch times
     std::uint32_t first_process = 0;
     std::uint32_t process_count = 0;
     std::deque<std::int64_t> pushed;  ///< its own queue (kPush)
@@ -117,6 +129,7 @@ class RequestServing {
     std::int64_t target_us = 0;
     bool drops_early = true;
     bool is_stale = false;
+    BatchTruth truth;
   };
 
   // Both forms of dispatch.
@@ -124,8 +137,8 @@ class RequestServing {
   void settle(const Service& service, Process& process, std::int64_t at_us);
   void lose_batch(Process& process, std::int64_t now_us);
   void set_next_arrival(std::size_t service);
-  void begin_batch(std::uint32_t process, const std::int64_t* latency_us, std::int64_t now_us);
-  [[nodiscard]] const std::int64_t* latencies(const Replica& replica) const;
+  void begin_batch(std::uint32_t process, const BatchLatencies& latencies, std::int64_t now_us);
+  [[nodiscard]] BatchLatencies latencies(const Replica& replica) const;
 
   // Pull.
   void pull(std::size_t service, std::int64_t now_us);
@@ -145,6 +158,7 @@ class RequestServing {
   std::vector<ServiceMeter>& meters_;
   world::BusyTable& busy_;
   BatchTally& tally_;
+  BatchTimesMeter batch_times_;
   Dispatch dispatch_;
   std::vector<Service> services_;
   Earliest next_arrivals_;  ///< by service: when its next arrival is an event

@@ -66,6 +66,14 @@ class Serving {
   }
   /// BatchTally::take_measured.
   [[nodiscard]] std::vector<TierMeasured> take_measured() { return tally_.take_measured(); }
+  // Of services that are served request by request; by rates, batches take the table's time.
+  void set_truth(ServiceId service, const BatchTruth& truth) { requests_.set_truth(service, truth); }
+  [[nodiscard]] std::vector<BatchTimes> take_batch_times(std::int64_t second) {
+    return requests_.take_batch_times(second);
+  }
+  [[nodiscard]] bool runs_other_processes(world::SliceIndex index, ServiceId service, const LatencyTable& table) const {
+    return !is_by_rates_[service.index] && requests_.runs_other_processes(index, service, table);
+  }
   void abandon(ServiceId service, std::int64_t now_us);
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }
   void finish(std::int64_t end_us) { requests_.finish(end_us); }

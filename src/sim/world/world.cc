@@ -16,6 +16,8 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
     : scenario_(scenario),
       journal_(std::move(journal)),
       second_measured_(options.second_measured),
+      batches_measured_(options.batches_measured),
+      seed_(seed),
       end_(options.is_endless ? Instant::never() : Instant::at_second(scenario.simulated_seconds())),
       is_rough_(options.is_rough),
       has_load_(options.has_load),
@@ -87,6 +89,9 @@ void World::resume(const WorldMemory& memory, const std::vector<world::DeviceMem
   serving_.catch_up(now_.micros());
   serving_.restore_ways(resume_services(memory.services, revisions), memory.common_way);
   faults_.resume(memory.faults, memory.last_fault);
+  for (const WaitingFault& fault : memory.faults) {
+    if (fault.order.kind == FaultKind::kServing) set_truth(*fault.order.serving->service);
+  }
   for (std::uint32_t gpu = 0; gpu < devices.size(); ++gpu) {
     if (devices[gpu].is_lost) lost_gpus_.insert({gpu});
   }
@@ -222,6 +227,11 @@ std::optional<Error> World::find_reason_against(const FaultOrder& order) const {
   if (waits && faults().is_full()) {
     return Error{.message = fmt::format("wanted at most {} waiting faults; clear some", FaultBook::kCapacity)};
   }
+  if (order.kind == FaultKind::kServing && has_service(*order.serving->service) &&
+      serving_.is_by_rates(*order.serving->service)) {
+    return Error{.message = fmt::format("{} is served by rates, which has no single batches",
+                                        service_label(scenario_, *order.serving->service))};
+  }
   if (order.kind != FaultKind::kForeignSlice) return std::nullopt;
   for (const GpuId gpu : order.gpus) {
     if (is_lost(gpu)) return Error{.message = fmt::format("{} is lost", gpu_name(gpu))};
@@ -240,7 +250,8 @@ Result<std::uint64_t> World::admit(const FaultOrder& order) {
 void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   ENSURE(now == now_);
   faults_.note_id(id);
-  if (order.gpus.empty()) return;
+  if (order.gpus.empty() && !order.serving) return;
+  if (order.kind == FaultKind::kServing && !has_service(*order.serving->service)) return;
   serving_.catch_up(now.micros());
   switch (order.kind) {
     case FaultKind::kLose:
@@ -250,7 +261,7 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
       for (const GpuId gpu : order.gpus) return_gpu(gpu, now);
       return;
     case FaultKind::kClear:
-      clear_faults(order.gpus, now);
+      clear_faults(order, now);
       return;
     case FaultKind::kForeignSlice:
       for (const GpuId gpu : order.gpus) {
@@ -262,9 +273,11 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
     case FaultKind::kFailDestroy:
     case FaultKind::kSlow:
     case FaultKind::kReportsFailure:
+    case FaultKind::kServing:
       break;
   }
   faults_.add(id, order, now);
+  if (order.serving) set_truth(*order.serving->service);
 }
 
 void World::see_gpu(GpuId gpu, const world::ObservedLayout& layout, Instant now) {
@@ -296,10 +309,38 @@ void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
   serving_.take_all(now.micros());
 }
 
-void World::clear_faults(const std::vector<GpuId>& gpus, Instant now) {
-  faults_.clear(gpus);
-  for (const GpuId gpu : gpus) slices_.clear_foreign(gpu, now);
+void World::clear_faults(const FaultOrder& clear, Instant now) {
+  faults_.clear(clear);
+  for (std::uint32_t index = 0; clear.serving && index < scenario_.services.size(); ++index) set_truth({index});
+  for (const GpuId gpu : clear.gpus) slices_.clear_foreign(gpu, now);
   settle_effects(now);
+}
+
+bool World::has_service(ServiceId service) const {
+  return service.index < scenario_.services.size() && !scenario_.services[service.index].is_absent;
+}
+
+/// The service's batches take the time that the faults say, from the next one on.
+void World::set_truth(ServiceId service) {
+  const WaitingFault* fault = faults_.serving_of(service);
+  if (fault == nullptr) return serving_.set_truth(service, BatchTruth());
+  const ServingFault& serving = *fault->order.serving;
+  serving_.set_truth(service, BatchTruth(serving.factor.to_double(), serving.jitter.to_double(),
+                                         Rng(seed_).split("serving", fault->id)));
+}
+
+void World::set_speeds(const SpeedFactors& speeds) { scenario_.speeds = speeds; }
+
+void World::note_speed(const SpeedMeasured& measured, Instant now) {
+  ENSURE(now == now_);
+  const ServiceId service = measured.place.service;
+  if (service.index >= scenario_.services.size()) return;
+  serving_.catch_up(now.micros());
+  berth::note_speed(scenario_.speeds, measured, now);
+  tables_.forget(service);
+  renew_slices_of(service, now);
+  settle_effects(now);
+  serving_.take_all(now.micros());
 }
 
 // ---- the clock
@@ -347,6 +388,7 @@ void World::close_second(std::int64_t second) {
       events_.push_back({.at = now_, .what = meters_[index].take_second(second, arrivals, queued)});
     }
   }
+  if (batches_measured_) batches_measured_(serving_.take_batch_times(second));
   for (TierMeasured& measured : serving_.take_measured()) {
     if (journal_) journal_(TierRecord{.at = now_, .service = measured.service, .measured_gpu = measured.gpu});
     events_.push_back({.at = now_, .what = std::move(measured)});
@@ -478,10 +520,18 @@ std::shared_ptr<const LatencyTable> World::table_of(const world::TrackedSlice& s
 
 void World::renew_tables(world::SliceIndex index) {
   const world::TrackedSlice& slice = slices_.at(index);
+  const std::size_t services_of_slice = slice.holding.services.size();
   for (const ServiceId service : slice.holding.services) {
     const auto table = table_of(slice, service);
     if (!table) continue;
     note_point(slice, service, *table);
+    if (has_speed(scenario_.speeds, service) && services_of_slice == 1 &&
+        serving_.runs_other_processes(index, service, *table)) {
+      // Another default point: the replica begins again, and the batches under way there are dropped.
+      serving_.lose(index, slice.holding.services, now_.micros());
+      serving_.start(index, slice.slice, service, table, false);
+      continue;
+    }
     serving_.set_table(index, service, table);
   }
 }

@@ -117,6 +117,11 @@ class World {
   void inject(std::uint64_t id, const FaultOrder& order, Instant now);
   [[nodiscard]] const FaultBook& faults() const { return faults_; }
 
+  /// The speed factors with which it continues: to be called before `resume`.
+  void set_speeds(const SpeedFactors& speeds);
+  /// From now on points and early drops count on another speed factor.
+  void note_speed(const SpeedMeasured& measured, Instant now);
+
   /// Ends the run. Requires: advanced to `end`.
   void finish();
 
@@ -147,7 +152,9 @@ class World {
   void stop_retraining(ServiceId service, Instant now);
   void begin_new_arrivals(std::int64_t second);
   void change_way(ServiceId service);
-  void clear_faults(const std::vector<GpuId>& gpus, Instant now);
+  void clear_faults(const FaultOrder& clear, Instant now);
+  void set_truth(ServiceId service);
+  [[nodiscard]] bool has_service(ServiceId service) const;
   void open_second_at(Instant now);
   void close_second(std::int64_t second);
   void order_gpus(const Plan& plan, Instant now);
@@ -172,6 +179,8 @@ class World {
   Scenario scenario_;  ///< its services change
   JournalSink journal_;
   std::function<void(const MeasuredSecond&)> second_measured_;
+  std::function<void(const std::vector<BatchTimes>&)> batches_measured_;
+  std::uint64_t seed_;
   Instant end_;
   Instant now_;
   bool is_rough_;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "domain/values/scenario.h"
 #include "domain/values/serving_modes.h"
+#include "sim/world/batch_times.h"
 #include "sim/world/service_meter.h"
 
 namespace berth::sim {
@@ -30,6 +32,8 @@ struct WorldOptions {
   bool is_endless = false;
   /// Called with each second of each service, including what the engine does not see. May be empty.
   std::function<void(const MeasuredSecond&)> second_measured = {};
+  /// Called after each second with the times of the batches that ended in it (BatchTimes). May be empty.
+  std::function<void(const std::vector<BatchTimes>&)> batches_measured = {};
   /// Only GPUs with lower ids are present at second 0, in a fleet that may grow and shrink; absent: all.
   std::optional<std::uint32_t> gpus_at_start = {};
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).

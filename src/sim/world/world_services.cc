@@ -17,6 +17,9 @@ void World::set_service(const ServiceSet& set, Instant now) {
   const std::size_t index = set.service.index;
   const bool is_added = index == scenario_.services.size();
   const bool is_new = is_added || std::as_const(scenario_.services)[index].is_absent;
+  if (!is_added && has_new_table(std::as_const(scenario_.services)[index], *set.spec)) {
+    forget_speeds(scenario_.speeds, set.service);
+  }
   scenario_.services.set_shared(index, set.spec);
   if (is_added) {
     add_place();
@@ -56,6 +59,11 @@ void World::remove_service(ServiceId service, Instant now) {
   arrivals_.silence(service);
   new_arrivals_.erase(service);
   stop_retraining(service, now);
+  forget_speeds(scenario_.speeds, service);
+  if (faults_.forget_service(service)) {
+    is_changed_ = true;
+    set_truth(service);
+  }
   // Its tables stay: batches under way end at their latencies.
   scenario_.services.set(service.index, absent_service(std::as_const(scenario_.services)[service.index]));
 }

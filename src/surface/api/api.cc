@@ -10,6 +10,7 @@
 
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
+#include "surface/api/calibration_routes.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"
 #include "surface/api/object_routes.h"
@@ -35,7 +36,7 @@ bool is_same_word(std::string_view text, std::string_view word) {
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
   for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
-                            usage_routes, series_routes, promise_routes, blob_routes}) {
+                            usage_routes, series_routes, promise_routes, calibration_routes, blob_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;

@@ -26,9 +26,9 @@ namespace {
 using sim::FaultKind;
 using sim::FaultOrder;
 
-constexpr std::array<FaultKind, 8> kKinds = {FaultKind::kLose,         FaultKind::kReturn, FaultKind::kFailCreate,
-                                             FaultKind::kFailDestroy,  FaultKind::kSlow,   FaultKind::kReportsFailure,
-                                             FaultKind::kForeignSlice, FaultKind::kClear};
+constexpr std::array<FaultKind, 9> kKinds = {FaultKind::kLose,         FaultKind::kReturn,  FaultKind::kFailCreate,
+                                             FaultKind::kFailDestroy,  FaultKind::kSlow,    FaultKind::kReportsFailure,
+                                             FaultKind::kForeignSlice, FaultKind::kServing, FaultKind::kClear};
 constexpr std::int64_t kTimesMax = 1'000'000;
 constexpr std::int64_t kSecondsMax = 86'400;
 constexpr int kStartMax = 255;
@@ -38,16 +38,32 @@ bool has_times(FaultKind kind) {
          kind == FaultKind::kSlow;
 }
 
+/// 0 <= x < 1.
+yaml::NumberRule jitter_rule() {
+  yaml::NumberRule rule = yaml::number_from(Decimal(0), Decimal(1));
+  rule.is_max_allowed = false;
+  rule.wanted = "a number from 0, below 1";
+  return rule;
+}
+
 class FaultReader {
  public:
   FaultReader(const yaml::Value& root, const Scenario& scenario) : root_(root), scenario_(scenario) {}
 
   FaultOrder read() {
-    root_.check_keys({"kind", "gpu", "gpus", "node", "all", "times", "seconds", "profile", "start"});
+    root_.check_keys(
+        {"kind", "gpu", "gpus", "node", "all", "service", "times", "seconds", "profile", "start", "factor", "jitter"});
     order_.kind = read_kind();
     if (root_.has_failed()) return order_;
     refuse_foreign_keys();
-    order_.gpus = read_gpus();
+    if (order_.kind == FaultKind::kServing) {
+      read_serving();
+    } else if (order_.kind == FaultKind::kClear && root_.at("service").is_present()) {
+      read_cleared_service();
+    } else {
+      order_.gpus = read_gpus();
+      if (order_.kind == FaultKind::kClear && root_.at("all").is_present()) order_.serving.emplace();
+    }
     read_times();
     read_seconds();
     if (order_.kind == FaultKind::kForeignSlice && !root_.has_failed()) read_slice();
@@ -70,11 +86,46 @@ class FaultReader {
     refuse_unless("all", order_.kind == FaultKind::kClear);
     refuse_unless("profile", order_.kind == FaultKind::kForeignSlice);
     refuse_unless("start", order_.kind == FaultKind::kForeignSlice);
+    const bool is_serving = order_.kind == FaultKind::kServing;
+    refuse_unless("service", is_serving || order_.kind == FaultKind::kClear);
+    refuse_unless("factor", is_serving);
+    refuse_unless("jitter", is_serving);
+    for (const std::string_view key : {"gpu", "gpus", "node"}) refuse_unless(key, !is_serving);
+  }
+
+  /// A service by TENANT/NAME.
+  [[nodiscard]] std::optional<ServiceId> read_service() const {
+    const auto value = root_.at("service");
+    const std::string name = value.text("TENANT/NAME of a service");
+    if (value.has_failed()) return std::nullopt;
+    for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
+      const ServiceSpec& spec = scenario_.services[index];
+      if (!spec.is_absent && spec.tenant + "/" + spec.name == name) return ServiceId{index};
+    }
+    value.refuse("TENANT/NAME of a service");
+    return std::nullopt;
+  }
+
+  void read_serving() {
+    sim::ServingFault serving;
+    serving.service = read_service();
+    if (root_.at("factor").is_present())
+      serving.factor = root_.at("factor").number(yaml::number_from(Decimal(1, 10), Decimal(10)));
+    if (root_.at("jitter").is_present()) serving.jitter = root_.at("jitter").number(jitter_rule());
+    order_.serving = std::move(serving);
+  }
+
+  void read_cleared_service() {
+    for (const std::string_view key : {"gpu", "gpus", "node", "all"}) {
+      if (root_.at(key).is_present()) root_.at(key).refuse("one of gpu, node, service and all", "both");
+    }
+    order_.serving.emplace();
+    order_.serving->service = read_service();
   }
 
   [[nodiscard]] std::vector<GpuId> read_gpus() const {
     const bool may_be_all = order_.kind == FaultKind::kClear;
-    const std::string wanted = may_be_all ? "one of gpu, node and all" : "either gpu or node";
+    const std::string wanted = may_be_all ? "one of gpu, node, service and all" : "either gpu or node";
     const auto gpu = root_.at("gpu");
     std::optional<yaml::Value> given;
     for (const std::string_view key : {"gpu", "node", "all"}) {
@@ -186,12 +237,18 @@ struct FaultView {
   std::size_t gpu_count = 0;
   std::size_t gpus_left = 0;
   std::int64_t actions_left = 0;
+  std::string service = {};  ///< TENANT/NAME, of a fault of serving
 };
 
-FaultView view_fault(const sim::WaitingFault& fault) {
+FaultView view_fault(const Scenario& scenario, const sim::WaitingFault& fault) {
   FaultView view{.id = fault.id, .since = fault.since, .order = {}, .gpu_count = fault.order.gpus.size()};
   view.order.kind = fault.order.kind;
-  view.order.gpus = {fault.order.gpus.front()};
+  if (!fault.order.gpus.empty()) view.order.gpus = {fault.order.gpus.front()};
+  view.order.serving = fault.order.serving;
+  if (fault.order.kind == FaultKind::kServing) {
+    const ServiceSpec& spec = scenario.services[fault.order.serving->service->index];
+    view.service = spec.tenant + "/" + spec.name;
+  }
   view.order.times = fault.order.times;
   view.order.duration = fault.order.duration;
   view.order.profile = fault.order.profile;
@@ -201,10 +258,17 @@ FaultView view_fault(const sim::WaitingFault& fault) {
   return view;
 }
 
+void put_serving(json::Writer& json, const FaultView& fault) {
+  const sim::ServingFault& serving = *fault.order.serving;
+  json.open_object("spec").member("kind", live::fault_word(FaultKind::kServing)).member("service", fault.service);
+  json.member("factor", serving.factor.to_double()).member("jitter", serving.jitter.to_double()).close_object();
+}
+
 void put_spec(json::Writer& json, const Scenario& fleet, const FaultView& fault) {
   const FaultOrder& order = fault.order;
   const bool is_slow = order.kind == FaultKind::kSlow;
   const bool is_foreign = order.kind == FaultKind::kForeignSlice;
+  if (order.kind == FaultKind::kServing) return put_serving(json, fault);
   const GpuModel& model = fleet.model_of(order.gpus.front());
   json.open_object("spec").member("kind", live::fault_word(order.kind));
   json.member("gpu", live::gpu_name(order.gpus.front())).member("gpus", fault.gpu_count).member("times", order.times);
@@ -236,10 +300,14 @@ ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
   }
   const auto body = parse_body(call.request);
   if (!body) return tl::unexpected(body.error());
-  const auto order = read_fault(*body, context.format.fleet);
+  const auto order =
+      context.session.with([&](const live::Session& session) { return read_fault(*body, session.scenario()); });
   if (!order) return tl::unexpected(order.error());
   const auto id = context.session.with([&](live::Session& session) { return session.inject(*order); });
   if (!id && id.error().code == ErrorCode::kUnavailable) return tl::unexpected(read_only_error(id.error().message));
+  if (!id && order->kind == FaultKind::kServing) {
+    return tl::unexpected(ApiError{.status = 422, .code = "invalid", .message = id.error().message});
+  }
   if (!id) return tl::unexpected(ApiError{.status = 409, .code = "conflict", .message = id.error().message});
   return fault_response(*id);
 }
@@ -255,7 +323,7 @@ ApiResult<HttpAnswer> list_faults(const ApiContext& context, const Call& call) {
   const auto page = context.session.with([&](const live::Session& session) {
     const auto& waiting = session.faults().waiting();
     const ListKeys keys{.count = waiting.size(), .key = [&](std::size_t i) { return number_key(waiting[i].id); }};
-    return read_page(call.request, keys, [&](std::size_t i) { return view_fault(waiting[i]); });
+    return read_page(call.request, keys, [&](std::size_t i) { return view_fault(session.scenario(), waiting[i]); });
   });
   return page_response(page, [&](const FaultView& fault) { return fault_object(context.format, fault); });
 }

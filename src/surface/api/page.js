@@ -7,9 +7,9 @@
   window.onerror = function (message) { root.setAttribute("data-error", String(message)); };
 
   var REFRESH_MS = 1000, RETRY_MS = 2000, PATIENCE_MS = 10000, EVENTS_MAX = 300, EVENT_ROWS_MAX = 100, GPUS_AT_ONCE = 48,
-    SERVICES_AT_ONCE = 50, LOGIN = "login=", KEPT_KEY = "berth-login";
+    SERVICES_AT_ONCE = 50, CALIBRATION_MS = 10000, LOGIN = "login=", KEPT_KEY = "berth-login";
   var key = "", timer = null, first = { gpus: 0, services: 0 }, lastEvent = 0, drawn = {}, events = [];
-  var chosen = null, wantedGpu = null, hour = BerthHour(read);  // chosen: { tenant, name } of the service in detail
+  var chosen = null, wantedGpu = null, calibrationDue = 0, hour = BerthHour(read);  // chosen: { tenant, name } of the service in detail
 
   function isAbsent(x) { return draw.isAbsent(x); }
   function say(problem) { d3.select("#problem").attr("hidden", problem ? null : "").text(problem || ""); }
@@ -60,7 +60,7 @@
   }
   function begin(text) {
     key = text;
-    lastEvent = 0; events = []; drawn = {};
+    lastEvent = 0; events = []; drawn = {}; calibrationDue = 0;
     refresh();
   }
 
@@ -141,6 +141,7 @@
     ifNew("plan", page.plan, function () { showPlan(page.plan); });
     showEvents(page);
     goToGpu(page);
+    readCalibration();
     root.setAttribute("data-state", "drawn");
   }
 
@@ -506,6 +507,42 @@
       if (before && before.gpu === a.gpu && before.reason === a.reason) why.attr("rowspan", Number(why.attr("rowspan") || 1) + 1);
       else why = cell("Why", a.reason).classed("why", true);
       before = a;
+    });
+  }
+
+  // ---- Predicted and measured ---------------------------------------------------------------------------------------
+
+  // It changes slowly, and is read apart: every ten seconds, of the first services.
+  function readCalibration() {
+    if (Date.now() < calibrationDue) return;
+    calibrationDue = Date.now() + CALIBRATION_MS;
+    read("/v1/calibration?limit=" + SERVICES_AT_ONCE).then(showCalibration, function (problem) { if (problem.asks) fail(problem); });
+  }
+  function speedText(place) {
+    var text = place.gpu_model + " " + place.profile + ": ", known = !isAbsent(place.recorded);
+    text += isAbsent(place.measured) ? "no batches" : draw.ratio(place.measured) + " x by " + draw.whole(place.batches) + " batches";
+    text += ", counted on " + draw.ratio(place.factor) + " x";
+    return text + (known ? " for " + draw.whole(Math.round(place.age_seconds / 60)) + " min" + (place.used ? "" : ", reported only") : "");
+  }
+  function showCalibration(list) {
+    ifNew("calibration", list, function () {
+      var sums = list.promises;
+      d3.select("#calibration-lead").text("Time of batches, compared with the profile tables; forecasts a minute ahead, judged over 6 hours. " +
+        (sums.changes === 0 ? "No promise of a plan was judged in the last day." : "In the last day " + draw.plural(sums.changes, "change") +
+          " promised a gain of " + draw.significant(sums.promised) + " and achieved " + draw.significant(sums.achieved) + "."));
+      var table = d3.select("#calibration").html("");
+      draw.headRow(table, "Service", [["Forecasts", "judged"], ["In the band", "of 80 %"], ["In the band", "of 95 %"], ["Time / table", "by GPU model and profile"]]);
+      var body = table.append("tbody");
+      if (list.items.length === 0) body.append("tr").append("td").attr("colspan", 5).text("There are no services.");
+      list.items.forEach(function (item) {
+        var row = body.append("tr"), name = { tenant: item.metadata.namespace, name: item.metadata.name }, forecasts = item.status.forecasts;
+        link(row.append("th").attr("scope", "row"), hrefOfService(name), name.tenant + "/" + name.name);
+        function cell(label, text) { return row.append("td").attr("data-label", label).append("span").text(text); }
+        cell("Forecasts", draw.whole(forecasts.judged));
+        cell("80 %", isAbsent(forecasts.inside_80) ? draw.ABSENT : draw.percent(forecasts.inside_80)).classed("bad", forecasts.off);
+        cell("95 %", isAbsent(forecasts.inside_95) ? draw.ABSENT : draw.percent(forecasts.inside_95));
+        cell("Time / table", item.status.speeds.map(speedText).join("; ") || draw.ABSENT);
+      });
     });
   }
 

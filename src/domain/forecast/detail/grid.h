@@ -11,6 +11,15 @@ namespace berth::forecast::detail {
 
 inline constexpr std::array<double, 13> kGridLevels = {0.005, 0.025, 0.1, 0.2, 0.3,   0.4,  0.5,
                                                        0.6,   0.7,   0.8, 0.9, 0.975, 0.995};
+// The indices of the levels of the bands of 80 % and 95 %, and of the median.
+inline constexpr std::size_t kGrid025 = 1;
+inline constexpr std::size_t kGrid10 = 2;
+inline constexpr std::size_t kGrid50 = 6;
+inline constexpr std::size_t kGrid90 = 10;
+inline constexpr std::size_t kGrid975 = 11;
+static_assert(kGridLevels[kGrid10] == 0.1 && kGridLevels[kGrid50] == 0.5 && kGridLevels[kGrid90] == 0.9);
+static_assert(kGridLevels[kGrid025] == 0.025 && kGridLevels[kGrid975] == 0.975);
+
 /// The quantiles of the standard normal distribution at kGridLevels.
 inline constexpr std::array<double, kGridLevels.size()> kGridNormals = {-2.5758293035489004,
                                                                         -1.9599639845400545,

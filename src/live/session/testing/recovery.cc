@@ -172,6 +172,7 @@ std::vector<std::string> find_differences(const Session& before, const Session& 
   }
   expect(a.pause == b.pause, "pause");
   expect(before.scenario().no_changes == after.scenario().no_changes, "list of windows without changes");
+  expect(before.scenario().speeds == after.scenario().speeds, "speed factors");
   expect(before.scenario().measured_times == after.scenario().measured_times, "measured times");
   expect(before.device_times() == after.device_times(), "samples of changes");
   expect(before.events().last_sequence() == after.events().last_sequence(), "number of events");

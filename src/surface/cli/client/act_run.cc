@@ -25,8 +25,8 @@ namespace {
 using yaml::Node;
 
 constexpr std::chrono::milliseconds kBetweenDrainReadings{200};
-constexpr std::array<std::string_view, 8> kFaultKinds = {"lose", "return",          "fail_create",   "fail_destroy",
-                                                         "slow", "reports_failure", "foreign_slice", "clear"};
+constexpr std::array<std::string_view, 9> kFaultKinds = {
+    "lose", "return", "fail_create", "fail_destroy", "slow", "reports_failure", "foreign_slice", "serving", "clear"};
 
 Node empty_map() { return {{}, yaml::Map()}; }
 
@@ -121,13 +121,16 @@ ClientResult<Node> fault_body(const FaultWords& words) {
   put(body, "kind", text_node(words.kind));
   if (words.kind == "clear" && words.target == "all") {
     put(body, "all", truth_node(true));
+  } else if (words.kind == "serving" || (words.kind == "clear" && words.target.find('/') != std::string::npos)) {
+    put(body, "service", text_node(words.target));
   } else {
     const auto target = parse_target(words.target);
     if (!target) return client_fail(target.error());
     put(body, std::string(word_of(target->kind)), text_node(target->name));
   }
-  for (const auto& [key, text] : {std::pair("gpus", &words.gpus), std::pair("times", &words.times),
-                                  std::pair("seconds", &words.seconds), std::pair("start", &words.start)}) {
+  for (const auto& [key, text] :
+       {std::pair("gpus", &words.gpus), std::pair("times", &words.times), std::pair("seconds", &words.seconds),
+        std::pair("start", &words.start), std::pair("factor", &words.factor), std::pair("jitter", &words.jitter)}) {
     if (const auto added = put_number(body, key, *text); !added) return client_fail(added.error());
   }
   if (words.profile) put(body, "profile", text_node(*words.profile));

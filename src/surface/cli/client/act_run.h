@@ -23,7 +23,7 @@ struct ScheduleWords {
 /// ends the drain, kTimedOut after `wait_seconds`: the drain continues then.
 [[nodiscard]] VerbOutcome run_cordon(const ScheduleWords& words, const VerbContext& context);
 
-/// `berth sim fault KIND GPU|NODE`, as typed.
+/// `berth sim fault KIND TARGET`, as typed.
 struct FaultWords {
   ServerWords server;
   std::string kind;
@@ -33,6 +33,8 @@ struct FaultWords {
   std::optional<std::string> seconds;
   std::optional<std::string> profile;
   std::optional<std::string> start;
+  std::optional<std::string> factor;
+  std::optional<std::string> jitter;
 };
 [[nodiscard]] VerbOutcome run_fault(const FaultWords& words, const VerbContext& context);
 /// `berth sim faults`, as typed: lists the pending faults.

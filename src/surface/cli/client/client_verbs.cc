@@ -58,6 +58,7 @@ constexpr const char* kFaultExamples = R"(  berth sim fault lose gpu-3
   berth sim fault return gpu-3
   berth sim fault fail_create node-0 --times 2
   berth sim fault slow gpu-0 --seconds 60
+  berth sim fault serving vision/detector --factor 1.3 --jitter 0.2
   berth sim fault clear all
 )";
 
@@ -101,7 +102,9 @@ OptionTable get_option_rows(GetWords& words) {
   return with_server(
       {
           {"KIND", "TEXT",
-           "tenants, services, nodes, gpus, slices, plans, faults or events, also in the singular; all; or KIND/NAME",
+           "tenants, services, nodes, gpus, slices, plans, faults, events (also in the singular) or calibration; all; "
+           "or "
+           "KIND/NAME",
            &words.kind, kRequired},
           {"NAME", "TEXT", "The name of one", &words.name},
           tenant_row(words.tenant),
@@ -179,14 +182,18 @@ OptionTable drain_option_rows(ScheduleWords& words) {
 OptionTable fault_option_rows(FaultWords& words) {
   return with_server(
       {
-          {"KIND", "TEXT", "lose, return, fail_create, fail_destroy, slow, reports_failure, foreign_slice or clear",
+          {"KIND", "TEXT",
+           "lose, return, fail_create, fail_destroy, slow, reports_failure, foreign_slice, serving or clear",
            &words.kind, kRequired},
-          {"GPU|NODE", "TEXT", "gpu-3 or node-0; for clear also all", &words.target, kRequired},
+          {"TARGET", "TEXT", "gpu-3 or node-0; for serving TENANT/NAME; for clear any of these, or all", &words.target,
+           kRequired},
           {"--gpus", "N", "How many GPUs, from there on", &words.gpus},
           {"--times", "N", "How many actions", &words.times},
           {"--seconds", "S", "How long each action takes (slow)", &words.seconds},
           {"--profile", "NAME", "Of the slice (foreign_slice)", &words.profile},
           {"--start", "N", "Where the slice begins (foreign_slice)", &words.start},
+          {"--factor", "X", "Time of each batch / the table's (serving): 0.1 to 10", &words.factor},
+          {"--jitter", "X", "Each batch takes up to so much more or less (serving): 0 to 1", &words.jitter},
       },
       words.server);
 }

@@ -18,14 +18,15 @@ struct KindWords {
   std::string_view many;
 };
 /// By Kind.
-constexpr std::array<KindWords, 8> kKindWords = {{{"tenant", "tenants"},
+constexpr std::array<KindWords, 9> kKindWords = {{{"tenant", "tenants"},
                                                   {"service", "services"},
                                                   {"node", "nodes"},
                                                   {"gpu", "gpus"},
                                                   {"slice", "slices"},
                                                   {"plan", "plans"},
                                                   {"fault", "faults"},
-                                                  {"event", "events"}}};
+                                                  {"event", "events"},
+                                                  {"calibration", "calibration"}}};
 
 constexpr std::size_t kNameBytesMax = 253;
 
@@ -37,7 +38,9 @@ std::string path_of(Kind kind) {
   return fmt::format("{}/{}", folder, plural_of(kind));
 }
 
-bool has_tenant(Kind kind) { return kind == Kind::kService || kind == Kind::kSlice || kind == Kind::kEvent; }
+bool has_tenant(Kind kind) {
+  return kind == Kind::kService || kind == Kind::kSlice || kind == Kind::kEvent || kind == Kind::kCalibration;
+}
 
 /// Events are no objects: they have a number instead of a name, and the tenant of the object that they are about.
 std::optional<std::string> name_at(Kind kind, const yaml::Node& object) {
@@ -107,7 +110,7 @@ ClientResult<Kind> parse_kind(std::string_view word) {
   }
   return client_fail(
       ClientStatus::kBadInput,
-      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices, plans, faults or events, found {}",
+      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices, plans, faults, events or calibration, found {}",
                   in_quotes(word)));
 }
 
@@ -128,7 +131,8 @@ ClientResult<Selection> check_selection(std::string_view kind_word, const std::s
   if (!tenant.empty() && !has_tenant(*parsed)) {
     return client_fail(
         ClientStatus::kBadInput,
-        fmt::format("--tenant: wanted it for services, slices and events only, found it for {}", plural_of(*parsed)));
+        fmt::format("--tenant: wanted it for services, slices, events and calibration only, found it for {}",
+                    plural_of(*parsed)));
   }
   return Selection{.kind = *parsed, .name = name, .tenant = tenant};
 }
@@ -149,9 +153,10 @@ std::string title_of(Kind kind, const yaml::Node& object) {
 }
 
 ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
-  // A slice, a fault or an event has no path of its own, and a service only together with its tenant.
-  const bool has_page =
-      selection.kind != Kind::kSlice && selection.kind != Kind::kFault && selection.kind != Kind::kEvent;
+  // A slice, a fault, an event or the calibration of a service has no path of its own, and a service only together with
+  // its tenant.
+  const bool has_page = selection.kind != Kind::kSlice && selection.kind != Kind::kFault &&
+                        selection.kind != Kind::kEvent && selection.kind != Kind::kCalibration;
   const bool is_direct =
       !selection.name.empty() && has_page && (selection.kind != Kind::kService || !selection.tenant.empty());
   if (is_direct) {

@@ -30,6 +30,7 @@ Words phases_of(Kind kind) {
     case Kind::kTenant:
     case Kind::kFault:
     case Kind::kEvent:
+    case Kind::kCalibration:
       return {};
   }
   return {};

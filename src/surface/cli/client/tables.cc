@@ -198,6 +198,30 @@ std::vector<Column> event_columns() {
           text("MESSAGE", "message")};
 }
 
+/// "A100-80GB 3g.40gb x1.3 (214)": the factor that plans count on, the measured one where it differs from it, and by
+/// how many batches.
+std::string speeds_cell(const Node& object) {
+  std::string cell;
+  for (const Node& place : items_at(object, "status.speeds")) {
+    const std::string factor = number_cell(place, "factor");
+    const std::string measured = number_cell(place, "measured");
+    if (!cell.empty()) cell += "; ";
+    cell += fmt::format("{} {} x{}", text_cell(place, "gpu_model"), text_cell(place, "profile"), factor);
+    if (!measured.empty() && measured != factor) cell += fmt::format(", measured x{}", measured);
+    if (const std::string batches = number_cell(place, "batches"); !batches.empty()) cell += " by " + batches;
+  }
+  return cell;
+}
+
+std::vector<Column> calibration_columns() {
+  return {text("TENANT", "metadata.namespace"),
+          text("NAME", "metadata.name"),
+          number("FORECASTS", "status.forecasts.judged"),
+          {"IN 80%", [](const Node& object) { return share_cell(object, "status.forecasts.inside_80"); }},
+          {"IN 95%", [](const Node& object) { return share_cell(object, "status.forecasts.inside_95"); }},
+          {"TIME OF BATCHES / TABLE", speeds_cell}};
+}
+
 std::vector<Column> columns_of(Kind kind) {
   switch (kind) {
     case Kind::kTenant:
@@ -218,6 +242,8 @@ std::vector<Column> columns_of(Kind kind) {
       return fault_columns();
     case Kind::kEvent:
       return event_columns();
+    case Kind::kCalibration:
+      return calibration_columns();
   }
   return {};
 }
@@ -236,6 +262,7 @@ std::string since_path(Kind kind) {
       return "time";
     case Kind::kNode:
     case Kind::kGpu:
+    case Kind::kCalibration:
       return "";
   }
   return "";

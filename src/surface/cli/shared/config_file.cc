@@ -146,6 +146,8 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   if (sure.is_written()) config.tier_sure = sure.number(yaml::number_between(Decimal(0), Decimal(1)));
   const yaml::Value model = root.at("tier_model");
   if (model.is_written()) config.tier_model = model.text("a path");
+  const yaml::Value learn = root.at("learn_speed");
+  if (learn.is_written()) config.learns_speed = learn.truth();
   if (report.has_failed()) return pass_on(report.failure());
   return config;
 }

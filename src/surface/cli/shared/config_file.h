@@ -21,7 +21,8 @@ struct Config {
   live::Retention retention;
   std::vector<WeekSpan> no_changes;
   std::optional<Decimal> tier_sure;
-  std::optional<std::string> tier_model;   ///< path
+  std::optional<std::string> tier_model;  ///< path
+  bool learns_speed = true;
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice
   std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };

@@ -53,6 +53,7 @@ Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files
   request->no_changes = std::move(config->no_changes);
   request->tier_sure = std::move(config->tier_sure);
   request->tier_model = std::move(config->tier_model);
+  request->learns_speed = config->learns_speed;
   request->manage = std::move(config->manage);
   request->manage_places = std::move(config->manage_places);
   return StatedRequest{.request = std::move(*request), .stated = std::move(stated)};
@@ -78,6 +79,8 @@ std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, con
   compare("tier_sure", ConfigReload::kWorld, sure_words(running.request.tier_sure), sure_words(read.request.tier_sure));
   compare("tier_model", ConfigReload::kWorld, running.request.tier_model.value_or("none"),
           read.request.tier_model.value_or("none"));
+  const auto truth = [](const StatedRequest& stated) { return stated.request.learns_speed ? "true" : "false"; };
+  compare("learn_speed", ConfigReload::kRestart, truth(running), truth(read));
   compare("manage", ConfigReload::kRestart, manage_words(running.request.manage), manage_words(read.request.manage));
   return unapplied;
 }

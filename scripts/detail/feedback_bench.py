@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""The bars of speed factors: running engines whose tables are wrong, or only noisy, on their own clock (--speed max).
+
+    feedback_bench.py PROGRAM [--only drift,noise] [--scenarios N] [--seconds N]
+
+drift   four services near the capacity of two A100, batches of one take 1.3 x the table's time, 20 % more or less. Of
+        each scenario: when SpeedDrift came, the factor 20 minutes later, entries of the worst hour and profile, and the
+        goodput of an hour, next to that of an engine with the right table and the same jitter (the rival) and of one
+        with learn_speed: false.
+noise   jitter 0.3 alone for six hours: no SpeedDrift.
+
+Goodput is the mean over the services of answers in time / requests, from the journal of the run."""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from datetime import datetime
+from pathlib import Path
+
+MODEL = "A100-80GB"
+PROFILES = {"1g.10gb": 1, "2g.20gb": 2, "3g.40gb": 3, "4g.40gb": 4, "7g.80gb": 7}
+BATCHES = (1, 2, 4, 8, 16)
+GPUS = 2
+LOAD_SHARE = 0.8  # of the fleet, at the best points of whole GPUs
+FACTOR = 1.3
+SLOW = "a"
+HOUR_FROM = 2400  # the fault comes in the first minutes; the hour begins at least 20 minutes after it
+HOUR = 3600
+PATIENCE = 3600  # seconds of the wall for a run
+
+
+class Service:
+    def __init__(self, name, rng):
+        self.name = name
+        self.fixed_ms = rng.uniform(1.5, 10)
+        self.item_ms = rng.uniform(3, 20)
+        self.scaling = rng.uniform(0.6, 0.85)
+        self.target_ms = round(rng.uniform(5, 8) * (self.fixed_ms + self.item_ms * 7 ** self.scaling / 2))
+        self.share = rng.uniform(0.8, 1.2)
+        self.kind = rng.choice(("poisson", "diurnal", "bursty"))
+        self.rate = 0
+
+    def latency_ms(self, profile, batch, processes):
+        size = (7 / PROFILES[profile]) ** self.scaling
+        return (self.fixed_ms + self.item_ms * batch * size) * (1 + 0.62 * (processes - 1))
+
+    def best_rate(self):
+        rates = [1000 * batch * processes / self.latency_ms("7g.80gb", batch, processes)
+                 for batch in BATCHES for processes in (1, 2, 3)
+                 if self.latency_ms("7g.80gb", batch, processes) < 0.45 * self.target_ms]
+        return max(rates)
+
+    def rows(self, factor):
+        for profile in PROFILES:
+            for processes in (1, 2, 3):
+                for batch in BATCHES:
+                    latency = self.latency_ms(profile, batch, processes) * factor
+                    rate = 1000 * batch * processes / latency
+                    yield f"{self.name},{MODEL},{profile},{batch},{processes},{rate:.3f},{latency:.3f}"
+
+
+def services_of(number):
+    rng = random.Random(f"feedback {number}")
+    services = [Service(name, rng) for name in "abcd"]
+    total = sum(service.share for service in services)
+    for service in services:
+        service.rate = round(service.best_rate() * GPUS * LOAD_SHARE * service.share / total, 1)
+    return services
+
+
+def write_scenario(folder, services, slow_factor, days=1):
+    rows = ["model,gpu,profile,batch,processes,requests_per_second,latency_ms"]
+    for service in services:
+        rows += service.rows(slow_factor if service.name == SLOW else 1)
+    (folder / "profile.csv").write_text("\n".join(rows) + "\n")
+    lines = ["berth: 1", f"fleet: [{{gpu: {MODEL}, count: {GPUS}}}]", "window_seconds: 60", "services:"]
+    for service in services:
+        lines.append(f"  - {{name: {service.name}, tenant: t, slo: {{latency_ms: {service.target_ms}}}, "
+                     f"profile: {{format: csv, path: profile.csv, model: {service.name}}}, "
+                     f"arrivals: {{format: {service.kind}, requests_per_second: {service.rate}, seconds: {days * 86400}}}, "
+                     f"expects: {{requests_per_second: {service.rate}}}}}")
+    path = folder / "scenario.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+class Up:
+    """A running engine, as fast as it can."""
+
+    def __init__(self, program, folder, scenario, seed, learns):
+        self.folder = folder
+        self.epoch = None
+        config = folder / "berth.yaml"
+        config.write_text(f"scenario: {scenario}\nspeed: max\nseed: {seed}\nlisten: 127.0.0.1:0\n"
+                          f"data: {folder}/state\njournal: {folder}/journal\n"
+                          f"learn_speed: {'true' if learns else 'false'}\n")
+        self.errors = open(folder / "errors", "w")
+        self.process = subprocess.Popen([program, "up", "--config", config], stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith("ready http://"):
+            raise SystemExit(f"berth up: wanted ready, found {line!r}: {(folder / 'errors').read_text()}")
+        self.address = line.split()[1].rstrip("/") + "/"
+        self.key = (folder / "state" / "admin.key").read_text().strip()
+
+    def ask(self, path, body=None):
+        request = urllib.request.Request(self.address + path, headers={"Authorization": "Bearer " + self.key,
+                                                                       "Content-Type": "application/json"},
+                                         data=None if body is None else json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=120) as reply:
+            return json.loads(reply.read())
+
+    def all_of(self, path):
+        items, token = [], ""
+        while True:
+            page = self.ask(f"{path}?limit=500{token}")
+            items += page["items"]
+            if not page["metadata"].get("continue"):
+                return items
+            token = "&continue=" + page["metadata"]["continue"]
+
+    def second(self):
+        """Of the world, which begins with its first event."""
+        if self.epoch is None:
+            items = self.ask("v1/events?limit=1")["items"]
+            if not items:
+                return 0
+            self.epoch = items[0]["time"]
+        return second_of(self.ask("v1/status")["time"], self.epoch)
+
+    def wait_for(self, second):
+        began = time.monotonic()
+        while (now := self.second()) < second:
+            if time.monotonic() - began > PATIENCE:
+                raise SystemExit(f"the world is at {now} s after {PATIENCE} s")
+            time.sleep(0.3)
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(120)
+        self.process.stdout.close()
+        self.errors.close()
+
+
+def goodput(folder):
+    """By service, of the hour."""
+    requests, in_time = {}, {}
+    with open(folder / "journal") as journal:
+        for line in journal:
+            if '"type":"second"' not in line:
+                continue
+            row = json.loads(line)
+            if not HOUR_FROM <= row["second"] < HOUR_FROM + HOUR:
+                continue
+            name = row["service"]
+            requests[name] = requests.get(name, 0) + row["requests"]
+            in_time[name] = in_time.get(name, 0) + row["in_time"]
+    shares = {name: in_time[name] / requests[name] for name in requests}
+    return sum(shares.values()) / len(shares), shares
+
+
+def second_of(time_text, epoch):
+    at = datetime.fromisoformat(time_text.replace("Z", "+00:00"))
+    return (at - datetime.fromisoformat(epoch.replace("Z", "+00:00"))).total_seconds()
+
+
+def run_drift(program, folder, number, table_factor, fault, learns, until):
+    folder.mkdir()
+    scenario = write_scenario(folder, services_of(number), table_factor)
+    up = Up(program, folder, scenario, number, learns)
+    up.ask("v1/sim/faults", {"kind": "serving", "service": f"t/{SLOW}", **fault})
+    up.wait_for(until)
+    events = up.all_of("v1/events")
+    calibration = up.ask("v1/calibration")["items"]
+    up.end()
+    injected = next(event for event in events if event["kind"] == "FaultInjected")
+    drifts = [event for event in events if event["kind"] == "SpeedDrift"]
+    after = [second_of(event["time"], injected["time"]) for event in drifts]
+    return {"after": after, "messages": [event["message"] for event in drifts],
+            "of": sorted({event["object"]["name"] for event in drifts}), "calibration": calibration, "injected": injected["time"]}
+
+
+def factors_of(calibration):
+    for item in calibration:
+        if item["metadata"]["name"] == SLOW:
+            return {place["profile"]: place for place in item["status"]["speeds"]}
+    return {}
+
+
+def worst_hour(after, messages):
+    """The most entries of an hour and profile."""
+    by_profile = {}
+    for at, message in zip(after, messages):
+        by_profile.setdefault(message.split(" on ")[1].split(" ")[0], []).append(at)
+    return max((sum(1 for other in times if at - 3600 < other <= at) for times in by_profile.values() for at in times), default=0)
+
+
+def drift(program, scenarios, until):
+    print(f"{'':>9} {'event':>8} {'factor':>8} {'entries':>8} {'goodput':>9} {'right':>9} {'unlearnt':>9} {'ratio':>7}")
+    worst = 1e9
+    for number in range(1, scenarios + 1):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            jitter = {"jitter": 0.2}
+            learnt = run_drift(program, folder / "learnt", number, 1, {"factor": FACTOR, **jitter}, True, until)
+            right = run_drift(program, folder / "right", number, FACTOR, jitter, True, until)
+            blind = run_drift(program, folder / "blind", number, 1, {"factor": FACTOR, **jitter}, False, until)
+            figures = {which: goodput(folder / which) for which in ("learnt", "right", "blind")}
+        used = [place["factor"] for place in factors_of(learnt["calibration"]).values() if place["batches"]]
+        far = max((abs(factor / FACTOR - 1) for factor in used), default=1)
+        ratio = figures["learnt"][0] / figures["right"][0]
+        worst = min(worst, ratio)
+        print(f"{number:>9} {learnt['after'][0] if learnt['after'] else float('nan'):>7.0f}s {1 - far:>7.1%} "
+              f"{worst_hour(learnt['after'], learnt['messages']):>8} {figures['learnt'][0]:>9.4f} {figures['right'][0]:>9.4f} "
+              f"{figures['blind'][0]:>9.4f} {ratio:>7.4f}   events of {learnt['of']}, with the right table {len(right['after'])}; "
+              f"{SLOW}: {figures['learnt'][1][SLOW]:.3f}, {figures['right'][1][SLOW]:.3f}, {figures['blind'][1][SLOW]:.3f}", flush=True)
+    print(f"bars: event within 600 s, factor within 3 % (97.0% here), at most 6 entries, ratio at least 0.97; the least ratio is {worst:.4f}")
+
+
+def noise(program, scenarios, seconds):
+    for number in range(1, scenarios + 1):
+        with tempfile.TemporaryDirectory() as name:
+            result = run_drift(program, Path(name) / "noise", number, 1, {"jitter": 0.3}, True, seconds)
+        print(f"{number:>9} {seconds} s, jitter 0.3: {len(result['after'])} SpeedDrift (bar: 0)", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--only", default="drift,noise")
+    parser.add_argument("--scenarios", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=21_700, help="of the worlds with noise alone")
+    words = parser.parse_args()
+    program = os.path.abspath(words.program)
+    if "drift" in words.only:
+        drift(program, words.scenarios, HOUR_FROM + HOUR + 30)
+    if "noise" in words.only:
+        noise(program, words.scenarios, words.seconds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
