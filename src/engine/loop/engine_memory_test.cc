@@ -145,8 +145,20 @@ TEST(EngineMemory, ThatOfAnotherFormatIsRefused) {
   std::string bytes = bytes_of(EngineMemory());
   ASSERT_EQ(bytes.front(), bytes_of(kEngineMemoryFormat).front());
   EXPECT_TRUE(from_bytes<EngineMemory>(bytes).has_value());
-  bytes.front() = bytes_of(kEngineMemoryFormat + 1).front();
+  bytes.front() = bytes_of(kEngineMemoryFormatOfSpeeds + 1).front();
   EXPECT_FALSE(from_bytes<EngineMemory>(bytes).has_value());
+}
+
+/// Without factors the bytes are those of earlier versions.
+TEST(EngineMemory, SpeedFactorsHaveAFormatOfTheirOwn) {
+  EngineMemory memory;
+  memory.speeds[{.service = {3}, .gpu = "A100-80GB", .profile = "1g.10gb"}] = {
+      .factor = Decimal(13, 10), .batches = 214, .at = Instant::at_second(700), .is_used = false};
+  const std::string bytes = bytes_of(memory);
+  EXPECT_EQ(bytes.front(), bytes_of(kEngineMemoryFormatOfSpeeds).front());
+  const auto again = from_bytes<EngineMemory>(bytes);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->speeds, memory.speeds);
 }
 
 TEST(EngineMemory, ACopyOfTheSnapshotSharesItsChunks) {

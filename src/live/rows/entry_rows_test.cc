@@ -220,6 +220,44 @@ TEST(EntryRows, OfMeasuredTimes) {
   EXPECT_FALSE(entry_of(row, fleet).has_value());
 }
 
+TEST(EntryRows, OfSpeedFactors) {
+  const Scenario fleet = live::demo_scenario();
+  SpeedMeasured measured{.place = {.service = {2}, .gpu = "A100-80GB", .profile = "1g.10gb"},
+                         .factor = Decimal(1298, 1000),
+                         .batches = 214};
+  live::Entry entry{.at = Instant(5), .what = live::EventSeen{{.at = Instant(5), .what = measured}}};
+  JournalRow row{.sequence = 3, .entry = row_of(entry, fleet, 0), .hash = {}};
+  EXPECT_EQ(row.entry.kind, "SpeedMeasured");
+  EXPECT_EQ(row.entry.body, R"({"place":{"service":2,"model":"A100-80GB","profile":"1g.10gb"},"factor":"649/500",)"
+                            R"("batches":214,"is_used":true})");
+  EXPECT_TRUE(entry_of(row, fleet) == entry);
+  row.entry.body.replace(row.entry.body.find("649"), 3, "-1");
+  EXPECT_FALSE(entry_of(row, fleet).has_value());
+  measured.factor.reset();
+  entry.what = live::EventSeen{{.at = Instant(5), .what = measured}};
+  row.entry = row_of(entry, fleet, 0);
+  EXPECT_TRUE(entry_of(row, fleet) == entry);
+}
+
+/// Faults of GPUs have the rows of earlier versions.
+TEST(EntryRows, OfFaultsOfServing) {
+  const Scenario fleet = live::demo_scenario();
+  live::FaultGiven given{.id = 4, .order = {}};
+  given.order.gpus = {{1}};
+  const live::Entry of_gpu{.at = Instant(5), .what = given};
+  JournalRow row{.sequence = 3, .entry = row_of(of_gpu, fleet, 0), .hash = {}};
+  EXPECT_EQ(row.entry.body.find("serving"), std::string::npos);
+  EXPECT_TRUE(entry_of(row, fleet) == of_gpu);
+  given.order.kind = sim::FaultKind::kServing;
+  given.order.gpus.clear();
+  given.order.serving = sim::ServingFault{.service = ServiceId{2}, .factor = Decimal(13, 10), .jitter = Decimal(1, 5)};
+  const live::Entry of_service{.at = Instant(5), .what = given};
+  row.entry = row_of(of_service, fleet, 0);
+  EXPECT_NE(row.entry.body.find(R"("serving":{"service":2,"factor":"13/10","jitter":"1/5"})"), std::string::npos)
+      << row.entry.body;
+  EXPECT_TRUE(entry_of(row, fleet) == of_service);
+}
+
 TEST(EntryRows, OfLaterVersionsAndDamagedOnesAreRefused) {
   const Scenario fleet = live::demo_scenario();
   JournalRow row{.sequence = 12, .entry = row_of({.at = {}, .what = live::Begun()}, fleet, 0), .hash = {}};

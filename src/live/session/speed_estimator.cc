@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace berth::live {
 namespace {
@@ -76,6 +77,9 @@ std::optional<SpeedEstimator::Second> SpeedEstimator::settled(const Stretch& str
 std::optional<SpeedMeasured> SpeedEstimator::find_news(const SpeedPlace& place, Stretch& stretch,
                                                        const SpeedFactors& known, Instant now) const {
   if (!std::exchange(stretch.has_news, false)) return std::nullopt;
+  // Most engines have good tables, and many places.
+  const bool is_as_expected = std::abs(ratio(stretch.sum.real_us, stretch.sum.table_us) - 1) < kSpeedDrift / 2;
+  if (known.empty() && is_as_expected) return std::nullopt;
   const auto own = known.find(place);
   if (own != known.end() && now - own->second.at < kSpeedSpacing) return std::nullopt;
   const double in_force = speed_reported(known, place).to_double();

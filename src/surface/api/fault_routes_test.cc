@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json/document.h"
@@ -11,11 +13,15 @@
 namespace berth::api {
 namespace {
 
-/// Two nodes: 3 A100-80GB, 2 H100-80GB.
+/// Two nodes: 3 A100-80GB, 2 H100-80GB; a service.
 Scenario five_gpus() {
   Scenario scenario;
   scenario.fleet = {{.model = *mig::find_gpu_model("A100-80GB"), .count = 3, .usd_per_gpu_hour = {}},
                     {.model = *mig::find_gpu_model("H100-80GB"), .count = 2, .usd_per_gpu_hour = {}}};
+  ServiceSpec service;
+  service.tenant = "vision";
+  service.name = "detector";
+  scenario.services.push_back(std::move(service));
   return scenario;
 }
 
@@ -85,6 +91,25 @@ TEST(FaultRoutes, ASliceOfOthersHasAPlaceOfItsModel) {
   EXPECT_EQ(profile_name(five_gpus().model_of({0}), order->profile), "1g.10gb");
 }
 
+TEST(FaultRoutes, BatchesOfAServiceTakeAnotherTime) {
+  const auto order = read_order(R"({"kind":"serving","service":"vision/detector","factor":1.3,"jitter":0.2})");
+  ASSERT_TRUE(order) << order.error().message;
+  EXPECT_TRUE(order->gpus.empty());
+  EXPECT_EQ(order->serving,
+            (sim::ServingFault{.service = ServiceId{0}, .factor = Decimal(13, 10), .jitter = Decimal(1, 5)}));
+  const auto plain = read_order(R"({"kind":"serving","service":"vision/detector"})");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->serving->factor, Decimal(1));
+  const auto clear = read_order(R"({"kind":"clear","service":"vision/detector"})");
+  ASSERT_TRUE(clear);
+  EXPECT_TRUE(clear->gpus.empty());
+  EXPECT_EQ(clear->serving->service, ServiceId{0});
+  const auto all = read_order(R"({"kind":"clear","all":true})");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->serving->service, std::nullopt);
+  EXPECT_FALSE(read_order(R"({"kind":"clear","gpu":"gpu-0"})")->serving.has_value());
+}
+
 TEST(FaultRoutes, WhatIsWrongIsNamed) {
   const struct {
     std::string text;
@@ -118,6 +143,16 @@ TEST(FaultRoutes, WhatIsWrongIsNamed) {
       {R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"9g","start":0})", "profile"},
       {R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"1g.10gb"})", "start"},
       {R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"2g.20gb","start":1})", "start"},
+      {R"({"kind":"serving"})", "service"},
+      {R"({"kind":"serving","service":"vision"})", "service"},
+      {R"({"kind":"serving","service":"vision/detector","gpu":"gpu-0"})", "gpu"},
+      {R"({"kind":"serving","service":"vision/detector","factor":0.05})", "factor"},
+      {R"({"kind":"serving","service":"vision/detector","factor":11})", "factor"},
+      {R"({"kind":"serving","service":"vision/detector","jitter":1})", "jitter"},
+      {R"({"kind":"serving","service":"vision/detector","jitter":-0.1})", "jitter"},
+      {R"({"kind":"lose","gpu":"gpu-0","factor":2})", "factor"},
+      {R"({"kind":"lose","gpu":"gpu-0","service":"vision/detector"})", "service"},
+      {R"({"kind":"clear","service":"vision/detector","all":true})", "all"},
   };
   for (const auto& each : cases) {
     const auto order = read_order(each.text);

@@ -82,6 +82,10 @@ TEST_F(Act, InjectsFaultsAndListsThem) {
   EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"slow","gpu":"gpu-1","gpus":2,"seconds":60})");
   EXPECT_EQ(run({"sim", "fault", "foreign_slice", "gpu-1", "--profile", "1g.10gb", "--start", "0"}).status, 0);
   EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"foreign_slice","gpu":"gpu-1","start":0,"profile":"1g.10gb"})");
+  EXPECT_EQ(run({"sim", "fault", "serving", "vision/detector", "--factor", "1.3", "--jitter", "0.2"}).status, 0);
+  EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"serving","service":"vision/detector","factor":1.3,"jitter":0.2})");
+  EXPECT_EQ(run({"sim", "fault", "clear", "vision/detector"}).out, "faults cleared\n");
+  EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"clear","service":"vision/detector"})");
   EXPECT_EQ(run({"sim", "fault", "clear", "all"}).out, "faults cleared\n");
   EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"clear","all":true})");
   EXPECT_EQ(run({"sim", "fault", "lose", "node-0"}).status, 0);
