@@ -163,6 +163,7 @@ void RequestServing::begin_batch(std::uint32_t index, const std::int64_t* latenc
   Replica& replica = replicas_[process.replica];
   process.is_busy = true;
   ++process.batch_number;
+  meters_[replica.service.index].add_batch();
   process.answer_us = now_us + latency_us[process.batch.size() - 1];
   if (replica.busy_processes++ == 0) busy_.begin(replica.slice, replica.service, now_us);
   answers_.push_back(
