@@ -37,7 +37,8 @@ berth::Result<std::unique_ptr<berth::HttpServer>> start_server(const std::string
 }
 
 int run_up(const berth::cli::UpCall& call) {
-  return berth::up::run_up(call.request, {.out = call.out,
+  return berth::up::run_up(call.request, {.version = call.version,
+                                          .out = call.out,
                                           .err = call.err,
                                           .files = call.files,
                                           .start_server = start_server,

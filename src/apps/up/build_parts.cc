@@ -7,6 +7,7 @@
 #include "apps/up/recording.h"
 #include "apps/up/series_options.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_metrics.h"
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
 #include "domain/values/no_changes.h"
@@ -140,11 +141,17 @@ live::SessionListener listener_of(UpParts& parts) {
   }
   listener.entry = [&parts](const live::Entry& entry) { parts.recorder().note(entry); };
   listener.record = [&parts](const std::vector<live::Entry>& entries) { return parts.recorder().record(entries); };
-  listener.usage = [&parts](const live::UsageInterval& interval) { note_usage(parts, interval); };
+  listener.usage = [&parts](const live::UsageInterval& interval) {
+    note_usage(parts, interval);
+    parts.metrics->book.add(interval);
+  };
   listener.past_usage = [&parts](const live::UsageInterval& interval) {
     if (parts.records->has_no_past_usage()) note_usage(parts, interval);
   };
-  listener.series = [&parts](SeriesSpan second) { parts.series->add(std::move(second)); };
+  listener.series = [&parts](SeriesSpan second) {
+    parts.metrics->book.add(second);
+    parts.series->add(std::move(second));
+  };
   listener.world_changed = [&parts](const live::WorldChanges& changes) { parts.records->remember(changes); };
   listener.question = [&parts](SolveRequest question) { parts.solver.ask(std::move(question)); };
   if (parts.local) {
@@ -178,6 +185,8 @@ live::SessionOptions session_options(UpParts& parts) {
 }
 
 Result<void> make_session(UpParts& parts) {
+  parts.metrics = std::make_unique<UpMetrics>(parts.world.scenario, parts.request.has_load,
+                                              static_cast<std::size_t>(parts.request.series_max));
   auto session = live::Session::make(parts.world.scenario, session_options(parts));
   if (!session) return pass_on(session.error());
   parts.session = std::move(*session);

@@ -16,6 +16,7 @@
 
 #include "apps/up/recording.h"
 #include "apps/up/up_log.h"
+#include "apps/up/up_metrics.h"
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
 #include "domain/ports/http_server.h"
@@ -119,7 +120,9 @@ api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
           .blobs = blob_store(parts),
           .series = {.read = [&parts](const auto& reading) { return parts.series->read(reading); }},
           .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource(),
-          .login = std::move(login)};
+          .login = std::move(login),
+          .metrics = [&parts] { return read_metrics(parts); },
+          .metered_max = parts.metrics->shares.http / api::RequestMeter::kSeries};
 }
 
 std::string url_of(const UpParts& parts) {
@@ -147,6 +150,7 @@ void say_ready(const UpParts& parts, const std::string& url, const std::string& 
 }  // namespace
 
 Result<void> start_service(UpParts& parts) {
+  parts.metrics->book.begin(*parts.session);
   parts.clock = clock_of(parts);
   parts.driver =
       std::make_unique<edges::LiveDriver>(*parts.session, parts.turn, parts.lock, parts.solver, driver_options(parts));

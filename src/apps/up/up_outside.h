@@ -26,8 +26,10 @@ namespace berth::up {
 using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
                                                                         HttpHandler& handler)>;
 
-/// Provided by the program. The streams and files are borrowed; everything is required, except the last two functions.
+/// Provided by the program. The streams and files are borrowed; everything is required, except the version and
+/// the last two functions.
 struct UpOutside {
+  std::string version = {};  ///< of the program
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;

@@ -1,5 +1,6 @@
 #include "apps/up/up_parts.h"
 
+#include "apps/up/up_metrics.h"
 #include "apps/up/world_records.h"
 #include "domain/ports/http_server.h"
 #include "edges/live_driver/blob_queue.h"

@@ -43,6 +43,7 @@ class Session;
 namespace berth::up {
 
 class WorldRecords;
+struct UpMetrics;
 
 /// In the order in which they are made; they are destroyed in the reverse order.
 struct UpParts {
@@ -70,6 +71,7 @@ struct UpParts {
   std::string boot_failure;                               ///< as last reported
   std::unique_ptr<live::LocalWorld> local;                ///< absent: the devices are simulated
   std::unique_ptr<edges::SeriesQueue> series;             ///< outlives the session
+  std::unique_ptr<UpMetrics> metrics;                     ///< outlives the session
   std::unique_ptr<live::Session> session;
   std::unique_ptr<edges::BlobQueue> blobs;
   std::unique_ptr<edges::WriteQueue> writes;

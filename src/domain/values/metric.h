@@ -24,6 +24,13 @@ struct MetricHistogram {
   friend bool operator==(const MetricHistogram&, const MetricHistogram&) = default;
 };
 
+/// Without observations. Requires: the bounds ascend.
+[[nodiscard]] MetricHistogram empty_histogram(std::vector<double> bounds);
+/// Adds an observation. Requires: the histogram was made by empty_histogram. O(log bounds).
+void observe(MetricHistogram& histogram, double value);
+/// Of times of the process, in seconds: from half a millisecond to a minute.
+[[nodiscard]] MetricHistogram empty_times();
+
 struct MetricSample {
   /// Name and value, in the order in which they are shown; each name once, UTF-8.
   std::vector<std::pair<std::string, std::string>> labels = {};

@@ -13,6 +13,7 @@ void add_figures(ServiceFigures& sum, const ServiceFigures& more) {
   sum.accuracy_sum_micro += more.accuracy_sum_micro;
   sum.queued_max = std::max(sum.queued_max, more.queued_max);
   add_buckets(sum.latencies, more.latencies);
+  if (more.batches) sum.batches = sum.batches.value_or(0) + *more.batches;
   sum.settled.clear();
 }
 

@@ -36,6 +36,8 @@ struct ServiceFigures {
   std::int64_t accuracy_sum_micro = 0;   ///< of the answers in time, in millionths
   std::int64_t queued_max = 0;           ///< the most requests that waited at the end of a second
   LatencyBuckets latencies = {};         ///< of all answers; none for kAllServices
+  /// Begun. Absent: unknown, as where a world serves by rates, and in figures that were stored.
+  std::optional<std::int64_t> batches = std::nullopt;
   /// For a single second: the arrival times of the requests that it settled. Sums have none.
   std::vector<SettledRequests> settled = {};
 

@@ -70,6 +70,11 @@ StepTimes LiveDriver::step_times() const {
   return steps_.times();
 }
 
+MetricHistogram LiveDriver::step_histogram() const {
+  const std::scoped_lock hold(own_lock_);
+  return steps_.histogram();
+}
+
 // ---- the world's thread
 
 void LiveDriver::run() {

@@ -66,6 +66,8 @@ class LiveDriver {
   /// Durations of the engine's steps so far, including their waits for the lock and the remaining work of the simulated
   /// world. May be called by any thread.
   [[nodiscard]] StepTimes step_times() const;
+  /// The same as a histogram of seconds, of all steps.
+  [[nodiscard]] MetricHistogram step_histogram() const;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,7 @@
 #include "edges/live_driver/recorder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 #include <variant>
@@ -68,7 +69,7 @@ std::optional<std::string> Recorder::store_part(BlobPart part, const BlobRow& ro
   JournalBatch batch;
   batch.blob_parts.push_back(std::move(part));
   batch.blobs.push_back(row);
-  const auto appended = writer_->append(batch);
+  const auto appended = append_timed(batch);
   return appended ? std::nullopt : std::optional(appended.error().message);
 }
 
@@ -218,7 +219,16 @@ StoreResult<std::uint64_t> Recorder::append_safely(const JournalBatch& batch) {
   if (before_append_) {
     if (auto done = before_append_(); !done) return tl::unexpected(done.error());
   }
-  return writer_->append(batch);
+  return append_timed(batch);
+}
+
+StoreResult<std::uint64_t> Recorder::append_timed(const JournalBatch& batch) {
+  const auto began = std::chrono::steady_clock::now();
+  auto appended = writer_->append(batch);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  const std::scoped_lock hold(own_lock_);
+  observe(commits_, took.count());
+  return appended;
 }
 
 }  // namespace berth::edges

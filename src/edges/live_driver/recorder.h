@@ -14,6 +14,7 @@
 
 #include "domain/ports/disk_reserve.h"
 #include "domain/ports/journal_store.h"
+#include "domain/values/metric.h"
 #include "live/session/entry.h"
 
 namespace berth::edges {
@@ -113,6 +114,11 @@ class Recorder {
     const std::scoped_lock hold(own_lock_);
     return failure_;
   }
+  /// How long commits took, those that failed too, in seconds. May be called by any thread.
+  [[nodiscard]] MetricHistogram commit_histogram() const {
+    const std::scoped_lock hold(own_lock_);
+    return commits_;
+  }
 
  private:
   static constexpr std::size_t kOutcomesMax = 10'000;
@@ -125,6 +131,7 @@ class Recorder {
   /// Appends the noted entries and the batch. On an error the noted entries keep waiting.
   [[nodiscard]] std::optional<std::string> append(JournalBatch batch, bool is_vital = false);
   [[nodiscard]] StoreResult<std::uint64_t> append_safely(const JournalBatch& batch);
+  [[nodiscard]] StoreResult<std::uint64_t> append_timed(const JournalBatch& batch);
   /// Releases the reserve if there is no space for a vital batch. `answers`: see `take_answers`.
   [[nodiscard]] StoreResult<std::uint64_t> append_vital(JournalBatch& batch, std::vector<KeyedOutcome>& answers);
   /// Removes answers from a batch, as they may not use the reserve. Returns those of its own orders; their outcomes
@@ -146,7 +153,8 @@ class Recorder {
   DiskReserve* reserve_ = nullptr;
   std::uint64_t reserve_bytes_used_ = 0;  ///< by noted entries, since the reserve was released
   mutable std::mutex own_lock_;
-  std::optional<std::string> failure_;  ///< under own_lock_
+  std::optional<std::string> failure_;       ///< under own_lock_
+  MetricHistogram commits_ = empty_times();  ///< the same
 };
 
 }  // namespace berth::edges

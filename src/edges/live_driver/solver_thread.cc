@@ -51,6 +51,11 @@ double SolverThread::last_solve_ms() const {
   return last_ms_;
 }
 
+MetricHistogram SolverThread::solve_histogram() const {
+  const std::scoped_lock hold(lock_);
+  return solves_;
+}
+
 namespace {
 
 /// A plan may take seconds, while the world and the API must continue: if processors are short, these come first. On
@@ -77,6 +82,7 @@ void SolverThread::run() {
     hold.lock();
     is_solving_ = false;
     last_ms_ = took.count();
+    observe(solves_, std::chrono::duration<double>(took).count());
     answer_ = SolveFinished{.question = request.question, .solution = std::move(solution)};
     if (notify_) notify_();
     changed_.notify_all();

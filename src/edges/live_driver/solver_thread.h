@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "domain/values/event.h"
+#include "domain/values/metric.h"
 #include "engine/loop/engine.h"
 
 namespace berth::edges {
@@ -37,6 +38,8 @@ class SolverThread {
   [[nodiscard]] bool is_solving() const;
   /// The solve time of the last answer; 0: there was none.
   [[nodiscard]] double last_solve_ms() const;
+  /// Of all answers, in seconds.
+  [[nodiscard]] MetricHistogram solve_histogram() const;
 
  private:
   void run();
@@ -49,6 +52,7 @@ class SolverThread {
   bool is_solving_ = false;
   bool is_stopping_ = false;
   double last_ms_ = 0;
+  MetricHistogram solves_ = empty_times();
   std::thread thread_;
 };
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "domain/values/metric.h"
+
 namespace berth::edges {
 
 struct StepTimes {
@@ -28,8 +30,12 @@ class StepMeter {
     }
     ++count_;
     max_ms_ = std::max(max_ms_, ms);
+    constexpr double kMsPerSecond = 1000;
+    observe(histogram_, ms / kMsPerSecond);
   }
 
+  /// Of all steps, in seconds.
+  [[nodiscard]] const MetricHistogram& histogram() const { return histogram_; }
   /// O(kKept).
   [[nodiscard]] StepTimes times() const {
     StepTimes times{.count = count_, .max_ms = max_ms_};
@@ -47,6 +53,7 @@ class StepMeter {
 
  private:
   std::vector<double> latest_;
+  MetricHistogram histogram_ = empty_times();
   std::uint64_t count_ = 0;
   double max_ms_ = 0;
 };

@@ -22,6 +22,10 @@ struct Retention {
   friend bool operator==(const Retention&, const Retention&) = default;
 };
 
+/// The least and the most of UpRequest::series_max.
+inline constexpr std::int64_t kSeriesMaxLeast = 1'000;
+inline constexpr std::int64_t kSeriesMaxMost = 1'000'000;
+
 /// The kind of a world's devices.
 enum class WorldKind { kSimulated, kLocal };
 
@@ -59,6 +63,7 @@ struct UpRequest {
   /// Weekly windows without changes; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
   std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
+  std::int64_t series_max = 10'000;                       ///< of a scrape of the metrics
   // Of the file; unstated, a world has those of its scenario.
   std::optional<Decimal> tier_sure = std::nullopt;       ///< TierSettings::sure
   std::optional<std::string> tier_model = std::nullopt;  ///< path of TierSettings::forest

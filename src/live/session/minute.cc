@@ -18,6 +18,7 @@ std::optional<double> MinuteFigures::goodput() const {
 
 ServiceFigures figures_of(const sim::MeasuredSecond& measured) {
   ServiceFigures figures{.requests = measured.seen.arrivals, .queued_max = measured.seen.queued};
+  figures.batches = measured.batches;
   figures.settled = measured.settled;
   for (const SettledRequests& each : measured.settled) {
     figures.in_time += each.in_time;

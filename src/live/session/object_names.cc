@@ -46,6 +46,22 @@ std::string_view action_word(const SliceChange& change) {
                     change);
 }
 
+std::string_view word(GpuScheduling scheduling) {
+  switch (scheduling) {
+    case GpuScheduling::kOpen:
+      return "open";
+    case GpuScheduling::kCordoned:
+      return "cordoned";
+    case GpuScheduling::kDraining:
+      return "draining";
+    case GpuScheduling::kOrdered:
+      return "ordered";
+    case GpuScheduling::kAbsent:
+      return "absent";
+  }
+  return "";
+}
+
 std::optional<GpuId> find_gpu(const Scenario& scenario, std::string_view name) {
   const auto index = number_behind("gpu-", name);
   if (!index || *index >= scenario.gpu_count()) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "domain/values/gpu_name.h"
+#include "domain/values/gpu_state.h"
 #include "domain/values/node.h"
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
@@ -24,6 +25,8 @@ using berth::gpu_name;
 [[nodiscard]] std::optional<std::uint64_t> plan_number(std::string_view name);
 /// "create", "destroy", "assign".
 [[nodiscard]] std::string_view action_word(const SliceChange& change);
+/// "open", "cordoned", "draining", "ordered", "absent".
+[[nodiscard]] std::string_view word(GpuScheduling scheduling);
 /// The number of "node-1", if it is a node of the scenario.
 [[nodiscard]] std::optional<NodeId> find_node(const Scenario& scenario, std::string_view name);
 /// The number of "gpu-3", if it is a GPU of the scenario.

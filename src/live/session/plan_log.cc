@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <variant>
@@ -70,6 +71,45 @@ std::vector<std::string> conflict_names(const Plan& plan, const Scenario& scenar
 
 }  // namespace
 
+std::string_view word(PlanPhase phase) {
+  switch (phase) {
+    case PlanPhase::kAwaitingApproval:
+      return "awaiting_approval";
+    case PlanPhase::kActing:
+      return "acting";
+    case PlanPhase::kDone:
+      return "done";
+    case PlanPhase::kExpired:
+      return "expired";
+    case PlanPhase::kRefused:
+      return "refused";
+    case PlanPhase::kSuperseded:
+      return "superseded";
+  }
+  return "";
+}
+
+std::string_view word(ActionPhase phase) {
+  switch (phase) {
+    case ActionPhase::kPlanned:
+      return "planned";
+    case ActionPhase::kRunning:
+      return "running";
+    case ActionPhase::kDone:
+      return "done";
+    case ActionPhase::kFailed:
+      return "failed";
+    case ActionPhase::kDropped:
+      return "dropped";
+  }
+  return "";
+}
+
+std::optional<double> gap_of(const Plan& plan) {
+  if (!plan.objective || !plan.bound || *plan.bound == 0) return std::nullopt;
+  return (*plan.bound - *plan.objective) / std::abs(*plan.bound);
+}
+
 void ActionStates::set(std::size_t index, ActionPhase phase, const std::string& message) {
   if (!message.empty() && message != messages_.back()) messages_.push_back(message);
   const std::size_t place = message.empty() ? 0 : messages_.size() - 1;
@@ -96,16 +136,31 @@ std::vector<ActionChange> PlanLog::add(const std::shared_ptr<const Plan>& arrive
     changes.push_back({.plan = arrived->id, .action = index, .phase = ActionPhase::kDropped, .message = part->why});
   }
   if (answer.held) {
-    status.phase = PlanPhase::kAwaitingApproval;
+    enter(status, PlanPhase::kAwaitingApproval);
   } else if (answer.refused || answer.paused) {
-    status.phase = answer.refused ? PlanPhase::kRefused : PlanPhase::kSuperseded;
+    enter(status, answer.refused ? PlanPhase::kRefused : PlanPhase::kSuperseded);
     status.message = answer.refused ? *answer.refused : "planning is paused: " + *answer.paused;
     drop(status, status.message, changes);
   } else if (answer.plan.actions.empty()) {
-    status.phase = PlanPhase::kSuperseded;
+    enter(status, PlanPhase::kSuperseded);
     status.message = "what it stands on has changed on each of its GPUs";
   } else {
     begin(status, answer, snapshot, changes);
+  }
+  return counted(std::move(changes));
+}
+
+void PlanLog::enter(PlanStatus& status, PlanPhase phase) {
+  status.phase = phase;
+  ++counts_.plans[static_cast<std::size_t>(phase)];
+}
+
+std::vector<ActionChange> PlanLog::counted(std::vector<ActionChange> changes) {
+  for (const ActionChange& change : changes) {
+    const PlanStatus* plan = find(change.plan);
+    if (plan == nullptr) continue;
+    const std::size_t kind = plan->plan->actions[change.action].what.index();
+    ++counts_.actions[kind][static_cast<std::size_t>(change.phase)];
   }
   return changes;
 }
@@ -127,19 +182,19 @@ std::vector<ActionChange> PlanLog::end_proposal(const StepAnswer& answer, const 
   switch (answer.ended->end) {
     case ProposalEnd::kApproved:
       begin(*status, answer, snapshot, changes);
-      return changes;
+      return counted(std::move(changes));
     case ProposalEnd::kExpired:
-      status->phase = PlanPhase::kExpired;
+      enter(*status, PlanPhase::kExpired);
       status->message = "it was not approved in time";
       break;
     case ProposalEnd::kSuperseded:
-      status->phase = PlanPhase::kSuperseded;
+      enter(*status, PlanPhase::kSuperseded);
       status->difference = answer.ended->difference;
       status->message = fmt::format("{}", fmt::join(status->difference, "; "));
       break;
   }
   drop(*status, status->message, changes);
-  return changes;
+  return counted(std::move(changes));
 }
 
 void PlanLog::begin(PlanStatus& status, const StepAnswer& answer, const Snapshot& snapshot,
@@ -153,7 +208,7 @@ void PlanLog::begin(PlanStatus& status, const StepAnswer& answer, const Snapshot
     begun.push_back(index);
     changes.push_back({.plan = id, .action = index, .phase = ActionPhase::kRunning, .message = {}});
   }
-  status.phase = begun.empty() ? PlanPhase::kDone : PlanPhase::kActing;
+  enter(status, begun.empty() ? PlanPhase::kDone : PlanPhase::kActing);
   status.running_count = begun.size();
   if (!begun.empty()) status.acts_at = snapshot.now;
   for (const Action& accepted : answer.plan.actions) replace_earlier(slice_of(accepted.what), id, changes);
@@ -212,7 +267,7 @@ std::vector<ActionChange> PlanLog::apply(const Event& event) {
           [](const auto&) {},
       },
       event.what);
-  return changes;
+  return counted(std::move(changes));
 }
 
 void PlanLog::end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std::string& message,
@@ -231,7 +286,7 @@ void PlanLog::end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std:
     plan->actions.change().set(running.action, ends_as, why);
     changes.push_back({.plan = running.plan, .action = running.action, .phase = ends_as, .message = why});
     if (--plan->running_count > 0 || plan->phase != PlanPhase::kActing) continue;
-    plan->phase = PlanPhase::kDone;
+    enter(*plan, PlanPhase::kDone);
     plan->message = failures_text(*plan->actions);
   }
 }

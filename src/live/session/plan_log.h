@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "domain/values/plan.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
+#include "live/session/plan_counts.h"
 #include "live/session/service_names.h"
 
 namespace berth {
@@ -37,6 +39,8 @@ namespace berth::live {
 ///   awaiting approval -- its basis changes ----------> superseded
 ///   acting            -- its last action ends -------> done
 enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpired, kRefused, kSuperseded };
+/// "awaiting_approval".
+[[nodiscard]] std::string_view word(PlanPhase phase);
 
 /// Legal transitions of an action. It is intended when its plan takes effect, and handed to the world at once:
 ///
@@ -51,6 +55,11 @@ enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpire
 ///   running   -- a later plan changes the slice -----> dropped
 ///   running   -- the creation of its slice failed ---> dropped (of an assignment)
 enum class ActionPhase : std::uint8_t { kPlanned, kRunning, kDone, kFailed, kDropped };
+/// "planned".
+[[nodiscard]] std::string_view word(ActionPhase phase);
+
+/// The gap between the plan and the best one, at most, as a share of the bound; absent without a bound.
+[[nodiscard]] std::optional<double> gap_of(const Plan& plan);
 
 /// The states of a plan's actions. Small: a plan may have 100,000 of them.
 class ActionStates {
@@ -129,6 +138,9 @@ class PlanLog {
   [[nodiscard]] const PlanStatus* find(std::uint64_t id) const;
   /// The latest plan that is in progress or waits, or else the latest one; null before the first.
   [[nodiscard]] const PlanStatus* current() const;
+  /// Since the log was made, or they were last forgotten; they are not saved.
+  [[nodiscard]] const PlanCounts& counts() const { return counts_; }
+  void forget_counts() { counts_ = {}; }
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
@@ -143,6 +155,9 @@ class PlanLog {
   };
   [[nodiscard]] PlanStatus* find_mutable(std::uint64_t id);
   void keep(PlanStatus status);
+  void enter(PlanStatus& status, PlanPhase phase);
+  /// Counts them; returns them.
+  std::vector<ActionChange> counted(std::vector<ActionChange> changes);
   /// Begins the planned actions, with the numbers of the accepted plan.
   void begin(PlanStatus& status, const StepAnswer& answer, const Snapshot& snapshot,
              std::vector<ActionChange>& changes);
@@ -157,6 +172,7 @@ class PlanLog {
   std::size_t action_count_ = 0;  ///< of all of them
   /// By GPU and Action::number, or for destructions the generation of the slice that is destroyed.
   std::map<std::pair<GpuId, std::uint64_t>, std::vector<Running>> running_;
+  PlanCounts counts_;
 };
 
 }  // namespace berth::live

@@ -304,6 +304,11 @@ const ServiceSlices& ServiceWatch::slices_of(ServiceId service) const {
   return service.index < services_.size() ? services_[service.index].slices : none;
 }
 
+std::optional<std::string> ServiceWatch::waits_because(ServiceId service) const {
+  if (service.index >= services_.size() || services_[service.index].slices.staying > 0) return std::nullopt;
+  return why_unplaced(service).first;
+}
+
 SliceState ServiceWatch::state_of(const Snapshot& snapshot, std::size_t index) const {
   const StandingSlice& standing = snapshot.slices[index];
   const Slice& slice = standing.holding.slice;

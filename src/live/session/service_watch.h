@@ -75,6 +75,8 @@ class ServiceWatch {
 
   [[nodiscard]] const ServiceSlices& slices_of(ServiceId service) const;
   [[nodiscard]] std::array<Condition, kWatchedConditions> conditions_of(ServiceId service) const;
+  /// The reason of the condition Placed of a service without a slice that stays; absent: it has one.
+  [[nodiscard]] std::optional<std::string> waits_because(ServiceId service) const;
   /// Of a slice of the snapshot, by its index there.
   [[nodiscard]] SliceState state_of(const Snapshot& snapshot, std::size_t index) const;
   /// When the slice was first seen.

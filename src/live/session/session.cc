@@ -249,6 +249,10 @@ bool Session::awaits_answer() const { return loop_->awaits_answer(); }
 bool Session::is_solving() const { return loop_->engine().has_open_question(); }
 std::uint64_t Session::order_count() const { return loop_->order_count(); }
 Instant Session::now() const { return loop_->now(); }
+std::optional<Instant> Session::planned_at() const {
+  return policy::policy_named(options_->policy).replans({}) ? log_->planned_at() : std::nullopt;
+}
+std::int64_t Session::figured_second() const { return std::max(std::int64_t{0}, read_second_); }
 const Snapshot& Session::snapshot() const { return loop_->engine().snapshot(); }
 
 const TierChoice* Session::tier_of(ServiceId service) const { return loop_->engine().tier_of(service); }

@@ -272,6 +272,10 @@ class Session {
   [[nodiscard]] const SpeedEstimator& measured_speeds() const;
   /// Forecasts that were judged by what came.
   [[nodiscard]] const ForecastBook& forecasts() const;
+  /// SessionLog::planned_at; absent, too, if the policy makes no new layouts during the run.
+  [[nodiscard]] std::optional<Instant> planned_at() const;
+  /// The figures of all seconds of the world before this one were passed to the listener, if it was running then.
+  [[nodiscard]] std::int64_t figured_second() const;
   [[nodiscard]] const std::optional<std::string>& infeasible() const;
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
 

@@ -266,7 +266,10 @@ std::optional<std::uint64_t> SessionLog::on_step(const StepAnswer& answer, const
   failed_.clear();
   const std::shared_ptr<const Solution> arrived = std::exchange(arrived_, nullptr);
   if (!arrived) return std::nullopt;
-  if (!answer.refused) watch_.plan_made(*arrived);
+  if (!answer.refused) {
+    watch_.plan_made(*arrived);
+    planned_at_ = arrived->plan.made_at;
+  }
   // The plan shares ownership with its solution.
   if (arrived->plan.actions.empty()) return std::nullopt;
   on_arrival({arrived, &arrived->plan}, answer, snapshot, now);

@@ -66,6 +66,10 @@ class SessionLog {
   [[nodiscard]] PromiseBook& promises() { return promises_; }
   [[nodiscard]] const PromiseBook& promises() const { return promises_; }
 
+  /// For which instant the latest plan was made that arrived, also one that changes nothing; absent: none did since the
+  /// log was made. Plans that were refused do not count.
+  [[nodiscard]] std::optional<Instant> planned_at() const { return planned_at_; }
+
   // As bytes: its parts of a saved session, in their order.
   template <class Archive, class Self>
   static void archive_plans(Archive& archive, Self& self) {
@@ -110,6 +114,7 @@ class SessionLog {
   UsageBook usage_;
   PromiseBook promises_;
   std::shared_ptr<const Solution> arrived_;  ///< to be applied by the next step; null: none
+  std::optional<Instant> planned_at_;        ///< not saved
   std::string approval_reason_;              ///< of the last approval
   std::vector<ActionFailed> failed_;         ///< since the last step
   std::set<GpuId> draining_;                 ///< as far as the engine knows

@@ -238,6 +238,7 @@ void Session::note_jump(Instant to) {
 void Session::resume(sim::WorldLeft left, std::optional<Instant> clock) {
   ENSURE(emitter_->is_repeating());
   emitter_->set_repeating(false);
+  log_->plans().forget_counts();
   loop_->replay_end();
   // The devices may remember a later instant than the last entry.
   const Instant known = std::max(left.world.now, now());

@@ -164,6 +164,7 @@ void RequestServing::begin_batch(std::uint32_t index, const BatchLatencies& late
   Replica& replica = replicas_[process.replica];
   process.is_busy = true;
   ++process.batch_number;
+  meters_[replica.service.index].add_batch();
   const std::size_t size = process.batch.size() - 1;
   process.begun_us = now_us;
   process.table_us = latencies.by_table[size];

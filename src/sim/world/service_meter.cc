@@ -193,10 +193,13 @@ ServiceSecond ServiceMeter::take_second(std::int64_t second, std::int64_t arriva
   return seen;
 }
 
-MeasuredSecond ServiceMeter::measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued) {
+MeasuredSecond ServiceMeter::measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued,
+                                            bool knows_batches) {
+  const std::int64_t batches = std::exchange(recent_batches_, 0);
   return {.seen = take_second(second, arrivals, queued),
           .settled = std::exchange(recent_settled_, {}),
-          .latencies = std::exchange(recent_latencies_, {})};
+          .latencies = std::exchange(recent_latencies_, {}),
+          .batches = knows_batches ? std::optional(batches) : std::nullopt};
 }
 
 }  // namespace berth::sim

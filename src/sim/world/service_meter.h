@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "base/core/instant.h"
@@ -30,8 +31,9 @@ struct LatencyCount {
 /// What happened in a second beyond what the engine sees: for the figures of a running world.
 struct MeasuredSecond {
   ServiceSecond seen;
-  std::vector<SettledRequests> settled;  ///< in this second, also requests of earlier ones; in no order
-  std::vector<LatencyCount> latencies;   ///< of all answers, in no order
+  std::vector<SettledRequests> settled;                ///< in this second, also requests of earlier ones; in no order
+  std::vector<LatencyCount> latencies;                 ///< of all answers, in no order
+  std::optional<std::int64_t> batches = std::nullopt;  ///< begun; absent where it serves by rates
 };
 
 /// Sums over the whole run.
@@ -58,6 +60,9 @@ class ServiceMeter {
     if (keeps_recent_) recent_latencies_.push_back({.latency_us = latency_us, .count = count});
   }
 
+  /// A batch begins. Where a service serves by rates nothing calls this.
+  void add_batch() { ++recent_batches_; }
+
   /// To be called before the arrivals change: open seconds keep their numbers of requests. O(open seconds).
   void keep_counts();
   /// Starts again for another service at this place. Requires: all requests are settled.
@@ -71,8 +76,9 @@ class ServiceMeter {
 
   /// From now on keeps the extra fields of MeasuredSecond for `measure_second`, which must then be called.
   void keep_recent() { keeps_recent_ = true; }
-  /// take_second, with the extra fields. Requires: keep_recent.
-  [[nodiscard]] MeasuredSecond measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
+  /// take_second, with the extra fields. `knows_batches`: add_batch is called for each. Requires: keep_recent.
+  [[nodiscard]] MeasuredSecond measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued,
+                                              bool knows_batches);
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
   [[nodiscard]] const LatencyHistogram& latencies() const { return latencies_; }
@@ -109,6 +115,7 @@ class ServiceMeter {
   LatencyHistogram latencies_;
   bool keeps_recent_ = false;
   std::vector<LatencyCount> recent_latencies_;
+  std::int64_t recent_batches_ = 0;
   std::vector<SettledRequests> recent_settled_;  ///< the first may be a sum of older ones
 };
 

@@ -381,7 +381,8 @@ void World::close_second(std::int64_t second) {
     const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());
     const std::int64_t arrivals = arrivals_.count(ServiceId{index}, second);
     if (second_measured_) {
-      const MeasuredSecond measured = meters_[index].measure_second(second, arrivals, queued);
+      const MeasuredSecond measured =
+          meters_[index].measure_second(second, arrivals, queued, !serving_.is_by_rates({index}));
       second_measured_(measured);
       events_.push_back({.at = now_, .what = measured.seen});
     } else {

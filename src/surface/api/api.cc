@@ -13,6 +13,7 @@
 #include "surface/api/calibration_routes.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"
+#include "surface/api/metric_routes.h"
 #include "surface/api/object_routes.h"
 #include "surface/api/page_routes.h"
 #include "surface/api/paging.h"
@@ -36,7 +37,8 @@ bool is_same_word(std::string_view text, std::string_view word) {
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
   for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
-                            usage_routes, series_routes, promise_routes, calibration_routes, blob_routes}) {
+                            usage_routes, series_routes, promise_routes, calibration_routes, blob_routes,
+                            metric_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;
@@ -45,6 +47,7 @@ std::vector<Route> api_routes() {
 Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
     : key_(std::move(options.key)),
       login_(std::move(options.login.token), std::move(options.login.key)),
+      meter_(options.metered_max),
       context_{.session = SessionAccess(session, lock),
                .format = {.fleet = fleet_of(session.scenario()),
                           .epoch = options.epoch,
@@ -54,14 +57,20 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .usage = std::move(options.usage),
                .blobs = std::move(options.blobs),
                .series = std::move(options.series),
+               .metrics = std::move(options.metrics),
                .log_in = [this, age = std::move(options.login.token_age)](
                              const std::string& token) { return login_.exchange(token, age ? age() : Micros()); }},
       router_(api_routes()),
       submit_(std::move(options.submit)) {}
 
 HttpAnswer Api::answer(const HttpRequest& request) {
-  const std::string id = next_request_id();
   const auto routed = router_.find(request);
+  const RequestTimer timer(meter_, request.method, routed ? routed->route->path : std::string_view());
+  return timer.timed(answer_routed(request, routed));
+}
+
+HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed) {
+  const std::string id = next_request_id();
   const bool is_public = routed && routed->route->is_public;
   if (!is_public && !has_key(request)) {
     return error_response({.status = 401,

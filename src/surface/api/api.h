@@ -15,6 +15,7 @@
 #include "live/session/write.h"
 #include "surface/api/api_context.h"
 #include "surface/api/one_time_login.h"
+#include "surface/api/request_meter.h"
 #include "surface/api/router.h"
 
 namespace berth::live {
@@ -43,6 +44,9 @@ struct ApiOptions {
   SeriesSource series = {};
   live::DeviceSource devices = {};
   LoginSecrets login = {};
+  std::function<std::vector<MetricFamily>()> metrics = {};
+  /// Of requests that are counted on their own (RequestMeter).
+  std::size_t metered_max = 100;
 };
 
 class Api final : public HttpHandler {
@@ -55,7 +59,11 @@ class Api final : public HttpHandler {
   [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override;
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override;
 
+  /// How long requests took. Any thread may call it.
+  [[nodiscard]] std::vector<MetricSample> request_times() const { return meter_.samples(); }
+
  private:
+  [[nodiscard]] HttpAnswer answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed);
   [[nodiscard]] std::string next_request_id();
   [[nodiscard]] bool has_key(const HttpRequest& request) const;
   [[nodiscard]] ApiResult<HttpAnswer> answer_later(const HttpRequest& request, const Routed& routed,
@@ -63,6 +71,7 @@ class Api final : public HttpHandler {
 
   std::string key_;
   OneTimeLogin login_;
+  RequestMeter meter_;
   ApiContext context_;
   Router router_;
   std::function<void(live::Write)> submit_;

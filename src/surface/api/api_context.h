@@ -11,6 +11,7 @@
 
 #include "domain/ports/journal_store.h"
 #include "domain/ports/series_store.h"
+#include "domain/values/metric.h"
 #include "surface/api/objects.h"
 #include "surface/api/session_access.h"
 
@@ -74,6 +75,8 @@ struct ApiContext {
   UsageStore usage;
   BlobStore blobs = {};
   SeriesSource series = {};
+  /// The families of a scrape. Called from any thread, without the session's lock. May be empty: then there are none.
+  std::function<std::vector<MetricFamily>()> metrics = {};
   /// Exchanges the token of a login address for a key; nothing if that is not possible (OneTimeLogin::exchange).
   std::function<std::optional<std::string>(const std::string& token)> log_in = {};
 };

@@ -71,8 +71,6 @@ void write_condition(Writer& json, const ObjectFormat& format, const live::Condi
 
 // ---- GPUs and nodes
 
-constexpr const char* kSchedulingWords[] = {"open", "cordoned", "draining"};
-
 std::string health_word(GpuHealth health) { return health == GpuHealth::kOk ? "ok" : "lost"; }
 /// A fact about all GPUs of a node: the latest `since`, and the reason if all GPUs have the same one.
 struct NodeFact {
@@ -106,7 +104,7 @@ void put_head(Writer& json, const ObjectFormat& format, const ObjectIdentity& ob
 
 std::string role_word(Role role) { return role == Role::kRetraining ? "retraining" : "inference"; }
 
-std::string scheduling_word(GpuScheduling scheduling) { return kSchedulingWords[static_cast<std::size_t>(scheduling)]; }
+std::string scheduling_word(GpuScheduling scheduling) { return std::string(live::word(scheduling)); }
 
 std::optional<std::string> why_unprofiled(const ObjectFormat& format, const GpuView& gpu) {
   if (gpu.has_profile) return std::nullopt;

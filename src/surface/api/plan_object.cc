@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -21,22 +20,6 @@ std::string wall_text(std::int64_t unix_micros) { return WorldEpoch{.unix_micros
 
 std::optional<std::string> text_or_nothing(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
-}
-
-std::string_view word(live::ActionPhase phase) {
-  switch (phase) {
-    case live::ActionPhase::kPlanned:
-      return "planned";
-    case live::ActionPhase::kRunning:
-      return "running";
-    case live::ActionPhase::kDone:
-      return "done";
-    case live::ActionPhase::kFailed:
-      return "failed";
-    case live::ActionPhase::kDropped:
-      return "dropped";
-  }
-  return "";
 }
 
 /// Writes the members of one plan.
@@ -79,7 +62,7 @@ class PlanWriter {
     json_.member("role", held != nullptr ? std::optional(role_word(held->role)) : std::nullopt);
     json_.member("reason", action.reason.text);
     put_preconditions(slice.gpu);
-    json_.member("phase", word(status_.actions->phase(index)));
+    json_.member("phase", live::word(status_.actions->phase(index)));
     json_.member("message", text_or_nothing(status_.actions->message(index))).close_object();
   }
 
@@ -126,12 +109,6 @@ class PlanWriter {
   const Plan& plan_;
 };
 
-/// The gap between the plan and the best one, at most, as a share of the bound.
-std::optional<double> gap_of(const Plan& plan) {
-  if (!plan.objective || !plan.bound || *plan.bound == 0) return std::nullopt;
-  return (*plan.bound - *plan.objective) / std::abs(*plan.bound);
-}
-
 /// `actions`: what PlanWriter::put_actions takes.
 template <class Actions>
 void put_plan_with(Writer& json, const ObjectFormat& format, const live::PlanStatus& status, const Actions& actions) {
@@ -144,13 +121,13 @@ void put_plan_with(Writer& json, const ObjectFormat& format, const live::PlanSta
   json.open_object("spec").member("epoch", plan.epoch).member("base_version", plan.base_version);
   json.member("made_at", format.epoch.text(plan.made_at)).member("acts_at", text_of_time(status.acts_at));
   json.member("expires_at", text_of_time(plan.expires_at));
-  json.member("objective", plan.objective).member("bound", plan.bound).member("gap", gap_of(plan));
+  json.member("objective", plan.objective).member("bound", plan.bound).member("gap", live::gap_of(plan));
   json.member("promised_gain", plan.promised_gain);
   if (status.conflict.empty()) json.member("conflict", nullptr);
   if (!status.conflict.empty()) json.list("conflict", status.conflict);
   parts.put_ahead();
   parts.put_actions(actions);
-  json.close_object().open_object("status").member("phase", phase_word(status.phase));
+  json.close_object().open_object("status").member("phase", live::word(status.phase));
   json.member("message", text_or_nothing(status.message));
   const auto waits_until = status.expires_at_wall_us;
   json.member("expires_at_wall", waits_until ? std::optional(wall_text(*waits_until)) : std::nullopt).close_object();
@@ -171,24 +148,6 @@ std::string plan_object(const ObjectFormat& format, const live::PlanStatus& stat
   Writer json;
   put_plan(json.open_object(), format, status, actions_max);
   return json.close_object().take();
-}
-
-std::string_view phase_word(live::PlanPhase phase) {
-  switch (phase) {
-    case live::PlanPhase::kAwaitingApproval:
-      return "awaiting_approval";
-    case live::PlanPhase::kActing:
-      return "acting";
-    case live::PlanPhase::kDone:
-      return "done";
-    case live::PlanPhase::kExpired:
-      return "expired";
-    case live::PlanPhase::kRefused:
-      return "refused";
-    case live::PlanPhase::kSuperseded:
-      return "superseded";
-  }
-  return "";
 }
 
 }  // namespace berth::api

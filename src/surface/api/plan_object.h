@@ -20,7 +20,5 @@ void put_plan(json::Writer& json, const ObjectFormat& format, const live::PlanSt
 /// The same with the actions of these indices. Requires: they are in range.
 void put_plan(json::Writer& json, const ObjectFormat& format, const live::PlanStatus& plan,
               std::span<const std::size_t> actions);
-/// Such as "awaiting_approval".
-[[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
 
 }  // namespace berth::api

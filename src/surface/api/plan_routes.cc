@@ -50,7 +50,7 @@ ApiError refusal(const live::Session& session, const live::PlanStatus& plan, liv
     case live::ApprovalOutcome::kNotWaiting:
       break;
   }
-  const std::string phase(phase_word(plan.phase));
+  const std::string phase(live::word(plan.phase));
   ApiError error =
       conflict("not_waiting", fmt::format("{}: wanted the phase awaiting_approval, found {}", name, phase));
   error.wanted = "awaiting_approval";

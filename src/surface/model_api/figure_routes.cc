@@ -15,7 +15,8 @@
 #include "base/core/text.h"
 #include "serving/figures/figure_json.h"
 #include "serving/figures/figure_points.h"
-#include "serving/figures/metrics_text.h"
+#include "serving/figures/metric_families.h"
+#include "surface/metrics/metric_text.h"
 #include "surface/model_api/model_response.h"
 
 namespace berth::model_api {
@@ -125,9 +126,9 @@ ServeResult<HttpAnswer> series_answer(const FigureService& service, const HttpRe
 
 HttpAnswer metrics_answer(const FigureService& service) {
   return HttpResponse{.status = 200,
-                      .content_type = "text/plain; version=0.0.4; charset=utf-8",
+                      .content_type = std::string(metrics::kMetricTextType),
                       .headers = {},
-                      .body = serving::metrics_text(service.counters())};
+                      .body = metrics::metric_text(serving::metric_families(service.counters()))};
 }
 
 /// A route without parameters.

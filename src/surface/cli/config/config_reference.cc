@@ -40,7 +40,7 @@ is `{}`.
 )";
 
 constexpr const char* kEnd = R"(
-A number of days is a whole number from 1 to 100000.
+A number of days is a whole number from 1 to 100000; `metrics.series_max` is one from 1000 to 1000000.
 
 ## GPUs that may be changed
 

@@ -53,6 +53,14 @@ live::Retention read_retention(const yaml::Value& value) {
   return retention;
 }
 
+std::int64_t read_series_max(const yaml::Value& metrics) {
+  const std::int64_t usual = live::UpRequest().series_max;
+  if (!metrics.is_written()) return usual;
+  metrics.check_keys(keys_within("metrics"));
+  const yaml::Value value = metrics.at("series_max");
+  return value.is_written() ? value.whole({live::kSeriesMaxLeast, live::kSeriesMaxMost}) : usual;
+}
+
 /// "HH:MM" as minutes of the day, at most `max`.
 std::optional<int> parse_time_of_day(std::string_view text, int max) {
   if (text.size() != 5 || text[2] != ':') return std::nullopt;
@@ -140,6 +148,7 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   root.check_keys(keys_within(""));
   config.options = read_options(root);
   config.retention = read_retention(root.at("retention"));
+  config.series_max = read_series_max(root.at("metrics"));
   config.no_changes = read_no_changes(root.at("no_changes"));
   read_manage(root.at("manage"), config);
   const yaml::Value sure = root.at("tier_sure");

@@ -20,6 +20,7 @@ struct Config {
   UpOptions options;  ///< as written: each has a flag
   live::Retention retention;
   std::vector<WeekSpan> no_changes;
+  std::int64_t series_max = live::UpRequest().series_max;
   std::optional<Decimal> tier_sure;
   std::optional<std::string> tier_model;  ///< path
   bool learns_speed = true;

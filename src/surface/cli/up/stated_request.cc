@@ -50,6 +50,7 @@ Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files
   auto request = check_up_options(stated);
   if (!request) return pass_on(request.error());
   request->retention = config->retention;
+  request->series_max = config->series_max;
   request->no_changes = std::move(config->no_changes);
   request->tier_sure = std::move(config->tier_sure);
   request->tier_model = std::move(config->tier_model);
@@ -75,6 +76,8 @@ std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, con
     };
     compare(key.name, key.reload, shown(running.stated), shown(read.stated));
   }
+  compare("metrics.series_max", ConfigReload::kRestart, fmt::format("{}", running.request.series_max),
+          fmt::format("{}", read.request.series_max));
   const auto sure_words = [](const std::optional<Decimal>& sure) { return sure ? sure->to_string() : "none"; };
   compare("tier_sure", ConfigReload::kWorld, sure_words(running.request.tier_sure), sure_words(read.request.tier_sure));
   compare("tier_model", ConfigReload::kWorld, running.request.tier_model.value_or("none"),

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <string>
 
 #include "base/core/result.h"
 #include "domain/ports/files.h"
@@ -13,6 +14,7 @@ namespace berth::cli {
 /// The streams and files are borrowed.
 struct UpCall {
   live::UpRequest request;
+  std::string version = {};  ///< of the program
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;

@@ -64,6 +64,7 @@ void run_checked_up(const UpOptions& words, VerbContext& context) {
   };
   const auto read_again = [&] { return read_config_again(words, *stated, *context.files); };
   context.status = context.run_up({.request = stated->request,
+                                   .version = BERTH_VERSION,
                                    .out = context.out,
                                    .err = context.err,
                                    .files = context.files,

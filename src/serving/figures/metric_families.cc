@@ -1,13 +1,12 @@
-#include "serving/figures/metrics_text.h"
-
-#include <fmt/format.h>
+#include "serving/figures/metric_families.h"
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace berth::serving {
 namespace {
@@ -17,58 +16,28 @@ struct Label {
   std::string_view value;
 };
 
-enum class MetricKind { kCounter, kGauge, kHistogram };
-
-std::string_view kind_name(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::kCounter:
-      return "counter";
-    case MetricKind::kGauge:
-      return "gauge";
-    case MetricKind::kHistogram:
-      return "histogram";
-  }
-  return "";
-}
-
-std::string escaped(std::string_view value) {
-  std::string text;
-  for (const char c : value) {
-    if (c == '\\' || c == '"') text += '\\';
-    if (c == '\n') {
-      text += "\\n";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 /// Families of metrics, one after the other.
-class MetricsWriter {
+class FamilyList {
  public:
   /// The samples that follow are of this family. Requires: every family once.
   void begin(std::string_view name, MetricKind kind, std::string_view help) {
-    name_ = name;
-    head_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, kind_name(kind));
+    families_.push_back({.name = std::string(name), .help = std::string(help), .kind = kind});
   }
   template <class Number>
-  void sample(std::initializer_list<Label> labels, Number number, std::string_view suffix = "") {
-    text_ += std::exchange(head_, "");
-    text_.append(name_).append(suffix);
-    char before = '{';
-    for (const Label& label : labels) {
-      text_ += fmt::format("{}{}=\"{}\"", std::exchange(before, ','), label.name, escaped(label.value));
-    }
-    if (labels.size() > 0) text_ += '}';
-    text_ += fmt::format(" {}\n", number);
+  void sample(std::initializer_list<Label> labels, Number number) {
+    put(labels, static_cast<double>(number));
   }
-  [[nodiscard]] std::string take() { return std::move(text_); }
+  void sample(std::initializer_list<Label> labels, MetricHistogram histogram) { put(labels, std::move(histogram)); }
+  [[nodiscard]] std::vector<MetricFamily> take() { return std::move(families_); }
 
  private:
-  std::string_view name_;
-  std::string head_;  ///< empty: it is written
-  std::string text_;
+  void put(std::initializer_list<Label> labels, std::variant<double, MetricHistogram> value) {
+    MetricSample sample{.labels = {}, .value = std::move(value)};
+    for (const Label& label : labels) sample.labels.emplace_back(label.name, label.value);
+    families_.back().samples.push_back(std::move(sample));
+  }
+
+  std::vector<MetricFamily> families_;
 };
 
 bool is_version(const ModelCounters& model) { return !model.version.empty(); }
@@ -100,7 +69,7 @@ constexpr TritonCounter kTritonCounters[] = {
      [](const ModelCounters& m) { return m.statistics.output.sum.count(); }},
 };
 
-void put_triton_counters(MetricsWriter& out, const CounterFigures& figures) {
+void put_triton_counters(FamilyList& out, const CounterFigures& figures) {
   for (const TritonCounter& counter : kTritonCounters) {
     out.begin(counter.name, MetricKind::kCounter, counter.help);
     for (const ModelCounters& model : figures.models) {
@@ -109,7 +78,7 @@ void put_triton_counters(MetricsWriter& out, const CounterFigures& figures) {
   }
 }
 
-void put_triton_failures(MetricsWriter& out, const CounterFigures& figures) {
+void put_triton_failures(FamilyList& out, const CounterFigures& figures) {
   out.begin("nv_inference_request_failure", MetricKind::kCounter,
             "Number of failed inference requests, all batch sizes");
   for (const ModelCounters& model : figures.models) {
@@ -124,7 +93,7 @@ void put_triton_failures(MetricsWriter& out, const CounterFigures& figures) {
   }
 }
 
-void put_triton_waiting(MetricsWriter& out, const CounterFigures& figures) {
+void put_triton_waiting(FamilyList& out, const CounterFigures& figures) {
   out.begin("nv_inference_pending_request_count", MetricKind::kGauge,
             "Instantaneous number of pending requests awaiting execution per-model");
   for (const ModelCounters& model : figures.models) {
@@ -132,28 +101,27 @@ void put_triton_waiting(MetricsWriter& out, const CounterFigures& figures) {
   }
 }
 
-void put_triton_histogram(MetricsWriter& out, const CounterFigures& figures) {
-  constexpr std::int64_t kMicrosPerMs = 1000;
+void put_triton_histogram(FamilyList& out, const CounterFigures& figures) {
+  constexpr double kMicrosPerMs = 1000;
   out.begin("nv_inference_first_response_histogram_ms", MetricKind::kHistogram,
             "Duration from request to first response in milliseconds");
   for (const ModelCounters& model : figures.models) {
     if (!is_version(model)) continue;
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < model.first_response.size(); ++i) {
-      count += model.first_response[i];
-      const bool is_bound = i < kFirstResponseBounds.size();
-      const std::string bound = is_bound ? fmt::format("{}", kFirstResponseBounds[i].count() / kMicrosPerMs) : "+Inf";
-      out.sample({{"model", model.name}, {"version", model.version}, {"le", bound}}, count, "_bucket");
+    MetricHistogram histogram;
+    for (const Micros bound : kFirstResponseBounds) {
+      histogram.bounds.push_back(static_cast<double>(bound.count()) / kMicrosPerMs);
     }
-    out.sample({{"model", model.name}, {"version", model.version}},
-               static_cast<double>(model.answer_time.count()) / static_cast<double>(kMicrosPerMs), "_sum");
-    out.sample({{"model", model.name}, {"version", model.version}}, count, "_count");
+    for (const std::int64_t count : model.first_response) {
+      histogram.counts.push_back(static_cast<std::uint64_t>(count));
+    }
+    histogram.sum = static_cast<double>(model.answer_time.count()) / kMicrosPerMs;
+    out.sample({{"model", model.name}, {"version", model.version}}, std::move(histogram));
   }
 }
 
 // ---- Berth's
 
-void put_server(MetricsWriter& out, const CounterFigures& figures) {
+void put_server(FamilyList& out, const CounterFigures& figures) {
   const auto gauge = [&](std::string_view name, std::string_view help, std::optional<std::int64_t> number) {
     out.begin(name, MetricKind::kGauge, help);
     if (number) out.sample({}, *number);
@@ -173,7 +141,7 @@ void put_server(MetricsWriter& out, const CounterFigures& figures) {
   gauge("berth_device_free_bytes", "Memory that the device says is free", figures.memory.device_free_bytes);
 }
 
-void put_models(MetricsWriter& out, const CounterFigures& figures) {
+void put_models(FamilyList& out, const CounterFigures& figures) {
   const auto family = [&](std::string_view name, MetricKind kind, std::string_view help, const auto& number_of) {
     out.begin(name, kind, help);
     for (const ModelCounters& model : figures.models) {
@@ -206,7 +174,7 @@ constexpr NamedOutcome kOutcomes[] = {
     {"failed", &RequestFigures::failed},     {"cancelled", &RequestFigures::cancelled},
 };
 
-void put_requests(MetricsWriter& out, const CounterFigures& figures) {
+void put_requests(FamilyList& out, const CounterFigures& figures) {
   out.begin("berth_requests_total", MetricKind::kCounter, "Requests that arrived");
   for (const ModelCounters& model : figures.models) {
     out.sample({{"model", model.name}, {"version", model.version}}, model.totals.requests);
@@ -222,8 +190,8 @@ void put_requests(MetricsWriter& out, const CounterFigures& figures) {
 
 }  // namespace
 
-std::string metrics_text(const CounterFigures& figures) {
-  MetricsWriter out;
+std::vector<MetricFamily> metric_families(const CounterFigures& figures) {
+  FamilyList out;
   put_triton_counters(out, figures);
   put_triton_failures(out, figures);
   put_triton_waiting(out, figures);

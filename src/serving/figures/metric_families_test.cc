@@ -1,7 +1,13 @@
-#include "serving/figures/metrics_text.h"
+#include "serving/figures/metric_families.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "serving/figures/figure_json.h"
 #include "serving/figures/series_line.h"
@@ -10,7 +16,6 @@ namespace berth::serving {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 CounterFigures some_counters() {
   CounterFigures figures{.device = "simulated: a \"b\"\\", .lanes = 2, .lanes_busy = 1};
@@ -30,22 +35,42 @@ CounterFigures some_counters() {
   return figures;
 }
 
-TEST(MetricsText, HasTheNamesOfTriton) {
-  const std::string text = metrics_text(some_counters());
-  EXPECT_THAT(text, HasSubstr("# TYPE nv_inference_request_success counter\n"
-                              "nv_inference_request_success{model=\"m\",version=\"1\"} 4\n# HELP"));
-  EXPECT_THAT(text, HasSubstr("nv_inference_request_failure{model=\"m\",reason=\"REJECTED\",version=\"1\"} 2\n"));
-  EXPECT_THAT(text, HasSubstr("_bucket{model=\"m\",version=\"1\",le=\"500\"} 3\n"));
-  EXPECT_THAT(text, HasSubstr("_bucket{model=\"m\",version=\"1\",le=\"+Inf\"} 4\n"));
-  EXPECT_THAT(text, HasSubstr("histogram_ms_sum{model=\"m\",version=\"1\"} 1.5\n"));
+/// The value of the sample with these labels; nothing: there is none.
+std::optional<std::variant<double, MetricHistogram>> value_of(
+    const std::vector<MetricFamily>& families, const std::string& name,
+    const std::vector<std::pair<std::string, std::string>>& labels) {
+  for (const MetricFamily& family : families) {
+    if (family.name != name) continue;
+    for (const MetricSample& sample : family.samples) {
+      if (sample.labels == labels) return sample.value;
+    }
+  }
+  return std::nullopt;
 }
 
-TEST(MetricsText, LabelsAreEscapedAndUnknownsLeftOut) {
-  const std::string text = metrics_text(some_counters());
-  EXPECT_THAT(text, HasSubstr(R"(berth_device_info{device="simulated: a \"b\"\\"} 1)"));
-  EXPECT_THAT(text, Not(HasSubstr("berth_device_free_bytes")));
-  EXPECT_THAT(text, HasSubstr("berth_requests_ended_total{model=\"chat\",version=\"\",outcome=\"expired\"} 2\n"));
-  EXPECT_THAT(text, HasSubstr("berth_memory_limit_bytes 100\n"));
+using Value = std::variant<double, MetricHistogram>;
+
+TEST(MetricFamilies, HaveTheNamesOfTriton) {
+  const auto families = metric_families(some_counters());
+  EXPECT_EQ(families.front().name, "nv_inference_request_success");
+  EXPECT_EQ(families.front().kind, MetricKind::kCounter);
+  EXPECT_EQ(families.front().samples.size(), 1U);  // backends have none
+  EXPECT_EQ(value_of(families, "nv_inference_request_success", {{"model", "m"}, {"version", "1"}}), Value(4.0));
+  EXPECT_EQ(
+      value_of(families, "nv_inference_request_failure", {{"model", "m"}, {"reason", "REJECTED"}, {"version", "1"}}),
+      Value(2.0));
+  EXPECT_EQ(value_of(families, "nv_inference_first_response_histogram_ms", {{"model", "m"}, {"version", "1"}}),
+            Value(MetricHistogram{.bounds = {100, 500, 2'000, 5'000}, .counts = {2, 1, 0, 0, 1}, .sum = 1.5}));
+}
+
+TEST(MetricFamilies, LeaveOutWhatIsUnknown) {
+  const auto families = metric_families(some_counters());
+  EXPECT_EQ(value_of(families, "berth_device_info", {{"device", "simulated: a \"b\"\\"}}), Value(1.0));
+  EXPECT_EQ(value_of(families, "berth_device_free_bytes", {}), std::nullopt);
+  EXPECT_EQ(
+      value_of(families, "berth_requests_ended_total", {{"model", "chat"}, {"version", ""}, {"outcome", "expired"}}),
+      Value(2.0));
+  EXPECT_EQ(value_of(families, "berth_memory_limit_bytes", {}), Value(100.0));
 }
 
 TEST(FigureJson, UnknownIsNull) {
