@@ -5,8 +5,8 @@
 /// each call, as libraries overwrite it. Text is zero-terminated.
 ///
 /// Old functions were made for shorter structures than today's header declares for them, and old callers still have the
-/// shorter ones: `PciPlaceV2`, `EventV1`, `AttributesV1`, `ComputeInstanceDescriptionV1`. Nothing may be written beyond
-/// their end.
+/// shorter ones: `PciPlaceV2`, `EventV1`, `AttributesV1`, `ComputeInstanceDescriptionV1`, `GpmMetrics`. Nothing may be
+/// written beyond their end.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,12 @@ struct DeviceObject;
 struct GpuInstanceObject;
 struct ComputeInstanceObject;
 struct EventSetObject;
+struct GpmSampleObject;
 using Device = DeviceObject*;
 using GpuInstance = GpuInstanceObject*;
 using ComputeInstance = ComputeInstanceObject*;
 using EventSet = EventSetObject*;
+using GpmSample = GpmSampleObject*;
 
 /// The value of `version` for version n of this structure, the N in its name.
 template <typename T>
@@ -207,6 +209,37 @@ struct EventV2 {
   std::uint64_t data = 0;  ///< the code of an XID
   std::uint32_t gpu_instance_id = kNoInstanceId;
   std::uint32_t compute_instance_id = kNoInstanceId;
+};
+
+// GPU performance monitoring (GPM): figures from two samples of a device's counters, from Hopper on.
+
+/// The library's texts about a metric; null: it has none.
+struct GpmMetricInfo {
+  char* short_name = nullptr;
+  char* long_name = nullptr;
+  char* unit = nullptr;
+};
+
+/// A question and its answer; each has a code of its own.
+struct GpmMetric {
+  std::uint32_t id = 0;  ///< kGpmGraphicsActive and others
+  Code code = Code::kSuccess;
+  double value = 0;
+  GpmMetricInfo info = {};
+};
+
+/// Of nvmlGpmMetricsGet, which uses the first `count` metrics.
+struct GpmMetrics {
+  std::uint32_t version = kGpmMetricsVersion;
+  std::uint32_t count = 0;
+  GpmSample first = nullptr;
+  GpmSample second = nullptr;
+  GpmMetric metrics[kGpmMetricsMin] = {};
+};
+
+struct GpmSupport {
+  std::uint32_t version = kGpmSupportVersion;
+  std::uint32_t is_supported = 0;
 };
 
 // MIG. Sizes of GPU instances are in memory slices, those of compute instances in compute slices. `instances_max`

@@ -35,6 +35,9 @@ inline constexpr std::size_t kBusIdBytes = 32;
 inline constexpr std::size_t kBusIdLegacyBytes = 16;  ///< for domains of four digits
 inline constexpr std::size_t kGspFirmwareVersionBytes = 64;
 
+/// Metrics for which the oldest callers of nvmlGpmMetricsGet have space; newer ones have more.
+inline constexpr std::size_t kGpmMetricsMin = 98;
+
 // Kinds of text in Uuid.
 inline constexpr std::uint32_t kUuidNone = 0;
 inline constexpr std::uint32_t kUuidAscii = 1;
@@ -148,6 +151,15 @@ inline constexpr std::uint32_t kValueUnsignedLongLong = 3;
 inline constexpr std::uint32_t kValueSignedLongLong = 4;
 inline constexpr std::uint32_t kValueSignedInt = 5;
 inline constexpr std::uint32_t kValueUnsignedShort = 6;
+
+// GPU performance monitoring (GPM): versions of its structures, and metrics, in percent of the time between two
+// samples.
+inline constexpr std::uint32_t kGpmMetricsVersion = 1;
+inline constexpr std::uint32_t kGpmSupportVersion = 1;
+inline constexpr std::uint32_t kGpmGraphicsActive = 1;  ///< any engine for compute or graphics
+inline constexpr std::uint32_t kGpmTensorActive = 5;    ///< tensor cores of any kind
+inline constexpr std::uint32_t kGpmDramActive = 10;     ///< of the bandwidth of the memory
+inline constexpr std::uint32_t kGpmMetricCount = 477;   ///< the first id that no header up to 13.4 names
 
 // Switches.
 inline constexpr std::uint32_t kDisabled = 0;

@@ -23,7 +23,7 @@ NEWEST = "nvidia-nvml-dev==13.4.92"
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 
 # Constants that count what a header knows: they are those of the newest.
-OF_NEWEST_ALONE = {"kFieldCount"}
+OF_NEWEST_ALONE = {"kFieldCount", "kGpmMetricCount"}
 CONSTANTS = {
     "kInitNoGpus": "NVML_INIT_FLAG_NO_GPUS",
     "kInitNoAttach": "NVML_INIT_FLAG_NO_ATTACH",
@@ -45,6 +45,12 @@ CONSTANTS = {
     "kBusIdBytes": "NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE",
     "kBusIdLegacyBytes": "NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE",
     "kGspFirmwareVersionBytes": "NVML_GSP_FIRMWARE_VERSION_BUF_SIZE",
+    "kGpmMetricsVersion": "NVML_GPM_METRICS_GET_VERSION",
+    "kGpmSupportVersion": "NVML_GPM_SUPPORT_VERSION",
+    "kGpmGraphicsActive": "NVML_GPM_METRIC_GRAPHICS_UTIL",
+    "kGpmTensorActive": "NVML_GPM_METRIC_ANY_TENSOR_UTIL",
+    "kGpmDramActive": "NVML_GPM_METRIC_DRAM_BW_UTIL",
+    "kGpmMetricCount": "NVML_GPM_METRIC_MAX",
     "kUuidNone": "NVML_UUID_TYPE_NONE",
     "kUuidAscii": "NVML_UUID_TYPE_ASCII",
     "kUuidBinary": "NVML_UUID_TYPE_BINARY",
@@ -211,7 +217,7 @@ CONSTANTS = {
     "kTopologyNode": "NVML_TOPOLOGY_NODE",
     "kTopologySystem": "NVML_TOPOLOGY_SYSTEM",
 }
-OWN_CONSTANTS = {"kRecoveryActionCount"}  # NVIDIA has none for it
+OWN_CONSTANTS = {"kRecoveryActionCount", "kGpmMetricsMin"}  # NVIDIA has none for them
 
 # Tables of names.cc and the prefix of their names in C.
 NAME_TABLES = {
@@ -262,6 +268,9 @@ STRUCTURES = {
     "ProcessDetailListV1": ("nvmlProcessDetailList_v1_t",
                             "version=version mode=mode count=numProcArrayEntries processes=procArray"),
     "EventV2": ("nvmlEventData_t", EVENT + INSTANCE_IDS),
+    "GpmMetricInfo": ("decltype(nvmlGpmMetric_t::metricInfo)", "short_name=shortName long_name=longName unit=unit"),
+    "GpmMetric": ("nvmlGpmMetric_t", "id=metricId code=nvmlReturn value=value info=metricInfo"),
+    "GpmSupport": ("nvmlGpmSupport_t", "version=version is_supported=isSupportedDevice"),
     "AttributesV2": ("nvmlDeviceAttributes_t",
                      SHARED_ENGINES + "gpu_instance_slices=gpuInstanceSliceCount "
                      "compute_instance_slices=computeInstanceSliceCount memory_mib=memorySizeMB"),
@@ -281,12 +290,14 @@ STRUCTURES = {
     "ComputeInstanceDescriptionV2": ("nvmlComputeInstanceInfo_t", DESCRIPTION + "placement=placement"),
 }
 # Shorter structures that old functions were made for; the header has only their successors, which begin in the same way. A
-# member that is no longer there has no name.
+# member that is no longer there has no name; [] marks an array that has become longer.
 OLD_STRUCTURES = {
     "PciPlaceV2": ("nvmlPciInfo_t", "bus_id=busIdLegacy " + PCI + "reserved="),
     "EventV1": ("nvmlEventData_t", EVENT),
     "AttributesV1": ("nvmlDeviceAttributes_t", SHARED_ENGINES),
     "ComputeInstanceDescriptionV1": ("nvmlComputeInstanceInfo_t", DESCRIPTION),
+    "GpmMetrics": ("nvmlGpmMetricsGet_t",
+                   "version=version count=numMetrics first=sample1 second=sample2 metrics=metrics[]"),
 }
 
 # Compares functions by the parameters that the calling conventions of C see, and what these point to.
@@ -304,7 +315,7 @@ concept Complete = requires { sizeof(T); };
 
 template <typename T>
 concept Old = std::same_as<T, PciPlaceV2> || std::same_as<T, EventV1> || std::same_as<T, AttributesV1> ||
-              std::same_as<T, ComputeInstanceDescriptionV1>;
+              std::same_as<T, ComputeInstanceDescriptionV1> || std::same_as<T, GpmMetrics>;
 
 template <typename Ours, typename Theirs>
 constexpr bool agree() {
@@ -480,9 +491,10 @@ def layout_assertions(ours, theirs, pairs):
     relation = "<" if ours in OLD_STRUCTURES else "=="
     yield f'static_assert(sizeof({ours}) {relation} sizeof({theirs}), "size of {ours}");'
     yield f'static_assert(alignof({ours}) <= alignof({theirs}), "alignment of {ours}");'
-    for our, their in re.findall(r"(\w+)=(\w+)", pairs):
+    for our, their, is_longer in re.findall(r"(\w+)=(\w+)(\[\])?", pairs):
         yield f'static_assert(offsetof({ours}, {our}) == offsetof({theirs}, {their}), "place of {ours}.{our}");'
-        yield f'static_assert(sizeof({ours}::{our}) == sizeof({theirs}::{their}), "size of {ours}.{our}");'
+        one = "[0]" if is_longer else ""
+        yield f'static_assert(sizeof({ours}::{our}{one}) == sizeof({theirs}::{their}{one}), "size of {ours}.{our}");'
 
 
 def compile_text(text):

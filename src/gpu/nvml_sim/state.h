@@ -17,6 +17,14 @@ inline constexpr int kComputeInstancesMax = 8;  ///< of one GPU instance
 inline constexpr int kProcessesMax = 64;        ///< of one GPU
 inline constexpr int kFaultsMax = 32;           ///< of one GPU
 inline constexpr std::uint32_t kNoInstance = 0xFFFFFFFFU;
+inline constexpr std::uint32_t kNotSet = 0xFFFFFFFFU;
+
+/// Figures of load that were set by hand (`berth-nvml-sim load`), in percent. kNotSet: they follow the processes.
+struct SetActivityRecord {
+  std::uint32_t graphics = kNotSet;
+  std::uint32_t tensor = kNotSet;
+  std::uint32_t dram = kNotSet;
+};
 
 /// A compute instance. Its id is its place in the array.
 struct ComputeInstanceRecord {
@@ -35,6 +43,7 @@ struct GpuInstanceRecord {
   std::uint8_t unused = 0;
   std::uint32_t generation = 0;
   std::uint32_t memory_mib = 0;  ///< as this one has it: two of one profile can differ
+  SetActivityRecord set_activity;
   ComputeInstanceRecord compute_instances[kComputeInstancesMax];
 };
 
@@ -97,6 +106,10 @@ struct GpuRecord {
   ProcessRecord processes[kProcessesMax];
   FaultRecord faults[kFaultsMax];
   CountersRecord counters;
+  SetActivityRecord set_activity;  ///< of the whole GPU
+  std::uint32_t set_temperature_c = kNotSet;
+  std::uint32_t set_power_mw = kNotSet;
+  std::uint32_t unused_end = 0;
 };
 
 /// Kinds of calls with a configurable latency (the keys of `latency_ms`).

@@ -19,6 +19,19 @@ struct MemoryUse {
 /// Of the GPU instance that the device is in: compute instances of one share its memory.
 [[nodiscard]] MemoryUse memory_of(const GpuRecord& gpu, const MigDevice& device);
 
+/// How busy the parts of a GPU or GPU instance are, in percent.
+struct Activity {
+  std::uint32_t graphics_percent = 0;  ///< any engine for compute or graphics
+  std::uint32_t tensor_percent = 0;    ///< tensor cores
+  std::uint32_t dram_percent = 0;      ///< bandwidth of the memory
+  friend bool operator==(const Activity&, const Activity&) = default;
+};
+/// What was set (SetActivityRecord), else 24 % for each process, up to four. Without MIG of the whole GPU; with MIG the
+/// mean of its GPU instances, weighted by their compute slices.
+[[nodiscard]] Activity activity_of(const GpuRecord& gpu);
+/// Of a GPU instance. Requires: it exists.
+[[nodiscard]] Activity activity_of(const GpuRecord& gpu, int gpu_instance);
+
 struct Telemetry {
   std::uint32_t utilization_percent = 0;
   std::uint32_t memory_utilization_percent = 0;

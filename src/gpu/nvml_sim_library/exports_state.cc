@@ -50,6 +50,18 @@ Code write_constant(const char* name, Device device, Out* out, std::uint32_t val
   return ask_gpu(name, device, out, [&](const Subject&) { return write(out, value); });
 }
 
+/// The utilisation of an engine that nothing uses. NVML reports none for a partitioned GPU.
+Code write_idle_engine(const char* name, Device device, std::uint32_t* percent, std::uint32_t* period_us) {
+  constexpr std::uint32_t kPeriodMicros = 166'666;
+  const Call call{
+      .name = name, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(percent, period_us)};
+  return library().ask(call, [&](const Subject& subject) {
+    if (is_mig(subject) || subject.gpu.is_mig_on != 0) return Code::kNotSupported;
+    *period_us = kPeriodMicros;
+    return write(percent, 0);
+  });
+}
+
 Code write_power_limit(const char* name, Device device, std::uint32_t* mw) {
   return ask_gpu(name, device, mw,
                  [&](const Subject& subject) { return write(mw, nvml_sim::limits_of(subject.gpu).power_mw); });
@@ -121,6 +133,18 @@ Code nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
                     .memory_percent = telemetry.memory_utilization_percent};
     return Code::kSuccess;
   });
+}
+
+// No process uses the media engines.
+Code nvmlDeviceGetEncoderUtilization(Device device, std::uint32_t* percent, std::uint32_t* period_us) {
+  return write_idle_engine(__func__, device, percent, period_us);
+}
+Code nvmlDeviceGetDecoderUtilization(Device device, std::uint32_t* percent, std::uint32_t* period_us) {
+  return write_idle_engine(__func__, device, percent, period_us);
+}
+
+Code nvmlDeviceGetPcieReplayCounter(Device device, std::uint32_t* count) {
+  return write_constant(__func__, device, count, 0);
 }
 
 Code nvmlDeviceGetClockInfo(Device device, std::uint32_t clock, std::uint32_t* mhz) {

@@ -91,9 +91,11 @@ void Library::before_fork() {
   mutex_.lock();
   handles_.mutex().lock();
   sets_.mutex().lock();
+  samples_.mutex().lock();
 }
 
 void Library::after_fork_in_parent() {
+  samples_.mutex().unlock();
   sets_.mutex().unlock();
   handles_.mutex().unlock();
   mutex_.unlock();
@@ -109,6 +111,7 @@ void Library::after_fork_in_child() {
   abandoned_ = std::move(file_);
   handles_.end_session();
   sets_.clear();
+  samples_.clear();
 }
 
 Code Library::init(const char* name) {
@@ -138,6 +141,7 @@ Code Library::shut_down() {
   file_.reset();
   handles_.end_session();
   sets_.clear();
+  samples_.clear();
   return Code::kSuccess;
 }
 

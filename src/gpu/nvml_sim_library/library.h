@@ -15,6 +15,7 @@
 #include "gpu/nvml_sim/faults.h"
 #include "gpu/nvml_sim/state.h"
 #include "gpu/nvml_sim_library/event_sets.h"
+#include "gpu/nvml_sim_library/gpm_samples.h"
 #include "gpu/nvml_sim_library/handles.h"
 #include "gpu/nvml_sim_state/state_file.h"
 
@@ -77,6 +78,8 @@ class Library {
     return handles_.handle_of(machine, target);
   }
 
+  [[nodiscard]] GpmSamples& gpm_samples() { return samples_; }
+
   [[nodiscard]] nvml_abi::Code create_event_set(std::uint64_t* set);
   [[nodiscard]] nvml_abi::Code free_event_set(std::uint64_t set);
   [[nodiscard]] nvml_abi::Code register_events(const Call& call, std::uint64_t types, std::uint64_t set);
@@ -103,6 +106,7 @@ class Library {
   File abandoned_;  ///< the parent's, in a child
   Handles handles_;
   EventSets sets_;
+  GpmSamples samples_;
 };
 
 /// Created at the first use and never destroyed, as threads may be inside when the program ends.

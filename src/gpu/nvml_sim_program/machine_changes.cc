@@ -79,7 +79,7 @@ Result<void> raise_xid(MachineRecord& machine, std::uint32_t gpu, const XidWords
 
 namespace {
 
-/// The requested place of a process.
+/// A device that was named.
 struct ProcessPlace {
   GpuRecord* gpu = nullptr;
   ProcessRecord process;
@@ -169,6 +169,44 @@ Result<void> remove_process(MachineRecord& machine, const ProcessWords& words, s
   const std::string where = words.uuid.empty() ? "this machine" : words.uuid;
   return invalid("--pid: wanted a process on " + where + " (" + pids_at(places) + "), found " +
                  std::to_string(words.pid));
+}
+
+Result<void> set_load(MachineRecord& machine, const LoadWords& words, std::int64_t now_us) {
+  const auto place = find_place(machine, {.uuid = words.uuid});
+  if (!place) return pass_on(place.error());
+  GpuRecord& gpu = *place->gpu;
+  const bool is_mig = place->process.gpu_instance != nvml_sim::kNoInstance;
+  if (is_mig && (words.temperature_c || words.power_watts)) {
+    return invalid("--uuid: wanted the UUID of a GPU with --temperature and --power, as MIG devices have none, found " +
+                   in_quotes(words.uuid));
+  }
+  nvml_sim::settle_energy(gpu, now_us);
+  nvml_sim::SetActivityRecord& set =
+      is_mig ? gpu.gpu_instances[place->process.gpu_instance].set_activity : gpu.set_activity;
+  const auto put = [](std::uint32_t& figure, const std::optional<std::uint32_t>& word) {
+    if (word) figure = *word;
+  };
+  put(set.graphics, words.graphics_percent);
+  put(set.tensor, words.tensor_percent);
+  put(set.dram, words.dram_percent);
+  put(gpu.set_temperature_c, words.temperature_c);
+  if (words.power_watts) gpu.set_power_mw = *words.power_watts * 1'000;
+  return {};
+}
+
+Result<void> clear_load(MachineRecord& machine, const std::string& uuid, std::int64_t now_us) {
+  const auto place = find_place(machine, {.uuid = uuid});
+  if (!place) return pass_on(place.error());
+  GpuRecord& gpu = *place->gpu;
+  nvml_sim::settle_energy(gpu, now_us);
+  if (place->process.gpu_instance != nvml_sim::kNoInstance) {
+    gpu.gpu_instances[place->process.gpu_instance].set_activity = {};
+    return {};
+  }
+  gpu.set_activity = {};
+  gpu.set_temperature_c = nvml_sim::kNotSet;
+  gpu.set_power_mw = nvml_sim::kNotSet;
+  return {};
 }
 
 Result<void> reset_gpu(MachineRecord& machine, std::uint32_t gpu, std::int64_t now_us) {

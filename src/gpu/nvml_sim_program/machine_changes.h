@@ -46,6 +46,20 @@ struct ProcessWords {
 [[nodiscard]] Result<void> remove_process(nvml_sim::MachineRecord& machine, const ProcessWords& words,
                                           std::int64_t now_us);
 
+/// Figures to set. Absent ones stay as they are.
+struct LoadWords {
+  std::string uuid;                                              ///< of a GPU or a MIG device
+  std::optional<std::uint32_t> graphics_percent = std::nullopt;  ///< of a MIG device: of its GPU instance
+  std::optional<std::uint32_t> tensor_percent = std::nullopt;
+  std::optional<std::uint32_t> dram_percent = std::nullopt;
+  std::optional<std::uint32_t> temperature_c = std::nullopt;  ///< of GPUs only
+  std::optional<std::uint32_t> power_watts = std::nullopt;    ///< of GPUs only
+};
+/// The device keeps these figures until they are cleared, whatever runs on it.
+[[nodiscard]] Result<void> set_load(nvml_sim::MachineRecord& machine, const LoadWords& words, std::int64_t now_us);
+/// The figures of the device follow its processes again.
+[[nodiscard]] Result<void> clear_load(nvml_sim::MachineRecord& machine, const std::string& uuid, std::int64_t now_us);
+
 [[nodiscard]] Result<void> reset_gpu(nvml_sim::MachineRecord& machine, std::uint32_t gpu, std::int64_t now_us);
 
 }  // namespace berth::nvml_sim_cli

@@ -164,5 +164,30 @@ TEST_F(MachineChanges, AResetBringsALostGpuBackWithoutInstances) {
   EXPECT_EQ(machine().events.posted, 0U);
 }
 
+TEST_F(MachineChanges, LoadIsSetAndFollowsTheProcessesAgain) {
+  const LoadWords words{.uuid = gpu(1).uuid, .graphics_percent = 70, .temperature_c = 81, .power_watts = 60};
+  ASSERT_EQ(message_of(set_load(machine(), words, kSecond)), "");
+  nvml_sim::Telemetry telemetry = nvml_sim::telemetry_of(gpu(1));
+  EXPECT_EQ(telemetry.utilization_percent, 70U);
+  EXPECT_EQ(telemetry.temperature_c, 81U);
+  EXPECT_EQ(telemetry.power_mw, 60'000U);
+  EXPECT_GT(gpu(1).counters.energy_mj, 0U) << "until now at the power before";
+  ASSERT_EQ(message_of(clear_load(machine(), gpu(1).uuid, 2 * kSecond)), "");
+  telemetry = nvml_sim::telemetry_of(gpu(1));
+  EXPECT_EQ(telemetry.utilization_percent, 0U);
+  EXPECT_LT(telemetry.power_mw, 60'000U);
+}
+
+TEST_F(MachineChanges, LoadOfAMigDeviceIsThatOfItsInstance) {
+  ASSERT_EQ(message_of(set_load(machine(), {.uuid = mig_uuids[1], .dram_percent = 33}, 0)), "");
+  const int instance = nvml_sim::mig_devices(gpu(0)).at(1).gpu_instance;
+  EXPECT_EQ(nvml_sim::activity_of(gpu(0), instance).dram_percent, 33U);
+  ASSERT_EQ(message_of(clear_load(machine(), mig_uuids[0], 0)), "");
+  EXPECT_EQ(nvml_sim::activity_of(gpu(0), instance).dram_percent, 0U);
+  EXPECT_THAT(message_of(set_load(machine(), {.uuid = mig_uuids[0], .power_watts = 10}, 0)),
+              HasSubstr("--uuid: wanted the UUID of a GPU with --temperature and --power"));
+  EXPECT_THAT(message_of(set_load(machine(), {.uuid = "GPU-0"}, 0)), HasSubstr("--uuid: wanted the UUID of a GPU or"));
+}
+
 }  // namespace
 }  // namespace berth::nvml_sim_cli

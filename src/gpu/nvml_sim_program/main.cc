@@ -56,6 +56,7 @@ struct Words {
   ShowWords show;
   FaultVerbWords fault;
   ProcessVerbWords process;
+  LoadVerbWords load;
   ResetWords reset;
   bool has_command = false;  ///< `--` was there
   int status = 0;
@@ -123,6 +124,20 @@ void add_process(CLI::App& app, Words& words) {
   }
 }
 
+void add_load(CLI::App& app, Words& words) {
+  LoadVerbWords& load = words.load;
+  CLI::App* verb = app.add_subcommand("load", "Sets figures of load, which otherwise follow the processes");
+  add_word(*verb, "--state", load.state, "PATH", kStateHelp);
+  add_word(*verb, "--uuid", load.uuid, "UUID", "Of a GPU, or of a MIG device: then those of its GPU instance");
+  add_word(*verb, "--graphics", load.graphics, "P", "Percent of the time that any engine was active");
+  add_word(*verb, "--tensor", load.tensor, "P", "Percent of the time that tensor cores were active");
+  add_word(*verb, "--dram", load.dram, "P", "Percent of the memory's bandwidth");
+  add_word(*verb, "--temperature", load.temperature, "C", "Degrees Celsius of the GPU");
+  add_word(*verb, "--power", load.power, "W", "Watts that the GPU draws");
+  add_flag(*verb, "--clear", load.is_clear, "The figures of the device follow its processes again");
+  verb->callback([&words] { words.status = finish(run_load(words.load)); });
+}
+
 void add_reset(CLI::App& app, Words& words) {
   CLI::App* verb = app.add_subcommand("reset", "Resets a GPU, or reboots the machine; nothing is asked of who uses it");
   add_word(*verb, "--state", words.reset.state, "PATH", kStateHelp);
@@ -169,6 +184,7 @@ int run_verbs(int argc, const char* const* argv) {
   add_show(app, words);
   add_fault(app, words);
   add_process(app, words);
+  add_load(app, words);
   add_reset(app, words);
   app.footer(kExamples);  // after the verbs, which would inherit it
   try {

@@ -33,11 +33,13 @@ WITHOUT_LIBRARY = {"nvmlExceptionClass", "nvmlFriendlyObjectToStruct", "nvmlStru
                    "nvmlSystemEventSetFree", "nvmlSystemEventSetWait", "nvmlSystemRegisterEvents",
                    "nvmlDeviceGetConfComputeGpuAttestationReport", "nvmlGpuInstanceGetVgpuTypeCreatablePlacements"}
 
-# What simulated functions refuse all the same, of an A100 with MIG on and an instance on it.
+# What simulated functions refuse all the same, of an A100 with MIG on and an instance on it. It has no GPM.
 REFUSED = {
     "nvmlDeviceGetAttributes": nvml.NVML_ERROR_NOT_SUPPORTED,
     "nvmlDeviceGetAttributes_v2": nvml.NVML_ERROR_NOT_SUPPORTED,
     "nvmlDeviceGetComputeInstanceId": nvml.NVML_ERROR_INVALID_ARGUMENT,
+    "nvmlDeviceGetDecoderUtilization": nvml.NVML_ERROR_NOT_SUPPORTED,
+    "nvmlDeviceGetEncoderUtilization": nvml.NVML_ERROR_NOT_SUPPORTED,
     "nvmlDeviceGetGpuInstanceId": nvml.NVML_ERROR_INVALID_ARGUMENT,
     "nvmlDeviceGetRemappedRows": nvml.NVML_ERROR_NOT_SUPPORTED,
     "nvmlDeviceGetRemappedRows_v2": nvml.NVML_ERROR_NOT_SUPPORTED,
@@ -48,6 +50,9 @@ REFUSED = {
     "nvmlDeviceSetMigMode": nvml.NVML_ERROR_IN_USE,
     "nvmlEventSetWait": nvml.NVML_ERROR_TIMEOUT,
     "nvmlEventSetWait_v2": nvml.NVML_ERROR_TIMEOUT,
+    "nvmlGpmMetricsGet": nvml.NVML_ERROR_INVALID_ARGUMENT,
+    "nvmlGpmMigSampleGet": nvml.NVML_ERROR_NOT_SUPPORTED,
+    "nvmlGpmSampleGet": nvml.NVML_ERROR_NOT_SUPPORTED,
     "nvmlGpuInstanceDestroy": nvml.NVML_ERROR_IN_USE,
 }
 
@@ -78,7 +83,8 @@ def plausible(function):
              "fieldIds": [nvml.NVML_FI_DEV_IS_RESETLESS_MIG_SUPPORTED, 9999], "version": nvml.nvmlProcessDetailList_v1,
              "placement": byref(nvml.c_nvmlGpuInstancePlacement_t(3, 1)), "countRef": byref(c_uint(32)),
              "placementsRef": (nvml.c_nvmlGpuInstancePlacement_t * 32)(), "gpuInstancesRef": (c_void_p * 32)(),
-             "computeInstancesRef": (c_void_p * 32)()}
+             "computeInstancesRef": (c_void_p * 32)(), "gpmSample": nvml.nvmlGpmSampleAlloc(),
+             "metricsGet": nvml.c_nvmlGpmMetricsGet_t(version=nvml.NVML_GPM_METRICS_GET_VERSION)}
     own = {}
     if function.__name__.startswith("nvmlGpuInstance"):
         own = {"profileId": C3, "placement": byref(nvml.c_nvmlComputeInstancePlacement_t(0, 3)), "device": gpu_instance}

@@ -22,6 +22,9 @@ using nvml_sim::MachineRecord;
 
 constexpr std::int64_t kPidMax = 4'194'304;  // of Linux
 constexpr std::int64_t kMemoryMibMax = 10'000'000;
+constexpr std::int64_t kPercentMax = 100;
+constexpr std::int64_t kCelsiusMax = 200;
+constexpr std::int64_t kWattsMax = 10'000;
 
 /// The machine of --state, or of the environment: programs that `run` started need not name it.
 Result<std::unique_ptr<SimStateFile>> open_state(const Word& state) {
@@ -177,6 +180,30 @@ Result<std::string> run_process(const ProcessVerbWords& words, bool is_added) {
   if (reader.error()) return pass_on(*reader.error());
   return change_machine(words.state, [&](MachineRecord& machine) {
     return is_added ? add_process(machine, process, now_us()) : remove_process(machine, process, now_us());
+  });
+}
+
+Result<std::string> run_load(const LoadVerbWords& words) {
+  if (!words.uuid) return invalid("--uuid: wanted the UUID of a GPU or of a MIG device, found none");
+  Reader reader;
+  const auto figure = [&](std::string_view option, const Word& word, std::int64_t max) {
+    if (!word) return std::optional<std::uint32_t>();
+    return std::optional(static_cast<std::uint32_t>(reader.number(option, word, {0, max}, 0)));
+  };
+  const LoadWords load{.uuid = *words.uuid,
+                       .graphics_percent = figure("--graphics", words.graphics, kPercentMax),
+                       .tensor_percent = figure("--tensor", words.tensor, kPercentMax),
+                       .dram_percent = figure("--dram", words.dram, kPercentMax),
+                       .temperature_c = figure("--temperature", words.temperature, kCelsiusMax),
+                       .power_watts = figure("--power", words.power, kWattsMax)};
+  if (reader.error()) return pass_on(*reader.error());
+  const bool has_figure =
+      load.graphics_percent || load.tensor_percent || load.dram_percent || load.temperature_c || load.power_watts;
+  if (has_figure == words.is_clear) {
+    return invalid(fmt::format("wanted figures to set, or --clear, found {}", has_figure ? "both" : "neither"));
+  }
+  return change_machine(words.state, [&](MachineRecord& machine) {
+    return words.is_clear ? clear_load(machine, load.uuid, now_us()) : set_load(machine, load, now_us());
   });
 }
 

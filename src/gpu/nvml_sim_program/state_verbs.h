@@ -42,6 +42,18 @@ struct ProcessVerbWords {
 };
 [[nodiscard]] Result<std::string> run_process(const ProcessVerbWords& words, bool is_added);
 
+struct LoadVerbWords {
+  Word state;
+  Word uuid;
+  Word graphics;
+  Word tensor;
+  Word dram;
+  Word temperature;
+  Word power;
+  bool is_clear = false;
+};
+[[nodiscard]] Result<std::string> run_load(const LoadVerbWords& words);
+
 struct ResetWords {
   Word state;
   Word gpu;
