@@ -93,7 +93,7 @@ std::vector<double> read_slices(const live::Session& session, MetricsView& view)
   return capacities;
 }
 
-void add_forecasts(std::optional<ForecastCounts>& sum, const std::optional<ForecastCounts>& more) {
+void add_forecasts(std::optional<live::ForecastSums>& sum, const std::optional<live::ForecastSums>& more) {
   if (!more) return;
   if (!sum) sum.emplace();
   sum->judged += more->judged;
@@ -121,9 +121,8 @@ void read_services(const live::Session& session, MetricsBook& book, const std::v
     const auto& agreed = session.scenario().services[service.id.index].agreed.attainment;
     if (agreed) listed.objective = agreed->to_double();
     listed.waits = session.watch().waits_because(service.id);
-    std::erase_if(calibration.factors, [&](const SpeedFactor& each) {
-      return !book.admit_factor(name, each.model, each.profile);
-    });
+    std::erase_if(calibration.factors,
+                  [&](const PlaceFactor& each) { return !book.admit_factor(name, each.model, each.profile); });
     listed.calibration = std::move(calibration);
   }
 }
@@ -138,7 +137,18 @@ void read_plans(const live::Session& session, MetricsView& view) {
 
 }  // namespace
 
-Calibration calibration_of(const live::Session& /*session*/, ServiceId /*service*/) { return {}; }
+Calibration calibration_of(const live::Session& session, ServiceId service) {
+  Calibration calibration;
+  const SpeedFactors& speeds = session.scenario().speeds;
+  for (auto it = speeds.lower_bound({.service = service, .gpu = {}, .profile = {}});
+       it != speeds.end() && it->first.service == service; ++it) {
+    const auto& [place, speed] = *it;
+    calibration.factors.push_back({.model = place.gpu, .profile = place.profile, .factor = speed.factor.to_double()});
+  }
+  const live::ForecastSums forecasts = session.forecasts().totals(service);
+  if (forecasts.judged > 0) calibration.forecasts = forecasts;
+  return calibration;
+}
 
 MetricsView read_metrics_view(const live::Session& session, MetricsBook& book) {
   book.admit(session);

@@ -14,6 +14,7 @@
 #include "domain/values/scenario.h"
 #include "domain/values/series.h"
 #include "domain/values/snapshot.h"
+#include "live/session/forecast_book.h"
 #include "live/session/plan_counts.h"
 #include "live/session/promise_book.h"
 #include "live/session/service_watch.h"
@@ -26,27 +27,21 @@ inline constexpr std::size_t kSliceStates = 8;
 /// Slices of one profile of an entry of the fleet, by live::SliceState.
 using SliceCounts = std::array<std::int64_t, kSliceStates>;
 
-/// A measured factor of the times in a service's table.
-struct SpeedFactor {
+/// A recorded factor of the times in a service's table.
+struct PlaceFactor {
   std::string model;
   std::string profile;
   double factor = 1;
 };
 
-/// Forecasts of a service, since the process began.
-struct ForecastCounts {
-  std::int64_t judged = 0;
-  std::int64_t inside_80 = 0;
-  std::int64_t inside_95 = 0;
-};
-
 /// What was learned about a service.
 struct Calibration {
-  std::vector<SpeedFactor> factors = {};  ///< by model and profile
-  std::optional<ForecastCounts> forecasts = std::nullopt;
+  std::vector<PlaceFactor> factors = {};  ///< by model and profile
+  std::optional<live::ForecastSums> forecasts = std::nullopt;
 };
 
-/// What calibration a session has of a service: at present none has any.
+/// What the session has learned. The factors are those that are recorded, and its forecasts absent before the first one
+/// is judged.
 [[nodiscard]] Calibration calibration_of(const live::Session& session, ServiceId service);
 
 /// A service with series of its own.
@@ -64,7 +59,7 @@ struct ListedService {
 struct RestOfServices {
   ServiceTotals totals = {};
   double capacity = 0;
-  std::optional<ForecastCounts> forecasts = std::nullopt;
+  std::optional<live::ForecastSums> forecasts = std::nullopt;
 };
 
 struct MetricsView {

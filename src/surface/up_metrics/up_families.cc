@@ -105,11 +105,11 @@ class ServiceSamples {
     put(Metric::kServiceLatency, totals.histogram());
     if (totals.second == world_second - 1) put(Metric::kServiceQueue, number(totals.queued));
   }
-  void put_forecasts(const std::optional<ForecastCounts>& forecasts) {
+  void put_forecasts(const std::optional<live::ForecastSums>& forecasts) {
     if (!forecasts) return;
     put(Metric::kForecastJudged, number(forecasts->judged));
-    put(Metric::kForecastInside, "0.8", number(forecasts->inside_80));
-    put(Metric::kForecastInside, "0.95", number(forecasts->inside_95));
+    put(Metric::kForecastInside, "0.8", forecasts->inside_80);
+    put(Metric::kForecastInside, "0.95", forecasts->inside_95);
   }
 
  private:
@@ -123,7 +123,7 @@ void put_listed(FamilySet& out, const ListedService& service) {
   if (service.capacity) samples.put(Metric::kServiceCapacity, *service.capacity);
   if (service.objective) samples.put(Metric::kServiceObjective, *service.objective);
   if (service.waits) samples.put(Metric::kServiceWaiting, *service.waits, 1.0);
-  for (const SpeedFactor& each : service.calibration.factors) {
+  for (const PlaceFactor& each : service.calibration.factors) {
     out.add(Metric::kServiceSpeedFactor, {name.tenant, name.name, each.model, each.profile}, each.factor);
   }
   samples.put_forecasts(service.calibration.forecasts);
