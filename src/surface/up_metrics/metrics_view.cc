@@ -1,7 +1,7 @@
 #include "surface/up_metrics/metrics_view.h"
 
 #include <algorithm>
-#include <map>
+#include <charconv>
 #include <utility>
 
 #include "live/session/live_figures.h"
@@ -119,11 +119,10 @@ void read_services(const live::Session& session, MetricsBook& book, const std::v
     ListedService& listed = view.listed[*place];
     listed.capacity = capacities[service.id.index];
     const auto& agreed = session.scenario().services[service.id.index].agreed.attainment;
-    if (agreed) listed.objective = agreed->to_double();
+    if (agreed) listed.objective = nearest_double(*agreed);
     listed.waits = session.watch().waits_because(service.id);
-    std::erase_if(calibration.factors, [&](const SpeedFactor& each) {
-      return !book.admit_factor(name, each.model, each.profile);
-    });
+    std::erase_if(calibration.factors,
+                  [&](const SpeedFactor& each) { return !book.admit_factor(name, each.model, each.profile); });
     listed.calibration = std::move(calibration);
   }
 }
@@ -137,6 +136,13 @@ void read_plans(const live::Session& session, MetricsView& view) {
 }
 
 }  // namespace
+
+double nearest_double(const Decimal& decimal) {
+  const std::string text = decimal.to_string();
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  return std::from_chars(text.data(), end, value).ptr == end ? value : decimal.to_double();
+}
 
 Calibration calibration_of(const live::Session& /*session*/, ServiceId /*service*/) { return {}; }
 
