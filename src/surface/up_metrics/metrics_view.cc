@@ -1,7 +1,7 @@
 #include "surface/up_metrics/metrics_view.h"
 
 #include <algorithm>
-#include <map>
+#include <charconv>
 #include <utility>
 
 #include "live/session/live_figures.h"
@@ -119,7 +119,7 @@ void read_services(const live::Session& session, MetricsBook& book, const std::v
     ListedService& listed = view.listed[*place];
     listed.capacity = capacities[service.id.index];
     const auto& agreed = session.scenario().services[service.id.index].agreed.attainment;
-    if (agreed) listed.objective = agreed->to_double();
+    if (agreed) listed.objective = nearest_double(*agreed);
     listed.waits = session.watch().waits_because(service.id);
     std::erase_if(calibration.factors,
                   [&](const PlaceFactor& each) { return !book.admit_factor(name, each.model, each.profile); });
@@ -137,13 +137,21 @@ void read_plans(const live::Session& session, MetricsView& view) {
 
 }  // namespace
 
+double nearest_double(const Decimal& decimal) {
+  const std::string text = decimal.to_string();
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  return std::from_chars(text.data(), end, value).ptr == end ? value : decimal.to_double();
+}
+
 Calibration calibration_of(const live::Session& session, ServiceId service) {
   Calibration calibration;
   const SpeedFactors& speeds = session.scenario().speeds;
   for (auto it = speeds.lower_bound({.service = service, .gpu = {}, .profile = {}});
        it != speeds.end() && it->first.service == service; ++it) {
     const auto& [place, speed] = *it;
-    calibration.factors.push_back({.model = place.gpu, .profile = place.profile, .factor = speed.factor.to_double()});
+    calibration.factors.push_back(
+        {.model = place.gpu, .profile = place.profile, .factor = nearest_double(speed.factor)});
   }
   const live::ForecastSums forecasts = session.forecasts().totals(service);
   if (forecasts.judged > 0) calibration.forecasts = forecasts;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/core/decimal.h"
 #include "base/core/shared_list.h"
 #include "domain/values/scenario.h"
 #include "domain/values/series.h"
@@ -80,6 +81,9 @@ struct MetricsView {
   std::optional<Instant> planned_at = std::nullopt;
   live::PromiseSums last_day = {};
 };
+
+/// The nearest double: Decimal::to_double rounds towards zero, and would show 0.9 as 0.8999999999999999.
+[[nodiscard]] double nearest_double(const Decimal& decimal);
 
 /// To be called under the session's lock. O(GPUs + slices + services). Requires: the book has begun.
 [[nodiscard]] MetricsView read_metrics_view(const live::Session& session, MetricsBook& book);

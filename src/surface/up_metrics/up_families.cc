@@ -252,7 +252,7 @@ void UpFamilies::put_cost(FamilySet& out, const MetricsView& view) {
   std::uint32_t gpu = 0;
   for (const FleetEntry& entry : scenario_.fleet) {
     if (!entry.usd_per_gpu_hour) return;
-    const double usd = entry.usd_per_gpu_hour->to_double();
+    const double usd = nearest_double(*entry.usd_per_gpu_hour);
     for (std::int64_t i = 0; i < entry.count; ++i, ++gpu) {
       const auto parts = live::usage_parts(view.snapshot, scenario_, {gpu});
       for (const ledger::CostShare& share : costs_.of({gpu}, parts)) {

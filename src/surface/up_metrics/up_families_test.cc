@@ -27,6 +27,7 @@ constexpr double kPrice = 2;
 ServiceSpec loaded_service(const std::string& name, std::int64_t per_second) {
   ServiceSpec service = t::service_of(name, {{.profile = "3g.40gb", .latency_ms = 10}},
                                       t::generated(Generator::Kind::kPoisson, Decimal(per_second), 60));
+  service.tenant = "default";
   service.arrivals.repeat = true;
   return service;
 }
