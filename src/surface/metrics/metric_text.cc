@@ -28,7 +28,7 @@ prometheus::MetricType type_of(MetricKind kind) {
 }
 
 prometheus::ClientMetric::Histogram histogram_of(const MetricHistogram& values) {
-  ENSURE(values.counts.size() == values.bounds.size() + 1, "a bucket has its count");
+  ENSURE(values.counts.size() == values.bounds.size() + 1);
   prometheus::ClientMetric::Histogram histogram{.sample_count = 0, .sample_sum = values.sum, .bucket = {}};
   for (std::size_t i = 0; i < values.counts.size(); ++i) {
     histogram.sample_count += values.counts[i];
@@ -41,8 +41,7 @@ prometheus::ClientMetric::Histogram histogram_of(const MetricHistogram& values) 
 prometheus::ClientMetric sample_of(MetricKind kind, const MetricSample& sample) {
   prometheus::ClientMetric metric;
   for (const auto& [name, value] : sample.labels) metric.label.push_back({.name = name, .value = value});
-  ENSURE(std::holds_alternative<MetricHistogram>(sample.value) == (kind == MetricKind::kHistogram),
-         "a sample is of its family's kind");
+  ENSURE(std::holds_alternative<MetricHistogram>(sample.value) == (kind == MetricKind::kHistogram));
   switch (kind) {
     case MetricKind::kCounter:
       metric.counter.value = std::get<double>(sample.value);

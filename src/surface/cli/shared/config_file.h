@@ -22,6 +22,7 @@ struct Config {
   std::vector<WeekSpan> no_changes;
   std::optional<Decimal> tier_sure;
   std::optional<std::string> tier_model;   ///< path
+  std::string hostname_label;              ///< of device metrics
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice
   std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };
