@@ -124,7 +124,9 @@ Result<void> find_devices_and_world(UpParts& parts) {
   if (!parts.world.fleet) return {};
   auto checked = live::check_manage(parts.request.manage, parts.request.manage_places, machine, *parts.world.fleet);
   if (!checked) return checked;
-  parts.local = std::make_unique<live::LocalWorld>(std::move(machine), *parts.world.fleet, management(parts));
+  parts.local = std::make_unique<live::LocalWorld>(
+      std::move(machine), *parts.world.fleet, management(parts), live::kFirstReadingPatience,
+      edges::GpuWatcherOptions{.collects_figures = parts.request.device_metrics.has_value()});
   for (const std::string& warning : parts.local->warnings()) log_warning(parts.outside.err, warning);
   return {};
 }

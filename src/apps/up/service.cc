@@ -125,12 +125,6 @@ api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
           .metered_max = parts.metrics->shares.http / api::RequestMeter::kSeries};
 }
 
-std::string url_of(const UpParts& parts) {
-  const bool is_v6 = parts.request.listen.host.find(':') != std::string::npos;
-  return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", parts.request.listen.host, is_v6 ? "]" : "",
-                     parts.server->port());
-}
-
 /// The login address is printed here and nowhere else: not to stderr, whose lines are kept as a log.
 std::string login_words(const std::string& url, const std::string& token) {
   if (token.empty()) return "";
@@ -164,7 +158,8 @@ Result<void> start_service(UpParts& parts) {
   auto server = parts.outside.start_server(parts.request.listen.host, parts.request.listen.port, *parts.api);
   if (!server) return pass_on(server.error());
   parts.server = std::move(*server);
-  const std::string url = url_of(parts);
+  if (auto served = parts.device_metrics.start(parts); !served) return served;
+  const std::string url = url_of(parts.request.listen.host, parts.server->port());
   if (auto written = parts.folder->write_address(url); !written) return pass_on(written.error());
   parts.writes->start();
   parts.blobs->start();

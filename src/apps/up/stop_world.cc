@@ -50,6 +50,7 @@ Result<int> stop_world(UpParts& parts, int status) {
   if (parts.blobs) parts.blobs->stop();
   if (parts.writes) parts.writes->stop();  // requests received are carried out and answered
   if (parts.server) parts.server->stop();
+  parts.device_metrics.stop();
   if (parts.driver) parts.driver->stop();
   if (parts.local) parts.local->stop();  // its threads wake the driver
   take_last_answer(parts);

@@ -1,5 +1,7 @@
 #include "apps/up/up_log.h"
 
+#include <fmt/format.h>
+
 namespace berth::up {
 
 void log_line(std::FILE* err, std::string_view event,
@@ -15,6 +17,11 @@ void log_fields(std::FILE* err, std::string_view event, const std::function<void
   const std::string text = json.close_object().take_line();
   std::fwrite(text.data(), 1, text.size(), err);
   std::fflush(err);
+}
+
+std::string url_of(const std::string& host, std::uint16_t port) {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 }
 
 void log_warning(std::FILE* err, const std::string& message) { log_line(err, "warning", {{"message", message}}); }

@@ -1,6 +1,7 @@
 /// The lines that a running `berth up` writes to stderr: one JSON object each.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <initializer_list>
@@ -18,6 +19,9 @@ void log_line(std::FILE* err, std::string_view event,
 
 /// The same with fields of any kind, as members that `put` adds.
 void log_fields(std::FILE* err, std::string_view event, const std::function<void(json::Writer&)>& put);
+
+/// "http://HOST:PORT/", with an IPv6 address in brackets.
+[[nodiscard]] std::string url_of(const std::string& host, std::uint16_t port);
 
 /// {"event": "warning" or "error", "message": ...}.
 void log_warning(std::FILE* err, const std::string& message);

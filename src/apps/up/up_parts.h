@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/up/device_metrics.h"
 #include "apps/up/up_outside.h"
 #include "apps/up/wall_clock.h"
 #include "base/locks/fair_mutex.h"
@@ -79,6 +80,7 @@ struct UpParts {
   std::unique_ptr<edges::RealTimeClock> clock;  ///< of a world of real GPUs; absent: the world's is the driver's
   std::unique_ptr<edges::LiveDriver> driver;
   std::unique_ptr<HttpServer> server;
+  DeviceMetrics device_metrics;
 
   /// Requires: the records are open.
   [[nodiscard]] edges::Recorder& recorder() const;

@@ -113,6 +113,44 @@ struct GpuMeasurement {
   friend bool operator==(const GpuMeasurement&, const GpuMeasurement&) = default;
 };
 
+/// How busy a device was since it was asked last, as shares of that time from 0 to 1.
+struct GpuActivity {
+  std::optional<double> graphics = std::nullopt;  ///< any engine for compute or graphics
+  std::optional<double> tensor = std::nullopt;    ///< tensor cores
+  std::optional<double> dram = std::nullopt;      ///< of the memory's bandwidth
+  friend bool operator==(const GpuActivity&, const GpuActivity&) = default;
+};
+
+struct GpuMemory {
+  std::optional<std::int64_t> free_mib = std::nullopt;
+  std::optional<std::int64_t> used_mib = std::nullopt;  ///< includes the driver's reserve only if that is unknown
+  std::optional<std::int64_t> reserved_mib = std::nullopt;
+  friend bool operator==(const GpuMemory&, const GpuMemory&) = default;
+};
+
+struct GpuInstanceFigures {
+  std::uint32_t id = 0;
+  GpuMemory memory = {};
+  GpuActivity activity = {};
+  friend bool operator==(const GpuInstanceFigures&, const GpuInstanceFigures&) = default;
+};
+
+/// What monitoring systems collect of a GPU in addition to its measurement. Absent: the driver does not say.
+struct GpuFigures {
+  std::optional<std::uint32_t> index = std::nullopt;  ///< in the library's order
+  GpuMemory memory = {};
+  GpuActivity activity = {};
+  std::optional<int> encoder_percent = std::nullopt;
+  std::optional<int> decoder_percent = std::nullopt;
+  std::optional<std::uint64_t> energy_millijoules = std::nullopt;  ///< since the driver was loaded
+  std::optional<std::uint64_t> pcie_replays = std::nullopt;
+  std::optional<std::uint64_t> correctable_remapped_rows = std::nullopt;
+  std::optional<std::uint64_t> uncorrectable_remapped_rows = std::nullopt;
+  std::optional<bool> has_row_remap_failed = std::nullopt;
+  std::vector<GpuInstanceFigures> instances = {};
+  friend bool operator==(const GpuFigures&, const GpuFigures&) = default;
+};
+
 /// A change made by another process, or an error of the device.
 struct GpuNotice {
   enum class Kind { kMigChange, kXid };
@@ -138,6 +176,12 @@ class GpuLibrary {
   /// Asks for each figure once; figures that the driver does not give are absent. Error: the GPU cannot be found, or is
   /// lost.
   [[nodiscard]] virtual GpuAnswer<GpuMeasurement> measure(const std::string& uuid) = 0;
+  /// The figures of the GPU and of those of its GPU instances, in the order given. Activity is known from the second
+  /// call on, at least 0.1 s after the first. By default nothing is known. Error: as `measure`.
+  [[nodiscard]] virtual GpuAnswer<GpuFigures> figures(const std::string& /*uuid*/,
+                                                      const std::vector<GpuInstanceSeen>& /*instances*/) {
+    return GpuFigures();
+  }
   /// Waits until something happens to the GPU, at most `millis_max`. Nothing: no notice in that time.
   [[nodiscard]] virtual GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) = 0;
 };

@@ -23,6 +23,7 @@ struct GpuWatcher::Shared {
     std::optional<GpuAnswer<GpuReading>> news;
     Clock::time_point began_at;                   ///< of `news`, or of `told`
     std::map<std::uint64_t, std::uint64_t> xids;  ///< not reported yet
+    GpuXids xids_in_all;
     std::optional<GpuMeasured> measured;
     std::optional<Clock::time_point> asked_at;  ///< when the question was asked that the driver has not answered yet
     bool has_ended = false;
@@ -48,6 +49,8 @@ struct GpuWatcher::Shared {
   auto ask(std::uint32_t gpu, Question question);
   void read(std::uint32_t gpu, const std::string& uuid);
   void measure(std::uint32_t gpu, const std::string& uuid);
+  /// As last read.
+  [[nodiscard]] std::vector<GpuInstanceSeen> instances_of(std::uint32_t gpu);
   /// Waits until the next reading is due, or a MIG change is reported.
   void wait(std::uint32_t gpu, const std::string& uuid);
   void note_xid(std::uint32_t gpu, std::uint64_t xid);
@@ -102,10 +105,24 @@ void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
 
 void GpuWatcher::Shared::measure(std::uint32_t gpu, const std::string& uuid) {
   auto figures = ask(gpu, [&] { return library.measure(uuid); });
+  GpuAnswer<GpuFigures> more = GpuFigures();
+  if (figures && options.collects_figures) {
+    const std::vector<GpuInstanceSeen> instances = instances_of(gpu);
+    more = ask(gpu, [&] { return library.figures(uuid, instances); });
+  }
   const std::scoped_lock hold(mutex);
   auto& measured = gpus.at(gpu).measured;
   measured.reset();
-  if (figures) measured = GpuMeasured{.figures = *std::move(figures), .at = Clock::now()};
+  if (figures && more) {
+    measured = GpuMeasured{.figures = *std::move(figures), .more = *std::move(more), .at = Clock::now()};
+  }
+}
+
+std::vector<GpuInstanceSeen> GpuWatcher::Shared::instances_of(std::uint32_t gpu) {
+  const std::scoped_lock hold(mutex);
+  const Gpu& known = gpus.at(gpu);
+  const auto& last = known.news ? known.news : known.told;
+  return last && *last ? (*last)->instances : std::vector<GpuInstanceSeen>();
 }
 
 void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
@@ -130,8 +147,13 @@ void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
 
 void GpuWatcher::Shared::note_xid(std::uint32_t gpu, std::uint64_t xid) {
   const std::scoped_lock hold(mutex);
-  auto& xids = gpus.at(gpu).xids;
-  if (xids.contains(xid) || xids.size() < kXidsMax) ++xids[xid];
+  const auto count = [xid](std::map<std::uint64_t, std::uint64_t>& counts) {
+    if (counts.contains(xid) || counts.size() < kXidsMax) ++counts[xid];
+  };
+  Gpu& known = gpus.at(gpu);
+  count(known.xids);
+  count(known.xids_in_all.counts);
+  known.xids_in_all.last = xid;
 }
 
 void GpuWatcher::Shared::report() {
@@ -232,6 +254,11 @@ void GpuWatcher::read_again(std::uint32_t gpu) {
 std::optional<GpuMeasured> GpuWatcher::measured(std::uint32_t gpu) const {
   const std::scoped_lock hold(shared_->mutex);
   return shared_->gpus.at(gpu).measured;
+}
+
+GpuXids GpuWatcher::xids(std::uint32_t gpu) const {
+  const std::scoped_lock hold(shared_->mutex);
+  return shared_->gpus.at(gpu).xids_in_all;
 }
 
 milliseconds GpuWatcher::waiting_for(std::uint32_t gpu) const {

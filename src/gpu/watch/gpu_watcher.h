@@ -29,11 +29,19 @@ struct GpuReport {
 /// The newest figures of a GPU.
 struct GpuMeasured {
   GpuMeasurement figures;
+  GpuFigures more = {};  ///< with GpuWatcherOptions::collects_figures
   std::chrono::steady_clock::time_point at;
+};
+
+/// The XIDs of a GPU since the watcher started.
+struct GpuXids {
+  std::map<std::uint64_t, std::uint64_t> counts;  ///< by XID
+  std::uint64_t last = 0;                         ///< 0: there was none
 };
 
 struct GpuWatcherOptions {
   std::chrono::milliseconds reads_every{1000};
+  bool collects_figures = false;  ///< each GPU is also asked for what monitoring systems collect
 };
 
 class GpuWatcher {
@@ -64,6 +72,7 @@ class GpuWatcher {
   /// The GPU's figures, which are asked for after each reading and are not reported. Absent: none yet, or the last
   /// attempt failed. They are old where the driver hangs (GpuMeasured::at).
   [[nodiscard]] std::optional<GpuMeasured> measured(std::uint32_t gpu) const;
+  [[nodiscard]] GpuXids xids(std::uint32_t gpu) const;
   /// How long the GPU's thread has been waiting for an answer of the driver. Seconds mean that it hangs, as waits for
   /// events are split into 0.25 s; 0: it is not waiting.
   [[nodiscard]] std::chrono::milliseconds waiting_for(std::uint32_t gpu) const;

@@ -34,6 +34,11 @@ class TwoGpus final : public GpuLibrary {
     if (uuid == "b") return tl::unexpected(GpuCallFailure{.call = "nvmlDeviceGetPowerUsage", .code_name = "lost"});
     return GpuMeasurement{.temperature_celsius = ++degrees_};
   }
+  [[nodiscard]] GpuAnswer<GpuFigures> figures(const std::string&,
+                                              const std::vector<GpuInstanceSeen>& instances) override {
+    ++figure_questions;
+    return GpuFigures{.index = static_cast<std::uint32_t>(instances.size())};
+  }
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string&, std::int64_t millis_max) override {
     std::unique_lock hold(mutex_);
     changed_.wait(hold, [this] { return !does_wait_hang_; });
@@ -56,6 +61,7 @@ class TwoGpus final : public GpuLibrary {
   [[nodiscard]] std::shared_ptr<std::promise<void>> gate_opener() const { return gate_opener_; }
 
   std::function<void()> on_end;
+  std::atomic<int> figure_questions = 0;
 
  private:
   GpuLibraryFacts facts_;
@@ -118,6 +124,20 @@ TEST(GpuWatcher, MeasuresAfterEachReadingAndReportsNothingForThat) {
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 
+TEST(GpuWatcher, CollectsFiguresOnlyWhereThatIsWanted) {
+  for (const bool is_wanted : {false, true}) {
+    TwoGpus library;
+    GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = milliseconds(1), .collects_figures = is_wanted});
+    watcher.start();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!watcher.measured(0) && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    ASSERT_TRUE(watcher.measured(0).has_value());
+    EXPECT_EQ(watcher.measured(0)->more.index.has_value(), is_wanted);
+    EXPECT_EQ(library.figure_questions > 0, is_wanted);
+    EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+  }
+}
+
 TEST(GpuWatcher, AnEventIsReadAtOnce) {
   TwoGpus library;
   GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = std::chrono::hours(1)});
@@ -157,6 +177,8 @@ TEST(GpuWatcher, AStormOfXidsIsCounted) {
     }
   }
   EXPECT_EQ(counts, (std::map<std::uint64_t, std::uint64_t>{{63, 10}, {64, 10}}));
+  EXPECT_EQ(watcher.xids(0).counts, counts) << "reports take nothing from it";
+  EXPECT_EQ(watcher.xids(0).last, 64U);
   EXPECT_EQ(calls, 2) << "the first reading and the first XID; the others wait for the next reading";
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }

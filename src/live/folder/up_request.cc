@@ -29,6 +29,9 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   }
   request.world = kind;
   if (kind == WorldKind::kSimulated) {
+    if (request.device_metrics) {
+      return invalid("--device-metrics: wanted the GPUs of this machine (--world local), found a simulated world");
+    }
     request.has_load = true;
     return request;
   }

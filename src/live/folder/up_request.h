@@ -55,6 +55,8 @@ struct UpRequest {
   bool until_end = false;                                   ///< of the scenario, known to the planner
   std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   ListenAddress listen = {};
+  std::optional<ListenAddress> device_metrics = std::nullopt;  ///< serves figures of GPUs; absent: nowhere
+  std::string hostname_label = "hostname";                     ///< of device metrics
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;
   std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus

@@ -43,7 +43,8 @@ Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const s
 }
 
 LocalWorld::LocalWorld(edges::LocalMachine machine, const std::vector<device::LocalGpu>& fleet,
-                       LocalManagement management, std::chrono::milliseconds patience)
+                       LocalManagement management, std::chrono::milliseconds patience,
+                       edges::GpuWatcherOptions watching)
     : machine_(std::move(machine)), management_(std::move(management)) {
   boot_id_ = management_.boot_id();
   std::map<std::uint32_t, std::string> watched;
@@ -64,7 +65,7 @@ LocalWorld::LocalWorld(edges::LocalMachine machine, const std::vector<device::Lo
   }
   orders_ = std::make_unique<DeviceOrders>(std::move(ordered), management_.hands.get(), management_.is_dry_run);
   if (!machine_.library || watched.empty()) return;
-  watcher_ = std::make_unique<edges::GpuWatcher>(*machine_.library, std::move(watched));
+  watcher_ = std::make_unique<edges::GpuWatcher>(*machine_.library, std::move(watched), watching);
   watcher_->start();
   watcher_->wait_for_readings(patience);
   for (edges::GpuReport& report : watcher_->take_reports()) {
@@ -406,7 +407,7 @@ DeviceView LocalWorld::view(GpuId id) const {
   if (!gpu.reading || gpu.failure) return view;
   const GpuReading& reading = *gpu.reading;
   view.recovery_action = reading.recovery_action;
-  view.measured = measurement_of(id.index);
+  if (const auto measured = measurement_of(id.index)) view.measured = measured->figures;
   view.processes = processes_of(id.index);
   if (!gpu.known.model.is_mig_capable()) return view;
   view.is_mig_on = reading.is_mig_on;
@@ -414,10 +415,27 @@ DeviceView LocalWorld::view(GpuId id) const {
   return view;
 }
 
-std::optional<GpuMeasurement> LocalWorld::measurement_of(std::uint32_t index) const {
-  const auto measured = watcher_ ? watcher_->measured(index) : std::nullopt;
+std::optional<edges::GpuMeasured> LocalWorld::measurement_of(std::uint32_t index) const {
+  auto measured = watcher_ ? watcher_->measured(index) : std::nullopt;
   if (!measured || std::chrono::steady_clock::now() - measured->at > kSlow) return std::nullopt;
-  return measured->figures;
+  return measured;
+}
+
+std::vector<device::MonitoredGpu> LocalWorld::monitored() const {
+  const std::scoped_lock hold(mutex_);
+  std::vector<device::MonitoredGpu> gpus;
+  for (std::uint32_t index = 0; watcher_ && index < gpus_.size(); ++index) {
+    edges::GpuXids xids = watcher_->xids(index);
+    device::MonitoredGpu& gpu = gpus.emplace_back();
+    gpu = {.index = index, .known = &gpus_[index].known, .xids = std::move(xids.counts), .last_xid = xids.last};
+    if (gpus_[index].failure) continue;
+    gpu.reading = gpus_[index].reading;
+    const auto measured = measurement_of(index);
+    if (!measured) continue;
+    gpu.measured = measured->figures;
+    gpu.figures = measured->more;
+  }
+  return gpus;
 }
 
 std::vector<DeviceProcessView> LocalWorld::processes_of(std::uint32_t index) const {

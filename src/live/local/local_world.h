@@ -15,6 +15,7 @@
 #include "base/core/result.h"
 #include "domain/ports/gpu_hands.h"
 #include "domain/ports/gpu_library.h"
+#include "gpu/device/device_metrics.h"
 #include "gpu/device/local_gpu.h"
 #include "gpu/device/managed_gpu.h"
 #include "gpu/device/standing.h"
@@ -54,7 +55,7 @@ class LocalWorld {
   /// Reads the GPUs. `fleet`: those with which the world began. A GPU that does not answer in time counts as lost until
   /// it does.
   LocalWorld(edges::LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
-             std::chrono::milliseconds patience = kFirstReadingPatience);
+             std::chrono::milliseconds patience = kFirstReadingPatience, edges::GpuWatcherOptions watching = {});
   /// Ends the threads; those whose driver hangs are left behind.
   ~LocalWorld();
   LocalWorld(const LocalWorld&) = delete;
@@ -86,6 +87,9 @@ class LocalWorld {
 
   /// Any thread may use it while this object exists.
   [[nodiscard]] DeviceSource source(bool has_load);
+  /// The GPUs for monitoring systems, in the order of the world. Any thread may call it until `stop`. The GPUs point
+  /// into this object. Needs GpuWatcherOptions::collects_figures.
+  [[nodiscard]] std::vector<device::MonitoredGpu> monitored() const;
 
  private:
   struct Gpu {
@@ -130,7 +134,8 @@ class LocalWorld {
   void tell_gpu(Session& session, std::uint32_t index);
   void tell_notes(Session& session, std::uint32_t index);
   [[nodiscard]] DeviceView view(GpuId gpu) const;
-  [[nodiscard]] std::optional<GpuMeasurement> measurement_of(std::uint32_t index) const;
+  /// Nothing: it cannot be read, or is old.
+  [[nodiscard]] std::optional<edges::GpuMeasured> measurement_of(std::uint32_t index) const;
   [[nodiscard]] std::vector<DeviceProcessView> processes_of(std::uint32_t index) const;
   [[nodiscard]] DeviceSliceView slice_view(const Slice& slice) const;
   [[nodiscard]] std::optional<std::string> agent_gone() const;

@@ -1,5 +1,7 @@
 #include "gpu/nvml/detail/answers.h"
 
+#include <limits>
+
 #include "base/core/ensure.h"
 #include "base/core/text.h"
 #include "gpu/nvml_abi/constants.h"
@@ -28,6 +30,16 @@ std::string text_of(std::string_view buffer) {
   }
   for (std::size_t bad = find_bad_utf8(text); bad != std::string::npos; bad = find_bad_utf8(text)) text[bad] = '?';
   return text;
+}
+
+std::optional<std::int64_t> mib_if_known(std::uint64_t bytes) {
+  if (bytes == nvml_abi::kValueNotAvailable) return std::nullopt;
+  return mib_of_bytes(bytes);
+}
+
+std::optional<int> figure_of(std::uint32_t value) {
+  constexpr auto kMax = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
+  return value > kMax ? std::nullopt : std::optional(static_cast<int>(value));
 }
 
 std::int64_t mib_of_bytes(std::uint64_t bytes) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,5 +28,9 @@ template <std::size_t Size>
 
 /// Whole MiB; 0 for an unknown figure.
 [[nodiscard]] std::int64_t mib_of_bytes(std::uint64_t bytes);
+/// The same; nothing for an unknown figure.
+[[nodiscard]] std::optional<std::int64_t> mib_if_known(std::uint64_t bytes);
+/// A figure of a driver that has no code for "unknown" in this call.
+[[nodiscard]] std::optional<int> figure_of(std::uint32_t value);
 
 }  // namespace berth::edges::detail

@@ -1,9 +1,9 @@
 #include "gpu/nvml/detail/gpu_measurement.h"
 
-#include <limits>
 #include <string_view>
 
 #include "gpu/nvml/detail/answers.h"
+#include "gpu/nvml/detail/device_questions.h"
 
 namespace berth::edges::detail {
 
@@ -12,32 +12,17 @@ using nvml_abi::Device;
 
 namespace {
 
-std::optional<std::int64_t> mib_if_known(std::uint64_t bytes) {
-  if (bytes == nvml_abi::kValueNotAvailable) return std::nullopt;
-  return mib_of_bytes(bytes);
-}
-
-/// A figure of a driver that has no code for "unknown" in this call.
-std::optional<int> figure_of(std::uint32_t value) {
-  constexpr auto kMax = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
-  return value > kMax ? std::nullopt : std::optional(static_cast<int>(value));
-}
-
-/// Asks a device for its figures, and notes whether it turned out to be lost.
+/// Asks a device for its figures.
 class Meter {
  public:
-  Meter(const Functions& functions, Device device) : functions_(functions), device_(device) {}
+  Meter(const Functions& functions, Device device) : functions_(functions), questions_(device) {}
 
   GpuAnswer<GpuMeasurement> measure();
 
  private:
-  /// Whether the function exists and has answered.
   template <class Function, class... Arguments>
   bool has_answered(std::string_view name, Function function, Arguments... arguments) {
-    if (function == nullptr || lost_at_ != std::string_view()) return false;
-    const Code code = function(device_, arguments...);
-    if (code == Code::kGpuIsLost) lost_at_ = name;
-    return code == Code::kSuccess;
+    return questions_.has_answered(name, function, arguments...);
   }
   void measure_memory();
   void measure_utilization();
@@ -46,8 +31,7 @@ class Meter {
   [[nodiscard]] std::optional<int> clock(std::uint32_t kind);
 
   const Functions& functions_;
-  Device device_;
-  std::string_view lost_at_ = {};  ///< the call that found the GPU lost
+  DeviceQuestions questions_;
   GpuMeasurement figures_;
 };
 
@@ -112,7 +96,7 @@ GpuAnswer<GpuMeasurement> Meter::measure() {
   measure_power();
   figures_.sm_clock_mhz = clock(nvml_abi::kClockSm);
   figures_.memory_clock_mhz = clock(nvml_abi::kClockMemory);
-  if (!lost_at_.empty()) return failed(lost_at_, Code::kGpuIsLost);
+  if (!questions_.lost_at().empty()) return failed(questions_.lost_at(), Code::kGpuIsLost);
   return figures_;
 }
 

@@ -12,6 +12,7 @@
 
 #include "gpu/nvml/detail/answers.h"
 #include "gpu/nvml/detail/gpu_facts.h"
+#include "gpu/nvml/detail/gpu_figures.h"
 #include "gpu/nvml/detail/gpu_measurement.h"
 
 namespace berth::edges::detail {
@@ -169,6 +170,23 @@ GpuAnswer<GpuMeasurement> NvmlGpuLibrary::measure(const std::string& uuid) {
   const GpuAnswer<Device> device = device_of(uuid);
   if (!device) return tl::unexpected(device.error());
   return measure_gpu(functions_, *device);
+}
+
+GpuAnswer<GpuFigures> NvmlGpuLibrary::figures(const std::string& uuid, const std::vector<GpuInstanceSeen>& instances) {
+  const GpuAnswer<Known*> gpu = find(uuid);
+  if (!gpu) return tl::unexpected(gpu.error());
+  Device device = nullptr;
+  std::unique_ptr<ActivityMeter> meter;
+  {
+    const std::lock_guard lock((*gpu)->mutex);
+    device = (*gpu)->device;
+    meter = std::exchange((*gpu)->meter, nullptr);
+  }
+  if (meter == nullptr) meter = std::make_unique<ActivityMeter>(functions_);
+  GpuAnswer<GpuFigures> figures = read_figures(functions_, device, instances, *meter);
+  const std::lock_guard lock((*gpu)->mutex);
+  (*gpu)->meter.swap(meter);  // of several questions at once, the meter of the last stays
+  return figures;
 }
 
 void NvmlGpuLibrary::learn(Known& gpu, KnownProfiles profiles) {

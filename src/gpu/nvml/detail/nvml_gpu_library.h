@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "domain/ports/gpu_library.h"
+#include "gpu/nvml/detail/activity_meter.h"
 #include "gpu/nvml/detail/event_watch.h"
 #include "gpu/nvml/detail/functions.h"
 #include "gpu/nvml/detail/gpu_reading.h"
@@ -51,15 +52,18 @@ class NvmlGpuLibrary final : public GpuLibrary {
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
   [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string& uuid) override;
+  [[nodiscard]] GpuAnswer<GpuFigures> figures(const std::string& uuid,
+                                              const std::vector<GpuInstanceSeen>& instances) override;
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string& uuid, std::int64_t millis_max) override;
 
  private:
   /// A GPU that was queried. Never removed.
   struct Known {
     explicit Known(const Functions& functions) : events(functions) {}
-    std::mutex mutex;                   ///< for the next two
+    std::mutex mutex;                   ///< for the next three
     nvml_abi::Device device = nullptr;  ///< never null once found
     KnownProfiles profiles;
+    std::unique_ptr<ActivityMeter> meter;  ///< null at first, and while it is in use
     EventWatch events;
   };
 

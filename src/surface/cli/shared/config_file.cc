@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/core/text.h"
@@ -24,21 +25,35 @@ std::string read_option(const yaml::Value& value, const ConfigKey& key) {
   if (value.has_failed()) return "";
   if (const auto checked = check_up_options(alone); !checked) {
     std::string_view message = checked.error().message;
-    const std::string flag = fmt::format("--{}: ", key.name);
+    const std::string flag = fmt::format("--{}: ", key.flag_name());
     if (message.starts_with(flag)) message.remove_prefix(flag.size());
     value.fail(message);
   }
   return *(alone.*key.option);
 }
 
+/// The value of a key; absent if the map that it is in is.
+yaml::Value value_of(const yaml::Value& root, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return root.at(name);
+  yaml::Value map = root.at(name.substr(0, dot));
+  return map.is_written() ? map.at(name.substr(dot + 1)) : map;
+}
+
 UpOptions read_options(const yaml::Value& root) {
   UpOptions options;
   for (const ConfigKey& key : config_keys()) {
     if (key.option == nullptr) continue;
-    const yaml::Value value = root.at(key.name);
+    const yaml::Value value = value_of(root, key.name);
     if (value.is_written()) options.*key.option = read_option(value, key);
   }
   return options;
+}
+
+std::string read_hostname_label(const yaml::Value& root) {
+  constexpr std::array<std::string_view, 2> kLabels = {"hostname", "Hostname"};
+  const yaml::Value value = value_of(root, "device_metrics.hostname_label");
+  return std::string(kLabels[value.is_written() ? value.choice(kLabels) : 0]);
 }
 
 live::Retention read_retention(const yaml::Value& value) {
@@ -146,7 +161,11 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   const yaml::Value root(*tree, report);
   Config config;
   root.check_keys(keys_within(""));
+  if (const yaml::Value metrics = root.at("device_metrics"); metrics.is_written()) {
+    metrics.check_keys(keys_within("device_metrics"));
+  }
   config.options = read_options(root);
+  config.hostname_label = read_hostname_label(root);
   config.retention = read_retention(root.at("retention"));
   config.series_max = read_series_max(root.at("metrics"));
   config.no_changes = read_no_changes(root.at("no_changes"));

@@ -38,16 +38,30 @@ TEST(ConfigFile, HoldsTheFlagsAndMore) {
 
 TEST(ConfigFile, MayHoldAnyFlag) {
   const std::map<std::string_view, std::string> values = {
-      {"world", "local"},      {"nvml", "n"},    {"load", "simulated"}, {"hands", "h"},      {"scenario", "s"},
-      {"seed", "1"},           {"speed", "0.5"}, {"until", "9"},        {"policy", "fixed"}, {"approval", "first"},
-      {"listen", "'[::1]:1'"}, {"data", "d"},    {"journal", "j"}};
+      {"world", "local"},      {"nvml", "n"},
+      {"load", "simulated"},   {"hands", "h"},
+      {"scenario", "s"},       {"seed", "1"},
+      {"speed", "0.5"},        {"until", "9"},
+      {"policy", "fixed"},     {"approval", "first"},
+      {"listen", "'[::1]:1'"}, {"data", "d"},
+      {"journal", "j"},        {"device_metrics.listen", "localhost:0"}};
   for (const ConfigKey& key : config_keys()) {
     if (key.option == nullptr) continue;
     ASSERT_TRUE(values.contains(key.name)) << key.name;
-    const auto config = read_config(std::string(key.name) + ": " + values.at(key.name), "c.yaml");
+    std::string text = std::string(key.name) + ": " + values.at(key.name);
+    if (const std::size_t dot = text.find('.'); dot < key.name.size()) text.replace(dot, 1, ": {").append("}");
+    const auto config = read_config(text, "c.yaml");
     ASSERT_TRUE(config.has_value()) << config.error().message;
     EXPECT_TRUE((config->options.*key.option).has_value()) << key.name;
   }
+}
+
+TEST(ConfigFile, NamesTheLabelOfTheMachine) {
+  EXPECT_EQ(read_config("{}", "c.yaml")->hostname_label, "hostname");
+  const auto config = read_config("device_metrics: {listen: \"[::1]:9400\", hostname_label: Hostname}", "c.yaml");
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->hostname_label, "Hostname");
+  EXPECT_EQ(config->options.device_metrics, "[::1]:9400");
 }
 
 TEST(ConfigFile, SaysWhereItIsWrong) {
@@ -57,8 +71,9 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   };
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
-      "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, data, journal, tier_sure, "
-      "tier_model, retention, no_changes, manage";
+      "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, device_metrics, data, "
+      "journal, "
+      "tier_sure, tier_model, retention, no_changes, manage";
   const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
   std::string many = "manage: [";
   for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";
@@ -82,6 +97,13 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
        "c.yaml:1:26: retention.events_days: wanted a whole number from 1 to 100000, found \"0\""},
       {"retention: {usage_days: 100001}",
        "c.yaml:1:25: retention.usage_days: wanted a whole number from 1 to 100000, found \"100001\""},
+      {"device_metrics: 9400", "c.yaml:1:17: device_metrics: wanted a map, found \"9400\""},
+      {"device_metrics: {port: 9400}",
+       "c.yaml:1:18: device_metrics: unknown key \"port\" (known: listen, hostname_label)"},
+      {"device_metrics: {listen: \"0.0.0.0:9400\"}",
+       "c.yaml:1:26: device_metrics.listen: wanted a loopback address (127.0.0.1, ::1 or localhost)"},
+      {"device_metrics: {hostname_label: host}",
+       "c.yaml:1:34: device_metrics.hostname_label: wanted hostname or Hostname, found \"host\""},
       {"no_changes: {days: [mon]}", "c.yaml:1:13: no_changes: wanted a list of windows, found a map"},
       {"no_changes: [{day: [mon]}]",
        "c.yaml:1:15: no_changes[0]: unknown key \"day\"; did you mean days? (known: days, from, to)"},
@@ -154,6 +176,7 @@ TEST(ConfigFile, ThatIsDamagedIsRefusedOrSound) {
 TEST(ConfigKeys, AreKnownByTheirMap) {
   EXPECT_EQ(keys_within("no_changes[]"), (std::vector<std::string_view>{"days", "from", "to"}));
   EXPECT_EQ(keys_within("retention"), (std::vector<std::string_view>{"events_days", "series_days", "usage_days"}));
+  EXPECT_EQ(keys_within("device_metrics"), (std::vector<std::string_view>{"listen", "hostname_label"}));
   EXPECT_EQ(keys_within("").back(), "manage");
 }
 

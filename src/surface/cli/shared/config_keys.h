@@ -25,8 +25,12 @@ struct ConfigKey {
   std::string_view fallback;  ///< its default, in words; empty: none
   std::string_view meaning;
   ConfigReload reload = ConfigReload::kRestart;
-  std::optional<std::string> UpOptions::* option = nullptr;  ///< of a key with a flag of the same name
+  std::optional<std::string> UpOptions::* option = nullptr;  ///< of a key with a flag
+  std::string_view flag = {};                                ///< its name, if it is another one
   std::int64_t live::Retention::* days = nullptr;            ///< of the keys of `retention`
+
+  /// Requires: it has a flag.
+  [[nodiscard]] std::string_view flag_name() const { return flag.empty() ? name : flag; }
 };
 
 /// All keys, in the order of the help and of the page.

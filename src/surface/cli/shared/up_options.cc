@@ -16,6 +16,7 @@ constexpr const char* kLocal = "local";
 constexpr const char* kAuto = "auto";
 constexpr const char* kSpeed = "10";
 constexpr const char* kListen = "127.0.0.1:8642";
+constexpr const char* kDeviceMetrics = "127.0.0.1:9400";
 constexpr std::int64_t kSpeedMax = 1'000'000;
 constexpr std::int64_t kUntilMax = 1'073'741'824;
 
@@ -102,6 +103,10 @@ Result<live::UpRequest> check_up_options(const UpOptions& options) {
   auto listen = parse_loopback("--listen", kListen, options.listen.value_or(kListen));
   if (!listen) return pass_on(listen.error());
   request.listen = {.host = std::move(listen->host), .port = listen->port};
+  if (!options.device_metrics) return request;
+  auto metrics = parse_loopback("--device-metrics", kDeviceMetrics, *options.device_metrics);
+  if (!metrics) return pass_on(metrics.error());
+  request.device_metrics = {.host = std::move(metrics->host), .port = metrics->port};
   return request;
 }
 

@@ -23,6 +23,7 @@ struct UpOptions {
   std::optional<std::string> policy = {};
   std::optional<std::string> approval = {};
   std::optional<std::string> listen = {};
+  std::optional<std::string> device_metrics = {};
   std::optional<std::string> data = {};
   std::optional<std::string> journal = {};
   // These must be typed: a file alone must not change GPUs, or accept a clock.

@@ -69,6 +69,14 @@ TEST(UpOptions, OfDevicesMeanNothingInASimulatedWorld) {
   EXPECT_TRUE(refusal_of([](UpOptions& words) { words.load = "simulated"; }).starts_with("--load: "));
   EXPECT_TRUE(refusal_of([](UpOptions& words) { words.manage_gpus = true; }).starts_with("--manage-gpus: "));
   EXPECT_TRUE(refusal_of([](UpOptions& words) { words.hands = "/run/x"; }).starts_with("--hands: "));
+  const std::string no_devices =
+      "--device-metrics: wanted the GPUs of this machine (--world local), found a simulated world";
+  EXPECT_EQ(refusal_of([](UpOptions& words) { words.device_metrics = "127.0.0.1:9400"; }), no_devices);
+  EXPECT_EQ(refusal_of([](UpOptions& words) {
+              words.world = "auto";
+              words.device_metrics = "127.0.0.1:9400";
+            }),
+            no_devices);
   EXPECT_EQ(refusal_of([](UpOptions& words) {
               words.world = "auto";
               words.load = "simulated";
@@ -96,6 +104,8 @@ TEST(UpOptions, RefuseWhatMeansNothing) {
       {[](UpOptions& words) { words.listen = "8642"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "127.0.0.1:65536"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "0.0.0.0:80"; }, "--listen: wanted a loopback address"},
+      {[](UpOptions& words) { words.device_metrics = "9400"; }, "--device-metrics: wanted HOST:PORT such as"},
+      {[](UpOptions& words) { words.device_metrics = "10.0.0.1:9400"; }, "--device-metrics: wanted a loopback address"},
       {[](UpOptions& words) { words.scenario = ""; }, "--scenario: "},
       {[](UpOptions& words) { words.seed = "x"; }, "--seed: "},
   };

@@ -55,6 +55,7 @@ Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files
   request->tier_sure = std::move(config->tier_sure);
   request->tier_model = std::move(config->tier_model);
   request->learns_speed = config->learns_speed;
+  request->hostname_label = std::move(config->hostname_label);
   request->manage = std::move(config->manage);
   request->manage_places = std::move(config->manage_places);
   return StatedRequest{.request = std::move(*request), .stated = std::move(stated)};
@@ -78,6 +79,8 @@ std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, con
   }
   compare("metrics.series_max", ConfigReload::kRestart, fmt::format("{}", running.request.series_max),
           fmt::format("{}", read.request.series_max));
+  compare("device_metrics.hostname_label", ConfigReload::kRestart, running.request.hostname_label,
+          read.request.hostname_label);
   const auto sure_words = [](const std::optional<Decimal>& sure) { return sure ? sure->to_string() : "none"; };
   compare("tier_sure", ConfigReload::kWorld, sure_words(running.request.tier_sure), sure_words(read.request.tier_sure));
   compare("tier_model", ConfigReload::kWorld, running.request.tier_model.value_or("none"),

@@ -29,7 +29,7 @@ an output cannot be written, 2 bad input, 130 interrupted.)";
 
 OptionRow up_option_row(const ConfigKey& key, UpOptions& words) {
   const std::string fallback = key.fallback.empty() ? "" : fmt::format(" [{}]", key.fallback);
-  OptionRow row = {.names = fmt::format("--{}", key.name),
+  OptionRow row = {.names = fmt::format("--{}", key.flag_name()),
                    .value = std::string(key.value),
                    .meaning = std::string(key.meaning) + fallback,
                    .target = &(words.*key.option)};
