@@ -1,0 +1,57 @@
+/// When each of many keys is invoked next: from its own gaps, and from those of all keys where it has few.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "serving/warm/gap_memory.h"
+#include "serving/warm/gap_pool.h"
+
+namespace berth::warm {
+
+/// Invocations of a key in a minute.
+struct Invoked {
+  std::size_t key = 0;
+  std::int64_t count = 1;  ///< positive
+};
+
+/// What is known of one key.
+struct KeyHistory {
+  GapMemory gaps;
+  std::optional<std::int64_t> minute_last;  ///< the last invoked one; nothing before the first
+  std::int64_t invocations = 0;
+};
+static_assert(sizeof(KeyHistory) <= 2048, "the state of a key");
+
+/// Keys are numbers from 0. Model: the minutes from one invoked minute of a key to the next are independent draws. The
+/// probability that a gap ends in its minute a, if it has not ended before, is (w + k p) / (W + k): w is the weight of
+/// the key's own gaps at a, W of those at a or later, p the probability in the pool of all keys and k = kPriorGaps. So
+/// a key that has waited longer than ever before is predicted from the others again.
+class Predictor {
+ public:
+  explicit Predictor(std::size_t key_count = 0) : keys_(key_count) {}
+  /// Adds a key that was never invoked; returns its number.
+  std::size_t add_key();
+
+  /// A minute is over: the keys that were invoked in it, each once, by number. Minutes without a call before it count
+  /// as minutes in which no key was invoked. O(keys) for each. Requires: later than the last one.
+  void finish_minute(std::int64_t minute, std::span<const Invoked> invoked);
+
+  /// The probability that a key is invoked `ahead` minutes after the last finished one (1: in the next), if it is not
+  /// invoked before; nothing if it never was. Never 1. Requires: ahead > 0.
+  [[nodiscard]] std::optional<double> probability(std::size_t key, std::int64_t ahead = 1) const;
+  [[nodiscard]] const KeyHistory& history(std::size_t key) const { return keys_[key]; }
+  [[nodiscard]] std::size_t key_count() const { return keys_.size(); }
+
+ private:
+  void observe_pool(std::int64_t minute, std::span<const Invoked> invoked);
+
+  std::vector<KeyHistory> keys_;
+  GapPool pool_;
+  std::optional<std::int64_t> minute_;  ///< the last finished one
+};
+
+}  // namespace berth::warm
