@@ -7,11 +7,12 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "models/fuse/detail/operators.h"
@@ -33,6 +34,7 @@ constexpr std::array<std::string_view, 11> kNotFolded = {
 };
 
 using Names = std::set<std::string, std::less<>>;
+using Constants = std::map<std::string, ConstantPtr, std::less<>>;
 
 std::size_t bytes_in(const Constant& constant) {
   std::size_t bytes = constant.bytes.size();
@@ -40,11 +42,28 @@ std::size_t bytes_in(const Constant& constant) {
   return bytes;
 }
 
+/// The weights that a graph and those inside its nodes see: `around`, and its own. A default of an input is none.
+Constants seen_constants(const Constants& around, const Graph& graph) {
+  Constants seen = around;
+  for (const auto& [name, constant] : graph.initializers) seen.insert_or_assign(name, constant);
+  for (const ValueInfo& input : graph.inputs) seen.erase(input.name);
+  for (const Node& node : graph.nodes) {
+    for (const std::string& output : node.outputs) seen.erase(output);
+  }
+  return seen;
+}
+
 /// The nodes of a graph that can be computed, and what they give.
 class ConstantPart {
  public:
-  ConstantPart(const Model& model, const Graph& graph, const ValueShapes& shapes)
-      : model_(model), graph_(graph), shapes_(shapes), index_(graph), refused_(graph.nodes.size(), false) {
+  /// `around`: the weights of the graphs that this one is in.
+  ConstantPart(const Model& model, const Graph& graph, const ValueShapes& shapes, const Constants& around)
+      : model_(model),
+        graph_(graph),
+        shapes_(shapes),
+        known_(seen_constants(around, graph)),
+        index_(graph),
+        refused_(graph.nodes.size(), false) {
     for (const auto& [name, constant] : graph.initializers) weight_bytes_ += bytes_in(*constant);
   }
 
@@ -65,6 +84,7 @@ class ConstantPart {
   const Model& model_;
   const Graph& graph_;
   const ValueShapes& shapes_;
+  Constants known_;
   GraphIndex index_;
   std::vector<bool> refused_;
   std::vector<bool> folded_;
@@ -83,8 +103,7 @@ bool ConstantPart::can_fold(const Node& node) const {
 
 void ConstantPart::find_folded() {
   constant_.clear();
-  for (const auto& [name, constant] : graph_.initializers) constant_.insert(name);
-  for (const ValueInfo& input : graph_.inputs) constant_.erase(input.name);
+  for (const auto& [name, constant] : known_) constant_.insert(name);
   folded_.assign(graph_.nodes.size(), false);
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
@@ -122,8 +141,8 @@ Model ConstantPart::part_for(const std::vector<std::string>& results) const {
   }
   for (const Node& node : part.graph.nodes) {
     for (const std::string& input : node.inputs) {
-      const auto constant = graph_.initializers.find(input);
-      if (constant != graph_.initializers.end()) part.graph.initializers.insert(*constant);
+      const auto constant = known_.find(input);
+      if (constant != known_.end()) part.graph.initializers.insert(*constant);
     }
   }
   remove_dead(part.graph);
@@ -161,7 +180,10 @@ bool ConstantPart::refuse_large(const std::map<std::string, std::size_t>& bytes)
     }
     if (outputs.empty()) continue;
     std::size_t before = 0;
-    for (const auto& [name, constant] : part_for(outputs).graph.initializers) before += bytes_in(*constant);
+    for (const auto& [name, constant] : part_for(outputs).graph.initializers) {
+      // What is around may be needed by other graphs, too.
+      if (graph_.initializers.contains(name)) before += bytes_in(*constant);
+    }
     const std::size_t growth = after > before ? after - before : 0;
     refused_[i] = growth > left;
     is_any |= refused_[i];
@@ -226,8 +248,9 @@ Result<std::map<std::string, ConstantPtr>> ConstantPart::compute(const Evaluate&
   return std::map<std::string, ConstantPtr>();
 }
 
-Result<bool> fold_graph(const Model& model, Graph& graph, const PassContext& context, const ValueShapes& shapes) {
-  ConstantPart part(model, graph, shapes);
+Result<bool> fold_nodes(const Model& model, Graph& graph, const PassContext& context, const ValueShapes& shapes,
+                        const Constants& around) {
+  ConstantPart part(model, graph, shapes, around);
   Result<std::map<std::string, ConstantPtr>> values = part.compute(context.evaluate);
   if (!values) return pass_on(values.error());
   if (values->empty()) return false;
@@ -241,12 +264,59 @@ Result<bool> fold_graph(const Model& model, Graph& graph, const PassContext& con
   return true;
 }
 
+/// Each graph of a model, the outer ones first: what they compute is constant for those inside.
+class FoldedGraphs {
+ public:
+  FoldedGraphs(const Model& model, const PassContext& context) : model_(model), context_(context) {}
+
+  Result<bool> fold(Graph& graph, const Constants& around, int depth) {
+    const ValueShapes unknown;
+    const Result<bool> folded = fold_nodes(model_, graph, context_, depth == 0 ? context_.shapes : unknown, around);
+    if (!folded || depth == kGraphDepthMax) return folded;
+    bool is_changed = *folded;
+    const Constants seen = seen_constants(around, graph);
+    for (Node& node : graph.nodes) {
+      for (auto& [name, value] : node.attributes) {
+        const Result<bool> inner = fold_attribute(value, seen, depth + 1);
+        if (!inner) return inner;
+        is_changed |= *inner;
+      }
+    }
+    // Weights that only inner graphs took.
+    if (is_changed) remove_dead(graph);
+    return is_changed;
+  }
+
+ private:
+  Result<bool> fold_attribute(AttributeValue& value, const Constants& around, int depth) {
+    if (auto* inner = std::get_if<GraphPtr>(&value)) return fold_inner(*inner, around, depth);
+    auto* several = std::get_if<std::vector<GraphPtr>>(&value);
+    if (several == nullptr) return false;
+    bool is_changed = false;
+    for (GraphPtr& inner : *several) {
+      const Result<bool> folded = fold_inner(inner, around, depth);
+      if (!folded) return folded;
+      is_changed |= *folded;
+    }
+    return is_changed;
+  }
+
+  Result<bool> fold_inner(GraphPtr& inner, const Constants& around, int depth) {
+    Graph copy = *inner;
+    const Result<bool> folded = fold(copy, around, depth);
+    if (folded && *folded) inner = std::make_shared<const Graph>(std::move(copy));
+    return folded;
+  }
+
+  const Model& model_;
+  const PassContext& context_;
+};
+
 }  // namespace
 
 Result<bool> fold_constants(Model& model, const PassContext& context) {
-  // Graphs inside nodes run when their node runs, and few constants are there.
   Model changed = model;
-  const Result<bool> is_changed = fold_graph(model, changed.graph, context, context.shapes);
+  const Result<bool> is_changed = FoldedGraphs(model, context).fold(changed.graph, {}, 0);
   if (is_changed && *is_changed) model = std::move(changed);
   return is_changed;
 }

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "models/fuse/testing/small_model.h"
 
@@ -47,6 +50,53 @@ TEST(FoldConstants, AsksOnceForWhatIsUsed) {
   EXPECT_EQ(small.floats_at("b"), (std::vector<float>{5, 6}));
   EXPECT_FALSE(small.model.graph.initializers.contains("w"));
   EXPECT_FALSE(small.apply(fold_constants));
+}
+
+/// x + c * d, where the graph around makes c, which only this one takes.
+GraphPtr branch_with_constants(const std::string& result) {
+  Graph branch;
+  branch.initializers["w2"] = floats({2}, {3, 4});
+  branch.nodes = {{.op = "Mul", .inputs = {"c", "w2"}, .outputs = {"d"}},
+                  {.op = "Add", .inputs = {"x", "d"}, .outputs = {result}}};
+  branch.outputs = {{.name = result, .type = ElementType::kFloat}};
+  return std::make_shared<const Graph>(std::move(branch));
+}
+
+TEST(FoldConstants, ReachesIntoBranchesAndTakesWeightsFromAround) {
+  std::vector<Names> asked;
+  SmallModel small;
+  small.evaluate = answers({{"c", floats({2}, {5, 6})}, {"d", floats({2}, {15, 24})}}, asked);
+  small.input("x", {2}).input("condition", {}, ElementType::kBool).weight("w", floats({2}, {1, 2}));
+  small.node("Exp", {"w"}, {"c"})
+      .node("If", {"condition"}, {"y"}, {{"then_branch", branch_with_constants("y1")}})
+      .output("y");
+  EXPECT_TRUE(small.apply(fold_constants));
+  EXPECT_EQ(asked, (std::vector<Names>{{"c"}, {"d"}}));
+  EXPECT_EQ(small.ops(), Names{"If"});
+  EXPECT_TRUE(small.model.graph.initializers.empty());
+  const Graph& branch = *graphs_in(small.first("If")).front();
+  ASSERT_EQ(branch.nodes.size(), 1U);
+  EXPECT_EQ(to_floats(*branch.initializers.at("d")), (std::vector<float>{15, 24}));
+  EXPECT_FALSE(small.apply(fold_constants));
+}
+
+TEST(FoldConstants, WhatALoopCarriesIsNotConstant) {
+  std::vector<Names> asked;
+  SmallModel small;
+  small.evaluate = answers({}, asked);
+  Graph body;
+  body.inputs = {{.name = "step", .type = ElementType::kInt64},
+                 {.name = "go", .type = ElementType::kBool},
+                 {.name = "sum", .type = ElementType::kFloat}};
+  body.initializers["w"] = floats({2}, {3, 4});
+  body.nodes = {{.op = "Identity", .inputs = {"go"}, .outputs = {"go_on"}},
+                {.op = "Add", .inputs = {"sum", "w"}, .outputs = {"sum_next"}}};
+  body.outputs = {{.name = "go_on", .type = ElementType::kBool}, {.name = "sum_next", .type = ElementType::kFloat}};
+  // Default values of the graph's inputs are not constant inside either.
+  small.input("x", {2}).weight("x", floats({2}, {0, 0})).weight("n", int64s({}, {3}));
+  small.node("Loop", {"n", "", "x"}, {"y"}, {{"body", std::make_shared<const Graph>(std::move(body))}}).output("y");
+  EXPECT_FALSE(small.apply(fold_constants));
+  EXPECT_TRUE(asked.empty());
 }
 
 TEST(FoldConstants, WhatTheEngineCannotComputeStays) {

@@ -6,6 +6,7 @@
 #include <onnx/version_converter/convert.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <map>
 #include <memory>
@@ -124,16 +125,42 @@ Result<void> restore(const Model& model, Graph& graph) {
   return check_names(graph);
 }
 
-Result<Model> raise(const Model& model, std::int64_t opset) {
+/// The file may say nothing of values in between.
+void add_shapes(const ValueShapes& shapes, Graph& graph) {
+  const auto is_listed = [&graph](const std::string& name) {
+    return std::ranges::any_of(std::array{&graph.inputs, &graph.outputs, &graph.values}, [&](const auto* infos) {
+      return std::ranges::find(*infos, name, &ValueInfo::name) != infos->end();
+    });
+  };
+  for (const auto& [name, shape] : shapes) {
+    if (shape.type == ElementType::kUndefined || !shape.dims || graph.initializers.contains(name) || is_listed(name)) {
+      continue;
+    }
+    std::vector<Dimension> dims;
+    for (const std::int64_t size : *shape.dims) dims.push_back(size < 0 ? Dimension{} : Dimension{.size = size});
+    graph.values.push_back({.name = name, .type = shape.type, .shape = std::move(dims)});
+  }
+}
+
+/// Those that the model had.
+void keep_values(const Model& model, Graph& graph) {
+  std::erase_if(graph.values, [&model](const ValueInfo& value) {
+    return std::ranges::find(model.graph.values, value.name, &ValueInfo::name) == model.graph.values.end();
+  });
+}
+
+Result<Model> raise(const Model& model, std::int64_t opset, const ValueShapes& shapes) {
   if (Result<void> checked = check_convertible(model.graph); !checked) return pass_on(checked.error());
   Model light{
       .ir_version = std::min<std::int64_t>(model.ir_version, 8), .opsets = {{"", model.opset()}}, .graph = model.graph};
   for (auto& [name, constant] : light.graph.initializers) constant = detail::light(constant);
+  add_shapes(shapes, light.graph);
   Result<onnx::ModelProto> converted = convert(detail::model_proto(light), opset);
   if (!converted) return pass_on(converted.error());
   empty_heavy(model, *converted->mutable_graph());
   Result<Graph> graph = detail::take_graph(*converted->mutable_graph());
   if (!graph) return pass_on(graph.error());
+  keep_values(model, *graph);
   Model raised{.ir_version = std::max(model.ir_version, ir_version_of(opset)),
                .opsets = model.opsets,
                .graph = std::move(*graph),
@@ -145,10 +172,10 @@ Result<Model> raise(const Model& model, std::int64_t opset) {
 
 }  // namespace
 
-Result<Model> raise_opset(const Model& model, std::int64_t opset) {
+Result<Model> raise_opset(const Model& model, std::int64_t opset, const ValueShapes& shapes) {
   ENSURE(opset <= kRaisedOpsetMax);
   if (model.opset() >= opset || model.opset() == 0) return model;
-  Result<Model> raised = raise(model, opset);
+  Result<Model> raised = raise(model, opset, shapes);
   if (raised) return raised;
   return invalid(fmt::format("cannot be converted from version {} of the operators to {}: {}", model.opset(), opset,
                              raised.error().message));

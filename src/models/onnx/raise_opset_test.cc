@@ -53,6 +53,19 @@ TEST(RaiseOpset, MovesAxesIntoAnInput) {
   EXPECT_TRUE(write_model(*raised));
 }
 
+TEST(RaiseOpset, TakesShapesThatTheFileDoesNotSay) {
+  Model model = squeeze_model();
+  model.graph.nodes.back() = {.op = "Softmax", .inputs = {"m"}, .outputs = {"y"}};
+  model.graph.outputs = model.graph.inputs;
+  model.graph.outputs.front().name = "y";
+  EXPECT_THAT(raise_opset(model, 13).error().message, HasSubstr("Softmax"));
+  const Result<Model> raised =
+      raise_opset(model, 13, {{"m", {.type = ElementType::kFloat, .dims = std::vector<std::int64_t>{-1, 1, 2'000}}}});
+  ASSERT_TRUE(raised) << raised.error().message;
+  EXPECT_TRUE(raised->graph.values.empty());
+  EXPECT_TRUE(check_model(*raised));
+}
+
 TEST(RaiseOpset, ConvertsGraphsInsideNodes) {
   Model model = squeeze_model();
   const Node squeeze{

@@ -60,7 +60,9 @@ PassRecord prune_record(const PruneOutcome& outcome) {
 /// The model at a version of the operators that int8 can use.
 Result<Model> raised(const MethodInputs& inputs) {
   if (inputs.base.opset() >= kInt8Opset) return inputs.base;
-  auto model = raise_opset(inputs.base, kInt8Opset);
+  const auto shapes = shapes_seen(inputs.tools.probe, inputs.base, inputs.rows.calibration);
+  if (!shapes) return pass_on(shapes.error());
+  auto model = raise_opset(inputs.base, kInt8Opset, *shapes);
   if (!model) {
     return invalid(fmt::format("its operators have version {}, wanted {}: {}", inputs.base.opset(), kInt8Opset,
                                model.error().message));

@@ -13,8 +13,6 @@ namespace {
 
 /// A sweep that changes something leaves less to do: a chain is done after as many sweeps as its length has bits.
 constexpr int kSweepsMax = 1000;
-/// Of graphs inside nodes of graphs: deeper ones stay as they are.
-constexpr int kGraphDepthMax = 16;
 
 using ScopeStep = std::function<bool(const GraphScope&)>;
 

@@ -16,6 +16,9 @@
 
 namespace berth::models {
 
+/// Of graphs inside nodes of graphs: deeper ones stay as they are.
+inline constexpr int kGraphDepthMax = 16;
+
 /// One of a model's graphs.
 struct GraphScope {
   Graph& graph;
