@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,23 +13,58 @@
 namespace berth::tier {
 namespace {
 
-constexpr double kMedian = 0.5;
+/// A model that turns out to be dearer is left again after this part of the time for which moves are remembered.
+constexpr double kPartUntilLeft =
+    static_cast<double>(kSavingApart.count()) / static_cast<double>(kSavingMemory.count());
 
 /// A model as it is judged for a question.
 struct JudgedTier {
   const TierOffer* offer = nullptr;
   double probability = 0;
-  std::optional<double> usd_per_hour;  ///< at the median; absent: it does not surely carry every rate
+  std::vector<double> usd_at_levels;   ///< of its levels, the surest first; empty: it does not surely carry every rate
+  std::optional<double> usd_per_hour;  ///< what it is expected to cost; absent: likewise
   double capacity = 0;                 ///< at the rows that are sure enough
 
   [[nodiscard]] bool is_sufficient() const { return usd_per_hour.has_value(); }
 };
+
+/// What the model costs for these rates at each level; a level at which it cannot carry them costs as much as the
+/// dearest of the others. Requires: it carries them at one of its levels.
+std::vector<double> usd_at_levels(const TierOffer& offer, std::span<const double> rates) {
+  std::vector<std::optional<double>> found;
+  double most = 0;
+  for (const OfferLevel& level : offer.levels) {
+    found.push_back(mean_usd_per_hour(level.offers, offer.gpus, rates));
+    most = std::max(most, found.back().value_or(0));
+  }
+  std::vector<double> usd;
+  usd.reserve(found.size());
+  for (const auto& each : found) usd.push_back(each.value_or(most));
+  return usd;
+}
+
+/// The mean of f over the levels, each of which stands for the speeds that are nearest to it.
+template <class Function>
+double mean_over_levels(const std::vector<OfferLevel>& levels, Function f) {
+  double sum = 0;
+  double from = 1;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const double until = i + 1 == levels.size() ? 0 : (levels[i].sure + levels[i + 1].sure) / 2;
+    sum += (from - until) * f(i);
+    from = until;
+  }
+  return sum;
+}
 
 class TierChooser {
  public:
   TierChooser(const TierQuestion& question, TierMemory& memory) : question_(question), memory_(memory) {
     most_ = *std::ranges::max_element(question.rates);
     for (const TierOffer& offer : question.tiers) judged_.push_back(judge(offer));
+    const std::optional<double> otherwise = usd_otherwise();
+    for (JudgedTier& tier : judged_) {
+      if (!tier.usd_at_levels.empty()) tier.usd_per_hour = expected_usd(tier, otherwise);
+    }
   }
 
   std::optional<TierChoice> choose() {
@@ -42,15 +79,36 @@ class TierChooser {
 
  private:
   [[nodiscard]] JudgedTier judge(const TierOffer& offer) const {
-    JudgedTier judged{.offer = &offer, .probability = 0, .usd_per_hour = {}, .capacity = 0};
+    JudgedTier judged{.offer = &offer, .probability = 0, .usd_at_levels = {}, .usd_per_hour = {}, .capacity = 0};
     if (!offer.has_rows || offer.levels.empty()) return judged;
     const OfferLevel& level = offer.level_for(question_.sure);
     judged.probability = probability_of(offer, most_);
     if (mean_usd_per_hour(level.offers, offer.gpus, question_.rates)) {
-      judged.usd_per_hour = mean_usd_per_hour(offer.level_for(kMedian).offers, offer.gpus, question_.rates);
+      judged.usd_at_levels = usd_at_levels(offer, question_.rates);
     }
     judged.capacity = capacity_of(level.offers, offer.gpus);
     return judged;
+  }
+
+  /// What it costs without a model that is only predicted: that of its model, or, as long as it has none, the least of
+  /// those that are known. Nothing: no such model is sufficient.
+  [[nodiscard]] std::optional<double> usd_otherwise() const {
+    std::optional<double> least;
+    for (const JudgedTier& tier : judged_) {
+      if (tier.usd_at_levels.empty() || tier.offer->is_predicted) continue;
+      if (!memory_.gpu.empty() && tier.offer->gpu != memory_.gpu) continue;
+      least = std::min(least.value_or(tier.usd_at_levels.front()), tier.usd_at_levels.front());
+    }
+    return least;
+  }
+
+  /// The mean over what a predicted model may cost. Where that is more than `otherwise`, it is left again.
+  [[nodiscard]] static double expected_usd(const JudgedTier& tier, std::optional<double> otherwise) {
+    return mean_over_levels(tier.offer->levels, [&](std::size_t level) {
+      const double usd = tier.usd_at_levels[level];
+      if (!tier.offer->is_predicted || !otherwise || usd <= *otherwise) return usd;
+      return kPartUntilLeft * usd + (1 - kPartUntilLeft) * *otherwise;
+    });
   }
 
   [[nodiscard]] const JudgedTier* find(const std::string& gpu) const {

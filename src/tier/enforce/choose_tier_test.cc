@@ -120,6 +120,29 @@ TEST_F(ChooseTier, LeavesAModelWithoutRoomAfterFiveMinutes) {
   EXPECT_EQ(ask(480 + 3600)->gpu, "a");
 }
 
+/// Sure to carry the rate; its price depends on how fast it turns out to be.
+TierOffer uncertain(const std::string& gpu, double usd_if_slow, double usd_at_median, double usd_if_fast) {
+  TierOffer tier = measured(gpu, 100, usd_if_slow);
+  tier.is_predicted = true;
+  tier.levels = {{.sure = 0.9, .offers = {{.per_second = 100, .usd_per_hour = usd_if_slow}}},
+                 {.sure = 0.5, .offers = {{.per_second = 100, .usd_per_hour = usd_at_median}}},
+                 {.sure = 0.1, .offers = {{.per_second = 100, .usd_per_hour = usd_if_fast}}}};
+  return tier;
+}
+
+TEST_F(ChooseTier, TriesAModelThatMayBeMuchCheaperAndCanBeLeftAgain) {
+  tiers = {measured("known", 100, 1), uncertain("unknown", 1.12, 1.06, 0.5)};
+  const auto choice = ask(0);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->gpu, "unknown");
+  EXPECT_NEAR(choice->usd_per_hour, 0.3 * (1 + 0.12 / 6) + 0.4 * (1 + 0.06 / 6) + 0.3 * 0.5, 1e-12);
+  tiers[1] = measured("unknown", 100, 1.12);
+  EXPECT_FALSE(ask(1799));
+  EXPECT_EQ(ask(1800)->gpu, "known");
+  tiers.push_back(uncertain("hardly cheaper", 1.5, 1, 0.9));
+  EXPECT_FALSE(ask(9000));
+}
+
 TEST_F(ChooseTier, CountsTheRateThatAllGpusCarry) {
   tiers = {measured("few", 100, 1), measured("many", 100, 2)};
   tiers[0].gpus = 1;
