@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/up/follow_traces.h"
 #include "apps/up/recording.h"
+#include "apps/up/request_log.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
@@ -24,6 +26,7 @@
 #include "edges/live_driver/real_time_clock.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/otlp/telemetry.h"
 #include "edges/state_folder/state_folder.h"
 #include "live/local/local_world.h"
 #include "live/session/session.h"
@@ -119,8 +122,13 @@ api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
           .blobs = blob_store(parts),
           .series = {.read = [&parts](const auto& reading) { return parts.series->read(reading); }},
           .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource(),
-          .login = std::move(login)};
+          .login = std::move(login),
+          .watch = {.spans = parts.spans,
+                    .answered = [&parts](const api::AnsweredRequest& request) { parts.request_log->add(request); }}};
 }
+
+/// All metrics.
+std::vector<MetricFamily> families_of(const UpParts& parts) { return {edges::otlp_items(parts.telemetry)}; }
 
 std::string url_of(const UpParts& parts) {
   const bool is_v6 = parts.request.listen.host.find(':') != std::string::npos;
@@ -155,13 +163,15 @@ Result<void> start_service(UpParts& parts) {
   parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts, std::move(login)));
   parts.blobs = std::make_unique<edges::BlobQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
                                                    parts.records->take_blob_readers(), wall_us_now);
-  parts.writes = std::make_unique<edges::WriteQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
-                                                     wall_us_now, [&parts] { parts.server->wake_streams(); });
+  parts.writes = std::make_unique<edges::WriteQueue>(
+      *parts.session, parts.turn, parts.lock, parts.recorder(), wall_us_now, [&parts] { parts.server->wake_streams(); },
+      write_tracing(parts));
   auto server = parts.outside.start_server(parts.request.listen.host, parts.request.listen.port, *parts.api);
   if (!server) return pass_on(server.error());
   parts.server = std::move(*server);
   const std::string url = url_of(parts);
   if (auto written = parts.folder->write_address(url); !written) return pass_on(written.error());
+  if (parts.telemetry != nullptr) parts.telemetry->start([&parts] { return families_of(parts); });
   parts.writes->start();
   parts.blobs->start();
   parts.waked = parts.driver.get();

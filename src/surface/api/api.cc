@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
@@ -42,7 +43,8 @@ std::vector<Route> api_routes() {
 }
 
 Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
-    : key_(std::move(options.key)),
+    : watch_(std::move(options.watch)),
+      key_(std::move(options.key)),
       login_(std::move(options.login.token), std::move(options.login.key)),
       context_{.session = SessionAccess(session, lock),
                .format = {.fleet = fleet_of(session.scenario()),
@@ -59,10 +61,19 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
       submit_(std::move(options.submit)) {}
 
 HttpAnswer Api::answer(const HttpRequest& request) {
-  const std::string id = next_request_id();
+  WatchedRequest watched(watch_, request, next_request_id());
+  HttpAnswer given = answer(request, watched);
+  if (!std::holds_alternative<HttpLater>(given)) watched.end(given);
+  return given;
+}
+
+HttpAnswer Api::answer(const HttpRequest& request, WatchedRequest& watched) {
+  const std::string id = watched.id();
   const auto routed = router_.find(request);
   const bool is_public = routed && routed->route->is_public;
-  if (!is_public && !has_key(request)) {
+  const bool may_enter = is_public || has_key(request);
+  if (routed) watched.set_route(*routed, may_enter);
+  if (!may_enter) {
     return error_response({.status = 401,
                            .code = "unauthorized",
                            .message = "wanted the header Authorization: Bearer KEY with the text of admin.key"},
@@ -73,17 +84,17 @@ HttpAnswer Api::answer(const HttpRequest& request) {
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
   const bool is_later = submit_ && request.method != "GET" && !is_public;
-  auto answer = is_later ? answer_later(request, *routed, id)
-                         : routed->route->answer(
-                               context_, {.request = request, .parameters = routed->parameters, .request_id = id});
-  if (!answer) return error_response(answer.error(), id);
-  return std::move(*answer);
+  auto given = is_later ? answer_later(request, *routed, watched)
+                        : routed->route->answer(
+                              context_, {.request = request, .parameters = routed->parameters, .request_id = id});
+  if (!given) return error_response(given.error(), id);
+  return std::move(*given);
 }
 
-ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed& routed, const std::string& id) {
+ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed& routed, WatchedRequest& watched) {
   const auto key = idempotency_key(request);
   if (!key) return tl::unexpected(key.error());
-  const auto pending = std::make_shared<PendingWrite>(context_, router_, request, routed, id);
+  const auto pending = std::make_shared<PendingWrite>(context_, router_, request, routed, std::move(watched));
   return HttpLater{.start = [this, pending, key = *key](std::unique_ptr<HttpLateReply> reply) {
     if (!pending->is_slow()) return submit_(pending->make(key, std::move(reply)));
     const auto held = std::make_shared<std::unique_ptr<HttpLateReply>>(std::move(reply));
@@ -98,7 +109,9 @@ std::optional<std::size_t> Api::body_bytes_max(const HttpRequest& request) {
 }
 
 HttpResponse Api::render(const HttpRefusal& refusal) {
-  return error_response(api::error_of(refusal), next_request_id());
+  const std::string id = next_request_id();
+  if (watch_.answered) watch_.answered({.id = id, .status = refusal.status, .took = Micros(0)});
+  return error_response(api::error_of(refusal), id);
 }
 
 std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_count_); }

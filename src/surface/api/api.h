@@ -15,7 +15,9 @@
 #include "live/session/write.h"
 #include "surface/api/api_context.h"
 #include "surface/api/one_time_login.h"
+#include "surface/api/request_watch.h"
 #include "surface/api/router.h"
+#include "surface/api/watched_request.h"
 
 namespace berth::live {
 class Session;
@@ -43,6 +45,7 @@ struct ApiOptions {
   SeriesSource series = {};
   live::DeviceSource devices = {};
   LoginSecrets login = {};
+  RequestWatch watch = {};
 };
 
 class Api final : public HttpHandler {
@@ -58,9 +61,12 @@ class Api final : public HttpHandler {
  private:
   [[nodiscard]] std::string next_request_id();
   [[nodiscard]] bool has_key(const HttpRequest& request) const;
+  /// Leaves `watched` to the answer if that is given later.
+  [[nodiscard]] HttpAnswer answer(const HttpRequest& request, WatchedRequest& watched);
   [[nodiscard]] ApiResult<HttpAnswer> answer_later(const HttpRequest& request, const Routed& routed,
-                                                   const std::string& id);
+                                                   WatchedRequest& watched);
 
+  const RequestWatch watch_;
   std::string key_;
   OneTimeLogin login_;
   ApiContext context_;
