@@ -32,7 +32,7 @@ const std::vector<GpuFamily>& gpu_families() {
   constexpr MetricKind kGauge = MetricKind::kGauge;
   constexpr MetricKind kCounter = MetricKind::kCounter;
   constexpr double kMilliwattsPerWatt = 1'000;
-  static const std::vector<GpuFamily> kFamilies = {
+  static const std::vector<GpuFamily> families = {
       {"DCGM_FI_DEV_SM_CLOCK", "Clock of the streaming multiprocessors, MHz.", kGauge,
        [](const M& m, const F&) { return figure(m.sm_clock_mhz); }},
       {"DCGM_FI_DEV_MEM_CLOCK", "Clock of the memory, MHz.", kGauge,
@@ -65,7 +65,7 @@ const std::vector<GpuFamily>& gpu_families() {
       {"DCGM_FI_DEV_ROW_REMAP_FAILURE", "1 after a row of memory could not be remapped, else 0.", kGauge,
        [](const M&, const F& f) { return figure(f.has_row_remap_failed); }},
   };
-  return kFamilies;
+  return families;
 }
 
 /// A family whose samples are figures of whole GPUs and of GPU instances.
@@ -78,7 +78,7 @@ struct InstanceFamily {
 const std::vector<InstanceFamily>& instance_families() {
   using M = GpuMemory;
   using A = GpuActivity;
-  static const std::vector<InstanceFamily> kFamilies = {
+  static const std::vector<InstanceFamily> families = {
       {"DCGM_FI_DEV_FB_FREE", "Memory that is free, MiB.", [](const M& m, const A&) { return figure(m.free_mib); }},
       {"DCGM_FI_DEV_FB_USED", "Memory that is used, MiB.", [](const M& m, const A&) { return figure(m.used_mib); }},
       {"DCGM_FI_DEV_FB_RESERVED", "Memory that the driver reserves, MiB.",
@@ -90,7 +90,7 @@ const std::vector<InstanceFamily>& instance_families() {
       {"DCGM_FI_PROF_DRAM_ACTIVE", "Part of the bandwidth of the memory that was used, 0 to 1.",
        [](const M&, const A& a) { return a.dram; }},
   };
-  return kFamilies;
+  return families;
 }
 
 /// The name of the profile of an instance.

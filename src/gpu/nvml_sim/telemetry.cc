@@ -8,7 +8,7 @@
 namespace berth::nvml_sim {
 namespace {
 
-constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kMib = std::uint64_t{1024} * 1024;
 constexpr std::uint32_t kMilli = 1'000;
 constexpr std::uint64_t kReservedMib = 480;  // measured on an H100 80GB
 
