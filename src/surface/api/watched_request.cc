@@ -18,8 +18,9 @@ constexpr int kFailedStatus = 500;  // OpenTelemetry: a server's span has failed
 
 /// The method, or OpenTelemetry's word for those that are no method of HTTP: any client can send any text there.
 std::string known_method(const std::string& method) {
-  constexpr std::array<std::string_view, 7> kMethods = {"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "HEAD"};
-  return std::ranges::find(kMethods, method) == kMethods.end() ? "_OTHER" : method;
+  constexpr std::array<std::string_view, 7> kSemanticMethods = {"GET",   "PUT",     "POST", "DELETE",
+                                                                "PATCH", "OPTIONS", "HEAD"};
+  return std::ranges::find(kSemanticMethods, method) == kMethods.end() ? "_OTHER" : method;
 }
 
 void put_id(std::vector<HttpField>& headers, const std::string& id) {
