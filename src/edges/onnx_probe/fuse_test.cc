@@ -312,7 +312,7 @@ TEST_F(FuseTest, LeavesTheOutputsOfTheOperatorCases) {
   }
   std::cout << run_count << " of " << cases.size() << " ran before and after; left out:\n";
   for (const auto& [why, count] : left_out) std::cout << "  " << count << ": " << why << "\n";
-  EXPECT_GT(run_count, cases.size() * 4 / 5);
+  EXPECT_GT(run_count, 500U);
 }
 
 }  // namespace
