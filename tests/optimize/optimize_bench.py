@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The bars of `berth optimize`, with ONNX Runtime's own tools in the same run: scripts/bench optimize.
 
-    tests/optimize/optimize_bench.py BERTH [--only digits,ranges,resnet,prune,fuse,random,hopeless] [--seeds 5] [--graphs 200] [--folder DIR]
+    tests/optimize/optimize_bench.py BERTH [--only digits,ranges,resnet,prune,fuse,random,hopeless,real] [--seeds 5] [--graphs 200] [--folder DIR]
 
 Every model is generated or trained here; no option is set for one of them. One thread.
 """
@@ -20,6 +20,7 @@ import numpy
 import onnx
 
 import bench_models
+import real_models
 import rivals
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,7 +28,7 @@ sys.path.insert(0, str(ROOT / "scripts/detail"))
 from bar_table import BarTable  # noqa: E402
 import train_digits  # noqa: E402
 
-PARTS = ("digits", "ranges", "resnet", "prune", "fuse", "random", "hopeless")
+PARTS = ("digits", "ranges", "resnet", "prune", "fuse", "random", "hopeless", "real")
 FLOAT_TENSOR = "tensor(float)"
 
 
@@ -203,6 +204,29 @@ class Bench:
             if status == 0:
                 kept.append(seed)
         self.table.show(f"kept {kept or ''}".strip(), len(kept), form="{:.0f}", bar=("at most", 0))
+
+    def real(self):
+        self.table.part("models that others trained, as their packages hold them")
+        wheels = self.place("wheels")
+        for name in real_models.FILES:
+            model = real_models.model(name, wheels)
+            onnx.save(model, str(self.place(name) / "model.onnx"))
+            rows = {"magika": lambda: real_models.magika_rows(ROOT),
+                    "rapidocr-cls": real_models.rapidocr_rows}.get(
+                        name, lambda: real_models.silero_rows(rivals.session(self.place(name) / "model.onnx")))()
+            path, _, _ = self.write(name, model, rows)
+            metric = ["--metric", "error", "--max-loss", "1%"] if name.startswith("silero") else []
+            _, manifest, _, seconds = self.optimize(path, "--batches", "1,8", "--budget-seconds", "120", *metric)
+            print(f"  {name}: {seconds:.0f} s; {manifest['findings']['recommended'] or 'nothing'} recommended")
+            for line in manifest["findings"]["left_out"]:
+                print(f"    left out: {line}")
+            for variant in manifest["findings"]["variants"]:
+                print(f"    {variant['name']}: {variant['reason'] or 'kept'}")
+                if variant.get("figures"):
+                    figures = variant["figures"]
+                    self.table.show(f"{name}, {variant['name']}: time / the original's", figures["time_ratio"]["value"])
+                    self.table.show(f"{name}, {variant['name']}: bytes / the original's",
+                                    figures["model"]["file_bytes"] / manifest["findings"]["original"]["file_bytes"])
 
     def verify(self):
         self.table.part("berth optimize verify of all that is kept above")

@@ -42,4 +42,20 @@ double sqnr_db(std::span<const Tensor> original, std::span<const Tensor> variant
   return ratio_db<double>(was, is);
 }
 
+std::vector<double> row_noise(std::span<const Tensor> original, std::span<const Tensor> variant, std::size_t rows) {
+  ENSURE(original.size() == variant.size() && rows > 0);
+  std::vector<double> noise(rows, 0.0);
+  const auto index = detail::first_float(original);
+  if (!index) return noise;
+  const std::vector<double> was = detail::doubles_of(original[*index]);
+  const std::vector<double> is = detail::doubles_of(variant[*index]);
+  ENSURE(was.size() == is.size() && was.size() % rows == 0);
+  const std::size_t row_size = was.size() / rows;
+  for (std::size_t i = 0; i < was.size(); ++i) {
+    if (!std::isfinite(was[i])) continue;
+    noise[i / row_size] += std::isfinite(is[i]) ? (was[i] - is[i]) * (was[i] - is[i]) : kInfinity;
+  }
+  return noise;
+}
+
 }  // namespace berth::models

@@ -1,7 +1,9 @@
 /// The ratio of signal to quantisation noise.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "domain/values/tensor.h"
 
@@ -13,5 +15,10 @@ namespace berth::models {
 
 /// Of the first output of a float type; infinite if there is none. Requires: the same outputs with the same shapes.
 [[nodiscard]] double sqnr_db(std::span<const Tensor> original, std::span<const Tensor> variant);
+
+/// The sum of squared differences of each row of the first output of a float type; infinite as in sqnr_db, and 0 if
+/// there is no such output. Requires: the same outputs with the same shapes, whose first dimension is `rows`.
+[[nodiscard]] std::vector<double> row_noise(std::span<const Tensor> original, std::span<const Tensor> variant,
+                                            std::size_t rows);
 
 }  // namespace berth::models

@@ -43,6 +43,15 @@ TEST(Sqnr, TakesTheFirstOutputOfAFloatType) {
   EXPECT_EQ(sqnr_db(std::vector<Tensor>{integer}, std::vector<Tensor>{integer}), kInfinity);
 }
 
+TEST(Sqnr, NoiseOfEachRow) {
+  const std::vector<float> original = {1, 2, 3, 4, -kInfinity, 6};
+  const std::vector<float> variant = {1, 2, 5, 3, -kInfinity, kNan};
+  const auto tensors = [](const std::vector<float>& values) {
+    return std::vector<Tensor>{tensor_with(TensorType::kFp32, values.data(), 4 * values.size(), 6)};
+  };
+  EXPECT_EQ(row_noise(tensors(original), tensors(variant), 3), (std::vector<double>{0, 5, kInfinity}));
+}
+
 TEST(Sqnr, ReadsHalfPrecision) {
   const std::vector<std::uint16_t> halves = {0x3C00, 0xC000, 0x0001, 0x7BFF};  // 1, -2, 2^-24, 65504
   const std::vector<float> values = {1, -2, 0x1p-24F, 65504};

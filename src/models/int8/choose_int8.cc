@@ -27,6 +27,18 @@ constexpr std::array kFixedRules = {RangeRule::kMinMax, RangeRule::kPercentile, 
 
 double noise_of(double sqnr_db) { return std::pow(10, -sqnr_db / 10); }
 
+/// By more than a standard error of the mean difference of the rows, as simpler choices are kept by Breiman et al.,
+/// Classification and Regression Trees, 1984.
+bool is_surely_less(const std::vector<double>& noise, const std::vector<double>& other) {
+  const auto count = static_cast<double>(noise.size());
+  double mean = 0;
+  for (std::size_t i = 0; i < noise.size(); ++i) mean += (other[i] - noise[i]) / count;
+  if (!std::isfinite(mean)) return mean > 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < noise.size(); ++i) squares += std::pow(other[i] - noise[i] - mean, 2);
+  return mean > 0 && count > 1 && mean > std::sqrt(squares / (count - 1) / count);
+}
+
 using RecipesByValue = std::map<std::string, RangeRecipe, std::less<>>;
 
 /// One way to quantise, and what came of it.
@@ -50,8 +62,8 @@ class Int8Search {
   }
 
   Result<Int8Choice> run() {
-    for (const auto step :
-         {&Int8Search::try_settings, &Int8Search::try_rules, &Int8Search::return_to_float, &Int8Search::try_ranges}) {
+    for (const auto step : {&Int8Search::try_settings, &Int8Search::try_rules, &Int8Search::return_to_float,
+                            &Int8Search::try_ranges, &Int8Search::confirm_ranges}) {
       const Result<void> done = (this->*step)();
       if (!done) return pass_on(done.error());
     }
@@ -232,6 +244,7 @@ class Int8Search {
     double saved_per_time_most = 0;
     std::vector<double> losses;
     for (const Candidate& candidate : *candidates) {
+      if (chosen && !has_time_for("nodes in float")) break;
       const Result<double> loss = trials_.loss(candidate.model);
       if (!loss) return pass_on(loss.error());
       const Result<double> ratio = trials_.time_ratio(candidate.model, best_.model);
@@ -326,6 +339,28 @@ class Int8Search {
     };
     sort_stably(values, share_lost, std::greater<>());
     return values;
+  }
+
+  // Step 5.
+
+  Result<void> confirm_ranges() {
+    if (options_.rule != RangeRule::kBest) return {};
+    Candidate plain = best_;
+    plain.recipes = recipes_of(RangeRule::kMinMax);
+    plain.settings.weight_scale = WeightScale::kLargest;
+    const Result<void> measured = measure(plain);
+    if (!measured) return measured;
+    const auto noise = trials_.row_noise(best_.model);
+    if (!noise) return pass_on(noise.error());
+    const auto plain_noise = trials_.row_noise(plain.model);
+    if (!plain_noise) return pass_on(plain_noise.error());
+    if (is_surely_less(*noise, *plain_noise)) return {};
+    const Result<double> loss = trials_.loss(plain.model);
+    if (!loss) return pass_on(loss.error());
+    if (*loss > options_.loss_max && *loss > loss_) return {};
+    best_ = std::move(plain);
+    loss_ = *loss;
+    return {};
   }
 
   const Model& model_;

@@ -55,6 +55,8 @@ struct Int8Choice {
 /// 3. While the loss is above loss_max: the node that saves the most noise (or loss) per time that it costs is
 /// returned to float.
 /// 4. With kBest, value by value, other ranges by SQNR; undone if the loss is then too large.
+/// 5. With kBest, min-max for all values and the largest weights kept, unless what was found is better on the
+/// calibration rows by more than a standard error: min-max cuts off nothing that was seen, so others need a proof.
 /// In steps 2 and 4, the noise is the mean over the model and two others, whose ranges are those that the same rules
 /// give for one half of the rows each: a range that fits some rows only is not chosen.
 /// Errors: those of `quantize` and of the trials. Requires: statistics of values_to_observe.

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "models/graph/graph_index.h"
 #include "models/int8/testing/small_graphs.h"
@@ -60,10 +63,21 @@ Seen look_at(const Model& model) {
   return seen;
 }
 
+/// Of the activations: the smaller, the more is cut off.
+float smallest_scale(const Model& model) {
+  float smallest = std::numeric_limits<float>::infinity();
+  for (const Node& node : model.graph.nodes) {
+    if (node.op != "QuantizeLinear") continue;
+    smallest = std::min(smallest, to_floats(*model.graph.initializers.at(node.inputs[1])).front());
+  }
+  return smallest;
+}
+
 struct Answers {
   std::function<double(const Seen&)> sqnr_db = [](const Seen&) { return 30.0; };
   std::function<double(const Seen&)> loss = [](const Seen&) { return 0.0; };
   std::function<double(const Seen&)> time = [](const Seen&) { return 1.0; };
+  std::function<std::vector<double>(float)> row_noise = [](float) { return std::vector<double>{1, 2}; };
   int sqnr_calls_max = 1000;
 };
 
@@ -73,6 +87,9 @@ Int8Choice choose(const Model& model, const Int8Options& options, const Answers&
                          .sqnr_db = [&](const Model& asked) -> Result<double> {
                            ++calls;
                            return answers.sqnr_db(look_at(asked));
+                         },
+                         .row_noise = [&](const Model& asked) -> Result<std::vector<double>> {
+                           return answers.row_noise(smallest_scale(asked));
                          },
                          .time_ratio = [&](const Model& asked, const Model& than) -> Result<double> {
                            return answers.time(look_at(asked)) / answers.time(look_at(than));
@@ -156,10 +173,29 @@ TEST(ChooseInt8, EndsWhenTheTimeIsUsedUpAndSaysWhatItLeftOut) {
   EXPECT_EQ(choice.loss, 0.5);
 }
 
+/// What comes of it where ranges other than min-max seem better by SQNR, and rows have this noise.
+Int8Choice choose_ranges(const std::vector<double>& plain_noise, const std::vector<double>& other_noise) {
+  const Model model = perceptron_of_three();
+  const float plain = smallest_scale(choose(model, kMinMaxOnly, {}).model);
+  double sqnr_db = 30;
+  Answers answers;
+  answers.row_noise = [&](float scale) { return scale == plain ? plain_noise : other_noise; };
+  answers.sqnr_db = [&](const Seen&) { return sqnr_db += 0.1; };  // each trial seems better than those before
+  return choose(model, {.rule = RangeRule::kBest, .loss_max = 0.01}, answers);
+}
+
+TEST(ChooseInt8, TakesOtherRangesThanMinMaxWithAProofOnly) {
+  const float plain = smallest_scale(choose(perceptron_of_three(), kMinMaxOnly, {}).model);
+  EXPECT_NE(smallest_scale(choose_ranges({4, 5, 6, 5}, {1, 2, 3, 2}).model), plain);
+  EXPECT_EQ(smallest_scale(choose_ranges({4, 5, 6, 5}, {1, 2, 3, 13}).model), plain) << "one row judges otherwise";
+  EXPECT_EQ(smallest_scale(choose_ranges({4, 5, 6, 5}, {4, 5, 6, 5}).model), plain);
+}
+
 TEST(ChooseInt8, PassesErrorsOn) {
   const Model model = perceptron_of_three();
   const Trials trials = {.loss = [](const Model&) -> Result<double> { return 0.0; },
                          .sqnr_db = [](const Model&) -> Result<double> { return invalid("no engine"); },
+                         .row_noise = [](const Model&) -> Result<std::vector<double>> { return invalid("no engine"); },
                          .time_ratio = [](const Model&, const Model&) -> Result<double> { return 1.0; },
                          .has_time = [] { return true; }};
   const auto choice = choose_int8(model, float_shapes(model.graph), some_statistics(model), {}, trials);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -159,15 +159,16 @@ class Driver {
         .name = variant_name(methods), .methods = methods, .passes = base.passes, .channels = base.channels};
     const Instant now = tools_.now();
     const Instant deadline = plan_.begin_search(now, weight_of(method));
-    if (deadline <= now) {
+    if (deadline <= now + preparations_[method]) {
       plan_.drop_variant();
       outcome_.findings.left_out.push_back(
-          fmt::format("{}: not tried: the time budget of {} s is used up", record.name, terms_.budget_seconds));
+          fmt::format("{}: not tried: what is left of the time budget of {} s does not suffice", record.name,
+                      terms_.budget_seconds));
       return std::nullopt;
     }
     tools_.report(record.name + ": search");
-    TrialRuns bench(original_, task_.rows, terms_, tools_);
-    const Trials trials = bench.until(deadline);
+    TrialRuns bench(original_, task_.rows, tools_, deadline);
+    const Trials trials = bench.trials();
     auto made = call(method, {.base = base.model,
                               .original = original_,
                               .rows = task_.rows,
@@ -176,6 +177,7 @@ class Driver {
                               .trials = trials});
     if (tools_.should_stop()) return stopped();
     if (!made) return pass_on(made.error());
+    preparations_[method] = bench.preparation().value_or(Micros());
     return keep(std::move(record), *std::move(made), base.masks);
   }
 
@@ -222,9 +224,11 @@ class Driver {
   Result<void> judge(VariantRecord record, const Model& model) {
     auto bytes = write_model(model);
     if (!bytes) return pass_on(bytes.error());
+    const Instant begin = tools_.now();
     auto figures = measure_variant({.name = record.name, .bytes = *bytes, .nodes = count_nodes(model.graph)}, original_,
                                    task_.rows, terms_, plan_.begin_measuring(), tools_);
     if (!figures) return pass_on(figures.error());
+    plan_.note_measured(tools_.now() - begin);
     const auto reason = refusal(*figures, original_.figures, terms_, original_.metric);
     record.is_kept = !reason.has_value();
     record.reason = reason.value_or("");
@@ -239,6 +243,7 @@ class Driver {
   const OptimizeTools& tools_;
   TimePlan plan_;
   MeasuredOriginal original_ = {};
+  std::map<Method, Micros> preparations_ = {};  ///< what a search took before its first trial
   OptimizeOutcome outcome_ = {};
 };
 

@@ -14,10 +14,13 @@ class TimePlan {
   /// Requires: total > 0; the counts are at least 0.
   TimePlan(Instant start, Micros total, int variants, int search_weights);
 
-  /// The end of the next search, or an instant at most `now`: there is no time for it.
+  /// The end of the next search, or an instant at most `now`: there is no time for it and for measuring what comes of
+  /// it.
   [[nodiscard]] Instant begin_search(Instant now, int weight);
   /// The time for measuring the next variant; at least kMeasureMin, so that a figure exists.
   [[nodiscard]] Micros begin_measuring();
+  /// Later variants are expected to take as long: their loads and runs are not cut short.
+  void note_measured(Micros took);
   /// A search or a variant that does not take place after all.
   void drop_search(int weight);
   void drop_variant();
@@ -32,6 +35,7 @@ class TimePlan {
  private:
   Instant end_;
   Micros measure_each_;
+  Micros expected_each_;  ///< the same, or what one took
   int variants_left_;
   int weights_left_;
 };

@@ -22,6 +22,22 @@ TEST(TimePlan, SaysThatThereIsNoTime) {
   EXPECT_EQ(plan.begin_measuring(), Micros(3'500'000));
 }
 
+TEST(TimePlan, ExpectsOfLaterVariantsWhatOneTook) {
+  TimePlan plan(Instant::at_second(0), Micros::seconds(100), 2, 2);
+  EXPECT_EQ(plan.begin_measuring(), Micros(17'500'000));
+  plan.note_measured(Micros::seconds(60));
+  EXPECT_LE(plan.begin_search(Instant::at_second(60), 1), Instant::at_second(60)) << "measuring would end too late";
+  EXPECT_EQ(plan.begin_measuring(), Micros(17'500'000)) << "what a variant may take is as before";
+}
+
+TEST(TimePlan, PlansFewerVariantsWhereNotAllFit) {
+  TimePlan plan(Instant::at_second(0), Micros::seconds(100), 4, 4);
+  plan.note_measured(Micros::seconds(20));
+  // Half of the 60 s that are left measure one of four.
+  EXPECT_EQ(plan.begin_search(Instant::at_second(40), 2), Instant::at_second(60));
+  EXPECT_LE(plan.begin_search(Instant::at_second(85), 1), Instant::at_second(85));
+}
+
 TEST(TimePlan, GivesWhatIsDroppedToOthers) {
   TimePlan plan(Instant::at_second(0), Micros::seconds(100), 2, 3);
   plan.drop_search(2);

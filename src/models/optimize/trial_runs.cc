@@ -33,11 +33,12 @@ double cautious_loss(const Loss& loss) {
 
 }  // namespace
 
-Trials TrialRuns::until(Instant deadline) {
+Trials TrialRuns::trials() {
   return {.loss = [this](const Model& candidate) { return loss(candidate); },
           .sqnr_db = [this](const Model& candidate) { return sqnr(candidate); },
+          .row_noise = [this](const Model& candidate) { return noise(candidate); },
           .time_ratio = [this](const Model& candidate, const Model& than) { return time_ratio(candidate, than); },
-          .has_time = [this, deadline] { return !tools_.should_stop() && tools_.now() < deadline; }};
+          .has_time = [this] { return !tools_.should_stop() && clock_.has_time(tools_.now()); }};
 }
 
 Result<ProbedModel*> TrialRuns::load(const Model& model, Loaded& place) {
@@ -65,16 +66,28 @@ Result<double> TrialRuns::loss(const Model& candidate) {
   return cautious_loss(*loss);
 }
 
-Result<double> TrialRuns::sqnr(const Model& candidate) {
+Result<std::vector<Tensor>> TrialRuns::answers(const Model& candidate) {
   const auto loaded = load(candidate, candidate_);
   if (!loaded) return pass_on(loaded.error());
-  const auto outputs = run_rows(**loaded, rows_.calibration, original_.batch_rows);
+  auto outputs = run_rows(**loaded, rows_.calibration, original_.batch_rows);
   if (!outputs) return pass_on(outputs.error());
   if (calibration_.empty()) {
     auto wanted = run_rows(*original_.loaded, rows_.calibration, original_.batch_rows);
     if (!wanted) return pass_on(wanted.error());
     calibration_ = *std::move(wanted);
   }
+  return outputs;
+}
+
+Result<std::vector<double>> TrialRuns::noise(const Model& candidate) {
+  const auto outputs = answers(candidate);
+  if (!outputs) return pass_on(outputs.error());
+  return row_noise(calibration_, *outputs, rows_.calibration.count);
+}
+
+Result<double> TrialRuns::sqnr(const Model& candidate) {
+  const auto outputs = answers(candidate);
+  if (!outputs) return pass_on(outputs.error());
   return sqnr_db(std::span<const Tensor>(calibration_), std::span<const Tensor>(*outputs));
 }
 

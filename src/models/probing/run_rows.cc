@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/core/ensure.h"
+#include "models/rows/rows_for.h"
 
 namespace berth::models {
 namespace {
@@ -60,8 +61,10 @@ Result<std::vector<Tensor>> run_rows(ProbedModel& model, const RowSet& rows, std
       Tensor& output = (*outputs)[i];
       if (rows.rows_are_runs) output.shape.insert(output.shape.begin(), 1);
       if (output.shape.empty() || output.shape[0] != static_cast<std::int64_t>(size)) {
-        return invalid(fmt::format("output {}: wanted {} rows for as many, found {}", output.name, size,
-                                   output.shape.empty() ? "a scalar" : std::to_string(output.shape[0])));
+        return invalid(
+            fmt::format("output {}: wanted a row for each of {} rows, found the shape {}; where a run as a whole has "
+                        "an answer, the data must be runs: arrays with one dimension more, in front",
+                        output.name, size, shape_text(output.shape)));
       }
       keep_first_rows(output, kept, size);
       if (auto added = append_rows(all[i], std::move(output)); !added) return pass_on(added.error());

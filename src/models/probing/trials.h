@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "base/core/result.h"
 #include "models/graph/graph.h"
@@ -13,6 +14,8 @@ struct Trials {
   std::function<Result<double>(const Model&)> loss;
   /// Of the calibration rows, first float output, in decibels against the original.
   std::function<Result<double>(const Model&)> sqnr_db;
+  /// The same as the squared error of each calibration row.
+  std::function<Result<std::vector<double>>(const Model&)> row_noise = {};
   /// Time of `candidate` / time of `than`, measured in turn, geometric mean over the batch sizes in use. Below 1:
   /// faster.
   std::function<Result<double>(const Model& candidate, const Model& than)> time_ratio;

@@ -127,7 +127,8 @@ std::string optimize_measured(const Manifest& manifest) {
       "Measured by {} on {}, one thread: each variant and the original in turn, at {} {}{}. The loss is that of the {} "
       "rows that judge, which no search saw. Intervals: 95 %.",
       manifest.engine, manifest.device, findings.batches.size() == 1 ? "batch" : "batches",
-      fmt::join(findings.batches, ", "), findings.has_fixed_batch ? " (the model's first dimension is fixed)" : "",
+      fmt::join(findings.batches, ", "),
+      findings.has_fixed_batch ? " (a run of this model takes no other number of rows)" : "",
       with_separators(findings.rows.judging));
 }
 

@@ -127,7 +127,7 @@ TEST(OptimizeReport, OneBatchHasNoMean) {
     if (variant.figures) variant.figures->latency.resize(1);
   }
   const std::string page = render_optimize_report(manifest);
-  EXPECT_THAT(page, HasSubstr("at batch 1 (the model's first dimension is fixed)"));
+  EXPECT_THAT(page, HasSubstr("at batch 1 (a run of this model takes no other number of rows)"));
   EXPECT_THAT(page, Not(HasSubstr(">mean</text>")));
 }
 

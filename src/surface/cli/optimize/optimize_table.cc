@@ -134,7 +134,7 @@ std::vector<std::string> variant_remarks(const Manifest& manifest) {
   }
   lines.insert(lines.end(), findings.left_out.begin(), findings.left_out.end());
   if (findings.has_fixed_batch) {
-    lines.push_back(fmt::format("measured at batch {} alone: the model's first dimension is fixed",
+    lines.push_back(fmt::format("measured at batch {} alone: a run of this model takes no other number of rows",
                                 fmt::join(findings.batches, ", ")));
   }
   if (has_unsettled(findings)) {
