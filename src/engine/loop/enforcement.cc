@@ -9,6 +9,7 @@
 
 #include "base/core/archive.h"
 #include "base/core/ensure.h"
+#include "base/core/nearest_double.h"
 #include "engine/loop/minute_rates.h"
 #include "planner/window/frame.h"
 
@@ -16,6 +17,8 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kMinuteSeconds = 60;
+
+double sure_enough(const Scenario& scenario) { return nearest_double(scenario.tiers.sure); }
 
 /// The probabilities for which a predicted model is looked at, the surest first.
 std::vector<double> levels_with(double sure) {
@@ -173,7 +176,7 @@ ServiceSpec Enforcement::rows_seen(ServiceId service, const State& state, double
 
 ServiceSpec Enforcement::seen_spec(ServiceId service) const {
   const State& state = services_.at(service);
-  ServiceSpec seen = rows_seen(service, state, given_.tiers.sure.to_double());
+  ServiceSpec seen = rows_seen(service, state, sure_enough(given_));
   seen.tier.gpu = spec(service).tier.is_auto ? state.kept.memory.gpu : spec(service).tier.gpu;
   return seen;
 }
@@ -191,7 +194,7 @@ std::vector<tier::TierOffer> Enforcement::offers_of(ServiceId service, const Sta
     offer.has_rows = has_rows(spec(service), entry.model.name);
     offer.is_predicted = !std::ranges::binary_search(known, entry.model.name);
   }
-  for (const double sure : levels_with(given_.tiers.sure.to_double())) {
+  for (const double sure : levels_with(sure_enough(given_))) {
     const ServiceSpec seen = rows_seen(service, state, sure);
     for (std::size_t index = 0; index < models.size(); ++index) {
       tier::TierOffer& offer = offers[index];
@@ -204,7 +207,7 @@ std::vector<tier::TierOffer> Enforcement::offers_of(ServiceId service, const Sta
 }
 
 double Enforcement::slices_carry(ServiceId service, State& state, const Snapshot& snapshot) const {
-  if (!state.rows) state.rows = rows_seen(service, state, given_.tiers.sure.to_double());
+  if (!state.rows) state.rows = rows_seen(service, state, sure_enough(given_));
   double sum = 0;
   std::map<std::pair<std::string, ProfileId>, double> rates;
   for (const StandingSlice& standing : snapshot.staying()) {
@@ -228,11 +231,8 @@ std::optional<TierChoice> Enforcement::choose_for(ServiceId service, State& stat
     state.kept.memory.gpu = model_in_layout(given_, service);
   }
   const std::vector<double> rates = minute_rates(snapshot.services[service.index], given, snapshot.now);
-  tier::TierQuestion question{.tiers = state.offers,
-                              .rates = rates,
-                              .sure = given_.tiers.sure.to_double(),
-                              .now = snapshot.now,
-                              .is_short = false};
+  tier::TierQuestion question{
+      .tiers = state.offers, .rates = rates, .sure = sure_enough(given_), .now = snapshot.now, .is_short = false};
   if (!state.kept.memory.gpu.empty() && !snapshot.is_before_first_layout()) {
     question.is_short = rates.back() > slices_carry(service, state, snapshot);
   }
