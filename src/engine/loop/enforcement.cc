@@ -120,11 +120,15 @@ void Enforcement::note_changed(ServiceId service) {
   ask_forest(service, services_[service]);
 }
 
+bool Enforcement::knows_rows(ServiceId service, const std::string& gpu) const {
+  const auto found = services_.find(service);
+  return found != services_.end() && std::ranges::binary_search(known_models(service, found->second), gpu);
+}
+
 bool Enforcement::note(const TierMeasured& measured) {
   const auto found = services_.find(measured.service);
   if (found == services_.end() || !has_rows(spec(measured.service), measured.gpu)) return false;
-  const std::vector<std::string> known = known_models(measured.service, found->second);
-  if (std::ranges::binary_search(known, measured.gpu)) return false;
+  if (knows_rows(measured.service, measured.gpu)) return false;
   State& state = found->second;
   state.kept.measured.insert(measured.gpu);
   state.offers.clear();
