@@ -38,8 +38,8 @@ struct ArrivalsMemory {
 struct ServiceMemory {
   std::optional<RetrainingMemory> retraining = std::nullopt;
   ArrivalsMemory arrivals;
-  bool is_by_rates = false;    ///< how it is served (Serving)
-  std::uint64_t revision = 0;  ///< ServiceSet::revision of its spec
+  bool is_by_rates = false;                    ///< how it is served (Serving)
+  std::uint64_t revision = 0;                  ///< ServiceSet::revision of its spec
   std::map<std::string, double> batches = {};  ///< by GPU model, where they are counted (BatchTally::counted)
   friend bool operator==(const ServiceMemory&, const ServiceMemory&) = default;
 };
