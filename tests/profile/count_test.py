@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,15 @@ class Count(unittest.TestCase):
         graph = onnx_bytes.model([onnx_bytes.node("If", ["c"], ["y"], both)], [onnx_bytes.value_info("x", ["N", 2])],
                                  [onnx_bytes.value_info("y", ["N", 2])], [truth])
         self.assertEqual(self.counted(graph), dict.fromkeys(FIGURES))
+
+    def test_sizes_behind_an_operator_without_a_rule_are_those_of_a_run(self):
+        """As behind the classifiers of scikit-learn: the engine's inference does not know what ArrayFeatureExtractor makes."""
+        places = onnx_bytes.number(1, 2) + onnx_bytes.number(2, 7) + onnx_bytes.text(8, "i") + onnx_bytes.text(9, struct.pack("<2q", 0, 3))
+        extract = onnx_bytes.node("ArrayFeatureExtractor", ["x", "i"], ["e"], onnx_bytes.text(7, "ai.onnx.ml"))
+        graph = onnx_bytes.model([extract, onnx_bytes.node("MatMul", ["e", "w"], ["y"])], [onnx_bytes.value_info("x", ["N", 4])],
+                                 [onnx_bytes.value_info("y", ["N", 3])], [places, onnx_bytes.weights("w", [2, 3], [1.0] * 6)])
+        graph += onnx_bytes.text(8, onnx_bytes.text(1, "ai.onnx.ml") + onnx_bytes.number(2, 3))
+        self.assertEqual(self.counted(graph), {"flops": 2 * 2 * 3, "activation_bytes": 4 * (2 + 3), "parameters": 6, "weight_bytes": 24})
 
     def test_a_shape_that_is_not_known_is_null(self):
         """How many elements are not zero is known after the run alone."""

@@ -23,6 +23,7 @@ import local_serve  # noqa: E402
 import onnx_bytes  # noqa: E402
 from rows import Draws, write_npz  # noqa: E402
 
+EXAMPLE = HERE.parents[1] / "examples/tier"
 DEADLINE_SECONDS = 120
 COLUMNS = 32
 QUICK = ("--seconds", "0.05")
@@ -259,6 +260,7 @@ class Urls(Folder):
         self.assertEqual([point["batch"] for point in run["points"]], [1, 3, 1, 3])
         self.assertEqual(set(server.shapes), {(1, 2), (3, 2)})
         self.assertEqual(len(server.connections), 2)  # they are kept
+        self.assertIsNone(run["memory_at_load_bytes"])
         self.assertGreaterEqual(len(server.shapes), sum(point["batches"] for point in run["points"]))
         self.assertEqual((run["model"]["flops"], run["memory_at_load_bytes"], run["points"][0]["memory_bytes"]), (None, None, None))
 
@@ -284,6 +286,68 @@ class Urls(Folder):
         self.assert_refused(self.profile("--url", "http://127.0.0.1:1", "--model", "m"), "127.0.0.1", status=7)
 
 
+class Tiers(Folder):
+    """`berth tier predict --db` on what `berth profile` has written."""
+
+    def setUp(self):
+        super().setUp()
+        self.tiers = EXAMPLE / "tiers.yaml"
+        self.tier("train", "--data", EXAMPLE / "measurements.csv", "--tiers", self.tiers, "--out", "forest")
+        self.run_on_a30 = self.measured(self.model, *QUICK, "--batches", "1,4,8", "--processes", "1,2", "--as", "A30-24GB:1g.6gb")
+
+    def tier(self, *words, status=0):
+        run = subprocess.run([str(local_serve.PROGRAM), "tier", *map(str, words)], capture_output=True, text=True,
+                             timeout=DEADLINE_SECONDS, check=False, cwd=self.folder)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def predict(self, target, forest="forest"):
+        run = self.tier("predict", "--db", self.database, "--name", "net", "--tiers", self.tiers, "--model", forest, "--target", target,
+                        "--format", "json")
+        answer = json.loads(run.stdout)
+        return answer, {tier["name"]: tier for tier in answer["tiers"]}
+
+    def test_what_was_measured_counts_for_the_tier_of_its_label(self):
+        answer, tiers = self.predict("requests_per_second=100 latency_ms=1000")
+        self.assertEqual((answer["group"], answer["kind"]), ("net", "services"))
+        self.assertEqual({name: tier["basis"] for name, tier in tiers.items()},
+                         {name: "measured" if name == "a30-1g" else "predicted" for name in ("a30-1g", "t4", "l4", "a30", "a100")})
+        most = max(point["rows_per_second"] for point in self.run_on_a30["points"])
+        self.assertAlmostEqual(tiers["a30-1g"]["per_second"]["median"] / most, 1, 6)
+        self.assertEqual((answer["choice"]["tier"], answer["choice"]["probability"]), ("a30-1g", 1))
+        # Half of the latency is for waiting: no batch of a microsecond's target is in time on what was measured.
+        _, tiers = self.predict("requests_per_second=100 latency_ms=0.001")
+        self.assertEqual(tiers["a30-1g"]["probability"], 0)
+
+    def test_a_job_has_its_fastest_size(self):
+        answer, tiers = self.predict("samples_per_second=1", self.forest_of_jobs())
+        most = max(point["rows_per_second"] for point in self.run_on_a30["points"])
+        self.assertEqual(answer["kind"], "jobs")
+        self.assertAlmostEqual(tiers["a30-1g"]["per_second"]["median"] / most, 1, 6)
+
+    def forest_of_jobs(self):
+        lines = (EXAMPLE / "measurements.csv").read_text().splitlines()
+        head = lines[0].split(",")
+        kept = [name for name in head if name != "latency_ms"]
+        rows = {}
+        for line in lines[1:]:
+            row = dict(zip(head, line.split(",")))
+            rows.setdefault((row["group"], row["workload"], row["tier"]), ",".join(row[name] for name in kept))
+        (self.folder / "jobs.csv").write_text("\n".join([",".join(kept), *rows.values()]) + "\n")
+        self.tier("train", "--data", "jobs.csv", "--tiers", self.tiers, "--out", "jobs")
+        return "jobs"
+
+    def test_a_model_that_was_not_profiled_there(self):
+        refused = self.tier("predict", "--db", self.database, "--name", "absent", "--tiers", self.tiers, "--model", "forest", "--target",
+                            "requests_per_second=1 latency_ms=9", status=2)
+        self.assertIn("--name", refused.stderr)
+        (self.folder / "other.yaml").write_text("tiers: [{name: t4, gpu: T4, usd_per_hour: 1}]\n")
+        (self.folder / "rules.yaml").write_text("rules: [{otherwise: t4}]\n")
+        refused = self.tier("predict", "--db", self.database, "--name", "net", "--tiers", "other.yaml", "--rules", "rules.yaml", "--target",
+                            "requests_per_second=1 latency_ms=9", status=2)
+        self.assertIn("on one of the tiers", refused.stderr)
+
+
 class Served(local_serve.Case):
     def test_a_simulated_device_is_as_slow_as_its_file(self):
         """Sleeps are precise, so that the medians hold on a busy machine too."""
@@ -303,6 +367,8 @@ class Served(local_serve.Case):
             self.assertGreaterEqual(point["p50_us"] / 1000, wanted_ms)
             self.assertLess(point["p50_us"] / 1000, wanted_ms * 1.5)
         self.assertIn("made-up", result["machine"]["device"])
+        self.assertEqual(result["memory_at_load_bytes"], 1000000)
+        self.assertEqual({point["memory_bytes"] for point in result["points"]}, {1000000})
         self.assertIn("berth", result["machine"]["engine"])
         refused = self.profile(serve, "absent")
         self.assertEqual(refused.returncode, 2, refused.stderr)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "base/json/document.h"
 #include "base/json/tree.h"
+#include "domain/profile_book/times_report.h"
 #include "serving/protocol/infer_writer.h"
 
 namespace berth::profiler {
@@ -31,7 +33,10 @@ std::optional<std::size_t> head_bytes_of(const HttpReply& reply) {
 }  // namespace
 
 OipClient::OipClient(const HttpClient& http, std::string url, std::string model)
-    : http_(http), url_(std::move(url)), model_url_(fmt::format("{}/v2/models/{}", url_, model)) {}
+    : http_(http),
+      url_(std::move(url)),
+      model_(std::move(model)),
+      model_url_(fmt::format("{}/v2/models/{}", url_, model_)) {}
 
 Result<std::string> OipClient::get(const std::string& url) const {
   auto reply = send({.method = "GET", .url = url, .headers = {}, .body = {}});
@@ -71,6 +76,18 @@ Result<HttpReply> OipClient::send(const HttpCall& call) const {
   if (reply->status == kStatusOk) return reply;
   return invalid(fmt::format("{}: wanted the status 200, found {}: {}", call.url, reply->status,
                              serving::protocol::read_error_message(reply->body)));
+}
+
+std::optional<std::int64_t> OipClient::memory_bytes() const {
+  const auto reply = http_.send({.method = "GET", .url = url_ + "/berth/v1/memory", .headers = {}, .body = {}});
+  if (!reply || reply->status != kStatusOk) return std::nullopt;
+  const auto models = profile_book::read_memory_answer(url_, reply->body);
+  if (!models) return std::nullopt;
+  std::optional<std::int64_t> most;
+  for (const ObservedMemory& memory : *models) {
+    if (memory.model == model_) most = std::max(most.value_or(0), memory.bytes);
+  }
+  return most;
 }
 
 Result<void> OipClient::check_answer(const HttpCall& call, const HttpReply& reply) const {

@@ -1,6 +1,8 @@
 /// A client of a server of the Open Inference Protocol, for one model.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +30,9 @@ class OipClient {
   /// Sends it and checks that it was answered. Any thread. Errors: those of the client; kInvalidInput with the server's
   /// message.
   [[nodiscard]] Result<HttpReply> send(const HttpCall& call) const;
+  /// The memory that the model takes there, of the version with the most: what `berth serve` says of it. Nothing: the
+  /// server does not say. Any thread.
+  [[nodiscard]] std::optional<std::int64_t> memory_bytes() const;
   /// Whether an answer has outputs. Errors, kInvalidInput: it is not what the protocol says.
   [[nodiscard]] Result<void> check_answer(const HttpCall& call, const HttpReply& reply) const;
 
@@ -36,6 +41,7 @@ class OipClient {
 
   const HttpClient& http_;
   std::string url_;
+  std::string model_;
   std::string model_url_;
 };
 

@@ -13,10 +13,10 @@
 #include "apps/profile/graph_count.h"
 #include "apps/profile/input_rows.h"
 #include "apps/profile/machine.h"
+#include "apps/profile/with_points.h"
 #include "edges/onnx_runtime/onnx_library.h"
 #include "edges/profile_workers/profile_workers.h"
 #include "edges/profile_workers/worker_main.h"
-#include "models/profiling/measure_points.h"
 
 namespace berth::profiler {
 namespace {
@@ -75,20 +75,9 @@ Result<ProfileRun> profile_file(const FileTree& tree, const models::ProfileReque
   const auto inputs = find_input_rows(tree, request, (*workers)->loaded().inputs);
   if (!inputs) return pass_on(inputs.error());
   run.fixed_batch = inputs->fixed_batch;
-  auto points = models::measure_points(
-      {.batches = inputs->batches,
-       .processes = request.processes,
-       .seconds_min = request.seconds,
-       .seed = request.seed},
-      {.run_turn =
-           [&](const models::TurnOrder& order) {
-             return (*workers)->run(order, models::batch_of(inputs->rows, 0, static_cast<std::size_t>(order.batch)));
-           },
-       .report = hooks.report,
-       .should_stop = hooks.should_stop});
-  if (!points) return pass_on(points.error());
-  run.points = *std::move(points);
-  return run;
+  return with_points(std::move(run), request, *inputs, hooks, [&](const models::TurnOrder& order) {
+    return (*workers)->run(order, models::batch_of(inputs->rows, 0, static_cast<std::size_t>(order.batch)));
+  });
 }
 
 }  // namespace berth::profiler

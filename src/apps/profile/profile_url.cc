@@ -2,6 +2,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -9,8 +11,8 @@
 #include "apps/profile/input_rows.h"
 #include "apps/profile/machine.h"
 #include "apps/profile/oip_client.h"
+#include "apps/profile/with_points.h"
 #include "edges/http_client/curl_connection.h"
-#include "models/profiling/measure_points.h"
 
 namespace berth::profiler {
 namespace {
@@ -56,14 +58,34 @@ class Clients {
   std::vector<std::unique_ptr<OipClient>> clients_;
 };
 
-Result<models::TurnTimes> run_turn(const Clients& clients, Calls& calls, const models::TurnOrder& order) {
+/// The model's memory at the server after the first turn of each size; nothing where the server does not say it.
+class MemoryAsked {
+ public:
+  explicit MemoryAsked(const OipClient& client) : client_(client), at_load_(client.memory_bytes()) {}
+
+  [[nodiscard]] std::optional<std::int64_t> at_load() const { return at_load_; }
+  std::optional<std::int64_t> after(const models::TurnOrder& order) {
+    if (!at_load_ || !asked_.emplace(order.batch, order.processes).second) return std::nullopt;
+    return client_.memory_bytes();
+  }
+
+ private:
+  const OipClient& client_;
+  std::optional<std::int64_t> at_load_;
+  std::set<std::pair<int, int>> asked_;  ///< batch and connections
+};
+
+Result<models::TurnTimes> run_turn(const Clients& clients, Calls& calls, MemoryAsked& memory,
+                                   const models::TurnOrder& order) {
   const auto call = calls.of(order.batch);
   if (!call) return pass_on(call.error());
-  return run_connections(order, [&clients, &call](std::size_t connection) -> Result<void> {
+  auto turn = run_connections(order, [&clients, &call](std::size_t connection) -> Result<void> {
     const auto reply = clients.at(connection).send(**call);
     if (!reply) return pass_on(reply.error());
     return {};
   });
+  if (turn) turn->memory_bytes = memory.after(order);
+  return turn;
 }
 
 }  // namespace
@@ -81,17 +103,10 @@ Result<ProfileRun> profile_url(const FileTree& tree, const models::ProfileReques
       .machine = machine_of_server(served->server.device, served->server.name + " " + served->server.version),
       .fixed_batch = inputs->fixed_batch};
   Calls calls(clients.at(0), inputs->rows, served->server.takes_binary);
-  auto points = models::measure_points(
-      {.batches = inputs->batches,
-       .processes = request.processes,
-       .seconds_min = request.seconds,
-       .seed = request.seed},
-      {.run_turn = [&](const models::TurnOrder& order) { return run_turn(clients, calls, order); },
-       .report = hooks.report,
-       .should_stop = hooks.should_stop});
-  if (!points) return pass_on(points.error());
-  run.points = *std::move(points);
-  return run;
+  MemoryAsked memory(clients.at(0));
+  run.memory_at_load_bytes = memory.at_load();
+  return with_points(std::move(run), request, *inputs, hooks,
+                     [&](const models::TurnOrder& order) { return run_turn(clients, calls, memory, order); });
 }
 
 }  // namespace berth::profiler

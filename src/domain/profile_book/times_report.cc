@@ -99,10 +99,16 @@ Result<TimesReport> read_times_report(const ServerAnswers& answers) {
   if (auto read = read_answer(answers.times, answers.url + "/berth/v1/times", report, read_times); !read) {
     return pass_on(read.error());
   }
-  if (auto read = read_answer(answers.memory, answers.url + "/berth/v1/memory", report, read_memory); !read) {
-    return pass_on(read.error());
-  }
+  auto memory = read_memory_answer(answers.url, answers.memory);
+  if (!memory) return pass_on(memory.error());
+  report.memory = *std::move(memory);
   return report;
+}
+
+Result<std::vector<ObservedMemory>> read_memory_answer(const std::string& url, std::string_view text) {
+  TimesReport report;
+  if (auto read = read_answer(text, url + "/berth/v1/memory", report, read_memory); !read) return pass_on(read.error());
+  return std::move(report.memory);
 }
 
 }  // namespace berth::profile_book

@@ -9,6 +9,7 @@
 
 #include "base/core/archive.h"
 #include "base/core/ensure.h"
+#include "base/core/nearest_double.h"
 #include "domain/profile/at_speed.h"
 #include "engine/loop/minute_rates.h"
 #include "planner/window/frame.h"
@@ -17,6 +18,8 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kMinuteSeconds = 60;
+
+double sure_enough(const Scenario& scenario) { return nearest_double(scenario.tiers.sure); }
 
 /// The probabilities for which a predicted model is looked at, the surest first.
 std::vector<double> levels_with(double sure) {
@@ -118,11 +121,15 @@ void Enforcement::note_changed(ServiceId service) {
   ask_forest(service, services_[service]);
 }
 
+bool Enforcement::knows_rows(ServiceId service, const std::string& gpu) const {
+  const auto found = services_.find(service);
+  return found != services_.end() && std::ranges::binary_search(known_models(service, found->second), gpu);
+}
+
 bool Enforcement::note(const TierMeasured& measured) {
   const auto found = services_.find(measured.service);
   if (found == services_.end() || !has_rows(spec(measured.service), measured.gpu)) return false;
-  const std::vector<std::string> known = known_models(measured.service, found->second);
-  if (std::ranges::binary_search(known, measured.gpu)) return false;
+  if (knows_rows(measured.service, measured.gpu)) return false;
   State& state = found->second;
   state.kept.measured.insert(measured.gpu);
   state.offers.clear();
@@ -182,7 +189,7 @@ ServiceSpec Enforcement::rows_seen(ServiceId service, const State& state, double
 
 ServiceSpec Enforcement::seen_spec(ServiceId service) const {
   const State& state = services_.at(service);
-  ServiceSpec seen = rows_seen(service, state, given_.tiers.sure.to_double());
+  ServiceSpec seen = rows_seen(service, state, sure_enough(given_));
   seen.tier.gpu = spec(service).tier.is_auto ? state.kept.memory.gpu : spec(service).tier.gpu;
   return seen;
 }
@@ -200,7 +207,7 @@ std::vector<tier::TierOffer> Enforcement::offers_of(ServiceId service, const Sta
     offer.has_rows = has_rows(spec(service), entry.model.name);
     offer.is_predicted = !std::ranges::binary_search(known, entry.model.name);
   }
-  for (const double sure : levels_with(given_.tiers.sure.to_double())) {
+  for (const double sure : levels_with(sure_enough(given_))) {
     const ServiceSpec seen = rows_seen(service, state, sure);
     for (std::size_t index = 0; index < models.size(); ++index) {
       tier::TierOffer& offer = offers[index];
@@ -213,7 +220,7 @@ std::vector<tier::TierOffer> Enforcement::offers_of(ServiceId service, const Sta
 }
 
 double Enforcement::slices_carry(ServiceId service, State& state, const Snapshot& snapshot) const {
-  if (!state.rows) state.rows = rows_seen(service, state, given_.tiers.sure.to_double());
+  if (!state.rows) state.rows = rows_seen(service, state, sure_enough(given_));
   double sum = 0;
   std::map<std::pair<std::string, ProfileId>, double> rates;
   for (const StandingSlice& standing : snapshot.staying()) {
@@ -237,11 +244,8 @@ std::optional<TierChoice> Enforcement::choose_for(ServiceId service, State& stat
     state.kept.memory.gpu = model_in_layout(given_, service);
   }
   const std::vector<double> rates = minute_rates(snapshot.services[service.index], given, snapshot.now);
-  tier::TierQuestion question{.tiers = state.offers,
-                              .rates = rates,
-                              .sure = given_.tiers.sure.to_double(),
-                              .now = snapshot.now,
-                              .is_short = false};
+  tier::TierQuestion question{
+      .tiers = state.offers, .rates = rates, .sure = sure_enough(given_), .now = snapshot.now, .is_short = false};
   if (!state.kept.memory.gpu.empty() && !snapshot.is_before_first_layout()) {
     question.is_short = rates.back() > slices_carry(service, state, snapshot);
   }

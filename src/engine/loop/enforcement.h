@@ -47,6 +47,8 @@ class Enforcement {
 
   /// A service was set or removed: `given` is as it is now.
   void note_changed(ServiceId service);
+  /// Whether the rows of a service on that model are known; false for services that it does not have.
+  [[nodiscard]] bool knows_rows(ServiceId service, const std::string& gpu) const;
   /// Returns whether the stages see another spec from now on.
   bool note(const TierMeasured& measured);
   /// A speed factor of the service changed: `given` has those of now.

@@ -115,6 +115,10 @@ class Engine {
   [[nodiscard]] const TierChoice* tier_of(ServiceId service) const { return enforcement_.choice_for(service); }
   /// Stage::forecast of the first stage that has one.
   [[nodiscard]] std::optional<forecast::Bands> forecast(ServiceId service, std::int64_t second) const;
+  /// Whether it knows the rows of a service with `known_on` on a GPU model.
+  [[nodiscard]] bool knows_rows(ServiceId service, const std::string& gpu) const {
+    return enforcement_.knows_rows(service, gpu);
+  }
   /// By GPU, up to the last one with an action: the latest Action::number.
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return state_.last_numbers(); }
   /// Whether events wait for the next step.

@@ -216,7 +216,8 @@ inline constexpr std::array kNames<sim::RetrainingMemory> = {
 template <>
 inline constexpr std::array kNames<sim::ArrivalsMemory> = {"number", "from_second", "is_to_begin"};
 template <>
-inline constexpr std::array kNames<sim::ServiceMemory> = {"retraining", "arrivals", "is_by_rates", "revision"};
+inline constexpr std::array kNames<sim::ServiceMemory> = {"retraining", "arrivals", "is_by_rates", "revision",
+                                                          "batches"};
 template <>
 inline constexpr std::array kNames<sim::WorldMemory> = {"now_us",   "faults",     "last_fault",
                                                         "services", "common_way", "orders"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -37,6 +38,7 @@ class Builder {
     WhatIf made{.scenario = rules(), .run = recorded(), .remarks = remarks_on(chronicle_, span_, words)};
     for (const ServicePast* service : services_) made.scenario.services.push_back(service_of(*service));
     made.scenario.layout = layout_of(made.run);
+    leave_out_other_models(made);
     return made;
   }
 
@@ -195,6 +197,27 @@ class Builder {
     if (layout.empty() || is_shared) return std::nullopt;
     std::ranges::sort(layout, {}, &Holding::slice);
     return layout;
+  }
+
+  /// Takes slices out of the layout whose GPU model the spec of the window's end does not allow: with them the scenario
+  /// would be refused.
+  static void leave_out_other_models(WhatIf& made) {
+    if (!made.scenario.layout) return;
+    std::map<ServiceId, int> counts;
+    std::erase_if(*made.scenario.layout, [&](const Holding& holding) {
+      const std::string& model = made.scenario.model_of(holding.slice.gpu).name;
+      const auto forbids = [&](ServiceId service) { return !made.scenario.services[service.index].tier.allows(model); };
+      const auto found = std::ranges::find_if(holding.services, forbids);
+      if (found == holding.services.end()) return false;
+      ++counts[*found];
+      return true;
+    });
+    if (made.scenario.layout->empty()) made.scenario.layout.reset();
+    for (const auto& [service, count] : counts) {
+      const ServiceSpec& spec = made.scenario.services[service.index];
+      made.remarks.push_back(fmt::format("{}: slices on other GPU models than {} ({}) are not in the layout", spec.name,
+                                         spec.tier.gpu, count));
+    }
   }
 
   const Chronicle& chronicle_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "domain/mig/catalogue.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
 #include "sim/world/testing/scenarios.h"
@@ -269,6 +270,26 @@ TEST(WhatIf, ASpecThatChangedIsInForceFromThen) {
   EXPECT_EQ(slices_between(repeated(what), 0, 90).size(), slices_between(live.records(), 0, 90).size());
   const WhatIf before = made(chronicle, {.from = 0, .to = 20});
   EXPECT_EQ(before.scenario.services[1].start, Micros::seconds(2));
+}
+
+TEST(WhatIf, TheLayoutHasNoSlicesOnModelsThatAreForbiddenAtTheEnd) {
+  Scenario scenario = small_scenario();
+  scenario.fleet.push_back({.model = *mig::find_gpu_model("T4"), .count = 1, .usd_per_gpu_hour = {}});
+  Live live(scenario);
+  live.run_to(20);
+  ServiceSpec moved = small_service("b", 50);
+  PerformancePoint row = moved.table.points.front();
+  row.gpu = "T4-16GB";
+  row.profile = "full";
+  moved.table.points.push_back(row);
+  moved.tier.gpu = "T4-16GB";
+  live.set(moved);
+  live.run_to(90);
+  const WhatIf what = made(live.chronicle(), {.from = 0, .to = 90});
+  ASSERT_TRUE(what.scenario.layout.has_value());
+  for (const Holding& holding : *what.scenario.layout) EXPECT_EQ(holding.services, std::vector{ServiceId{0}});
+  EXPECT_TRUE(has_remark(what, "t.b: slices on other GPU models than T4-16GB ("));
+  EXPECT_EQ(slices_between(repeated(what), 0, 90).size(), slices_between(live.records(), 0, 90).size());
 }
 
 TEST(WhatIf, ASavedSessionAndWhatCameAfterItAreEnough) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ namespace berth::sim {
 
 /// So many batches on GPUs of a model measure a service there.
 inline constexpr std::int64_t kMeasuringBatches = 200;
+/// The count of a model whose rows are known.
+inline constexpr double kKnownBatches = std::numeric_limits<double>::infinity();
 
 class BatchTally {
  public:
@@ -32,6 +35,12 @@ class BatchTally {
   void add(ServiceId service, GpuId gpu, double batches);
   /// What was measured since the last call, in order of time. A model is reported once for each spec.
   [[nodiscard]] std::vector<TierMeasured> take_measured() { return std::exchange(measured_, {}); }
+
+  /// The service's batches by model, but of models that are known by its spec; kMeasuringBatches where it was reported.
+  [[nodiscard]] std::map<std::string, double> counted(ServiceId service) const;
+  /// Goes on from such counts. A model with kMeasuringBatches is reported with its next batch, in case that the former
+  /// report was lost; one with more never.
+  void restore(ServiceId service, const std::map<std::string, double>& counted);
 
  private:
   const Scenario& scenario_;

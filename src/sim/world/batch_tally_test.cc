@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "domain/mig/catalogue.h"
 
 namespace berth::sim {
@@ -37,6 +40,42 @@ TEST(BatchTally, ReportsNoModelThatIsKnown) {
   BatchTally tally(scenario);
   tally.add({0}, {0}, 10 * kMeasuringBatches);
   EXPECT_TRUE(tally.take_measured().empty());
+}
+
+TEST(BatchTally, GoesOnFromItsCounts) {
+  const Scenario scenario = two_services();
+  BatchTally before(scenario);
+  before.add({0}, {0}, 10);
+  before.add({0}, {2}, kMeasuringBatches - 0.75);
+  EXPECT_EQ(before.counted({0}), (std::map<std::string, double>{{"A30-24GB", kMeasuringBatches - 0.75}}));
+  EXPECT_TRUE(before.counted({1}).empty());
+
+  BatchTally after(scenario);
+  after.restore({0}, before.counted({0}));
+  after.add({0}, {2}, 0.5);
+  EXPECT_TRUE(after.take_measured().empty());
+  after.add({0}, {2}, 0.5);
+  EXPECT_EQ(after.take_measured().size(), 1U);
+}
+
+TEST(BatchTally, ReportsAgainAfterARestartUnlessItIsKnown) {
+  const Scenario scenario = two_services();
+  BatchTally before(scenario);
+  before.add({0}, {2}, 3 * kMeasuringBatches);
+  std::map<std::string, double> counted = before.counted({0});
+  EXPECT_EQ(counted.at("A30-24GB"), kMeasuringBatches);
+
+  BatchTally lost(scenario);
+  lost.restore({0}, counted);
+  lost.add({0}, {2}, 0.1);
+  EXPECT_EQ(lost.take_measured().size(), 1U);
+
+  counted.at("A30-24GB") = kKnownBatches;
+  BatchTally known(scenario);
+  known.restore({0}, counted);
+  known.add({0}, {2}, 10 * kMeasuringBatches);
+  EXPECT_TRUE(known.take_measured().empty());
+  EXPECT_EQ(known.counted({0}).at("A30-24GB"), kMeasuringBatches);
 }
 
 TEST(BatchTally, CountsAnewWithAnotherSpec) {

@@ -171,6 +171,7 @@ void Loop::resume(WorldLeft left) {
   const std::set<Slice> to_destroy = replay.adapt(engine_->last_numbers(), left.devices);
   world_ = std::make_unique<World>(replay.scenario(), options_.seed, options_.world, options_.listener.journal);
   world_->set_speeds(engine_->scenario().speeds);
+  mark_known_rows(left.world);
   world_->resume(left.world, left.devices, replay.revisions());
   if (options_.world.has_load) feed_missed_seconds();
   for (const Event& event :
@@ -182,6 +183,14 @@ void Loop::resume(WorldLeft left) {
   for (Order& order : replay.left()) execute_late(order);
   see_world();
   ask_again(replay);
+}
+
+void Loop::mark_known_rows(WorldMemory& memory) const {
+  for (std::uint32_t index = 0; index < memory.services.size(); ++index) {
+    for (auto& [gpu, batches] : memory.services[index].batches) {
+      if (engine_->knows_rows({index}, gpu)) batches = kKnownBatches;
+    }
+  }
 }
 
 void Loop::ask_again(LoopReplay& replay) {

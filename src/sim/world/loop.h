@@ -164,6 +164,8 @@ class Loop {
   /// Seconds that the engine had not seen when the process ended: their arrivals, counted again.
   void feed_missed_seconds();
   void solve(SolveRequest request);
+  /// What the engine learnt of rows before need not be reported again.
+  void mark_known_rows(WorldMemory& memory) const;
   /// The question that was open when the other loop ended: its answer is known, or it is asked again.
   void ask_again(LoopReplay& replay);
 

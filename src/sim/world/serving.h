@@ -8,8 +8,10 @@
 /// way, chosen by the mean of what they can serve.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,6 +65,13 @@ class Serving {
   void read_spec(ServiceId service) {
     requests_.read_spec(service);
     tally_.read_spec(service);
+  }
+  /// BatchTally::counted, restore.
+  [[nodiscard]] std::map<std::string, double> counted_batches(ServiceId service) const {
+    return tally_.counted(service);
+  }
+  void restore_batches(ServiceId service, const std::map<std::string, double>& counted) {
+    tally_.restore(service, counted);
   }
   /// BatchTally::take_measured.
   [[nodiscard]] std::vector<TierMeasured> take_measured() { return tally_.take_measured(); }

@@ -66,6 +66,7 @@ WorldMemory World::memory() const {
     if (retrainings_[index]) service.retraining = retrainings_[index]->memory();
     service.is_by_rates = serving_.is_by_rates({index});
     service.revision = revisions_[index];
+    service.batches = serving_.counted_batches({index});
     service.arrivals = arrivals_from_[index];
     const auto to_begin = new_arrivals_.find({index});
     if (to_begin != new_arrivals_.end()) service.arrivals = {.number = to_begin->second, .is_to_begin = true};
@@ -117,6 +118,7 @@ std::vector<bool> World::resume_services(const std::vector<ServiceMemory>& servi
     }
     if (!is_known || spec->is_absent) continue;
     ways[index] = services[index].is_by_rates;
+    serving_.restore_batches(id, services[index].batches);
     if (spec->retraining && services[index].retraining && !is_silent(index)) {
       retrainings_[index].emplace(*spec->retraining, end_, *services[index].retraining, now_);
       retraining_times_.emplace(retrainings_[index]->next_time(), index);

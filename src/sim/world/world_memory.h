@@ -1,10 +1,12 @@
 /// What a simulated world remembers when its process ends, in addition to its devices (world/slices/device_memory.h):
-/// faults and retrainings under way. Requests that wait or are being answered are lost with the process that serves
-/// them.
+/// faults and retrainings under way, and counts of batches. Requests that wait or are being answered are lost with the
+/// process that serves them.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/core/decimal.h"
@@ -36,8 +38,9 @@ struct ArrivalsMemory {
 struct ServiceMemory {
   std::optional<RetrainingMemory> retraining = std::nullopt;
   ArrivalsMemory arrivals;
-  bool is_by_rates = false;    ///< how it is served (Serving)
-  std::uint64_t revision = 0;  ///< ServiceSet::revision of its spec
+  bool is_by_rates = false;                    ///< how it is served (Serving)
+  std::uint64_t revision = 0;                  ///< ServiceSet::revision of its spec
+  std::map<std::string, double> batches = {};  ///< by GPU model, where they are counted (BatchTally::counted)
   friend bool operator==(const ServiceMemory&, const ServiceMemory&) = default;
 };
 

@@ -211,16 +211,6 @@ TEST(PolicyFigures, RatiosMissesAndCalibration) {
   EXPECT_TRUE(figures_of("q", truths, std::vector<TestRun>(4, TestRun{.chosen = 1})).calibration.empty());
 }
 
-TEST(PolicyFigures, NearestDouble) {
-  EXPECT_EQ(nearest_double(Decimal(1, 3)), 1.0 / 3);
-  EXPECT_EQ(nearest_double(Decimal(2, 3)), 2.0 / 3) << "towards 0 would be one less in the last place";
-  EXPECT_EQ(nearest_double(Decimal(-2, 3)), -2.0 / 3);
-  EXPECT_EQ(nearest_double(Decimal(0)), 0.0);
-  EXPECT_EQ(nearest_double(Decimal((std::int64_t{1} << 53) + 1)), 0x1p53) << "half to even";
-  EXPECT_EQ(nearest_double(Decimal((std::int64_t{1} << 53) + 3)), 0x1p53 + 4) << "half to even";
-  for (int i = 1; i < 200; ++i) EXPECT_EQ(nearest_double(Decimal(i, 7 * i + 3)), i / (7.0 * i + 3)) << i;
-}
-
 TEST(EvaluationText, JsonAndLog) {
   const TierTable table = jobs({job("m", {10, 20, 0})});
   std::vector<std::vector<std::string>> left_out;

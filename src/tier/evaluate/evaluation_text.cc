@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/core/nearest_double.h"
 #include "base/json/value.h"
 
 namespace berth::tier {

@@ -1,8 +1,6 @@
 #include "tier/evaluate/policy_figures.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/core/ensure.h"
@@ -50,24 +48,6 @@ std::vector<CalibrationBin> calibration_of(std::span<const CaseTruth> truths, st
   return bins;
 }
 
-/// Exactly the value of a finite double.
-Decimal exactly(double value) {
-  int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);
-  constexpr int kDigits = std::numeric_limits<double>::digits;
-  Decimal exact(static_cast<std::int64_t>(std::ldexp(fraction, kDigits)));
-  exponent -= kDigits;
-  for (; exponent > 0; --exponent) exact = exact * Decimal(2);
-  for (; exponent < 0; ++exponent) exact = exact * Decimal(1, 2);
-  return exact;
-}
-
-bool is_mantissa_odd(double value) {
-  int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);
-  return (static_cast<std::int64_t>(std::ldexp(fraction, std::numeric_limits<double>::digits)) & 1) != 0;
-}
-
 }  // namespace
 
 PolicyFigures figures_of(std::string policy, std::span<const CaseTruth> truths, std::span<const TestRun> runs) {
@@ -90,17 +70,6 @@ PolicyFigures figures_of(std::string policy, std::span<const CaseTruth> truths, 
           .missed = whole(missed) / whole(runs.size()),
           .measurements_mean = whole(measured) / whole(runs.size()),
           .calibration = calibration_of(truths, runs)};
-}
-
-double nearest_double(const Decimal& value) {
-  const double inner = value.to_double();  // rounded towards 0
-  const double outer = std::nextafter(inner, value.sign() * std::numeric_limits<double>::infinity());
-  if (value.sign() == 0) return 0;
-  const Decimal twice = value + value;
-  const Decimal middle = exactly(inner) + exactly(outer);
-  if (twice == middle) return is_mantissa_odd(inner) ? outer : inner;
-  const bool is_beyond_middle = value.sign() > 0 ? twice > middle : twice < middle;
-  return is_beyond_middle ? outer : inner;
 }
 
 }  // namespace berth::tier

@@ -38,7 +38,4 @@ struct PolicyFigures {
 [[nodiscard]] PolicyFigures figures_of(std::string policy, std::span<const CaseTruth> truths,
                                        std::span<const TestRun> runs);
 
-/// The double nearest to a fraction, half to even. Requires: it is 0 or a normal double's size.
-[[nodiscard]] double nearest_double(const Decimal& value);
-
 }  // namespace berth::tier

@@ -29,7 +29,7 @@ OptionTable list_profiles_option_rows(ListProfilesWords& words) {
 OptionTable show_profile_option_rows(ShowProfileWords& words) {
   return {{"NAME", "", "The model", &words.name, kRequired},
           database_row(words.db),
-          {"--history", "", "Also every run, the newest last", &words.has_history},
+          {"--history", "", "Show every run too, the newest last", &words.has_history},
           format_row(words.format)};
 }
 
@@ -42,7 +42,8 @@ OptionTable import_profiles_option_rows(ImportProfilesWords& words) {
 OptionTable export_profiles_option_rows(ExportProfilesWords& words) {
   return {database_row(words.db),
           {"--model", "NAME", "Only this model", &words.model},
-          {"--as", "GPU:PROFILE", "What machines without a label count as, such as A30-24GB:1g.6gb", &words.as},
+          {"--as", "GPU:PROFILE", "The GPU and profile that unlabelled machines stand for, such as A30-24GB:1g.6gb",
+           &words.as},
           {"--out", "FILE|DIR", "Where to write the csv; default: stdout", &words.out}};
 }
 

@@ -51,9 +51,10 @@ not answer, 7 there is none.)";
 
 std::vector<Verb> profile_book_verbs() {
   return {
-      with_words({.name = "list", .help = "What was profiled, and what has drifted", .examples = kListProfilesExamples},
-                 list_profiles_option_rows, checked_run(check_list_profiles, run_list_profiles)),
-      with_words({.name = "show", .help = "Every point of a model", .examples = kShowProfileExamples},
+      with_words(
+          {.name = "list", .help = "Lists what was profiled, and what has drifted", .examples = kListProfilesExamples},
+          list_profiles_option_rows, checked_run(check_list_profiles, run_list_profiles)),
+      with_words({.name = "show", .help = "Shows every point of a model", .examples = kShowProfileExamples},
                  show_profile_option_rows, checked_run(check_show_profile, run_show_profile)),
       with_words({.name = "import",
                   .help = "Adds the rows of profile files, ParvaGPU's too",

@@ -67,10 +67,18 @@ struct Source {
 /// Added GPUs get the price of the existing GPUs of their model.
 Result<void> add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) {
   const std::vector<FleetEntry> before = scenario.fleet;
+  const auto compares_prices = [](const ServiceSpec& service) { return service.tier.is_auto; };
+  const auto& services = std::as_const(scenario.services);
+  const auto comparing = std::ranges::find_if(services, compares_prices);
   for (FleetEntry entry : added) {
     const auto same =
         std::ranges::find(before, entry.model.name, [](const FleetEntry& each) { return each.model.name; });
     if (same != before.end()) entry.usd_per_gpu_hour = same->usd_per_gpu_hour;
+    if (comparing != services.end() && !entry.usd_per_gpu_hour) {
+      return invalid(
+          fmt::format("--add-gpus: wanted a model whose price the fleet states, because {} has tier: auto, found {}",
+                      comparing->name, entry.model.name));
+    }
     scenario.fleet.push_back(std::move(entry));
   }
   const std::int64_t count =

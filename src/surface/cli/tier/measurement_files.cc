@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "base/core/text.h"
+#include "tier/hardware/source_tiers.h"
+#include "tier/hardware/tiers_file.h"
 #include "tier/readers/read_csv.h"
 #include "tier/readers/read_parvagpu.h"
 #include "tier/readers/read_training.h"
@@ -119,6 +121,14 @@ Result<TierTable> read_parvagpu_folder(const std::string& path, const std::vecto
 }
 
 }  // namespace
+
+Result<std::vector<tier::Tier>> tiers_to_read(tier::TierSource source, const std::string& tiers_path,
+                                              const Files& files) {
+  if (tiers_path.empty()) return tier::source_tiers(tier::name_of(source)).value();
+  const auto text = files.read(tiers_path);
+  if (!text) return pass_on(text.error());
+  return tier::read_tiers_file(*text, tiers_path);
+}
 
 Result<TierTable> read_measurements(tier::TierSource source, const std::string& path,
                                     const std::vector<tier::Tier>& tiers, const Files& files) {

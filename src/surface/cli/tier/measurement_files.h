@@ -11,6 +11,10 @@
 
 namespace berth::cli {
 
+/// The tiers of that file; without one (an empty path) those of the source. Requires: a path, or a source with tiers.
+[[nodiscard]] Result<std::vector<tier::Tier>> tiers_to_read(tier::TierSource source, const std::string& tiers_path,
+                                                            const Files& files);
+
 /// Reads what a source publishes, with these tiers; rows of others are counted. `path` is the file, or the folder that
 /// has it: of gavel and miso the folder of the file, of sia that of `traces` or `traces` itself, of parvagpu that of
 /// `prof_data` or `prof_data` itself.

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/core/first_error.h"
+#include "base/core/nearest_double.h"
 #include "base/core/text.h"
 #include "surface/cli/shared/option_words.h"
-#include "tier/evaluate/policy_figures.h"
 
 namespace berth::cli {
 namespace {
@@ -57,7 +57,7 @@ Result<double> parse_sure(std::string_view text) {
   if (!number || !kPart.holds(*number)) {
     return invalid(fmt::format("--sure: wanted a probability from 0 to 1, found {}", in_quotes(text)));
   }
-  return tier::nearest_double(*number);
+  return nearest_double(*number);
 }
 
 Result<void> check_evaluate_paths(const TierEvaluateWords& words) {

@@ -17,8 +17,6 @@
 #include "tier/evaluate/evaluate.h"
 #include "tier/evaluate/evaluation_text.h"
 #include "tier/evaluate/leave_file.h"
-#include "tier/hardware/source_tiers.h"
-#include "tier/hardware/tiers_file.h"
 
 namespace berth::cli {
 namespace {
@@ -30,13 +28,6 @@ struct TierInputs {
   std::map<std::string, std::string> leave;
 };
 
-Result<std::vector<tier::Tier>> wanted_tiers(const TierEvaluateRequest& request, const Files& files) {
-  if (!request.tiers_path) return tier::source_tiers(tier::name_of(request.source)).value();
-  const auto text = files.read(*request.tiers_path);
-  if (!text) return pass_on(text.error());
-  return tier::read_tiers_file(*text, *request.tiers_path);
-}
-
 Result<std::map<std::string, std::string>> left_together(const TierEvaluateRequest& request, const Files& files) {
   if (!request.leave_path) return std::map<std::string, std::string>();
   const auto text = files.read(*request.leave_path);
@@ -45,7 +36,7 @@ Result<std::map<std::string, std::string>> left_together(const TierEvaluateReque
 }
 
 Result<TierInputs> read_tier_inputs(const TierEvaluateRequest& request, const Files& files) {
-  const auto tiers = wanted_tiers(request, files);
+  const auto tiers = tiers_to_read(request.source, request.tiers_path.value_or(""), files);
   if (!tiers) return pass_on(tiers.error());
   auto table = read_measurements(request.source, request.data, *tiers, files);
   if (!table) return pass_on(table.error());

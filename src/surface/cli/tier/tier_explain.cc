@@ -17,7 +17,7 @@ using tier::Estimator;
 using tier::TrainingFigures;
 
 constexpr const char* kExplainHelp =
-    "What a forest was trained on, its features by gain, and how well it is calibrated.";
+    "Shows what a forest was trained on, its features by gain, and how well it is calibrated.";
 
 constexpr const char* kExplainExamples = R"(Examples:
   berth tier explain forest

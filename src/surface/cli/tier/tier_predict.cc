@@ -6,7 +6,8 @@
 namespace berth::cli {
 namespace {
 
-constexpr const char* kPredictHelp = "The cheapest tier that keeps a target, with a stated probability.";
+constexpr const char* kPredictHelp =
+    "Predicts throughput and cost on every tier, and chooses the cheapest one that keeps the target.";
 
 constexpr const char* kPredictExamples = R"(Examples:
   berth tier predict --workload detector.csv --tiers tiers.yaml --model forest \

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/core/first_error.h"
+#include "base/core/nearest_double.h"
 #include "base/core/text.h"
 #include "surface/cli/shared/option_words.h"
 
@@ -51,14 +51,6 @@ Result<void> check_emit(const TierPredictWords& words) {
   return {};
 }
 
-/// Decimal::to_double rounds towards 0, and 0.9 shall be written as 0.9.
-double nearest_double(const Decimal& number) {
-  const std::string text = fmt::format("{:.15g}", number.to_double());
-  double nearest = 0;
-  std::from_chars(text.data(), text.data() + text.size(), nearest);
-  return nearest;
-}
-
 /// A probability above 0, at most 1.
 Result<double> parse_sure_enough(std::string_view text) {
   const auto number = Decimal::parse(text);
@@ -71,17 +63,18 @@ Result<double> parse_sure_enough(std::string_view text) {
 OptionTable tier_predict_option_rows(TierPredictWords& words) {
   return {
       {"FILE", "FILE", "The file of --emit", &words.emitted},
-      {"--workload", "FILE", "What was measured: rows of a csv", &words.workload},
-      {"--db", "FILE", "What was measured: a database of berth profile", &words.db},
+      {"--workload", "FILE", "The measurements: a csv", &words.workload},
+      {"--db", "FILE", "The measurements: a database of berth profile", &words.db},
       {"--name", "NAME", "The workload of the csv, or the model of the database", &words.name},
       {"--tiers", "FILE", "The tiers with their prices", &words.tiers, kRequired},
       {"--model", "FOREST", "Predicts the other tiers: a file of berth tier train", &words.model},
-      {"--rules", "FILE", "Which tiers are excluded, and which one is taken without a forest", &words.rules},
-      {"--prices", "", "Prices of the catalogue of berth price: the cheapest on demand per GPU", &words.has_prices},
+      {"--rules", "FILE", "Rules that exclude tiers, and that choose where there is no forest", &words.rules},
+      {"--prices", "", "Take prices from the catalogue of berth price: the cheapest on demand per GPU",
+       &words.has_prices},
       {"--target", "TEXT", "\"requests_per_second=R latency_ms=L\" or \"samples_per_second=T\"", &words.target,
        kRequired},
-      {"--sure", "P", "The probability of keeping the target that is enough", &words.sure},
-      {"--emit", "WORD", "kubernetes FILE: what a pod must ask for", &words.emit},
+      {"--sure", "P", "The probability of keeping the target that is required", &words.sure},
+      {"--emit", "WORD", "kubernetes FILE: write a patch with what a pod must ask for", &words.emit},
       {"--report", "DIR", "Write a page with charts, DIR/index.html", &words.report},
       {"--format", "WORD", "table or json", &words.format},
   };

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-
 #include <utility>
 #include <vector>
 
@@ -13,14 +12,13 @@
 #include "surface/cli/tier/tier_subcommands.h"
 #include "surface/cli/tier/tier_train_options.h"
 #include "tier/estimate/estimator.h"
-#include "tier/hardware/source_tiers.h"
-#include "tier/hardware/tiers_file.h"
 #include "tier/readers/join_tables.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr const char* kTrainHelp = "Learns from measurements what other tiers give: a forest with its spread.";
+constexpr const char* kTrainHelp =
+    "Trains a forest that predicts what a workload gives on tiers where it was not measured.";
 
 constexpr const char* kTrainExamples = R"(Examples:
   berth tier train --data measurements.csv --tiers tiers.yaml --out forest
@@ -28,15 +26,8 @@ constexpr const char* kTrainExamples = R"(Examples:
 
 Exit status: 0 done, 1 the file cannot be written, 2 bad input (nothing is written).)";
 
-Result<std::vector<tier::Tier>> tiers_of_training(const TierTrainRequest& request, const Files& files) {
-  if (request.tiers_path.empty()) return tier::source_tiers(name_of(request.source)).value();
-  const auto text = files.read(request.tiers_path);
-  if (!text) return pass_on(text.error());
-  return tier::read_tiers_file(*text, request.tiers_path);
-}
-
 Result<tier::TierTable> table_of_training(const TierTrainRequest& request, const Files& files) {
-  const auto tiers = tiers_of_training(request, files);
+  const auto tiers = tiers_to_read(request.source, request.tiers_path, files);
   if (!tiers) return pass_on(tiers.error());
   std::vector<tier::NamedTable> tables;
   for (const std::string& path : request.data_paths) {

@@ -4,7 +4,8 @@
 namespace berth::cli {
 namespace {
 
-constexpr const char* kTierHelp = "Which kind of hardware a workload needs: the cheapest that keeps a target.";
+constexpr const char* kTierHelp =
+    "Chooses the cheapest hardware that keeps the target of a workload, and says how sure that is.";
 
 constexpr const char* kTierExamples = R"(Examples:
   berth tier train --data measurements.csv --tiers tiers.yaml --out forest
