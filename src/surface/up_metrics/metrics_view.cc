@@ -1,9 +1,9 @@
 #include "surface/up_metrics/metrics_view.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/core/nearest_double.h"
 #include "live/session/live_figures.h"
 #include "live/session/lost_slices.h"
 #include "live/session/plan_log.h"
@@ -136,13 +136,6 @@ void read_plans(const live::Session& session, MetricsView& view) {
 }
 
 }  // namespace
-
-double nearest_double(const Decimal& decimal) {
-  const std::string text = decimal.to_string();
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  return std::from_chars(text.data(), end, value).ptr == end ? value : decimal.to_double();
-}
 
 Calibration calibration_of(const live::Session& session, ServiceId service) {
   Calibration calibration;

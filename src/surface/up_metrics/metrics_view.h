@@ -82,9 +82,6 @@ struct MetricsView {
   live::PromiseSums last_day = {};
 };
 
-/// The nearest double: Decimal::to_double rounds towards zero, and would show 0.9 as 0.8999999999999999.
-[[nodiscard]] double nearest_double(const Decimal& decimal);
-
 /// To be called under the session's lock. O(GPUs + slices + services). Requires: the book has begun.
 [[nodiscard]] MetricsView read_metrics_view(const live::Session& session, MetricsBook& book);
 

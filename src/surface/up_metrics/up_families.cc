@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/core/nearest_double.h"
 #include "domain/values/gpu.h"
 #include "live/session/object_names.h"
 #include "live/session/plan_log.h"
