@@ -97,7 +97,6 @@ class Span:
         self.attributes = {each["key"]: next(iter(each["value"].values())) for each in span.get("attributes", [])}
         self.links = [(link["traceId"], link["spanId"]) for link in span.get("links", [])]
         self.failure = span.get("status")
-        self.state = span.get("traceState", "")
 
     def __str__(self):
         return f"{self.name} {self.id} below {self.parent} of {self.trace} {self.attributes}"

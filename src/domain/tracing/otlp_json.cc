@@ -51,7 +51,6 @@ std::string close_request(json::Writer& json) {
 void put_span(json::Writer& json, const Span& span) {
   json.open_object().member("traceId", hex_of(span.trace)).member("spanId", hex_of(span.id));
   if (span.parent) json.member("parentSpanId", hex_of(*span.parent));
-  if (!span.state.empty()) json.member("traceState", span.state);
   json.member("flags", kSampled | kKnows | (span.has_remote_parent ? kRemote : 0U)).member("name", span.name);
   json.member("kind", static_cast<int>(span.kind)).member("startTimeUnixNano", nanos(span.begin_us));
   json.member("endTimeUnixNano", nanos(std::max(span.begin_us, span.end_us)));

@@ -21,7 +21,8 @@ struct OtlpSender {
   std::string version;
 };
 
-/// An ExportTraceServiceRequest. Requires: at least one span; collectors need not take an empty envelope.
+/// An ExportTraceServiceRequest, without `traceState`: what clients put into headers is not kept. Requires: at least
+/// one span; collectors need not take an empty envelope.
 [[nodiscard]] std::string otlp_traces(const OtlpSender& sender, std::span<const Span> spans);
 
 /// An ExportMetricsServiceRequest: gauges, and sums and histograms that grow since `begin_us`. Empty if no family has a

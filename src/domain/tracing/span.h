@@ -33,7 +33,7 @@ struct Span {
   SpanId id;
   std::optional<SpanId> parent = std::nullopt;  ///< absent: it begins the trace
   bool has_remote_parent = false;               ///< the parent is a span of another process
-  std::string state = {};                       ///< TraceContext::state
+  std::string state = {};                       ///< TraceContext::state, for those who are called; not sent
   std::string name;
   SpanKind kind = SpanKind::kInternal;
   std::int64_t begin_us = 0;  ///< wall time in microseconds since 1970
