@@ -204,6 +204,7 @@ void Engine::change_specs(const Event& event) {
   } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
     const ServiceSpec& before = std::as_const(given_.services)[removed->service.index];
     forget_speeds(given_.speeds, removed->service);
+    scenario_.speeds = given_.speeds;
     given_.services.set(removed->service.index, absent_service(before));
     scenario_.services.set_shared(removed->service.index, given_.services.share(removed->service.index));
     enforcement_.note_changed(removed->service);
@@ -227,6 +228,7 @@ void Engine::set_spec(const ServiceSet& set) {
   if (is_new || has_new_table(std::as_const(given_.services)[index], *set.spec)) {
     forget_speeds(given_.speeds, set.service);
   }
+  scenario_.speeds = given_.speeds;
   given_.services.set_shared(index, set.spec);
   scenario_.services.set_shared(index, set.spec);
   enforcement_.note_changed(set.service);
@@ -237,6 +239,7 @@ void Engine::set_spec(const ServiceSet& set) {
 void Engine::note_speed(const SpeedMeasured& measured, Instant at) {
   if (measured.place.service.index >= given_.services.size()) return;
   berth::note_speed(given_.speeds, measured, at);
+  scenario_.speeds = given_.speeds;
   enforcement_.note_speed(measured.place.service);
   show(measured.place.service);
 }
@@ -401,7 +404,7 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
   question_count_ = memory.question_count;
   proposal_ = memory.proposal;
   changed_gpus_ = memory.changed_gpus;
-  given_.speeds = memory.speeds;
+  given_.speeds = scenario_.speeds = memory.speeds;
   std::vector<std::string> unread;
   if (enforcement_.is_used() && !restore_tiers(memory)) {
     unread.emplace_back(kTierMemory);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -147,6 +149,18 @@ class FeasibilitySearch {
   std::optional<FoundFeasibility>& known_;
 };
 
+/// An allocation as a piece, if its slice is a site of the frame.
+std::optional<Piece> piece_of(const planner::Frame& frame, const Allocation& allocation) {
+  const auto site = frame.site_of(allocation.holding.slice);
+  if (!site) return std::nullopt;
+  Piece piece{.site = *site};
+  if (allocation.holding.services.empty()) return piece;
+  piece.service = planner::ServiceIndex(allocation.holding.services.front().index);
+  const bool retrains = allocation.holding.role == Role::kRetraining;
+  piece.use = retrains ? planner::kRetraining : (allocation.point ? allocation.point->variant : 0);
+  return piece;
+}
+
 class WindowSolver {
  public:
   WindowSolver(const WindowQuestion& question, const planner::Moment& moment, const Snapshot& snapshot,
@@ -281,6 +295,43 @@ class WindowSolver {
       solution_.promises = promises_of(frame_, problem, solved.answer.schedule);
     }
     solution_.floors = plan_.actions.empty() ? planned_floors(scenario_, snapshot_, moment_, plan_) : plan_.floors;
+    if (!question_.is_first_layout && !scenario_.speeds.empty()) retune();
+  }
+
+  /// The search moves slices between services, not between points of one: where a speed factor makes another point the
+  /// best, slices that stay move there. Another batch limit takes no time; another number of processes restarts a
+  /// slice, so of each service one at a time does.
+  void retune() {
+    std::set<GpuId> changed;
+    for (const Action& action : plan_.actions) changed.insert(slice_of(action.what).gpu);
+    std::set<ServiceId> restarting;
+    for (const StandingSlice& standing : snapshot_.staying()) {
+      if (!standing.is_ready) restarting.insert(standing.holding.services.begin(), standing.holding.services.end());
+    }
+    const bool is_alone = plan_.actions.empty();
+    for (const StandingSlice& standing : snapshot_.staying()) {
+      const GpuId gpu = standing.holding.slice.gpu;
+      if (changed.contains(gpu) || !snapshot_.is_open(gpu) || !standing.is_ready) continue;
+      const auto assign = retuned(standing);
+      if (!assign) continue;
+      const bool restarts = !standing.point || standing.point->processes != assign->point->processes;
+      if (restarts && !restarting.insert(assign->holding.services.front()).second) continue;
+      plan_.actions.push_back(
+          {.what = *assign, .reason = {.text = "the best point by the measured speed factor", .numbers = {}}});
+    }
+    if (is_alone && !plan_.actions.empty() && solution_.floors) plan_.floors = *solution_.floors;
+  }
+
+  /// The slice at the best point for its service, if that has a speed factor and is at another one.
+  [[nodiscard]] std::optional<AssignSlice> retuned(const StandingSlice& standing) const {
+    const Holding& holding = standing.holding;
+    if (standing.is_foreign || holding.role != Role::kInference || holding.services.size() != 1) return std::nullopt;
+    if (!has_speed(scenario_.speeds, holding.services.front())) return std::nullopt;
+    const auto piece = piece_of(frame_, standing.allocation());
+    if (!piece) return std::nullopt;
+    AssignSlice assign = assignment(holding.slice.gpu, *piece);
+    if (!assign.point || assign.point == standing.point) return std::nullopt;
+    return assign;
   }
 
   void check_floors() {
@@ -406,18 +457,6 @@ class WindowSolver {
   Solution& solution_;
   Plan& plan_;
 };
-
-/// An allocation as a piece, if its slice is a site of the frame.
-std::optional<Piece> piece_of(const planner::Frame& frame, const Allocation& allocation) {
-  const auto site = frame.site_of(allocation.holding.slice);
-  if (!site) return std::nullopt;
-  Piece piece{.site = *site};
-  if (allocation.holding.services.empty()) return piece;
-  piece.service = planner::ServiceIndex(allocation.holding.services.front().index);
-  const bool retrains = allocation.holding.role == Role::kRetraining;
-  piece.use = retrains ? planner::kRetraining : (allocation.point ? allocation.point->variant : 0);
-  return piece;
-}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -120,6 +121,27 @@ TEST_F(SessionCalibrationTest, CapacitiesCountOnIt) {
   ASSERT_FALSE(session_->scenario().speeds.empty());
   EXPECT_NEAR(per_slice(), 25, 1);
   EXPECT_GT(capacity_of(*session_, {0}), 0);
+}
+
+/// By the table a batch of 4 takes 40 ms of the 100, and a request may wait as long; at 52 ms it may not.
+TEST_F(SessionCalibrationTest, SlicesThatStayMoveToTheBestPoint) {
+  session_ = make_session(true);
+  session_->begin();
+  const auto batches = [&] {
+    std::set<int> found;
+    for (const StandingSlice& standing : session_->snapshot().staying()) {
+      const Holding& holding = standing.holding;
+      const bool is_its = holding.services == std::vector<ServiceId>{{0}};
+      if (is_its && profile_name(a100(), holding.slice.profile) == "1g.10gb") found.insert(standing.point->batch);
+    }
+    return found;
+  };
+  advance_to(120);
+  EXPECT_EQ(batches(), std::set<int>{4});
+  inject(130, 0);
+  advance_to(400);
+  ASSERT_FALSE(session_->scenario().speeds.empty());
+  EXPECT_EQ(batches(), std::set<int>{1});
 }
 
 TEST_F(SessionCalibrationTest, ReportsOnlyIfItDoesNotLearn) {
