@@ -85,13 +85,13 @@ def running_server(berth, words):
 
 
 @contextlib.contextmanager
-def server_in(folder, berth, words):
-    """The same in a folder of the caller, which keeps what the server recorded."""
+def server_in(folder, berth, words, variables=None):
+    """The same in a folder of the caller, which keeps what the server recorded. `variables`: more of its environment."""
     state, log = folder / "state", folder / "log"
     began = time.monotonic()
     with open(log, "wb") as sink:
         process = subprocess.Popen([berth, "up", *words, "--listen", "127.0.0.1:0", "--data", state],
-                                   stdout=subprocess.PIPE, stderr=sink)
+                                   stdout=subprocess.PIPE, stderr=sink, env={**os.environ, **(variables or {})})
     try:
         if not process.stdout.readline().startswith(b"ready "):
             sys.exit(log.read_text())

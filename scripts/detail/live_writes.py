@@ -1,5 +1,5 @@
 """live_writes.py BERTH LOAD [SECONDS] [--clients N] [--readers N] [--read-rate R] [--gpus N] [--events N]
-[--change label|target] [--paused] [--only writes,reads,both]: acknowledged writes per second of a running `berth up`,
+[--change label|target] [--paused] [--only writes,reads,both] [--traced]: acknowledged writes per second of a running `berth up`,
 and how long reads take meanwhile.
 
 The clients are LOAD, the program berth_load (tests/up/load): N writers, each PUTs a service of its own again
@@ -9,6 +9,10 @@ times per second together.
 writes  the writers alone, on 8 GPUs
 reads   the readers alone, on --gpus, after --events events (GPUs that are lost and return)
 both    writers and readers on the same server
+
+With --traced instead: the writers on 8 GPUs without traces, then with a trace of up to 300 writes per second, sent to a
+collector that takes them, one that never answers and one that answers 503, then without again. Each rate is compared
+with the mean of the two without, and all spans must be accounted for.
 
 After `writes` and after `both` the server is killed while all clients write, and started again: each service must have
 the last acknowledged write, or the one that was under way; then each last acknowledged write is sent again with its key.
@@ -30,7 +34,10 @@ import sys
 import tempfile
 import time
 
-from live_server import server_in
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/up"))
+
+from collector import Collector  # noqa: E402
+from live_server import server_in  # noqa: E402
 
 SMALL_GPUS = 8
 BOUND_SECONDS = 3
@@ -39,6 +46,7 @@ KILL_AFTER_SECONDS = 3
 PREPARE_SECONDS = 1
 SYNC_EVENTS = ["syscalls:sys_enter_fsync", "syscalls:sys_enter_fdatasync"]
 READS = ["one_gpu", "page_of_gpus", "one_service", "page_of_services"]
+TRACED_BAR = 0.9  # of the writes without traces
 WRITES_BAR, WRITE_MS_BAR, READ_MS_BAR, READ_MS_BAR_WITH_WRITES = 5000, 100, 5, 50
 
 
@@ -282,6 +290,51 @@ def run_server(words, gpus, parts):
         return kill_and_audit(stack, loads, server, words.berth, options, folder)
 
 
+def run_traced(words):
+    """The writers without traces and with them; what is wrong."""
+    faults, rates, modes = [], {}, ["none", "well", "silent", 503, "none again"]
+    for mode in modes:
+        rates[mode] = run_with_collector(words, mode, faults)
+    without = (rates["none"] + rates["none again"]) / 2
+    for mode in modes[1:4]:
+        share = rates[mode] / without
+        print(f"  bar: writes with a collector that is {mode}, of those without, at least {TRACED_BAR}: {share:.3f}, "
+              f"{'met' if share >= TRACED_BAR else 'missed'}", flush=True)
+    return faults
+
+
+def run_with_collector(words, mode, faults):
+    """The writes per second."""
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        folder, variables = pathlib.Path(name), {}
+        if isinstance(mode, int) or not mode.startswith("none"):
+            collector = Collector(mode)
+            stack.callback(collector.close)
+            variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+        options = ["--scenario", write_scenario(folder, SMALL_GPUS), "--speed", "1"]
+        with server_in(folder, words.berth, options, variables) as server:
+            put(server, "/v1/tenants/load", {})
+            if words.paused:
+                put(server, "/v1/planning", {"paused": True, "reason": "a measurement"})
+            figures = Loads(words.load, words, folder).measure(f"writes, collector {mode}", server, True, False)
+            log = server.log
+        if variables:
+            faults += audit_spans(mode, collector, log.read_text())
+        return figures["write"]["per_second"]
+
+
+def audit_spans(mode, collector, log):
+    """What is wrong with the count of spans that a server gives at its end."""
+    counts = [json.loads(line) for line in log.splitlines() if '"event":"otlp"' in line]
+    if not counts:
+        return [f"collector {mode}: no spans were made"]
+    made, sent, refused, dropped = (counts[0][key] for key in ("made", "sent", "refused", "dropped"))
+    taken = len(collector.spans()) if mode == "well" else 0
+    print(f"  spans: {made} made, {sent} sent, {refused} refused, {dropped} dropped; the collector took {taken}", flush=True)
+    faults = [] if made == sent + refused + dropped else [f"collector {mode}: {made} made, but not all are counted"]
+    return faults + ([] if taken == sent else [f"collector {mode}: {sent} sent, but it took {taken}"])
+
+
 def main():
     """Runs the parts and prints what came of them."""
     parser = argparse.ArgumentParser()
@@ -296,7 +349,13 @@ def main():
     parser.add_argument("--change", choices=["label", "target"], default="label", help="what each write changes")
     parser.add_argument("--paused", action="store_true", help="no plans are made: for a comparison")
     parser.add_argument("--only", default="writes,reads,both", help="parts, separated by commas")
+    parser.add_argument("--traced", action="store_true", help="compare writes with traces and without")
     words = parser.parse_args()
+    if words.traced:
+        faults = run_traced(words)
+        for fault in faults:
+            print(f"live_writes: {fault}", file=sys.stderr)
+        sys.exit(1 if faults else 0)
     wanted = words.only.split(",")
     faults = run_server(words, SMALL_GPUS, ["writes"]) if "writes" in wanted else []
     large = [part for part in ("reads", "both") if part in wanted]

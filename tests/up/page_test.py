@@ -47,6 +47,7 @@ setTimeout(function () {
     focus: texts("#focus h3"), focusPlan: texts("#focus tbody tr th").length, events: texts("#events tbody tr"),
     plan: texts("#plan tbody tr").length, names: texts("#fleet figcaption b"), cutNames: cut("#fleet figcaption b"),
     beyond: document.documentElement.scrollWidth - document.documentElement.clientWidth, focused: document.activeElement.getAttribute("aria-label"),
+    calibration: texts("#calibration tbody tr"), calibrationLead: texts("#calibration-lead"),
     lead: texts("#hour-lead"), problem: texts("#problem")
   }));
 }, 4000);
@@ -215,6 +216,9 @@ class Page(unittest.TestCase):
         self.assertEqual((found["lines"], found["drawn"], found["cutLabels"]), (2, True, 0), "two lines and three areas")
         self.assertEqual(found["targets"], ["targets 95.0\u202f%"])
         self.assertIn("so far", found["lead"][0], "the world is younger than an hour")
+        self.assertEqual(len(found["calibration"]), 6)
+        self.assertTrue(any("1.000 x by" in row and "counted on 1.000 x" in row for row in found["calibration"]), found["calibration"])
+        self.assertRegex(found["calibrationLead"][0], "^Time of batches, compared with the profile tables")
 
     def test_one_service_in_detail(self):
         found = self.report("service#/services/vision/captioner")

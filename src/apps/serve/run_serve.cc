@@ -23,6 +23,7 @@
 #include "edges/grpc_server/grpc_server.h"
 #include "edges/http_client/curl_stream_client.h"
 #include "edges/model_server/model_server.h"
+#include "edges/otlp/telemetry.h"
 #include "serving/config/serve_config.h"
 #include "serving/config/tenant_keys.h"
 #include "serving/repository/model_repository.h"
@@ -70,7 +71,10 @@ struct ServeParts {
   std::vector<openai::Backend> backends = {};
   serving::TenantKeys keys{{}};
   std::optional<serving::ModelRepository> repository = std::nullopt;
-  std::string scan_fault = {};  ///< of the last scan
+  std::string scan_fault = {};                            ///< of the last scan
+  std::unique_ptr<edges::Telemetry> telemetry = nullptr;  ///< null: nothing is traced
+
+  [[nodiscard]] SpanRecorder spans() const { return telemetry ? telemetry->recorder() : SpanRecorder(); }
 };
 
 /// Fields of configs that only tune the speed of other servers.
@@ -131,6 +135,12 @@ Result<void> read_repository(ServeParts& parts) {
 
 Result<std::unique_ptr<ServeParts>> read_parts(const serving::ServeRequest& request, const ServeOutside& outside) {
   auto parts = std::make_unique<ServeParts>(ServeParts{.request = request, .outside = outside});
+  const auto warn = [&outside](const std::string& message) { report(outside, message); };
+  auto telemetry = edges::Telemetry::open(
+      outside.environment,
+      {.service_name = "berth-serve", .version = BERTH_VERSION, .limits_callers = true, .warn = warn});
+  if (!telemetry) return pass_on(telemetry.error());
+  parts->telemetry = *std::move(telemetry);
   if (auto read = read_config(*parts); !read) return pass_on(read.error());
   auto device = find_device(request, *outside.files);
   if (!device) return pass_on(device.error());
@@ -168,6 +178,7 @@ edges::ModelServerOptions server_options(ServeParts& parts) {
     };
   }
   options.report = [&parts](const std::string& message) { report(parts.outside, message); };
+  options.spans = parts.spans();
   options.tenant_of =
       [&parts](std::optional<std::string_view> authorization) -> serving::ServeResult<serving::TenantIndex> {
     if (const auto tenant = parts.keys.tenant_of(authorization)) return *tenant;
@@ -212,9 +223,11 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
                               .on_end =
                                   [&server](const openai::ProxiedRequest& request) {
                                     server.end_at_backend(request.model, request.tenant, backend_end(request));
-                                  }},
+                                  },
+                              .spans = parts.spans()},
                              client);
   ServeHandler handler(models, parts.backends.empty() ? nullptr : &backends);
+  if (parts.telemetry) parts.telemetry->start();
   server.start();
   std::optional<edges::FigureRecorder> recorder(std::in_place, recorder_options(parts, *std::move(files), server));
   auto http = parts.outside.start_http(parts.request.http, handler);
@@ -238,6 +251,7 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
   if (grpc) grpc->stop();
   (*http)->stop();
   recorder.reset();  // what has ended until now
+  if (parts.telemetry) parts.telemetry->stop();
   return 0;
 }
 

@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/up/follow_traces.h"
 #include "apps/up/recording.h"
+#include "apps/up/request_log.h"
 #include "apps/up/series_options.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_metrics.h"
@@ -160,6 +162,7 @@ live::SessionListener listener_of(UpParts& parts) {
     listener.next_intent = [&parts] { return parts.records->next_intent(); };
     listener.boot = [&parts] { return follow_boot(parts); };
   }
+  follow_plans(parts, listener);
   return listener;
 }
 
@@ -216,7 +219,7 @@ Result<void> prepare_parts(UpParts& parts) {
 }  // namespace
 
 Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
-                                             DeviceAccess devices) {
+                                             DeviceAccess devices, edges::Telemetry* telemetry) {
   auto built = std::make_unique<UpParts>();
   UpParts& parts = *built;
   parts.request = request;
@@ -224,6 +227,9 @@ Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, con
   parts.retention = request.retention;
   parts.hands_found = std::move(devices.hands);
   parts.search = devices.search;
+  parts.telemetry = telemetry;
+  parts.request_log = std::make_unique<RequestLog>(outside.err);
+  make_traces(parts);
   if (auto opened = open_folder(parts); !opened) return pass_on(opened.error());
   if (auto prepared = prepare_parts(parts); !prepared) {
     parts.folder->discard_if_new();

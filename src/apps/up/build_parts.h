@@ -10,6 +10,10 @@
 #include "gpu/watch/machine_search.h"
 #include "live/folder/up_request.h"
 
+namespace berth::edges {
+class Telemetry;
+}
+
 namespace berth::up {
 
 struct UpParts;
@@ -23,7 +27,8 @@ struct DeviceAccess {
 
 /// In this order: the folder, the devices, the world, the session, the journal of the run, the records, the series. All
 /// checks come before anything is recorded; if one fails, a folder created for the start is removed again.
+/// `telemetry` is borrowed and outlives the parts; null: nothing is sent to a collector.
 [[nodiscard]] Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
-                                                           DeviceAccess devices);
+                                                           DeviceAccess devices, edges::Telemetry* telemetry = nullptr);
 
 }  // namespace berth::up

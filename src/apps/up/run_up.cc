@@ -15,11 +15,13 @@
 #include "apps/up/build_parts.h"
 #include "apps/up/config_in_force.h"
 #include "apps/up/held_signals.h"
+#include "apps/up/request_log.h"
 #include "apps/up/service.h"
 #include "apps/up/stop_world.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_parts.h"
 #include "edges/live_driver/live_driver.h"
+#include "edges/otlp/telemetry.h"
 #include "gpu/hands/reach_hands.h"
 #include "gpu/watch/machine_search.h"
 
@@ -59,6 +61,12 @@ Result<std::optional<edges::HandsFound>> find_hands(const live::UpRequest& reque
   return std::optional(std::move(*found));
 }
 
+/// Null: nothing is sent to a collector.
+Result<std::unique_ptr<edges::Telemetry>> open_telemetry(const UpOutside& outside) {
+  const auto warn = [err = outside.err](const std::string& message) { log_warning(err, message); };
+  return edges::Telemetry::open(outside.environment, {.service_name = "berth", .version = BERTH_VERSION, .warn = warn});
+}
+
 bool has_journal_failed(UpParts& parts) {
   const std::scoped_lock hold(parts.lock);
   return parts.run_journal.writer && parts.run_journal.writer->has_failed();
@@ -74,6 +82,7 @@ int wait_until_over(UpParts& parts, const HeldSignals& signals) {
     }
     if (const auto signal = signals.taken()) return status_of(parts, *signal);
     if (signals.is_reload_asked()) reload_config(parts);
+    parts.request_log->report_unlogged();
     if (has_journal_failed(parts)) return kFailedStatus;  // closing it reports why
   }
 }
@@ -91,12 +100,14 @@ Result<int> run_parts(UpParts& parts, const HeldSignals& signals) {
 int run_up(const live::UpRequest& request, const UpOutside& outside) {
   return_large_blocks_at_once();
   const HeldSignals signals;  // before the first thread
+  const auto telemetry = open_telemetry(outside);
+  if (!telemetry) return outside.report_failure(telemetry.error());
   auto hands = find_hands(request);
   if (!hands) return outside.report_failure(hands.error());
   std::optional<edges::MachineSearch> search;
   int status = 0;
   {
-    auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search});
+    auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search}, telemetry->get());
     const Result<int> ended = parts ? run_parts(**parts, signals) : pass_on(parts.error());
     status = ended ? *ended : outside.report_failure(ended.error());
     // The solver may search for a plan for an unlimited time.

@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/up/follow_traces.h"
 #include "apps/up/recording.h"
+#include "apps/up/request_log.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_metrics.h"
 #include "apps/up/up_parts.h"
@@ -25,6 +27,7 @@
 #include "edges/live_driver/real_time_clock.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/otlp/telemetry.h"
 #include "edges/state_folder/state_folder.h"
 #include "live/local/local_world.h"
 #include "live/session/session.h"
@@ -122,7 +125,9 @@ api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
           .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource(),
           .login = std::move(login),
           .metrics = [&parts] { return read_metrics(parts); },
-          .metered_max = parts.metrics->shares.http / api::RequestMeter::kSeries};
+          .metered_max = parts.metrics->shares.http / api::RequestMeter::kSeries,
+          .watch = {.spans = parts.spans,
+                    .answered = [&parts](const api::AnsweredRequest& request) { parts.request_log->add(request); }}};
 }
 
 /// The login address is printed here and nowhere else: not to stderr, whose lines are kept as a log.
@@ -153,14 +158,16 @@ Result<void> start_service(UpParts& parts) {
   parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts, std::move(login)));
   parts.blobs = std::make_unique<edges::BlobQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
                                                    parts.records->take_blob_readers(), wall_us_now);
-  parts.writes = std::make_unique<edges::WriteQueue>(*parts.session, parts.turn, parts.lock, parts.recorder(),
-                                                     wall_us_now, [&parts] { parts.server->wake_streams(); });
+  parts.writes = std::make_unique<edges::WriteQueue>(
+      *parts.session, parts.turn, parts.lock, parts.recorder(), wall_us_now, [&parts] { parts.server->wake_streams(); },
+      write_tracing(parts));
   auto server = parts.outside.start_server(parts.request.listen.host, parts.request.listen.port, *parts.api);
   if (!server) return pass_on(server.error());
   parts.server = std::move(*server);
   if (auto served = parts.device_metrics.start(parts); !served) return served;
   const std::string url = url_of(parts.request.listen.host, parts.server->port());
   if (auto written = parts.folder->write_address(url); !written) return pass_on(written.error());
+  if (parts.telemetry != nullptr) parts.telemetry->start([&parts] { return read_metrics(parts); });
   parts.writes->start();
   parts.blobs->start();
   parts.waked = parts.driver.get();

@@ -14,8 +14,10 @@
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/otlp/telemetry.h"
 #include "live/local/local_world.h"
 #include "live/session/session.h"
+#include "live/traces/plan_traces.h"
 
 namespace berth::up {
 namespace {
@@ -39,6 +41,20 @@ void take_last_answer(UpParts& parts) {
     static_cast<void>(parts.session->advance(parts.session->now()));
 }
 
+void stop_telemetry(UpParts& parts) {
+  if (parts.traces) parts.traces->end_all();
+  parts.telemetry->stop();
+  const auto log = [&parts](const char* signal, const edges::OtlpCounts& counts) {
+    if (counts.made == 0) return;
+    log_fields(parts.outside.err, "otlp", [&](json::Writer& json) {
+      json.member("signal", signal).member("made", counts.made).member("sent", counts.sent);
+      json.member("refused", counts.refused).member("dropped", counts.dropped);
+    });
+  };
+  log("traces", parts.telemetry->span_counts());
+  log("metrics", parts.telemetry->metric_counts());
+}
+
 }  // namespace
 
 int status_of(UpParts& parts, int signal) {
@@ -53,6 +69,7 @@ Result<int> stop_world(UpParts& parts, int status) {
   parts.device_metrics.stop();
   if (parts.driver) parts.driver->stop();
   if (parts.local) parts.local->stop();  // its threads wake the driver
+  if (parts.telemetry != nullptr) stop_telemetry(parts);
   take_last_answer(parts);
   if (parts.recorder().rows_since_snapshot() > 0) save_snapshot(parts);
   parts.session->emit_all();

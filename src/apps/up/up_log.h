@@ -1,4 +1,5 @@
-/// The lines that a running `berth up` writes to stderr: one JSON object each.
+/// The lines that a running `berth up` writes to stderr: one JSON object each. Each begins with `event`, `time` (of the
+/// wall clock, RFC 3339) and `level`.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,15 @@
 
 namespace berth::up {
 
-/// {"event": ..., fields}; the fields are texts.
+enum class LogLevel : std::uint8_t { kInfo, kWarning, kError };
+
+/// {"event": ..., fields}; the fields are texts. The level is info.
 void log_line(std::FILE* err, std::string_view event,
               std::initializer_list<std::pair<std::string_view, std::string_view>> fields);
 
 /// The same with fields of any kind, as members that `put` adds.
 void log_fields(std::FILE* err, std::string_view event, const std::function<void(json::Writer&)>& put);
+void log_fields(std::FILE* err, LogLevel level, std::string_view event, const std::function<void(json::Writer&)>& put);
 
 /// "http://HOST:PORT/", with an IPv6 address in brackets.
 [[nodiscard]] std::string url_of(const std::string& host, std::uint16_t port);

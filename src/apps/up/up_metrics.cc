@@ -5,6 +5,7 @@
 
 #include "apps/up/up_parts.h"
 #include "edges/live_driver/live_driver.h"
+#include "edges/otlp/telemetry.h"
 #include "edges/own_process/own_process.h"
 #include "live/session/session.h"
 #include "surface/api/api.h"
@@ -24,15 +25,29 @@ std::optional<metrics::OwnProcess> own_process() {
                              .max_files = own->max_files};
 }
 
+/// Null: nothing is sent.
+std::vector<metrics::OtlpCount> otlp_counts(const edges::Telemetry* telemetry) {
+  std::vector<metrics::OtlpCount> all;
+  if (telemetry == nullptr) return all;
+  const auto add = [&](const char* signal, const edges::OtlpCounts& counts) {
+    all.push_back({.signal = signal, .outcome = "made", .items = counts.made});
+    all.push_back({.signal = signal, .outcome = "sent", .items = counts.sent});
+    all.push_back({.signal = signal, .outcome = "refused", .items = counts.refused});
+    all.push_back({.signal = signal, .outcome = "dropped", .items = counts.dropped});
+  };
+  add("traces", telemetry->span_counts());
+  add("metrics", telemetry->metric_counts());
+  return all;
+}
+
 metrics::ProcessFigures process_figures(const UpParts& parts) {
-  const auto& otlp = parts.metrics->otlp_counts;
   return {.version = parts.outside.version,
           .is_read_only = parts.recorder().failure().has_value(),
           .steps = parts.driver->step_histogram(),
           .commits = parts.recorder().commit_histogram(),
           .solves = parts.solver.solve_histogram(),
           .http = parts.api->request_times(),
-          .otlp = otlp ? otlp() : std::vector<metrics::OtlpCount>(),
+          .otlp = otlp_counts(parts.telemetry),
           .process = own_process()};
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -25,8 +24,6 @@ struct UpMetrics {
   metrics::MetricsBook book;     ///< under the session's lock
   std::mutex scrape;             ///< held for a whole scrape; taken before the session's lock
   metrics::UpFamilies families;  ///< under `scrape`
-  /// What was made for a collector; may be empty. To be set before requests are answered.
-  std::function<std::vector<metrics::OtlpCount>()> otlp_counts = {};
 };
 
 /// The families of a scrape at this moment. May be called by any thread once the server runs, without locks; holds the

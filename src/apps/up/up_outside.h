@@ -9,6 +9,8 @@
 
 #include "apps/up/wall_clock.h"
 #include "base/core/result.h"
+#include "domain/tracing/otel_options.h"
+#include "edges/otlp/telemetry.h"
 
 namespace berth {
 class Files;
@@ -40,6 +42,8 @@ struct UpOutside {
   std::function<Result<live::RereadConfig>()> read_config_again = {};
   /// The wall clock, which a world of real GPUs follows: microseconds since 1970.
   std::function<std::int64_t()> wall_us = wall_us_now;
+  /// Variables `OTEL_*`.
+  Environment environment = edges::process_environment();
 };
 
 }  // namespace berth::up

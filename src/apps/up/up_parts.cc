@@ -1,5 +1,6 @@
 #include "apps/up/up_parts.h"
 
+#include "apps/up/request_log.h"
 #include "apps/up/up_metrics.h"
 #include "apps/up/world_records.h"
 #include "domain/ports/http_server.h"
@@ -11,6 +12,7 @@
 #include "edges/state_folder/state_folder.h"
 #include "live/local/local_world.h"
 #include "live/session/session.h"
+#include "live/traces/plan_traces.h"
 #include "surface/api/api.h"
 
 namespace berth::up {

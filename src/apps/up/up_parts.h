@@ -14,6 +14,7 @@
 #include "apps/up/wall_clock.h"
 #include "base/locks/fair_mutex.h"
 #include "domain/ports/http_server.h"
+#include "domain/tracing/recorder.h"
 #include "edges/live_driver/recorder.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/run_journal/run_journal_file.h"
@@ -33,16 +34,19 @@ class LiveDriver;
 class RealTimeClock;
 class SeriesQueue;
 class StateFolder;
+class Telemetry;
 class WriteQueue;
 }  // namespace berth::edges
 
 namespace berth::live {
 class LocalWorld;
+class PlanTraces;
 class Session;
 }  // namespace berth::live
 
 namespace berth::up {
 
+class RequestLog;
 class WorldRecords;
 struct UpMetrics;
 
@@ -55,6 +59,10 @@ struct UpParts {
 
   live::UpRequest request;  ///< settled once the kind of the world is known
   UpOutside outside;
+  edges::Telemetry* telemetry = nullptr;     ///< borrowed; null: nothing is sent to a collector
+  SpanRecorder spans = {};                   ///< of it; empty: nothing is traced
+  std::unique_ptr<live::PlanTraces> traces;  ///< likewise; under turn
+  std::unique_ptr<RequestLog> request_log;
   live::Retention retention;  ///< those in force; under lock
   std::unique_ptr<edges::StateFolder> folder;
   live::FolderWorld world;  ///< its history moves into the session

@@ -21,6 +21,8 @@ struct HttpCall {
   std::string body;                                ///< sent if it is not empty, or if the method is PUT or POST
   Micros timeout = Micros::seconds(30);            ///< for the whole request; of a stream, until its headers are there
   std::size_t bytes_max = std::size_t{16} << 20U;  ///< of the reply's body
+  /// Of `send`: true ends the request; called several times per second. May be empty.
+  std::function<bool()> is_stopped = {};
 };
 
 /// The server's answer; any status is an answer, including 4xx, 5xx and redirections.
@@ -41,9 +43,9 @@ struct HttpLineReading {
   std::size_t line_bytes_max = std::size_t{1} << 20U;
 };
 
-/// Errors: kInvalidInput (the URL or a header), kNoServer (refused, unreachable, unknown host), kTimedOut, and
-/// kUnavailable for the rest (the connection broke, the answer is too large or not HTTP). Redirections are not
-/// followed.
+/// Errors: kInvalidInput (the URL or a header), kNoServer (refused, unreachable, unknown host), kTimedOut, kInterrupted
+/// (HttpCall::is_stopped), and kUnavailable for the rest (the connection broke, the answer is too large or not HTTP).
+/// Redirections are not followed.
 class HttpClient {
  public:
   virtual ~HttpClient() = default;

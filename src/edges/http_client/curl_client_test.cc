@@ -279,6 +279,16 @@ TEST_F(CurlClientTest, AStreamEndsWhenItsReaderWants) {
   EXPECT_TRUE(interrupted);
 }
 
+TEST_F(CurlClientTest, ARequestEndsWhenItsCallerNoLongerWaits) {
+  ScriptedServer silent("", AfterAnswer::kStayOpen);
+  int asked_count = 0;
+  HttpCall call = get(silent.url());
+  call.is_stopped = [&] { return ++asked_count > 2; };
+  const auto reply = client_.send(call);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, ErrorCode::kInterrupted);
+}
+
 TEST_F(CurlClientTest, ASilentStreamIsTimedOutAndALongLineRefused) {
   const auto take = [](std::string_view) { return true; };
   ScriptedServer silent(std::string(kStreamHead) + "a\n", AfterAnswer::kStayOpen);

@@ -19,13 +19,14 @@ constexpr const char* kFullOfOutcomes =
 bool is_kept(int status) { return (status >= 200 && status < 300) || status == 404 || status == 409 || status == 422; }
 
 WriteQueue::WriteQueue(live::Session& session, FairMutex& turn, FairMutex& lock, Recorder& recorder,
-                       std::function<std::int64_t()> wall_us, std::function<void()> has_events)
+                       std::function<std::int64_t()> wall_us, std::function<void()> has_events, WriteTracing tracing)
     : session_(session),
       turn_(turn),
       lock_(lock),
       recorder_(recorder),
       wall_us_(std::move(wall_us)),
-      has_events_(std::move(has_events)) {}
+      has_events_(std::move(has_events)),
+      tracing_(std::move(tracing)) {}
 
 void WriteQueue::start() {
   thread_ = std::thread([this] { run(); });
@@ -153,7 +154,9 @@ void WriteQueue::run_alone(live::Write write, std::vector<Member>& done) {
     begin(
         outcome_of(*write.key, lone.foretell ? lone.foretell() : live::WriteAnswer{.status = lone.status, .body = ""}));
   }
+  if (write.trace) tracing_.lone(write.trace);
   lone.run();
+  if (write.trace) tracing_.lone(nullptr);
   const bool has_orders = end();
   const bool is_finished = has_orders && lone.foretell;
   done.push_back({.write = std::move(write), .has_orders = has_orders, .keeps_nothing = is_finished});
@@ -178,8 +181,11 @@ std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes,
   const std::span members = std::span(done).subspan(first);
   foretell(members);
   std::optional<std::string> why_removals_not;
+  live::CommitTimes commit{.begin_us = tracing_.now_us ? tracing_.now_us() : 0};
   const std::optional<std::string> failure = record(batch, members, why_removals_not);
+  commit.end_us = tracing_.now_us ? tracing_.now_us() : 0;
   const std::scoped_lock hold(lock_);
+  if (!failure) trace(members, commit);
   if (!batch.empty()) session_.carry_out(batch);
   for (const Member& member : members) {
     const std::optional<std::string>& why_not = member.is_removal ? why_removals_not : failure;
@@ -199,6 +205,14 @@ std::optional<std::string> WriteQueue::record(live::OrderBatch& batch, std::span
   why_removals_not = batch.empty() ? failure : recorder_.record(batch.entries(), begun_of(members, true));
   if (why_removals_not) batch = {};
   return failure;
+}
+
+void WriteQueue::trace(std::span<const Member> members, const live::CommitTimes& times) const {
+  for (const Member& member : members) {
+    if (!member.write.trace || !member.has_orders) continue;
+    member.write.trace->commit = times;
+    tracing_.recorded(*member.write.trace);
+  }
 }
 
 void WriteQueue::foretell(std::span<Member> members) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -24,6 +26,15 @@ class Session;
 
 namespace berth::edges {
 
+/// What follows the traces of writes. All functions are set, or none.
+struct WriteTracing {
+  std::function<std::int64_t()> now_us = {};  ///< SpanRecorder::now_us
+  /// A traced write is recorded, and is carried out next. Called with the turn and the lock.
+  std::function<void(const live::WriteTrace&)> recorded = {};
+  /// The write that is carried out alone from now on; null: none. Called with the turn.
+  std::function<void(std::shared_ptr<live::WriteTrace>)> lone = {};
+};
+
 /// Whether the answer is kept for repeats; otherwise the client may retry under the same key.
 [[nodiscard]] bool is_kept(int status);
 
@@ -33,7 +44,7 @@ class WriteQueue {
   /// and refresh the session first. `wall_us`: the wall clock in microseconds since 1970. `has_events`: called after a
   /// group, without a lock.
   WriteQueue(live::Session& session, FairMutex& turn, FairMutex& lock, Recorder& recorder,
-             std::function<std::int64_t()> wall_us, std::function<void()> has_events);
+             std::function<std::int64_t()> wall_us, std::function<void()> has_events, WriteTracing tracing = {});
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
   ~WriteQueue() { stop(); }
@@ -77,6 +88,8 @@ class WriteQueue {
                                                   std::optional<std::string>& why_removals_not);
   /// Carries out the writes as one group. Returns those that must wait.
   [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
+  /// Notes when the members' orders were recorded. Requires: the lock is held.
+  void trace(std::span<const Member> members, const live::CommitTimes& times) const;
   /// Checks the writes one after the other, and adds them to the batch. Returns those that must wait.
   [[nodiscard]] std::deque<live::Write> join(std::deque<live::Write> writes, live::OrderBatch& batch,
                                              std::vector<Member>& done);
@@ -100,6 +113,7 @@ class WriteQueue {
   Recorder& recorder_;
   std::function<std::int64_t()> wall_us_;
   std::function<void()> has_events_;
+  WriteTracing tracing_;
   std::thread thread_;
   std::mutex own_lock_;
   std::condition_variable changed_;

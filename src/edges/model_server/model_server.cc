@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "edges/model_server/detail/request_spans.h"
 #include "edges/model_server/detail/server_threads.h"
 #include "serving/server/server_reports.h"
 
@@ -52,6 +53,7 @@ ServeResult<TenantIndex> ModelServer::tenant_of(std::optional<std::string_view> 
 }
 
 ModelServer::RequestNumber ModelServer::infer(InferRequest request, AnswerDone done) {
+  if (options_.spans) done = detail::trace(options_.spans, request, std::move(done));
   RequestNumber number = 0;
   threads_->change(
       [&](ServerCore& core, Instant now) { number = core.infer(std::move(request), std::move(done), now); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "domain/ports/model_engine.h"
+#include "domain/tracing/recorder.h"
 #include "serving/server/server_core.h"
 #include "serving/service/figure_service.h"
 #include "serving/service/inference_service.h"
@@ -34,6 +35,7 @@ struct ModelServerOptions {
   /// Of the device, in bytes; empty, or nothing: it does not say. Any thread.
   std::function<std::optional<std::int64_t>()> device_free_bytes;
   std::function<Micros()> wall_clock;  ///< since 1970; empty: the system's
+  SpanRecorder spans = {};             ///< empty: no request is traced
 };
 
 /// What became of the requests that were accepted when the server began to end.

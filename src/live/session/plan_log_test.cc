@@ -88,6 +88,38 @@ TEST(PlanLog, APlanActsUntilItsLastActionIsDone) {
   EXPECT_EQ(log.current(), log.find(1));
 }
 
+TEST(PlanLog, CountsWhatPlansAndActionsReach) {
+  PlanLog log;
+  add_plan(log, plan_of(1, {create(one_g), give(one_g)}), accepting(plan_of(1, {create(one_g, 1), give(one_g, 2)})),
+           at_second(3));
+  log.apply(happened(SliceReady{.slice = one_g, .assignment = 2}));
+  StepAnswer refused;
+  refused.refused = "no";
+  add_plan(log, plan_of(2, {create(two_g)}), refused, at_second(4));
+  const auto plans = [&](PlanPhase phase) { return log.counts().plans[static_cast<std::size_t>(phase)]; };
+  EXPECT_EQ(plans(PlanPhase::kActing), 1);
+  EXPECT_EQ(plans(PlanPhase::kDone), 1);
+  EXPECT_EQ(plans(PlanPhase::kRefused), 1);
+  constexpr std::size_t kCreations = 0;
+  constexpr std::size_t kAssignments = 2;
+  EXPECT_EQ(log.counts().actions[kCreations][static_cast<std::size_t>(kDone)], 1);
+  EXPECT_EQ(log.counts().actions[kCreations][static_cast<std::size_t>(kDropped)], 1);
+  EXPECT_EQ(log.counts().actions[kAssignments][static_cast<std::size_t>(kDone)], 1);
+  log.forget_counts();
+  EXPECT_EQ(log.counts(), PlanCounts());
+  EXPECT_EQ(log.plans().size(), 2U);
+}
+
+TEST(PlanLog, TheGapIsAShareOfTheBound) {
+  Plan plan;
+  EXPECT_EQ(gap_of(plan), std::nullopt);
+  plan.objective = 9;
+  plan.bound = 10;
+  EXPECT_DOUBLE_EQ(*gap_of(plan), 0.1);
+  plan.bound = 0;
+  EXPECT_EQ(gap_of(plan), std::nullopt);
+}
+
 TEST(PlanLog, ADestructionIsDoneWhenThatSliceIsGone) {
   PlanLog log;
   Snapshot snapshot = at_second(3);

@@ -73,6 +73,11 @@ Session::Session(Scenario scenario, SessionOptions options)
   const policy::Settings settings = settings_of(*options_);
   loop_ = std::make_unique<sim::Loop>(
       *scenario_, [&row, settings](const Scenario& live) { return stages_of(live, row, settings); }, loop_options());
+  log_->on_action([this](const PlanStatus& plan, const ActionChange& change) {
+    if (change.phase != ActionPhase::kRunning && !emitter_->is_repeating()) {
+      options_->listener.action_ended(plan, change);
+    }
+  });
 }
 
 Session::~Session() = default;
@@ -208,7 +213,9 @@ void Session::on_answer(const StepAnswer& answer) {
   }
   // The world's next actions are recorded first. If that fails, the solution or approval that leads to them is recorded
   // already, and they follow from it again.
-  if (!answer.plan.actions.empty() && !is_repeating) emitter_->record_emitted();
+  if (answer.plan.actions.empty() || is_repeating) return;
+  emitter_->record_emitted();
+  if (const PlanStatus* plan = plans().find(answer.plan.id)) options_->listener.plan_acts(*plan, snapshot());
 }
 
 // ---- reports to the listener

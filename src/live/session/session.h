@@ -324,9 +324,10 @@ class Session {
   void wait_for_approval(std::uint64_t plan);
   /// From now on plans use measured times, where that is worthwhile.
   void learn_time(const ChangeKind& change);
-  /// Records speed factors that differ from what is known, and ends those without batches.
+  /// Records speed factors that differ from what is known, ends those without batches, and makes all be used or only
+  /// reported as SessionOptions::learns_speed says.
   void learn_speeds();
-  /// Another process continues: what it measures begins again, and its options hold.
+  /// Another process continues: what it measures begins again.
   void resume_calibration();
   /// A speed factor changed, or the table of the service.
   void read_speed(ServiceId service);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "domain/values/event.h"
 #include "domain/values/snapshot.h"
@@ -22,8 +23,15 @@ const ForecastBook& Session::forecasts() const { return *forecasts_; }
 
 void Session::learn_speeds() {
   if (is_over() || awaits_answer()) return;
-  for (SpeedMeasured& measured : measured_speeds_->find_news(scenario_->speeds, now(), options_->learns_speed)) {
-    // If it cannot be recorded, the next second with batches tries again.
+  std::vector<SpeedMeasured> news = measured_speeds_->find_news(scenario_->speeds, now(), options_->learns_speed);
+  // An earlier process may have had another option.
+  for (const auto& [place, speed] : scenario_->speeds) {
+    if (speed.is_used == options_->learns_speed) continue;
+    news.push_back(
+        {.place = place, .factor = speed.factor, .batches = speed.batches, .is_used = options_->learns_speed});
+  }
+  for (SpeedMeasured& measured : news) {
+    // If it cannot be recorded, a later second tries again.
     if (!order_event({.at = now(), .what = std::move(measured)})) return;
   }
 }
@@ -31,16 +39,6 @@ void Session::learn_speeds() {
 void Session::resume_calibration() {
   measured_speeds_->begin(now());
   forecasts_->begin_totals();
-  if (is_over() || awaits_answer()) return;
-  std::vector<Event> changed;
-  for (const auto& [place, speed] : scenario_->speeds) {
-    if (speed.is_used == options_->learns_speed) continue;
-    changed.push_back(
-        {.at = now(),
-         .what = SpeedMeasured{
-             .place = place, .factor = speed.factor, .batches = speed.batches, .is_used = options_->learns_speed}});
-  }
-  for (const Event& event : changed) static_cast<void>(order_event(event));
 }
 
 void Session::read_speed(ServiceId service) { series_->figures().read_spec(service); }

@@ -11,6 +11,7 @@
 #include "domain/values/slice.h"
 #include "engine/loop/engine.h"
 #include "live/session/entry.h"
+#include "live/session/plan_log.h"
 #include "live/session/usage_book.h"
 #include "sim/world/journal.h"
 #include "sim/world/order.h"
@@ -45,6 +46,11 @@ struct SessionListener {
   std::function<void(SeriesSpan)> series = [](const SeriesSpan&) {};
   /// A service got its place, and nothing has happened to it yet.
   std::function<void(ServiceId)> service_set = [](ServiceId) {};
+  /// A plan or order with actions takes effect, and is recorded; the snapshot is the state after that.
+  std::function<void(const PlanStatus&, const Snapshot&)> plan_acts = [](const PlanStatus&, const Snapshot&) {};
+  /// An action of such a plan has ended. Not while entries are repeated, like the one before.
+  std::function<void(const PlanStatus&, const ActionChange&)> action_ended = [](const PlanStatus&,
+                                                                                const ActionChange&) {};
   /// Solving::kElsewhere: a question of the engine, which Session::answer answers.
   std::function<void(SolveRequest)> question = [](const SolveRequest&) {};
 

@@ -350,6 +350,7 @@ void SessionLog::append_changes(const std::vector<ActionChange>& changes, Instan
     const auto kind = kind_of(change.phase);
     const PlanStatus* plan = plans_.find(change.plan);
     if (!kind || plan == nullptr) continue;
+    if (notify_) notify_(*plan, change);
     const SliceChange& what = plan->plan->actions[change.action].what;
     events_.append(now, *kind,
                    [this, change, word = action_word(what), slice = slice_of(what),

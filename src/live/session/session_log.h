@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/core/instant.h"
@@ -31,6 +33,8 @@ class SessionLog {
   SessionLog(const SessionLog&) = delete;  // the words of its events refer to it
   SessionLog& operator=(const SessionLog&) = delete;
 
+  /// Sets the function called for each action of a plan whose phase has changed; may be empty.
+  void on_action(std::function<void(const PlanStatus&, const ActionChange&)> notify) { notify_ = std::move(notify); }
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
   /// The world reported a change of a slice.
   void on_slice(const world::SliceRecord& slice, const Snapshot& snapshot);
@@ -107,6 +111,7 @@ class SessionLog {
   void append_changes(const std::vector<ActionChange>& changes, Instant now);
 
   const Scenario& scenario_;
+  std::function<void(const PlanStatus&, const ActionChange&)> notify_;
   EventLog events_;
   PlanLog plans_;
   ServiceWatch watch_;

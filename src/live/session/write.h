@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 
 #include "domain/ports/journal_store.h"
 #include "live/session/order_batch.h"
+#include "live/session/write_trace.h"
 
 namespace berth::live {
 
@@ -58,6 +60,7 @@ struct Write {
   /// Sends the client what was rendered. Called last; if never called, the client is answered that the outcome is
   /// unknown.
   std::function<void()> send;
+  std::shared_ptr<WriteTrace> trace = nullptr;  ///< null: it is not traced
 };
 
 }  // namespace berth::live

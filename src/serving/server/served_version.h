@@ -40,6 +40,8 @@ struct ServedVersion {
   ModelStatistics statistics = {};
   std::optional<std::int64_t> measured_bytes = {};  ///< by its last load
   std::optional<Micros> load_time = {};             ///< of its last load
+  Instant load_began = {};                          ///< the latest one that was begun
+  std::optional<Instant> load_ended = {};           ///< absent: it has not ended well
 };
 
 /// Its model.onnx, with the sum if that is known.

@@ -211,13 +211,15 @@ void ServerCore::decide(Instant now) {
 
 void ServerCore::carry_out(StartBatch& order) {
   const ServedVersion& version = at(order.model);
-  RunWork run{.lane = order.lane,
-              .model = order.model,
-              .loaded = version.loaded,
-              .requests = {},
-              .version = version.statistics.version,
-              .has_rows = version.is_batched,
-              .held_until = version.simulated ? now_ + version.simulated->at(rows_in(order.requests)) : Instant()};
+  RunWork run{
+      .lane = order.lane,
+      .model = order.model,
+      .loaded = version.loaded,
+      .requests = {},
+      .version = version.statistics.version,
+      .has_rows = version.is_batched,
+      .load = version.load_ended ? std::optional(std::pair(version.load_began, *version.load_ended)) : std::nullopt,
+      .held_until = version.simulated ? now_ + version.simulated->at(rows_in(order.requests)) : Instant()};
   for (const Request& request : order.requests) run.requests.push_back(take_waiting(request.number));
   running_ += static_cast<std::int64_t>(run.requests.size());
   figures_.start_batch(order.lane, order.model, order.requests, now_);
@@ -226,7 +228,9 @@ void ServerCore::carry_out(StartBatch& order) {
 
 void ServerCore::carry_out(const StartLoad& order) {
   ++loads_;
-  const ServedVersion& version = at(order.model);
+  ServedVersion& version = at(order.model);
+  version.load_began = now_;
+  version.load_ended = std::nullopt;
   work_.emplace_back(
       LoadWork{.model = order.model,
                .file = model_file(version),

@@ -194,6 +194,7 @@ void ServerCore::end_load(ModelIndex model, Result<LoadedVersion> loaded, Instan
     version.loaded = std::move(loaded->model);
     if (loaded->measured_bytes > 0 && !terms_.simulated) version.measured_bytes = loaded->measured_bytes;
     version.load_time = terms_.simulated ? before.load : loaded->load_time;
+    version.load_ended = now;
     figures_.end_load(model, *version.load_time);
     if (!loaded->sha256.empty()) version.sha256 = std::move(loaded->sha256);
     learn_trial(model, loaded->trial, loaded->load_time, now);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,7 +33,9 @@ struct RunWork {
   std::shared_ptr<LoadedModel> loaded;
   std::vector<AcceptedRequest> requests;
   std::string version;
-  bool has_rows = false;    ///< the first dimension of its tensors counts rows
+  bool has_rows = false;  ///< the first dimension of its tensors counts rows
+  /// When the latest load of the model began and ended.
+  std::optional<std::pair<Instant, Instant>> load = std::nullopt;
   Instant held_until = {};  ///< a simulated device is busy at least until then
 };
 

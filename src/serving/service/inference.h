@@ -2,16 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/core/instant.h"
 #include "base/core/result.h"
+#include "domain/tracing/span.h"
 #include "domain/values/tensor.h"
 #include "serving/dispatch/request.h"
 
 namespace berth::serving {
+
+/// A request whose trace is recorded. Changed by one thread at a time: whoever has the request.
+struct InferTrace {
+  Span span;             ///< of the request, begun when it arrived
+  bool has_run = false;  ///< it was in a batch
+};
 
 struct InferRequest {
   std::string model;
@@ -19,9 +27,11 @@ struct InferRequest {
   std::string id = {};       ///< of the client, given back in the answer
   TenantIndex tenant = {};
   std::vector<Tensor> inputs = {};
-  std::vector<std::string> outputs = {};         ///< names of those wanted, in this order; empty: all
-  std::int64_t priority = 1;                     ///< 1 to 1000, 1 is the highest
-  std::optional<Micros> timeout = std::nullopt;  ///< above 0: shortens the model's target
+  std::vector<std::string> outputs = {};              ///< names of those wanted, in this order; empty: all
+  std::int64_t priority = 1;                          ///< 1 to 1000, 1 is the highest
+  std::optional<Micros> timeout = std::nullopt;       ///< above 0: shortens the model's target
+  std::optional<TraceContext> caller = std::nullopt;  ///< what its client says of its trace
+  std::shared_ptr<InferTrace> trace = nullptr;        ///< set by the service; null: it is not recorded
 };
 
 struct InferAnswer {

@@ -45,10 +45,10 @@ TEST(FaultBook, SlowHoldsUntilItIsClearedOrUsedUp) {
   book.add(book.next_id(), slow, Instant());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(book.begin_action({0}), Micros::seconds(9));
   EXPECT_EQ(book.end_action({0}, ActionKind::kCreation), ActionOutcome::kDone);
-  book.clear({{0}});
+  book.clear(order_of(FaultKind::kClear, {{0}}));
   EXPECT_EQ(book.begin_action({0}), std::nullopt);
   EXPECT_EQ(book.begin_action({1}), Micros::seconds(9));
-  book.clear({{1}});
+  book.clear(order_of(FaultKind::kClear, {{1}}));
   EXPECT_TRUE(book.is_empty());
   EXPECT_FALSE(book.take_is_used()) << "without a number of times nothing is counted";
   slow.times = 1;
@@ -75,7 +75,7 @@ TEST(FaultBook, NumbersAreNeverUsedAgain) {
   FaultBook book;
   EXPECT_EQ(book.next_id(), 1U);
   book.add(book.next_id(), order_of(FaultKind::kFailCreate, {{0}}), Instant());
-  book.clear({{0}});
+  book.clear(order_of(FaultKind::kClear, {{0}}));
   EXPECT_EQ(book.next_id(), 3U);
 }
 

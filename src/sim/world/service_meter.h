@@ -78,7 +78,7 @@ class ServiceMeter {
   void keep_recent() { keeps_recent_ = true; }
   /// take_second, with the extra fields. `knows_batches`: add_batch is called for each. Requires: keep_recent.
   [[nodiscard]] MeasuredSecond measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued,
-                                              bool knows_batches);
+                                              bool knows_batches = true);
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
   [[nodiscard]] const LatencyHistogram& latencies() const { return latencies_; }

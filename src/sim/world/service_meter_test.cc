@@ -86,6 +86,17 @@ TEST_F(ServiceMeterTest, AMeasuredSecondSaysOfWhichSecondsRequestsWereSettled) {
   EXPECT_TRUE(meter_->measure_second(2, 0, 0).settled.empty());
 }
 
+TEST_F(ServiceMeterTest, BatchesCountInTheSecondInWhichTheyBegin) {
+  arrive({4, 2});
+  meter_->keep_recent();
+  meter_->add_batch();
+  meter_->add_batch();
+  EXPECT_EQ(meter_->measure_second(0, 4, 0).batches, 2);
+  EXPECT_EQ(meter_->measure_second(1, 2, 0).batches, 0);
+  meter_->add_batch();
+  EXPECT_EQ(meter_->measure_second(2, 0, 0, false).batches, std::nullopt);
+}
+
 TEST_F(ServiceMeterTest, OfWhatWaitedForLongTheOldestSecondsAreOneSum) {
   constexpr std::int64_t kSeconds = 10'000;
   arrive(std::vector<std::uint32_t>(kSeconds, 1));

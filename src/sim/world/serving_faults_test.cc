@@ -23,7 +23,7 @@ using testing::service_of;
 using testing::slice_at;
 
 /// Two services, each on a slice of its own, with `per_second` requests.
-Scenario two_services(std::int64_t per_second = 50) {
+Scenario services_to_slow(std::int64_t per_second = 50) {
   const auto arrivals = [&] { return generated(Generator::Kind::kPoisson, Decimal(per_second), 600); };
   return scenario_of({service_of("a", {{.profile = "1g.10gb", .batch = 1, .latency_ms = 10}}, arrivals()),
                       service_of("b", {{.profile = "2g.20gb", .batch = 1, .latency_ms = 10}}, arrivals())},
@@ -85,7 +85,7 @@ class ServingFaults : public ::testing::Test {
 };
 
 TEST_F(ServingFaults, WithoutOneBatchesTakeTheTablesTime) {
-  make(two_services());
+  make(services_to_slow());
   advance_to(100);
   EXPECT_GT(sums_[0].batches, 4'000);
   EXPECT_EQ(sums_[0].real_us, sums_[0].table_us);
@@ -93,7 +93,7 @@ TEST_F(ServingFaults, WithoutOneBatchesTakeTheTablesTime) {
 }
 
 TEST_F(ServingFaults, OneServiceTakesLongerUntilItIsCleared) {
-  make(two_services());
+  make(services_to_slow());
   advance_to(10);
   inject(serving(0, Decimal(13, 10), Decimal(2, 10)));
   EXPECT_EQ(loop_->world().faults().waiting().size(), 1U);
@@ -111,7 +111,7 @@ TEST_F(ServingFaults, OneServiceTakesLongerUntilItIsCleared) {
 }
 
 TEST_F(ServingFaults, AClearOfGpusLeavesIt) {
-  make(two_services());
+  make(services_to_slow());
   inject(serving(1, Decimal(2), Decimal(0)));
   inject(clear({{0}}, std::nullopt));
   EXPECT_EQ(loop_->world().faults().waiting().size(), 1U);
@@ -120,7 +120,7 @@ TEST_F(ServingFaults, AClearOfGpusLeavesIt) {
 }
 
 TEST_F(ServingFaults, TheLatestOneCounts) {
-  make(two_services());
+  make(services_to_slow());
   inject(serving(0, Decimal(2), Decimal(0)));
   inject(serving(0, Decimal(3, 2), Decimal(0)));
   advance_to(100);
@@ -132,7 +132,7 @@ TEST_F(ServingFaults, DrawsDependOnNothingElse) {
   for (const bool has_other : {false, true}) {
     sums_.clear();
     journal_.clear();
-    make(two_services());
+    make(services_to_slow());
     inject(serving(0, Decimal(13, 10), Decimal(5, 10)));
     if (has_other) inject(serving(1, Decimal(12, 10), Decimal(5, 10)));
     advance_to(60);
@@ -151,7 +151,7 @@ TEST_F(ServingFaults, DrawsDependOnNothingElse) {
 TEST_F(ServingFaults, DropsCountOnTheFactorInForceNotOnTheTruth) {
   const auto late_share = [&](bool is_known) {
     journal_.clear();
-    make(two_services(90));
+    make(services_to_slow(90));
     inject(serving(0, Decimal(2), Decimal(0)));
     if (is_known) {
       loop_->command({.at = loop_->now(),
@@ -160,7 +160,7 @@ TEST_F(ServingFaults, DropsCountOnTheFactorInForceNotOnTheTruth) {
                                             .batches = 200}});
     }
     advance_to(200);
-    const testing::Recount count = testing::recount(journal_, two_services());
+    const testing::Recount count = testing::recount(journal_, services_to_slow());
     return static_cast<double>(count.services[0].late) / static_cast<double>(count.services[0].requests);
   };
   EXPECT_GT(late_share(false), 0.2);
@@ -168,7 +168,7 @@ TEST_F(ServingFaults, DropsCountOnTheFactorInForceNotOnTheTruth) {
 }
 
 TEST_F(ServingFaults, EndsWithItsService) {
-  make(two_services());
+  make(services_to_slow());
   inject(serving(0, Decimal(2), Decimal(0)));
   loop_->remove_service({0});
   loop_->step_for_services();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
@@ -36,16 +37,17 @@ bool is_same_word(std::string_view text, std::string_view word) {
 
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
-  for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
-                            usage_routes, series_routes, promise_routes, calibration_routes, blob_routes,
-                            metric_routes}) {
+  for (const auto& table :
+       {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes, usage_routes,
+        series_routes, promise_routes, calibration_routes, blob_routes, metric_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;
 }
 
 Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
-    : key_(std::move(options.key)),
+    : watch_(std::move(options.watch)),
+      key_(std::move(options.key)),
       login_(std::move(options.login.token), std::move(options.login.key)),
       meter_(options.metered_max),
       context_{.session = SessionAccess(session, lock),
@@ -66,13 +68,18 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
 HttpAnswer Api::answer(const HttpRequest& request) {
   const auto routed = router_.find(request);
   const RequestTimer timer(meter_, request.method, routed ? routed->route->path : std::string_view());
-  return timer.timed(answer_routed(request, routed));
+  WatchedRequest watched(watch_, request, next_request_id());
+  HttpAnswer given = answer_routed(request, routed, watched);
+  if (!std::holds_alternative<HttpLater>(given)) watched.end(given);
+  return timer.timed(std::move(given));
 }
 
-HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed) {
-  const std::string id = next_request_id();
+HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed, WatchedRequest& watched) {
+  const std::string id = watched.id();
   const bool is_public = routed && routed->route->is_public;
-  if (!is_public && !has_key(request)) {
+  const bool may_enter = is_public || has_key(request);
+  if (routed) watched.set_route(*routed, may_enter);
+  if (!may_enter) {
     return error_response({.status = 401,
                            .code = "unauthorized",
                            .message = "wanted the header Authorization: Bearer KEY with the text of admin.key"},
@@ -83,17 +90,17 @@ HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
   const bool is_later = submit_ && request.method != "GET" && !is_public;
-  auto answer = is_later ? answer_later(request, *routed, id)
-                         : routed->route->answer(
-                               context_, {.request = request, .parameters = routed->parameters, .request_id = id});
-  if (!answer) return error_response(answer.error(), id);
-  return std::move(*answer);
+  auto given = is_later ? answer_later(request, *routed, watched)
+                        : routed->route->answer(
+                              context_, {.request = request, .parameters = routed->parameters, .request_id = id});
+  if (!given) return error_response(given.error(), id);
+  return std::move(*given);
 }
 
-ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed& routed, const std::string& id) {
+ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed& routed, WatchedRequest& watched) {
   const auto key = idempotency_key(request);
   if (!key) return tl::unexpected(key.error());
-  const auto pending = std::make_shared<PendingWrite>(context_, router_, request, routed, id);
+  const auto pending = std::make_shared<PendingWrite>(context_, router_, request, routed, std::move(watched));
   return HttpLater{.start = [this, pending, key = *key](std::unique_ptr<HttpLateReply> reply) {
     if (!pending->is_slow()) return submit_(pending->make(key, std::move(reply)));
     const auto held = std::make_shared<std::unique_ptr<HttpLateReply>>(std::move(reply));
@@ -108,7 +115,9 @@ std::optional<std::size_t> Api::body_bytes_max(const HttpRequest& request) {
 }
 
 HttpResponse Api::render(const HttpRefusal& refusal) {
-  return error_response(api::error_of(refusal), next_request_id());
+  const std::string id = next_request_id();
+  if (watch_.answered) watch_.answered({.id = id, .status = refusal.status, .took = Micros(0)});
+  return error_response(api::error_of(refusal), id);
 }
 
 std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_count_); }

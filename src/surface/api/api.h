@@ -16,7 +16,9 @@
 #include "surface/api/api_context.h"
 #include "surface/api/one_time_login.h"
 #include "surface/api/request_meter.h"
+#include "surface/api/request_watch.h"
 #include "surface/api/router.h"
+#include "surface/api/watched_request.h"
 
 namespace berth::live {
 class Session;
@@ -47,6 +49,7 @@ struct ApiOptions {
   std::function<std::vector<MetricFamily>()> metrics = {};
   /// Of requests that are counted on their own (RequestMeter).
   std::size_t metered_max = 100;
+  RequestWatch watch = {};
 };
 
 class Api final : public HttpHandler {
@@ -63,12 +66,15 @@ class Api final : public HttpHandler {
   [[nodiscard]] std::vector<MetricSample> request_times() const { return meter_.samples(); }
 
  private:
-  [[nodiscard]] HttpAnswer answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed);
+  /// Leaves `watched` to the answer if that is given later.
+  [[nodiscard]] HttpAnswer answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed,
+                                         WatchedRequest& watched);
   [[nodiscard]] std::string next_request_id();
   [[nodiscard]] bool has_key(const HttpRequest& request) const;
   [[nodiscard]] ApiResult<HttpAnswer> answer_later(const HttpRequest& request, const Routed& routed,
-                                                   const std::string& id);
+                                                   WatchedRequest& watched);
 
+  const RequestWatch watch_;
   std::string key_;
   OneTimeLogin login_;
   RequestMeter meter_;

@@ -69,13 +69,14 @@ HttpResponse response_of(ApiResult<HttpAnswer> answer, const std::string& reques
 }
 
 PendingWrite::PendingWrite(const ApiContext& context, const Router& router, HttpRequest request, const Routed& routed,
-                           std::string request_id)
+                           WatchedRequest watched)
     : context_(context),
       router_(router),
       request_(std::move(request)),
       parameters_(routed.parameters),
       route_(*routed.route),
-      id_(std::move(request_id)) {}
+      watched_(std::move(watched)),
+      id_(watched_.id()) {}
 
 bool PendingWrite::is_slow() const {
   if (!context_.blobs.run_slowly) return false;
@@ -114,7 +115,11 @@ live::Write PendingWrite::make(const std::optional<std::string>& key, std::uniqu
   write.refuse = [self](const std::string& failure) {
     self->response_ = error_response(read_only_error(failure), self->id_);
   };
-  write.send = [self] { self->reply_->send(std::move(*self->response_)); };
+  write.send = [self] {
+    self->watched_.end(*self->response_);
+    self->reply_->send(std::move(*self->response_));
+  };
+  write.trace = watched_.trace();
   return write;
 }
 

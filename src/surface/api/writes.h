@@ -10,6 +10,7 @@
 #include "domain/ports/http_server.h"
 #include "live/session/write.h"
 #include "surface/api/router.h"
+#include "surface/api/watched_request.h"
 
 namespace berth::api {
 
@@ -35,7 +36,7 @@ struct ServiceCall {
 class PendingWrite : public std::enable_shared_from_this<PendingWrite> {
  public:
   PendingWrite(const ApiContext& context, const Router& router, HttpRequest request, const Routed& routed,
-               std::string request_id);
+               WatchedRequest watched);
 
   /// Whether `make` is slow, so that it must not run on a thread that other requests need.
   [[nodiscard]] bool is_slow() const;
@@ -56,6 +57,7 @@ class PendingWrite : public std::enable_shared_from_this<PendingWrite> {
   HttpRequest request_;
   std::map<std::string, std::string, std::less<>> parameters_;
   const Route& route_;
+  WatchedRequest watched_;
   std::string id_;
   std::optional<ServiceCall> service_;
   std::optional<HttpResponse> response_;

@@ -84,6 +84,7 @@ ServeResult<HttpAnswer> infer_answer(InferenceService& service, const ModelCall&
   read->request.model = model;
   read->request.version = version;
   read->request.tenant = call.tenant;
+  read->request.caller = trace_context_of(call.request.headers);
   auto waiting = std::make_shared<WaitingInfer>();
   waiting->read = std::move(*read);
   return HttpLater{.start = [&service, waiting = std::move(waiting)](std::unique_ptr<HttpLateReply> reply) {

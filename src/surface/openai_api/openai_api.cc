@@ -148,6 +148,7 @@ HttpAnswer OpenAiApi::forward(const HttpRequest& request, const std::string& rou
   ServingBackend& serving = *model->backend;
   const serving::ConfiguredBackend& configured = serving.backend.configured;
   ProxiedRequest record_of{.model = model->name, .tenant = tenant, .began = state_->options.now()};
+  record_of.span = begin_span(request, route, *model);
   auto in_flight = detail::InFlight::enter(serving.in_flight_count, configured.in_flight_max);
   if (in_flight == nullptr) {
     record_of.outcome = ProxiedOutcome::kRejected;
@@ -165,6 +166,7 @@ HttpAnswer OpenAiApi::forward(const HttpRequest& request, const std::string& rou
                 .headers = detail::headers_to_backend(request.headers, serving.backend.key),
                 .body = request.body,
                 .timeout = state_->options.answer_timeout};
+  if (record_of.span) detail::put_trace(call.headers, context_of(*record_of.span));
   return HttpLater{.start = [this, call = std::move(call), record_of = std::move(record_of),
                              in_flight = std::move(in_flight), is_stream = fields->is_stream,
                              &configured](std::unique_ptr<HttpLateReply> reply) mutable {
@@ -203,8 +205,29 @@ HttpResponse OpenAiApi::show_model(const std::string& id) const {
   return {200, "application/json", {}, json.take_line()};
 }
 
+std::optional<Span> OpenAiApi::begin_span(const HttpRequest& request, const std::string& route,
+                                          const Model& model) const {
+  const SpanRecorder& spans = state_->options.spans;
+  auto span = spans ? spans.begin(trace_context_of(request.headers), true) : std::nullopt;
+  if (!span) return std::nullopt;
+  span->name = "POST /v1/" + route;
+  span->kind = SpanKind::kServer;
+  span->attributes = {{"http.request.method", "POST"},
+                      {"http.route", "/v1/" + route},
+                      {"gen_ai.request.model", model.name},
+                      {"berth.backend", model.backend->backend.configured.name}};
+  return span;
+}
+
 void OpenAiApi::record(ProxiedRequest request) {
   request.ended = state_->options.now();
+  if (auto span = std::exchange(request.span, std::nullopt)) {
+    constexpr int kFailedStatus = 500;
+    span->end_us = state_->options.spans.now_us();
+    span->attributes.emplace_back("http.response.status_code", std::int64_t{request.status});
+    if (request.status >= kFailedStatus) span->failure = "";
+    state_->options.spans.end(std::move(*span));
+  }
   if (state_->options.on_end) state_->options.on_end(request);
 }
 

@@ -14,6 +14,7 @@
 #include "base/core/result.h"
 #include "domain/ports/http_server.h"
 #include "domain/ports/http_stream_client.h"
+#include "domain/tracing/recorder.h"
 #include "serving/config/serve_config.h"
 #include "serving/config/tenant_keys.h"
 #include "surface/openai_api/proxied_request.h"
@@ -37,6 +38,7 @@ struct OpenAiOptions {
   std::size_t body_bytes_max = std::size_t{64} << 20U;      ///< of a request
   std::function<Instant()> now = [] { return Instant(); };  ///< any thread may call it
   std::function<void(const ProxiedRequest&)> on_end = {};   ///< each request to a known model; any thread
+  SpanRecorder spans = {};                                  ///< empty: no request is traced
 };
 
 /// All of an OpenAI-compatible server, or the part of one with paths that begin with /v1. Any thread may call its
@@ -74,6 +76,9 @@ class OpenAiApi final : public HttpHandler {
   [[nodiscard]] HttpResponse list_models() const;
   [[nodiscard]] HttpResponse show_model(const std::string& id) const;
   void record(ProxiedRequest request);
+  /// The span of a request to a backend; nothing: it is not recorded.
+  [[nodiscard]] std::optional<Span> begin_span(const HttpRequest& request, const std::string& route,
+                                               const Model& model) const;
 
   struct State;
   const std::unique_ptr<State> state_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/core/instant.h"
+#include "domain/tracing/span.h"
 #include "serving/dispatch/request.h"
 
 namespace berth::openai {
@@ -33,6 +34,7 @@ struct ProxiedRequest {
   TokenUsage usage = {};
   Instant began = {};
   Instant ended = {};
+  std::optional<Span> span = std::nullopt;  ///< begun; absent: it is not recorded
 };
 
 }  // namespace berth::openai

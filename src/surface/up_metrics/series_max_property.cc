@@ -25,6 +25,7 @@ namespace {
 namespace t = sim::testing;
 
 constexpr std::size_t kSeriesMax = 1'000;
+constexpr int kTenants = 20;
 
 ServiceSpec small_service(const live::ServiceName& name) {
   ServiceSpec service = t::service_of(name.name, {{.profile = "1g.10gb", .latency_ms = 10}},
@@ -49,6 +50,9 @@ class SeriesMax {
     options.listener.usage = [this](const live::UsageInterval& usage) { book_.add(usage); };
     session_ = std::move(*live::Session::make(fleet_, std::move(options)));
     session_->begin();
+    for (int i = 0; i < kTenants; ++i) {
+      EXPECT_TRUE(session_->set_tenant("t" + std::to_string(i), {}, std::nullopt));
+    }
     book_.begin(*session_);
   }
 
@@ -68,11 +72,11 @@ class SeriesMax {
   [[nodiscard]] int draw(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
 
   void change() {
-    const live::ServiceName name{.tenant = "t" + std::to_string(draw(20)), .name = "s" + std::to_string(draw(5))};
+    const live::ServiceName name{.tenant = "t" + std::to_string(draw(kTenants)), .name = "s" + std::to_string(draw(5))};
     if (draw(3) == 0) {
       static_cast<void>(session_->remove_service(name));
     } else {
-      static_cast<void>(session_->set_service(name, small_service(name), {}, std::nullopt));
+      EXPECT_TRUE(session_->set_service(name, small_service(name), {}, std::nullopt));
     }
   }
 

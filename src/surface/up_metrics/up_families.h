@@ -30,7 +30,7 @@ struct OwnProcess {
 /// Items that were made for a collector.
 struct OtlpCount {
   std::string signal;   ///< "traces", "metrics"
-  std::string outcome;  ///< "sent", "refused", "dropped"
+  std::string outcome;  ///< "made", "sent", "refused", "dropped"
   std::int64_t items = 0;
 };
 

@@ -182,12 +182,18 @@ class TierChooser {
     std::erase_if(saved, [&](Instant at) { return at + kSavingMemory <= question_.now; });
     const JudgedTier* tier = best(memory_.gpu);
     if (tier == nullptr || !now.usd_per_hour) return std::nullopt;
-    const double share = kSavingShare * std::exp2(saved.size());
+    const double share = kSavingShare * std::exp2(static_cast<double>(saved.size()) + leaves_without_room());
     if (*tier->usd_per_hour > *now.usd_per_hour * (1 - share)) return std::nullopt;
     saved.push_back(question_.now);
     return move(tier,
                 fmt::format("saves {:.0f} % of {:.4g} USD per hour on {}",
                             100 * (1 - *tier->usd_per_hour / *now.usd_per_hour), *now.usd_per_hour, now.offer->gpu));
+  }
+
+  /// Within kSavingMemory. They move the service as much as savings do.
+  [[nodiscard]] double leaves_without_room() const {
+    const auto is_recent = [&](const auto& left) { return question_.now < left.second + kSavingMemory; };
+    return static_cast<double>(std::ranges::count_if(memory_.without_room, is_recent));
   }
 
   std::optional<TierChoice> move(const JudgedTier* tier, std::string why) {

@@ -1,15 +1,16 @@
 /// When a service with `tier: auto` gets which GPU model, and why.
 ///
 /// - First, and whenever it has none: of the models that carry every rate given with the probability asked for, the one
-///   with the least mean price of slices for these rates (of a predicted model at the median); ties: the first of the
-///   fleet. If there is none, the one with the highest probability; then the one with the most capacity, then the
-///   first.
+///   with the least mean price of slices for these rates; ties: the first of the fleet. Of a predicted model that is
+///   the mean over what it may cost, where an outcome above what the service pays otherwise (on its model; while it has
+///   none, on the cheapest known one) counts for kSavingApart of kSavingMemory: it would be left again. If there is no
+///   such model, the one with the highest probability; then the one with the most capacity, then the first.
 /// - At once, if its rows on its model are known and no slice there keeps the latency target.
 /// - After `kWithoutRoom`, if its slices carried less than its load at every look since: the cheapest other sufficient
 ///   model that was not left for want of room within `kSavingApart`.
 /// - To save money: if another sufficient model costs at least `kSavingShare` less, `kSavingAfter` after the last
-///   change, and `kSavingApart` after the last such move; the share doubles with each such move within `kSavingMemory`,
-///   so that a load which swings does not move it back and forth.
+///   change, and `kSavingApart` after the last such move; the share doubles with each such move, and each for want of
+///   room, within `kSavingMemory`, so that a load which swings does not move it back and forth.
 #pragma once
 
 #include <map>

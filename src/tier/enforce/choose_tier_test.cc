@@ -143,6 +143,18 @@ TEST_F(ChooseTier, TriesAModelThatMayBeMuchCheaperAndCanBeLeftAgain) {
   EXPECT_FALSE(ask(9000));
 }
 
+TEST_F(ChooseTier, MustSaveMoreAfterItLeftAModelForWantOfRoom) {
+  tiers = {measured("a", 100, 1), measured("b", 100, 2), measured("c", 100, 3)};
+  ASSERT_EQ(ask(0)->gpu, "a");
+  EXPECT_FALSE(ask(60, true));
+  ASSERT_EQ(ask(360, true)->gpu, "b");
+  tiers[0] = measured("a", 100, 5);
+  tiers[2] = measured("c", 100, 1.7);
+  EXPECT_FALSE(ask(4000)) << "15 % of 20 %";
+  tiers[2] = measured("c", 100, 1.6);
+  EXPECT_EQ(ask(4060)->gpu, "c");
+}
+
 TEST_F(ChooseTier, CountsTheRateThatAllGpusCarry) {
   tiers = {measured("few", 100, 1), measured("many", 100, 2)};
   tiers[0].gpus = 1;

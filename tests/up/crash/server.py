@@ -17,7 +17,7 @@ ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DEADLINE_SECONDS = 30  # of anything else that must not hang
 SHOWN_CHARS = 700
-USUAL_LOG = ('{"event":"ready"', '{"event":"stopping"', '{"event":"warning"')
+USUAL_LOG = ('{"event":"ready"', '{"event":"stopping"', '{"event":"warning"', '{"event":"request')
 
 
 def micros_of(text):

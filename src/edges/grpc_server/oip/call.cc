@@ -6,6 +6,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "edges/grpc_server/oip/grpc_status.h"
 
@@ -29,6 +30,15 @@ std::optional<Micros> Call::time_left() const {
   if (deadline == Clock::time_point::max()) return std::nullopt;
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now());
   return Micros(left.count());
+}
+
+std::optional<TraceContext> Call::caller() const {
+  std::vector<HttpField> fields;
+  for (const char* name : {"traceparent", "tracestate"}) {
+    const auto [first, last] = context_.client_metadata().equal_range(name);
+    for (auto at = first; at != last; ++at) fields.push_back({name, {at->second.data(), at->second.size()}});
+  }
+  return trace_context_of(fields);
 }
 
 void Call::answer(const grpc::ByteBuffer& answer) {

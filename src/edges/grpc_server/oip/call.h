@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/core/instant.h"
+#include "domain/tracing/trace_context.h"
 #include "edges/grpc_server/oip/reactors.h"
 #include "serving/service/inference.h"
 #include "serving/service/inference_service.h"
@@ -38,6 +39,8 @@ class Call final : public grpc::ServerGenericBidiReactor, public std::enable_sha
   /// Until the deadline of the client; nothing if it has none. Not above 0 if it has passed. Only before the end.
   [[nodiscard]] std::optional<Micros> time_left() const;
   [[nodiscard]] bool has_ended() const { return has_ended_; }
+  /// The context of a trace in its metadata. Only before the end.
+  [[nodiscard]] std::optional<TraceContext> caller() const;
 
   void answer(const grpc::ByteBuffer& answer);
   void refuse(const serving::ServeError& error);

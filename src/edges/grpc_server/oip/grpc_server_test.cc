@@ -221,6 +221,17 @@ TEST(GrpcServer, LongMessagesAreShortened) {
   EXPECT_EQ(served.client.call("ModelInfer", request_for(wide)).status.error_code(), StatusCode::NOT_FOUND);
 }
 
+TEST(GrpcServer, TheContextOfATraceIsInTheMetadata) {
+  Served served;
+  const std::string message = request_for("echo").SerializeAsString();
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  EXPECT_TRUE(served.client.call("ModelInfer", message, {.traceparent = parent}).status.ok());
+  ASSERT_TRUE(served.service.last_request().caller);
+  EXPECT_EQ(traceparent_of(*served.service.last_request().caller), parent);
+  EXPECT_TRUE(served.client.call("ModelInfer", message, {.traceparent = "01"}).status.ok());
+  EXPECT_FALSE(served.service.last_request().caller);
+}
+
 TEST(GrpcServer, KeysOfTenants) {
   Served served("secret");
   const std::string message = request_for("echo").SerializeAsString();

@@ -186,6 +186,7 @@ void infer(const CallPointer& call, const grpc::ByteBuffer& buffer) {
   auto request = infer_request_of(*std::move(message));
   if (!request) return call->refuse(request.error());
   request->tenant = call->tenant();
+  request->caller = call->caller();
   if (!shorten_to_deadline(request->timeout, call->time_left())) {
     return call->refuse({.fault = ServeFault::kExpired, .message = "the deadline has passed"});
   }

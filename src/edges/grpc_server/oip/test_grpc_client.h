@@ -36,6 +36,7 @@ struct TestReply {
 
 struct TestCallOptions {
   std::optional<std::string> authorization = std::nullopt;
+  std::optional<std::string> traceparent = std::nullopt;
   std::optional<std::chrono::milliseconds> deadline = std::nullopt;
   grpc_compression_algorithm compression = GRPC_COMPRESS_NONE;
 };
@@ -47,6 +48,7 @@ class TestCall {
            const TestCallOptions& options)
       : stub_(channel) {
     if (options.authorization) context_.AddMetadata("authorization", *options.authorization);
+    if (options.traceparent) context_.AddMetadata("traceparent", *options.traceparent);
     context_.set_deadline(std::chrono::system_clock::now() +
                           options.deadline.value_or(std::chrono::milliseconds(60'000)));
     context_.set_compression_algorithm(options.compression);

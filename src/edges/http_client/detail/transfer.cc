@@ -58,6 +58,7 @@ Result<HttpReply> Transfer::run() {
   const auto code = move_bytes();
   if (!code) return pass_on(code.error());
   if (stop_ == Stop::kWanted) return std::move(reply_);
+  if (stop_ == Stop::kInterrupted) return fail(ErrorCode::kInterrupted, call_.url + ": the request was ended");
   if (stop_ != Stop::kNone || has_failed()) return pass_on(stop_error());
   is_server_away_ = is_of_absence(*code);
   if (*code != CURLE_OK) return pass_on(error_of(*code, call_.url, call_.timeout));
@@ -70,6 +71,8 @@ Result<void> Transfer::prepare() {
   if (const auto url = prepare_url(); !url) return url;
   if (const auto headers = prepare_headers(); !headers) return headers;
   if (const auto method = prepare_method(); !method) return method;
+  // Who may stop it does not wait for a look-up of the host's name either.
+  if (call_.is_stopped) curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   // A stream has no timeout: move_bytes watches its silence.
   if (reading_ == nullptr) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, to_ms(call_.timeout));
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(call_.timeout));
@@ -125,6 +128,7 @@ Result<CURLcode> Transfer::move_bytes() {
     status = curl_multi_perform(multi_, &running_count);
     if (status != CURLM_OK || running_count == 0) break;
     if (reading_ != nullptr && reading_->is_stopped && reading_->is_stopped()) stop_ = Stop::kWanted;
+    if (reading_ == nullptr && call_.is_stopped && call_.is_stopped()) stop_ = Stop::kInterrupted;
     if (stop_ == Stop::kNone && is_over_time()) stop_ = Stop::kTimedOut;
     if (stop_ == Stop::kNone) status = curl_multi_poll(multi_, nullptr, 0, kPollMs, nullptr);
   }
@@ -161,6 +165,7 @@ Error Transfer::stop_error() const {
       return unavailable(fmt::format("wanted headers of at most {} bytes, found more", kHeaderBytesMax));
     case Stop::kNone:
     case Stop::kWanted:
+    case Stop::kInterrupted:
       break;
   }
   return unavailable("no memory for the answer");

@@ -33,7 +33,7 @@ class Transfer : public Receiving {
 
  private:
   /// Why this side ends the transfer before the server does.
-  enum class Stop { kNone, kWanted, kTimedOut, kBodyTooLarge, kLineTooLong, kHeadersTooLarge };
+  enum class Stop { kNone, kWanted, kInterrupted, kTimedOut, kBodyTooLarge, kLineTooLong, kHeadersTooLarge };
 
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] Result<void> prepare_headers();

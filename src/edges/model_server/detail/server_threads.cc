@@ -8,6 +8,7 @@
 #include <span>
 
 #include "edges/model_server/detail/file_sum.h"
+#include "edges/model_server/detail/request_spans.h"
 #include "serving/batching/batch_tensors.h"
 #include "serving/batching/model_trial.h"
 
@@ -151,11 +152,13 @@ void ServerThreads::run_lane(std::size_t index) {
     lock.lock();
     if (run->is_lost) return;
     lane.run = nullptr;
+    const BatchSpans spans(options_.spans, run->work, run->began);
     std::vector<AcceptedRequest> requests = std::move(run->work.requests);
     run->run = nullptr;
     run->work.loaded = nullptr;
     core_.end_run(outcome.report, now());
     hand_out(lock);
+    if (!spans.empty()) spans.end(requests, options_.metadata.device, now());
     for (std::size_t i = 0; i < requests.size(); ++i) requests[i].done(std::move(outcome.answers[i]));
     lock.lock();
   }

@@ -23,6 +23,7 @@ TEST(ConfigFile, HoldsTheFlagsAndMore) {
       "until: end\n"
       "listen: 127.0.0.1:0\n"
       "retention: {events_days: 3, usage_days: 1000}\n"
+      "metrics: {series_max: 2000}\n"
       "no_changes: [{days: [mon, fri], from: \"08:00\", to: \"18:00\"}, {days: [fri], from: 20:00, to: \"24:00\"}]\n",
       "c.yaml");
   ASSERT_TRUE(config.has_value()) << config.error().message;
@@ -32,6 +33,7 @@ TEST(ConfigFile, HoldsTheFlagsAndMore) {
   EXPECT_EQ(config->options.until, "end");
   EXPECT_EQ(config->options.listen, "127.0.0.1:0");
   EXPECT_FALSE(config->options.policy || config->options.config || config->options.data);
+  EXPECT_EQ(config->series_max, 2'000);
   EXPECT_EQ(config->retention, (live::Retention{.events_days = 3, .series_days = 7, .usage_days = 1000}));
   EXPECT_EQ(words_of(config->no_changes), "mon 08:00 to mon 18:00, fri 08:00 to fri 18:00, fri 20:00 to sat 00:00");
 }
@@ -72,8 +74,7 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
       "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, device_metrics, data, "
-      "journal, "
-      "tier_sure, tier_model, retention, no_changes, manage";
+      "journal, tier_sure, tier_model, learn_speed, retention, metrics, no_changes, manage";
   const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
   std::string many = "manage: [";
   for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";
@@ -104,6 +105,9 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
        "c.yaml:1:26: device_metrics.listen: wanted a loopback address (127.0.0.1, ::1 or localhost)"},
       {"device_metrics: {hostname_label: host}",
        "c.yaml:1:34: device_metrics.hostname_label: wanted hostname or Hostname, found \"host\""},
+      {"metrics: {series_max: 999}",
+       "c.yaml:1:23: metrics.series_max: wanted a whole number from 1000 to 1000000, found \"999\""},
+      {"metrics: {series: 1}", "c.yaml:1:11: metrics: unknown key \"series\"; did you mean series_max?"},
       {"no_changes: {days: [mon]}", "c.yaml:1:13: no_changes: wanted a list of windows, found a map"},
       {"no_changes: [{day: [mon]}]",
        "c.yaml:1:15: no_changes[0]: unknown key \"day\"; did you mean days? (known: days, from, to)"},

@@ -62,6 +62,14 @@ std::vector<HttpField> headers_to_backend(std::span<const HttpField> headers, co
   return passed;
 }
 
+void put_trace(std::vector<HttpField>& headers, const TraceContext& context) {
+  std::erase_if(headers, [](const HttpField& field) {
+    return is_same_header(field.name, "traceparent") || is_same_header(field.name, "tracestate");
+  });
+  headers.push_back({"traceparent", traceparent_of(context)});
+  if (!context.state.empty()) headers.push_back({"tracestate", context.state});
+}
+
 std::vector<HttpField> headers_to_client(std::span<const HttpField> headers) { return passing(headers, kNotToClient); }
 
 }  // namespace berth::openai::detail

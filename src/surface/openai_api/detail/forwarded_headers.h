@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "domain/ports/http_message.h"
+#include "domain/tracing/trace_context.h"
 
 namespace berth::openai::detail {
 
@@ -14,6 +15,9 @@ namespace berth::openai::detail {
 /// of the answer are not asked for: its usage could not be read.
 [[nodiscard]] std::vector<HttpField> headers_to_backend(std::span<const HttpField> headers,
                                                         const std::optional<std::string>& key);
+
+/// Puts this context of a trace in the place of the client's.
+void put_trace(std::vector<HttpField>& headers, const TraceContext& context);
 
 /// An answer's, without those of the connection, those that the server adds itself (its Content-Type is given apart),
 /// and those that cannot be sent.
