@@ -16,7 +16,7 @@ from observe_tools import find_tool, why_missing  # noqa: E402: found by the lin
 
 BOARDS = sorted((ROOT / "share/grafana").glob("*.json"))
 METRICS_PAGE = ROOT / "docs/reference/metrics.md"
-OTHER_SOURCES = [ROOT / "src/serving/figures/metrics_text.cc", ROOT / "src/gpu/device/device_metrics.cc"]
+OTHER_SOURCES = [ROOT / "src/serving/figures/metric_families.cc", ROOT / "src/gpu/device/device_metrics.cc"]
 SUFFIXES = ("_bucket", "_count", "_sum")  # of histograms
 METRIC = re.compile(r"\b(?:berth|nv|process|DCGM)_\w+\b")
 

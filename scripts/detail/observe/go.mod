@@ -1,3 +1,4 @@
+// Jaeger, as scripts/observe builds it.
 module berth/observe
 
 go 1.25
