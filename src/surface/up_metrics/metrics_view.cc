@@ -121,9 +121,11 @@ void read_services(const live::Session& session, MetricsBook& book, const std::v
     const auto& agreed = session.scenario().services[service.id.index].agreed.attainment;
     if (agreed) listed.objective = nearest_double(*agreed);
     listed.waits = session.watch().waits_because(service.id);
-    std::erase_if(calibration.factors,
-                  [&](const SpeedFactor& each) { return !book.admit_factor(name, each.model, each.profile); });
-    listed.calibration = std::move(calibration);
+    listed.calibration.forecasts = calibration.forecasts;
+    for (SpeedFactor& each : calibration.factors) {
+      const bool has_series = book.admit_factor(name, each.model, each.profile);
+      if (has_series) listed.calibration.factors.push_back(std::move(each));
+    }
   }
 }
 
