@@ -59,6 +59,7 @@ std::vector<MetricSample> RequestMeter::samples() const {
   };
   const std::scoped_lock hold(lock_);
   std::vector<MetricSample> samples;
+  samples.reserve(times_.size() + 1);
   for (const auto& [key, times] : times_) {
     samples.push_back(sample(key.method, key.route, fmt::format("{}", key.status), times));
   }

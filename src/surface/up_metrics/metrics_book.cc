@@ -83,6 +83,7 @@ std::optional<std::size_t> MetricsBook::place_of(const live::ServiceName& name) 
 
 void MetricsBook::read_names(const SeriesSpan& span) {
   std::vector<const SeriesName*> names;
+  names.reserve(span.names.size());
   for (const SeriesName& name : span.names) names.push_back(&name);
   std::ranges::sort(names, {}, [](const SeriesName* name) { return name->service; });
   for (const SeriesName* each : names) {

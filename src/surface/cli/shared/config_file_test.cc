@@ -107,7 +107,7 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
        "c.yaml:1:34: device_metrics.hostname_label: wanted hostname or Hostname, found \"host\""},
       {"metrics: {series_max: 999}",
        "c.yaml:1:23: metrics.series_max: wanted a whole number from 1000 to 1000000, found \"999\""},
-      {"metrics: {series: 1}", "c.yaml:1:11: metrics: unknown key \"series\"; did you mean series_max?"},
+      {"metrics: {series: 1}", "c.yaml:1:11: metrics: unknown key \"series\" (known: series_max)"},
       {"no_changes: {days: [mon]}", "c.yaml:1:13: no_changes: wanted a list of windows, found a map"},
       {"no_changes: [{day: [mon]}]",
        "c.yaml:1:15: no_changes[0]: unknown key \"day\"; did you mean days? (known: days, from, to)"},
