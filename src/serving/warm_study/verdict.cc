@@ -90,6 +90,11 @@ std::string warm_question(const Problem& problem) {
                             counted_noun(problem.prices.cold_minutes, "idle minute"), problem.prices.load_seconds);
 }
 
+std::string warm_assumption() {
+  return "Assumed: the recorded invocations; an app is loaded for whole minutes, and in a minute at most one of its "
+         "invocations is a cold start.";
+}
+
 std::string warm_verdict(const Problem& problem, const std::vector<PolicyResult>& results) {
   if (problem.trace->apps.empty()) return "The trace has no invocations.";
   const PolicyResult* hybrid = result_named(results, "hybrid");

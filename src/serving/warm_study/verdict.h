@@ -15,6 +15,8 @@ namespace berth::warm {
 
 /// The problem in words.
 [[nodiscard]] std::string warm_question(const Problem& problem);
+/// The assumption behind the figures.
+[[nodiscard]] std::string warm_assumption();
 /// What `berth` saves, against what. Where apps are weighed alike: the avoidable share at no more idle minutes than
 /// `hybrid`, if both were run.
 [[nodiscard]] std::string warm_verdict(const Problem& problem, const std::vector<PolicyResult>& results);

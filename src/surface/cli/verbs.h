@@ -29,6 +29,7 @@ namespace berth::cli {
 [[nodiscard]] Verb optimize_verb();
 [[nodiscard]] Verb profile_verb();
 [[nodiscard]] Verb tier_verb();
+[[nodiscard]] Verb warm_verb();
 [[nodiscard]] Verb ledger_verb();
 [[nodiscard]] Verb cost_verb();
 [[nodiscard]] Verb invoice_verb();

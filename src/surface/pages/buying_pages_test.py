@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Opens the pages of the verbs about buying in headless Chromium: each says what the table says, is drawn in light, dark and
-narrow without texts that overlap, and can be printed.
+"""Opens the pages of the verbs about buying, and of `berth warm`, in headless Chromium: each says what the table says, is drawn in
+light, dark and narrow without texts that overlap, and can be printed.
 
 Skipped (exit status 77) if there is no Chromium. BERTH_SCREENSHOT=FOLDER keeps the pictures and the prints.
 """
@@ -27,6 +27,7 @@ PAGES = {
                "--wait-seconds", "2", "--start-seconds", "60", "--micro-usd-per-replica-hour", "3673000"], 2),
     "advise": (["--pods", EXAMPLE / "pods.csv", "--at", "2026-08-01"], 1),
     "case": ([EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--committed-micro-usd-per-gpu-hour", "2314000"], 5),
+    "warm": (["--trace", ROOT / "examples/warm/apps.csv", "--trace-format", "csv", "--micro-usd-per-idle-hour", "367300"], 3),
 }
 PRINTED_PAGES_MAX = 8
 

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""The bars of `berth warm`, with its rivals in the same run: scripts/bench warm.
+
+    tests/warm/warm_bench.py BERTH [BENCHMARK] [--only reproduced,apps,invocations,memory,generated,minute]
+
+reproduced   figures of the published rules on the sample of the Azure Functions trace, as recounted elsewhere
+apps         --weigh apps: ours with no more idle minutes than `hybrid`
+invocations  cost in minutes at several prices against the best rival without hindsight
+memory       cold starts in memories of 30 to 60 % of all apps against the better of LRU and greedy-dual
+generated    1,350 generated apps for a day, all policies: processor seconds, and ours against the rivals
+minute       100,000 apps: one minute decided (BENCHMARK: berth_warm_bench)
+
+The first four need the public data in BERTH_DATA and are skipped without it.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/detail"))
+from bar_table import BarTable  # noqa: E402
+
+REPRODUCED = {"fixed-10m": (1499, 46759, 100), "fixed-60m": (372, 70266, 13.33), "hybrid": (483, 44534, 13.26),
+              "hybrid-1h": (532, 34538, 15.97)}
+COST_MAX = {10: (0.75, "0.67"), 30: (0.90, "0.85"), 100: (0.97, "0.95")}
+COLD_MAX = {7632: (0.5, "0.36"), 10176: (0.5, "0.24"), 12720: (0.5, "0.21"), 15264: (0.6, "0.30")}
+AVOIDABLE_MAX = 0.85
+GENERATED_APPS = 1350
+GENERATED_SECONDS_MAX = 20
+MINUTE_MS_MAX = 100
+
+
+def ask(program, words, *options):
+    """The rows by policy, and the processor seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = subprocess.run([program, "warm", *map(str, [*words, *options]), "--format", "json"], capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if run.returncode != 0:
+        raise SystemExit(f"bench: {run.stderr}")
+    rows = {row["policy"]: row for row in json.loads(run.stdout)["policies"]}
+    return rows, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def best_rival(rows, figure):
+    return min(row[figure] for name, row in rows.items() if not row["hindsight"] and not name.startswith("berth"))
+
+
+def reproduced(arguments, table, words):
+    table.part("figures of the published rules on the sample")
+    rows, _ = ask(arguments.program, words)
+    for name, figures in REPRODUCED.items():
+        row = rows[name]
+        found = (row["cold_starts"], row["idle_minutes"], round(row["cold_share"]["p75"], 2))
+        for what, one, known in zip(("cold starts", "idle minutes", "p75"), found, figures):
+            form = "{:.2f}" if what == "p75" else "{:,}"
+            table.show(f"{name}: {what}, {form.format(one)}: distance from the known one", abs(one - known), "{:.2f}", form.format(known),
+                       ("at most", 0))
+
+
+def apps(arguments, table, words):
+    table.part("--weigh apps: the largest V of the curve with no more idle minutes than hybrid")
+    rows, _ = ask(arguments.program, words, "--weigh", "apps")
+    hybrid = rows["hybrid"]
+    curve = [row for name, row in rows.items() if name.startswith("berth-") and row["idle_minutes"] <= hybrid["idle_minutes"]]
+    ours = max(curve, key=lambda row: int(row["policy"].split("-")[1]))
+    table.show(f"{ours['policy']}: idle minutes", ours["idle_minutes"], "{:,}", f"hybrid {hybrid['idle_minutes']:,}",
+               ("at most", hybrid["idle_minutes"]))
+    table.show("avoidable share / hybrid's", ours["avoidable_share"] / hybrid["avoidable_share"], "{:.3f}", "0.77", ("at most", AVOIDABLE_MAX))
+    table.show("p75 of the cold share", ours["cold_share"]["p75"], "{:.2f}", "", ("at most", hybrid["cold_share"]["p75"]))
+
+
+def show_costs(arguments, table, words, bars):
+    for cold_minutes, (most, known) in COST_MAX.items():
+        rows, _ = ask(arguments.program, words, "--cold-minutes", cold_minutes)
+        ratio = rows["berth"]["cost_minutes"] / best_rival(rows, "cost_minutes")
+        table.show(f"V = {cold_minutes}: cost / best rival's", ratio, "{:.3f}", known if bars else "", ("at most", most) if bars else None)
+
+
+def invocations(arguments, table, words):
+    table.part("--weigh invocations: idle minutes + V x cold starts")
+    show_costs(arguments, table, words, True)
+
+
+def memory(arguments, table, words):
+    table.part("in a memory: cold starts")
+    for mib, (most, known) in COLD_MAX.items():
+        rows, _ = ask(arguments.program, words, "--memory-mib", mib)
+        table.show(f"{mib} MiB: cold starts / better of lru and greedy-dual", rows["berth"]["cold_starts"] / best_rival(rows, "cold_starts"),
+                   "{:.3f}", known, ("at most", most))
+        table.show(f"{mib} MiB: cold starts / bound in hindsight", rows["berth"]["cold_starts"] / rows["bound"]["cold_starts"])
+
+
+def generated(arguments, table, _):
+    table.part(f"{GENERATED_APPS:,} generated apps, a day")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, ROOT / "examples/warm/make_example.py", "--apps", str(GENERATED_APPS), "--out", folder], check=True)
+        words = ["--trace", f"{folder}/apps.csv", "--trace-format", "csv"]
+        _, seconds = ask(arguments.program, words)
+        table.show("all policies: processor seconds", seconds, "{:.1f}", "", ("below", GENERATED_SECONDS_MAX))
+        show_costs(arguments, table, words, False)
+        with open(f"{folder}/sizes.csv", encoding="utf-8") as file:
+            total = sum(int(row.split(",")[1]) for row in file.read().splitlines()[1:])
+        for percent in (30, 60):
+            rows, _ = ask(arguments.program, words, "--memory", f"{folder}/sizes.csv", "--memory-mib", total * percent // 100)
+            table.show(f"{percent} % of the memory: cold starts / better of lru and greedy-dual",
+                       rows["berth"]["cold_starts"] / best_rival(rows, "cold_starts"), "{:.3f}")
+
+
+def minute(arguments, table, _):
+    table.part("100,000 apps: one minute, with long histories")
+    if arguments.benchmark is None:
+        raise SystemExit("bench: minute: wanted the benchmark of the module as second argument, found none")
+    run = subprocess.run([arguments.benchmark, "--benchmark_format=json"], capture_output=True, text=True, check=True)
+    for each in json.loads(run.stdout)["benchmarks"]:
+        table.show(f"{each['name'].split('/')[0]}: processor ms", each["cpu_time"], "{:.1f}", "", ("at most", MINUTE_MS_MAX))
+
+
+PARTS = {"reproduced": reproduced, "apps": apps, "invocations": invocations, "memory": memory, "generated": generated, "minute": minute}
+NEED_DATA = ("reproduced", "apps", "invocations", "memory")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", metavar="BERTH")
+    parser.add_argument("benchmark", nargs="?")
+    parser.add_argument("--only", default=",".join(PARTS), help="some of " + ",".join(PARTS))
+    arguments = parser.parse_args()
+    sample = pathlib.Path(os.environ.get("BERTH_DATA", "")) / "azure_functions_sample"
+    words = ["--trace", sample / "invocations_subset_480min.csv", "--trace-format", "azure-functions", "--memory", sample / "memory_subset.csv"]
+    table = BarTable()
+    for name in arguments.only.split(","):
+        if name not in PARTS:
+            parser.error(f"--only: wanted some of {','.join(PARTS)}, found {name}")
+        if name in NEED_DATA and "BERTH_DATA" not in os.environ:
+            print(f"{name}: skipped, BERTH_DATA is not set")
+            continue
+        PARTS[name](arguments, table, words)
+    table.print()
+    sys.exit(1 if table.missed else 0)
+
+
+if __name__ == "__main__":
+    main()
