@@ -1,5 +1,5 @@
-// One minute of 100,000 apps: their invocations taken, and what is loaded in the next minute decided, at a price or in a
-// memory. Histories have up to 200 gaps, many more than are remembered: the worst case.
+// One minute of 100,000 apps: their invocations taken, and what is loaded in the next minute decided, at a price or in
+// a memory. Histories have up to 200 gaps, many more than are remembered: the worst case.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
