@@ -161,7 +161,9 @@ def cache(trace, sizes, memory, policy):
                 while used + sizes[app] > memory:
                     lowest = min(entries, key=lambda each: (entries[each][0], each.encode()))
                     used -= sizes[lowest]
-                    clock = entries.pop(lowest)[0] if policy == "greedy-dual" else clock
+                    rank = entries.pop(lowest)[0]
+                    if policy == "greedy-dual":
+                        clock = rank
                 entries[app] = [0, 0]
                 used += sizes[app]
             entries[app][1] += 1
