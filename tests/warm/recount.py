@@ -2,6 +2,8 @@
 """The published rules of warm pools again, minute by minute and in the plainest form: an independent count for the tests
 of `berth warm`. It shares no code with the program and is slow."""
 
+import bisect
+import collections
 import csv
 import math
 from fractions import Fraction
@@ -59,10 +61,10 @@ def hybrid_span(gaps, limit):
     if len(gaps) - len(inside) > len(inside):
         mean = Fraction(sum(gaps), len(gaps))
         return max(1, math.floor(Fraction(85, 100) * mean)), math.ceil(Fraction(115, 100) * mean)
-    squares = sum(inside.count(gap) ** 2 for gap in set(inside))
+    squares = sum(count**2 for count in collections.Counter(inside).values())
     if limit * squares > 5 * len(inside) ** 2:
-        head = next(gap for gap in inside if 100 * sum(each <= gap for each in inside) >= 5 * len(inside))
-        tail = next(gap for gap in inside if 100 * sum(each <= gap for each in inside) >= 99 * len(inside))
+        head, tail = (next(gap for gap in sorted(set(inside)) if 100 * bisect.bisect_right(inside, gap) >= percent * len(inside))
+                      for percent in (5, 99))
         return max(1, math.floor(Fraction(9, 10) * head)), math.ceil(Fraction(11, 10) * (tail + 1))
     return 1, limit
 
@@ -161,7 +163,9 @@ def cache(trace, sizes, memory, policy):
                 while used + sizes[app] > memory:
                     lowest = min(entries, key=lambda each: (entries[each][0], each.encode()))
                     used -= sizes[lowest]
-                    clock = entries.pop(lowest)[0] if policy == "greedy-dual" else clock
+                    rank = entries.pop(lowest)[0]
+                    if policy == "greedy-dual":
+                        clock = rank
                 entries[app] = [0, 0]
                 used += sizes[app]
             entries[app][1] += 1
