@@ -123,7 +123,7 @@ void OtlpExporter::send_spans(Hold& hold) {
 void OtlpExporter::take_batch() {
   const auto count = static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kBatchMax));
   const auto end = waiting_.begin() + count;
-  batch_.emplace();
+  batch_ = Batch{};  // clang: emplace() asks before the struct is complete
   batch_->first_try = Clock::now();
   batch_->spans.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
   waiting_.erase(waiting_.begin(), end);
