@@ -367,12 +367,21 @@ class Served(local_serve.Case):
             self.assertGreaterEqual(point["p50_us"] / 1000, wanted_ms)
             self.assertLess(point["p50_us"] / 1000, wanted_ms * 1.5)
         self.assertIn("made-up", result["machine"]["device"])
-        self.assertEqual(result["memory_at_load_bytes"], 1000000)
-        self.assertEqual({point["memory_bytes"] for point in result["points"]}, {1000000})
+        self.assertIsNone(result["memory_at_load_bytes"], "a simulated device measures no memory")
+        self.assertEqual({point["memory_bytes"] for point in result["points"]}, {None})
         self.assertIn("berth", result["machine"]["engine"])
         refused = self.profile(serve, "absent")
         self.assertEqual(refused.returncode, 2, refused.stderr)
         self.assertIn("absent", refused.stderr)
+
+    def test_the_memory_of_a_model_is_what_its_server_measured(self):
+        self.add("net", perceptron())
+        serve = self.serve("--device", "cpu")
+        run = self.profile(serve, "net", "--batches", "1", "--processes", "1", "--seconds", "0.2", "--format", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        result = json.loads(run.stdout)["run"]
+        self.assertGreater(result["memory_at_load_bytes"], 0)
+        self.assertGreaterEqual(result["points"][0]["memory_bytes"], result["memory_at_load_bytes"])
 
     def profile(self, serve, model, *words):
         command = [local_serve.PROGRAM, "profile", "--url", f"http://{serve.http}", "--model", model, *words, "--out",
