@@ -58,15 +58,19 @@ class Clients {
   std::vector<std::unique_ptr<OipClient>> clients_;
 };
 
-/// The model's memory at the server after the first turn of each size; nothing where the server does not say it.
+/// The model's memory at the server after the first turn of each size; nothing where the server does not say it. A
+/// server may load a model with its first request, so nothing is asked before.
 class MemoryAsked {
  public:
-  explicit MemoryAsked(const OipClient& client) : client_(client), at_load_(client.memory_bytes()) {}
+  explicit MemoryAsked(const OipClient& client) : client_(client) {}
 
+  /// The first that the server said: it measures a model when it is loaded.
   [[nodiscard]] std::optional<std::int64_t> at_load() const { return at_load_; }
   std::optional<std::int64_t> after(const models::TurnOrder& order) {
-    if (!at_load_ || !asked_.emplace(order.batch, order.processes).second) return std::nullopt;
-    return client_.memory_bytes();
+    if (!asked_.emplace(order.batch, order.processes).second) return std::nullopt;
+    const auto bytes = client_.memory_bytes();
+    if (!at_load_) at_load_ = bytes;
+    return bytes;
   }
 
  private:
@@ -104,9 +108,10 @@ Result<ProfileRun> profile_url(const FileTree& tree, const models::ProfileReques
       .fixed_batch = inputs->fixed_batch};
   Calls calls(clients.at(0), inputs->rows, served->server.takes_binary);
   MemoryAsked memory(clients.at(0));
-  run.memory_at_load_bytes = memory.at_load();
-  return with_points(std::move(run), request, *inputs, hooks,
-                     [&](const models::TurnOrder& order) { return run_turn(clients, calls, memory, order); });
+  auto measured = with_points(std::move(run), request, *inputs, hooks,
+                              [&](const models::TurnOrder& order) { return run_turn(clients, calls, memory, order); });
+  if (measured) measured->memory_at_load_bytes = memory.at_load();
+  return measured;
 }
 
 }  // namespace berth::profiler

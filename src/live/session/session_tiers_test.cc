@@ -85,14 +85,14 @@ class SessionTiers : public ::testing::Test {
 };
 
 TEST_F(SessionTiers, CountsOfBatchesGoOnAfterARestart) {
-  run_until(10);
+  run_until(12);
   const double before = batches();
   EXPECT_GT(before, 50);
   EXPECT_LT(before, sim::kMeasuringBatches);
   EXPECT_EQ(measured_, 0);
   restart();
   EXPECT_EQ(batches(), before);
-  std::int64_t second = 10;
+  std::int64_t second = 12;
   while (measured_ == 0 && second < 200) run_until(++second);
   EXPECT_LT(second, 28) << "not 200 more batches, which take 20 s";
   EXPECT_EQ(measured_, 1);
