@@ -69,7 +69,8 @@ TEST_F(CalibrationApi, ShowsFactorsForecastsAndPromises) {
   EXPECT_EQ(faults["items"][0]["spec"],
             CalibrationJson::parse(R"({"kind":"serving","service":"vision/detector","factor":1.5,"jitter":0.0})"));
   run_to(400);
-  for (const CalibrationJson& item : get()["items"]) {
+  const CalibrationJson slow = get();
+  for (const CalibrationJson& item : slow["items"]) {
     if (item["metadata"]["name"] != "detector") continue;
     EXPECT_EQ(item["metadata"]["namespace"], "vision");
     bool is_any = false;
