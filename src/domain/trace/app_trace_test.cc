@@ -35,8 +35,8 @@ struct BadAppText {
 TEST(ReadAppCsv, SaysWhatIsWrong) {
   const std::string head = "app,minute,invocations\n";
   const std::vector<BadAppText> cases = {
-      {"", "t.csv:1:1: wanted the header app,minute,invocations, found an empty file"},
-      {"app,minute\n", "t.csv:1:1: wanted the header app,minute,invocations, found \"app,minute\""},
+      {"", "t.csv:1:1: wanted the header \"app,minute,invocations\", found an empty file"},
+      {"app,minute\n", "t.csv:1:1: wanted the header \"app,minute,invocations\", found \"app,minute\""},
       {head, "t.csv:2:1: wanted at least one row, found none"},
       {head + "a,0\n", "t.csv:2:4: wanted 3 fields, found 2"},
       {head + ",0,1\n", "t.csv:2:1: wanted the name of an app, found \"\""},

@@ -27,7 +27,8 @@ TEST(GapMemory, AStrictPeriodHasNoSpread) {
 
 TEST(GapMemory, RecentGapsAreHeavier) {
   const GapMemory memory = memory_of({10, 200});
-  EXPECT_GT(memory.at(200).ends_now, memory.at(10).ends_now);
+  const double recent = memory.at(50).not_before;
+  EXPECT_GT(recent, memory.at(1).not_before - recent);
 }
 
 /// The weights of all minutes add up to the weight of the gaps, and those from a minute on to its `not_before`.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,9 +78,13 @@ class RandomChanges {
   Rng rng_;
 };
 
+constexpr std::array kKindsOfGpus = {FaultKind::kLose,         FaultKind::kReturn, FaultKind::kFailCreate,
+                                     FaultKind::kFailDestroy,  FaultKind::kSlow,   FaultKind::kReportsFailure,
+                                     FaultKind::kForeignSlice, FaultKind::kClear};
+
 FaultOrder random_fault(Rng& rng) {
   FaultOrder order;
-  order.kind = static_cast<FaultKind>(rng.below(8));
+  order.kind = kKindsOfGpus.at(rng.below(kKindsOfGpus.size()));
   const std::uint32_t first = static_cast<std::uint32_t>(rng.below(kGpus));
   const std::uint32_t count = 1 + static_cast<std::uint32_t>(rng.below(2));
   for (std::uint32_t gpu = first; gpu < std::min(kGpus, first + count); ++gpu) order.gpus.push_back({gpu});
