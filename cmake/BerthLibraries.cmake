@@ -47,7 +47,7 @@ berth_need(FOUND MICROHTTPD_FOUND LIBRARY libmicrohttpd PACKAGE libmicrohttpd-de
 add_library(microhttpd::microhttpd ALIAS PkgConfig::MICROHTTPD)
 
 pkg_check_modules(CURL QUIET IMPORTED_TARGET GLOBAL libcurl)
-berth_need(FOUND CURL_FOUND LIBRARY libcurl PACKAGE libcurl4-gnutls-dev)
+berth_need(FOUND CURL_FOUND LIBRARY libcurl PACKAGE libcurl4-openssl-dev)
 add_library(curl::curl ALIAS PkgConfig::CURL)
 
 pkg_check_modules(SQLITE QUIET IMPORTED_TARGET GLOBAL sqlite3>=3.37)
