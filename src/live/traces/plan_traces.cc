@@ -1,7 +1,6 @@
 #include "live/traces/plan_traces.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -42,22 +41,6 @@ std::set<ObjectKey> touched_by(const PlanStatus& plan, const Snapshot& snapshot,
     }
   }
   return touched;
-}
-
-std::string_view outcome_word(ActionPhase phase) {
-  switch (phase) {
-    case ActionPhase::kPlanned:
-      return "planned";
-    case ActionPhase::kRunning:
-      return "running";
-    case ActionPhase::kDone:
-      return "done";
-    case ActionPhase::kFailed:
-      return "failed";
-    case ActionPhase::kDropped:
-      return "dropped";
-  }
-  return "";
 }
 
 std::string name_of(const PlanStatus& plan, std::size_t index, const Scenario& scenario) {
@@ -170,7 +153,7 @@ void PlanTraces::on_action(const PlanStatus& plan, const ActionChange& change) {
   const std::int64_t now_us = recorder_.now_us();
   if (auto action = open.actions.extract(change.action)) {
     Span& span = action.mapped();
-    span.attributes.emplace_back("berth.outcome", std::string(outcome_word(change.phase)));
+    span.attributes.emplace_back("berth.outcome", std::string(word(change.phase)));
     end(std::move(span), now_us, change.phase == ActionPhase::kDone ? "" : change.message);
   }
   if (--open.running_count > 0) return;
