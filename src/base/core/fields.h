@@ -27,7 +27,7 @@ constexpr bool takes_fields(std::index_sequence<kIndices...> /*indices*/) {
   return requires { T{(static_cast<void>(kIndices), AnyField{})...}; };
 }
 
-inline constexpr std::size_t kFieldsMax = 22;
+inline constexpr std::size_t kFieldsMax = 24;
 
 /// A struct of n fields can be initialised with up to n values.
 template <class T, std::size_t kCount = kFieldsMax>
@@ -46,7 +46,7 @@ inline constexpr bool kIsArray = false;
 template <class T, std::size_t kSize>
 inline constexpr bool kIsArray<std::array<T, kSize>> = true;
 
-/// A struct without constructors, private fields or bases. It has at most 22 fields, none of them a C array or a
+/// A struct without constructors, private fields or bases. It has at most 24 fields, none of them a C array or a
 /// reference.
 template <class T>
 concept PlainStruct = std::is_class_v<T> && std::is_aggregate_v<T> && !kIsArray<T>;
@@ -129,6 +129,12 @@ constexpr auto fields_of(Struct& value) {
   } else if constexpr (kCount == 22) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
+  } else if constexpr (kCount == 23) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
+  } else if constexpr (kCount == 24) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x);
   }
 }
 

@@ -11,6 +11,8 @@
 #include "base/core/instant.h"
 #include "domain/values/arrivals.h"
 #include "domain/values/performance.h"
+#include "domain/values/readiness.h"
+#include "domain/values/running.h"
 #include "domain/values/slice.h"
 #include "domain/values/tier_rule.h"
 
@@ -99,6 +101,8 @@ struct ServiceSpec {
   std::optional<std::string> trust_domain;
   Agreement agreed;
   TierRule tier;
+  Readiness ready;
+  Running running;
 
   static void archive_fields(ArchiveWriter& archive, const ServiceSpec& spec);
   static void archive_fields(ArchiveReader& archive, ServiceSpec& spec);
