@@ -78,6 +78,8 @@ edges::HandsClientOptions agent_options(UpParts& parts) {
 live::LocalManagement management(UpParts& parts) {
   live::LocalManagement management{.is_wanted = parts.request.manage_gpus, .is_dry_run = parts.request.is_dry_run};
   management.gpus = parts.request.manage;
+  if (parts.request.xid_policy) management.health.policy = *parts.request.xid_policy;
+  management.health.is_dry_run = parts.request.is_health_dry_run;
   if (parts.hands_found) {
     management.hands = edges::use_hands(std::move(*parts.hands_found), agent_options(parts));
   }

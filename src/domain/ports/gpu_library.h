@@ -156,6 +156,7 @@ struct GpuNotice {
   enum class Kind { kMigChange, kXid };
   Kind kind = Kind::kMigChange;
   std::uint64_t xid = 0;
+  std::optional<std::uint32_t> gpu_instance = std::nullopt;  ///< that an XID is attributed to; absent: to the GPU
   friend bool operator==(const GpuNotice&, const GpuNotice&) = default;
 };
 

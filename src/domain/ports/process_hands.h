@@ -56,7 +56,7 @@ class ProcessHands {
   [[nodiscard]] virtual bool knows_all() const = 0;
   /// Why the hands cannot be reached now; nothing: they can.
   [[nodiscard]] virtual std::optional<std::string> why_gone() const = 0;
-  /// The last bytes of a program's log, at most `bytes_max`; nothing: no such program, or no hands. Waits for the answer.
+  /// The last bytes of a program's log, at most `bytes_max`; nothing: no such program, or no hands. Waits for it.
   [[nodiscard]] virtual std::optional<std::string> read_log(const std::string& slice, std::uint64_t generation,
                                                             std::size_t bytes_max) = 0;
 };

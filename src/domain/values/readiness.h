@@ -23,7 +23,7 @@ struct Readiness {
   /// `answer_seconds`: requests that would be answered later are dropped; absent: the latency target. At least the
   /// target: an answer between both is late.
   std::optional<Micros> answer;
-  /// The part of ServiceSpec::start that the model takes (`start_seconds: {runtime, model}`), the rest is its runtime's.
+  /// The part of ServiceSpec::start that the model takes (`start_seconds: {runtime, model}`); the rest: its runtime.
   std::optional<Micros> start_of_model;
 
   [[nodiscard]] bool has_effect() const { return warm_pool || answer || start_of_model; }

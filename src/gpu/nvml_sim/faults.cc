@@ -91,7 +91,7 @@ bool has_faults(const GpuRecord& gpu) {
 
 void lose(GpuRecord& gpu) { gpu.is_lost = 1; }
 
-void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid) {
+void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid, std::uint32_t gpu_instance) {
   GpuRecord& record = machine.gpus[gpu];
   CountersRecord& counters = record.counters;
   std::uint64_t ecc_event = nvml_abi::kEventNone;
@@ -118,7 +118,10 @@ void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid) {
       break;
   }
   record.recovery_action = std::max(record.recovery_action, recovery_after(xid));
-  post(machine.events, {.type = nvml_abi::kEventXid, .number = static_cast<std::uint64_t>(xid), .gpu = gpu});
+  post(machine.events, {.type = nvml_abi::kEventXid,
+                        .number = static_cast<std::uint64_t>(xid),
+                        .gpu = gpu,
+                        .gpu_instance = gpu_instance});
   if (ecc_event != nvml_abi::kEventNone) post(machine.events, {.type = ecc_event, .gpu = gpu});
 }
 

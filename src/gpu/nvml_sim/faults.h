@@ -36,7 +36,7 @@ void lose(GpuRecord& gpu);
 
 /// An XID happens now: its events are posted, memory errors are counted (48, 63, 64, 92), the recovery action becomes
 /// the driver's for this XID if we know it, and 79 loses the GPU.
-void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid);
+void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid, std::uint32_t gpu_instance = kNoInstance);
 
 /// The next XID of the repeated ones that is due by `now_us`, if any.
 [[nodiscard]] std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us);

@@ -73,7 +73,8 @@ Result<void> raise_xid(MachineRecord& machine, std::uint32_t gpu, const XidWords
     return invalid("--times: wanted at most " + std::to_string(kXidsAtOnceMax) +
                    " at once (--rate spreads them), found " + std::to_string(words.times));
   }
-  for (std::int64_t i = 0; i < words.times; ++i) nvml_sim::raise_xid(machine, gpu, words.xid);
+  const std::uint32_t instance = words.gpu_instance.value_or(nvml_sim::kNoInstance);
+  for (std::int64_t i = 0; i < words.times; ++i) nvml_sim::raise_xid(machine, gpu, words.xid, instance);
   return {};
 }
 

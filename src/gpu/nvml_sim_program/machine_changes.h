@@ -23,12 +23,14 @@ namespace berth::nvml_sim_cli {
 inline constexpr std::int64_t kXidMax = 9'999;
 inline constexpr std::int64_t kXidTimesMax = 1'000'000;
 inline constexpr std::int64_t kXidsAtOnceMax = 1'000;
+inline constexpr std::int64_t kInstanceMax = 1'000;
 inline constexpr double kXidRateMax = 1'000;
 
 struct XidWords {
   std::int32_t xid = 0;
   std::int64_t times = 1;
-  std::optional<double> rate;  ///< per second, from now on; nothing: all at once
+  std::optional<double> rate = std::nullopt;                 ///< per second, from now on; nothing: all at once
+  std::optional<std::uint32_t> gpu_instance = std::nullopt;  ///< that the events name; without a rate only
 };
 /// Requires: the numbers are within their bounds.
 [[nodiscard]] Result<void> raise_xid(nvml_sim::MachineRecord& machine, std::uint32_t gpu, const XidWords& words,

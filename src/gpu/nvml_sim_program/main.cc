@@ -104,6 +104,7 @@ void add_fault(CLI::App& app, Words& words) {
   add_flag(*verb, "--lost", fault.is_lost, "The GPU falls off the bus, until a reset");
   add_word(*verb, "--xid", fault.xid, "CODE", "An XID happens; 79 loses the GPU, too");
   add_word(*verb, "--rate", fault.rate, "R", "XIDs per second; without it all happen at once");
+  add_word(*verb, "--instance", fault.instance, "ID", "The GPU instance that the XIDs are attributed to");
   add_flag(*verb, "--clear", fault.is_clear, "Takes all injected faults of the GPU back");
   verb->callback([&words] { words.status = finish(run_fault(words.fault)); });
 }

@@ -118,6 +118,8 @@ Result<void> check_fault_options(const FaultVerbWords& words) {
   if (words.after && !words.call) return refuse("--after", "--call");
   if (words.ms && !words.call) return refuse("--ms", "--call");
   if (words.rate && !words.xid) return refuse("--rate", "--xid");
+  if (words.instance && !words.xid) return refuse("--instance", "--xid");
+  if (words.instance && words.rate) return invalid("--instance: wanted no --rate with it, found one");
   if (words.times && !words.call && !words.xid) return refuse("--times", "--call or --xid");
   return {};
 }
@@ -148,6 +150,9 @@ Result<std::string> run_xid(const FaultVerbWords& words) {
   XidWords xid;
   xid.xid = static_cast<std::int32_t>(reader.number("--xid", words.xid, {1, kXidMax}, 1));
   xid.times = reader.number("--times", words.times, {1, kXidTimesMax}, 1);
+  if (words.instance) {
+    xid.gpu_instance = static_cast<std::uint32_t>(reader.number("--instance", words.instance, {0, kInstanceMax}, 0));
+  }
   if (words.rate) xid.rate = reader.take(parse_rate(*words.rate), 1.0);
   if (reader.error()) return pass_on(*reader.error());
   return change_machine(words.state, [&](MachineRecord& machine) { return raise_xid(machine, gpu, xid, now_us()); });

@@ -30,6 +30,7 @@ struct FaultVerbWords {
   bool is_lost = false;
   Word xid;
   Word rate;
+  Word instance;
   bool is_clear = false;
 };
 [[nodiscard]] Result<std::string> run_fault(const FaultVerbWords& words);

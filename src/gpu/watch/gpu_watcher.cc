@@ -21,8 +21,8 @@ struct GpuWatcher::Shared {
   struct Gpu {
     std::optional<GpuAnswer<GpuReading>> told;  ///< in the last report
     std::optional<GpuAnswer<GpuReading>> news;
-    Clock::time_point began_at;                   ///< of `news`, or of `told`
-    std::map<std::uint64_t, std::uint64_t> xids;  ///< not reported yet
+    Clock::time_point began_at;               ///< of `news`, or of `told`
+    std::map<XidSource, std::uint64_t> xids;  ///< not reported yet
     GpuXids xids_in_all;
     std::optional<GpuMeasured> measured;
     std::optional<Clock::time_point> asked_at;  ///< when the question was asked that the driver has not answered yet
@@ -53,7 +53,7 @@ struct GpuWatcher::Shared {
   [[nodiscard]] std::vector<GpuInstanceSeen> instances_of(std::uint32_t gpu);
   /// Waits until the next reading is due, or a MIG change is reported.
   void wait(std::uint32_t gpu, const std::string& uuid);
-  void note_xid(std::uint32_t gpu, std::uint64_t xid);
+  void note_xid(std::uint32_t gpu, const XidSource& source);
   void report();
   /// Sleeps, unless it is stopped meanwhile.
   void pause(milliseconds time);
@@ -139,21 +139,21 @@ void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
     if (!notice) return pause(std::min(left, kPiece));  // the next reading shows the cause
     if (!*notice) continue;
     if ((*notice)->kind == GpuNotice::Kind::kMigChange) return;
-    note_xid(gpu, (*notice)->xid);
+    note_xid(gpu, {.xid = (*notice)->xid, .gpu_instance = (*notice)->gpu_instance});
     // A failing device may report thousands: all after the first are reported with the next reading.
     if (!std::exchange(has_xid, true)) report();
   }
 }
 
-void GpuWatcher::Shared::note_xid(std::uint32_t gpu, std::uint64_t xid) {
+void GpuWatcher::Shared::note_xid(std::uint32_t gpu, const XidSource& source) {
   const std::scoped_lock hold(mutex);
-  const auto count = [xid](std::map<std::uint64_t, std::uint64_t>& counts) {
-    if (counts.contains(xid) || counts.size() < kXidsMax) ++counts[xid];
+  const auto count = [](auto& counts, const auto& key) {
+    if (counts.contains(key) || counts.size() < kXidsMax) ++counts[key];
   };
   Gpu& known = gpus.at(gpu);
-  count(known.xids);
-  count(known.xids_in_all.counts);
-  known.xids_in_all.last = xid;
+  count(known.xids, source);
+  count(known.xids_in_all.counts, source.xid);
+  known.xids_in_all.last = source.xid;
 }
 
 void GpuWatcher::Shared::report() {

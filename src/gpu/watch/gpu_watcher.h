@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -18,11 +19,18 @@
 
 namespace berth::edges {
 
+/// What an XID is attributed to.
+struct XidSource {
+  std::uint64_t xid = 0;
+  std::optional<std::uint32_t> gpu_instance = std::nullopt;  ///< absent: the whole GPU
+  friend auto operator<=>(const XidSource&, const XidSource&) = default;
+};
+
 /// The last reading of a GPU, and the events since the last report.
 struct GpuReport {
   std::uint32_t gpu = 0;  ///< its number as given to the watcher
   GpuAnswer<GpuReading> reading;
-  std::map<std::uint64_t, std::uint64_t> xids;     ///< count by XID
+  std::map<XidSource, std::uint64_t> xids;         ///< count of each
   std::chrono::steady_clock::time_point began_at;  ///< of the reading: later changes may be missing in it
 };
 

@@ -158,7 +158,7 @@ TEST(GpuWatcher, TellsXidsOnceAlsoWhereNothingElseIsNew) {
   library.happen({.kind = GpuNotice::Kind::kXid, .xid = 79}, false);
   const auto reports = reports_of(watcher);
   ASSERT_EQ(reports.size(), 1U);
-  EXPECT_EQ(reports[0].xids, (std::map<std::uint64_t, std::uint64_t>{{79, 1}}));
+  EXPECT_EQ(reports[0].xids, (std::map<XidSource, std::uint64_t>{{{.xid = 79}, 1}}));
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 
@@ -173,7 +173,7 @@ TEST(GpuWatcher, AStormOfXidsIsCounted) {
   for (int i = 0; i < 20; ++i) {
     library.happen({.kind = GpuNotice::Kind::kXid, .xid = i % 2 == 0 ? 63U : 64U}, false);
     for (const auto& report : reports_of(watcher)) {
-      for (const auto& [xid, count] : report.xids) counts[xid] += count;
+      for (const auto& [source, count] : report.xids) counts[source.xid] += count;
     }
   }
   EXPECT_EQ(counts, (std::map<std::uint64_t, std::uint64_t>{{63, 10}, {64, 10}}));

@@ -11,6 +11,7 @@
 #include "domain/values/no_changes.h"
 #include "engine/loop/proposal.h"
 #include "gpu/device/managed_gpu.h"
+#include "gpu/health/xid_policy.h"
 
 namespace berth::live {
 
@@ -67,9 +68,11 @@ struct UpRequest {
   std::optional<std::string> config_path = std::nullopt;  ///< the file of --config, if any
   std::int64_t series_max = 10'000;                       ///< of a scrape of the metrics
   // Of the file; unstated, a world has those of its scenario.
-  std::optional<Decimal> tier_sure = std::nullopt;       ///< TierSettings::sure
-  std::optional<std::string> tier_model = std::nullopt;  ///< path of TierSettings::forest
-  bool learns_speed = true;                              ///< SessionOptions::learns_speed
+  std::optional<Decimal> tier_sure = std::nullopt;             ///< TierSettings::sure
+  std::optional<std::string> tier_model = std::nullopt;        ///< path of TierSettings::forest
+  bool learns_speed = true;                                    ///< SessionOptions::learns_speed
+  std::optional<health::XidPolicy> xid_policy = std::nullopt;  ///< absent: the built-in one
+  bool is_health_dry_run = false;                              ///< what errors of GPUs ask for is only recorded
 };
 
 /// Completes the request once the kind of the world is known. Errors: options of real GPUs in a simulated world; a

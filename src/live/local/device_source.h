@@ -9,6 +9,7 @@
 
 #include "domain/ports/gpu_library.h"
 #include "domain/values/slice.h"
+#include "live/local/health_view.h"
 
 namespace berth::live {
 
@@ -40,6 +41,7 @@ struct DeviceView {
   std::optional<bool> is_mig_on = std::nullopt;            ///< absent: it has no MIG
   std::optional<bool> is_mig_pending_on = std::nullopt;
   std::optional<std::string> recovery_action = std::nullopt;
+  HealthView health = {};
   std::vector<std::string> differences = {};              ///< between the device and the tables of Berth
   std::vector<DeviceTimeView> times = {};                 ///< of changes, as they were measured
   std::optional<GpuMeasurement> measured = std::nullopt;  ///< absent: it cannot be read, or the figures are old

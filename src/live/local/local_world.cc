@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "base/core/text.h"
+#include "domain/values/snapshot.h"
 #include "live/session/entry.h"
+#include "live/session/object_names.h"
 #include "live/session/session.h"
 #include "world/slices/adopt.h"
 
@@ -63,6 +65,7 @@ LocalWorld::LocalWorld(edges::LocalMachine machine, const std::vector<device::Lo
       gpu.differences.push_back(std::move(change));
     }
   }
+  health_ = std::make_unique<HealthWatch>(management_.health, static_cast<std::uint32_t>(gpus_.size()));
   orders_ = std::make_unique<DeviceOrders>(std::move(ordered), management_.hands.get(), management_.is_dry_run);
   if (!machine_.library || watched.empty()) return;
   watcher_ = std::make_unique<edges::GpuWatcher>(*machine_.library, std::move(watched), watching);
@@ -87,7 +90,7 @@ void LocalWorld::stop() {
 
 void LocalWorld::note_xids(Gpu& gpu, const edges::GpuReport& report) const {
   const std::scoped_lock hold(mutex_);
-  for (const auto& [xid, count] : report.xids) gpu.xids[xid] += count;
+  for (const auto& [source, count] : report.xids) gpu.xids[source] += count;
 }
 
 void LocalWorld::note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading) {
@@ -228,22 +231,54 @@ void LocalWorld::tell_notes(Session& session) {
 
 void LocalWorld::tell_notes(Session& session, std::uint32_t index) {
   Gpu& gpu = gpus_[index];
-  for (const auto& [xid, count] : std::exchange(gpu.xids, {})) {
-    std::string text = fmt::format("XID {}", xid);
-    if (count > 1) text += fmt::format(", {} times", count);
-    session.on_device_note({.gpu = {index}, .note = DeviceNote::kXid, .text = std::move(text)});
-  }
+  tell_xids(session, index);
   // Texts that the log has already are not repeated.
   const auto tell = [&](DeviceNote note, const std::string& text, const char* first) {
     if (text == session.last_note({index}, note).value_or(first)) return;
     session.on_device_note({.gpu = {index}, .note = note, .text = text});
   };
   if (gpu.failure || !gpu.reading) return;
-  tell(DeviceNote::kRecoveryAction, gpu.reading->recovery_action, kNoAction);
+  const std::string& action = gpu.reading->recovery_action;
+  if (action != session.last_note({index}, DeviceNote::kRecoveryAction).value_or(kNoAction)) {
+    tell(DeviceNote::kRecoveryAction, action, kNoAction);
+    health_->on_recovery_action(session, {index}, action);
+  }
   if (!gpu.is_listed) return;  // it would be compared with what was read at the start
   const std::vector<std::string> differences = differences_of(index);
   tell(DeviceNote::kDiffers, differences.empty() ? kNoDifference : fmt::format("{}", fmt::join(differences, "; ")),
        kNoDifference);
+}
+
+/// The slice of ours that a GPU instance is; empty: none, or it is not known.
+std::string LocalWorld::slice_named(const Session& session, std::uint32_t index,
+                                    std::optional<std::uint32_t> gpu_instance) const {
+  const Gpu& gpu = gpus_[index];
+  if (!gpu_instance || !gpu.reading) return "";
+  const auto place = device::slice_of_instance({index}, gpu.known.model, *gpu.reading, *gpu_instance);
+  if (!place) return "";
+  for (const StandingSlice& standing : session.snapshot().slices_at(*place)) {
+    if (!standing.is_foreign) return slice_name(session.scenario(), *place, standing.generation);
+  }
+  return "";
+}
+
+void LocalWorld::tell_xids(Session& session, std::uint32_t index) {
+  const Gpu& gpu = gpus_[index];
+  const std::string action = gpu.reading && !gpu.failure ? gpu.reading->recovery_action : kNoAction;
+  for (const auto& [source, count] : std::exchange(gpus_[index].xids, {})) {
+    health_->on_xid(session, {.gpu = {index},
+                              .xid = source.xid,
+                              .count = count,
+                              .slice = slice_named(session, index, source.gpu_instance),
+                              .recovery_action = action,
+                              .at = session.now()});
+  }
+}
+
+void LocalWorld::serve_health(Session& session) {
+  health_->serve(session);
+  const std::scoped_lock hold(mutex_);
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) gpus_[index].health = health_->view({index});
 }
 
 void LocalWorld::tell_gpu(Session& session, std::uint32_t index) {
@@ -266,7 +301,9 @@ void LocalWorld::serve(Session& session) {
   note_boot(session);
   take_ended(session);
   if (!has_times_) note_times(session);  // those of earlier processes
+  if (!std::exchange(has_adopted_health_, true)) health_->adopt(session);
   take_reports(session);
+  serve_health(session);
   tell_observed(session);
   turn_modes_on(session);
   clear_remains(session);
@@ -397,6 +434,7 @@ DeviceView LocalWorld::view(GpuId id) const {
   const Gpu& gpu = gpus_[id.index];
   DeviceView view{.uuid = gpu.known.uuid, .pci_bus_id = gpu.known.pci_bus_id};
   view.why_observed = why_observed(gpu);
+  view.health = gpu.health;
   if (const auto measured = times_.find(gpu.known.model.name); measured != times_.end()) view.times = measured->second;
   view.differences = differences_of(id.index);
   if (gpu.failure) view.differences.push_back("it cannot be read: " + words_of(*gpu.failure));

@@ -23,6 +23,7 @@
 #include "gpu/watch/local_machine.h"
 #include "live/local/device_orders.h"
 #include "live/local/device_source.h"
+#include "live/local/health_watch.h"
 #include "sim/world/world_left.h"
 #include "world/slices/observed_layout.h"
 
@@ -39,6 +40,7 @@ struct LocalManagement {
   bool is_dry_run = false;                    ///< --dry-run: no GPU agent is needed
   std::vector<device::ManagedGpu> gpus = {};  ///< `manage` of the configuration
   std::unique_ptr<GpuHands> hands = nullptr;  ///< null: not wanted, or a dry run
+  HealthOptions health = {};                  ///< what follows from errors of GPUs
   bool is_same_boot = true;                   ///< the machine was not rebooted since the world last ran
   std::function<std::string()> boot_id = [] { return std::string(); };  ///< of this boot; empty: it cannot be read
 };
@@ -102,10 +104,11 @@ class LocalWorld {
     std::optional<GpuReading> reading;                 ///< the last one
     bool is_outdated = false;                          ///< an order ended since then, and its result was not read yet
     std::optional<GpuCallFailure> failure;             ///< why there is no newer one
-    std::map<std::uint64_t, std::uint64_t> xids;       ///< not reported yet: how often each came
+    std::map<edges::XidSource, std::uint64_t> xids;    ///< not reported yet: how often each came
     std::chrono::steady_clock::time_point changed_at;  ///< by an order: readings that began earlier may miss it
     std::optional<std::string> observed_as;            ///< as last reported to the session
     bool is_told = false;
+    HealthView health;                                 ///< as last shown
     std::chrono::steady_clock::time_point mode_at;     ///< MIG mode is not ordered before this time
     std::chrono::steady_clock::time_point remains_at;  ///< orphans are not destroyed before this time
   };
@@ -132,6 +135,10 @@ class LocalWorld {
   void note_xids(Gpu& gpu, const edges::GpuReport& report) const;
   void note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading);
   void tell_gpu(Session& session, std::uint32_t index);
+  [[nodiscard]] std::string slice_named(const Session& session, std::uint32_t index,
+                                        std::optional<std::uint32_t> gpu_instance) const;
+  void tell_xids(Session& session, std::uint32_t index);
+  void serve_health(Session& session);
   void tell_notes(Session& session, std::uint32_t index);
   [[nodiscard]] DeviceView view(GpuId gpu) const;
   /// Nothing: it cannot be read, or is old.
@@ -146,6 +153,8 @@ class LocalWorld {
   std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
   LocalManagement management_;
   std::unique_ptr<DeviceOrders> orders_;
+  std::unique_ptr<HealthWatch> health_;
+  bool has_adopted_health_ = false;                           ///< what an earlier process decided
   std::map<std::string, std::vector<DeviceTimeView>> times_;  ///< by model, under mutex_
   bool has_times_ = false;                                    ///< they have been read from the session
   std::unique_ptr<edges::GpuWatcher> watcher_;                ///< of all GPUs; null without a library

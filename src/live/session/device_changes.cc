@@ -53,6 +53,10 @@ EventKind event_of(DeviceNote note) {
       return EventKind::kGpuMigMode;
     case DeviceNote::kBusy:
       return EventKind::kGpuBusy;
+    case DeviceNote::kHealth:
+      return EventKind::kGpuHealth;
+    case DeviceNote::kBreaker:
+      return EventKind::kBreakerTripped;
   }
   return EventKind::kGpuSeen;
 }

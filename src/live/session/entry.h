@@ -153,6 +153,8 @@ enum class DeviceNote : std::uint8_t {
   kRecoveryAction,  ///< what its driver asks for from now on: "none", "gpu_reset" ...
   kMigMode,         ///< the outcome of an order to turn its MIG mode on
   kBusy,            ///< an order found the instance or the GPU in use, and is given again
+  kHealth,          ///< what was decided about its errors, and why
+  kBreaker,         ///< its drain was one too many within a time
 };
 struct DeviceNoted {
   GpuId gpu;

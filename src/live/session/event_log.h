@@ -72,6 +72,9 @@ enum class EventKind : std::uint8_t {
   // Where what was measured differs from what is assumed:
   kSpeedDrift,
   kForecastOff,
+  // Of the health of real GPUs:
+  kGpuHealth,
+  kBreakerTripped,
 };
 
 /// The word of the API: "ServiceSet".

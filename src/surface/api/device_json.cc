@@ -89,6 +89,8 @@ void put_device(Writer& json, const GpuModel& model, const live::DeviceView& dev
   json.member("managed", !device.why_observed.has_value()).member("managed_reason", device.why_observed);
   put_mig(json, device);
   json.member("recovery_action", device.recovery_action).list("differences", device.differences);
+  json.open_object("device_health").member("state", word(device.health.state));
+  json.member("reason", device.health.reason).close_object();
   json.list("times", device.times, write_time);
   put_use(json, model, device, SIZE_MAX);
 }

@@ -30,6 +30,7 @@ namespace berth::cli {
 [[nodiscard]] Verb profile_verb();
 [[nodiscard]] Verb tier_verb();
 [[nodiscard]] Verb warm_verb();
+[[nodiscard]] Verb xid_verb();
 [[nodiscard]] Verb ledger_verb();
 [[nodiscard]] Verb cost_verb();
 [[nodiscard]] Verb invoice_verb();

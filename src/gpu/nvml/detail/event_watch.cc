@@ -26,7 +26,13 @@ bool is_refused(Code code) { return is_not_offered(code) || code == Code::kNoPer
 
 template <class Event>
 Notice notice_of(const Event& event) {
-  if (event.type == nvml_abi::kEventXid) return GpuNotice{.kind = GpuNotice::Kind::kXid, .xid = event.data};
+  if (event.type == nvml_abi::kEventXid) {
+    GpuNotice notice{.kind = GpuNotice::Kind::kXid, .xid = event.data};
+    if constexpr (requires { event.gpu_instance_id; }) {
+      if (event.gpu_instance_id != nvml_abi::kNoInstanceId) notice.gpu_instance = event.gpu_instance_id;
+    }
+    return notice;
+  }
   if (event.type == nvml_abi::kEventMigConfig) return GpuNotice{.kind = GpuNotice::Kind::kMigChange};
   return std::nullopt;
 }

@@ -152,6 +152,13 @@ void read_manage(const yaml::Value& value, Config& config) {
   }
 }
 
+void read_health(const yaml::Value& value, Config& config) {
+  if (!value.is_written()) return;
+  value.check_keys(keys_within("health"));
+  if (const yaml::Value dry_run = value.at("dry_run"); dry_run.is_written()) config.is_health_dry_run = dry_run.truth();
+  if (const yaml::Value policy = value.at("policy"); policy.is_written()) config.xid_policy = policy.text("a path");
+}
+
 }  // namespace
 
 Result<Config> read_config(std::string_view text, const std::string& path) {
@@ -170,6 +177,7 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   config.series_max = read_series_max(root.at("metrics"));
   config.no_changes = read_no_changes(root.at("no_changes"));
   read_manage(root.at("manage"), config);
+  read_health(root.at("health"), config);
   const yaml::Value sure = root.at("tier_sure");
   if (sure.is_written()) config.tier_sure = sure.number(yaml::number_between(Decimal(0), Decimal(1)));
   const yaml::Value model = root.at("tier_model");

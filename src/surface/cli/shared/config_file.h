@@ -24,6 +24,8 @@ struct Config {
   std::optional<Decimal> tier_sure;
   std::optional<std::string> tier_model;  ///< path
   bool learns_speed = true;
+  std::optional<std::string> xid_policy;  ///< path
+  bool is_health_dry_run = false;
   std::string hostname_label;              ///< of device metrics
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice
   std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"

@@ -74,7 +74,7 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
       "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, device_metrics, data, "
-      "journal, tier_sure, tier_model, learn_speed, retention, metrics, no_changes, manage";
+      "journal, tier_sure, tier_model, learn_speed, health, retention, metrics, no_changes, manage";
   const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
   std::string many = "manage: [";
   for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";

@@ -33,6 +33,12 @@ std::string manage_words(const std::vector<device::ManagedGpu>& manage) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+Result<health::XidPolicy> read_policy_file(const std::string& path, const Files& files) {
+  const auto text = files.read(path);
+  if (!text) return pass_on(text.error());
+  return health::read_xid_policy(*text, path);
+}
+
 }  // namespace
 
 Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files) {
@@ -55,6 +61,12 @@ Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files
   request->tier_sure = std::move(config->tier_sure);
   request->tier_model = std::move(config->tier_model);
   request->learns_speed = config->learns_speed;
+  request->is_health_dry_run = config->is_health_dry_run;
+  if (config->xid_policy) {
+    auto policy = read_policy_file(*config->xid_policy, files);
+    if (!policy) return pass_on(policy.error());
+    request->xid_policy = *std::move(policy);
+  }
   request->hostname_label = std::move(config->hostname_label);
   request->manage = std::move(config->manage);
   request->manage_places = std::move(config->manage_places);
@@ -87,6 +99,13 @@ std::vector<live::UnappliedKey> find_unapplied(const StatedRequest& running, con
           read.request.tier_model.value_or("none"));
   const auto truth = [](const StatedRequest& stated) { return stated.request.learns_speed ? "true" : "false"; };
   compare("learn_speed", ConfigReload::kRestart, truth(running), truth(read));
+  const auto policy_words = [](const StatedRequest& stated) {
+    const auto& policy = stated.request.xid_policy;
+    return policy ? fmt::format("{} of {}", policy->source, policy->as_of) : "the built-in one";
+  };
+  compare("health.policy", ConfigReload::kRestart, policy_words(running), policy_words(read));
+  const auto dry_run = [](const StatedRequest& stated) { return stated.request.is_health_dry_run ? "true" : "false"; };
+  compare("health.dry_run", ConfigReload::kRestart, dry_run(running), dry_run(read));
   compare("manage", ConfigReload::kRestart, manage_words(running.request.manage), manage_words(read.request.manage));
   return unapplied;
 }
