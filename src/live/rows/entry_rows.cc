@@ -61,7 +61,8 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "SolutionArrived", "Resumed",
                                                                                  "DeviceIntended",  "DeviceEnded",
                                                                                  "DeviceNoted",     "MigModeIntended",
-                                                                                 "ClockJumped"};
+                                                                                 "ClockJumped",     "SecondsMeasured",
+                                                                                 "ProgramNoted"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

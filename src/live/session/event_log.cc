@@ -37,7 +37,8 @@ std::string_view event_word(EventKind kind) {
       "ActionFailed",  "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",         "SliceForeign",
       "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed",   "NoChangesSet",
       "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction", "GpuMigMode",
-      "TimesMeasured", "GpuBusy",        "TierChosen",     "TierMeasured",   "SpeedDrift",        "ForecastOff"};
+      "TimesMeasured", "GpuBusy",        "TierChosen",     "TierMeasured",   "SpeedDrift",        "ForecastOff",
+      "ProgramReady",  "ProgramFailed",  "CrashLoop"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 

@@ -72,6 +72,10 @@ enum class EventKind : std::uint8_t {
   // Where what was measured differs from what is assumed:
   kSpeedDrift,
   kForecastOff,
+  // Of programs on slices:
+  kProgramReady,
+  kProgramFailed,
+  kCrashLoop,
 };
 
 /// The word of the API: "ServiceSet".

@@ -11,6 +11,7 @@
 #include "engine/loop/engine.h"
 #include "live/session/device_changes.h"
 #include "live/session/forecast_book.h"
+#include "live/session/request_book.h"
 #include "live/session/session.h"
 #include "live/session/session_log.h"
 #include "live/session/session_objects.h"
@@ -22,10 +23,12 @@ namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
-/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged.
+/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8 has
+/// what gateways counted, and is written only where there is such.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kMemoryFormatOfForecasts = 7;
+constexpr int kMemoryFormatOfRequests = 8;
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
 constexpr int kFormatOfAgreements = 5;
@@ -88,7 +91,8 @@ std::string Session::save() {
   emit_all();
   ArchiveWriter archive;
   const bool has_tiers = has_tier_rules(scenario_->services);
-  archive(kMemoryFormatOfForecasts);
+  const bool has_requests = !requests_->is_empty();
+  archive(has_requests ? kMemoryFormatOfRequests : kMemoryFormatOfForecasts);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
@@ -97,6 +101,7 @@ std::string Session::save() {
   archive(has_tiers);
   if (has_tiers) write_tier_rules(archive, scenario_->services);
   archive(*std::as_const(forecasts_), forecast_minute_);
+  if (has_requests) archive(*std::as_const(requests_));
   return archive.take();
 }
 
@@ -105,7 +110,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   int format = 0;
   archive(format);
   sim::LoopMemory loop;
-  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfForecasts)) {
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfRequests)) {
     scenario_->services = objects_->read_services(archive);
     archive_parts(archive, *this);
     if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
@@ -118,6 +123,8 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kMemoryFormatOfForecasts) archive(has_tiers);
     if (has_tiers) read_tier_rules(archive, scenario_->services);
     if (format >= kMemoryFormatOfForecasts) archive(*forecasts_, forecast_minute_);
+    if (format >= kMemoryFormatOfRequests) archive(*requests_);
+    counted_ = counted_recorded_ = requests_->counted();
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   if (format < kFormatOfDrained) log_->recall_drained();

@@ -271,6 +271,16 @@ void Loop::end_device_action(const world::DeviceActionEnd& end) {
   see_world();
 }
 
+void Loop::program_ready(const Slice& slice, std::uint64_t generation) {
+  world_->program_ready(slice, generation, now_);
+  see_world();
+}
+
+void Loop::program_gone(const Slice& slice, std::uint64_t generation) {
+  world_->program_gone(slice, generation, now_);
+  see_world();
+}
+
 void Loop::see_world() {
   const std::vector<Event> events = world_->take_events();
   for (const Event& event : events) delay(event);

@@ -54,6 +54,18 @@ struct DeviceActionEnd {
   bool is_late = false;      ///< it had timed out, so its first reported result was a failure
 };
 
+/// A slice on which a program runs, or is to run.
+struct ProgramSlice {
+  Slice slice;
+  std::uint64_t generation = 0;  ///< TrackedSlice::created_as
+  ServiceId service;             ///< whose program it is
+  bool exists = true;            ///< else it is still being created
+  bool is_leaving = false;       ///< it drains: its program is to end
+  bool is_ready = false;         ///< its program was reported as ready
+  std::optional<PointChoice> point = std::nullopt;
+  friend bool operator==(const ProgramSlice&, const ProgramSlice&) = default;
+};
+
 class SliceTable {
  public:
   /// References must outlive the table. `journal` may be empty.
@@ -98,6 +110,16 @@ class SliceTable {
   /// Reports the end of an action. Ends of actions that are not awaited are ignored. A slice whose creation ends late
   /// exists, without holders.
   void end_device_action(const DeviceActionEnd& end, Instant now);
+
+  // ---- programs on slices (SliceDriver::has_programs)
+
+  /// The slices of services with `run` that exist or are being created, and those whose program is not known to be gone, by slice. A slice
+  /// of several holders has the program of the first one that has one. O(slices).
+  [[nodiscard]] std::vector<ProgramSlice> program_slices();
+  /// The program of a slice that starts is ready: the slice serves. Ignored if it is not awaited.
+  void program_ready(const Slice& slice, std::uint64_t generation, Instant now);
+  /// No program runs on the slice. Requires of the caller: none is being started there.
+  void program_gone(const Slice& slice, std::uint64_t generation, Instant now);
 
   // ---- what happens to devices
 
@@ -185,6 +207,13 @@ class SliceTable {
   enum class Report { kGone, kNone };
   void gone(SliceIndex slice, Instant now, Report report);
   void set_timer(SliceIndex slice, Micros after, Instant now);
+
+  // slice_table_programs.cc: programs on slices
+  /// The holder whose program runs on the slice; nothing: none has one.
+  [[nodiscard]] std::optional<ServiceId> program_holder(const Holding& holding) const;
+  void await_program(SliceIndex slice);
+  /// A slice that starts is to end, or to get other holders (`next`): its program goes first.
+  void drain_start(SliceIndex slice, Instant now);
 
   // slice_table_devices.cc: actions on devices, and how they fail
   [[nodiscard]] static DeviceAction action_of(const TrackedSlice& slice, ActionKind kind);

@@ -1,0 +1,59 @@
+/// Session: programs on the slices of outside devices.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "live/session/entry_emitter.h"
+#include "live/session/object_names.h"
+#include "live/session/session.h"
+#include "live/session/session_log.h"
+#include "sim/world/loop.h"
+
+namespace berth::live {
+namespace {
+
+EventKind event_of(ProgramNote note) {
+  switch (note) {
+    case ProgramNote::kReady:
+      return EventKind::kProgramReady;
+    case ProgramNote::kFailed:
+      return EventKind::kProgramFailed;
+    case ProgramNote::kLooping:
+      return EventKind::kCrashLoop;
+  }
+  return EventKind::kProgramReady;
+}
+
+}  // namespace
+
+std::vector<world::ProgramSlice> Session::program_slices() { return loop_->program_slices(); }
+
+void Session::program_ready(const world::ProgramSlice& on, std::optional<Micros> took) {
+  on_program_note({.service = on.service,
+                   .slice = on.slice,
+                   .generation = on.generation,
+                   .note = ProgramNote::kReady,
+                   .start_us = took.value_or(Micros()).count()});
+  loop_->program_ready(on.slice, on.generation);
+  report_world(false);
+}
+
+void Session::program_gone(const world::ProgramSlice& on) {
+  loop_->program_gone(on.slice, on.generation);
+  report_world(false);
+}
+
+void Session::on_program_note(const ProgramNoted& noted) {
+  emitter_->emit({.at = now(), .what = noted});
+  log_program_note(noted);
+}
+
+void Session::log_program_note(const ProgramNoted& noted) {
+  const Scenario& known = *scenario_;
+  std::string text = "on " + slice_name(known, noted.slice, noted.generation);
+  if (noted.start_us > 0) text += fmt::format(" after {:.3f} s", Micros(noted.start_us).to_seconds());
+  if (!noted.text.empty()) text += ": " + noted.text;
+  log_->append(now(), event_of(noted.note), service_object(known.services[noted.service.index]), std::move(text));
+}
+
+}  // namespace berth::live
