@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "domain/values/serve_template.h"
 #include "live/programs/device_file.h"
 #include "live/session/session.h"
 #include "serving/gateway_wire/gateway_wire.h"

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,9 +16,6 @@
 #include "world/slices/slice_table.h"
 
 namespace berth::live {
-
-/// The built-in template, whose programs end only after the requests in flight and say who they are.
-inline constexpr std::string_view kServeTemplate = "serve";
 
 /// A slice, with the program of its holder.
 struct WantedProgram {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "domain/values/serve_template.h"
+
 namespace berth::live {
 namespace {
 

@@ -23,12 +23,14 @@ namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
-/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8 has
-/// what gateways counted, and is written only where there is such.
+/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8 also
+/// has the rules for what is kept ready and for what runs; a session without such rules is saved in format 7. Format 9
+/// also has what gateways counted, and is written only where there is such.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kMemoryFormatOfForecasts = 7;
-constexpr int kMemoryFormatOfRequests = 8;
+constexpr int kMemoryFormatOfLaterRules = 8;
+constexpr int kMemoryFormatOfRequests = 9;
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
 constexpr int kFormatOfAgreements = 5;
@@ -73,6 +75,34 @@ void read_tier_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services) 
   }
 }
 
+bool has_later_rules(const SharedList<ServiceSpec>& services) {
+  return std::ranges::any_of(services, [](const ServiceSpec& service) {
+    return service.ready.has_effect() || service.running.has_effect();
+  });
+}
+
+/// What is kept ready for each service, and what runs on its slices: its spec does not archive them either.
+template <class Archive, class Ready, class Run>
+void archive_later_rules(Archive& archive, Ready& ready, Run& running) {
+  archive(ready.warm_pool, ready.answer, ready.start_of_model, running.program, running.replicas);
+}
+
+void write_later_rules(ArchiveWriter& archive, const SharedList<ServiceSpec>& services) {
+  for (const ServiceSpec& service : services) archive_later_rules(archive, service.ready, service.running);
+}
+
+void read_later_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services) {
+  for (std::size_t index = 0; index < services.size(); ++index) {
+    Readiness ready;
+    Running running;
+    archive_later_rules(archive, ready, running);
+    const ServiceSpec& known = std::as_const(services)[index];
+    if (ready == known.ready && running == known.running) continue;
+    services[index].ready = std::move(ready);
+    services[index].running = std::move(running);
+  }
+}
+
 }  // namespace
 
 /// The parts that all formats have, except the services: these are written in one way and read in another.
@@ -92,7 +122,9 @@ std::string Session::save() {
   ArchiveWriter archive;
   const bool has_tiers = has_tier_rules(scenario_->services);
   const bool has_requests = !requests_->is_empty();
-  archive(has_requests ? kMemoryFormatOfRequests : kMemoryFormatOfForecasts);
+  const bool has_later = has_requests || has_later_rules(scenario_->services);
+  const int later = has_requests ? kMemoryFormatOfRequests : kMemoryFormatOfLaterRules;
+  archive(has_later ? later : kMemoryFormatOfForecasts);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
@@ -101,6 +133,7 @@ std::string Session::save() {
   archive(has_tiers);
   if (has_tiers) write_tier_rules(archive, scenario_->services);
   archive(*std::as_const(forecasts_), forecast_minute_);
+  if (has_later) write_later_rules(archive, scenario_->services);
   if (has_requests) archive(*std::as_const(requests_));
   return archive.take();
 }
@@ -123,6 +156,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kMemoryFormatOfForecasts) archive(has_tiers);
     if (has_tiers) read_tier_rules(archive, scenario_->services);
     if (format >= kMemoryFormatOfForecasts) archive(*forecasts_, forecast_minute_);
+    if (format >= kMemoryFormatOfLaterRules) read_later_rules(archive, scenario_->services);
     if (format >= kMemoryFormatOfRequests) archive(*requests_);
     counted_ = counted_recorded_ = requests_->counted();
   }
