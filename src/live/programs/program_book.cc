@@ -106,7 +106,9 @@ void ProgramBook::note_news(const WantedProgram& wanted, Known& known, ProgramOr
     orders.notes.push_back(noted);
   }
   if (answers(report)) known.noted_starts = report.starts;
-  if (report.failures > known.noted_failures) {
+  const bool is_new_refusal = is_refused(report) && report.message != known.noted_refusal;
+  if (is_refused(report)) known.noted_refusal = report.message;
+  if (report.failures > known.noted_failures || is_new_refusal) {
     noted.note = ProgramNote::kFailed;
     noted.text = report.message;
     noted.start_us = 0;

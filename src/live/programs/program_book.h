@@ -94,6 +94,7 @@ class ProgramBook {
     Micros acknowledged_at = Micros(-1);
     std::int64_t noted_starts = 0;    ///< of which it was noted that they are ready
     std::int64_t noted_failures = 0;
+    std::string noted_refusal = {};
     bool is_loop_noted = false;
   };
 

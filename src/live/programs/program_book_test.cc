@@ -203,8 +203,12 @@ TEST_F(Programs, ARefusedOrderIsGivenAgainAndIsNoneWhenStopped) {
   static_cast<void>(step({wanted(1)}));
   ProcessReport refused = report(1, ProcessPhase::kFailed);
   refused.starts = 0;
+  refused.message = "no such template";
   book_.note({refused}, false);
-  EXPECT_THAT(step({wanted(1)}).starts, IsEmpty());
+  const ProgramOrders orders = step({wanted(1)});
+  EXPECT_THAT(orders.starts, IsEmpty());
+  ASSERT_THAT(orders.notes, SizeIs(1));
+  EXPECT_EQ(orders.notes.front().text, "no such template");
   sight_.now = Micros::seconds(11);
   EXPECT_THAT(step({wanted(1)}).starts, SizeIs(1));
   EXPECT_THAT(step({wanted(1, false, true)}).stops, SizeIs(1));

@@ -69,14 +69,12 @@ void write_condition(Writer& json, const ObjectFormat& format, const live::Condi
   json.member("since", format.epoch.text(condition.since)).close_object();
 }
 
-/// A condition only of services with `run`.
-void write_crash_loop(Writer& json, const ObjectFormat& format, const std::optional<live::ProgramLoop>& looping) {
-  json.open_object().member("type", "CrashLoop").member("status", looping ? "True" : "False");
-  json.member("reason", looping ? "FailsAgain" : "Runs");
-  json.member("message", looping ? fmt::format("the program on {} failed {} times in ten minutes; the latest: {}",
-                                               looping->slice, looping->failures, looping->message)
-                                 : std::string());
-  json.member("since", looping ? std::optional(format.epoch.text(looping->since)) : std::nullopt).close_object();
+/// A condition that services have only while it holds.
+void write_crash_loop(Writer& json, const ObjectFormat& format, const live::ProgramLoop& looping) {
+  json.open_object().member("type", "CrashLoop").member("status", "True").member("reason", "FailsAgain");
+  json.member("message", fmt::format("the program on {} failed {} times in ten minutes; the latest: {}", looping.slice,
+                                     looping.failures, looping.message));
+  json.member("since", format.epoch.text(looping.since)).close_object();
 }
 
 // ---- GPUs and nodes
@@ -154,7 +152,7 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
   json.open_object("status").member("phase", live::word(service.phase));
   json.open_list("conditions");
   for (const live::Condition& condition : service.conditions) write_condition(json, format, condition);
-  if (programs) write_crash_loop(json, format, programs->looping);
+  if (programs && programs->looping) write_crash_loop(json, format, *programs->looping);
   json.close_list();
   json.list("slices", service.slices, [&](Writer& to, const HeldSliceView& held) { write_slice(to, format, held); });
   json.member("capacity_requests_per_second", service.need.capacity);

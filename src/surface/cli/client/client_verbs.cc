@@ -6,6 +6,7 @@
 #include "surface/cli/client/apply_run.h"
 #include "surface/cli/client/get_run.h"
 #include "surface/cli/client/history_run.h"
+#include "surface/cli/client/logs_run.h"
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/client/top_run.h"
 #include "surface/cli/client/usage_run.h"
@@ -152,6 +153,16 @@ OptionTable top_option_rows(TopWords& words) {
       words.server);
 }
 
+OptionTable logs_option_rows(LogsWords& words) {
+  return with_server(
+      {
+          {"KIND", "TEXT", "service; or service/TENANT/NAME", &words.kind, kRequired},
+          {"NAME", "TEXT", "The name of the service", &words.name},
+          tenant_row(words.tenant),
+      },
+      words.server);
+}
+
 OptionTable usage_option_rows(UsageWords& words) {
   return with_server(
       {
@@ -282,6 +293,11 @@ std::vector<Verb> client_verbs() {
                       .examples = examples("  berth top\n  berth top --once\n"),
                       .heading = kClientHeading},
                      top_option_rows, run_top),
+          with_words({.name = "logs",
+                      .help = "Prints the last lines of the programs of a service.",
+                      .examples = examples("  berth logs service detector -t vision\n"),
+                      .heading = kClientHeading},
+                     logs_option_rows, answered(run_logs)),
           with_words({.name = "usage",
                       .help = "Lists who held which slice from when to when.",
                       .examples = examples(kUsageExamples),

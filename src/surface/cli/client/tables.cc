@@ -60,7 +60,8 @@ std::string conditions_cell(const Node& object) {
   for (const Node& condition : items_at(object, "status.conditions")) {
     const std::string status = text_at(condition, "status").value_or("Unknown");
     const std::string type = text_at(condition, "type").value_or("");
-    if (status == "True" || (type == "InTime" && status == "Unknown")) continue;
+    const bool is_bad_if_true = type == "CrashLoop";
+    if (status == (is_bad_if_true ? "False" : "True") || (type == "InTime" && status == "Unknown")) continue;
     if (!cell.empty()) cell += ',';
     cell += type + "=" + status;
   }
