@@ -13,6 +13,7 @@
 
 #include "domain/profile/operating_point.h"
 #include "domain/values/gpu_name.h"
+#include "domain/values/start_times.h"
 #include "engine/loop/counter_plan.h"
 #include "engine/loop/fleet_after.h"
 #include "engine/loop/static_conflict.h"
@@ -299,7 +300,7 @@ std::optional<Instant> latest_end_of_changes(const Judged& judged) {
   const Micros destroy = longest_change_time(judged.scenario, ActionKind::kDestruction);
   const Micros create = longest_change_time(judged.scenario, ActionKind::kCreation);
   Micros start;
-  for (const ServiceSpec& service : judged.scenario.services) start = std::max(start, service.start);
+  for (const ServiceSpec& service : judged.scenario.services) start = std::max(start, start_time(judged.scenario, service));
   return judged.acts_at + destroy + create + judged.scenario.changes.plumbing + start + Micros::seconds(1);
 }
 

@@ -333,6 +333,7 @@ class Session {
   void apply(const ProposalWaits& waits);
   void log_device_note(const DeviceNoted& noted);
   void log_program_note(const ProgramNoted& noted);
+  std::optional<ChangeKind> add_start(const ProgramNoted& noted);
   void apply(const SecondsMeasured& measured);
 
   // Reports of the loop.

@@ -8,6 +8,7 @@
 
 #include "base/core/ensure.h"
 #include "domain/values/frozen.h"
+#include "domain/values/start_times.h"
 #include "planner/window/others.h"
 
 namespace berth::planner {
@@ -110,7 +111,7 @@ ServiceTerms service_terms(const Scenario& scenario, const Moment& moment, std::
   terms.loads = outlook.loads;
   terms.variants.push_back(variant_terms(service.accuracy));
   for (const Variant& variant : service.variants) terms.variants.push_back(variant_terms(variant.accuracy));
-  terms.start_seconds = service.start.to_seconds();
+  terms.start_seconds = start_time(scenario, service).to_seconds();
   if (service.retraining) terms.retraining = retraining_terms(service, moment, moment.retraining[index], terms);
   if (service.floor_attainment) {
     terms.floor_rate = floor_rate(outlook, moment, service.floor_attainment->to_double());

@@ -7,6 +7,7 @@
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
 #include "domain/profile/operating_point.h"
+#include "domain/values/start_times.h"
 
 namespace berth::world {
 
@@ -224,7 +225,7 @@ void SliceTable::begin_start(SliceIndex index, Instant now) {
   Micros start;
   if (slice.holding.role == Role::kInference) {
     for (const ServiceId service : slice.holding.services)
-      start = std::max(start, scenario_.services[service.index].start);
+      start = std::max(start, start_time(scenario_, scenario_.services[service.index]));
   }
   set_timer(index, scenario_.changes.plumbing + start, now);
 }
