@@ -39,7 +39,9 @@ class Programs : public ::testing::Test {
     return program;
   }
   static ProcessReport report(int number, ProcessPhase phase) {
-    ProcessReport report{.order = wanted(number).order, .phase = phase};
+    ProcessReport report;
+    report.order = wanted(number).order;
+    report.phase = phase;
     report.pid = 1000 + number;
     report.port = 5000 + number;
     report.starts = 1;
