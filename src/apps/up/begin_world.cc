@@ -101,7 +101,8 @@ Result<void> go_on(UpParts& parts) {
   const Instant known = std::max(parts.session->now(), left.world.now);
   const auto clock = clock_now(parts, known);
   const auto seconds = parts.series->begin(series_from(parts, clock.value_or(known)));
-  if (parts.request.has_load || parts.request.measures_load) parts.session->restore_figures(seconds);  // without load no figures follow them
+  if (parts.request.has_load || parts.request.measures_load)
+    parts.session->restore_figures(seconds);  // without load no figures follow them
   parts.session->resume(std::move(left), clock);
   if (parts.local) parts.local->tell_notes(*parts.session);
   warn_of_contradictions(parts);

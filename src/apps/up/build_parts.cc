@@ -194,8 +194,9 @@ live::SessionOptions session_options(UpParts& parts) {
 }
 
 Result<void> make_session(UpParts& parts) {
-  parts.metrics = std::make_unique<UpMetrics>(parts.world.scenario, parts.request.has_load || parts.request.measures_load,
-                                              static_cast<std::size_t>(parts.request.series_max));
+  parts.metrics =
+      std::make_unique<UpMetrics>(parts.world.scenario, parts.request.has_load || parts.request.measures_load,
+                                  static_cast<std::size_t>(parts.request.series_max));
   auto session = live::Session::make(parts.world.scenario, session_options(parts));
   if (!session) return pass_on(session.error());
   parts.session = std::move(*session);

@@ -300,7 +300,8 @@ std::optional<Instant> latest_end_of_changes(const Judged& judged) {
   const Micros destroy = longest_change_time(judged.scenario, ActionKind::kDestruction);
   const Micros create = longest_change_time(judged.scenario, ActionKind::kCreation);
   Micros start;
-  for (const ServiceSpec& service : judged.scenario.services) start = std::max(start, start_time(judged.scenario, service));
+  for (const ServiceSpec& service : judged.scenario.services)
+    start = std::max(start, start_time(judged.scenario, service));
   return judged.acts_at + destroy + create + judged.scenario.changes.plumbing + start + Micros::seconds(1);
 }
 

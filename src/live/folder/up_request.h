@@ -60,9 +60,9 @@ struct UpRequest {
   std::string hostname_label = "hostname";                     ///< of device metrics
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;
-  std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus
+  std::vector<device::ManagedGpu> manage = {};                  ///< GPUs that may be changed, with --manage-gpus
   std::optional<std::string> simulated_devices = std::nullopt;  ///< folder of the files of simulated devices
-  std::vector<std::string> manage_places = {};  ///< where the file names each of them, for messages
+  std::vector<std::string> manage_places = {};                  ///< where the file names each of them, for messages
   Retention retention = {};
   /// Weekly windows without changes; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;

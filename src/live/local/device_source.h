@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "domain/ports/gpu_library.h"
-#include "domain/values/endpoints.h"
 #include "domain/values/slice.h"
-#include "live/programs/program_book.h"
+#include "live/programs/program_view.h"
 
 namespace berth::live {
 
@@ -63,21 +62,6 @@ struct DeviceLibraryView {
   std::optional<std::string> reason = std::nullopt;  ///< why there is no GPU
 };
 
-/// A program that ends again and again.
-struct ProgramLoop {
-  std::string slice;  ///< with its generation
-  std::int64_t failures = 0;
-  std::string message;
-  Instant since;
-};
-
-/// What runs for a service.
-struct ServicePrograms {
-  std::vector<ProgramView> programs;
-  std::vector<Endpoint> endpoints;  ///< as the gateway knows them
-  std::optional<ProgramLoop> looping = std::nullopt;
-};
-
 /// Any thread may call these, without the session's lock. Empty functions: the world is simulated.
 struct DeviceSource {
   std::function<DeviceLibraryView()> library = {};
@@ -90,7 +74,7 @@ struct DeviceSource {
   /// The last bytes of the log of a program.
   std::function<std::optional<std::string>(const std::string& slice, std::uint64_t generation, std::size_t bytes_max)>
       log = {};
-  bool has_load = true;         ///< the requests of services are known
+  bool has_load = true;           ///< the requests of services are known
   bool is_load_measured = false;  ///< by gateways; else they are simulated
 
   [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }

@@ -91,8 +91,8 @@ void LocalPrograms::carry_out(Session& session, const ProgramOrders& orders) {
       if (!each.is_looping) looping_since_.erase(name);
       if (!each.is_looping || view.looping) continue;
       const std::int64_t since = looping_since_.try_emplace(name, session.now().micros()).first->second;
-      view.looping = ProgramLoop{.slice = name, .failures = each.failures, .message = each.message,
-                                 .since = Instant(since)};
+      view.looping =
+          ProgramLoop{.slice = name, .failures = each.failures, .message = each.message, .since = Instant(since)};
     }
   }
 }
@@ -104,8 +104,8 @@ void LocalPrograms::start(const Session& session, const ProcessOrder& order, con
   const auto found = std::ranges::find_if(wanted, is_it);
   if (options_.write_device && order.template_name == kServeTemplate && found != wanted.end()) {
     const Scenario& scenario = session.scenario();
-    const auto text = device_file(scenario.services[found->on.service.index],
-                                  scenario.model_of(found->on.slice.gpu), found->on);
+    const auto text =
+        device_file(scenario.services[found->on.service.index], scenario.model_of(found->on.slice.gpu), found->on);
     const std::string name = fmt::format("{}-{}", order.slice, order.generation);
     if (const auto why = text ? options_.write_device(name, *text) : std::nullopt) options_.warn(*why);
   }

@@ -24,9 +24,9 @@ namespace berth::live {
 class Session;
 
 struct LocalProgramsOptions {
-  std::int64_t epoch_us = 0;     ///< second 0 of the world, since 1970
-  bool measures_load = false;    ///< the world takes what gateways count
-  std::uint64_t first_table = 0; ///< numbers of tables are greater
+  std::int64_t epoch_us = 0;      ///< second 0 of the world, since 1970
+  bool measures_load = false;     ///< the world takes what gateways count
+  std::uint64_t first_table = 0;  ///< numbers of tables are greater
   DeviceUuid uuid_of = {};
   /// Writes the file of a simulated device of that name, before its program is started. Returns why it cannot. Empty:
   /// devices are real.

@@ -6,7 +6,7 @@
 
 #include "domain/values/gpu.h"
 #include "domain/values/service.h"
-#include "world/slices/slice_table.h"
+#include "world/slices/program_slice.h"
 
 namespace berth::live {
 

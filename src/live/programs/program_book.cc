@@ -20,7 +20,8 @@ constexpr Micros kStopAgain = Micros::seconds(60);
 constexpr Micros kStartAgain = Micros::seconds(10);
 
 bool is_gone(const ProcessReport& report) {
-  return report.phase == ProcessPhase::kStopped || (report.phase == ProcessPhase::kFailed && report.order.slice.empty());
+  return report.phase == ProcessPhase::kStopped ||
+         (report.phase == ProcessPhase::kFailed && report.order.slice.empty());
 }
 
 /// The hands never had it: they refused the order.

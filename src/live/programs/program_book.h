@@ -12,15 +12,16 @@
 #include "base/core/instant.h"
 #include "domain/ports/process_hands.h"
 #include "domain/values/endpoints.h"
+#include "live/programs/program_view.h"
 #include "live/session/entry.h"
-#include "world/slices/slice_table.h"
+#include "world/slices/program_slice.h"
 
 namespace berth::live {
 
 /// A slice, with the program of its holder.
 struct WantedProgram {
   world::ProgramSlice on;
-  ProcessOrder order;  ///< if the slice leaves, its slice, generation and tenant only
+  ProcessOrder order;         ///< if the slice leaves, its slice, generation and tenant only
   bool is_startable = false;  ///< the order is complete: its device is known
   std::string service;
   std::vector<BatchLatency> latencies = {};
@@ -54,21 +55,6 @@ struct ProgramOrders {
   std::optional<EndpointTable> table;  ///< a new one
 };
 
-/// What clients see of the programs of a service.
-struct ProgramView {
-  std::string slice;
-  std::uint64_t generation = 0;
-  ProcessPhase phase = ProcessPhase::kStarting;
-  std::int64_t pid = 0;
-  int port = 0;
-  std::int64_t starts = 0;
-  std::int64_t failures = 0;
-  bool is_looping = false;
-  bool is_leaving = false;
-  std::string message = {};
-  friend bool operator==(const ProgramView&, const ProgramView&) = default;
-};
-
 class ProgramBook {
  public:
   /// Numbers of tables are greater than `table_number`.
@@ -87,12 +73,12 @@ class ProgramBook {
   using Key = std::pair<std::string, std::uint64_t>;  ///< slice, generation
   struct Known {
     ProcessReport report;
-    Micros started_at = {};  ///< when `start` was ordered
-    std::optional<Micros> stopped_at = std::nullopt;  ///< when `stop` was ordered
+    Micros started_at = {};                                  ///< when `start` was ordered
+    std::optional<Micros> stopped_at = std::nullopt;         ///< when `stop` was ordered
     std::optional<std::uint64_t> left_table = std::nullopt;  ///< the first table in which it is leaving
     Micros left_at = {};
     Micros acknowledged_at = Micros(-1);
-    std::int64_t noted_starts = 0;    ///< of which it was noted that they are ready
+    std::int64_t noted_starts = 0;  ///< of which it was noted that they are ready
     std::int64_t noted_failures = 0;
     std::string noted_refusal = {};
     bool is_loop_noted = false;

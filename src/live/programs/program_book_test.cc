@@ -51,8 +51,7 @@ class Programs : public ::testing::Test {
   }
   ProgramOrders step(std::vector<WantedProgram> programs) {
     sight_.wanted = std::move(programs);
-    sight_.services = {
-        {.tenant = "vision", .name = "digits", .target = Micros(50'000), .answer = Micros::seconds(30)}};
+    sight_.services = {{.tenant = "vision", .name = "digits", .target = Micros(50'000), .answer = Micros::seconds(30)}};
     return book_.step(sight_);
   }
   /// The program runs on the slice, ready and in the table.

@@ -15,7 +15,8 @@ std::vector<BatchLatency> latencies_of(const ServiceSpec& spec, const GpuModel& 
   const auto point = profile::point_for(spec, model, on.slice.profile, on.point);
   if (!point) return latencies;
   const std::vector<std::int64_t> all = profile::latencies_us(*point, Decimal(1));
-  for (std::size_t batch = 1; batch <= all.size(); batch = batch == all.size() ? batch + 1 : std::min(2 * batch, all.size())) {
+  for (std::size_t batch = 1; batch <= all.size();
+       batch = batch == all.size() ? batch + 1 : std::min(2 * batch, all.size())) {
     latencies.push_back({.batch = static_cast<std::int64_t>(batch), .latency = Micros(all[batch - 1])});
   }
   return latencies;

@@ -212,9 +212,9 @@ inline constexpr std::array kWords<world::SlicePhase> = {"waiting_for_room", "cr
                                                          "draining",         "destroying", "gone"};
 template <>
 inline constexpr std::array kNames<world::SliceMemory> = {
-    "slice", "phase",       "created_as", "assigned_as",   "role",  "services",        "point",
-    "next",  "is_unwanted", "is_foreign", "will_time_out", "order", "continues_at_us", "was_ordered",
-    "has_program"};
+    "slice",           "phase",       "created_as",  "assigned_as", "role",          "services",
+    "point",           "next",        "is_unwanted", "is_foreign",  "will_time_out", "order",
+    "continues_at_us", "was_ordered", "has_program"};
 template <>
 inline constexpr std::size_t kOmittedIfAbsent<world::SliceMemory> = 1;
 template <>

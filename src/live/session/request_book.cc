@@ -136,8 +136,7 @@ void RequestBook::forget(ServiceId service) {
 
 void RequestBook::forget_old_gateways() {
   while (gateways_.size() > kGatewaysMax) {
-    const auto oldest = std::ranges::min_element(
-        gateways_, {}, [](const auto& each) { return each.second.used; });
+    const auto oldest = std::ranges::min_element(gateways_, {}, [](const auto& each) { return each.second.used; });
     counted_.erase(oldest->first);
     gateways_.erase(oldest);
   }

@@ -94,8 +94,8 @@ class RequestBook {
   std::map<std::string, std::uint64_t> counted_;  ///< as take_counted told
   std::int64_t known_from_ = 0;                   ///< seconds from here to known_until_ are known
   std::int64_t known_until_ = 0;
-  std::int64_t given_until_ = 0;  ///< the second that is taken next, at least
-  std::map<std::int64_t, std::map<ServiceId, Pending>> pending_;               ///< by second
+  std::int64_t given_until_ = 0;                                  ///< the second that is taken next, at least
+  std::map<std::int64_t, std::map<ServiceId, Pending>> pending_;  ///< by second
   std::map<std::int64_t, std::map<std::string, std::uint64_t>> first_number_;  ///< of the records in it
   std::map<ServiceId, std::int64_t> queued_;                                   ///< latest
   std::uint64_t reports_ = 0;

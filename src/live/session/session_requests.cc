@@ -21,7 +21,8 @@ std::vector<SecondsSeen> blocks_of(const std::vector<RequestBook::Second>& secon
   std::map<ServiceId, std::vector<SecondsSeen>> by_service;
   for (const RequestBook::Second& each : seconds) {
     std::vector<SecondsSeen>& blocks = by_service[each.service];
-    const bool follows = !blocks.empty() && blocks.back().from_second + std::ssize(blocks.back().arrivals) == each.second;
+    const bool follows =
+        !blocks.empty() && blocks.back().from_second + std::ssize(blocks.back().arrivals) == each.second;
     if (!follows) {
       blocks.push_back({.service = each.service, .from_second = each.second, .arrivals = {}, .queued = {}});
     }
@@ -38,13 +39,14 @@ std::vector<SecondsSeen> blocks_of(const std::vector<RequestBook::Second>& secon
 }  // namespace
 
 void Session::count_requests(const RequestReport& report, std::int64_t epoch_us) {
-  requests_->add(report, {.epoch_us = epoch_us,
-                          .now = now(),
-                          .find = [this](const std::string& tenant, const std::string& name) -> std::optional<ServiceId> {
-                            const auto found = catalog().services.find({.tenant = tenant, .name = name});
-                            if (found == catalog().services.end()) return std::nullopt;
-                            return found->second.id;
-                          }});
+  requests_->add(report,
+                 {.epoch_us = epoch_us,
+                  .now = now(),
+                  .find = [this](const std::string& tenant, const std::string& name) -> std::optional<ServiceId> {
+                    const auto found = catalog().services.find({.tenant = tenant, .name = name});
+                    if (found == catalog().services.end()) return std::nullopt;
+                    return found->second.id;
+                  }});
 }
 
 void Session::see_requests() {

@@ -119,7 +119,9 @@ class Loop {
   void program_ready(const Slice& slice, std::uint64_t generation);
   void program_gone(const Slice& slice, std::uint64_t generation);
   /// Seconds of services that were measured outside: the engine sees them with its next step.
-  void see_second(const ServiceSecond& second) { observe({.at = Instant::at_second(second.second + 1), .what = second}); }
+  void see_second(const ServiceSecond& second) {
+    observe({.at = Instant::at_second(second.second + 1), .what = second});
+  }
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   /// A new engine with the loop's stages and rules.

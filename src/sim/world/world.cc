@@ -311,22 +311,6 @@ void World::end_device_action(const world::DeviceActionEnd& end, Instant now) {
   serving_.take_all(now.micros());
 }
 
-void World::program_ready(const Slice& slice, std::uint64_t generation, Instant now) {
-  ENSURE(now == now_);
-  serving_.catch_up(now.micros());
-  slices_.program_ready(slice, generation, now);
-  settle_effects(now);
-  serving_.take_all(now.micros());
-}
-
-void World::program_gone(const Slice& slice, std::uint64_t generation, Instant now) {
-  ENSURE(now == now_);
-  serving_.catch_up(now.micros());
-  slices_.program_gone(slice, generation, now);
-  settle_effects(now);
-  serving_.take_all(now.micros());
-}
-
 void World::clear_faults(const FaultOrder& clear, Instant now) {
   faults_.clear(clear);
   for (std::uint32_t index = 0; clear.serving && index < scenario_.services.size(); ++index) set_truth({index});

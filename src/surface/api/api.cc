@@ -47,10 +47,9 @@ std::optional<std::string_view> bearer_of(const HttpRequest& request) {
 
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
-  for (const auto& table :
-       {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes, usage_routes,
-        series_routes, promise_routes, calibration_routes, blob_routes, metric_routes,
-        gateway_routes, program_routes}) {
+  for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
+                            usage_routes, series_routes, promise_routes, calibration_routes, blob_routes, metric_routes,
+                            gateway_routes, program_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;

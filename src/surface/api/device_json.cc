@@ -103,7 +103,8 @@ void put_programs(Writer& json, const live::ServicePrograms& programs) {
   json.close_list().open_list("programs");
   for (const live::ProgramView& program : programs.programs) {
     json.open_object().member("slice", program.slice).member("generation", program.generation);
-    json.member("phase", word_of(program.phase)).member("pid", program.pid > 0 ? std::optional(program.pid) : std::nullopt);
+    json.member("phase", word_of(program.phase))
+        .member("pid", program.pid > 0 ? std::optional(program.pid) : std::nullopt);
     json.member("starts", program.starts).member("failures", program.failures);
     json.member("message", program.message.empty() ? std::nullopt : std::optional(program.message)).close_object();
   }

@@ -44,8 +44,8 @@ ApiResult<HttpAnswer> get_targets(const ApiContext& context, const Call& /*call*
 /// The last bytes of the log of each program of the service.
 ApiResult<HttpAnswer> get_logs(const ApiContext& context, const Call& call) {
   const live::ServiceName name{.tenant = call.parameter("t"), .name = call.parameter("name")};
-  const bool is_known = context.session.with(
-      [&](const live::Session& session) { return session.catalog().services.contains(name); });
+  const bool is_known =
+      context.session.with([&](const live::Session& session) { return session.catalog().services.contains(name); });
   if (!is_known) {
     return tl::unexpected(ApiError{
         .status = 404, .code = "not_found", .message = fmt::format("no service {}/{}", name.tenant, name.name)});

@@ -51,8 +51,8 @@ class SlicePrograms : public ::testing::Test {
   void begin() {
     act({numbered(create(slice_), 1), numbered(assign(holding_of(slice_, {0})), 2)});
     driver_.forget_collected();
-    table_.end_device_action(
-        {.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_done = true}, at_ms(0));
+    table_.end_device_action({.kind = ActionKind::kCreation, .slice = slice_, .generation = 1, .is_done = true},
+                             at_ms(0));
     settle(table_);
   }
   void make_ready() {

@@ -28,6 +28,7 @@
 #include "world/slices/busy_table.h"
 #include "world/slices/device_memory.h"
 #include "world/slices/observed_layout.h"
+#include "world/slices/program_slice.h"
 #include "world/slices/slice_places.h"
 #include "world/slices/slice_records.h"
 #include "world/slices/slice_reports.h"
@@ -52,18 +53,6 @@ struct DeviceActionEnd {
   bool is_known = true;      ///< false: it failed, and what it changed is unknown
   std::string message = {};  ///< why it failed
   bool is_late = false;      ///< it had timed out, so its first reported result was a failure
-};
-
-/// A slice on which a program runs, or is to run.
-struct ProgramSlice {
-  Slice slice;
-  std::uint64_t generation = 0;  ///< TrackedSlice::created_as
-  ServiceId service;             ///< whose program it is
-  bool exists = true;            ///< else it is still being created
-  bool is_leaving = false;       ///< it drains: its program is to end
-  bool is_ready = false;         ///< its program was reported as ready
-  std::optional<PointChoice> point = std::nullopt;
-  friend bool operator==(const ProgramSlice&, const ProgramSlice&) = default;
 };
 
 class SliceTable {
@@ -113,8 +102,8 @@ class SliceTable {
 
   // ---- programs on slices (SliceDriver::has_programs)
 
-  /// The slices of services with `run` that exist or are being created, and those whose program is not known to be gone, by slice. A slice
-  /// of several holders has the program of the first one that has one. O(slices).
+  /// The slices of services with `run` that exist or are being created, and those whose program is not known to be
+  /// gone, by slice. A slice of several holders has the program of the first one that has one. O(slices).
   [[nodiscard]] std::vector<ProgramSlice> program_slices();
   /// The program of a slice that starts is ready: the slice serves. Ignored if it is not awaited.
   void program_ready(const Slice& slice, std::uint64_t generation, Instant now);

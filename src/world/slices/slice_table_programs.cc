@@ -39,20 +39,19 @@ std::vector<ProgramSlice> SliceTable::program_slices() {
       if (known.is_foreign || known.phase == SlicePhase::kDestroying) continue;
       const auto holder = program_holder(known.holding);
       if (known.phase == SlicePhase::kCreating && holder && !known.is_unwanted) {
-        slices.push_back(
-            {.slice = known.slice, .generation = known.created_as, .service = *holder, .exists = false});
+        slices.push_back({.slice = known.slice, .generation = known.created_as, .service = *holder, .exists = false});
       }
       if (known.phase == SlicePhase::kCreating) continue;
       // A service that got `run` while its slice serves.
       if (holder && known.phase == SlicePhase::kUp && !known.has_program) change(index).has_program = true;
       if (!known.has_program) continue;
-      slices.push_back({.slice = known.slice,
-                        .generation = known.created_as,
-                        .service = holder.value_or(known.holding.services.empty() ? ServiceId{}
-                                                                                  : known.holding.services.front()),
-                        .is_leaving = known.phase == SlicePhase::kDraining || !holder,
-                        .is_ready = known.phase == SlicePhase::kUp,
-                        .point = known.point});
+      slices.push_back(
+          {.slice = known.slice,
+           .generation = known.created_as,
+           .service = holder.value_or(known.holding.services.empty() ? ServiceId{} : known.holding.services.front()),
+           .is_leaving = known.phase == SlicePhase::kDraining || !holder,
+           .is_ready = known.phase == SlicePhase::kUp,
+           .point = known.point});
     }
   }
   return slices;

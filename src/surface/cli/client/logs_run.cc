@@ -29,7 +29,8 @@ ClientResult<LogsWords> read_words(LogsWords words) {
     words.name.erase(0, inner + 1);
   }
   if (words.name.empty()) return client_fail(ClientStatus::kBadInput, "wanted the name of a service, found none");
-  if (words.tenant.empty()) return client_fail(ClientStatus::kBadInput, "-t: wanted the tenant of the service, found none");
+  if (words.tenant.empty())
+    return client_fail(ClientStatus::kBadInput, "-t: wanted the tenant of the service, found none");
   return words;
 }
 
