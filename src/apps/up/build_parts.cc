@@ -81,8 +81,9 @@ live::LocalManagement management(UpParts& parts) {
   live::LocalManagement management{.is_wanted = parts.request.manage_gpus, .is_dry_run = parts.request.is_dry_run};
   management.gpus = parts.request.manage;
   if (parts.hands_found) {
-    management.hands = edges::use_hands(std::move(*parts.hands_found), agent_options(parts));
-    parts.process_hands = dynamic_cast<ProcessHands*>(management.hands.get());
+    edges::HandsInUse hands = edges::use_hands(std::move(*parts.hands_found), agent_options(parts));
+    management.hands = std::move(hands.gpus);
+    parts.process_hands = hands.programs;
   }
   parts.boot.emplace(parts.folder->path());
   management.is_same_boot = parts.boot->is_current();
