@@ -30,10 +30,9 @@ LocalPrograms::LocalPrograms(ProcessHands& hands, LocalProgramsOptions options)
 
 void LocalPrograms::serve(Session& session) {
   take_reports(session);
+  const bool knows_all = hands_.knows_all();  // before the reports: then all are among them
   const std::vector<ProcessReport> reports = hands_.take_reports();
-  const bool knows_all = hands_.knows_all();
   book_.note(reports, knows_all && !std::exchange(knew_all_, knows_all));
-  if (auto why = hands_.why_gone(); why != why_gone_) why_gone_ = std::move(why);
   ProgramSight sight{.now = steady_now(),
                      .services = program_services(session.scenario()),
                      .wanted = wanted_programs(session.scenario(), session.program_slices(), options_.uuid_of)};
@@ -75,11 +74,12 @@ void LocalPrograms::carry_out(Session& session, const ProgramOrders& orders) {
   for (const world::ProgramSlice& on : orders.gone) session.program_gone(on);
   const Micros now = steady_now();
   const std::scoped_lock hold(mutex_);
-  const std::string line = serving::endpoint_table_json(book_.table()) + "\n";
+  const bool is_sent = orders.table || !new_sinks_.empty();
+  const std::string line = is_sent ? serving::endpoint_table_json(book_.table()) + "\n" : "";
+  if (orders.table) send(line);
   for (LineSink& sink : std::exchange(new_sinks_, {})) {
     if (sink(line)) sinks_.push_back(std::move(sink));
   }
-  if (orders.table) send(line);
   if (now - sent_at_ >= kHeartbeat) send("\n");
   table_ = book_.table();
   views_.clear();

@@ -69,7 +69,6 @@ class LocalPrograms {
   ProgramBook book_;
   std::vector<WantedProgram> wanted_;  ///< in the present step
   bool knew_all_ = false;
-  std::optional<std::string> why_gone_;
   std::map<std::string, std::int64_t> looping_since_;  ///< by slice and generation: second of the world
 
   mutable std::mutex mutex_;  ///< of all that follows
