@@ -68,10 +68,11 @@ Result<void> GatewayLink::read_stream() {
   const auto call = call_of("GET", "/v1/gateway/endpoints");
   if (!call) return pass_on(call.error());
   Result<void> failure;
-  const auto reply = options_.tables->read_lines(*call, {.take = [&](std::string_view line) { return take_line(line, failure); },
-                                                         .is_stopped = [this] { return is_stopped(); },
-                                                         .silence_max = kSilenceMax,
-                                                         .line_bytes_max = serving::kTableBytesMax});
+  const auto reply =
+      options_.tables->read_lines(*call, {.take = [&](std::string_view line) { return take_line(line, failure); },
+                                          .is_stopped = [this] { return is_stopped(); },
+                                          .silence_max = kSilenceMax,
+                                          .line_bytes_max = serving::kTableBytesMax});
   if (!failure) return failure;
   if (!reply) return pass_on(reply.error());
   if (reply->status != 200) return refusal_of(*reply, call->url);
@@ -128,8 +129,8 @@ Result<void> GatewayLink::send_report(Micros timeout) {
     if (!until) return pass_on(until.error());
     server_.acknowledge(*until);
     // More than one report is left after a time without berth up.
-    const bool is_done = report.records.empty() || *until < report.records.back().number ||
-                         server_.report().records.empty();
+    const bool is_done =
+        report.records.empty() || *until < report.records.back().number || server_.report().records.empty();
     if (is_done || (!is_last && is_stopped())) return {};
   }
 }

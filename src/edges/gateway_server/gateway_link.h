@@ -19,12 +19,12 @@ namespace berth::edges {
 
 /// Pointers are borrowed.
 struct GatewayLinkOptions {
-  std::string url;                     ///< of `berth up`, without a slash at its end
-  std::string key_file;                ///< read for each connection
-  const Files* files = nullptr;        ///< required
-  const TableFile* table = nullptr;    ///< required
-  const HttpClient* tables = nullptr;  ///< required; for one thread
-  const HttpClient* posts = nullptr;   ///< likewise
+  std::string url;                                              ///< of `berth up`, without a slash at its end
+  std::string key_file;                                         ///< read for each connection
+  const Files* files = nullptr;                                 ///< required
+  const TableFile* table = nullptr;                             ///< required
+  const HttpClient* tables = nullptr;                           ///< required; for one thread
+  const HttpClient* posts = nullptr;                            ///< likewise
   std::function<void(const std::string& message)> report = {};  ///< any thread
 };
 

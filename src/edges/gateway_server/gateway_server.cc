@@ -123,14 +123,15 @@ void GatewayServer::pass(const Passed& passed, const serving::GatewayArrival& ar
   const std::scoped_lock lock(mutex_);
   if (is_stopping_) return passed->reply->send(error_answer(503, "the gateway is about to end"));
   if (!gateway_.has_table()) {
-    return passed->reply->send(error_answer(503, "no table of endpoints has come from berth up yet", Micros::seconds(1)));
+    return passed->reply->send(
+        error_answer(503, "no table of endpoints has come from berth up yet", Micros::seconds(1)));
   }
   if (passed->is_gone) return;
   const Instant now = steady_instant();
   const auto entry = gateway_.arrive(arrival, now);
   if (!entry) {
-    return passed->reply->send(
-        error_answer(404, fmt::format("wanted a tenant and service of the table, found {}/{}", arrival.tenant, arrival.service)));
+    return passed->reply->send(error_answer(
+        404, fmt::format("wanted a tenant and service of the table, found {}/{}", arrival.tenant, arrival.service)));
   }
   passed->id = entry->request;
   passed_.emplace(entry->request, passed);

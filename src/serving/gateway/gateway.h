@@ -23,7 +23,7 @@
 namespace berth::serving {
 
 struct GatewayTerms {
-  std::size_t queue_count_max = 1'000;                   ///< of a service
+  std::size_t queue_count_max = 500;                   ///< of a service
   std::size_t queue_bytes_max = std::size_t{64} << 20U;  ///< of a service: of bodies that wait
   int repeat_count_max = 2;                              ///< of a request
   Micros avoid_min = Micros::seconds(1);                 ///< a replica that failed gets nothing for so long,

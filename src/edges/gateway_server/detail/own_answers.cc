@@ -40,7 +40,8 @@ HttpResponse gateway_status(const std::string& name, const serving::Gateway& gat
 }  // namespace
 
 HttpResponse error_answer(int status, const std::string& message, std::optional<Micros> retry_after) {
-  HttpResponse answer{status, "application/json", {}, json::Writer().open_object().member("error", message).close_object().take()};
+  HttpResponse answer{
+      status, "application/json", {}, json::Writer().open_object().member("error", message).close_object().take()};
   if (retry_after) {
     const std::int64_t seconds = (retry_after->count() + kMicrosPerSecond - 1) / kMicrosPerSecond;
     answer.headers.push_back({"Retry-After", fmt::format("{}", seconds)});

@@ -18,7 +18,8 @@ std::string content_type_of(const HttpReplyHead& head) {
 std::optional<std::uint64_t> length_of(const HttpReplyHead& head) {
   if (find_header(head.headers, "Transfer-Encoding")) return std::nullopt;
   const auto text = find_header(head.headers, "Content-Length");
-  const auto bytes = text ? parse_count(*text, INT64_MAX) : std::nullopt;
+  if (!text) return std::nullopt;
+  const auto bytes = parse_count(*text, INT64_MAX);
   return bytes ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
 }
 
@@ -71,8 +72,8 @@ void PassedCall::begin(std::string_view first) {
                     .headers = serving::headers_from_replica(head_.headers),
                     .bytes = length_,
                     .first = std::string(first)};
-  writer_ = passed_->reply->begin(std::move(head),
-                                  [&client = server_.client(), number = number_] { client.resume(number); });
+  writer_ =
+      passed_->reply->begin(std::move(head), [&client = server_.client(), number = number_] { client.resume(number); });
 }
 
 serving::GatewayEnd PassedCall::end_of(const Result<void>& outcome) const {
@@ -98,7 +99,8 @@ void PassedCall::on_end(Result<void> outcome) {
   if (state_ == State::kHead && passed_->is_head) begin({});
   if (state_ == State::kBody) return writer_->end();
   if (state_ != State::kHead) return;
-  passed_->reply->send({head_.status, content_type_of(head_), serving::headers_from_replica(head_.headers), std::move(body_)});
+  passed_->reply->send(
+      {head_.status, content_type_of(head_), serving::headers_from_replica(head_.headers), std::move(body_)});
 }
 
 }  // namespace berth::edges::detail
