@@ -128,15 +128,14 @@ TEST(EntryRows, AServiceWithBlobsIsReadWithoutThem) {
   spec->arrivals = {.source = CountTrace{{1, 2, 3}}, .seconds = 3};
   spec->agreed.attainment = Decimal(995, 1000);
   spec->start = Micros::seconds(7);
-  spec->ready = {.warm_pool = WarmPool{.slices_min = 1,
-                                       .slices_max = 2,
-                                       .cold_micro_usd = 20'000,
-                                       .idle_micro_usd_per_hour = 9'000'000},
-                 .answer = Micros::seconds(30),
-                 .start_of_model = Micros::seconds(3)};
-  spec->running = {.program = ProgramChoice{.template_name = "serve",
-                                            .parameters = {{"model", "m"}, {"repository", "/models"}}},
-                   .replicas = ReplicaLimits{.slices_min = 1, .slices_max = 3}};
+  spec->ready = {
+      .warm_pool =
+          WarmPool{.slices_min = 1, .slices_max = 2, .cold_micro_usd = 20'000, .idle_micro_usd_per_hour = 9'000'000},
+      .answer = Micros::seconds(30),
+      .start_of_model = Micros::seconds(3)};
+  spec->running = {
+      .program = ProgramChoice{.template_name = "serve", .parameters = {{"model", "m"}, {"repository", "/models"}}},
+      .replicas = ReplicaLimits{.slices_min = 1, .slices_max = 3}};
   stored.set = ServiceSet{.service = stored.entry.id, .revision = 1, .spec = spec};
   for (const bool has_set : {true, false}) {
     if (!has_set) stored.set.reset();

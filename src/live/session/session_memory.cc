@@ -22,8 +22,8 @@ namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
-/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8 also
-/// has the rules for what is kept ready and for what runs; a session without such rules is saved in format 7.
+/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8
+/// also has the rules for what is kept ready and for what runs; a session without such rules is saved in format 7.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kMemoryFormatOfForecasts = 7;
@@ -73,9 +73,8 @@ void read_tier_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services) 
 }
 
 bool has_later_rules(const SharedList<ServiceSpec>& services) {
-  return std::ranges::any_of(services, [](const ServiceSpec& service) {
-    return service.ready.has_effect() || service.running.has_effect();
-  });
+  return std::ranges::any_of(
+      services, [](const ServiceSpec& service) { return service.ready.has_effect() || service.running.has_effect(); });
 }
 
 /// What is kept ready for each service, and what runs on its slices: its spec does not archive them either.

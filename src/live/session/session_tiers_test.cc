@@ -109,9 +109,10 @@ TEST_F(SessionTiers, WhatIsKnownIsNotReportedAgain) {
 TEST_F(SessionTiers, RulesThatTheBytesOfASpecDoNotHaveComeBack) {
   const std::string plain = session_->save();
   ServiceSpec spec = service_on_a30();
-  spec.ready = {.warm_pool = WarmPool{.slices_min = 0, .slices_max = 2, .cold_micro_usd = {}, .idle_micro_usd_per_hour = 7},
-                .answer = Micros::seconds(30),
-                .start_of_model = Micros::seconds(1)};
+  spec.ready = {
+      .warm_pool = WarmPool{.slices_min = 0, .slices_max = 2, .cold_micro_usd = {}, .idle_micro_usd_per_hour = 7},
+      .answer = Micros::seconds(30),
+      .start_of_model = Micros::seconds(1)};
   spec.running = {.program = ProgramChoice{.template_name = "echo", .parameters = {{"text", "x"}}},
                   .replicas = ReplicaLimits{.slices_min = 0, .slices_max = 3}};
   ASSERT_TRUE(session_->set_service({.tenant = "t", .name = "s"}, spec, {}, std::nullopt).has_value());
