@@ -399,9 +399,9 @@ TEST(Scenario, RulesForWhatIsReadyAndWhatRunsAreRead) {
                                 .replicas = ReplicaLimits{.slices_min = 1, .slices_max = 4}}));
   const ServiceSpec& b = scenario.services[1];
   EXPECT_EQ(b.ready, (Readiness{.warm_pool = WarmPool(), .answer = {}, .start_of_model = {}}));
-  EXPECT_EQ(b.running, (Running{.program = ProgramChoice{.template_name = "echo",
-                                                         .parameters = {{"port_0", ""}, {"text", "a b"}}},
-                                .replicas = ReplicaLimits{.slices_min = 0, .slices_max = 1}}));
+  EXPECT_EQ(b.running,
+            (Running{.program = ProgramChoice{.template_name = "echo", .parameters = {{"port_0", ""}, {"text", "a b"}}},
+                     .replicas = ReplicaLimits{.slices_min = 0, .slices_max = 1}}));
   const Scenario plain = loaded(std::string(kBase));
   EXPECT_EQ(plain.services[0].ready, Readiness());
   EXPECT_EQ(plain.services[0].running, Running());

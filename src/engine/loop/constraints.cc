@@ -16,6 +16,7 @@
 #include "domain/values/start_times.h"
 #include "engine/loop/counter_plan.h"
 #include "engine/loop/fleet_after.h"
+#include "engine/loop/slice_limits.h"
 #include "engine/loop/static_conflict.h"
 #include "engine/loop/verify.h"
 #include "engine/state/changes.h"
@@ -351,6 +352,7 @@ Breach hard_breach(const Judged& judged, const FleetAfter& fleet, PointRates& ra
   if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
   if (Breach breach = breach_of_pins(judged, fleet, owners)) return breach;
   if (Breach breach = breach_of_tiers(judged)) return breach;
+  if (Breach breach = find_limit_breach(judged.scenario, judged.snapshot, fleet)) return breach;
   for (const GpuId gpu : judged_gpus(judged)) {
     if (Breach breach = breach_on_gpu(judged.scenario, fleet, gpu)) return breach;
   }

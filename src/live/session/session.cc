@@ -91,6 +91,7 @@ sim::LoopOptions Session::loop_options() {
   sim::LoopOptions loop;
   loop.seed = options_->seed;
   loop.is_strict = row.obeys_constraints;
+  loop.has_warm_pools = row.obeys_warm_pools;
   loop.approval = options_->approval;
   loop.first_layout_takes_time = options_->first_layout_takes_time;
   loop.solving = options_->solving;
@@ -269,6 +270,8 @@ std::optional<Instant> Session::planned_at() const {
 }
 std::int64_t Session::figured_second() const { return std::max(std::int64_t{0}, read_second_); }
 const Snapshot& Session::snapshot() const { return loop_->engine().snapshot(); }
+
+const WarmStatus* Session::warm_of(ServiceId service) const { return loop_->engine().warm_of(service); }
 
 const TierChoice* Session::tier_of(ServiceId service) const { return loop_->engine().tier_of(service); }
 const std::optional<std::string>& Session::infeasible() const { return loop_->infeasible(); }

@@ -22,6 +22,7 @@
 #include "domain/values/gpu_state.h"
 #include "domain/values/slice.h"
 #include "domain/values/tier_rule.h"
+#include "domain/values/warm_state.h"
 #include "live/session/catalog.h"
 
 namespace berth {
@@ -267,6 +268,8 @@ class Session {
   /// Fleet and services as they are now. Places of removed services keep their names until they are reused.
   [[nodiscard]] const Scenario& scenario() const { return *scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const;
+  /// Engine::warm_of.
+  [[nodiscard]] const WarmStatus* warm_of(ServiceId service) const;
   /// Engine::tier_of.
   [[nodiscard]] const TierChoice* tier_of(ServiceId service) const;
   [[nodiscard]] bool is_solving() const;

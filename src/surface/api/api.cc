@@ -1,14 +1,13 @@
+
+
 #include "surface/api/api.h"
-
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
-
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
 #include "surface/api/calibration_routes.h"
@@ -25,6 +24,7 @@
 #include "surface/api/series_routes.h"
 #include "surface/api/service_routes.h"
 #include "surface/api/usage_routes.h"
+#include "surface/api/warm_routes.h"
 #include "surface/api/writes.h"
 
 namespace berth::api {
@@ -48,8 +48,8 @@ std::optional<std::string_view> bearer_of(const HttpRequest& request) {
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
   for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
-                            usage_routes, series_routes, promise_routes, calibration_routes, blob_routes, metric_routes,
-                            gateway_routes, program_routes}) {
+                            usage_routes, series_routes, promise_routes, calibration_routes, warm_routes, blob_routes,
+                            metric_routes, gateway_routes, program_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;

@@ -14,6 +14,7 @@
 #include "live/session/service_watch.h"
 #include "surface/api/device_json.h"
 #include "surface/api/object_uid.h"
+#include "surface/api/warm_routes.h"
 #include "tier/enforce/choice_json.h"
 
 namespace berth::api {
@@ -161,6 +162,10 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
   if (service.tier) {
     json.open_object("tier").member("since", format.epoch.text(service.tier->at));
     tier::put_choice(json, *service.tier);
+    json.close_object();
+  }
+  if (service.warm) {
+    put_warm(json.open_object("warm"), format, *service.warm);
     json.close_object();
   }
   put_last_minute(json, service.last_minute);

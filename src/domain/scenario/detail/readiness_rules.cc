@@ -50,8 +50,8 @@ void check_replicas(const yaml::Value& pool, const ServiceSpec& spec, const Warm
   if (!spec.running.replicas) return;
   const ReplicaLimits& limits = *spec.running.replicas;
   const auto refuse = [&](std::string_view key, std::string_view bound, std::int64_t slices, std::int64_t found) {
-    pool.at(key).fail(fmt::format("wanted {} {} slices (replicas.{}), found {}", bound,
-                                  slices, bound == "at most" ? "max" : "min", found));
+    pool.at(key).fail(fmt::format("wanted {} {} slices (replicas.{}), found {}", bound, slices,
+                                  bound == "at most" ? "max" : "min", found));
   };
   if (limits.slices_max && read.slices_min > *limits.slices_max) {
     return refuse("min", "at most", *limits.slices_max, read.slices_min);

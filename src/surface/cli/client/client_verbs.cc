@@ -103,9 +103,8 @@ OptionTable get_option_rows(GetWords& words) {
   return with_server(
       {
           {"KIND", "TEXT",
-           "tenants, services, nodes, gpus, slices, plans, faults, events (also in the singular) or calibration; all; "
-           "or "
-           "KIND/NAME",
+           "tenants, services, nodes, gpus, slices, plans, faults, events (also in the singular), calibration or "
+           "warm; all; or KIND/NAME",
            &words.kind, kRequired},
           {"NAME", "TEXT", "The name of one", &words.name},
           tenant_row(words.tenant),
