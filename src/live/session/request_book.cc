@@ -20,7 +20,7 @@ void RequestBook::add(const RequestReport& report, const Reading& reading) {
   Gateway& gateway = gateways_[report.gateway];
   gateway.used = ++reports_;
   std::optional<std::int64_t> earliest;
-  bool is_behind = false;  // it still reports what happened while nobody took its records
+  std::int64_t latest = now;  // of a gateway that still reports what happened while nobody took its records
   bool has_gap = false;
   for (const RequestRecord& record : report.records) {
     if (record.number <= gateway.last) continue;
@@ -29,11 +29,11 @@ void RequestBook::add(const RequestReport& report, const Reading& reading) {
     const std::int64_t arrived = std::clamp(world_second(record.second, reading.epoch_us), std::int64_t{0}, now);
     const std::int64_t second = std::max(arrived, given_until_);
     earliest = std::min(earliest.value_or(second), second);
-    is_behind = second < now - kHoldSeconds;
+    latest = second < now - kHoldSeconds ? second : now;
     add_record(report.gateway, record,
                {.arrived = arrived, .second = second, .service = reading.find(record.tenant, record.service)});
   }
-  const std::int64_t until = is_behind ? earliest.value_or(now) : now;
+  const std::int64_t until = latest;
   const bool was_away = is_new || has_gap || now - known_until_ > kQuietSecondsMax;
   if (was_away) known_from_ = std::max(known_from_, std::min(earliest.value_or(until), until));
   gateway.known_until = std::max(gateway.known_until, until);

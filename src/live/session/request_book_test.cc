@@ -105,9 +105,24 @@ TEST_F(Requests, WhatComesLateCountsInTheNextSecond) {
 TEST_F(Requests, RecordsOfServicesThatAreGoneAreTaken) {
   RequestRecord other = record(1, 99, 5);
   other.service = "gone";
-  report(101, {other});
-  EXPECT_THAT(take(), ElementsAre(Pair(99, 0), Pair(100, 0)));
-  EXPECT_THAT(book_.take_counted(), ElementsAre(Pair("g", 1)));
+  report(100, {other});
+  EXPECT_THAT(take(), IsEmpty()) << "it is little news";
+  report(102, {record(2, 101, 1)});
+  EXPECT_THAT(take(), ElementsAre(Pair(99, 0), Pair(100, 0), Pair(101, 1)));
+  EXPECT_THAT(book_.take_counted(), ElementsAre(Pair("g", 2)));
+}
+
+TEST_F(Requests, WhatWasReportedLaterThanItHappenedIsInItsSeconds) {
+  report(100, {record(1, 99, 3)});
+  static_cast<void>(take());
+  // Nobody took records for a while.
+  report(160, {record(2, 100, 4), record(3, 101, 5)});
+  EXPECT_THAT(take(), ElementsAre(Pair(100, 4)));
+  report(160, {record(4, 159, 6)});
+  const auto seconds = take();
+  EXPECT_THAT(seconds, SizeIs(59));
+  EXPECT_THAT(seconds.front(), Pair(101, 5));
+  EXPECT_THAT(seconds.back(), Pair(159, 6));
 }
 
 TEST_F(Requests, ItsMemoryKnowsWhatWasCounted) {
