@@ -18,6 +18,7 @@
 #include "apps/serve/serve_device.h"
 #include "apps/serve/serve_figures.h"
 #include "apps/serve/serve_handler.h"
+#include "apps/serve/serve_identity.h"
 #include "apps/up/held_signals.h"
 #include "edges/figure_recorder/figure_recorder.h"
 #include "edges/grpc_server/grpc_server.h"
@@ -65,6 +66,7 @@ std::string url_text(std::string_view scheme, const std::string& host, std::uint
 struct ServeParts {
   const serving::ServeRequest& request;
   const ServeOutside& outside;
+  ServeIdentity identity = {};
   serving::ServeConfig config = {};
   ServeDevice device = {};
   std::unique_ptr<ModelEngine> engine = {};
@@ -141,6 +143,9 @@ Result<std::unique_ptr<ServeParts>> read_parts(const serving::ServeRequest& requ
       {.service_name = "berth-serve", .version = BERTH_VERSION, .limits_callers = true, .warn = warn});
   if (!telemetry) return pass_on(telemetry.error());
   parts->telemetry = *std::move(telemetry);
+  auto identity = read_identity(outside.environment);
+  if (!identity) return pass_on(identity.error());
+  parts->identity = *std::move(identity);
   if (auto read = read_config(*parts); !read) return pass_on(read.error());
   auto device = find_device(request, *outside.files);
   if (!device) return pass_on(device.error());
@@ -230,10 +235,13 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
   if (parts.telemetry) parts.telemetry->start();
   server.start();
   std::optional<edges::FigureRecorder> recorder(std::in_place, recorder_options(parts, *std::move(files), server));
-  auto http = parts.outside.start_http(parts.request.http, handler);
+  IdentifiedHandler identified(parts.identity, handler);
+  auto http = parts.outside.start_http(parts.request.http,
+                                       parts.identity.is_stated() ? static_cast<HttpHandler&>(identified) : handler);
   if (!http) return pass_on(http.error());
   std::unique_ptr<edges::GrpcServer> grpc;
-  if (edges::has_grpc()) {
+  // Its messages have no place for the key.
+  if (edges::has_grpc() && parts.identity.key.empty()) {
     auto started = edges::start_grpc_server({.host = parts.request.grpc.host, .port = parts.request.grpc.port}, server);
     if (!started) return pass_on(started.error());
     grpc = *std::move(started);

@@ -72,6 +72,14 @@ void warn_of_contradictions(const UpParts& parts) {
   }
 }
 
+/// The second from which on figures are measured again.
+std::int64_t series_from(const UpParts& parts, Instant now) {
+  constexpr std::int64_t kCountedAgain = 15;
+  if (!parts.request.measures_load) return now.second();
+  // What gateways reported of the last seconds may not be recorded, and then comes again.
+  return std::clamp(parts.session->requests_known_until(), now.second() - kCountedAgain, now.second());
+}
+
 /// Continues where the previous process ended.
 Result<void> go_on(UpParts& parts) {
   const live::History history = std::move(*std::exchange(parts.world.history, std::nullopt));
@@ -92,8 +100,9 @@ Result<void> go_on(UpParts& parts) {
   parts.session->repeat(history.entries, left.world.orders);
   const Instant known = std::max(parts.session->now(), left.world.now);
   const auto clock = clock_now(parts, known);
-  const auto seconds = parts.series->begin(clock.value_or(known).second());
-  if (parts.request.has_load) parts.session->restore_figures(seconds);  // without load no figures follow them
+  const auto seconds = parts.series->begin(series_from(parts, clock.value_or(known)));
+  if (parts.request.has_load || parts.request.measures_load)
+    parts.session->restore_figures(seconds);  // without load no figures follow them
   parts.session->resume(std::move(left), clock);
   if (parts.local) parts.local->tell_notes(*parts.session);
   warn_of_contradictions(parts);

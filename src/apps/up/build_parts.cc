@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/up/follow_traces.h"
+#include "apps/up/programs.h"
 #include "apps/up/recording.h"
 #include "apps/up/request_log.h"
 #include "apps/up/series_options.h"
@@ -12,6 +13,7 @@
 #include "apps/up/up_metrics.h"
 #include "apps/up/up_parts.h"
 #include "apps/up/world_records.h"
+#include "domain/ports/process_hands.h"
 #include "domain/values/no_changes.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/series_queue.h"
@@ -81,7 +83,9 @@ live::LocalManagement management(UpParts& parts) {
   if (parts.request.xid_policy) management.health.policy = *parts.request.xid_policy;
   management.health.is_dry_run = parts.request.is_health_dry_run;
   if (parts.hands_found) {
-    management.hands = edges::use_hands(std::move(*parts.hands_found), agent_options(parts));
+    edges::HandsInUse hands = edges::use_hands(std::move(*parts.hands_found), agent_options(parts));
+    management.hands = std::move(hands.gpus);
+    parts.process_hands = hands.programs;
   }
   parts.boot.emplace(parts.folder->path());
   management.is_same_boot = parts.boot->is_current();
@@ -171,6 +175,7 @@ live::SessionListener listener_of(UpParts& parts) {
 live::SessionOptions session_options(UpParts& parts) {
   live::SessionOptions options;
   options.has_load = parts.request.has_load;
+  options.measures_load = parts.request.measures_load;
   options.learns_speed = parts.request.learns_speed;
   if (parts.local) {
     options.observed = parts.local->observed();
@@ -192,8 +197,9 @@ live::SessionOptions session_options(UpParts& parts) {
 }
 
 Result<void> make_session(UpParts& parts) {
-  parts.metrics = std::make_unique<UpMetrics>(parts.world.scenario, parts.request.has_load,
-                                              static_cast<std::size_t>(parts.request.series_max));
+  parts.metrics =
+      std::make_unique<UpMetrics>(parts.world.scenario, parts.request.has_load || parts.request.measures_load,
+                                  static_cast<std::size_t>(parts.request.series_max));
   auto session = live::Session::make(parts.world.scenario, session_options(parts));
   if (!session) return pass_on(session.error());
   parts.session = std::move(*session);
@@ -241,6 +247,7 @@ Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, con
       std::make_unique<WorldRecords>(parts.folder->path(), parts.request.speed > 0, parts.wall, outside.err);
   if (auto opened = parts.records->open(parts.world); !opened) return pass_on(opened.error());
   open_series(parts);
+  if (auto made = make_programs(parts); !made) return pass_on(made.error());
   return built;
 }
 

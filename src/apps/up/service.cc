@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/up/follow_traces.h"
+#include "apps/up/programs.h"
 #include "apps/up/recording.h"
 #include "apps/up/request_log.h"
 #include "apps/up/up_log.h"
@@ -29,6 +30,7 @@
 #include "edges/live_driver/write_queue.h"
 #include "edges/otlp/telemetry.h"
 #include "edges/state_folder/state_folder.h"
+#include "live/local/local_programs.h"
 #include "live/local/local_world.h"
 #include "live/session/session.h"
 #include "surface/api/api.h"
@@ -42,7 +44,12 @@ edges::LiveDriverOptions driver_options(UpParts& parts) {
   edges::LiveDriverOptions options{.speed = parts.request.speed, .clock = parts.clock.get()};
   if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
   options.has_events = [&parts] { parts.server->wake_streams(); };
-  if (parts.local) options.serve_outside = [&parts] { parts.local->serve(*parts.session); };
+  if (parts.local) {
+    options.serve_outside = [&parts] {
+      parts.local->serve(*parts.session);
+      if (parts.programs) parts.programs->serve(*parts.session);
+    };
+  }
   options.record = [&parts] { record_news(parts); };
   options.may_go_on = [&parts] { return parts.recorder().has_room_for_world(); };
   options.stepped = [&parts] { return parts.recorder().is_snapshot_due() && begin_snapshot(parts); };
@@ -115,6 +122,8 @@ api::LoginSecrets login_secrets(const UpParts& parts) {
 
 api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
   return {.key = parts.folder->key(),
+          .gateway_key = parts.gateway_key,
+          .gateway = gateway_source(parts),
           .epoch = {.unix_micros = parts.world.beginning.epoch_us},
           .page = api::page_html(),
           .driver_status = [&parts] { return driver_status(parts); },
@@ -122,7 +131,7 @@ api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
           .usage = usage_store(parts),
           .blobs = blob_store(parts),
           .series = {.read = [&parts](const auto& reading) { return parts.series->read(reading); }},
-          .devices = parts.local ? parts.local->source(parts.request.has_load) : live::DeviceSource(),
+          .devices = device_source(parts),
           .login = std::move(login),
           .metrics = [&parts] { return read_metrics(parts); },
           .metered_max = parts.metrics->shares.http / api::RequestMeter::kSeries,

@@ -10,6 +10,7 @@
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/write_queue.h"
 #include "edges/state_folder/state_folder.h"
+#include "live/local/local_programs.h"
 #include "live/local/local_world.h"
 #include "live/session/session.h"
 #include "live/traces/plan_traces.h"

@@ -38,7 +38,12 @@ class Telemetry;
 class WriteQueue;
 }  // namespace berth::edges
 
+namespace berth {
+class ProcessHands;
+}
+
 namespace berth::live {
+class LocalPrograms;
 class LocalWorld;
 class PlanTraces;
 class Session;
@@ -79,6 +84,9 @@ struct UpParts {
   std::optional<edges::BootRecord> boot;                  ///< of a local world
   std::string boot_failure;                               ///< as last reported
   std::unique_ptr<live::LocalWorld> local;                ///< absent: the devices are simulated
+  ProcessHands* process_hands = nullptr;                  ///< of `local`; null: no programs run on slices
+  std::unique_ptr<live::LocalPrograms> programs;          ///< likewise
+  std::string gateway_key;                                ///< likewise
   std::unique_ptr<edges::SeriesQueue> series;             ///< outlives the session
   std::unique_ptr<UpMetrics> metrics;                     ///< outlives the session
   std::unique_ptr<live::Session> session;

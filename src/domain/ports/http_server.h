@@ -25,7 +25,9 @@ struct HttpRequest {
   std::vector<HttpField> query;    ///< decoded, in the order of the target, with repeated names
   std::vector<HttpField> headers;  ///< as received and in that order; see find_header
   std::string body;
-  std::string peer;  ///< address and port of the client: "127.0.0.1:40000", "[::1]:40000"
+  std::string peer;         ///< address and port of the client: "127.0.0.1:40000", "[::1]:40000"
+  bool is_head = false;     ///< it was HEAD
+  std::string target = {};  ///< as received, of which `path` and `query` were decoded
 };
 
 /// An answer that is complete now. The server adds Content-Length, Date and the connection's headers.

@@ -1,4 +1,7 @@
 /// Programs on the slices of this machine, run by another process: the caller never waits.
+///
+/// A start with an order that is refused (unknown template, a parameter that does not match) is reported once as kFailed
+/// with `starts` 0, and is not kept. What is kept starts again by itself, also while no client is connected.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +17,12 @@ namespace berth {
 
 /// A program that is to run on a slice. It stays wanted, and is started again when it ends, until `stop`.
 struct ProcessOrder {
-  std::string template_name;
-  std::map<std::string, std::string> parameters;
-  std::string tenant;
-  std::string slice;             ///< as in the API: "gpu-3-1g.10gb-2"
+  std::string template_name = {};  ///< "serve": with the parameters repository and model
+  std::map<std::string, std::string> parameters = {};
+  std::string tenant = {};
+  std::string slice = {};             ///< as in the API: "gpu-3-1g.10gb-2"
   std::uint64_t generation = 0;  ///< of the slice; with `slice` the identity of the program
-  std::string device_uuid;       ///< of the MIG device or GPU
+  std::string device_uuid = {};  ///< of the MIG device or GPU
   friend bool operator==(const ProcessOrder&, const ProcessOrder&) = default;
 };
 
@@ -27,18 +30,18 @@ enum class ProcessPhase : std::uint8_t { kStarting, kReady, kDraining, kStopped,
 
 /// A program as the hands know it.
 struct ProcessReport {
-  ProcessOrder order;
+  ProcessOrder order = {};
   ProcessPhase phase = ProcessPhase::kStarting;
   std::int64_t pid = 0;  ///< 0: none runs now
   int port = 0;          ///< on the loopback interface; 0: none yet
-  std::string key;       ///< that it takes requests with; empty: it takes all
+  std::string key = {};  ///< that it takes requests with; empty: it takes all
   std::int64_t in_flight_max = 1;
-  Micros drain;                      ///< how long requests in flight may take before `stop`
-  std::optional<Micros> start_time;  ///< from its start until it was ready, of the latest start
+  Micros drain = {};                                ///< how long requests in flight may take before `stop`
+  std::optional<Micros> start_time = std::nullopt;  ///< from its start until it was ready, of the latest start
   std::int64_t starts = 0;
   std::int64_t failures = 0;  ///< in the last ten minutes
   bool is_looping = false;    ///< ten failures in ten minutes
-  std::string message;        ///< of the latest failure: status, last lines
+  std::string message = {};   ///< of the latest failure: status, last lines
   friend bool operator==(const ProcessReport&, const ProcessReport&) = default;
 };
 

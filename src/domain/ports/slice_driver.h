@@ -32,6 +32,9 @@ class SliceDriver {
   /// Whether slices appear and disappear on devices without the table: others use them, and a GPU that was lost may
   /// come back as it was. A plan may then not fit the slices that exist when it takes effect.
   [[nodiscard]] virtual bool can_devices_differ() const = 0;
+  /// Whether services with `run` have a process on each of their slices: it is ready, and is gone, when the table is
+  /// told so (SliceTable::program_ready, program_gone), not after times of the scenario.
+  [[nodiscard]] virtual bool has_programs() const { return false; }
 };
 
 }  // namespace berth

@@ -372,6 +372,109 @@ TEST(Scenario, MistakesInRulesForGpuModelsNameTheKeys) {
   });
 }
 
+constexpr std::string_view kUnpriced = "count: 2}, {gpu: A30}]";
+constexpr std::string_view kPriced = "count: 2, usd_per_gpu_hour: 8}, {gpu: A30, usd_per_gpu_hour: 4}]";
+
+TEST(Scenario, RulesForWhatIsReadyAndWhatRunsAreRead) {
+  const Scenario scenario = loaded(changed_scenario(
+      {{kUnpriced, kPriced},
+       {"slo: {latency_ms: 100}",
+        "slo: {latency_ms: 100}\n    warm_pool: {min: 1, max: 2, cold_usd: 0.02, usd_per_hour: 9.5}\n"
+        "    answer_seconds: 30\n    start_seconds: {runtime: 4, model: 2.5}\n    replicas: {min: 1, max: 4}\n"
+        "    run: {serve: {repository: /models, model: m 1}}"},
+       {"slo: {latency_ms: 50.5}",
+        "slo: {latency_ms: 50.5}\n    warm_pool: {}\n    replicas: {max: 1}\n"
+        "    run: {template: echo, parameters: {text: a b, port_0: \"\"}}"}}));
+  ASSERT_EQ(scenario.services.size(), 2U);
+  const ServiceSpec& a = scenario.services[0];
+  EXPECT_EQ(a.start, Micros(6'500'000));
+  EXPECT_EQ(a.ready, (Readiness{.warm_pool = WarmPool{.slices_min = 1,
+                                                      .slices_max = 2,
+                                                      .cold_micro_usd = 20'000,
+                                                      .idle_micro_usd_per_hour = 9'500'000},
+                                .answer = Micros::seconds(30),
+                                .start_of_model = Micros(2'500'000)}));
+  EXPECT_EQ(a.running, (Running{.program = ProgramChoice{.template_name = "serve",
+                                                         .parameters = {{"model", "m 1"}, {"repository", "/models"}}},
+                                .replicas = ReplicaLimits{.slices_min = 1, .slices_max = 4}}));
+  const ServiceSpec& b = scenario.services[1];
+  EXPECT_EQ(b.ready, (Readiness{.warm_pool = WarmPool(), .answer = {}, .start_of_model = {}}));
+  EXPECT_EQ(b.running,
+            (Running{.program = ProgramChoice{.template_name = "echo", .parameters = {{"port_0", ""}, {"text", "a b"}}},
+                     .replicas = ReplicaLimits{.slices_min = 0, .slices_max = 1}}));
+  const Scenario plain = loaded(std::string(kBase));
+  EXPECT_EQ(plain.services[0].ready, Readiness());
+  EXPECT_EQ(plain.services[0].running, Running());
+}
+
+TEST(Scenario, MistakesInWhatIsReadyNameTheKeys) {
+  using Changes = std::vector<std::pair<std::string_view, std::string_view>>;
+  static std::vector<std::string> lines;
+  lines.reserve(32);
+  const auto with = [](std::string_view line, bool has_prices = true) {
+    const std::string& text = lines.emplace_back("    slo: {latency_ms: 100}\n    " + std::string(line) + "\n");
+    Changes changes = {{"    slo: {latency_ms: 100}\n", text}};
+    if (has_prices) changes.emplace_back(kUnpriced, kPriced);
+    return changes;
+  };
+  expect_refused({
+      {with("warm_pool: {min: -1}"),
+       "7:22: services[0].warm_pool.min: wanted a whole number from 0 to 1000000, found \"-1\""},
+      {with("warm_pool: {mim: 1}"),
+       "7:17: services[0].warm_pool: unknown key \"mim\"; did you mean min? (known: min, max, cold_usd, usd_per_hour)"},
+      {with("warm_pool: {min: 2, max: 1}"),
+       "7:30: services[0].warm_pool.max: wanted at least 2 (services[0].warm_pool.min), found 1"},
+      {with("warm_pool: {cold_usd: 1}", false),
+       "7:27: services[0].warm_pool.cold_usd: wanted fleet[0].usd_per_gpu_hour, with which it is compared, found none "
+       "for A100-80GB"},
+      {with("warm_pool: {usd_per_hour: 1}", false),
+       "7:31: services[0].warm_pool.usd_per_hour: wanted fleet[0].usd_per_gpu_hour, with which it is compared, found "
+       "none for A100-80GB"},
+      {with("warm_pool: {min: 3, usd_per_hour: 0.5}"),
+       "7:39: services[0].warm_pool.usd_per_hour: wanted at least 3, which 3 of its cheapest slices cost per hour "
+       "(services[0].warm_pool.min), found \"0.5\""},
+      {with("replicas: {min: 1, max: 2}\n    warm_pool: {min: 3}"),
+       "8:22: services[0].warm_pool.min: wanted at most 2 slices (replicas.max), found 3"},
+      {with("replicas: {min: 1, max: 2}\n    warm_pool: {max: 3}"),
+       "8:22: services[0].warm_pool.max: wanted at most 2 slices (replicas.max), found 3"},
+      {with("replicas: {min: 1}\n    warm_pool: {min: 0}"),
+       "8:22: services[0].warm_pool.min: wanted at least 1 slices (replicas.min), found 0"},
+      {with("replicas: {min: 1}\n    warm_pool: {max: 0}"),
+       "8:22: services[0].warm_pool.max: wanted at least 1 slices (replicas.min), found 0"},
+      {with("answer_seconds: 0.05"),
+       "7:21: services[0].answer_seconds: wanted at least the latency target, 100 ms (slo.latency_ms), found \"0.05\""},
+      {with("start_seconds: {runtime: 3}"),
+       "7:20: services[0].start_seconds.model: wanted a number of seconds, found nothing"},
+  });
+}
+
+TEST(Scenario, MistakesInWhatRunsNameTheKeys) {
+  static std::vector<std::string> lines;
+  lines.reserve(32);
+  const auto with = [](std::string_view line) {
+    const std::string& text = lines.emplace_back("    slo: {latency_ms: 100}\n    " + std::string(line) + "\n");
+    return std::vector<std::pair<std::string_view, std::string_view>>{{"    slo: {latency_ms: 100}\n", text}};
+  };
+  expect_refused({
+      {with("replicas: {max: 0}"),
+       "7:21: services[0].replicas.max: wanted a whole number from 1 to 1000000, found \"0\""},
+      {with("replicas: {min: 3, max: 2}"),
+       "7:29: services[0].replicas.max: wanted at least 3 (services[0].replicas.min), found 2"},
+      {with("run: {template: serve}"),
+       "7:21: services[0].run.template: wanted the name of another template; this one is services[0].run.serve, found "
+       "\"serve\""},
+      {with("run: {serve: {repository: /m}}"),
+       "7:18: services[0].run.serve.model: wanted a name of 1 to 4096 printable bytes, found nothing"},
+      {with("run: {serve: {repository: /m, model: m}, template: t}"),
+       "7:46: services[0].run: unknown key \"template\" (known: serve)"},
+      {with("run: {template: t, parameters: {a-b: x}}"),
+       "7:36: services[0].run.parameters: wanted keys of letters, digits and _, found \"a-b\""},
+      {with("run: {template: t, parameters: {a: [x]}}"),
+       "7:40: services[0].run.parameters.a: wanted a text of at most 4096 bytes, without control characters, found a "
+       "list"},
+  });
+}
+
 TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
   const auto with = [](std::string_view line) {
     return std::vector<std::pair<std::string_view, std::string_view>>{{"    slo: {latency_ms: 100}\n", line}};
@@ -382,7 +485,7 @@ TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
       {{{"name: b", "nam: b"}},
        "8:5: services[1]: unknown key \"nam\"; did you mean name? (known: name, tenant, profile, slo, batching, drop, "
        "arrivals, start_seconds, accuracy, retraining, variants, weight, floor, pins, changes_per_hour, isolation, "
-       "trust_domain, expects, tier, known_on)"},
+       "trust_domain, expects, tier, known_on, warm_pool, answer_seconds, run, replicas)"},
       {with(""), "4:5: services[0].slo: wanted a map, found nothing"},
       {with("    slo: {}\n"),
        "6:10: services[0].slo.latency_ms: wanted a number above 0, at most 1000000000, found nothing"},

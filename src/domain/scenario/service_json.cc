@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/core/instant.h"
 #include "base/json/writer.h"
+#include "domain/values/serve_template.h"
 
 namespace berth::scenario {
 namespace {
@@ -155,6 +158,14 @@ void write_arrivals(Writer& json, const Arrivals& arrivals, const std::string* b
   json.member("smooth_seconds", arrivals.smooth_seconds).member("repeat", arrivals.repeat).close_object();
 }
 
+void put_start(Writer& json, const ServiceSpec& service) {
+  if (!service.ready.start_of_model) return put_seconds(json, "start_seconds", service.start);
+  json.open_object("start_seconds");
+  put_seconds(json, "runtime", service.start - *service.ready.start_of_model);
+  put_seconds(json, "model", *service.ready.start_of_model);
+  json.close_object();
+}
+
 void put_retraining(Writer& json, const Retraining& retraining) {
   json.open_object("retraining");
   put_seconds(json, "every_seconds", retraining.every);
@@ -199,6 +210,45 @@ void put_tier(Writer& json, const TierRule& rule) {
   json.close_list();
 }
 
+void put_optional_usd(Writer& json, std::string_view key, const std::optional<std::int64_t>& micro_usd) {
+  if (micro_usd) put_number(json, key, Decimal(*micro_usd, 1'000'000));
+}
+
+void put_readiness(Writer& json, const Readiness& ready) {
+  if (ready.warm_pool) {
+    json.open_object("warm_pool").member("min", ready.warm_pool->slices_min);
+    if (ready.warm_pool->slices_max) json.member("max", *ready.warm_pool->slices_max);
+    put_optional_usd(json, "cold_usd", ready.warm_pool->cold_micro_usd);
+    put_optional_usd(json, "usd_per_hour", ready.warm_pool->idle_micro_usd_per_hour);
+    json.close_object();
+  }
+  if (ready.answer) put_seconds(json, "answer_seconds", *ready.answer);
+}
+
+void put_program(Writer& json, const ProgramChoice& program) {
+  const auto put_parameters = [&](std::string_view key) {
+    json.open_object(key);
+    for (const auto& [name, text] : program.parameters) json.member(name, text);
+    json.close_object();
+  };
+  json.open_object("run");
+  if (program.template_name == kServeTemplate) {
+    put_parameters(kServeTemplate);
+  } else {
+    json.member("template", program.template_name);
+    if (!program.parameters.empty()) put_parameters("parameters");
+  }
+  json.close_object();
+}
+
+void put_running(Writer& json, const Running& running) {
+  if (running.program) put_program(json, *running.program);
+  if (!running.replicas) return;
+  json.open_object("replicas").member("min", running.replicas->slices_min);
+  if (running.replicas->slices_max) json.member("max", *running.replicas->slices_max);
+  json.close_object();
+}
+
 /// From `weight` on: what the owner wishes.
 void put_wishes(Writer& json, const ServiceSpec& service, const Scenario& scenario) {
   put_number(json, "weight", service.weight);
@@ -209,6 +259,8 @@ void put_wishes(Writer& json, const ServiceSpec& service, const Scenario& scenar
   json.member("isolation", isolation_of(service.isolation));
   if (service.trust_domain) json.member("trust_domain", *service.trust_domain);
   put_tier(json, service.tier);
+  put_readiness(json, service.ready);
+  put_running(json, service.running);
 }
 
 /// Tables and arrivals as rows, or as the blobs that have them.
@@ -273,7 +325,7 @@ void put_fields(Writer& json, const ServiceSpec& service, const Scenario& scenar
   json.member("max_processes", service.batching.processes_max).close_object();
   json.member("drop", service.drop == DropRule::kEarly ? "early" : "never");
   if (tables.has_arrivals()) tables.write_arrivals(json.key("arrivals"));
-  put_seconds(json, "start_seconds", service.start);
+  put_start(json, service);
   put_accuracy(json, service.accuracy);
   if (service.retraining) put_retraining(json, *service.retraining);
   if (!service.variants.empty()) put_variants(json, service, tables);

@@ -21,8 +21,8 @@ namespace {
 
 Scenario fleet() {
   Scenario scenario;
-  scenario.fleet = {{.model = mig::find_gpu_model("A100-80GB").value(), .count = 2, .usd_per_gpu_hour = {}},
-                    {.model = mig::find_gpu_model("T4").value(), .count = 1, .usd_per_gpu_hour = {}}};
+  scenario.fleet = {{.model = mig::find_gpu_model("A100-80GB").value(), .count = 2, .usd_per_gpu_hour = Decimal(4)},
+                    {.model = mig::find_gpu_model("T4").value(), .count = 1, .usd_per_gpu_hour = Decimal(1)}};
   return scenario;
 }
 
@@ -53,6 +53,8 @@ class Draw {
     drawn.isolation = static_cast<Isolation>(whole(0, 3));
     if (chance()) drawn.trust_domain = name();
     if (chance()) drawn.tier = tier_rule(drawn, scenario);
+    if (chance()) drawn.running = running();
+    if (chance()) drawn.ready = readiness(drawn);
     return drawn;
   }
 
@@ -126,6 +128,36 @@ class Draw {
     }
     rule.known_on.assign(known.begin(), known.end());
     return rule;
+  }
+
+  Running running() {
+    Running rules;
+    if (chance()) rules.program = ProgramChoice{.template_name = name(), .parameters = {{"args", name()}, {"n_1", ""}}};
+    if (chance()) rules.program = ProgramChoice{.template_name = "serve", .parameters = {}};
+    if (rules.program && rules.program->template_name == "serve") {
+      rules.program->parameters = {{"repository", "/models " + name()}, {"model", name()}};
+    }
+    if (chance()) rules.replicas = ReplicaLimits{.slices_min = whole(0, 3), .slices_max = {}};
+    if (rules.replicas && chance()) rules.replicas->slices_max = rules.replicas->slices_min + whole(1, 9);
+    return rules;
+  }
+
+  /// Within the limits of replicas, and with money for what is kept ready.
+  Readiness readiness(const ServiceSpec& service) {
+    Readiness rules;
+    const ReplicaLimits limits = service.running.replicas.value_or(ReplicaLimits());
+    if (chance()) {
+      WarmPool pool{.slices_min = limits.slices_min,
+                    .slices_max = limits.slices_max,
+                    .cold_micro_usd = {},
+                    .idle_micro_usd_per_hour = {}};
+      if (chance()) pool.cold_micro_usd = whole(0, 1'000'000'000);
+      if (chance()) pool.idle_micro_usd_per_hour = whole(100'000'000, 1'000'000'000'000'000);
+      rules.warm_pool = pool;
+    }
+    if (chance()) rules.answer = service.target + Micros(whole(0, 90'000'000));
+    if (chance()) rules.start_of_model = Micros(whole(0, service.start.count()));
+    return rules;
   }
 
   Accuracy accuracy() { return {whole(0, 1'000'000), whole(0, 1'000'000)}; }

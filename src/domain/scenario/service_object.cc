@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "domain/scenario/detail/readiness_rules.h"
+#include "domain/scenario/detail/running_rules.h"
 #include "domain/scenario/detail/services.h"
 #include "domain/scenario/detail/tier_rules.h"
 
@@ -38,6 +40,12 @@ ServiceSpec read_accepted_service_object(const yaml::Value& spec, const Scenario
 
 TierRule read_accepted_tier_rule(const yaml::Value& spec, const Scenario& scenario, const ServiceSpec& rest) {
   return detail::read_tier_rule(spec, scenario, rest);
+}
+
+Running read_accepted_running(const yaml::Value& spec) { return detail::read_running(spec); }
+
+Readiness read_accepted_readiness(const yaml::Value& spec, const Scenario& scenario, const ServiceSpec& rest) {
+  return detail::read_readiness(spec, scenario, rest);
 }
 
 ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scenario,

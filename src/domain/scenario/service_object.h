@@ -50,6 +50,11 @@ struct ExcessiveTable {
 [[nodiscard]] TierRule read_accepted_tier_rule(const yaml::Value& spec, const Scenario& scenario,
                                                const ServiceSpec& rest);
 
+/// `run` and `replicas`, and `warm_pool`, `answer_seconds` and the model's part of `start_seconds`, likewise.
+[[nodiscard]] Running read_accepted_running(const yaml::Value& spec);
+[[nodiscard]] Readiness read_accepted_readiness(const yaml::Value& spec, const Scenario& scenario,
+                                                const ServiceSpec& rest);
+
 /// The rows of a blob: `list`, in the form that could replace the reference, or `csv`, as in a file of the format csv.
 struct BlobRows {
   std::string csv = {};

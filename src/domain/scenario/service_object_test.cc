@@ -128,7 +128,8 @@ TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
       {{{"\"slo\"", "name: x, \"slo\""}},
        "spec.name",
        "one of the keys profile, slo, batching, drop, arrivals, start_seconds, accuracy, retraining, variants, weight, "
-       "floor, pins, changes_per_hour, isolation, trust_domain, expects, tier, known_on",
+       "floor, pins, changes_per_hour, isolation, trust_domain, expects, tier, known_on, "
+       "warm_pool, answer_seconds, run, replicas",
        "\"name\""},
       {{{"\"slo\": {\"latency_ms\": 100}", "\"slo\": {\"latency_ms\": 0}"}},
        "spec.slo.latency_ms",

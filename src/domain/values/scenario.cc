@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/core/ensure.h"
+#include "domain/values/start_times.h"
 
 namespace berth {
 
@@ -45,7 +46,7 @@ Micros change_time(const Scenario& scenario, const ChangeKind& change) {
 Micros longest_change_time(const Scenario& scenario, ActionKind action) {
   Micros longest = assumed_time(scenario, action);
   for (const auto& [change, time] : scenario.measured_times) {
-    if (change.action == action) longest = std::max(longest, time.median);
+    if (change.action == action && !is_start(change)) longest = std::max(longest, time.median);
   }
   return longest;
 }

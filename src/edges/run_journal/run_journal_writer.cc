@@ -54,7 +54,8 @@ void RunJournalWriter::write(std::string_view policy, const sim::JournalRecord& 
   std::visit(Overloaded{[this](const sim::SecondRecord& second) { write_second(second); },
                         [this](const world::SliceRecord& slice) { write_slice(slice); },
                         [this](const sim::GpuRecord& gpu) { write_gpu(gpu); }, [](const world::PointRecord&) {},
-                        [this](const sim::TierRecord& tier) { write_tier(tier); }},
+                        [this](const sim::TierRecord& tier) { write_tier(tier); },
+                        [this](const sim::WarmRecord& warm) { write_warm(warm); }},
              record);
   if (buffer_.size() >= kBufferBytes) hand_on();
 }
@@ -106,6 +107,17 @@ void RunJournalWriter::write_tier(const sim::TierRecord& record) {
   json.open_object();
   if (is_measured) json.member("model", record.measured_gpu);
   if (!is_measured) tier::put_choice(json, record.choice);
+  // The members of the object, without its opening brace.
+  buffer_.append(",").append(json.close_object().take().substr(1)).append("\n");
+}
+
+void RunJournalWriter::write_warm(const sim::WarmRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  buffer_.append(policy_part_).append("warm_decided\",\"service\":");
+  buffer_.append(service_names_[record.decision.service.index]);
+  json::Writer json;
+  json.open_object().member("phase", phase_name(record.decision.phase)).member("slices", record.decision.slices);
+  json.member("preload", record.decision.is_preload).member("reason", record.decision.reason);
   // The members of the object, without its opening brace.
   buffer_.append(",").append(json.close_object().take().substr(1)).append("\n");
 }

@@ -40,6 +40,7 @@ class RunJournalWriter {
   void write_second(const sim::SecondRecord& record);
   void write_gpu(const sim::GpuRecord& record);
   void write_tier(const sim::TierRecord& record);
+  void write_warm(const sim::WarmRecord& record);
   void hand_on();
 
   const Scenario& scenario_;

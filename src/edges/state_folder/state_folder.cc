@@ -84,7 +84,8 @@ Result<void> make_folder(const std::string& path) {
 
 /// Whether the folder contains only files that we create.
 bool has_own_files_only(const std::string& path) {
-  constexpr std::array<std::string_view, 5> kOwn = {"lock", "admin.key", "address", "admin.key.part", "address.part"};
+  constexpr std::array<std::string_view, 7> kOwn = {"lock",           "admin.key",    "address",         "gateway.key",
+                                                    "admin.key.part", "address.part", "gateway.key.part"};
   std::error_code error;
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (std::ranges::find(kOwn, it->path().filename().string()) == kOwn.end()) return false;
@@ -155,6 +156,18 @@ Result<void> StateFolder::read_or_make_key() {
   key_ = random_hex(kKeyBytes);
   if (key_.empty()) return tl::unexpected(trouble(key_path(), "the system has no random bytes"));
   return write_whole(key_path(), key_ + "\n");
+}
+
+Result<std::string> StateFolder::gateway_key() const {
+  const std::string path = path_ + "/gateway.key";
+  if (auto known = read_small(path)) {
+    std::string key = known->substr(0, known->find_first_of("\r\n"));
+    if (!key.empty() && ::chmod(path.c_str(), kFileMode) == 0) return key;
+  }
+  std::string key = random_hex(kKeyBytes);
+  if (key.empty()) return tl::unexpected(trouble(path, "the system has no random bytes"));
+  if (auto written = write_whole(path, key + "\n"); !written) return pass_on(written.error());
+  return key;
 }
 
 Result<void> StateFolder::write_address(const std::string& url) const {

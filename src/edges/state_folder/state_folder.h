@@ -33,6 +33,8 @@ class StateFolder {
   [[nodiscard]] std::string key_path() const { return path_ + "/admin.key"; }
   /// The key, without its line feed.
   [[nodiscard]] const std::string& key() const { return key_; }
+  /// The key of the gateway, good for its routes only; `gateway.key` (0600) is made if missing.
+  [[nodiscard]] Result<std::string> gateway_key() const;
   /// Removes the key, the folder and the parents that `open` created, as far as they contain nothing else: for a
   /// refused start.
   void discard_if_new();

@@ -13,8 +13,10 @@
 
 #include "domain/profile/operating_point.h"
 #include "domain/values/gpu_name.h"
+#include "domain/values/start_times.h"
 #include "engine/loop/counter_plan.h"
 #include "engine/loop/fleet_after.h"
+#include "engine/loop/slice_limits.h"
 #include "engine/loop/static_conflict.h"
 #include "engine/loop/verify.h"
 #include "engine/state/changes.h"
@@ -299,7 +301,8 @@ std::optional<Instant> latest_end_of_changes(const Judged& judged) {
   const Micros destroy = longest_change_time(judged.scenario, ActionKind::kDestruction);
   const Micros create = longest_change_time(judged.scenario, ActionKind::kCreation);
   Micros start;
-  for (const ServiceSpec& service : judged.scenario.services) start = std::max(start, service.start);
+  for (const ServiceSpec& service : judged.scenario.services)
+    start = std::max(start, start_time(judged.scenario, service));
   return judged.acts_at + destroy + create + judged.scenario.changes.plumbing + start + Micros::seconds(1);
 }
 
@@ -349,6 +352,7 @@ Breach hard_breach(const Judged& judged, const FleetAfter& fleet, PointRates& ra
   if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
   if (Breach breach = breach_of_pins(judged, fleet, owners)) return breach;
   if (Breach breach = breach_of_tiers(judged)) return breach;
+  if (Breach breach = find_limit_breach(judged.scenario, judged.snapshot, fleet)) return breach;
   for (const GpuId gpu : judged_gpus(judged)) {
     if (Breach breach = breach_on_gpu(judged.scenario, fleet, gpu)) return breach;
   }

@@ -19,6 +19,8 @@ namespace berth {
 ///   exist and are held by their owner alone, in either role; a service of isolation `mig` shares no slice, one of
 ///   `gpu` no GPU; a GPU with services of a trust domain holds no others. Unowned slices and slices that are leaving do
 ///   not count. Violations on other GPUs are not the plan's fault;
+/// - numbers of slices (`replicas`, warm pools): the plan leaves a service with too few only where it takes none away,
+///   with too many only where it adds none;
 /// - operating points that the plan names are measured ones;
 /// - changes_per_hour, over the hour that ends at `acts_at`, for the services that the plan changes
 ///   (engine/state/changes.h says against which budget a change counts); the first layout is free;

@@ -70,6 +70,27 @@ TEST(Constraints, SlicesAreOnGpusOfTheModelOfTheTierRule) {
   EXPECT_NE(world.breach({give(held(three_g, {{0}}))}), "");
 }
 
+TEST(Constraints, NumbersOfSlicesGetNoWorse) {
+  ConstrainedWorld world;
+  world.a().running.replicas = ReplicaLimits{.slices_min = 2, .slices_max = 2};
+  EXPECT_EQ(world.breach({destroy(one_g)}),
+            "a: wanted at least 2 slices (a.replicas), found that the plan leaves 1 of 2");
+  EXPECT_EQ(world.breach({give(held(one_g, {{2}}))}),
+            "a: wanted at least 2 slices (a.replicas), found that the plan leaves 1 of 2");
+  EXPECT_EQ(world.breach(cut_for(two_g, {{0}})),
+            "a: wanted at most 2 slices (a.replicas), found that the plan makes 3 of 2");
+  std::vector<Action> moved = cut_for(two_g, {{0}});
+  moved.insert(moved.begin(), destroy(one_g));
+  EXPECT_EQ(world.breach(moved), "");
+  // Who has too few already may still have one, and a slice on which it retrains is not one of them.
+  world.a().running.replicas->slices_min = 3;
+  EXPECT_EQ(world.breach(touch()), "");
+  EXPECT_EQ(world.breach(cut_for(two_g, {{0}}, Role::kRetraining)), "");
+  world.a().ready.warm_pool = WarmPool();
+  EXPECT_EQ(world.breach({destroy(one_g)}),
+            "a: wanted at least 3 slices (a.warm_pool), found that the plan leaves 1 of 2");
+}
+
 TEST(Constraints, NothingIsWantedByDefault) {
   ConstrainedWorld world;
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}})), "");

@@ -13,6 +13,7 @@
 #include "domain/values/frozen.h"
 #include "engine/loop/constraints.h"
 #include "engine/loop/facts.h"
+#include "engine/loop/slice_limits.h"
 #include "engine/loop/tier_stage.h"
 #include "engine/loop/verify.h"
 
@@ -75,6 +76,9 @@ std::optional<std::string> find_misfit(const Scenario& scenario, const Snapshot&
 
 /// What is kept besides the stages under a name of its own, where there are services with such rules.
 constexpr const char* kTierMemory = "tier";
+constexpr const char* kWarmMemory = "warm";
+/// To be raised whenever those bytes change their meaning.
+constexpr int kWarmMemoryFormat = 1;
 
 /// Returns whether the stage has the memory that was saved for it.
 bool load(Stage& stage, const EngineMemory& memory) {
@@ -96,6 +100,7 @@ std::int64_t seen_seconds(const Scenario& scenario) {
 Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules)
     : given_(scenario),
       enforcement_(given_, rules.is_strict),
+      warm_(given_, rules.has_warm_pools),
       scenario_(scenario),
       make_stages_(make_stages),
       rules_(rules),
@@ -115,6 +120,7 @@ StepAnswer Engine::step(Instant now) {
   const bool has_one_event = inbox_.size() == 1;
   const News news = apply_events();
   choose_tiers(answer);
+  decide_warm(answer);
   settle_proposal(news, now, answer);
   if (news.solution) {
     take(*news.solution, now, answer);
@@ -208,6 +214,8 @@ void Engine::change_specs(const Event& event) {
     given_.services.set(removed->service.index, absent_service(before));
     scenario_.services.set_shared(removed->service.index, given_.services.share(removed->service.index));
     enforcement_.note_changed(removed->service);
+    warm_.note_changed(removed->service);
+    note_limits(removed->service);
   } else if (const auto* windows = std::get_if<NoChangesSet>(&event.what)) {
     given_.no_changes = scenario_.no_changes = windows->windows;
   } else if (const auto* measured = std::get_if<TimesMeasured>(&event.what)) {
@@ -232,7 +240,9 @@ void Engine::set_spec(const ServiceSet& set) {
   given_.services.set_shared(index, set.spec);
   scenario_.services.set_shared(index, set.spec);
   enforcement_.note_changed(set.service);
-  if (enforcement_.has(set.service) || has_speed(given_.speeds, set.service)) show(set.service);
+  warm_.note_changed(set.service);
+  if (is_shown_otherwise(set.service)) show(set.service);
+  note_limits(set.service);
 }
 
 /// The revision of the spec stays: plans under way remain possible, and are replaced by the next ones.
@@ -253,9 +263,25 @@ std::vector<Stage> Engine::made_stages() const {
   return stages;
 }
 
+bool Engine::is_shown_otherwise(ServiceId service) const {
+  return enforcement_.has(service) || has_speed(given_.speeds, service) || warm_.has(service);
+}
+
 /// Lets the stages see what they may see of the service now.
 void Engine::show(ServiceId service) {
-  if (enforcement_.has(service)) {
+  if (warm_.has(service)) {
+    ServiceSpec seen = std::as_const(given_.services)[service.index];
+    if (enforcement_.has(service)) {
+      seen = enforcement_.seen_spec(service);
+    } else if (has_speed(given_.speeds, service)) {
+      seen = profile::spec_at_speed(given_, service);
+    }
+    seen.running.replicas = warm_.limits(service);
+    // What has no slice keeps no floor: its load is that of nobody.
+    if (seen.running.replicas->slices_max == 0) seen.floor_attainment.reset();
+    scenario_.services.set(service.index, std::move(seen));
+    note_limits(service);
+  } else if (enforcement_.has(service)) {
     scenario_.services.set(service.index, enforcement_.seen_spec(service));
   } else if (has_speed(given_.speeds, service)) {
     scenario_.services.set(service.index, profile::spec_at_speed(given_, service));
@@ -266,8 +292,38 @@ void Engine::show(ServiceId service) {
 
 void Engine::show_all() {
   for (std::uint32_t index = 0; index < given_.services.size(); ++index) {
-    if (enforcement_.has({index}) || has_speed(given_.speeds, {index})) show({index});
+    if (is_shown_otherwise({index})) show({index});
+    note_limits({index});
   }
+}
+
+// ---- slices kept and not kept
+
+void Engine::note_limits(ServiceId service) {
+  const ServiceSpec& seen = std::as_const(scenario_.services)[service.index];
+  const bool has_limit = !seen.is_absent && seen.running.replicas && seen.running.replicas->slices_max;
+  if (has_limit && rules_.is_strict) {
+    limited_.insert(service);
+  } else {
+    limited_.erase(service);
+  }
+}
+
+void Engine::decide_warm(StepAnswer& answer) {
+  if (!warm_.is_used()) return;
+  answer.warm = warm_.decide(state_.snapshot());
+  for (const WarmDecision& decision : answer.warm) {
+    show(decision.service);
+    state_.show_anew(decision.service);
+  }
+}
+
+bool Engine::restore_warm(const EngineMemory& memory) {
+  const auto saved = std::ranges::find(memory.stages, kWarmMemory, &StageMemory::stage);
+  if (saved == memory.stages.end() || saved->format != kWarmMemoryFormat) return false;
+  ArchiveReader archive(saved->bytes);
+  warm_.load(archive);
+  return archive.is_at_end();
 }
 
 void Engine::choose_tiers(StepAnswer& answer) {
@@ -339,6 +395,13 @@ void Engine::ask(Instant now, StepAnswer& answer) {
   begun.plan.id = question_count_ + 1;
   begun.plan.base_version = state_.snapshot().version;
   begun.plan.made_at = now;
+  if (!limited_.empty()) {
+    const auto reason = [this](ServiceId service) {
+      const WarmStatus* warm = warm_.status_of(service);
+      return warm != nullptr ? warm->last.reason : std::string("more slices than replicas.max");
+    };
+    destroy_excess(scenario_, state_.snapshot(), limited_, reason, begun.plan);
+  }
   for (const Stage& stage : stages_) {
     StageAnswer asked = stage.ask(state_.snapshot(), begun.plan);
     if (auto* none = std::get_if<NoPlan>(&asked)) {
@@ -364,6 +427,9 @@ SolveRequest Engine::request_for(Solution begun, Solve solve) {
   std::map<ServiceId, std::string> remarks;
   for (const ServiceId service : enforcement_.services()) {
     if (std::string remark = enforcement_.remark_on(service); !remark.empty()) remarks[service] = std::move(remark);
+  }
+  for (const ServiceId service : warm_.services()) {
+    remarks[service] += "; " + warm_.status_of(service)->last.reason;
   }
   request.solve = [posed = request.posed, begun = std::move(begun), solve = std::move(solve),
                    remarks = std::move(remarks)] {
@@ -394,6 +460,11 @@ EngineMemory Engine::memory() const {
     enforcement_.save(archive);
     memory.stages.push_back({.stage = kTierMemory, .bytes = archive.take()});
   }
+  if (warm_.is_used()) {
+    ArchiveWriter archive;
+    warm_.save(archive);
+    memory.stages.push_back({.stage = kWarmMemory, .format = kWarmMemoryFormat, .bytes = archive.take()});
+  }
   return memory;
 }
 
@@ -410,9 +481,13 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
     unread.emplace_back(kTierMemory);
     for (const ServiceId service : enforcement_.services()) enforcement_.note_changed(service);
   }
+  if (warm_.is_used() && !restore_warm(memory)) {
+    unread.emplace_back(kWarmMemory);
+    warm_.begin_anew();
+  }
   show_all();
-  if (enforcement_.is_used() || !given_.speeds.empty() || scenario_.no_changes != memory.no_changes ||
-      scenario_.measured_times != memory.measured_times) {
+  if (enforcement_.is_used() || warm_.is_used() || !given_.speeds.empty() ||
+      scenario_.no_changes != memory.no_changes || scenario_.measured_times != memory.measured_times) {
     given_.no_changes = scenario_.no_changes = memory.no_changes;
     given_.measured_times = scenario_.measured_times = memory.measured_times;
     stages_ = made_stages();  // stages may have read the former values

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "engine/loop/engine_memory.h"
 #include "engine/loop/proposal.h"
 #include "engine/loop/stage.h"
+#include "engine/loop/warm_pools.h"
 #include "engine/state/cluster_state.h"
 
 namespace berth {
@@ -66,12 +68,16 @@ struct StepAnswer {
   std::optional<EndedProposal> ended;
   /// The GPU models that were chosen in this step (TierRule).
   std::vector<TierChoice> tiers = {};
+  /// What is kept ready for services with a warm pool, where that changed in this step.
+  std::vector<WarmDecision> warm = {};
 };
 
 struct EngineRules {
   /// Plans must also keep the scenario's constraints (engine/loop/constraints.h): for policies that obey them.
   /// Services with `tier: auto` or `known_on` are then treated as those keys say (engine/loop/enforcement.h).
   bool is_strict = false;
+  /// Services with a warm pool have the slices that engine/loop/warm_pools.h decides, not more and not less.
+  bool has_warm_pools = false;
   Approval approval = Approval::kNever;
   /// The first layout is treated like any other plan: it waits for approval, obeys a pause and windows without changes,
   /// and its actions take their time. For real devices. If false, it is in place at once.
@@ -113,6 +119,8 @@ class Engine {
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
   /// The GPU model chosen for a service with `tier: auto`; nullptr: none.
   [[nodiscard]] const TierChoice* tier_of(ServiceId service) const { return enforcement_.choice_for(service); }
+  /// The state of a service's warm pool; nullptr: it has none.
+  [[nodiscard]] const WarmStatus* warm_of(ServiceId service) const { return warm_.status_of(service); }
   /// Stage::forecast of the first stage that has one.
   [[nodiscard]] std::optional<forecast::Bands> forecast(ServiceId service, std::int64_t second) const;
   /// Whether it knows the rows of a service with `known_on` on a GPU model.
@@ -149,16 +157,22 @@ class Engine {
 
   void change_specs(const Event& event);
   void choose_tiers(StepAnswer& answer);
+  void decide_warm(StepAnswer& answer);
+  [[nodiscard]] bool is_shown_otherwise(ServiceId service) const;
+  void note_limits(ServiceId service);
   void show(ServiceId service);
   void show_all();
   void set_spec(const ServiceSet& set);
   void note_speed(const SpeedMeasured& measured, Instant at);
   [[nodiscard]] std::vector<Stage> made_stages() const;
   [[nodiscard]] bool restore_tiers(const EngineMemory& memory);
+  [[nodiscard]] bool restore_warm(const EngineMemory& memory);
 
   Scenario given_;
   Enforcement enforcement_;
-  Scenario scenario_;  ///< as the stages see it
+  WarmPools warm_;
+  Scenario scenario_;            ///< as the stages see it
+  std::set<ServiceId> limited_;  ///< those with a most number of slices, as the stages see it
   MakeStages make_stages_;
   std::vector<Stage> stages_;
   EngineRules rules_;

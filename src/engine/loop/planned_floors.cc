@@ -77,6 +77,10 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
   // Without a price of changes no schedule has a negative worth; the fleet's proofs depend on that.
   planner::Problem problem = planner::make_problem(with_only(question.scenario, kept), question.frame, settled);
   problem.change_price = 0;
+  for (planner::ServiceTerms& service : problem.services) {  // numbers of slices are no constraints of a conflict
+    if (service.counts_slices) service.floor_rate = 0;
+    service.slices_max = -1;
+  }
   if (question.is_first_layout) {
     problem.is_frozen.clear();
     problem.floors_from = planner::SlotIndex(0);

@@ -106,10 +106,14 @@ class PlannerPolicy {
         planner::make_frame(*specs_, {.chooses_points = options_.points != 0, .has_variants = options_.variants != 0}));
   }
 
-  /// Whether there is a service, and a GPU for it.
+  /// Whether there is a service that may have slices, and a GPU for it.
   [[nodiscard]] bool has_work(const Snapshot& snapshot) const {
-    return scenario_.gpu_count() > 0 &&
-           std::ranges::any_of(snapshot.services, [](const ServiceState& service) { return !service.is_absent; });
+    if (scenario_.gpu_count() == 0) return false;
+    for (std::size_t index = 0; index < snapshot.services.size(); ++index) {
+      const auto& limits = scenario_.services[index].running.replicas;
+      if (!snapshot.services[index].is_absent && !(limits && limits->slices_max == 0)) return true;
+    }
+    return false;
   }
 
   [[nodiscard]] bool is_time(const Snapshot& snapshot, const Plan& plan, Instant acts_at) {

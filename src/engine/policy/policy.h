@@ -52,6 +52,8 @@ struct Policy {
   Knowledge knowledge = Knowledge::kScenario;
   /// Its plans keep the scenario's constraints, and the engine holds it to that (EngineRules::is_strict).
   bool obeys_constraints = false;
+  /// It keeps slices for services with a warm pool (EngineRules::has_warm_pools).
+  bool obeys_warm_pools = false;
   /// Common practice today; the other policies are compared with it.
   bool is_reference = false;
   /// Its layout is written for one count of GPUs, so no smaller or larger count can be tried.

@@ -46,6 +46,7 @@ const std::vector<Policy>& policies() {
       {.name = "berth",
        .knowledge = Knowledge::kObserved,
        .obeys_constraints = true,
+       .obeys_warm_pools = true,
        .replans = detail::planner_replans,
        .make = detail::make_berth},
       {.name = "clairvoyant",

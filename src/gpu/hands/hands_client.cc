@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/core/overloaded.h"
+#include "gpu/hands/detail/program_news.h"
 #include "gpu/hands/packet_socket.h"
 #include "gpu/hands/plain_end.h"
 #include "gpu/hands/protocol.h"
@@ -31,6 +32,7 @@ constexpr milliseconds kPathHelloPatience{10'000};
 constexpr milliseconds kRestartHelloPatience{60'000};  // it lists the GPUs first, some of which may not answer
 constexpr milliseconds kEndPatience{2'000};
 constexpr milliseconds kFullPause{10};
+constexpr milliseconds kLogPatience{2'000};
 
 std::string in_words(milliseconds time) {
   return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000) : fmt::format("{} ms", time.count());
@@ -52,6 +54,11 @@ class HandsClient::Thread {
   [[nodiscard]] std::vector<DeviceEnd> take_delayed();
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
   [[nodiscard]] std::optional<std::string> why_gone() const;
+  void start(const ProcessOrder& order);
+  void stop(const std::string& slice, std::uint64_t generation);
+  [[nodiscard]] std::vector<ProcessReport> take_reports();
+  [[nodiscard]] bool knows_all() const;
+  [[nodiscard]] std::optional<std::string> read_log(const ReadProgramLog& question);
 
  private:
   /// The order of a GPU that was sent to the agent, or will be sent again.
@@ -97,6 +104,7 @@ class HandsClient::Thread {
   void keep_deadlines();
   void miss_deadline(Gpu& gpu);
   void send_due();
+  void send_about_programs();
   void finish(DeviceEnd end);
   [[nodiscard]] std::string overdue_words(const Overdue& overdue) const;
 
@@ -124,6 +132,8 @@ class HandsClient::Thread {
   std::vector<DeviceEnd> ended_;
   std::vector<DeviceEnd> delayed_;
   bool has_news_ = false;
+  detail::ProgramNews programs_;
+  std::condition_variable log_known_;
 
   std::thread thread_;
 };
@@ -219,6 +229,7 @@ void HandsClient::Thread::run() {
       is_closed = !receive();
       keep_deadlines();
       send_due();
+      send_about_programs();
     }
     const std::string why = is_closed ? why_closed() : "";  // may wait for the process, so called without the lock
     bool has_news = false;
@@ -228,6 +239,7 @@ void HandsClient::Thread::run() {
       has_news = std::exchange(has_news_, false);
     }
     known_.notify_all();
+    log_known_.notify_all();
     if (has_news && options_.on_news) options_.on_news();
     tell_agent();
   }
@@ -262,6 +274,7 @@ milliseconds HandsClient::Thread::time_to_next() const {
   constexpr milliseconds kPart{1};  // rounds a started millisecond up
   const auto now = Clock::now();
   auto next = std::min({now + kMax, connect_at_, restart_at_, hello_until_});
+  if (is_welcome_ && programs_.has_mail()) next = std::min(next, now + kFullPause);
   for (const auto& [uuid, gpu] : gpus_) {
     if (!gpu.open) continue;
     // An order that is due but not sent waits for the other side to read, or to answer the hello; either wakes this
@@ -302,6 +315,7 @@ void HandsClient::Thread::lose(const std::string& why) {
   has_news_ = has_news_ || gone_ != why;
   gone_ = why;
   end_orders(why);
+  programs_.lose(why);
 }
 
 void HandsClient::Thread::end_orders(const std::string& why) {
@@ -385,6 +399,15 @@ void HandsClient::Thread::take(const HandsPacket& packet) {
                  [this](const HandsEnd& end) { take_end(end); },
                  [this](const HandsStatus& status) { take_status(status); },
                  [this](const HandsRefusal& refusal) { lose("the hands refuse: " + refusal.message); },
+                 [this](const ProgramState& state) {
+                   programs_.take(state.report);
+                   has_news_ = true;
+                 },
+                 [this](const ProgramsListed&) {
+                   programs_.take_listed();
+                   has_news_ = true;
+                 },
+                 [this](const ProgramLog& log) { programs_.take_log(log); },
              },
              packet);
 }
@@ -399,6 +422,7 @@ void HandsClient::Thread::take_hello(const HandsHello& hello) {
   gone_.reset();
   managed_.clear();
   for (const device::ManagedGpu& gpu : hello.gpus) managed_.insert(gpu.uuid);
+  programs_.ask_for_all();
   has_news_ = true;
 }
 
@@ -480,6 +504,48 @@ void HandsClient::Thread::send_due() {
   }
 }
 
+void HandsClient::Thread::send_about_programs() {
+  if (!is_welcome_) return;
+  programs_.send_mail([this](const ClientPacket& packet) {
+    return send_packet(socket_, packet_of(packet)) == SendOutcome::kSent;  // if it is gone, receiving reports it
+  });
+}
+
+void HandsClient::Thread::start(const ProcessOrder& order) {
+  {
+    const std::scoped_lock hold(mutex_);
+    if (programs_.start(order, gone_)) has_news_ = true;
+  }
+  wake_up_.ring();
+}
+
+void HandsClient::Thread::stop(const std::string& slice, std::uint64_t generation) {
+  {
+    const std::scoped_lock hold(mutex_);
+    programs_.stop(slice, generation);
+  }
+  wake_up_.ring();
+}
+
+std::vector<ProcessReport> HandsClient::Thread::take_reports() {
+  const std::scoped_lock hold(mutex_);
+  return programs_.take_reports();
+}
+
+bool HandsClient::Thread::knows_all() const {
+  const std::scoped_lock hold(mutex_);
+  return programs_.knows_all();
+}
+
+std::optional<std::string> HandsClient::Thread::read_log(const ReadProgramLog& question) {
+  std::unique_lock hold(mutex_);
+  if (!is_welcome_) return std::nullopt;
+  const std::uint64_t ticket = programs_.ask_for_log(question);
+  wake_up_.ring();
+  log_known_.wait_for(hold, kLogPatience, [&] { return programs_.has_log(ticket) || !is_welcome_; });
+  return programs_.take_log_of(ticket);
+}
+
 void HandsClient::Thread::finish(DeviceEnd end) {
   ended_.push_back(std::move(end));
   has_news_ = true;
@@ -506,5 +572,20 @@ std::vector<DeviceEnd> HandsClient::take_delayed() { return thread_->take_delaye
 std::optional<std::string> HandsClient::why_not(const std::string& uuid) const { return thread_->why_not(uuid); }
 
 std::optional<std::string> HandsClient::why_gone() const { return thread_->why_gone(); }
+
+void HandsClient::start(const ProcessOrder& order) { thread_->start(order); }
+
+void HandsClient::stop(const std::string& slice, std::uint64_t generation) { thread_->stop(slice, generation); }
+
+std::vector<ProcessReport> HandsClient::take_reports() { return thread_->take_reports(); }
+
+bool HandsClient::knows_all() const { return thread_->knows_all(); }
+
+std::optional<std::string> HandsClient::read_log(const std::string& slice, std::uint64_t generation,
+                                                 std::size_t bytes_max) {
+  return thread_->read_log({.slice = slice,
+                            .generation = generation,
+                            .bytes_max = static_cast<std::int64_t>(std::min(bytes_max, kPacketBytesMax))});
+}
 
 }  // namespace berth::edges

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "domain/ports/gpu_hands.h"
+#include "domain/ports/process_hands.h"
 #include "gpu/hands/hands_process.h"
 
 namespace berth::edges {
@@ -28,7 +29,7 @@ struct HandsClientOptions {
   std::chrono::milliseconds restart_pause{1'000};
   std::chrono::milliseconds restart_pause_max{60'000};
   std::chrono::milliseconds healthy_after{600'000};
-  /// Called by the client's thread when an order has ended, or when an answer of `why_not` may have changed. May be
+  /// Called by the client's thread when an order has ended, a program changed, or when an answer of `why_not` may have changed. May be
   /// empty.
   std::function<void()> on_news = {};
   /// Called by the client's thread with each new answer of `why_gone`. May be empty.
@@ -42,8 +43,9 @@ struct HandsClientOptions {
 ///   reported as a second one for the same order.
 /// - If the agent ends, so do all orders: those already sent as kFailed (their effect is unknown), the others as
 ///   kRefused. An agent at a path is reconnected to; one that was started is started again, by its standby.
+/// - Programs (ProcessHands) use the same connection. Over each new one the list of all is taken first.
 /// - Orders of an earlier process of the same world that an agent at a path finished are reported here, too.
-class HandsClient final : public GpuHands {
+class HandsClient final : public GpuHands, public ProcessHands {
  public:
   /// A started process, or the path of a socket.
   using Way = std::variant<HandsProcess, std::string>;
@@ -62,6 +64,14 @@ class HandsClient final : public GpuHands {
   [[nodiscard]] std::vector<DeviceEnd> take_delayed() override;
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const override;
   [[nodiscard]] std::optional<std::string> why_gone() const override;
+
+  void start(const ProcessOrder& order) override;
+  void stop(const std::string& slice, std::uint64_t generation) override;
+  [[nodiscard]] std::vector<ProcessReport> take_reports() override;
+  [[nodiscard]] bool knows_all() const override;
+  /// Waits for at most two seconds.
+  [[nodiscard]] std::optional<std::string> read_log(const std::string& slice, std::uint64_t generation,
+                                                    std::size_t bytes_max) override;
 
  private:
   class Thread;

@@ -351,7 +351,7 @@ TEST_F(ReachHandsTest, ASocketIsEnoughWithoutPrivileges) {
               auto found = reach_hands({.socket_path = socket_path()});
               if (!found) return 1;
               const auto hands = use_hands(std::move(*found), client_options());
-              return !hands->why_not(kGpu) && !may_change_gpus() ? 0 : 2;  // it waited for the answer
+              return !hands.gpus->why_not(kGpu) && hands.programs != nullptr && !may_change_gpus() ? 0 : 2;  // it waited for the answer
             }),
             0);
   EXPECT_EQ(in_a_child([&] {  // an agent that is not there yet may come
@@ -405,12 +405,14 @@ TEST_F(TrustTest, ADeadSocketIsReplacedALivingOneIsNot) {
 
 TEST(RefusingHandsTest, SayWhy) {
   const auto hands = use_hands(NoHands{"there are none"}, {});
-  EXPECT_EQ(hands->why_not("GPU-1"), "there are none");
+  EXPECT_EQ(hands.programs, nullptr);
+  EXPECT_EQ(hands.why_no_programs, "there are none");
+  EXPECT_EQ(hands.gpus->why_not("GPU-1"), "there are none");
   DeviceOrder order;
   order.intent = 4;
-  hands->submit({order});
-  EXPECT_EQ(hands->take_ended(), std::vector{plain_end(order, DeviceOutcome::kRefused, "there are none")});
-  EXPECT_TRUE(hands->take_ended().empty());
+  hands.gpus->submit({order});
+  EXPECT_EQ(hands.gpus->take_ended(), std::vector{plain_end(order, DeviceOutcome::kRefused, "there are none")});
+  EXPECT_TRUE(hands.gpus->take_ended().empty());
 }
 
 }  // namespace

@@ -80,7 +80,12 @@ class Server {
   [[nodiscard]] Result<void> greet(const ClientHello& hello);
   void take_order(const DeviceOrder& order);
   void answer_status();
+  void start_program(const ProcessOrder& order);
+  void stop_program(const StopProgram& which);
+  void list_programs();
+  void answer_log(const ReadProgramLog& question);
   void pass_ends_on();
+  void pass_reports_on();
   void send(const HandsPacket& packet);
   void flush();
   [[nodiscard]] bool are_all_idle() const;
@@ -107,6 +112,7 @@ Server::Server(HandsServerOptions options) : options_(std::move(options)) {
                               .on_idle = [inbox = inbox_] { inbox->wake_up.ring(); }};
     workers_[gpu.uuid] = std::make_unique<detail::GpuWorker>(gpu, std::move(parts));
   }
+  if (options_.programs) options_.programs->on_news([inbox = inbox_] { inbox->wake_up.ring(); });
 }
 
 bool Server::run(const HandsSocket* socket, int stop) {
@@ -154,6 +160,7 @@ bool Server::wait(const HandsSocket* socket, int stop, milliseconds at_most) con
 void Server::work_once(const HandsSocket* socket) {
   inbox_->wake_up.hear();
   pass_ends_on();
+  pass_reports_on();
   read_client();
   if (socket != nullptr) accept_next(*socket);
   flush();
@@ -233,6 +240,22 @@ Result<void> Server::obey(const ClientPacket& packet) {
                           answer_status();
                           return {};
                         },
+                        [this](const StartProgram& start) -> Result<void> {
+                          start_program(start.order);
+                          return {};
+                        },
+                        [this](const StopProgram& stop) -> Result<void> {
+                          stop_program(stop);
+                          return {};
+                        },
+                        [this](const ListPrograms&) -> Result<void> {
+                          list_programs();
+                          return {};
+                        },
+                        [this](const ReadProgramLog& question) -> Result<void> {
+                          answer_log(question);
+                          return {};
+                        },
                     },
                     packet);
 }
@@ -271,6 +294,45 @@ void Server::answer_status() {
     if (auto order = worker->under_way()) status.orders.push_back(std::move(*order));
   }
   send(status);
+}
+
+void Server::start_program(const ProcessOrder& order) {
+  if (options_.programs) return options_.programs->start(order);
+  ProcessReport report{.order = order, .phase = ProcessPhase::kFailed};
+  report.message = "run: wanted templates or repositories in the configuration of the hands, found none";
+  send(ProgramState{.report = std::move(report)});
+}
+
+void Server::stop_program(const StopProgram& which) {
+  if (options_.programs) return options_.programs->stop(which.slice, which.generation);
+  ProcessReport report{.phase = ProcessPhase::kStopped};
+  report.order.slice = which.slice;
+  report.order.generation = which.generation;
+  send(ProgramState{.report = std::move(report)});
+}
+
+void Server::list_programs() {
+  if (options_.programs) {
+    for (ProcessReport& report : options_.programs->list()) send(ProgramState{.report = std::move(report)});
+  }
+  send(ProgramsListed{});
+}
+
+void Server::answer_log(const ReadProgramLog& question) {
+  ProgramLog log{.slice = question.slice, .generation = question.generation, .text = std::nullopt};
+  if (options_.programs) {
+    log.text = options_.programs->read_log(question.slice, question.generation,
+                                           static_cast<std::size_t>(question.bytes_max));
+  }
+  send(log);
+}
+
+void Server::pass_reports_on() {
+  if (!options_.programs) return;
+  // Without a client they are dropped: the next one asks for a list.
+  for (ProcessReport& report : options_.programs->take_reports()) {
+    if (client_ && client_->world) send(ProgramState{.report = std::move(report)});
+  }
 }
 
 void Server::pass_ends_on() {

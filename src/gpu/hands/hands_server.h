@@ -1,5 +1,5 @@
 /// The GPU agent, the privileged process: it changes the GPUs that its own configuration names, on orders of one client
-/// at a time, and does nothing else. Its verbs are those of protocol.h.
+/// at a time, starts and stops the programs that it names, and does nothing else. Its verbs are those of protocol.h.
 ///
 /// One thread serves; one per GPU changes it, so a call that hangs delays only its own GPU. The lock of a GPU is taken
 /// before its first change, and released when the client is gone.
@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "gpu/device/verbs.h"
 #include "gpu/hands/descriptor.h"
 #include "gpu/hands/packet_socket.h"
+#include "gpu/hands/program_verbs.h"
 
 namespace berth::edges {
 
@@ -27,6 +29,7 @@ struct HandsServerOptions {
   std::string lock_folder;
   std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;  ///< thread-safe; called for each GPU
   std::function<void(const std::string&)> log;                             ///< a line; called by the thread that serves
+  std::optional<ProgramVerbs> programs = std::nullopt;  ///< absent: the configuration names none
   bool logs_clients = true;                                                ///< also logs connects and disconnects
   std::chrono::milliseconds patience{10'000};  ///< how long to wait at the end for calls that have not returned
 };

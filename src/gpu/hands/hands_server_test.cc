@@ -139,7 +139,7 @@ TEST_F(HandsServerTest, ACallThatHangsHoldsUpItsGpuAlone) {
 TEST_F(HandsServerTest, WhatCannotBeReadEndsTheConnection) {
   const std::vector<std::string> packets = {"garbage", packet_of(ClientPacket(order(1))),
                                             packet_of(ClientPacket(StatusQuestion{})),
-                                            packet_of(ClientPacket(ClientHello{.version = 2}))};
+                                            packet_of(ClientPacket(ClientHello{.version = kProtocolVersion + 1}))};
   for (const std::string& packet : packets) {
     const Descriptor client = serve_one();
     ASSERT_EQ(send_packet(client, packet), SendOutcome::kSent);
@@ -194,7 +194,7 @@ TEST_F(HandsServerTest, AnEndIsKeptForTheNextClientOfTheSameWorld) {
     // The order ends when no client is connected.
     EXPECT_TRUE(comes_true([&] {
       const auto probe = connect_with_hands(socket_path());
-      say(*probe, ClientHello{.version = 2});
+      say(*probe, ClientHello{.version = kProtocolVersion + 1});
       const auto answer = hear(*probe);
       return answer && std::holds_alternative<HandsHello>(*answer);
     }));

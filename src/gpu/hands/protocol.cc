@@ -10,10 +10,12 @@
 #include "base/json/document.h"
 #include "base/json/writer.h"
 #include "base/yaml/reader.h"
+#include "gpu/hands/detail/program_packets.h"
 
 namespace berth::edges {
 namespace {
 
+using detail::text_of;
 using json::Writer;
 
 constexpr std::size_t kValueCountMax = 8192;
@@ -316,27 +318,43 @@ HandsRefusal read_refusal(const yaml::Value& root) {
 }
 
 ClientPacket read_by_verb_of_client(const yaml::Value& root) {
-  switch (root.at("verb").choice({"hello", "order", "status"})) {
+  switch (root.at("verb").choice({"hello", "order", "status", "start", "stop", "list", "log"})) {
     case 0:
       return read_client_hello(root);
     case 1:
       return read_order(root);
-    default:
+    case 2:
       root.check_keys({"verb"});
       return StatusQuestion{};
+    case 3:
+      return detail::read_start_program(root);
+    case 4:
+      return detail::read_stop_program(root);
+    case 5:
+      root.check_keys({"verb"});
+      return ListPrograms{};
+    default:
+      return detail::read_log_question(root);
   }
 }
 
 HandsPacket read_by_verb_of_hands(const yaml::Value& root) {
-  switch (root.at("verb").choice({"hello", "end", "status", "refusal"})) {
+  switch (root.at("verb").choice({"hello", "end", "status", "refusal", "program", "listed", "log"})) {
     case 0:
       return read_hands_hello(root);
     case 1:
       return read_end(root);
     case 2:
       return read_status(root);
-    default:
+    case 3:
       return read_refusal(root);
+    case 4:
+      return detail::read_program_state(root);
+    case 5:
+      root.check_keys({"verb"});
+      return ProgramsListed{};
+    default:
+      return detail::read_program_log(root);
   }
 }
 

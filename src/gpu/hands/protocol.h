@@ -12,13 +12,14 @@
 
 #include "base/core/result.h"
 #include "domain/ports/gpu_hands.h"
+#include "domain/ports/process_hands.h"
 #include "gpu/device/managed_gpu.h"
 
 namespace berth::edges {
 
 inline constexpr std::size_t kPacketBytesMax = std::size_t{64} << 10U;
 /// Other versions are refused: both sides must be the same program.
-inline constexpr std::int64_t kProtocolVersion = 1;
+inline constexpr std::int64_t kProtocolVersion = 2;
 inline constexpr std::size_t kManagedGpuCountMax = 64;
 
 /// The first packet of a client.
@@ -34,7 +35,33 @@ struct StatusQuestion {
   friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
 };
 
-using ClientPacket = std::variant<ClientHello, DeviceOrder, StatusQuestion>;
+/// A program is to run. Answered with ProgramState, now and whenever it changes.
+struct StartProgram {
+  ProcessOrder order;
+  friend bool operator==(const StartProgram&, const StartProgram&) = default;
+};
+
+/// It is to end. Answered with ProgramState, at last kStopped.
+struct StopProgram {
+  std::string slice;
+  std::uint64_t generation = 0;
+  friend bool operator==(const StopProgram&, const StopProgram&) = default;
+};
+
+/// Which programs are there? Answered with a ProgramState for each, then ProgramsListed.
+struct ListPrograms {
+  friend bool operator==(const ListPrograms&, const ListPrograms&) = default;
+};
+
+/// The end of a program's log, of at most `bytes_max` bytes. Answered with ProgramLog.
+struct ReadProgramLog {
+  std::string slice;
+  std::uint64_t generation = 0;
+  std::int64_t bytes_max = 0;
+  friend bool operator==(const ReadProgramLog&, const ReadProgramLog&) = default;
+};
+
+using ClientPacket = std::variant<ClientHello, DeviceOrder, StatusQuestion, StartProgram, StopProgram, ListPrograms, ReadProgramLog>;
 
 /// The answer to a hello.
 struct HandsHello {
@@ -69,10 +96,29 @@ struct HandsRefusal {
   friend bool operator==(const HandsRefusal&, const HandsRefusal&) = default;
 };
 
-using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal>;
+/// A program, as it is now.
+struct ProgramState {
+  ProcessReport report;
+  friend bool operator==(const ProgramState&, const ProgramState&) = default;
+};
+
+/// Every program was reported since the question.
+struct ProgramsListed {
+  friend bool operator==(const ProgramsListed&, const ProgramsListed&) = default;
+};
+
+struct ProgramLog {
+  std::string slice;
+  std::uint64_t generation = 0;
+  std::optional<std::string> text = std::nullopt;  ///< absent: no such program
+  friend bool operator==(const ProgramLog&, const ProgramLog&) = default;
+};
+
+using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed, ProgramLog>;
 
 /// At most kPacketBytesMax bytes: texts of an outcome are shortened, and holders beyond the 16th are left out. A
-/// reading that is too long loses the names of processes or, if that is not enough, is left out.
+/// reading that is too long loses the names of processes or, if that is not enough, is left out. Of a log as many of the
+/// last bytes are sent as fit.
 [[nodiscard]] std::string packet_of(const ClientPacket& packet);
 [[nodiscard]] std::string packet_of(const HandsPacket& packet);
 

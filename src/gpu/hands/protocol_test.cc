@@ -21,6 +21,30 @@ DeviceOrder an_order() {
           .was_tried = true};
 }
 
+ProcessOrder a_program_order() {
+  return {.template_name = "serve",
+          .parameters = {{"model", "digits"}, {"repository", "demo"}},
+          .tenant = "vision",
+          .slice = "gpu-0-1g.10gb-1",
+          .generation = 9,
+          .device_uuid = "MIG-1"};
+}
+
+ProcessReport a_program_report() {
+  return {.order = a_program_order(),
+          .phase = ProcessPhase::kFailed,
+          .pid = 5,
+          .port = 8000,
+          .key = "00ff",
+          .in_flight_max = 7,
+          .drain = Micros::seconds(30),
+          .start_time = Micros(12'345),
+          .starts = 3,
+          .failures = 2,
+          .is_looping = true,
+          .message = "ended with status 1: no \"room\""};
+}
+
 /// Every field differs from its default.
 DeviceEnd an_end() {
   GpuReading reading;
@@ -63,7 +87,11 @@ GpuProcessSeen process_called(std::string name) {
 
 TEST(HandsProtocol, PacketsOfAClientComeBack) {
   const std::vector<ClientPacket> packets = {ClientHello{.world = "6f", .pid = 12}, an_order(), StatusQuestion{},
-                                             DeviceOrder{}, ClientHello{.version = 2}};
+                                             StartProgram{a_program_order()},
+                                             StopProgram{.slice = "gpu-0-1g.10gb-1", .generation = 9},
+                                             ListPrograms{},
+                                             ReadProgramLog{.slice = "a", .generation = 2, .bytes_max = 100},
+                                             DeviceOrder{}, ClientHello{.version = kProtocolVersion + 1}};
   for (const ClientPacket& packet : packets) {
     const auto read = read_client_packet(packet_of(packet));
     ASSERT_TRUE(read.has_value()) << read.error().message;
@@ -72,7 +100,12 @@ TEST(HandsProtocol, PacketsOfAClientComeBack) {
 }
 
 TEST(HandsProtocol, PacketsOfTheHandsComeBack) {
-  const std::vector<HandsPacket> packets = {
+  const std::vector<HandsPacket> packets = {ProgramState{a_program_report()},
+                                            ProgramState{},
+                                            ProgramsListed{},
+                                            ProgramLog{.slice = "a", .generation = 1, .text = "one\ntwo"},
+                                            ProgramLog{.slice = "a", .generation = 1},
+
       HandsHello{.pid = 5, .gpus = {{.uuid = "GPU-1", .has_mig_mode = true}, {.uuid = "GPU-2"}}},
       HandsEnd{.end = an_end(), .is_kept = true}, HandsEnd{.end = plain_end(DeviceOrder{}, DeviceOutcome::kDone, "")},
       HandsStatus{.orders = {{.uuid = "GPU-1", .intent = 4, .call = "nvmlGpuInstanceDestroy"}}},
@@ -141,8 +174,8 @@ TEST(HandsProtocol, NothingElseIsRead) {
                                           "{\"verb\":1}",
                                           "{\"verb\":\"reset\"}",
                                           "{\"verb\":\"status\",\"more\":1}",
-                                          "{\"verb\":\"hello\",\"version\":1,\"world\":\"w\",\"pid\":-1}",
-                                          "{\"verb\":\"hello\",\"version\":\"1\",\"world\":\"w\",\"pid\":1}",
+                                          "{\"verb\":\"hello\",\"version\":2,\"world\":\"w\",\"pid\":-1}",
+                                          "{\"verb\":\"hello\",\"version\":\"2\",\"world\":\"w\",\"pid\":1}",
                                           order + order,
                                           with("17", "-1"),
                                           with("17", "1.5"),
@@ -158,6 +191,16 @@ TEST(HandsProtocol, NothingElseIsRead) {
   for (const std::string& text : wrong) EXPECT_FALSE(read_client_packet(text).has_value()) << text;
   EXPECT_FALSE(read_client_packet(packet_of(HandsPacket(HandsRefusal{}))).has_value());
   EXPECT_FALSE(read_hands_packet(order).has_value());
+}
+
+TEST(HandsProtocol, OfALongLogTheLastBytesAreSent) {
+  std::string text(1'000'000, '\x01');
+  text += "the end";
+  const std::string packet = packet_of(HandsPacket(ProgramLog{.slice = "a", .generation = 1, .text = text}));
+  EXPECT_LE(packet.size(), kPacketBytesMax);
+  const auto read = read_hands_packet(packet);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(std::get<ProgramLog>(*read).text->ends_with("the end"));
 }
 
 }  // namespace

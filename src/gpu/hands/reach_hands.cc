@@ -58,8 +58,10 @@ Result<HandsFound> reach_hands(const HandsWish& wish) {
   return found;
 }
 
-std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options) {
-  if (auto* none = std::get_if<NoHands>(&found)) return std::make_unique<RefusingHands>(std::move(none->reason));
+HandsInUse use_hands(HandsFound found, HandsClientOptions options) {
+  if (const auto* none = std::get_if<NoHands>(&found)) {
+    return {.gpus = std::make_unique<RefusingHands>(none->reason), .why_no_programs = none->reason};
+  }
   auto* process = std::get_if<HandsProcess>(&found);
   HandsClient::Way way;
   if (process != nullptr) {
@@ -70,7 +72,8 @@ std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options
   auto client = std::make_unique<HandsClient>(std::move(way), std::move(options));
   constexpr std::chrono::seconds kPatience{5};
   static_cast<void>(client->wait_until_known(kPatience));  // a later answer is fine, too
-  return client;
+  ProcessHands* const programs = client.get();
+  return {.gpus = std::move(client), .programs = programs};
 }
 
 }  // namespace berth::edges

@@ -9,6 +9,7 @@
 
 #include "base/core/result.h"
 #include "domain/ports/gpu_hands.h"
+#include "domain/ports/process_hands.h"
 #include "gpu/hands/hands_client.h"
 #include "gpu/hands/hands_process.h"
 
@@ -36,8 +37,15 @@ using HandsFound = std::variant<HandsProcess, std::string, NoHands>;
 /// listens at the path, that is not an error: the client retries.
 [[nodiscard]] Result<HandsFound> reach_hands(const HandsWish& wish);
 
+/// The client of an agent, for GPUs and for programs.
+struct HandsInUse {
+  std::unique_ptr<GpuHands> gpus;
+  ProcessHands* programs = nullptr;   ///< lives as long as `gpus`; null: there is no agent
+  std::string why_no_programs = {};   ///< if there is none
+};
+
 /// A client of the agent. Without an agent, it refuses every order with the reason. Waits up to five seconds for the
 /// first answer, so that GPUs do not appear closed at the start only to open shortly after.
-[[nodiscard]] std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options);
+[[nodiscard]] HandsInUse use_hands(HandsFound found, HandsClientOptions options);
 
 }  // namespace berth::edges

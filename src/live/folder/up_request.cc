@@ -14,7 +14,7 @@ Result<void> check_no_devices(const UpRequest& request) {
     return invalid(fmt::format("{}: wanted --world local or auto with it, found a simulated world", option));
   };
   if (request.nvml_path) return wrong("--nvml");
-  if (request.has_load) return wrong("--load");
+  if (request.has_load || request.measures_load) return wrong("--load");
   if (request.manage_gpus) return wrong("--manage-gpus");
   if (request.hands_path) return wrong("--hands");
   if (request.accepts_gap) return wrong("--accept-gap");
@@ -38,6 +38,9 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   if (!request.is_speed_stated) request.speed = 1;
   if (request.speed == 0) {
     return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
+  }
+  if (request.speed != 1 && request.measures_load) {
+    return invalid(fmt::format("--speed: wanted 1 with --load measured, found {}", request.speed));
   }
   if (request.speed != 1 && !request.has_load) {
     return invalid(fmt::format(

@@ -47,6 +47,7 @@ struct UpRequest {
   bool is_dry_run = false;                                 ///< changes are recorded, and not carried out
   bool accepts_gap = false;                                ///< a local world: the time since it last ran is right
   bool has_load = true;                                    ///< services get simulated requests
+  bool measures_load = false;                              ///< a local world: gateways report the requests
   // Unstated, a world that continues keeps its own; a new one has 1, berth, never.
   std::optional<std::uint64_t> seed = std::nullopt;
   std::optional<std::string> policy = std::nullopt;
@@ -60,8 +61,9 @@ struct UpRequest {
   std::string hostname_label = "hostname";                     ///< of device metrics
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;
-  std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus
-  std::vector<std::string> manage_places = {};  ///< where the file names each of them, for messages
+  std::vector<device::ManagedGpu> manage = {};                  ///< GPUs that may be changed, with --manage-gpus
+  std::optional<std::string> simulated_devices = std::nullopt;  ///< folder of the files of simulated devices
+  std::vector<std::string> manage_places = {};                  ///< where the file names each of them, for messages
   Retention retention = {};
   /// Weekly windows without changes; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;

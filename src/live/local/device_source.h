@@ -10,6 +10,7 @@
 #include "domain/ports/gpu_library.h"
 #include "domain/values/slice.h"
 #include "live/local/health_view.h"
+#include "live/programs/program_view.h"
 
 namespace berth::live {
 
@@ -70,7 +71,13 @@ struct DeviceSource {
   std::function<DeviceSliceView(const Slice&)> slice = {};
   /// Why the GPU agent, which should be there, is not; nothing: it is there, or none is wanted.
   std::function<std::optional<std::string>()> agent_gone = {};
-  bool has_load = true;  ///< services get simulated requests
+  /// The programs of a service; empty: this world runs none.
+  std::function<ServicePrograms(const std::string& tenant, const std::string& service)> programs = {};
+  /// The last bytes of the log of a program.
+  std::function<std::optional<std::string>(const std::string& slice, std::uint64_t generation, std::size_t bytes_max)>
+      log = {};
+  bool has_load = true;           ///< the requests of services are known
+  bool is_load_measured = false;  ///< by gateways; else they are simulated
 
   [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }
   /// Whether the load of GPUs is known: on real ones only if the load is simulated.

@@ -498,6 +498,12 @@ std::optional<std::string> LocalWorld::agent_gone() const {
   return management_.hands ? management_.hands->why_gone() : std::nullopt;
 }
 
+std::optional<std::string> LocalWorld::uuid_of(const Slice& slice) const {
+  if (!slice.profile.is_full()) return slice_view(slice).uuid;
+  const std::scoped_lock hold(mutex_);
+  return gpus_[slice.gpu.index].known.uuid;
+}
+
 DeviceSliceView LocalWorld::slice_view(const Slice& slice) const {
   const std::scoped_lock hold(mutex_);
   const Gpu& gpu = gpus_[slice.gpu.index];

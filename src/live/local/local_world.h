@@ -87,6 +87,8 @@ class LocalWorld {
   /// Reports news to the session, and sends the changes that it wants to the GPU agent.
   void serve(Session& session);
 
+  /// Of the MIG device of a slice, or of the GPU where it is all of one; nothing: it is not known now.
+  [[nodiscard]] std::optional<std::string> uuid_of(const Slice& slice) const;
   /// Any thread may use it while this object exists.
   [[nodiscard]] DeviceSource source(bool has_load);
   /// The GPUs for monitoring systems, in the order of the world. Any thread may call it until `stop`. The GPUs point

@@ -61,7 +61,8 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "SolutionArrived", "Resumed",
                                                                                  "DeviceIntended",  "DeviceEnded",
                                                                                  "DeviceNoted",     "MigModeIntended",
-                                                                                 "ClockJumped"};
+                                                                                 "ClockJumped",     "SecondsMeasured",
+                                                                                 "ProgramNoted"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 
@@ -137,6 +138,15 @@ std::optional<TierRule> read_tier_rule(const yaml::Node& json, const Scenario& f
   return rule;
 }
 
+/// The rules for what is kept ready and for what runs, likewise.
+bool read_later_rules(const yaml::Node& json, const Scenario& fleet, ServiceSpec& spec) {
+  yaml::Report report("row");
+  const yaml::Value value = yaml::Value(json, report).at(kSpec);
+  spec.running = scenario::read_accepted_running(value);
+  spec.ready = scenario::read_accepted_readiness(value, fleet, spec);
+  return !report.has_failed();
+}
+
 std::optional<ServiceSpec> read_exact(const yaml::Node& exact, const yaml::Node& json, const Scenario& fleet) {
   const std::string* hex = json::text_in(exact);
   if (hex == nullptr) return std::nullopt;
@@ -151,6 +161,7 @@ std::optional<ServiceSpec> read_exact(const yaml::Node& exact, const yaml::Node&
   auto tier = read_tier_rule(json, fleet, spec);
   if (!tier) return std::nullopt;
   spec.tier = std::move(*tier);
+  if (!read_later_rules(json, fleet, spec)) return std::nullopt;
   return spec;
 }
 

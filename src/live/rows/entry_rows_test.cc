@@ -117,7 +117,8 @@ const Busy& busy_session() {
 }
 
 TEST(EntryRows, AServiceWithBlobsIsReadWithoutThem) {
-  const Scenario fleet = live::demo_scenario();
+  Scenario fleet = live::demo_scenario();
+  for (FleetEntry& entry : fleet.fleet) entry.usd_per_gpu_hour = Decimal(4);
   live::ServiceStored stored;
   stored.name = {.tenant = "t", .name = "s"};
   stored.entry.blobs = {{"arrivals", std::string(64, 'a')}};
@@ -126,6 +127,15 @@ TEST(EntryRows, AServiceWithBlobsIsReadWithoutThem) {
   spec->name = "s";
   spec->arrivals = {.source = CountTrace{{1, 2, 3}}, .seconds = 3};
   spec->agreed.attainment = Decimal(995, 1000);
+  spec->start = Micros::seconds(7);
+  spec->ready = {
+      .warm_pool =
+          WarmPool{.slices_min = 1, .slices_max = 2, .cold_micro_usd = 20'000, .idle_micro_usd_per_hour = 9'000'000},
+      .answer = Micros::seconds(30),
+      .start_of_model = Micros::seconds(3)};
+  spec->running = {
+      .program = ProgramChoice{.template_name = "serve", .parameters = {{"model", "m"}, {"repository", "/models"}}},
+      .replicas = ReplicaLimits{.slices_min = 1, .slices_max = 3}};
   stored.set = ServiceSet{.service = stored.entry.id, .revision = 1, .spec = spec};
   for (const bool has_set : {true, false}) {
     if (!has_set) stored.set.reset();
@@ -168,6 +178,8 @@ TEST(EntryRows, OfAServiceWithATraceAreExact) {
   spec.arrivals.seconds = 2;
   spec.target_ms = Decimal(1, 3);
   spec.agreed.attainment = Decimal(99, 100);
+  spec.ready.answer = Micros::seconds(2);
+  spec.running.program = ProgramChoice{.template_name = "echo", .parameters = {{"text", "a b"}}};
   live::ServiceStored stored;
   stored.name = {.tenant = spec.tenant, .name = spec.name};
   stored.entry.meta.version = 9;

@@ -184,6 +184,12 @@ inline constexpr std::array kWords<live::DeviceNote> = {"seen",     "differs", "
 template <>
 inline constexpr std::array kNames<live::ClockJumped> = {"from_us"};
 template <>
+inline constexpr std::array kNames<live::SecondsMeasured> = {"services", "counted"};
+template <>
+inline constexpr std::array kWords<live::ProgramNote> = {"ready", "failed", "looping"};
+template <>
+inline constexpr std::array kNames<live::ProgramNoted> = {"service", "slice", "generation", "note", "text", "start_us"};
+template <>
 inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 
 // ---- the world
@@ -206,8 +212,11 @@ inline constexpr std::array kWords<world::SlicePhase> = {"waiting_for_room", "cr
                                                          "draining",         "destroying", "gone"};
 template <>
 inline constexpr std::array kNames<world::SliceMemory> = {
-    "slice", "phase",       "created_as", "assigned_as",   "role",  "services",        "point",
-    "next",  "is_unwanted", "is_foreign", "will_time_out", "order", "continues_at_us", "was_ordered"};
+    "slice",           "phase",       "created_as",  "assigned_as", "role",          "services",
+    "point",           "next",        "is_unwanted", "is_foreign",  "will_time_out", "order",
+    "continues_at_us", "was_ordered", "has_program"};
+template <>
+inline constexpr std::size_t kOmittedIfAbsent<world::SliceMemory> = 1;
 template <>
 inline constexpr std::array kNames<world::DeviceMemory> = {"is_lost", "known_number", "slices"};
 template <>

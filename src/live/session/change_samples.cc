@@ -24,11 +24,16 @@ std::optional<ChangeKind> ChangeSamples::end(const DeviceEnded& ended) {
   open_.erase(found);
   const Micros took(ended.gpu_instance_us + ended.compute_instance_us);
   if (ended.outcome != kDoneOutcome || took <= Micros()) return std::nullopt;
+  add(change, took);
+  return change;
+}
+
+void ChangeSamples::add(const ChangeKind& change, Micros took) {
+  ENSURE(took > Micros());
   Samples& samples = samples_[change];
   samples.last.push_back(took);
   if (samples.last.size() > kTimeSamplesMax) samples.last.erase(samples.last.begin());
   ++samples.count;
-  return change;
 }
 
 MeasuredTime ChangeSamples::median_of(const Samples& samples) {

@@ -24,6 +24,8 @@ class ChangeSamples {
   /// Records its outcome. Only a change that calls of the driver's library carried out gives a sample. Returns the kind
   /// of change that got one; nothing: none did.
   std::optional<ChangeKind> end(const DeviceEnded& ended);
+  /// Adds a sample of a change that is not of a device: the start of a program. Requires: it took a time.
+  void add(const ChangeKind& change, Micros took);
   /// Another process has taken over: no open change will end any more.
   void forget_open() { open_.clear(); }
 

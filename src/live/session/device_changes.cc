@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "domain/values/start_times.h"
+
 namespace berth::live {
 
 void DeviceChanges::begin(const DeviceIntended& intended) {
@@ -26,7 +28,8 @@ MeasuredTimes DeviceChanges::times() const {
 
 std::optional<TimesMeasured> DeviceChanges::find_news(const ChangeKind& change) const {
   const MeasuredTime measured = in_world_time(samples_.time_of(change));
-  if (!is_worth_learning(change_time(scenario_, change), measured)) return std::nullopt;
+  const auto known = is_start(change) ? start_time(scenario_, change) : change_time(scenario_, change);
+  if (!known || !is_worth_learning(*known, measured)) return std::nullopt;
   return TimesMeasured{.change = change, .time = measured};
 }
 

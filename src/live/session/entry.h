@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -178,11 +179,36 @@ struct ClockJumped {
   friend bool operator==(const ClockJumped&, const ClockJumped&) = default;
 };
 
+/// What a gateway counted in consecutive seconds of services, which the engine was given here. Arrivals of seconds
+/// between two blocks are unknown, not zero.
+struct SecondsMeasured {
+  std::vector<SecondsSeen> services;
+  /// Gateways of which all records up to that number are in the blocks by now; those that are new.
+  std::map<std::string, std::uint64_t> counted;
+  friend bool operator==(const SecondsMeasured&, const SecondsMeasured&) = default;
+};
+
+/// What happened to the program of a slice, for people; only kReady has an effect, on measured start times.
+enum class ProgramNote : std::uint8_t {
+  kReady,    ///< it answers
+  kFailed,   ///< it ended by itself, or was never ready
+  kLooping,  ///< it fails again and again
+};
+struct ProgramNoted {
+  ServiceId service;
+  Slice slice;
+  std::uint64_t generation = 0;
+  ProgramNote note = ProgramNote::kReady;
+  std::string text = {};
+  std::int64_t start_us = 0;  ///< kReady: from its start on; 0: not known
+  friend bool operator==(const ProgramNoted&, const ProgramNoted&) = default;
+};
+
 struct Entry {
   Instant at;  ///< in time of the world, when the session received it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
-               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended, ClockJumped>
+               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended, ClockJumped, SecondsMeasured, ProgramNoted>
       what;
   friend bool operator==(const Entry&, const Entry&);
 };

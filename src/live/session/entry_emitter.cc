@@ -53,7 +53,7 @@ void EntryEmitter::emit_event(const Event& event, Instant now) {
 }
 
 void EntryEmitter::emit_second(const ServiceSecond& second, Instant now) {
-  if (is_repeating_ || second.second < 0) return;
+  if (is_repeating_ || are_seconds_told_ || second.second < 0) return;
   if (second.service.index >= blocks_.size()) blocks_.resize(second.service.index + std::size_t{1});
   std::optional<SecondsSeen>& block = blocks_[second.service.index];
   const auto next = [&] { return block->from_second + std::ssize(block->arrivals); };

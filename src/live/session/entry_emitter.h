@@ -30,6 +30,8 @@ class EntryEmitter {
   /// The engine was given the event. Orders have entries of their own, and seconds are collected.
   void emit_event(const Event& event, Instant now);
   void emit_second(const ServiceSecond& second, Instant now);
+  /// Seconds that the engine is given now have an entry already (SecondsMeasured), or have none.
+  void set_seconds_told(bool are_told) { are_seconds_told_ = are_told; }
   /// The engine stepped; a plain step at a whole second has no entry.
   void emit_step(const StepAnswer& answer, Instant now);
   /// Emits the seconds that do not fill a block yet.
@@ -59,6 +61,7 @@ class EntryEmitter {
   bool records_first_;
   const EventLog& log_;
   bool is_repeating_ = false;
+  bool are_seconds_told_ = false;
   std::optional<Instant> stepped_at_;  ///< the last step that was emitted, plain or not
   std::uint64_t recorded_event_ = 0;
   std::optional<std::string> why_not_recorded_;

@@ -75,6 +75,10 @@ enum class EventKind : std::uint8_t {
   // Of the health of real GPUs:
   kGpuHealth,
   kBreakerTripped,
+  // Of programs on slices:
+  kProgramReady,
+  kProgramFailed,
+  kCrashLoop,
 };
 
 /// The word of the API: "ServiceSet".

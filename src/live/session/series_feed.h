@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -26,8 +27,12 @@ class SeriesFeed {
 
   /// Adds a second of a service that the world measured.
   void add(const sim::MeasuredSecond& measured);
+  /// The same of a second that was measured outside.
+  void add(ServiceId place, std::int64_t second, ServiceFigures figures);
   /// Emits the collected second, with the fleet's figures up to `now`.
   void give(const std::optional<FleetFigures>& fleet, Instant now, const Snapshot& snapshot);
+  /// Figures of services come later than those of the fleet, which wait for them.
+  void wait_for_services() { waits_ = true; }
   /// To be called when another service may take the place.
   void forget(ServiceId service);
   /// Session::restore_figures.
@@ -38,6 +43,11 @@ class SeriesFeed {
   const std::function<void(SeriesSpan)>& sink_;
   LiveFigures figures_;
   SeriesBook series_;
+  bool waits_ = false;
+  std::deque<SeriesSpan> fleets_;  ///< by second: they wait for the figures of services
+
+  void emit(SeriesSpan span);
+  void release_before(std::int64_t second);
 };
 
 }  // namespace berth::live

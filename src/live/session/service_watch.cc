@@ -96,7 +96,7 @@ std::string_view unmet_reason(const std::optional<UnmetFloors>& unmet) {
 // ---- words
 
 std::string_view word(ServicePhase phase) {
-  constexpr std::string_view kWords[] = {"Waiting", "Starting", "Running", "Draining"};
+  constexpr std::string_view kWords[] = {"Waiting", "Starting", "Running", "Draining", "Cold"};
   return kWords[static_cast<std::size_t>(phase)];
 }
 

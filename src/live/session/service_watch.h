@@ -30,7 +30,7 @@ namespace berth::live {
 ///   Starting, Running -- planning takes its last slice -----> Draining
 ///   Draining -- that slice is gone -------------------------> Waiting
 ///   any      -- its slices are lost with their GPU ---------> Waiting
-enum class ServicePhase : std::uint8_t { kWaiting, kStarting, kRunning, kDraining };
+enum class ServicePhase : std::uint8_t { kWaiting, kStarting, kRunning, kDraining, kCold };
 [[nodiscard]] std::string_view word(ServicePhase phase);
 
 enum class SliceState : std::uint8_t { kCreating, kStarting, kServing, kRetraining, kDraining, kIdle, kForeign, kLost };

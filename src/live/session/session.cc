@@ -17,6 +17,7 @@
 #include "live/session/entry_emitter.h"
 #include "live/session/forecast_book.h"
 #include "live/session/order_batch.h"
+#include "live/session/request_book.h"
 #include "live/session/series_feed.h"
 #include "live/session/session_log.h"
 #include "live/session/session_objects.h"
@@ -68,9 +69,11 @@ Session::Session(Scenario scenario, SessionOptions options)
       changes_(std::make_unique<DeviceChanges>(*scenario_, options_->device_speed)),
       series_(std::make_unique<SeriesFeed>(*scenario_, objects_->catalog(), options_->listener.series)),
       measured_speeds_(std::make_unique<SpeedEstimator>()),
+      requests_(std::make_unique<RequestBook>()),
       forecasts_(std::make_unique<ForecastBook>()) {
   const policy::Policy& row = policy::policy_named(options_->policy);
   const policy::Settings settings = settings_of(*options_);
+  if (options_->measures_load) series_->wait_for_services();
   loop_ = std::make_unique<sim::Loop>(
       *scenario_, [&row, settings](const Scenario& live) { return stages_of(live, row, settings); }, loop_options());
   log_->on_action([this](const PlanStatus& plan, const ActionChange& change) {
@@ -88,6 +91,7 @@ sim::LoopOptions Session::loop_options() {
   sim::LoopOptions loop;
   loop.seed = options_->seed;
   loop.is_strict = row.obeys_constraints;
+  loop.has_warm_pools = row.obeys_warm_pools;
   loop.approval = options_->approval;
   loop.first_layout_takes_time = options_->first_layout_takes_time;
   loop.solving = options_->solving;
@@ -246,7 +250,12 @@ void Session::emit_all() {
   report_clock();
 }
 
-void Session::restore_figures(const std::vector<SeriesSpan>& seconds) { series_->restore(seconds); }
+void Session::restore_figures(const std::vector<SeriesSpan>& seconds) {
+  series_->restore(seconds);
+  for (const SeriesSpan& span : seconds) {
+    if (!span.services.empty()) requests_->skip_to(span.second + 1);
+  }
+}
 
 // ---- queries
 
@@ -262,6 +271,8 @@ std::optional<Instant> Session::planned_at() const {
 std::int64_t Session::figured_second() const { return std::max(std::int64_t{0}, read_second_); }
 const Snapshot& Session::snapshot() const { return loop_->engine().snapshot(); }
 
+const WarmStatus* Session::warm_of(ServiceId service) const { return loop_->engine().warm_of(service); }
+
 const TierChoice* Session::tier_of(ServiceId service) const { return loop_->engine().tier_of(service); }
 const std::optional<std::string>& Session::infeasible() const { return loop_->infeasible(); }
 const sim::FaultBook& Session::faults() const { return loop_->world().faults(); }
@@ -275,7 +286,10 @@ const UsageBook& Session::usage() const { return std::as_const(*log_).usage(); }
 const PromiseBook& Session::promises() const { return std::as_const(*log_).promises(); }
 const LiveFigures& Session::figures() const { return std::as_const(*series_).figures(); }
 std::uint64_t Session::last_safe_event() const { return emitter_->last_safe_event(); }
-void Session::set_recorded() { emitter_->set_recorded(); }
+void Session::set_recorded() {
+  emitter_->set_recorded();
+  counted_recorded_ = counted_;
+}
 std::string Session::why_not_recorded() const { return emitter_->why_not_recorded().value_or(""); }
 
 GpuState Session::gpu_state(GpuId gpu) const {

@@ -22,12 +22,14 @@
 #include "domain/values/gpu_state.h"
 #include "domain/values/slice.h"
 #include "domain/values/tier_rule.h"
+#include "domain/values/warm_state.h"
 #include "live/session/catalog.h"
 
 namespace berth {
 struct Event;
 struct GpuRange;
 struct NoChanges;
+struct RequestReport;
 struct Scenario;
 struct ServiceSpec;
 struct SeriesSpan;
@@ -48,6 +50,7 @@ struct WorldLeft;
 namespace berth::world {
 struct DeviceMemory;
 struct ObservedLayout;
+struct ProgramSlice;
 struct SliceRecord;
 }  // namespace berth::world
 
@@ -66,6 +69,7 @@ class LostSlices;
 class OrderBatch;
 class PlanLog;
 class PromiseBook;
+class RequestBook;
 class SeriesFeed;
 class ServiceWatch;
 class SessionLog;
@@ -78,8 +82,10 @@ struct DeviceEnded;
 struct DeviceIntent;
 struct DeviceNoted;
 struct Entry;
+struct ProgramNoted;
 struct ProposalWaits;
 struct ServiceDropped;
+struct SecondsMeasured;
 struct ServiceStored;
 struct SessionOptions;
 struct TenantDropped;
@@ -235,6 +241,23 @@ class Session {
   [[nodiscard]] MeasuredTimes device_times() const;
   /// Forbids changes of a GPU for this reason, from now on; none: allows them. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
+  // Programs on the slices of outside devices (world::SliceTable).
+  [[nodiscard]] std::vector<world::ProgramSlice> program_slices();
+  /// It answers requests: a slice that starts serves now. `took`: since its start.
+  void program_ready(const world::ProgramSlice& on, std::optional<Micros> took);
+  /// None runs there, and none is being started.
+  void program_gone(const world::ProgramSlice& on);
+  /// Emits what happened to a program, and logs it as an event.
+  void on_program_note(const ProgramNoted& noted);
+  // What gateways counted (SessionOptions::measures_load; request_book.h).
+  /// `epoch_us`: second 0 of the world, since 1970.
+  void count_requests(const RequestReport& report, std::int64_t epoch_us);
+  /// Gives the engine what is known of requests by now. To be called from time to time, at least once per second.
+  void see_requests();
+  /// All records of the gateway up to this number are recorded: they never count again.
+  [[nodiscard]] std::uint64_t counted_until(const std::string& gateway) const;
+  /// The second of the world from which on nothing was counted.
+  [[nodiscard]] std::int64_t requests_known_until() const;
   /// Emits what a device reported, and logs it as an event.
   void on_device_note(const DeviceNoted& noted);
   /// The latest kept text of that kind for the GPU (EventLog), so that a restart does not report it again.
@@ -245,6 +268,8 @@ class Session {
   /// Fleet and services as they are now. Places of removed services keep their names until they are reused.
   [[nodiscard]] const Scenario& scenario() const { return *scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const;
+  /// Engine::warm_of.
+  [[nodiscard]] const WarmStatus* warm_of(ServiceId service) const;
   /// Engine::tier_of.
   [[nodiscard]] const TierChoice* tier_of(ServiceId service) const;
   [[nodiscard]] bool is_solving() const;
@@ -310,6 +335,9 @@ class Session {
   void apply(const ServiceDropped& dropped);
   void apply(const ProposalWaits& waits);
   void log_device_note(const DeviceNoted& noted);
+  void log_program_note(const ProgramNoted& noted);
+  std::optional<ChangeKind> add_start(const ProgramNoted& noted);
+  void apply(const SecondsMeasured& measured);
 
   // Reports of the loop.
   void on_slice(const world::SliceRecord& record);
@@ -353,6 +381,9 @@ class Session {
   std::unique_ptr<DeviceChanges> changes_;
   std::unique_ptr<SeriesFeed> series_;
   std::unique_ptr<SpeedEstimator> measured_speeds_;
+  std::unique_ptr<RequestBook> requests_;
+  std::map<std::string, std::uint64_t> counted_;           ///< by gateway: emitted
+  std::map<std::string, std::uint64_t> counted_recorded_;  ///< likewise: recorded
   std::unique_ptr<ForecastBook> forecasts_;
   std::int64_t forecast_minute_ = -1;  ///< the last one of which forecasts were kept
   std::uint64_t step_count_ = 0;

@@ -8,6 +8,7 @@
 
 #include "base/core/overloaded.h"
 #include "domain/values/solution.h"
+#include "domain/values/start_times.h"
 #include "engine/loop/engine.h"
 #include "live/session/fault_text.h"
 #include "live/session/object_names.h"
@@ -222,6 +223,12 @@ void SessionLog::on_failed_action(Instant at, const ActionFailed& failed, const 
 
 void SessionLog::on_times(Instant at, const TimesMeasured& measured) {
   const auto& [change, time] = measured;
+  if (is_start(change)) {
+    return append(at, EventKind::kTimesMeasured, planning_object(),
+                  fmt::format("starting {} takes {:.4g} s, by {} measured; plans counted on {:.4g} s", change.model,
+                              time.median.to_seconds(), time.count,
+                              start_time(scenario_, change).value_or(time.median).to_seconds()));
+  }
   const char* what = change.action == ActionKind::kCreation ? "creating" : "destroying";
   append(at, EventKind::kTimesMeasured, planning_object(),
          fmt::format("{} a slice {} of a {} takes {:.4g} s, by {} measured; plans counted on {:.4g} s", what,

@@ -11,6 +11,7 @@
 #include "engine/loop/engine.h"
 #include "live/session/device_changes.h"
 #include "live/session/forecast_book.h"
+#include "live/session/request_book.h"
 #include "live/session/session.h"
 #include "live/session/session_log.h"
 #include "live/session/session_objects.h"
@@ -22,10 +23,14 @@ namespace {
 
 /// To be raised whenever the bytes change their meaning. Format 2 has no blobs of services and no promises; format 3 no
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
-/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged.
+/// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8
+/// also has the rules for what is kept ready and for what runs; a session without such rules is saved in format 7.
+/// Format 9 also has what gateways counted, and is written only where there is such.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kMemoryFormatOfForecasts = 7;
+constexpr int kMemoryFormatOfLaterRules = 8;
+constexpr int kMemoryFormatOfRequests = 9;
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
 constexpr int kFormatOfAgreements = 5;
@@ -70,6 +75,33 @@ void read_tier_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services) 
   }
 }
 
+bool has_later_rules(const SharedList<ServiceSpec>& services) {
+  return std::ranges::any_of(
+      services, [](const ServiceSpec& service) { return service.ready.has_effect() || service.running.has_effect(); });
+}
+
+/// What is kept ready for each service, and what runs on its slices: its spec does not archive them either.
+template <class Archive, class Ready, class Run>
+void archive_later_rules(Archive& archive, Ready& ready, Run& running) {
+  archive(ready.warm_pool, ready.answer, ready.start_of_model, running.program, running.replicas);
+}
+
+void write_later_rules(ArchiveWriter& archive, const SharedList<ServiceSpec>& services) {
+  for (const ServiceSpec& service : services) archive_later_rules(archive, service.ready, service.running);
+}
+
+void read_later_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services) {
+  for (std::size_t index = 0; index < services.size(); ++index) {
+    Readiness ready;
+    Running running;
+    archive_later_rules(archive, ready, running);
+    const ServiceSpec& known = std::as_const(services)[index];
+    if (ready == known.ready && running == known.running) continue;
+    services[index].ready = std::move(ready);
+    services[index].running = std::move(running);
+  }
+}
+
 }  // namespace
 
 /// The parts that all formats have, except the services: these are written in one way and read in another.
@@ -88,7 +120,10 @@ std::string Session::save() {
   emit_all();
   ArchiveWriter archive;
   const bool has_tiers = has_tier_rules(scenario_->services);
-  archive(kMemoryFormatOfForecasts);
+  const bool has_requests = !requests_->is_empty();
+  const bool has_later = has_requests || has_later_rules(scenario_->services);
+  const int later = has_requests ? kMemoryFormatOfRequests : kMemoryFormatOfLaterRules;
+  archive(has_later ? later : kMemoryFormatOfForecasts);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
   std::as_const(*objects_).archive_blobs(archive);
@@ -97,6 +132,8 @@ std::string Session::save() {
   archive(has_tiers);
   if (has_tiers) write_tier_rules(archive, scenario_->services);
   archive(*std::as_const(forecasts_), forecast_minute_);
+  if (has_later) write_later_rules(archive, scenario_->services);
+  if (has_requests) archive(*std::as_const(requests_));
   return archive.take();
 }
 
@@ -105,7 +142,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   int format = 0;
   archive(format);
   sim::LoopMemory loop;
-  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfForecasts)) {
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfRequests)) {
     scenario_->services = objects_->read_services(archive);
     archive_parts(archive, *this);
     if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
@@ -118,6 +155,9 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kMemoryFormatOfForecasts) archive(has_tiers);
     if (has_tiers) read_tier_rules(archive, scenario_->services);
     if (format >= kMemoryFormatOfForecasts) archive(*forecasts_, forecast_minute_);
+    if (format >= kMemoryFormatOfLaterRules) read_later_rules(archive, scenario_->services);
+    if (format >= kMemoryFormatOfRequests) archive(*requests_);
+    counted_ = counted_recorded_ = requests_->counted();
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   if (format < kFormatOfDrained) log_->recall_drained();

@@ -34,6 +34,8 @@ struct SessionOptions {
   bool learns_speed = true;
   /// Services get simulated requests and retrain; without, nothing is known of their load.
   bool has_load = true;
+  /// The load is measured outside (Session::count_requests) and `has_load` is false.
+  bool measures_load = false;
   /// Seconds between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
   std::optional<int> planning_seconds = std::nullopt;
   /// What tenants and the services that are set may hold together (domain/values/held_bytes.h).

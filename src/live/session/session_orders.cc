@@ -11,6 +11,7 @@
 #include "live/session/forecast_book.h"
 #include "live/session/object_names.h"
 #include "live/session/order_batch.h"
+#include "live/session/request_book.h"
 #include "live/session/series_feed.h"
 #include "live/session/session.h"
 #include "live/session/session_log.h"
@@ -205,6 +206,7 @@ void Session::forget(ServiceId service) {
   forget_speeds(scenario_->speeds, service);
   measured_speeds_->forget(service);
   forecasts_->forget(service);
+  requests_->forget(service);
 }
 
 // ---- GPUs and faults

@@ -121,6 +121,11 @@ class Session::Repetition {
                    [&](const DeviceEnded& ended) { static_cast<void>(session_.changes_->end(ended)); },
                    [](const MigModeIntended&) {},
                    [&](const DeviceNoted& noted) { session_.log_device_note(noted); },
+                   [&](const SecondsMeasured& measured) { session_.apply(measured); },
+                   [&](const ProgramNoted& noted) {
+                     session_.log_program_note(noted);
+                     static_cast<void>(session_.add_start(noted));
+                   },
                    [&](const ClockJumped& jumped) {
                      session_.log_->skip(jumped.from, entry.at, session_.options_->listener.past_usage);
                    },

@@ -106,5 +106,26 @@ TEST_F(SessionTiers, WhatIsKnownIsNotReportedAgain) {
   EXPECT_EQ(measured_, 1);
 }
 
+TEST_F(SessionTiers, RulesThatTheBytesOfASpecDoNotHaveComeBack) {
+  const std::string plain = session_->save();
+  ServiceSpec spec = service_on_a30();
+  spec.ready = {
+      .warm_pool = WarmPool{.slices_min = 0, .slices_max = 2, .cold_micro_usd = {}, .idle_micro_usd_per_hour = 7},
+      .answer = Micros::seconds(30),
+      .start_of_model = Micros::seconds(1)};
+  spec.running = {.program = ProgramChoice{.template_name = "echo", .parameters = {{"text", "x"}}},
+                  .replicas = ReplicaLimits{.slices_min = 0, .slices_max = 3}};
+  ASSERT_TRUE(session_->set_service({.tenant = "t", .name = "s"}, spec, {}, std::nullopt).has_value());
+  run_until(3);
+  restart();
+  const ServiceSpec& again = std::as_const(session_->scenario()).services[0];
+  EXPECT_EQ(again.ready, spec.ready);
+  EXPECT_EQ(again.running, spec.running);
+  EXPECT_EQ(again.tier, spec.tier);
+  // The format comes first, as twice the number.
+  EXPECT_EQ(plain.front(), 14) << "without such rules, the bytes of earlier versions";
+  EXPECT_EQ(session_->save().front(), 16);
+}
+
 }  // namespace
 }  // namespace berth::live

@@ -268,6 +268,9 @@ class Reader {
 
   void note_entry(const live::Entry& entry) {
     if (const auto* block = std::get_if<live::SecondsSeen>(&entry.what)) note_block(*block);
+    if (const auto* measured = std::get_if<live::SecondsMeasured>(&entry.what)) {
+      for (const live::SecondsSeen& block : measured->services) note_block(block);
+    }
     if (std::holds_alternative<live::ProposalWaits>(entry.what)) note_instant(IncidentKind::kApproval, entry.at);
     if (std::holds_alternative<live::Resumed>(entry.what)) note_instant(IncidentKind::kResumed, entry.at);
     if (const auto* jumped = std::get_if<live::ClockJumped>(&entry.what)) {

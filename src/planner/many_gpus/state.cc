@@ -338,6 +338,7 @@ FleetState::FleetState(const Terms& terms) : terms_(&terms), is_touched_(terms.p
     state.standing.assign(slots, service.outside_floor_rate);
     state.progress = service.outside_progress.empty() ? std::vector<double>(slots) : service.outside_progress;
     state.retraining.assign(slots, 0);
+    if (service.slices_max >= 0) state.serving.assign(slots, service.outside_slices);
     services_.push_back(std::move(state));
   }
   for (const GpuIndex gpu : indices_of<GpuIndex>(terms.problem.gpus)) {
@@ -380,9 +381,12 @@ void FleetState::add(const Path& path, ModelIndex model, int sign) {
       for (SlotIndex slot = stay.ready; slot < until; ++slot) state.progress[idx(slot)] += each;
       continue;
     }
+    const ServiceTerms& service = terms_->problem.services[idx(stay.piece.service)];
     const double rate = sign * rates.requests_per_second[idx(stay.piece.use)];
-    const std::size_t variants = terms_->problem.services[idx(stay.piece.service)].variants.size();
-    for (SlotIndex slot = stay.from; slot < until; ++slot) state.standing[idx(slot)] += rate;
+    const double part = sign * floor_part(service, rates.requests_per_second[idx(stay.piece.use)]);
+    const std::size_t variants = service.variants.size();
+    for (SlotIndex slot = stay.from; slot < until; ++slot) state.standing[idx(slot)] += part;
+    for (SlotIndex slot = stay.from; slot < until && !state.serving.empty(); ++slot) state.serving[idx(slot)] += sign;
     double* capacity = state.capacity.data() + idx(stay.piece.use);
     for (SlotIndex slot = stay.ready; slot < until; ++slot) capacity[idx(slot) * variants] += rate;
     if (stay.until > terms_->slots) capacity[idx(terms_->slots) * variants] += rate;
@@ -403,6 +407,7 @@ void FleetState::renew(ServiceIndex service) {
     if (state.standing[idx(slot)] < enough) state.shortfall += 1 - state.standing[idx(slot)] / terms.floor_rate;
   }
   state.excess = terms.changes_max >= 0 ? std::max(0, state.changed - terms.changes_max) : 0;
+  for (const int count : state.serving) state.excess += std::max(0, count - terms.slices_max);
   if (terms.retrains_elsewhere) return;
   for (const int count : state.retraining) state.excess += std::max(0, count - 1);
 }

@@ -74,13 +74,14 @@ inline constexpr double kFloorSlack = 5e-10;
 /// The capacity and progress of a service over time.
 struct ServiceSupply {
   std::vector<double> capacity;  ///< [slot x variants + variant], slots + 1 slots
-  std::vector<double> standing;  ///< requests per second that count for the floor, [slot]
+  std::vector<double> standing;  ///< what counts for the floor, in its unit, [slot]
   std::vector<double> progress;  ///< [slot]
   std::vector<int> retraining;   ///< pieces, [slot]
+  std::vector<int> serving;      ///< inference pieces, [slot]; empty where their number has no limit
   int changed = 0;
   double value = 0;      ///< its part of the objective
   double shortfall = 0;  ///< sum over slots of the shortfall of the floor, as a share of it
-  double excess = 0;     ///< changes beyond the budget and slots with two retraining pieces
+  double excess = 0;     ///< changes beyond the budget, slots with two retraining pieces, slices beyond slices_max
   [[nodiscard]] double score(const Terms& terms) const {
     return value - terms.shortfall_price * shortfall - terms.excess_price * excess;
   }

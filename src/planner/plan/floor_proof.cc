@@ -37,7 +37,8 @@ class ShortageProof {
  public:
   explicit ShortageProof(const Problem& problem) : problem_(problem) {
     for (const ServiceTerms& service : problem.services) {
-      needed_.push_back(std::max(0.0, service.floor_rate * (1 - kSlack) - service.outside_floor_rate));
+      const double floor = has_rate_floor(service) ? service.floor_rate : 0;
+      needed_.push_back(std::max(0.0, floor * (1 - kSlack) - service.outside_floor_rate));
     }
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
       const ServiceTerms& terms = problem.services[nth(service)];

@@ -42,5 +42,49 @@ TEST(Solve, WhatTakesLongToCreateIsNotChosen) {
   EXPECT_LT(evaluate(problem, assumed.schedule).objective, measured.objective) << "the old plan is worth less now";
 }
 
+/// Inference pieces of a service at the end of the window.
+int pieces_at_end(const Problem& problem, const Schedule& schedule, ServiceIndex service) {
+  int count = 0;
+  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+    Configuration pieces;
+    for (const StandingPiece& standing : problem.gpus[gpu].standing) pieces.push_back(standing.piece);
+    if (!schedule.gpus[gpu].empty()) pieces = schedule.gpus[gpu].back().to;
+    for (const Piece& piece : pieces) count += piece.service == service && piece.use != kRetraining ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Solve, KeepsNumbersOfSlicesWithoutLoad) {
+  for (const int gpus : {1, 2}) {
+    Problem problem = testing::quarters_problem(2, 20);
+    for (ServiceTerms& service : problem.services) service.loads.assign(21, 0);
+    problem.services[1].counts_slices = true;
+    problem.services[1].floor_rate = 3;
+    problem.gpus.resize(static_cast<std::size_t>(gpus), problem.gpus.front());
+    const Answer answer = solve(problem, {});
+    ASSERT_FALSE(answer.is_infeasible || answer.misses_floors) << gpus;
+    EXPECT_EQ(find_fault(problem, answer.schedule), std::nullopt) << gpus;
+    EXPECT_EQ(pieces_at_end(problem, answer.schedule, ServiceIndex(0)), 0) << gpus;
+    EXPECT_EQ(pieces_at_end(problem, answer.schedule, ServiceIndex(1)), 3) << gpus;
+    EXPECT_TRUE(find_fault(problem, Schedule{.gpus = std::vector<std::vector<Change>>(problem.gpus.size())}));
+  }
+}
+
+TEST(Solve, KeepsToAMostNumberOfSlicesUnderLoad) {
+  for (const int gpus : {1, 2}) {
+    Problem problem = testing::quarters_problem(1, 20);
+    problem.services[0].loads.assign(21, 100);
+    problem.gpus.resize(static_cast<std::size_t>(gpus), problem.gpus.front());
+    problem.models[0].rates[2][0].requests_per_second = {0};  // two halves are best
+    const Answer free = solve(problem, {});
+    EXPECT_GT(pieces_at_end(problem, free.schedule, ServiceIndex(0)), 1) << gpus;
+    problem.services[0].slices_max = 1;
+    const Answer limited = solve(problem, {});
+    EXPECT_EQ(find_fault(problem, limited.schedule), std::nullopt) << gpus;
+    EXPECT_EQ(pieces_at_end(problem, limited.schedule, ServiceIndex(0)), 1) << gpus;
+    EXPECT_TRUE(find_fault(problem, free.schedule)) << gpus;
+  }
+}
+
 }  // namespace
 }  // namespace berth::planner

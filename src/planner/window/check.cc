@@ -214,7 +214,8 @@ using Fleet = std::vector<std::vector<Tenure>>;
 struct Working {
   std::vector<double> capacity;  ///< [variant], ready pieces
   double progress = 0;           ///< of ready pieces
-  double floor_rate = 0;         ///< ready or not
+  double floor_rate = 0;         ///< ready or not; a number of pieces where the floor counts_slices
+  int serving_count = 0;         ///< pieces, ready or not
   int retraining_count = 0;      ///< ready or not
 };
 
@@ -225,6 +226,7 @@ Working outside_of(const ServiceTerms& service, int slots, SlotIndex slot) {
   Working working{.capacity = std::vector<double>(service.variants.size()),
                   .progress = 0,
                   .floor_rate = service.outside_floor_rate,
+                  .serving_count = service.outside_slices,
                   .retraining_count = 0};
   for (std::size_t v = 0; v < service.variants.size() && !service.outside.empty(); ++v) {
     working.capacity[v] = service.outside[nth(slot) * service.variants.size() + v];
@@ -233,7 +235,8 @@ Working outside_of(const ServiceTerms& service, int slots, SlotIndex slot) {
   return working;
 }
 
-void add_piece(const ModelTerms& model, const Piece& piece, bool is_ready, Working& working) {
+void add_piece(const ModelTerms& model, const ServiceTerms& service, const Piece& piece, bool is_ready,
+               Working& working) {
   const Rates& rates = rates_of(model, piece);
   if (piece.use == kRetraining) {
     ++working.retraining_count;
@@ -241,7 +244,8 @@ void add_piece(const ModelTerms& model, const Piece& piece, bool is_ready, Worki
     return;
   }
   const double rate = rates.requests_per_second[nth(piece.use)];
-  working.floor_rate += rate;
+  ++working.serving_count;
+  working.floor_rate += service.counts_slices ? (rate > 0 ? 1 : 0) : rate;
   if (is_ready) working.capacity[nth(piece.use)] += rate;
 }
 
@@ -259,7 +263,8 @@ Tally tally_of(const Problem& problem, const Fleet& fleet) {
         const Piece& piece = tenure.pieces[i];
         if (piece.service == kNoService) continue;
         const bool is_ready = slot == problem.slots || tenure.ready_from[i] <= slot;
-        add_piece(model_of(problem, gpu), piece, is_ready, tally[nth(piece.service)][nth(slot)]);
+        add_piece(model_of(problem, gpu), problem.services[nth(piece.service)], piece, is_ready,
+                  tally[nth(piece.service)][nth(slot)]);
       }
     }
   }
@@ -272,10 +277,14 @@ Fault fault_of_slot(const Problem& problem, const Tally& tally, ServiceIndex ser
   if (working.retraining_count > 1 && !terms.retrains_elsewhere) {
     return fmt::format("slot {}: service {} has {} retraining pieces", slot, service, working.retraining_count);
   }
+  if (terms.slices_max >= 0 && working.serving_count > terms.slices_max) {
+    return fmt::format("slot {}: service {} has {} slices, of at most {}", slot, service, working.serving_count,
+                       terms.slices_max);
+  }
   const bool is_bound = terms.floor_rate > 0 && slot >= problem.floors_from;
   if (!is_bound || working.floor_rate >= terms.floor_rate * (1 - kFloorTolerance)) return std::nullopt;
-  return fmt::format("slot {}: service {} has {} of its floor of {} requests per second", slot, service,
-                     working.floor_rate, terms.floor_rate);
+  return fmt::format("slot {}: service {} has {} of its floor of {} {}", slot, service, working.floor_rate,
+                     terms.floor_rate, terms.counts_slices ? "slices" : "requests per second");
 }
 
 /// Pieces of a service that one change creates or destroys.

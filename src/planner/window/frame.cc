@@ -106,8 +106,10 @@ std::vector<Rates> rates_on(const Scenario& scenario, const FrameOptions& option
     Rates& each = rates.emplace_back();
     auto& choices = points.emplace_back();
     const bool is_allowed = service.tier.allows(model.name);
+    const bool may_serve = !service.running.replicas || service.running.replicas->slices_max != 0;
     for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
-      const auto point = rated_point(scenario, options, {.service = service, .variant = variant}, model, profile);
+      std::optional<RatedPoint> point;
+      if (may_serve) point = rated_point(scenario, options, {.service = service, .variant = variant}, model, profile);
       each.requests_per_second.push_back(point ? point->requests_per_second : 0);
       choices.push_back(point ? std::optional(point->choice) : std::nullopt);
     }

@@ -36,7 +36,7 @@ struct FrameOptions {
 /// latency / processes until a process is free and is then served in one latency, so a point keeps the target if
 /// latency x (1 + 1 / processes) <= target for every batch size up to the point's, at the interference of a full GPU.
 /// If no point does, the default point of domain/profile/operating_point.h is used. On a GPU model that a service's
-/// TierRule does not allow it has no rate and cannot retrain.
+/// TierRule does not allow it has no rate and cannot retrain. A service with `replicas` of at most 0 has no rate.
 [[nodiscard]] Frame make_frame(const Scenario& scenario, const FrameOptions& options = {});
 
 /// Whether some variant of the service has a rate on the profile; otherwise no plan lets it serve there.

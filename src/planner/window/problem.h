@@ -51,7 +51,9 @@
 ///   retrains_elsewhere, none in a configuration after a change;
 /// - floors, from slot floors_from to the last, after the changes that begin in the slot (a shortfall of 1e-9 of the
 ///   floor is allowed): the rates of all inference pieces in the variant that they serve with, ready or not, plus
-///   outside_floor_rate;
+///   outside_floor_rate; where it counts_slices, their number;
+/// - slices_max, after the changes that begin in a slot: the number of inference pieces, ready or not, plus
+///   outside_slices;
 /// - changes_max, over all GPUs: pieces of the service that are created (begin on a site without a piece before) or
 ///   destroyed.
 #pragma once
@@ -157,15 +159,29 @@ struct ServiceTerms {
   double start_seconds = 5;
   std::optional<RetrainingTerms> retraining = std::nullopt;
   double floor_rate = 0;  ///< the least requests per second of its inference pieces, ready or not, from floors_from on
-  int changes_max = -1;   ///< slices of it that are created or destroyed in the window; -1: no limit
+  bool counts_slices = false;    ///< its floor is a number of inference pieces with a rate, not a rate
+  int slices_max = -1;           ///< its inference pieces in any slot; -1: no limit
+  int changes_max = -1;          ///< slices of it that are created or destroyed in the window; -1: no limit
   bool is_alone_on_gpu = false;  ///< shares a GPU with no other service
   int trust_domain = -1;         ///< shares a GPU only with the same domain; -1: services that named none
   // Pieces on other GPUs, if the problem is a part of a larger one.
   std::vector<double> outside;      ///< requests per second, [slot x variants + variant], slots + 1 slots; empty: none
-  double outside_floor_rate = 0;    ///< counts towards the floor
+  double outside_floor_rate = 0;    ///< counts towards the floor, in the same unit
+  int outside_slices = 0;           ///< counts towards slices_max
   bool retrains_elsewhere = false;  ///< no piece may retrain it here
   std::vector<double> outside_progress;  ///< [slot], added like that of ready pieces; empty: none
 };
+
+/// What an inference piece of a rate counts towards the floor.
+[[nodiscard]] inline double floor_part(const ServiceTerms& service, double rate) {
+  if (!service.counts_slices) return rate;
+  return rate > 0 ? 1 : 0;
+}
+
+/// Whether a service has a floor in requests per second. Bounds know no others: a bound without a rule is a bound, too.
+[[nodiscard]] inline bool has_rate_floor(const ServiceTerms& service) {
+  return service.floor_rate > 0 && !service.counts_slices;
+}
 
 /// Whether the model of a service is stale in some slot of the window, so that progress can count.
 [[nodiscard]] inline bool may_be_stale(const ServiceTerms& service) {

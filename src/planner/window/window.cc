@@ -8,6 +8,7 @@
 
 #include "base/core/ensure.h"
 #include "domain/values/frozen.h"
+#include "domain/values/start_times.h"
 #include "planner/window/others.h"
 
 namespace berth::planner {
@@ -110,7 +111,7 @@ ServiceTerms service_terms(const Scenario& scenario, const Moment& moment, std::
   terms.loads = outlook.loads;
   terms.variants.push_back(variant_terms(service.accuracy));
   for (const Variant& variant : service.variants) terms.variants.push_back(variant_terms(variant.accuracy));
-  terms.start_seconds = service.start.to_seconds();
+  terms.start_seconds = start_time(scenario, service).to_seconds();
   if (service.retraining) terms.retraining = retraining_terms(service, moment, moment.retraining[index], terms);
   if (service.floor_attainment) {
     terms.floor_rate = floor_rate(outlook, moment, service.floor_attainment->to_double());
@@ -119,6 +120,48 @@ ServiceTerms service_terms(const Scenario& scenario, const Moment& moment, std::
     terms.changes_max = static_cast<int>(std::max<std::int64_t>(*outlook.changes_left, 0));
   terms.is_alone_on_gpu = service.isolation == Isolation::kGpu;
   return terms;
+}
+
+/// The highest rate of the service on any kind of slice.
+double best_rate(const Frame& frame, std::size_t service) {
+  double best = 0;
+  for (const ModelTerms& model : frame.models) {
+    for (const std::vector<Rates>& of_kind : model.rates) {
+      for (const double rate : of_kind[service].requests_per_second) best = std::max(best, rate);
+    }
+  }
+  return best;
+}
+
+/// `replicas`: numbers of slices. One slice is what a floor in requests per second needs anyway; for more of them, that
+/// floor is raised to what one slice fewer cannot carry.
+void set_slice_limits(const ReplicaLimits& limits, int standing, double rate_max, ServiceTerms& terms) {
+  if (limits.slices_max) {
+    terms.slices_max = static_cast<int>(std::max<std::int64_t>(*limits.slices_max, standing));
+  }
+  if (limits.slices_min <= 0 || rate_max <= 0) return;
+  if (terms.floor_rate > 0) {
+    constexpr double kJustMore = 1 + 1e-6;
+    const double too_few = static_cast<double>(limits.slices_min - 1) * rate_max * kJustMore;
+    terms.floor_rate = std::max(terms.floor_rate, too_few);
+  } else {
+    terms.counts_slices = true;
+    terms.floor_rate = static_cast<double>(limits.slices_min);
+  }
+}
+
+void set_slice_limits(const Scenario& scenario, const Frame& frame, Problem& problem) {
+  std::vector<int> standing(problem.services.size());
+  for (const GpuTerms& gpu : problem.gpus) {
+    for (const StandingPiece& piece : gpu.standing) {
+      if (piece.piece.service != kNoService && piece.piece.use != kRetraining) ++standing[piece.piece.service];
+    }
+  }
+  for (std::size_t index = 0; index < scenario.services.size(); ++index) {
+    const auto& limits = scenario.services[index].running.replicas;
+    if (!limits || scenario.services[index].is_absent) continue;
+    set_slice_limits(*limits, standing[index], best_rate(frame, index), problem.services[index]);
+  }
 }
 
 std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
@@ -224,6 +267,7 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
       problem.gpus[pin.slice.gpu.index].pins.push_back({.site = *site, .service = ServiceIndex(index)});
     }
   }
+  set_slice_limits(scenario, frame, problem);
   keep_off_others(scenario, frame, moment.others, problem);
   return problem;
 }

@@ -43,6 +43,13 @@ class GapMemory {
   /// Nothing before the first gap.
   [[nodiscard]] std::optional<UsualGap> usual() const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.gaps_, self.recent_, self.gap_count_, self.last_, self.count_, self.distance_sum_,
+            self.distance_weight_);
+    archive.require(self.gap_count_ <= kGapsMax && self.count_ >= 0);
+  }
+
  private:
   struct WeighedGap {
     std::int32_t minutes = 0;

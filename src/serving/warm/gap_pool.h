@@ -25,6 +25,11 @@ class GapPool {
   /// The probability that it ends in the minute, if it has not ended before; above 0 and below 1.
   [[nodiscard]] double probability(const OpenGap& gap) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.coarse_, self.fine_);
+  }
+
  private:
   struct Tally {
     double minutes = 0;

@@ -35,6 +35,8 @@ class Predictor {
   explicit Predictor(std::size_t key_count = 0) : keys_(key_count) {}
   /// Adds a key that was never invoked; returns its number.
   std::size_t add_key();
+  /// Makes the key one that was never invoked. The pool keeps what it gave. Requires: a key.
+  void forget_key(std::size_t key) { keys_[key] = KeyHistory(); }
 
   /// A minute is over: the keys that were invoked in it, each once, by number. Minutes without a call before it count
   /// as minutes in which no key was invoked. O(keys) for each. Requires: later than the last one.
@@ -45,6 +47,13 @@ class Predictor {
   [[nodiscard]] std::optional<double> probability(std::size_t key, std::int64_t ahead = 1) const;
   [[nodiscard]] const KeyHistory& history(std::size_t key) const { return keys_[key]; }
   [[nodiscard]] std::size_t key_count() const { return keys_.size(); }
+  /// The last finished minute; nothing before the first.
+  [[nodiscard]] const std::optional<std::int64_t>& minute() const { return minute_; }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.keys_, self.pool_, self.minute_);
+  }
 
  private:
   void observe_pool(std::int64_t minute, std::span<const Invoked> invoked);

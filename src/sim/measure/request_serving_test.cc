@@ -178,5 +178,21 @@ TEST(RequestServing, ASliceThatCannotServeIsLost) {
   EXPECT_DOUBLE_EQ(ran.result.figures.lost_slice_seconds, 2);
 }
 
+TEST(RequestServing, LateIsWhatIsAnsweredAfterTheTargetAndDroppedAfterTheAnswerIsWanted) {
+  // One at a time, 10 ms each: answers at 10, 20, 30, .. ms; the target is 25 ms, answers are wanted for 45 ms.
+  ServiceSpec service = service_of("s", kTen, requests_at({0, 0, 0, 0, 0, 0}, 1));
+  service.target = Micros(25 * kMs);
+  service.target_ms = Decimal(25);
+  const Figures strict = run_fixed(alone(service)).result.figures;
+  EXPECT_EQ(strict.in_time, 2);
+  EXPECT_EQ(strict.late, 0);
+  EXPECT_EQ(strict.dropped, 4);
+  service.ready.answer = Micros(45 * kMs);
+  const Figures patient = run_fixed(alone(service)).result.figures;
+  EXPECT_EQ(patient.in_time, 2);
+  EXPECT_EQ(patient.late, 2);
+  EXPECT_EQ(patient.dropped, 2);
+}
+
 }  // namespace
 }  // namespace berth::measure

@@ -40,6 +40,8 @@ struct Figures : RequestCounts {
   std::optional<double> latency_mean_ms;
   std::optional<double> latency_p50_ms;
   std::optional<double> latency_p99_ms;
+  std::optional<std::int64_t> cold_requests;   ///< warm_meter.h; absent without a warm pool
+  std::optional<std::int64_t> idle_micro_usd;  ///< the same; absent without prices, too
 };
 
 struct ServiceFigures {

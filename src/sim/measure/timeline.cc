@@ -54,7 +54,8 @@ TimelineBuilder::TimelineBuilder(const Scenario& scenario, Sharing sharing)
 void TimelineBuilder::add(const sim::JournalRecord& record) {
   std::visit(Overloaded{[&](const world::SliceRecord& slice) { add_slice(slice); },
                         [&](const sim::SecondRecord& second) { add_second(second); }, [](const sim::GpuRecord&) {},
-                        [](const sim::TierRecord&) {}, [&](const world::PointRecord& point) { add_point(point); }},
+                        [](const sim::TierRecord&) {}, [](const sim::WarmRecord&) {},
+                        [&](const world::PointRecord& point) { add_point(point); }},
              record);
 }
 

@@ -41,6 +41,7 @@ Result<ElasticOutcome> run_elastic(const Scenario& scenario, std::uint64_t seed,
   options.loop.world.only = run.only;
   options.loop.world.gpus_at_start = run.gpus_at_start;
   options.loop.is_strict = row.obeys_constraints;
+  options.loop.has_warm_pools = row.obeys_warm_pools;
   options.progress = progress;
   if (timeline || journal) {
     options.loop.listener.journal = [&](const sim::JournalRecord& record) {

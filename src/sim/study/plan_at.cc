@@ -98,7 +98,10 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
     if (asked.is_planned) return;
     for (const TierChoice& choice : answer.tiers) asked.tiers[choice.service] = choice;
   };
-  const bool sees_less = std::ranges::any_of(scenario.services, is_enforced);
+  // Until the second in question the layout of a file stays as it is.
+  const auto has_pool = [](const ServiceSpec& service) { return service.ready.warm_pool.has_value(); };
+  run.loop.has_warm_pools = !scenario.layout && std::ranges::any_of(scenario.services, has_pool);
+  const bool sees_less = run.loop.has_warm_pools || std::ranges::any_of(scenario.services, is_enforced);
   run.loop.is_strict = sees_less;
   asked.seen = &scenario;
   const MakeStages make_stages = [&](const Scenario& seen) {

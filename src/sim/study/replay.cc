@@ -14,6 +14,7 @@
 #include "sim/measure/figures.h"
 #include "sim/measure/forecast_watch.h"
 #include "sim/measure/timeline.h"
+#include "sim/measure/warm_meter.h"
 #include "sim/study/layout_trials.h"
 #include "sim/study/replay_notes.h"
 #include "sim/world/run.h"
@@ -109,7 +110,9 @@ class PolicyReplay {
 
   /// Whether the policy's stages see another scenario, which is the engine's: such policies have nothing but stages.
   [[nodiscard]] bool sees_less() const {
-    return row_.obeys_constraints && std::ranges::any_of(scenario_.services, is_enforced);
+    const auto has_pool = [](const ServiceSpec& service) { return service.ready.warm_pool.has_value(); };
+    return (row_.obeys_constraints && std::ranges::any_of(scenario_.services, is_enforced)) ||
+           (row_.obeys_warm_pools && std::ranges::any_of(scenario_.services, has_pool));
   }
 
   policy::Inputs inputs_of(const Scenario& seen, LayoutTrialRuns& trials,
@@ -128,15 +131,18 @@ class PolicyReplay {
   /// Runs and measures, with a timeline and, on request, the decisions and the journal.
   Result<PolicyResult> run_stages(const MakeStages& make_stages, Sharing sharing, WorkShare part, bool is_journaled) {
     measure::TimelineBuilder timeline(scenario_, sharing);
+    measure::WarmMeter warm(scenario_);
     std::set<ServiceId> retrained;
     measure::DecisionLog decisions;
     sim::RunOptions options;
     options.loop.seed = seed_;
     options.loop.world = {.sharing = sharing, .dispatch = row_.dispatch, .only = std::nullopt};
     options.loop.is_strict = row_.obeys_constraints;
+    options.loop.has_warm_pools = row_.obeys_warm_pools;
     if (hooks_.progress) options.progress = [this, part](double done) { return hears(part.from + part.size * done); };
     options.loop.listener.journal = [&](const sim::JournalRecord& record) {
       timeline.add(record);
+      warm.add(record);
       note_retrained(record, retrained);
       if (is_journaled && hooks_.journal) hooks_.journal(row_.name, record);
     };
@@ -152,6 +158,7 @@ class PolicyReplay {
       return result;
     }
     measure::measure(scenario_, *outcome->world, result);
+    warm.finish_into(result);
     result.timeline = timeline.finish();
     decisions.move_into(result.insight);
     result.notes = notes_on(scenario_, retrained);

@@ -11,6 +11,7 @@
 #include "domain/values/request_counts.h"
 #include "domain/values/slice.h"
 #include "domain/values/tier_rule.h"
+#include "domain/values/warm_state.h"
 #include "world/slices/slice_records.h"
 
 namespace berth::sim {
@@ -41,7 +42,15 @@ struct TierRecord {
   friend bool operator==(const TierRecord&, const TierRecord&) = default;
 };
 
-using JournalRecord = std::variant<world::SliceRecord, SecondRecord, GpuRecord, world::PointRecord, TierRecord>;
+/// What is kept ready for a service with a warm pool changed.
+struct WarmRecord {
+  Instant at;
+  WarmDecision decision;
+  friend bool operator==(const WarmRecord&, const WarmRecord&) = default;
+};
+
+using JournalRecord =
+    std::variant<world::SliceRecord, SecondRecord, GpuRecord, world::PointRecord, TierRecord, WarmRecord>;
 /// Receives each record in order of time; must not keep references.
 using JournalSink = std::function<void(const JournalRecord&)>;
 

@@ -27,6 +27,7 @@ Loop::~Loop() = default;
 std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
   return std::make_unique<Engine>(scenario, make_stages_,
                                   EngineRules{.is_strict = options_.is_strict,
+                                              .has_warm_pools = options_.has_warm_pools,
                                               .approval = options_.approval,
                                               .first_layout_takes_time = options_.first_layout_takes_time});
 }
@@ -271,6 +272,16 @@ void Loop::end_device_action(const world::DeviceActionEnd& end) {
   see_world();
 }
 
+void Loop::program_ready(const Slice& slice, std::uint64_t generation) {
+  world_->program_ready(slice, generation, now_);
+  see_world();
+}
+
+void Loop::program_gone(const Slice& slice, std::uint64_t generation) {
+  world_->program_gone(slice, generation, now_);
+  see_world();
+}
+
 void Loop::see_world() {
   const std::vector<Event> events = world_->take_events();
   for (const Event& event : events) delay(event);
@@ -387,6 +398,9 @@ void Loop::act_on(StepAnswer answer) {
   options_.listener.answer(answer);
   for (const TierChoice& choice : answer.tiers) {
     if (!replay_) options_.listener.journal(TierRecord{.at = now_, .service = choice.service, .choice = choice});
+  }
+  for (const WarmDecision& decision : answer.warm) {
+    if (!replay_) options_.listener.journal(WarmRecord{.at = now_, .decision = decision});
   }
   if (answer.refused && refusals_.count++ == 0) {
     refusals_.first = fmt::format("at second {}: {}", (now_ - Instant()).to_seconds(), *answer.refused);

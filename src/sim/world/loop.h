@@ -114,6 +114,14 @@ class Loop {
   /// World::give_out_device_actions; the engine sees the end of an action at once.
   void give_out_device_actions() { world_->give_out_device_actions(); }
   void end_device_action(const world::DeviceActionEnd& end);
+  /// Programs on slices (world::SliceTable): the engine sees at once that a slice serves, or goes.
+  [[nodiscard]] std::vector<world::ProgramSlice> program_slices() { return world_->program_slices(); }
+  void program_ready(const Slice& slice, std::uint64_t generation);
+  void program_gone(const Slice& slice, std::uint64_t generation);
+  /// Seconds of services that were measured outside: the engine sees them with its next step.
+  void see_second(const ServiceSecond& second) {
+    observe({.at = Instant::at_second(second.second + 1), .what = second});
+  }
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   /// A new engine with the loop's stages and rules.

@@ -38,7 +38,8 @@ struct LoopListener {
 struct LoopOptions {
   std::uint64_t seed = 1;
   WorldOptions world;
-  bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/loop/constraints.h)
+  bool is_strict = false;       ///< plans must keep the scenario's constraints (engine/loop/constraints.h)
+  bool has_warm_pools = false;  ///< EngineRules
   Approval approval = Approval::kNever;
   bool first_layout_takes_time = false;  ///< EngineRules
   Solving solving = Solving::kAtOnce;

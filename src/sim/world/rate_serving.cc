@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/core/instant.h"
 
@@ -90,18 +91,20 @@ void RateServing::run_service(std::size_t index, std::int64_t until_us) {
   const std::int64_t span_us = until_us - now_us_;
   arrive(index, capacity, until_us);
   const bool drops_early = scenario_.services[index].drop == DropRule::kEarly && !service.replicas.empty();
+  if (drops_early && scenario_.services[index].ready.answer) drop_old(index, until_us);
   if (drops_early) drop_by_chance(index, capacity, span_us, until_us);
   serve(index, capacity, span_us, until_us);
   if (drops_early)
-    drop(index, std::max<std::int64_t>(0, service.waiting_count - static_cast<std::int64_t>(capacity.room)), until_us);
+    drop(index, std::max<std::int64_t>(0, service.waiting_count - static_cast<std::int64_t>(capacity.answer_room)),
+         until_us);
 }
 
 void RateServing::drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us,
                                  std::int64_t at_us) {
   Service& service = services_[index];
-  if (capacity.room < 1 || is_even(scenario_.services[index].arrivals)) return;
+  if (capacity.answer_room < 1 || is_even(scenario_.services[index].arrivals)) return;
   const double per_us = static_cast<double>(service.arrivals_in_second) / static_cast<double>(kMicrosPerSecond);
-  service.dropped_carry += lost_by_chance(per_us, capacity.per_us, capacity.room) * static_cast<double>(span_us);
+  service.dropped_carry += lost_by_chance(per_us, capacity.per_us, capacity.answer_room) * static_cast<double>(span_us);
   const auto count = std::min(service.waiting_count, static_cast<std::int64_t>(service.dropped_carry));
   service.dropped_carry -= static_cast<double>(count);
   drop(index, count, at_us);
@@ -119,6 +122,7 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
     const double others =
         std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share) + busy_.others_busy(replica.slice);
     int batch = largest_batch_in_time(table, others, spec.target.count());
+    if (batch == 0 && spec.ready.answer) batch = largest_batch_in_time(table, others, spec.ready.answer->count());
     if (batch == 0) {
       if (spec.drop == DropRule::kEarly) continue;  // it takes no requests: every one would be late
       batch = table.point.batch;
@@ -138,7 +142,11 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
   // The slowest replica drops requests that it could not answer in time; without drops each has its own limit, and the
   // mean is accurate enough.
   const double latency_us = spec.drop == DropRule::kEarly ? latency_max_us : latency_mean_us;
-  capacity.room = capacity.per_us * std::max(0.0, static_cast<double>(spec.target.count()) - latency_us);
+  const auto room_for = [&](Micros time) {
+    return capacity.per_us * std::max(0.0, static_cast<double>(time.count()) - latency_us);
+  };
+  capacity.room = room_for(spec.target);
+  capacity.answer_room = room_for(spec.ready.answer.value_or(spec.target));
   return capacity;
 }
 
@@ -150,7 +158,8 @@ void RateServing::arrive(std::size_t index, const Capacity& capacity, std::int64
   if (count == 0) return;
   service.arrived_in_second = come;
   Cohort cohort{.second = second_, .in_time = count, .late = 0, .last_second = second_, .is_rest_late = false};
-  if (scenario_.services[index].drop == DropRule::kNever && capacity.per_us > 0) {
+  const bool may_be_late = scenario_.services[index].drop == DropRule::kNever || scenario_.services[index].ready.answer;
+  if (may_be_late && capacity.per_us > 0) {
     // Arrivals meet a backlog that changes linearly from `first` to `last`; those above `limit` will be late.
     const auto first = static_cast<double>(service.waiting_count);
     const double last =
@@ -234,10 +243,11 @@ void RateServing::serve(std::size_t index, const Capacity& capacity, std::int64_
   const auto worth = static_cast<std::int64_t>(std::llround(capacity.mean_accuracy));
   while (left > 0) {
     Cohort& head = service.waiting.front();
-    const std::int64_t in_time = std::min(left, head.in_time);
-    const std::int64_t late = std::min(left - in_time, head.late);
+    std::int64_t in_time = std::min(left, head.in_time);
+    std::int64_t late = std::min(left - in_time, head.late);
     head.in_time -= in_time;
     head.late -= late;
+    if (is_answered_late(index, head.second, at_us)) late += std::exchange(in_time, 0);
     left -= in_time + late;
     service.waiting_count -= in_time + late;
     const std::int64_t second = head.second;
@@ -260,6 +270,22 @@ void RateServing::drop(std::size_t index, std::int64_t total, std::int64_t at_us
     const std::int64_t second = head.second;
     leave_head(index);
     meters_[index].settle_dropped(second, count, Instant(at_us));
+  }
+}
+
+/// Whether the requests of a second that waited until now, perhaps for a slice, are late for that alone.
+bool RateServing::is_answered_late(std::size_t index, std::int64_t second, std::int64_t at_us) const {
+  const ServiceSpec& spec = scenario_.services[index];
+  return spec.ready.answer && at_us - (second + 1) * kMicrosPerSecond > spec.target.count();
+}
+
+void RateServing::drop_old(std::size_t index, std::int64_t at_us) {
+  const Service& service = services_[index];
+  const std::int64_t answer_us = scenario_.services[index].ready.answer->count();
+  while (service.waiting_count > 0) {
+    const Cohort& head = service.waiting.front();
+    if ((head.second + 1) * kMicrosPerSecond + answer_us >= at_us) return;
+    drop(index, head.in_time + head.late, at_us);
   }
 }
 

@@ -81,9 +81,13 @@ class RateServing {
   struct Capacity {
     double per_us = 0;         ///< requests per microsecond
     double room = 0;           ///< requests that may wait and still be in time
+    double answer_room = 0;    ///< requests that may wait and still be answered
     double mean_accuracy = 0;  ///< in millionths, by share of capacity
   };
 
+  /// The requests that wait longer than answers are wanted.
+  void drop_old(std::size_t index, std::int64_t at_us);
+  [[nodiscard]] bool is_answered_late(std::size_t index, std::int64_t second, std::int64_t at_us) const;
   void run_service(std::size_t index, std::int64_t until_us);
   [[nodiscard]] Capacity capacity_of(std::size_t index) const;
   void arrive(std::size_t index, const Capacity& capacity, std::int64_t until_us);

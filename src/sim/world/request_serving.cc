@@ -36,6 +36,7 @@ void RequestServing::add_place(const ArrivalStream& stream) {
 void RequestServing::read_spec(ServiceId service) {
   const ServiceSpec& spec = scenario_.services[service.index];
   services_[service.index].target_us = spec.target.count();
+  services_[service.index].answer_us = spec.ready.answer.value_or(spec.target).count();
   services_[service.index].drops_early = spec.drop == DropRule::kEarly;
 }
 
@@ -203,7 +204,7 @@ bool RequestServing::take_pulled(Service& service, std::uint32_t index, std::int
   if (service.drops_early) {
     while (count > 0) {
       const std::int64_t head_us = queue.head();
-      if (head_us + service.target_us >= now_us + latency.expected[count - 1]) break;
+      if (head_us + service.answer_us >= now_us + latency.expected[count - 1]) break;
       queue.drop_head();
       meters_[replica.service.index].settle_dropped(head_us / kMicrosPerSecond, 1, Instant(now_us));
       count = std::min(queue.waiting(), batch);
@@ -281,7 +282,7 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
     const BatchLatencies latency = latencies(replica);
     std::size_t count = std::min(replica.pushed.size(), batch);
     while (service.drops_early && count > 0 &&
-           replica.pushed.front() + service.target_us < now_us + latency.expected[count - 1]) {
+           replica.pushed.front() + service.answer_us < now_us + latency.expected[count - 1]) {
       meters_[replica.service.index].settle_dropped(replica.pushed.front() / kMicrosPerSecond, 1, Instant(now_us));
       replica.pushed.pop_front();
       count = std::min(replica.pushed.size(), batch);

@@ -127,6 +127,7 @@ class RequestServing {
     std::vector<std::uint32_t> replicas;  ///< those that take requests, by rank
     std::deque<std::int64_t> unrouted;    ///< arrived while no replica took requests (kPush)
     std::int64_t target_us = 0;
+    std::int64_t answer_us = 0;  ///< after which no answer is wanted
     bool drops_early = true;
     bool is_stale = false;
     BatchTruth truth;

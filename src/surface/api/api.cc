@@ -1,28 +1,30 @@
+
+
 #include "surface/api/api.h"
-
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
-
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
 #include "surface/api/calibration_routes.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"
+#include "surface/api/gateway_routes.h"
 #include "surface/api/metric_routes.h"
 #include "surface/api/object_routes.h"
 #include "surface/api/page_routes.h"
 #include "surface/api/paging.h"
 #include "surface/api/plan_routes.h"
+#include "surface/api/program_routes.h"
 #include "surface/api/promise_routes.h"
 #include "surface/api/series_routes.h"
 #include "surface/api/service_routes.h"
 #include "surface/api/usage_routes.h"
+#include "surface/api/warm_routes.h"
 #include "surface/api/writes.h"
 
 namespace berth::api {
@@ -33,13 +35,21 @@ bool is_same_word(std::string_view text, std::string_view word) {
   return std::ranges::equal(text, word, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
+/// The key of a request.
+std::optional<std::string_view> bearer_of(const HttpRequest& request) {
+  constexpr std::string_view kScheme = "bearer ";  // case-insensitive: RFC 9110, 11.1
+  const auto header = find_header(request.headers, "Authorization");
+  if (!header || !is_same_word(header->substr(0, kScheme.size()), kScheme)) return std::nullopt;
+  return header->substr(kScheme.size());
+}
+
 }  // namespace
 
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
-  for (const auto& table :
-       {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes, usage_routes,
-        series_routes, promise_routes, calibration_routes, blob_routes, metric_routes}) {
+  for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
+                            usage_routes, series_routes, promise_routes, calibration_routes, warm_routes, blob_routes,
+                            metric_routes, gateway_routes, program_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;
@@ -48,6 +58,7 @@ std::vector<Route> api_routes() {
 Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
     : watch_(std::move(options.watch)),
       key_(std::move(options.key)),
+      gateway_key_(std::move(options.gateway_key)),
       login_(std::move(options.login.token), std::move(options.login.key)),
       meter_(options.metered_max),
       context_{.session = SessionAccess(session, lock),
@@ -60,6 +71,7 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .blobs = std::move(options.blobs),
                .series = std::move(options.series),
                .metrics = std::move(options.metrics),
+               .gateway = std::move(options.gateway),
                .log_in = [this, age = std::move(options.login.token_age)](
                              const std::string& token) { return login_.exchange(token, age ? age() : Micros()); }},
       router_(api_routes()),
@@ -77,8 +89,15 @@ HttpAnswer Api::answer(const HttpRequest& request) {
 HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed>& routed, WatchedRequest& watched) {
   const std::string id = watched.id();
   const bool is_public = routed && routed->route->is_public;
-  const bool may_enter = is_public || has_key(request);
+  const bool is_for_gateway = routed && routed->route->is_for_gateway;
+  const bool may_enter = is_public || (is_for_gateway ? has_gateway_key(request) : has_key(request));
   if (routed) watched.set_route(*routed, may_enter);
+  if (!may_enter && is_for_gateway) {
+    return error_response({.status = 401,
+                           .code = "unauthorized",
+                           .message = "wanted the header Authorization: Bearer KEY with the text of gateway.key"},
+                          id);
+  }
   if (!may_enter) {
     return error_response({.status = 401,
                            .code = "unauthorized",
@@ -89,7 +108,7 @@ HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed
   if (!is_public && !routed->route->takes_query) {
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
-  const bool is_later = submit_ && request.method != "GET" && !is_public;
+  const bool is_later = submit_ && request.method != "GET" && !is_public && !is_for_gateway;
   auto given = is_later ? answer_later(request, *routed, watched)
                         : routed->route->answer(
                               context_, {.request = request, .parameters = routed->parameters, .request_id = id});
@@ -110,7 +129,8 @@ ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed
 
 std::optional<std::size_t> Api::body_bytes_max(const HttpRequest& request) {
   const auto routed = router_.find(request);
-  if (!routed || routed->route->body_bytes_max == 0 || !has_key(request)) return std::nullopt;
+  if (!routed || routed->route->body_bytes_max == 0) return std::nullopt;
+  if (!(routed->route->is_for_gateway ? has_gateway_key(request) : has_key(request))) return std::nullopt;
   return routed->route->body_bytes_max;
 }
 
@@ -123,11 +143,13 @@ HttpResponse Api::render(const HttpRefusal& refusal) {
 std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_count_); }
 
 bool Api::has_key(const HttpRequest& request) const {
-  constexpr std::string_view kScheme = "bearer ";  // case-insensitive: RFC 9110, 11.1
-  const auto header = find_header(request.headers, "Authorization");
-  if (!header || !is_same_word(header->substr(0, kScheme.size()), kScheme)) return false;
-  const std::string_view given = header->substr(kScheme.size());
-  return is_same_secret(given, key_) || login_.accepts(given);
+  const auto given = bearer_of(request);
+  return given && (is_same_secret(*given, key_) || login_.accepts(*given));
+}
+
+bool Api::has_gateway_key(const HttpRequest& request) const {
+  const auto given = bearer_of(request);
+  return given && !gateway_key_.empty() && is_same_secret(*given, gateway_key_);
 }
 
 }  // namespace berth::api

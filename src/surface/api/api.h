@@ -34,7 +34,9 @@ struct LoginSecrets {
 };
 
 struct ApiOptions {
-  std::string key;  ///< the text of admin.key, not empty
+  std::string key;               ///< the text of admin.key, not empty
+  std::string gateway_key = {};  ///< that of gateway.key; empty: the routes of the gateway take none
+  GatewaySource gateway = {};
   WorldEpoch epoch;
   std::string page;  ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;
@@ -71,11 +73,13 @@ class Api final : public HttpHandler {
                                          WatchedRequest& watched);
   [[nodiscard]] std::string next_request_id();
   [[nodiscard]] bool has_key(const HttpRequest& request) const;
+  [[nodiscard]] bool has_gateway_key(const HttpRequest& request) const;
   [[nodiscard]] ApiResult<HttpAnswer> answer_later(const HttpRequest& request, const Routed& routed,
                                                    WatchedRequest& watched);
 
   const RequestWatch watch_;
   std::string key_;
+  std::string gateway_key_;
   OneTimeLogin login_;
   RequestMeter meter_;
   ApiContext context_;

@@ -12,6 +12,7 @@
 #include "domain/ports/journal_store.h"
 #include "domain/ports/series_store.h"
 #include "domain/values/metric.h"
+#include "domain/values/request_record.h"
 #include "surface/api/objects.h"
 #include "surface/api/session_access.h"
 
@@ -66,6 +67,14 @@ struct BlobStore {
   std::function<StoreResult<std::optional<std::string>>(const Sha256& blob)> read = {};
 };
 
+/// The world's side of `berth gateway`. Any thread may call these. Empty: no programs run here.
+struct GatewaySource {
+  /// Calls the sink with lines, from any thread, until it returns false.
+  std::function<void(std::function<bool(std::string_view)> sink)> follow = {};
+  /// Returns up to which number the records of that gateway are stored; nothing: too many reports wait.
+  std::function<std::optional<std::uint64_t>(RequestReport report)> report = {};
+};
+
 /// Only `session` and the login behind `log_in` change: the rest is read without a lock.
 struct ApiContext {
   SessionAccess session;
@@ -77,6 +86,7 @@ struct ApiContext {
   SeriesSource series = {};
   /// The families of a scrape. Called from any thread, without the session's lock. May be empty: then there are none.
   std::function<std::vector<MetricFamily>()> metrics = {};
+  GatewaySource gateway = {};
   /// Exchanges the token of a login address for a key; nothing if that is not possible (OneTimeLogin::exchange).
   std::function<std::optional<std::string>(const std::string& token)> log_in = {};
 };

@@ -69,7 +69,46 @@ void write_process(Writer& json, const GpuModel& model, const live::DeviceProces
 }  // namespace
 
 void put_load(Writer& json, const live::DeviceSource& devices) {
-  json.member("load", devices.knows_load() ? std::optional("simulated") : std::nullopt);
+  const char* const word = devices.is_load_measured ? "measured" : "simulated";
+  json.member("load", devices.knows_load() ? std::optional(word) : std::nullopt);
+}
+
+namespace {
+
+const char* word_of(ProcessPhase phase) {
+  switch (phase) {
+    case ProcessPhase::kStarting:
+      return "starting";
+    case ProcessPhase::kReady:
+      return "ready";
+    case ProcessPhase::kDraining:
+      return "draining";
+    case ProcessPhase::kStopped:
+      return "stopped";
+    case ProcessPhase::kFailed:
+      return "failed";
+  }
+  return "failed";
+}
+
+}  // namespace
+
+void put_programs(Writer& json, const live::ServicePrograms& programs) {
+  json.open_list("endpoints");
+  for (const Endpoint& endpoint : programs.endpoints) {
+    json.open_object().member("slice", endpoint.slice).member("generation", endpoint.generation);
+    json.member("url", endpoint.url).member("leaving", endpoint.is_leaving);
+    json.member("in_flight_max", endpoint.in_flight_max).close_object();
+  }
+  json.close_list().open_list("programs");
+  for (const live::ProgramView& program : programs.programs) {
+    json.open_object().member("slice", program.slice).member("generation", program.generation);
+    json.member("phase", word_of(program.phase))
+        .member("pid", program.pid > 0 ? std::optional(program.pid) : std::nullopt);
+    json.member("starts", program.starts).member("failures", program.failures);
+    json.member("message", program.message.empty() ? std::nullopt : std::optional(program.message)).close_object();
+  }
+  json.close_list();
 }
 
 void put_use(Writer& json, const GpuModel& model, const live::DeviceView& device, std::size_t processes_max) {

@@ -14,6 +14,8 @@ namespace berth::api {
 
 /// Adds `load`, the kind of load that services have: "simulated", or null if unknown.
 void put_load(json::Writer& json, const live::DeviceSource& devices);
+/// Adds `endpoints` and `programs` of a service with `run`.
+void put_programs(json::Writer& json, const live::ServicePrograms& programs);
 
 /// Adds the reading of its device to the status of a Gpu.
 void put_device(json::Writer& json, const GpuModel& model, const live::DeviceView& device);

@@ -14,6 +14,7 @@
 #include "live/session/service_watch.h"
 #include "surface/api/device_json.h"
 #include "surface/api/object_uid.h"
+#include "surface/api/warm_routes.h"
 #include "tier/enforce/choice_json.h"
 
 namespace berth::api {
@@ -67,6 +68,14 @@ void write_condition(Writer& json, const ObjectFormat& format, const live::Condi
   json.open_object().member("type", live::word(condition.type)).member("status", live::word(condition.status));
   json.member("reason", condition.reason).member("message", condition.message);
   json.member("since", format.epoch.text(condition.since)).close_object();
+}
+
+/// A condition that services have only while it holds.
+void write_crash_loop(Writer& json, const ObjectFormat& format, const live::ProgramLoop& looping) {
+  json.open_object().member("type", "CrashLoop").member("status", "True").member("reason", "FailsAgain");
+  json.member("message", fmt::format("the program on {} failed {} times in ten minutes; the latest: {}", looping.slice,
+                                     looping.failures, looping.message));
+  json.member("since", format.epoch.text(looping.since)).close_object();
 }
 
 // ---- GPUs and nodes
@@ -134,12 +143,18 @@ std::string tenant_object(const ObjectFormat& format, const TenantView& tenant) 
 
 std::string service_object(const ObjectFormat& format, const ServiceView& service) {
   const ObjectIdentity identity{.kind = "GpuService", .tenant = service.spec->tenant, .name = service.spec->name};
+  std::optional<live::ServicePrograms> programs;
+  if (service.spec->running.program && format.devices.programs) {
+    programs = format.devices.programs(service.spec->tenant, service.spec->name);
+  }
   Writer json;
   put_set_head(json.open_object(), format, identity, service.meta);
   json.key("spec").written(*format.spec_texts->text_of(service.spec, service.blobs, format.fleet));
   json.open_object("status").member("phase", live::word(service.phase));
-  json.list("conditions", service.conditions,
-            [&](Writer& to, const live::Condition& condition) { write_condition(to, format, condition); });
+  json.open_list("conditions");
+  for (const live::Condition& condition : service.conditions) write_condition(json, format, condition);
+  if (programs && programs->looping) write_crash_loop(json, format, *programs->looping);
+  json.close_list();
   json.list("slices", service.slices, [&](Writer& to, const HeldSliceView& held) { write_slice(to, format, held); });
   json.member("capacity_requests_per_second", service.need.capacity);
   json.member("needed_requests_per_second", service.need.rate).member("needed_slices", service.need.slices);
@@ -149,8 +164,13 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
     tier::put_choice(json, *service.tier);
     json.close_object();
   }
+  if (service.warm) {
+    put_warm(json.open_object("warm"), format, *service.warm);
+    json.close_object();
+  }
   put_last_minute(json, service.last_minute);
   if (format.devices.is_local()) put_load(json, format.devices);
+  if (service.spec->running.program && programs) put_programs(json, *programs);
   return json.close_object().close_object().take();
 }
 

@@ -101,7 +101,7 @@ void write_gpu(Writer& json, const ObjectFormat& format, const OverviewGpu& view
   json.close_object();
 }
 
-void write_service(Writer& json, const OverviewService& view) {
+void write_service(Writer& json, const ObjectFormat& format, const OverviewService& view) {
   const ServiceSpec& spec = *view.service.spec;
   const auto& floor = spec.floor_attainment;
   const auto& minute = view.service.last_minute;
@@ -118,6 +118,9 @@ void write_service(Writer& json, const OverviewService& view) {
   }
   json.close_object().member("seconds", minute ? std::optional(minute->seconds) : std::nullopt);
   put_last_minute(json, minute);
+  if (spec.running.program && format.devices.programs) {
+    put_programs(json, format.devices.programs(spec.tenant, spec.name));
+  }
   json.close_object();
 }
 
@@ -135,7 +138,7 @@ void put_focused_service(Writer& json, const ObjectFormat& format, const std::op
     return;
   }
   json.open_object().key("service");
-  write_service(json, focus->service);
+  write_service(json, format, focus->service);
   json.list("slices", focus->service.service.slices,
             [&](Writer& to, const HeldSliceView& held) { write_held_slice(to, format, held); });
   put_focus(json, format, focus->rest);
@@ -230,7 +233,9 @@ std::string overview_object(const ApiContext& context, const OverviewView& view)
   if (format.devices.is_local()) json.member("observed", count_observed(format));
   json.close_object();
   json.list("gpus", view.gpus, [&](Writer& to, const OverviewGpu& gpu) { write_gpu(to, format, gpu); });
-  json.member("service_count", view.service_count).list("services", view.services, write_service);
+  json.member("service_count", view.service_count);
+  json.list("services", view.services,
+            [&](Writer& to, const OverviewService& service) { write_service(to, format, service); });
   put_newest_plan(json, format, view.plan);
   if (view.has_focus) put_focused_service(json, format, view.focus);
   json.list("events", view.events,

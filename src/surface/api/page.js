@@ -242,7 +242,7 @@
     }
     hour.show(page.status, page.services.length === page.service_count ? page.services : null, focus ? focus.service : null);
     if (!focus) return;
-    ifNew("focus", [focus.slices, focus.plan, focus.events, focus.service.conditions.Placed], function () { showFocus(focus); });
+    ifNew("focus", [focus.slices, focus.plan, focus.events, focus.service.conditions.Placed, focus.service.programs], function () { showFocus(focus); });
   }
   function showFocus(focus) {
     var box = d3.select("#focus").html("");
@@ -252,6 +252,11 @@
       return section;
     }
     heldTable(part("Its slices (" + draw.whole(focus.slices.length) + ")", false), focus);
+    var programs = focus.service.programs;
+    if (programs) {
+      var lines = programs.map(function (p) { return p.slice + ": " + p.phase + (p.pid ? ", pid " + p.pid : "") + (p.failures ? ", failed " + p.failures + " times" : ""); });
+      part("Its programs (" + draw.whole(lines.length) + ")", false).append("p").attr("class", "lead").text(lines.join("; ") || "None runs.");
+    }
     var plan = part("The last plan that gives it slices", false), events = part("Its events", true);
     plan.append("p").attr("class", "lead").text(focus.plan ? planText(focus.plan) : "None of the latest plans does.");
     if (focus.plan) planTable(logTable(plan), focus.plan.spec.actions, false);

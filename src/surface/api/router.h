@@ -40,8 +40,9 @@ struct Route {
   std::string_view method;
   std::string_view path;  ///< "/v1/gpus/{id}/cordon"
   Answer answer = nullptr;
-  bool is_public = false;    ///< needs no key, takes any query, and changes nothing of the session
-  bool takes_query = false;  ///< else a query is an error
+  bool is_public = false;       ///< needs no key, takes any query, and changes nothing of the session
+  bool takes_query = false;     ///< else a query is an error
+  bool is_for_gateway = false;  ///< takes the gateway's key, and no other; it writes nothing of a client's
   int success_status = 200;
   Prepare prepare = nullptr;  ///< of a write about a service
   Foretell foretell = nullptr;

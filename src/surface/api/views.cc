@@ -46,6 +46,11 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
                    .slices = {},
                    .last_minute = session.figures().minute_of(service.id)};
   if (const TierChoice* choice = session.tier_of(service.id)) view.tier = *choice;
+  if (const WarmStatus* warm = session.warm_of(service.id)) {
+    view.warm = *warm;
+    const bool is_cold = warm->last.phase == WarmPhase::kCold && view.phase == live::ServicePhase::kWaiting;
+    if (is_cold) view.phase = live::ServicePhase::kCold;
+  }
   std::ranges::copy(session.watch().conditions_of(service.id), view.conditions.begin());
   view.conditions.back() = live::in_time_condition(session, service, view.need);
   view.slices.reserve(held.indices.size());

@@ -45,6 +45,7 @@ struct ServiceView {
   std::vector<HeldSliceView> slices;
   std::optional<live::MinuteFigures> last_minute;
   std::optional<TierChoice> tier = std::nullopt;  ///< of a service with `tier: auto`
+  std::optional<WarmStatus> warm = std::nullopt;  ///< of a service with a warm pool
 };
 
 struct GpuView {

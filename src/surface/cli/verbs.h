@@ -26,6 +26,7 @@ namespace berth::cli {
 [[nodiscard]] Verb place_verb();
 [[nodiscard]] Verb schedule_verb();
 [[nodiscard]] Verb serve_verb();
+[[nodiscard]] Verb gateway_verb();
 [[nodiscard]] Verb optimize_verb();
 [[nodiscard]] Verb profile_verb();
 [[nodiscard]] Verb tier_verb();

@@ -28,6 +28,8 @@ struct SliceMemory {
   std::uint64_t order = 0;                  ///< among all slices: that of their creation
   Instant continues_at = Instant::never();  ///< when its change continues by itself; never: it does not
   bool was_ordered = false;                 ///< its present creation or destruction was sent to an outside device
+  /// A process of its holder may run on it: it is destroyed, or gets other holders, once that is gone. Absent: none.
+  std::optional<bool> has_program = std::nullopt;
   friend bool operator==(const SliceMemory&, const SliceMemory&) = default;
 };
 

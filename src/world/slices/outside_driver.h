@@ -27,6 +27,7 @@ class OutsideDriver : public SliceDriver {
     return {};
   }
   [[nodiscard]] bool can_devices_differ() const override { return true; }
+  [[nodiscard]] bool has_programs() const override { return true; }
 
   /// Actions that were begun and not taken yet, in the order in which each GPU must get them. Those on a GPU that was
   /// lost since are no longer awaited (SliceTable::awaits).

@@ -32,6 +32,11 @@ namespace berth::world {
 ///   waiting for room -- a slice that stays takes the room -------> gone
 ///   up               -- a foreign slice is cleared --------------> gone
 ///
+/// Where services have programs (`run`), the start time is over when the program is ready, and
+///
+///   starting         -- destroyed, or other holders -------------> draining
+///   draining         -- nothing runs, and its program is gone ---> as above
+///
 /// A change of the batch limit alone changes no phase. Where the driver has no times (OutsideDriver), a reported result
 /// counts as the time being over.
 enum class SlicePhase : std::uint8_t { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };

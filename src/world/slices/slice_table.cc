@@ -7,6 +7,7 @@
 #include "base/core/ensure.h"
 #include "base/core/overloaded.h"
 #include "domain/profile/operating_point.h"
+#include "domain/values/start_times.h"
 
 namespace berth::world {
 
@@ -80,6 +81,7 @@ void SliceTable::destroy(const DestroySlice& action, Instant now) {
       release(*index);
       return;
     case SlicePhase::kStarting:
+      if (slice.has_program) return drain_start(*index, now);
       begin_destroy(*index, now);
       return;
     case SlicePhase::kUp:
@@ -106,6 +108,10 @@ void SliceTable::assign(const AssignSlice& action, std::uint64_t number, Instant
       return;
     case SlicePhase::kStarting: {
       const bool is_restart = needs_restart(slice, action);
+      if (is_restart && slice.has_program) {
+        slice.next = action;
+        return drain_start(*index, now);
+      }
       slice.holding = action.holding;
       slice.point = action.point;
       if (is_restart) begin_start(*index, now);
@@ -215,10 +221,11 @@ void SliceTable::begin_start(SliceIndex index, Instant now) {
     return;
   }
   slice.phase = SlicePhase::kStarting;
+  if (program_holder(slice.holding)) return await_program(index);
   Micros start;
   if (slice.holding.role == Role::kInference) {
     for (const ServiceId service : slice.holding.services)
-      start = std::max(start, scenario_.services[service.index].start);
+      start = std::max(start, start_time(scenario_, scenario_.services[service.index]));
   }
   set_timer(index, scenario_.changes.plumbing + start, now);
 }
@@ -245,6 +252,8 @@ void SliceTable::drained(SliceIndex index, Instant now) {
   account(now);
   TrackedSlice& slice = change(index);
   ENSURE(slice.phase == SlicePhase::kDraining);
+  slice.is_idle = slice.has_program;
+  if (slice.is_idle) return;
   if (slice.is_unwanted) return begin_destroy(index, now);
   ENSURE(slice.next.has_value());
   slice.holding = slice.next->holding;

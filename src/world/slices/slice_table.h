@@ -28,6 +28,7 @@
 #include "world/slices/busy_table.h"
 #include "world/slices/device_memory.h"
 #include "world/slices/observed_layout.h"
+#include "world/slices/program_slice.h"
 #include "world/slices/slice_places.h"
 #include "world/slices/slice_records.h"
 #include "world/slices/slice_reports.h"
@@ -98,6 +99,16 @@ class SliceTable {
   /// Reports the end of an action. Ends of actions that are not awaited are ignored. A slice whose creation ends late
   /// exists, without holders.
   void end_device_action(const DeviceActionEnd& end, Instant now);
+
+  // ---- programs on slices (SliceDriver::has_programs)
+
+  /// The slices of services with `run` that exist or are being created, and those whose program is not known to be
+  /// gone, by slice. A slice of several holders has the program of the first one that has one. O(slices).
+  [[nodiscard]] std::vector<ProgramSlice> program_slices();
+  /// The program of a slice that starts is ready: the slice serves. Ignored if it is not awaited.
+  void program_ready(const Slice& slice, std::uint64_t generation, Instant now);
+  /// No program runs on the slice. Requires of the caller: none is being started there.
+  void program_gone(const Slice& slice, std::uint64_t generation, Instant now);
 
   // ---- what happens to devices
 
@@ -185,6 +196,13 @@ class SliceTable {
   enum class Report { kGone, kNone };
   void gone(SliceIndex slice, Instant now, Report report);
   void set_timer(SliceIndex slice, Micros after, Instant now);
+
+  // slice_table_programs.cc: programs on slices
+  /// The holder whose program runs on the slice; nothing: none has one.
+  [[nodiscard]] std::optional<ServiceId> program_holder(const Holding& holding) const;
+  void await_program(SliceIndex slice);
+  /// A slice that starts is to end, or to get other holders (`next`): its program goes first.
+  void drain_start(SliceIndex slice, Instant now);
 
   // slice_table_devices.cc: actions on devices, and how they fail
   [[nodiscard]] static DeviceAction action_of(const TrackedSlice& slice, ActionKind kind);

@@ -46,6 +46,7 @@ void SliceTable::remember(const SliceMemory& memory, Instant now) {
   slice.is_foreign = memory.is_foreign;
   slice.will_time_out = memory.will_time_out;
   slice.was_ordered = memory.was_ordered;
+  slice.has_program = memory.has_program.value_or(false) && driver_.has_programs();
   busy_.add(index, memory.slice.gpu, slice.sms);
   if (slice.phase == SlicePhase::kWaitingForRoom) {
     places_.wait(index);
@@ -71,7 +72,8 @@ DeviceMemory SliceTable::memory_of(GpuId gpu) const {
                              .is_foreign = slice.is_foreign,
                              .will_time_out = slice.will_time_out,
                              .order = slice.sequence,
-                             .was_ordered = slice.was_ordered});
+                             .was_ordered = slice.was_ordered,
+                             .has_program = slice.has_program ? std::optional(true) : std::nullopt});
     const bool has_timer = slice.phase == SlicePhase::kStarting || is_changing(slice);
     if (has_timer) memory.slices.back().continues_at = slice.continues_at;
   };

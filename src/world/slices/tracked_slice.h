@@ -25,6 +25,8 @@ struct TrackedSlice {
   bool was_ordered = false;         ///< SliceMemory::was_ordered
   std::uint64_t sequence = 0;       ///< orders slices by creation
   std::uint64_t generation = 0;     ///< timers of older generations have no effect; never reset, as an index is reused
+  bool has_program = false;         ///< SliceMemory::has_program
+  bool is_idle = false;             ///< draining: only its program keeps it
   int sms = 0;
   bool can_serve = true;                    ///< it has a replica of each holder (set by the world after kStart)
   Instant continues_at = Instant::never();  ///< when its latest timer is over

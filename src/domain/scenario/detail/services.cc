@@ -10,7 +10,9 @@
 #include "domain/profile/readers.h"
 #include "domain/scenario/detail/arrivals.h"
 #include "domain/scenario/detail/fleet.h"
+#include "domain/scenario/detail/readiness_rules.h"
 #include "domain/scenario/detail/rules.h"
+#include "domain/scenario/detail/running_rules.h"
 #include "domain/scenario/detail/tables.h"
 #include "domain/scenario/detail/tier_rules.h"
 
@@ -110,11 +112,23 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
   if (domain.is_present()) service.trust_domain = domain.name();
 }
 
+/// The time from an empty slice to the first answer; its part that the model takes is read with other rules.
+void read_start(const yaml::Value& value, ServiceSpec& service) {
+  if (!value.is_map()) {
+    service.start = duration(value, service.start);
+    return;
+  }
+  const StartParts parts = read_start_parts(value);
+  service.start = parts.runtime + parts.model;
+}
+
 /// The keys of a service in a file; an object has all but the first two.
-constexpr std::array<std::string_view, 20> kKeys = {
-    "name",         "tenant",     "profile",  "slo",     "batching", "drop", "arrivals",         "start_seconds",
-    "accuracy",     "retraining", "variants", "weight",  "floor",    "pins", "changes_per_hour", "isolation",
-    "trust_domain", "expects",    "tier",     "known_on"};
+constexpr std::array<std::string_view, 24> kKeys = {
+    "name",      "tenant",         "profile",       "slo",      "batching",
+    "drop",      "arrivals",       "start_seconds", "accuracy", "retraining",
+    "variants",  "weight",         "floor",         "pins",     "changes_per_hour",
+    "isolation", "trust_domain",   "expects",       "tier",     "known_on",
+    "warm_pool", "answer_seconds", "run",           "replicas"};
 
 /// All fields but name, tenant and arrivals.
 void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned,
@@ -123,7 +137,7 @@ void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& so
   service.batching = read_batching(value.at("batching"));
   const yaml::Value drop = value.at("drop");
   if (drop.is_written() && drop.choice({"early", "never"}) == 1) service.drop = DropRule::kNever;
-  service.start = duration(value.at("start_seconds"), service.start);
+  read_start(value.at("start_seconds"), service);
   service.accuracy = accuracy(value.at("accuracy"));
   read_wishes(value, scenario, pinned, service);
   if (value.has_failed()) return;  // before files are read
@@ -131,6 +145,8 @@ void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& so
   if (value.at("retraining").is_present()) service.retraining = read_retraining(value.at("retraining"), sources);
   service.variants = read_variants(value.at("variants"), sources);
   service.tier = read_tier_rule(value, scenario, service);
+  service.running = read_running(value);
+  service.ready = read_readiness(value, scenario, service);
 }
 
 ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned) {

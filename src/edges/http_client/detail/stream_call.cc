@@ -24,6 +24,7 @@ void prepare_for_streams(CURL* easy, const StreamClientOptions& options) {
   curl_easy_setopt(easy, CURLOPT_PROXY, "");  // none, regardless of the environment
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(options.connect_timeout));
+  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);  // the caller's bytes, also with "..": its server decides
   curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, static_cast<long>(options.kept_max.count() / kMicrosPerSecond));
 }
 
@@ -39,7 +40,10 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
   CURL* handle = easy_.get();
   curl_easy_setopt(handle, CURLOPT_URL, call_.url.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get());
-  if (!call_.body.empty() || call_.method == "PUT" || call_.method == "POST") {
+  curl_easy_setopt(handle, CURLOPT_NOBODY, call_.method == "HEAD" ? 1L : 0L);
+  if (call_.method == "HEAD") {
+    // NOBODY says it all.
+  } else if (!call_.body.empty() || call_.method == "PUT" || call_.method == "POST") {
     // The body is read by a function that cannot go back: otherwise libcurl sends it again, over another connection,
     // if a kept one breaks before the answer.
     curl_easy_setopt(handle, CURLOPT_POST, 1L);

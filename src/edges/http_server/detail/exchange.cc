@@ -45,6 +45,7 @@ Progress Exchange::begin(MHD_Connection& connection, const char* method, std::st
   is_head_ = std::string_view(method) == "HEAD";
   takes_chunks_ = !is_head_ && version == "HTTP/1.1";
   request_.method = is_head_ ? "GET" : method;
+  request_.is_head = is_head_;
   request_.peer = peer_of(connection);
   if (is_surplus) {
     refuse(HttpFault::kTooManyConnections, 503,
@@ -108,6 +109,7 @@ void Exchange::check_target() {
   if (!target) return refuse(HttpFault::kMalformedTarget, 400, target.error().message);
   request_.path = std::move(target->path);
   request_.query = std::move(target->query);
+  request_.target = target_;
 }
 
 void Exchange::check_headers(MHD_Connection& connection, std::string_view version) {

@@ -203,9 +203,9 @@ void PriceSearch::balance_block(ServiceIndex service, RungIndex rung, BlockIndex
   const int rungs = static_cast<int>(terms.variants.size());
   const std::size_t at = frame_.capacity_at(service, rung, block);
   const std::size_t floor = places.floor + block;
-  const bool has_floor = terms.floor_rate > 0 && rung + 1 == rungs;
+  const bool has_floor = has_rate_floor(terms) && rung + 1 == rungs;
   const double supply = supply_of(at);
-  double aside = terms.floor_rate > 0 && rung + 1 < rungs ? prices_[floor] : 0;
+  double aside = has_rate_floor(terms) && rung + 1 < rungs ? prices_[floor] : 0;
   double reference = 0;
   for (const RungIndex other : Indices<RungIndex>(rungs)) {
     const std::size_t its = frame_.capacity_at(service, other, block);

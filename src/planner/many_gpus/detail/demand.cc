@@ -132,7 +132,7 @@ void Demand::set_scales_of(ServiceIndex service) {
       scales_[at] = step / std::max({requests[block], least, 1e-6});
     }
   }
-  const int floor_blocks = terms.floor_rate > 0 ? frame_->blocks() : 0;
+  const int floor_blocks = has_rate_floor(terms) ? frame_->blocks() : 0;
   for (const BlockIndex block : Indices<BlockIndex>(floor_blocks)) {
     price_max_[places.floor + block] = kUnlimited;
     scales_[places.floor + block] = best / (terms.floor_rate * std::max(1.0, frame_->length[block]));
@@ -373,7 +373,7 @@ double Demand::value_of_service(ServiceIndex service) {
   } else {
     sum = value_always_fresh(service);
   }
-  for (SlotIndex slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
+  for (SlotIndex slot = terms_->problem.floors_from; has_rate_floor(terms) && slot < terms_->slots; ++slot) {
     const double surplus = terms.outside_floor_rate - terms.floor_rate * (1 - 1e-9);
     sum += prices_[places.floor + frame_->block_of(slot)] * surplus;
     (*slope_)[places.floor + frame_->block_of(slot)] += surplus;

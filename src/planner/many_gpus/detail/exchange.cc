@@ -72,7 +72,8 @@ void Exchange::fill_account(const FleetState& state, Account& account) const {
         worth += (all_seconds - fresh_seconds) * terms_->worth(account.service, slot, false, capacity.data());
       }
       if (is_bound) {
-        const double shortfall = 1 - (now.standing[idx(slot)] + k * account.step) / service.floor_rate;
+        const double more = service.counts_slices ? static_cast<double>(k) / kTableSteps : k * account.step;
+        const double shortfall = 1 - (now.standing[idx(slot)] + more) / service.floor_rate;
         worth -= std::max(0.0, shortfall) * kTableStride * terms_->shortfall_price;
       }
       account.worth[is_tail ? 1 : 0][idx(k + kTableSteps)] += worth;

@@ -17,6 +17,13 @@ double given_before(const OwnCapacity* own, std::size_t at, double rate) {
   return own->is_sure ? own->capacity[at] : std::max(0.0, own->capacity[at] - rate / 2);
 }
 
+/// Whether another piece of the service would be one too many in each slot, with one on the GPU itself or none.
+bool is_at_limit(const ServiceSupply& supply, const ServiceTerms& terms, bool has_own) {
+  if (terms.slices_max < 0) return false;
+  const int own = has_own ? 1 : 0;
+  return std::ranges::all_of(supply.serving, [&](int count) { return count + own >= terms.slices_max; });
+}
+
 }  // namespace
 
 GainTables::GainTables(const Terms& terms, int stride)
@@ -133,7 +140,8 @@ const Gain& GainTables::gain(const FleetState& state, ModelIndex model, KindInde
   const auto found = std::ranges::find(own, service, &OwnCapacity::service);
   const OwnCapacity* its_own = found == own.end() ? nullptr : &*found;
   if (gain.stamp == stamps_[idx(service)]) return gain;
-  const double rate = terms_->rates(model, kind, service).requests_per_second[idx(use)];
+  double rate = terms_->rates(model, kind, service).requests_per_second[idx(use)];
+  if (is_at_limit(state.service(service), terms_->problem.services[idx(service)], its_own != nullptr)) rate = 0;
   compute(state, service, use, rate, its_own, gain);
   if (terms_->problem.services[idx(service)].floor_rate > 0) compute_floor(state, service, use, rate, its_own, gain);
   gain.stamp = stamps_[idx(service)];
@@ -174,11 +182,12 @@ void GainTables::compute_floor(const FleetState& state, ServiceIndex service, in
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
   const double* standing = state.service(service).standing.data();
   const double price = terms_->shortfall_price / terms.floor_rate;
-  const double* caps = caps_ ? caps_->floor[idx(service)].data() : nullptr;
+  const double* caps = caps_ && has_rate_floor(terms) ? caps_->floor[idx(service)].data() : nullptr;
+  const double part = floor_part(terms, rate);
   const auto worth_of_slot = [&](SlotIndex slot) {
     if (slot < terms_->problem.floors_from || standing[slot] >= terms.floor_rate) return 0.0;
-    const double before = given_before(own, idx(slot) * terms.variants.size() + idx(use), rate);
-    const double worth = std::clamp(terms.floor_rate - standing[slot] - before, 0.0, rate) * price;
+    const double before = floor_part(terms, given_before(own, idx(slot) * terms.variants.size() + idx(use), rate));
+    const double worth = std::clamp(terms.floor_rate - standing[slot] - before, 0.0, part) * price;
     return caps == nullptr ? worth : std::min(worth, rate * caps[slot]);
   };
   const auto is_short = [&](const EqualSlots& equal) { return worth_of_slot(equal.middle()) > 0; };

@@ -64,7 +64,7 @@ void PriceFrame::place_prices() {
     its.capacity = next;
     next += service.variants.size() * blocks();
     its.floor = next;
-    next += service.floor_rate > 0 ? blocks() : 0;
+    next += has_rate_floor(service) ? blocks() : 0;
     its.progress = next;
     next += service.retraining ? blocks() : 0;
     its.change = next;

@@ -67,7 +67,7 @@ void Supply::sum_prices() {
         serving[idx(slot) + 1] = serving[idx(slot)] + by_block[frame_->block_of(slot)] * seconds;
       }
     }
-    if (terms.floor_rate > 0) {
+    if (has_rate_floor(terms)) {
       sums.floor.assign(size, 0);
       for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots + 1)) {
         const bool is_bound = slot >= terms_->problem.floors_from && slot < terms_->slots;
@@ -236,7 +236,7 @@ void Supply::add_amount(ServiceIndex service, int use, SlotIndex from, SlotIndex
     add_to_blocks(places.capacity + w * frame_->blocks(), ready, until, amount);
     if (order[w] == use) break;
   }
-  if (terms.floor_rate > 0) {
+  if (has_rate_floor(terms)) {
     add_to_blocks(places.floor, std::max(from, terms_->problem.floors_from), std::min(until, terms_->tail()), amount);
   }
 }

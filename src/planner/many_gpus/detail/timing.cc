@@ -96,7 +96,7 @@ void Timing::add(const Stay& stay, SlotIndex from, SlotIndex until, double sign,
                      .use = stay.piece.use,
                      .from = from,
                      .until = until,
-                     .rate = sign * rate,
+                     .rate = sign * (is_for_floor ? floor_part(terms_->problem.services[idx(service)], rate) : rate),
                      .is_for_floor = is_for_floor});
 }
 

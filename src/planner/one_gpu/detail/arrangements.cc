@@ -146,7 +146,9 @@ Arrangement Arrangements::describe(const Configuration& pieces) const {
                           .shares = std::vector<Share>(case_.bundles.size()),
                           .progress_rates = std::vector<double>(case_.bundles.size())};
   std::vector<int> retraining(case_.bundles.size());
+  std::vector<int> serving(case_.bundles.size());
   for (const Piece& piece : pieces) {
+    if (piece.service != kNoService && piece.use != kRetraining) ++serving[piece.service];
     if (!is_used(piece)) arrangement.has_unused = true;
     if (!is_used(piece) || piece.use == kRetraining) arrangement.has_spare = true;
     if (piece.service == kNoService) continue;
@@ -163,11 +165,15 @@ Arrangement Arrangements::describe(const Configuration& pieces) const {
       share.bundle = bundles.plus(share.bundle, bundles.item(kind, piece.use));
     }
   }
+  bool has_room = true;
   for (const ServiceIndex service : indices_of<ServiceIndex>(case_.bundles)) {
     const double rate = case_.bundles[service].rate[arrangement.shares[service].bundle];
-    if (!case_.keeps_floor(service, rate)) arrangement.keeps_floors = false;
+    const ServiceTerms& terms = case_.problem.services[service];
+    const bool has_too_few = terms.counts_slices && serving[service] + terms.outside_floor_rate < terms.floor_rate;
+    if (!case_.keeps_floor(service, rate) || has_too_few) arrangement.keeps_floors = false;
+    if (terms.slices_max >= 0 && serving[service] + terms.outside_slices > terms.slices_max) has_room = false;
   }
-  arrangement.may_begin = arrangement.can_stand && may_begin(pieces);
+  arrangement.may_begin = arrangement.can_stand && has_room && may_begin(pieces);
   return arrangement;
 }
 

@@ -65,7 +65,7 @@ double GpuCase::outside_progress(ServiceIndex service, SlotIndex slot) const {
 bool GpuCase::keeps_floor(ServiceIndex service, double rate) const {
   const ServiceTerms& terms = problem.services[service];
   // The tolerance of check.h.
-  return terms.floor_rate <= 0 || rate + terms.outside_floor_rate >= terms.floor_rate * (1 - 1e-9);
+  return !has_rate_floor(terms) || rate + terms.outside_floor_rate >= terms.floor_rate * (1 - 1e-9);
 }
 
 }  // namespace berth::planner

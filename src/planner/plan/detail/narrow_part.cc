@@ -73,6 +73,7 @@ ServiceTerms service_next_to(const fleet::FleetState& others, ServiceIndex servi
   if (terms.retraining) terms.outside_progress = without_dust(state.progress);
   terms.retrains_elsewhere |= std::ranges::any_of(state.retraining, [](int count) { return count > 0; });
   if (terms.changes_max >= 0) terms.changes_max = std::max(0, terms.changes_max - state.changed);
+  if (!state.serving.empty()) terms.outside_slices = *std::ranges::max_element(state.serving);
   if (terms.floor_rate > 0 && problem.floors_from < problem.slots) {
     terms.outside_floor_rate = *std::min_element(state.standing.begin() + problem.floors_from, state.standing.end());
   }

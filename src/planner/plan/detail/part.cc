@@ -54,8 +54,14 @@ std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms
 }
 
 /// Adds the capacity or progress that a piece gives its service from outside.
+/// What the other GPUs hold of a service, [slot].
+struct Planned {
+  std::vector<double> floor;  ///< in the unit of its floor
+  std::vector<int> slices;
+};
+
 void add_outside(const Problem& problem, const ModelTerms& model, const OutsideStay& stay, ServiceTerms& service,
-                 std::vector<double>& planned) {
+                 Planned& planned) {
   const KindIndex kind = model.sites[static_cast<std::size_t>(stay.piece.site)].kind;
   const Rates& rates = model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(stay.piece.service)];
   const std::size_t variants = service.variants.size();
@@ -73,7 +79,10 @@ void add_outside(const Problem& problem, const ModelTerms& model, const OutsideS
   const double rate = rates.requests_per_second[variant];
   service.outside.resize(static_cast<std::size_t>(problem.slots + 1) * variants, 0.0);
   for (SlotIndex slot = stay.from; slot < stay.until; ++slot) {
-    if (slot < problem.slots) planned[static_cast<std::size_t>(slot)] += rate;
+    if (slot < problem.slots) {
+      planned.floor[static_cast<std::size_t>(slot)] += floor_part(service, rate);
+      ++planned.slices[static_cast<std::size_t>(slot)];
+    }
     // In the tail everything works.
     if (slot >= stay.ready_from || slot == problem.slots) {
       service.outside[static_cast<std::size_t>(slot) * variants + variant] += rate;
@@ -108,8 +117,9 @@ void take_changes(const GpuTerms& gpu, const std::vector<Change>& changes, std::
 Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
   Problem part = problem;
   part.gpus = {problem.gpus[static_cast<std::size_t>(gpu)]};
-  std::vector<std::vector<double>> planned(problem.services.size(),
-                                           std::vector<double>(static_cast<std::size_t>(problem.slots), 0.0));
+  const auto slots = static_cast<std::size_t>(problem.slots);
+  std::vector<Planned> planned(problem.services.size(),
+                               {.floor = std::vector<double>(slots, 0.0), .slices = std::vector<int>(slots, 0)});
   for (const GpuIndex other : indices_of<GpuIndex>(problem.gpus)) {
     if (other == gpu) continue;
     const GpuTerms& terms = problem.gpus[other];
@@ -122,9 +132,10 @@ Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) 
     take_changes(terms, schedule.gpus[other], part.services);
   }
   for (const ServiceIndex i : indices_of<ServiceIndex>(part.services)) {
+    if (slots > 0) part.services[i].outside_slices += *std::ranges::max_element(planned[i].slices);
     if (part.services[i].floor_rate <= 0 || problem.floors_from >= problem.slots) continue;
     part.services[i].outside_floor_rate +=
-        *std::min_element(planned[i].begin() + problem.floors_from, planned[i].end());
+        *std::min_element(planned[i].floor.begin() + problem.floors_from, planned[i].floor.end());
   }
   return part;
 }

@@ -35,6 +35,7 @@ inline RenewedRun run_renewed(const Scenario& scenario, const policy::Policy& ro
   const RunArrivals arrivals(scenario, 1, std::nullopt);
   sim::LoopOptions options;
   options.is_strict = row.obeys_constraints;
+  options.has_warm_pools = row.obeys_warm_pools;
   options.world.sharing = row.sharings.front();
   options.world.dispatch = row.dispatch;
   options.listener.journal = [&](const sim::JournalRecord& record) { run.journal.push_back(record); };

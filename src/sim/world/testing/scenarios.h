@@ -79,6 +79,10 @@ inline std::string shown(const JournalRecord& record) {
                           (tier.measured_gpu.empty() ? tier.choice.gpu + " " + tier.choice.reason
                                                      : "measured " + tier.measured_gpu);
                  },
+                 [](const WarmRecord& warm) {
+                   return std::to_string(warm.at.micros()) + " warm " + std::to_string(warm.decision.service.index) +
+                          " " + std::string(phase_name(warm.decision.phase)) + " " + warm.decision.reason;
+                 },
                  [](const world::PointRecord& point) { return shown(point); }},
       record);
 }
@@ -136,7 +140,7 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
     count.is_in_order = count.is_in_order && now <= at;
     now = at;
     std::visit(Overloaded{take_slice, take_second, [](const GpuRecord&) {}, [](const world::PointRecord&) {},
-                          [](const TierRecord&) {}},
+                          [](const TierRecord&) {}, [](const WarmRecord&) {}},
                record);
   }
   for (auto& [gpu, changes] : steps) {

@@ -6,6 +6,7 @@
 #include "surface/cli/client/apply_run.h"
 #include "surface/cli/client/get_run.h"
 #include "surface/cli/client/history_run.h"
+#include "surface/cli/client/logs_run.h"
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/client/top_run.h"
 #include "surface/cli/client/usage_run.h"
@@ -102,9 +103,8 @@ OptionTable get_option_rows(GetWords& words) {
   return with_server(
       {
           {"KIND", "TEXT",
-           "tenants, services, nodes, gpus, slices, plans, faults, events (also in the singular) or calibration; all; "
-           "or "
-           "KIND/NAME",
+           "tenants, services, nodes, gpus, slices, plans, faults, events (also in the singular), calibration or "
+           "warm; all; or KIND/NAME",
            &words.kind, kRequired},
           {"NAME", "TEXT", "The name of one", &words.name},
           tenant_row(words.tenant),
@@ -148,6 +148,16 @@ OptionTable top_option_rows(TopWords& words) {
   return with_server(
       {
           {"--once", "", "Print once; otherwise each second, if the output is a terminal", &words.is_once},
+      },
+      words.server);
+}
+
+OptionTable logs_option_rows(LogsWords& words) {
+  return with_server(
+      {
+          {"KIND", "TEXT", "service; or service/TENANT/NAME", &words.kind, kRequired},
+          {"NAME", "TEXT", "The name of the service", &words.name},
+          tenant_row(words.tenant),
       },
       words.server);
 }
@@ -282,6 +292,11 @@ std::vector<Verb> client_verbs() {
                       .examples = examples("  berth top\n  berth top --once\n"),
                       .heading = kClientHeading},
                      top_option_rows, run_top),
+          with_words({.name = "logs",
+                      .help = "Prints the last lines of the programs of a service.",
+                      .examples = examples("  berth logs service detector -t vision\n"),
+                      .heading = kClientHeading},
+                     logs_option_rows, answered(run_logs)),
           with_words({.name = "usage",
                       .help = "Lists who held which slice from when to when.",
                       .examples = examples(kUsageExamples),

@@ -18,15 +18,16 @@ struct KindWords {
   std::string_view many;
 };
 /// By Kind.
-constexpr std::array<KindWords, 9> kKindWords = {{{"tenant", "tenants"},
-                                                  {"service", "services"},
-                                                  {"node", "nodes"},
-                                                  {"gpu", "gpus"},
-                                                  {"slice", "slices"},
-                                                  {"plan", "plans"},
-                                                  {"fault", "faults"},
-                                                  {"event", "events"},
-                                                  {"calibration", "calibration"}}};
+constexpr std::array<KindWords, 10> kKindWords = {{{"tenant", "tenants"},
+                                                   {"service", "services"},
+                                                   {"node", "nodes"},
+                                                   {"gpu", "gpus"},
+                                                   {"slice", "slices"},
+                                                   {"plan", "plans"},
+                                                   {"fault", "faults"},
+                                                   {"event", "events"},
+                                                   {"calibration", "calibration"},
+                                                   {"warm", "warm"}}};
 
 constexpr std::size_t kNameBytesMax = 253;
 
@@ -39,7 +40,8 @@ std::string path_of(Kind kind) {
 }
 
 bool has_tenant(Kind kind) {
-  return kind == Kind::kService || kind == Kind::kSlice || kind == Kind::kEvent || kind == Kind::kCalibration;
+  return kind == Kind::kService || kind == Kind::kSlice || kind == Kind::kEvent || kind == Kind::kCalibration ||
+         kind == Kind::kWarm;
 }
 
 /// Events are no objects: they have a number instead of a name, and the tenant of the object that they are about.
@@ -110,8 +112,9 @@ ClientResult<Kind> parse_kind(std::string_view word) {
   }
   return client_fail(
       ClientStatus::kBadInput,
-      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices, plans, faults, events or calibration, found {}",
-                  in_quotes(word)));
+      fmt::format(
+          "KIND: wanted tenants, services, nodes, gpus, slices, plans, faults, events, calibration or warm, found {}",
+          in_quotes(word)));
 }
 
 bool names_kind(std::string_view word) { return parse_kind(word.substr(0, word.find('/'))).has_value(); }
@@ -131,7 +134,7 @@ ClientResult<Selection> check_selection(std::string_view kind_word, const std::s
   if (!tenant.empty() && !has_tenant(*parsed)) {
     return client_fail(
         ClientStatus::kBadInput,
-        fmt::format("--tenant: wanted it for services, slices, events and calibration only, found it for {}",
+        fmt::format("--tenant: wanted it for services, slices, events, calibration and warm only, found it for {}",
                     plural_of(*parsed)));
   }
   return Selection{.kind = *parsed, .name = name, .tenant = tenant};
@@ -153,10 +156,11 @@ std::string title_of(Kind kind, const yaml::Node& object) {
 }
 
 ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
-  // A slice, a fault, an event or the calibration of a service has no path of its own, and a service only together with
+  // A slice, a fault, an event or the calibration or warm pool of a service has no path of its own, and a service only together with
   // its tenant.
   const bool has_page = selection.kind != Kind::kSlice && selection.kind != Kind::kFault &&
-                        selection.kind != Kind::kEvent && selection.kind != Kind::kCalibration;
+                        selection.kind != Kind::kEvent && selection.kind != Kind::kCalibration &&
+                        selection.kind != Kind::kWarm;
   const bool is_direct =
       !selection.name.empty() && has_page && (selection.kind != Kind::kService || !selection.tenant.empty());
   if (is_direct) {

@@ -11,7 +11,7 @@
 
 namespace berth::cli {
 
-enum class Kind : std::uint8_t { kTenant, kService, kNode, kGpu, kSlice, kPlan, kFault, kEvent, kCalibration };
+enum class Kind : std::uint8_t { kTenant, kService, kNode, kGpu, kSlice, kPlan, kFault, kEvent, kCalibration, kWarm };
 
 /// "service" or "services". Error: kBadInput with the known words.
 [[nodiscard]] ClientResult<Kind> parse_kind(std::string_view word);

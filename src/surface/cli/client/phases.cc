@@ -19,7 +19,7 @@ using Words = std::vector<std::string_view>;
 Words phases_of(Kind kind) {
   switch (kind) {
     case Kind::kService:
-      return {"waiting", "starting", "running", "draining"};
+      return {"waiting", "starting", "running", "draining", "cold"};
     case Kind::kPlan:
       return {"awaiting_approval", "acting", "done", "expired", "refused", "superseded"};
     case Kind::kSlice:
@@ -32,6 +32,8 @@ Words phases_of(Kind kind) {
     case Kind::kEvent:
     case Kind::kCalibration:
       return {};
+    case Kind::kWarm:
+      return {"cold", "warm", "serving"};
   }
   return {};
 }
@@ -57,7 +59,7 @@ ClientResult<std::vector<std::string>> check_phases(Kind kind, const std::vector
     if (known.empty()) {
       return client_fail(
           ClientStatus::kBadInput,
-          fmt::format("--phase: wanted services, plans, slices, gpus or nodes, found {}", plural_of(kind)));
+          fmt::format("--phase: wanted services, plans, slices, gpus, nodes or warm, found {}", plural_of(kind)));
     }
     if (std::ranges::find(known, word) == known.end()) {
       return client_fail(ClientStatus::kBadInput,

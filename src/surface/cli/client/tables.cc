@@ -60,7 +60,8 @@ std::string conditions_cell(const Node& object) {
   for (const Node& condition : items_at(object, "status.conditions")) {
     const std::string status = text_at(condition, "status").value_or("Unknown");
     const std::string type = text_at(condition, "type").value_or("");
-    if (status == "True" || (type == "InTime" && status == "Unknown")) continue;
+    const bool is_bad_if_true = type == "CrashLoop";
+    if (status == (is_bad_if_true ? "False" : "True") || (type == "InTime" && status == "Unknown")) continue;
     if (!cell.empty()) cell += ',';
     cell += type + "=" + status;
   }
@@ -222,6 +223,25 @@ std::vector<Column> calibration_columns() {
           {"TIME OF BATCHES / TABLE", speeds_cell}};
 }
 
+/// "$0.0123".
+std::string idle_cost_cell(const Node& object) {
+  const std::optional<double> micro_usd = number_at(object, "status.idle_micro_usd");
+  return micro_usd ? fmt::format("${:.4f}", *micro_usd / 1e6) : "";
+}
+
+std::vector<Column> warm_columns() {
+  return {text("TENANT", "metadata.namespace"),
+          text("NAME", "metadata.name"),
+          text("PHASE", "status.phase"),
+          number("SLICES", "status.slices"),
+          text("NEXT EXPECTED", "status.expected_next"),
+          {"IDLE COST", idle_cost_cell},
+          number("COLD STARTS", "status.cold_starts"),
+          number("PRELOADS", "status.preloads"),
+          number("HITS", "status.hits"),
+          text("REASON", "status.reason")};
+}
+
 std::vector<Column> columns_of(Kind kind) {
   switch (kind) {
     case Kind::kTenant:
@@ -244,6 +264,8 @@ std::vector<Column> columns_of(Kind kind) {
       return event_columns();
     case Kind::kCalibration:
       return calibration_columns();
+    case Kind::kWarm:
+      return warm_columns();
   }
   return {};
 }
@@ -263,6 +285,7 @@ std::string since_path(Kind kind) {
     case Kind::kNode:
     case Kind::kGpu:
     case Kind::kCalibration:
+    case Kind::kWarm:
       return "";
   }
   return "";

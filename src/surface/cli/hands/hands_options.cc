@@ -26,19 +26,31 @@ Result<uid_t> find_user(const std::string& text) {
   return user->pw_uid;
 }
 
+Result<HandsRequest> check_keeper_options(const HandsWords& words) {
+  const auto number = parse_count(words.start.value_or(""), INT64_MAX);
+  if (!number) return invalid("--start: " + number.error().message);
+  HandsRequest request;
+  request.kept_folder = *words.keep;
+  request.start_number = *number;
+  return request;
+}
+
 }  // namespace
 
 OptionTable hands_option_rows(HandsWords& words) {
   return {
       {"--socket", "PATH", "Where it waits for a client (required)", &words.socket},
-      {"--config", "FILE", "The configuration file; only its manage: is obeyed (required)", &words.config},
+      {"--config", "FILE", "The configuration file; only its manage: and programs are obeyed (required)", &words.config},
       {"--nvml", "FILE", "The library of the NVIDIA driver [libnvidia-ml.so.1]", &words.nvml},
       {"--owner", "USER", "Who may connect besides root: name or number of a user [this one]", &words.owner},
       {"--fd", "TEXT", "", &words.fd},  // used by berth up, which starts it
+      {"--keep", "TEXT", "", &words.keep},    // used by berth hands, which starts a keeper for each program
+      {"--start", "TEXT", "", &words.start},  // likewise
   };
 }
 
 Result<HandsRequest> check_hands_options(const HandsWords& words) {
+  if (words.keep && !words.keep->empty()) return check_keeper_options(words);
   for (const auto& [name, word] : {std::pair{"socket", &words.socket}, std::pair{"config", &words.config},
                                    std::pair{"nvml", &words.nvml}, std::pair{"owner", &words.owner}}) {
     if (*word && (*word)->empty()) return invalid(fmt::format("--{}: wanted a text, found \"\"", name));

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +25,9 @@
 #include "gpu/hands/packet_socket.h"
 #include "gpu/hands/protocol.h"
 #include "gpu/nvml/open_gpu_changer.h"
+#include "gpu/program_runner/keeper.h"
+#include "gpu/program_runner/program_runner.h"
+#include "gpu/program_runner/trusted_file.h"
 #include "surface/cli/shared/config_file.h"
 
 namespace berth::cli {
@@ -54,8 +59,14 @@ Result<Config> read_managed(const HandsRequest& request, const Files& files) {
   if (!text) return pass_on(text.error());
   auto config = read_config(*text, request.config_path);
   if (!config) return pass_on(config.error());
-  if (config->manage.empty()) {
+  if (config->manage.empty() && !config->programs.has_any()) {
     return invalid(request.config_path + ": manage: wanted at least one GPU that may be changed, found none");
+  }
+  if (!config->programs.has_any()) return config;
+  // What it says is executed: nobody else may write it.
+  if (auto trusted = edges::check_trusted(request.config_path); !trusted) return pass_on(trusted.error());
+  if (auto checked = edges::check_rules(config->programs); !checked) {
+    return fail(checked.error().code, request.config_path + ": " + checked.error().message);
   }
   return config;
 }
@@ -70,12 +81,12 @@ Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
 
 /// The managed GPUs that are in this machine. Absent ones are an error, except for a client that started this process:
 /// it knows that they are lost.
-Result<std::vector<device::ManagedGpu>> keep_present(Config config, GpuLibrary& library, const HandsRequest& request) {
+Result<std::vector<device::ManagedGpu>> keep_present(const Config& config, GpuLibrary& library, const HandsRequest& request) {
   const auto listed = library.list();
   if (!listed) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));
   }
-  std::vector<device::ManagedGpu> managed = std::move(config.manage);
+  std::vector<device::ManagedGpu> managed = config.manage;
   const auto absent = find_absent(managed, config.manage_places, *listed);
   if (absent.empty()) return managed;
   if (!request.socket_path.empty()) return invalid(absent.front());
@@ -106,22 +117,32 @@ void refuse(const HandsRequest& request, const std::string& message, std::FILE* 
 struct Prepared {
   edges::ChangeableGpus gpus;
   std::vector<device::ManagedGpu> managed;  ///< that are in this machine
+  programs::ProgramRules programs;
 };
 
-Result<Prepared> prepare(const HandsRequest& request, const Files& files) {
-  auto config = read_managed(request, files);
-  if (!config) return pass_on(config.error());
+Result<Prepared> prepare(const HandsRequest& request, Config config) {
   auto gpus = open_gpus(request);
   if (!gpus) return pass_on(gpus.error());
-  auto present = keep_present(std::move(*config), *gpus->library, request);
+  auto present = keep_present(config, *gpus->library, request);
   if (!present) return pass_on(present.error());
-  return Prepared{.gpus = std::move(*gpus), .managed = std::move(*present)};
+  return Prepared{.gpus = std::move(*gpus), .managed = std::move(*present), .programs = std::move(config.programs)};
 }
 
-Result<void> run(const HandsRequest& request, VerbContext& context) {
+/// Null: the configuration names no programs.
+Result<std::unique_ptr<edges::ProgramRunner>> open_programs(programs::ProgramRules rules, std::FILE* err) {
+  if (!rules.has_any()) return nullptr;
+  edges::ProgramRunnerOptions options{.rules = std::move(rules)};
+  if (const char* const state = std::getenv("BERTH_NVML_SIM_STATE"); state != nullptr) options.simulated_state = state;
+  options.log = [err](const std::string& line) { say(err, line); };
+  return edges::ProgramRunner::open(std::move(options));
+}
+
+Result<void> run(const HandsRequest& request, Config config, VerbContext& context) {
   const edges::Descriptor stop = hold_signals(!request.socket_path.empty());
-  auto prepared = prepare(request, *context.files);
+  auto prepared = prepare(request, std::move(config));
   if (!prepared) return pass_on(prepared.error());
+  const auto runner = open_programs(std::move(prepared->programs), context.err);
+  if (!runner) return pass_on(runner.error());
   const auto served = serve(request, stop.number(),
                             {.library = *prepared->gpus.library,
                              .changer = *prepared->gpus.changer,
@@ -129,6 +150,7 @@ Result<void> run(const HandsRequest& request, VerbContext& context) {
                              .lock_folder = edges::gpu_lock_folder(),
                              .carry_out = device::carry_out,
                              .log = [err = context.err](const std::string& line) { say(err, line); },
+                             .programs = *runner ? std::optional((*runner)->verbs()) : std::nullopt,
                              .logs_clients = !request.socket_path.empty()},
                             context.out);
   if (!served) return pass_on(served.error());
@@ -139,12 +161,20 @@ Result<void> run(const HandsRequest& request, VerbContext& context) {
 }  // namespace
 
 int run_hands(const HandsRequest& request, VerbContext& context) {
+  if (!request.kept_folder.empty()) return edges::run_keeper(request.kept_folder, request.start_number);
   if (!edges::may_change_gpus()) {
     say(context.err,
         fmt::format("wanted root or CAP_SYS_ADMIN, without which no GPU can be changed, found user {}", ::geteuid()));
     return kStatusNoPrivilege;
   }
-  const auto outcome = run(request, context);
+  auto config = read_managed(request, *context.files);
+  if (config) {
+    if (const auto may = edges::check_privileges(config->programs); !may) {
+      refuse(request, may.error().message, context.err);
+      return kStatusNoPrivilege;
+    }
+  }
+  const auto outcome = config ? run(request, std::move(*config), context) : Result<void>(pass_on(config.error()));
   if (outcome) return 0;
   refuse(request, outcome.error().message, context.err);
   return exit_status(outcome.error().code);

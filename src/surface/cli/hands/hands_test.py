@@ -39,7 +39,7 @@ class Client:
         return json.loads(packet) if packet else None
 
     def greet(self, world="w"):
-        self.send(verb="hello", version=1, world=world, pid=os.getpid())
+        self.send(verb="hello", version=2, world=world, pid=os.getpid())
         return self.hear()
 
     def order(self, uuid, change="create", intent=1, start=6, was_tried=False):
@@ -124,7 +124,7 @@ class Hands(Case):
     def test_creates_and_destroys(self):
         process = self.start()
         client = self.client()
-        self.assertEqual(client.greet(), {"verb": "hello", "version": 1, "pid": process.pid,
+        self.assertEqual(client.greet(), {"verb": "hello", "version": 2, "pid": process.pid,
                                           "gpus": [{"uuid": self.managed, "mig_mode": False}]})
         client.order(self.managed)
         end = client.hear()

@@ -47,6 +47,9 @@ void put_figures(Writer& json, const measure::Figures* figures) {
   put("p50", &F::latency_p50_ms);
   put("p99", &F::latency_p99_ms);
   json.close_object();
+  if (figures == nullptr || !figures->cold_requests) return;  // only where a service has a warm pool
+  put("cold_requests", &F::cold_requests);
+  put("idle_micro_usd", &F::idle_micro_usd);
 }
 
 void put_bound(Writer& json, const bound::Bound& bound) {

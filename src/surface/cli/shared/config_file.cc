@@ -9,6 +9,7 @@
 #include "base/core/text.h"
 #include "base/yaml/document.h"
 #include "base/yaml/reader.h"
+#include "gpu/programs/read_rules.h"
 #include "surface/cli/shared/config_keys.h"
 #include "surface/cli/shared/up_options.h"
 
@@ -178,6 +179,7 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   config.no_changes = read_no_changes(root.at("no_changes"));
   read_manage(root.at("manage"), config);
   read_health(root.at("health"), config);
+  config.programs = programs::read_rules(root);
   const yaml::Value sure = root.at("tier_sure");
   if (sure.is_written()) config.tier_sure = sure.number(yaml::number_between(Decimal(0), Decimal(1)));
   const yaml::Value model = root.at("tier_model");

@@ -10,6 +10,7 @@
 #include "base/core/result.h"
 #include "domain/values/no_changes.h"
 #include "gpu/device/managed_gpu.h"
+#include "gpu/programs/program_rules.h"
 #include "live/folder/up_request.h"
 #include "surface/cli/shared/up_options.h"
 
@@ -29,6 +30,7 @@ struct Config {
   std::string hostname_label;              ///< of device metrics
   std::vector<device::ManagedGpu> manage;  ///< no UUID twice
   std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
+  programs::ProgramRules programs;         ///< what berth hands may run; berth up ignores it
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;

@@ -12,6 +12,7 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kSimulated = "simulated";
+constexpr const char* kMeasured = "measured";
 constexpr const char* kLocal = "local";
 constexpr const char* kAuto = "auto";
 constexpr const char* kSpeed = "10";
@@ -50,7 +51,9 @@ Result<void> check_words(const UpOptions& options) {
   const std::string world = options.world.value_or(kSimulated);
   if (world != kSimulated && world != kLocal && world != kAuto)
     return wrong("--world", "simulated, local or auto", world);
-  if (options.load && *options.load != kSimulated) return wrong("--load", kSimulated, *options.load);
+  if (options.load && *options.load != kSimulated && *options.load != kMeasured) {
+    return wrong("--load", "simulated or measured", *options.load);
+  }
   if (options.dry_run && !options.manage_gpus) return invalid("--dry-run: wanted --manage-gpus with it, found none");
   if (options.hands == "") return wrong("--hands", "the path of a socket", "");
   if (options.nvml == "") return wrong("--nvml", "the file of a library", "");
@@ -76,7 +79,8 @@ Result<live::UpRequest> check_up_options(const UpOptions& options) {
                           .manage_gpus = options.manage_gpus,
                           .is_dry_run = options.dry_run,
                           .accepts_gap = options.accept_gap,
-                          .has_load = options.load.has_value(),
+                          .has_load = options.load == kSimulated,
+                          .measures_load = options.load == kMeasured,
                           .policy = options.policy,
                           .approval = options.approval ? approval_of(*options.approval) : std::nullopt,
                           .data_dir = options.data,

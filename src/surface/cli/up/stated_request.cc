@@ -70,6 +70,7 @@ Result<StatedRequest> read_up_request(const UpOptions& typed, const Files& files
   request->hostname_label = std::move(config->hostname_label);
   request->manage = std::move(config->manage);
   request->manage_places = std::move(config->manage_places);
+  request->simulated_devices = config->programs.simulated_devices;
   return StatedRequest{.request = std::move(*request), .stated = std::move(stated)};
 }
 

@@ -1,0 +1,140 @@
+#include "apps/serve/serve_identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/core/overloaded.h"
+#include "base/core/text.h"
+#include "serving/gateway/passing_headers.h"
+
+namespace berth::serve {
+namespace {
+
+constexpr std::size_t kIdentityBytesMax = 256;
+
+/// Takes as long for any wrong key of the same length.
+bool is_same_key(std::string_view given, std::string_view key) {
+  if (given.size() != key.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < key.size(); ++i) difference |= static_cast<unsigned char>(given[i] ^ key[i]);
+  return difference == 0;
+}
+
+Result<std::string> read_variable(const Environment& environment, std::string_view name) {
+  const auto value = environment(name);
+  if (!value || value->empty()) return std::string();
+  const bool is_visible = value->size() <= kIdentityBytesMax &&
+                          std::ranges::all_of(*value, [](char each) { return each > ' ' && each <= '~'; });
+  if (is_visible) return *value;
+  return invalid(fmt::format("{}: wanted at most {} visible characters of ASCII", name, kIdentityBytesMax));
+}
+
+class IdentifiedReply final : public HttpLateReply {
+ public:
+  using Identify = std::function<void(std::vector<HttpField>&)>;
+  IdentifiedReply(std::unique_ptr<HttpLateReply> inner, Identify identify)
+      : inner_(std::move(inner)), identify_(std::move(identify)) {}
+
+  void send(HttpResponse response) override {
+    identify_(response.headers);
+    inner_->send(std::move(response));
+  }
+  [[nodiscard]] std::unique_ptr<HttpBodyWriter> begin(HttpBodyHead head, std::function<void()> on_room) override {
+    identify_(head.headers);
+    return inner_->begin(std::move(head), std::move(on_room));
+  }
+  void on_gone(std::function<void()> gone) override { inner_->on_gone(std::move(gone)); }
+
+ private:
+  const std::unique_ptr<HttpLateReply> inner_;
+  const Identify identify_;
+};
+
+bool is_health(const HttpRequest& request) {
+  return request.path.size() >= 2 && request.path[0] == "v2" && request.path[1] == "health";
+}
+
+}  // namespace
+
+Result<ServeIdentity> read_identity(const Environment& environment) {
+  ServeIdentity identity;
+  for (const auto& [name, to] :
+       {std::pair("BERTH_SLICE", &identity.slice), std::pair("BERTH_GENERATION", &identity.generation),
+        std::pair("BERTH_KEY", &identity.key)}) {
+    auto value = read_variable(environment, name);
+    if (!value) return pass_on(value.error());
+    *to = *std::move(value);
+  }
+  if (identity.slice.empty() != identity.generation.empty()) {
+    return invalid(fmt::format("wanted both BERTH_SLICE and BERTH_GENERATION or neither, found only {}",
+                               identity.slice.empty() ? "BERTH_GENERATION" : "BERTH_SLICE"));
+  }
+  const bool is_number = std::ranges::all_of(identity.generation, [](char each) { return each >= '0' && each <= '9'; });
+  if (!is_number) {
+    return invalid(fmt::format("BERTH_GENERATION: wanted a whole number, found {}", in_quotes(identity.generation)));
+  }
+  return identity;
+}
+
+std::optional<HttpResponse> IdentifiedHandler::refuse(const HttpRequest& request) {
+  const auto refusal = [&](int status, const char* why, std::string message) {
+    HttpResponse response =
+        inner_.render({.fault = HttpFault::kMalformedHeaders, .status = status, .message = std::move(message)});
+    response.status = status;
+    response.headers.push_back({std::string(serving::kRefusedHeader), why});
+    identify(response.headers);
+    return response;
+  };
+  const auto key = find_header(request.headers, serving::kKeyHeader);
+  if (!identity_.key.empty() && !is_health(request) && !is_same_key(key.value_or(""), identity_.key)) {
+    return refusal(401, "key", "wanted the header berth-key with the key of this server");
+  }
+  if (identity_.slice.empty()) return std::nullopt;
+  const auto slice = find_header(request.headers, serving::kSliceHeader);
+  const auto generation = find_header(request.headers, serving::kGenerationHeader);
+  if ((!slice || *slice == identity_.slice) && (!generation || *generation == identity_.generation)) {
+    return std::nullopt;
+  }
+  return refusal(
+      421, "replica",
+      fmt::format("wanted a request for slice {} of generation {}, found one for {} of {}", identity_.slice,
+                  identity_.generation, in_quotes(slice.value_or("any")), in_quotes(generation.value_or("any"))));
+}
+
+void IdentifiedHandler::identify(std::vector<HttpField>& headers) const {
+  if (identity_.slice.empty()) return;
+  headers.push_back({std::string(serving::kSliceHeader), identity_.slice});
+  headers.push_back({std::string(serving::kGenerationHeader), identity_.generation});
+}
+
+HttpAnswer IdentifiedHandler::answer(const HttpRequest& request) {
+  if (auto refused = refuse(request)) return *std::move(refused);
+  HttpAnswer answer = inner_.answer(request);
+  if (auto* later = std::get_if<HttpLater>(&answer)) {
+    later->start = [this, start = std::move(later->start)](std::unique_ptr<HttpLateReply> reply) {
+      start(std::make_unique<IdentifiedReply>(std::move(reply),
+                                              [this](std::vector<HttpField>& headers) { identify(headers); }));
+    };
+    return answer;
+  }
+  std::visit(Overloaded{[this](auto& whole) { identify(whole.headers); }, [](HttpLater&) {}}, answer);
+  return answer;
+}
+
+std::optional<std::size_t> IdentifiedHandler::body_bytes_max(const HttpRequest& request) {
+  return refuse(request) ? std::nullopt : inner_.body_bytes_max(request);
+}
+
+HttpResponse IdentifiedHandler::render(const HttpRefusal& refusal) {
+  HttpResponse response = inner_.render(refusal);
+  identify(response.headers);
+  return response;
+}
+
+}  // namespace berth::serve

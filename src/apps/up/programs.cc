@@ -1,0 +1,60 @@
+#include "apps/up/programs.h"
+
+#include <string>
+#include <utility>
+
+#include "apps/up/up_log.h"
+#include "apps/up/up_parts.h"
+#include "edges/live_driver/live_driver.h"
+#include "edges/state_folder/device_files.h"
+#include "edges/state_folder/state_folder.h"
+#include "live/local/local_programs.h"
+#include "live/local/local_world.h"
+
+namespace berth::up {
+
+Result<void> make_programs(UpParts& parts) {
+  if (!parts.local || parts.process_hands == nullptr) return {};
+  auto key = parts.folder->gateway_key();
+  if (!key) return pass_on(key.error());
+  parts.gateway_key = *std::move(key);
+  constexpr std::int64_t kMicrosPerMilli = 1000;
+  live::LocalProgramsOptions options{.epoch_us = parts.world.beginning.epoch_us,
+                                     .measures_load = parts.request.measures_load,
+                                     .first_table = static_cast<std::uint64_t>(parts.wall.now_us() / kMicrosPerMilli)};
+  options.uuid_of = [&parts](const Slice& slice) { return parts.local->uuid_of(slice); };
+  if (parts.request.simulated_devices) {
+    options.write_device = [folder = *parts.request.simulated_devices](const std::string& name,
+                                                                       const std::string& text) {
+      return edges::write_device_file(folder, name, text);
+    };
+  }
+  options.warn = [err = parts.outside.err](const std::string& message) { log_warning(err, message); };
+  options.wake = [&parts] {
+    if (edges::LiveDriver* const driver = parts.waked.load()) driver->wake();
+  };
+  parts.programs = std::make_unique<live::LocalPrograms>(*parts.process_hands, std::move(options));
+  return {};
+}
+
+api::GatewaySource gateway_source(UpParts& parts) {
+  if (!parts.programs) return {};
+  return {.follow = [&parts](live::LineSink sink) { parts.programs->follow(std::move(sink)); },
+          .report = [&parts](RequestReport report) { return parts.programs->take_report(std::move(report)); }};
+}
+
+live::DeviceSource device_source(UpParts& parts) {
+  if (!parts.local) return {};
+  live::DeviceSource source = parts.local->source(parts.request.has_load || parts.request.measures_load);
+  source.is_load_measured = parts.request.measures_load;
+  if (!parts.programs) return source;
+  source.programs = [&parts](const std::string& tenant, const std::string& service) {
+    return parts.programs->programs_of(tenant, service);
+  };
+  source.log = [&parts](const std::string& slice, std::uint64_t generation, std::size_t bytes_max) {
+    return parts.programs->read_log(slice, generation, bytes_max);
+  };
+  return source;
+}
+
+}  // namespace berth::up

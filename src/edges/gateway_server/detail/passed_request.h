@@ -1,0 +1,34 @@
+/// One request under way between a client and a service.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "domain/ports/http_server.h"
+#include "domain/ports/http_stream_client.h"
+#include "serving/gateway/gateway_order.h"
+
+namespace berth::edges::detail {
+
+struct PassedRequest {
+  // Fixed once it has arrived.
+  std::string method;
+  std::string rest;  ///< of the target, for the replica
+  std::vector<HttpField> headers;
+  std::string body;
+  bool is_head = false;
+  serving::GatewayRequestId id = 0;
+
+  // Under the lock of the gateway.
+  HttpCallNumber call = 0;  ///< 0: not started
+  bool is_cancelled = false;
+  bool is_gone = false;    ///< its client has left
+  bool has_begun = false;  ///< its answer
+
+  /// Until the answer has begun, under the lock; then only for the thread of the call.
+  std::unique_ptr<HttpLateReply> reply;
+};
+
+}  // namespace berth::edges::detail

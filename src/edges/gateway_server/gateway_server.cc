@@ -1,0 +1,231 @@
+#include "edges/gateway_server/gateway_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "base/core/overloaded.h"
+#include "edges/gateway_server/detail/own_answers.h"
+#include "edges/gateway_server/detail/passed_call.h"
+#include "edges/gateway_server/detail/passed_request.h"
+#include "edges/gateway_server/gateway_target.h"
+#include "serving/gateway/repeat_rules.h"
+
+namespace berth::edges {
+namespace {
+
+using detail::error_answer;
+
+constexpr Micros kStopPause = Micros(20'000);
+
+Instant steady_instant() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+std::int64_t wall_micros() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+std::int64_t wall_second() { return wall_micros() / kMicrosPerSecond; }
+
+bool is_method(std::string_view method) {
+  return !method.empty() && std::ranges::all_of(method, [](char each) { return each >= 'A' && each <= 'Z'; });
+}
+
+}  // namespace
+
+GatewayServer::GatewayServer(GatewayServerOptions options)
+    : options_(std::move(options)), gateway_(options_.name, options_.terms) {}
+
+GatewayServer::~GatewayServer() { stop(Micros(0)); }
+
+void GatewayServer::start(HttpStreamClient& client) {
+  client_ = &client;
+  thread_ = std::thread([this] { run(); });
+}
+
+void GatewayServer::stop(Micros at_most) {
+  {
+    std::unique_lock lock(mutex_);
+    is_stopping_ = true;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(at_most.count());
+    while (!passed_.empty() && std::chrono::steady_clock::now() < until) {
+      changed_.wait_for(lock, std::chrono::microseconds(kStopPause.count()));
+    }
+    std::vector<serving::GatewayRequestId> left;
+    for (const auto& [id, passed] : passed_) left.push_back(id);
+    std::ranges::sort(left);
+    for (const serving::GatewayRequestId id : left) {
+      // Counted as dropped. An answer that has begun breaks off with its call.
+      (void)gateway_.client_left(id, steady_instant());
+      cancel({id});
+      refuse({.request = id, .status = 503, .message = "the gateway is about to end"});
+    }
+    is_ended_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void GatewayServer::take_table(const EndpointTable& table) {
+  const std::scoped_lock lock(mutex_);
+  carry_out(gateway_.take_table(table, steady_instant()));
+}
+
+RequestReport GatewayServer::report() const {
+  const std::scoped_lock lock(mutex_);
+  return gateway_.report();
+}
+
+void GatewayServer::acknowledge(std::uint64_t until) {
+  const std::scoped_lock lock(mutex_);
+  gateway_.acknowledge(until);
+}
+
+void GatewayServer::close_all_seconds() {
+  const std::scoped_lock lock(mutex_);
+  gateway_.close_seconds(wall_second() + 1, steady_instant());
+}
+
+HttpAnswer GatewayServer::answer(const HttpRequest& request) {
+  if (detail::is_own_path(request.path)) return own_answer(request);
+  auto target = gateway_target(request);
+  if (!target) return error_answer(404, "wanted a path /TENANT/SERVICE/.., found another one");
+  if (!is_method(request.method)) return error_answer(501, "wanted a method in upper-case letters");
+  auto passed = std::make_shared<detail::PassedRequest>();
+  passed->method = request.is_head ? "HEAD" : request.method;
+  passed->is_head = request.is_head;
+  passed->headers = request.headers;
+  passed->body = request.body;
+  passed->rest = std::move(target->rest);
+  const bool is_repeatable = serving::is_repeatable(passed->method, passed->rest, passed->headers);
+  return HttpLater{.start = [this, passed = std::move(passed), is_repeatable,
+                             target = *std::move(target)](std::unique_ptr<HttpLateReply> reply) {
+    passed->reply = std::move(reply);
+    // Without the lock, as it may call back at once.
+    passed->reply->on_gone([this, weak = std::weak_ptr(passed)] {
+      if (const auto gone = weak.lock()) leave(gone);
+    });
+    pass(passed, {.tenant = target.tenant,
+                  .service = target.service,
+                  .bytes = passed->body.size(),
+                  .is_repeatable = is_repeatable,
+                  .second = wall_second()});
+  }};
+}
+
+void GatewayServer::pass(const Passed& passed, const serving::GatewayArrival& arrival) {
+  const std::scoped_lock lock(mutex_);
+  if (is_stopping_) return passed->reply->send(error_answer(503, "the gateway is about to end"));
+  if (!gateway_.has_table()) {
+    return passed->reply->send(
+        error_answer(503, "no table of endpoints has come from berth up yet", Micros::seconds(1)));
+  }
+  if (passed->is_gone) return;
+  const Instant now = steady_instant();
+  const auto entry = gateway_.arrive(arrival, now);
+  if (!entry) {
+    return passed->reply->send(error_answer(
+        404, fmt::format("wanted a tenant and service of the table, found {}/{}", arrival.tenant, arrival.service)));
+  }
+  passed->id = entry->request;
+  passed_.emplace(entry->request, passed);
+  carry_out(entry->orders);
+  if (gateway_.next_tick(now) < wake_at_) changed_.notify_all();
+}
+
+void GatewayServer::leave(const Passed& passed) {
+  const std::scoped_lock lock(mutex_);
+  passed->is_gone = true;
+  if (!passed_.contains(passed->id)) return;
+  const auto orders = gateway_.client_left(passed->id, steady_instant());
+  carry_out(orders);
+  passed_.erase(passed->id);
+}
+
+void GatewayServer::note_start(detail::PassedRequest& passed, HttpCallNumber number) {
+  const std::scoped_lock lock(mutex_);
+  passed.call = number;
+  if (passed.is_cancelled) client_->cancel(number);
+}
+
+bool GatewayServer::begin_answer(detail::PassedRequest& passed) {
+  const std::scoped_lock lock(mutex_);
+  return passed.has_begun = gateway_.begin_answer(passed.id);
+}
+
+void GatewayServer::end_call(detail::PassedRequest& passed, serving::GatewayEnd how) {
+  const std::scoped_lock lock(mutex_);
+  if (passed.is_cancelled) return;
+  passed.call = 0;
+  if (how == serving::GatewayEnd::kAnswered) passed_.erase(passed.id);
+  carry_out(gateway_.end(passed.id, how, steady_instant()));
+  if (is_stopping_ && passed_.empty()) changed_.notify_all();
+}
+
+void GatewayServer::carry_out(const std::vector<serving::GatewayOrder>& orders) {
+  for (const serving::GatewayOrder& order : orders) {
+    std::visit(Overloaded{[this](const serving::GatewaySend& each) { send(each); },
+                          [this](const serving::GatewayRefuse& each) { refuse(each); },
+                          [this](const serving::GatewayCancel& each) { cancel(each); }},
+               order);
+  }
+}
+
+void GatewayServer::send(const serving::GatewaySend& order) {
+  const auto at = passed_.find(order.request);
+  if (at == passed_.end()) return;
+  client_->start(detail::call_to(*at->second, *order.replica),
+                 std::make_unique<detail::PassedCall>(*this, at->second, order.replica));
+}
+
+void GatewayServer::refuse(const serving::GatewayRefuse& order) {
+  const auto at = passed_.find(order.request);
+  if (at == passed_.end()) return;
+  // An answer that has begun belongs to the thread of its call, which breaks it off.
+  if (!at->second->has_begun) at->second->reply->send(error_answer(order.status, order.message, order.retry_after));
+  passed_.erase(at);
+}
+
+void GatewayServer::cancel(const serving::GatewayCancel& order) {
+  const auto at = passed_.find(order.request);
+  if (at == passed_.end()) return;
+  at->second->is_cancelled = true;
+  if (at->second->call != 0) client_->cancel(at->second->call);
+}
+
+void GatewayServer::run() {
+  std::unique_lock lock(mutex_);
+  std::int64_t second = wall_second();
+  gateway_.close_seconds(second, steady_instant());
+  while (!is_ended_) {
+    const Instant now = steady_instant();
+    carry_out(gateway_.tick(now));
+    if (const std::int64_t current = wall_second(); current != second) {
+      second = current;
+      gateway_.close_seconds(second, now);
+    }
+    const Micros to_next_second = Micros(kMicrosPerSecond - wall_micros() % kMicrosPerSecond);
+    wake_at_ = std::min(gateway_.next_tick(now), now + to_next_second);
+    changed_.wait_for(lock, std::chrono::microseconds(std::max<std::int64_t>((wake_at_ - now).count(), 1'000)));
+  }
+}
+
+std::optional<std::size_t> GatewayServer::body_bytes_max(const HttpRequest& request) {
+  return detail::is_own_path(request.path) ? std::nullopt : std::optional(options_.body_bytes_max);
+}
+
+HttpResponse GatewayServer::render(const HttpRefusal& refusal) { return error_answer(refusal.status, refusal.message); }
+
+HttpResponse GatewayServer::own_answer(const HttpRequest& request) const {
+  if (request.method != "GET") return error_answer(405, "wanted GET");
+  const std::scoped_lock lock(mutex_);
+  return detail::own_answer(request.path, options_.name, gateway_, steady_instant());
+}
+
+}  // namespace berth::edges

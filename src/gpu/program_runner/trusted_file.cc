@@ -1,0 +1,83 @@
+#include "gpu/program_runner/trusted_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "gpu/hands/descriptor.h"
+
+namespace berth::edges {
+namespace {
+
+struct FreeText {
+  void operator()(char* text) const { ::free(text); }
+};
+
+/// One file or folder of a path without links.
+Result<void> check_part(const std::string& path, const std::string& part) {
+  struct stat found = {};
+  if (::lstat(part.c_str(), &found) != 0) return invalid(fmt::format("{}: {}", part, std::strerror(errno)));
+  if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
+    return invalid(fmt::format("{}: wanted {} to belong to root or user {}, found user {}", path, part, ::geteuid(),
+                               found.st_uid));
+  }
+  const bool others_may_write = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  const bool is_sticky_folder = S_ISDIR(found.st_mode) && (found.st_mode & S_ISVTX) != 0;
+  if (!others_may_write || is_sticky_folder) return {};
+  return invalid(fmt::format("{}: wanted {} to be writable by its owner alone, found mode {:04o}", path, part,
+                             found.st_mode & 07777U));
+}
+
+}  // namespace
+
+Result<void> check_trusted(const std::string& path) {
+  const std::unique_ptr<char, FreeText> real(::realpath(path.c_str(), nullptr));
+  if (!real) return invalid(fmt::format("wanted a file, found {}: {}", path, std::strerror(errno)));
+  const std::string whole = real.get();
+  for (std::size_t end = whole.find('/', 1); end != std::string::npos; end = whole.find('/', end + 1)) {
+    if (auto checked = check_part(path, whole.substr(0, end)); !checked) return checked;
+  }
+  if (auto checked = check_part(path, "/"); !checked) return checked;
+  return check_part(path, whole);
+}
+
+Result<void> check_trusted_program(const std::string& path) {
+  if (auto checked = check_trusted(path); !checked) return checked;
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || (found.st_mode & S_IXUSR) == 0) {
+    return invalid(fmt::format("{}: wanted a program, found a file that cannot be executed", path));
+  }
+  return {};
+}
+
+Result<std::string> read_foreign_file(const std::string& folder, const std::string& name, std::size_t bytes_max) {
+  const std::string path = folder + "/" + name;
+  const Descriptor place(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor file(place.is_open() ? ::openat(place.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                                        : -1);
+  if (!file.is_open()) {
+    return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput,
+                fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
+  struct stat of_folder = {};
+  struct stat of_file = {};
+  if (::fstat(place.number(), &of_folder) != 0 || ::fstat(file.number(), &of_file) != 0 || !S_ISREG(of_file.st_mode) ||
+      of_file.st_nlink != 1 || of_file.st_uid != of_folder.st_uid) {
+    return invalid(path + ": wanted a file of the owner of its folder, found another one");
+  }
+  std::string text(bytes_max + 1, '\0');
+  const ssize_t count = ::read(file.number(), text.data(), text.size());
+  if (count < 0 || static_cast<std::size_t>(count) > bytes_max) {
+    return invalid(fmt::format("{}: wanted at most {} bytes, found more", path, bytes_max));
+  }
+  text.resize(static_cast<std::size_t>(count));
+  return text;
+}
+
+}  // namespace berth::edges

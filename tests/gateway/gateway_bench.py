@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""What a request costs in `berth gateway`, and how much later its answer is, compared with no gateway and with HAProxy.
+
+  gateway_bench.py PROGRAM LOAD_PROGRAM [--rate 1000] [--seconds 10] [--rounds 3]
+
+Two replicas that answer at once, requests of 3,000 bytes in an open loop. HAProxy is measured if it is installed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/gateway"), str(ROOT / "scripts/detail")]
+
+PATH = "/vision/digits/v2/models/m/infer"
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def send(load, port, path, rate, seconds):
+    command = [load, "send", str(port), path, str(rate), str(seconds)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def measure(load, port, path, pid, options):
+    """Medians over rounds, after one that does not count."""
+    send(load, port, path, options.rate, 2)
+    rounds = []
+    for _ in range(options.rounds):
+        before = processor_seconds(pid)
+        found = send(load, port, path, options.rate, options.seconds)
+        found["cpu_us"] = (processor_seconds(pid) - before) * 1e6 / found["sent"]
+        rounds.append(found)
+    bad = sum(found["sent"] - found["good"] for found in rounds)
+    return {name: statistics.median(found[name] for found in rounds) for name in rounds[0]} | {"bad": bad}
+
+
+def haproxy(ports, folder):
+    """A running HAProxy in front of the replicas: process and port; nothing where it is not installed."""
+    if shutil.which("haproxy") is None:
+        return None
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    config = pathlib.Path(folder) / "haproxy.cfg"
+    servers = "\n".join(f"  server s{number} 127.0.0.1:{replica}" for number, replica in enumerate(ports))
+    config.write_text(f"defaults\n  mode http\n  timeout client 30s\n  timeout server 30s\n  timeout connect 2s\n"
+                      f"frontend f\n  bind 127.0.0.1:{port}\n  default_backend b\nbackend b\n  balance leastconn\n{servers}\n")
+    process = subprocess.Popen(["haproxy", "-f", str(config)], stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    return process, port
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("load")
+    parser.add_argument("--rate", type=int, default=1000)
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    os.environ["BERTH_PROGRAM"] = options.program
+    from bar_table import BarTable
+    from local_gateway import Gateway, UpStandIn, endpoint, service
+    table = BarTable()
+    table.part(f"{options.rate} requests per second of 3,000 bytes to two replicas that answer at once")
+    processes = [subprocess.Popen([options.load, "answer"], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    up = UpStandIn().start()
+    try:
+        ports = [int(process.stdout.readline()) for process in processes]
+        direct = measure(options.load, ports[0], PATH, processes[0].pid, options)
+        with tempfile.TemporaryDirectory() as folder:
+            ends = [endpoint(f"http://127.0.0.1:{port}", f"s{port}", in_flight_max=64, ms=1) for port in ports]
+            up.set_table(service(*ends))
+            gateway = Gateway(up, folder)
+            try:
+                while json.loads(urllib.request.urlopen(f"http://{gateway.address}/berth/v1/status").read())["table"] is None:
+                    time.sleep(0.05)
+                passed = measure(options.load, gateway.port, PATH, gateway.process.pid, options)
+            finally:
+                gateway.end()
+            rival = haproxy(ports, folder)
+            if rival is not None:
+                other = measure(options.load, rival[1], PATH, rival[0].pid, options)
+                rival[0].kill()
+                rival[0].wait()
+    finally:
+        for process in processes:
+            process.kill()
+        up.stop()
+    table.show("requests that were not answered well", passed["bad"], "{:.0f}", "0", ("at most", 0))
+    table.show("the gateway: microseconds of processor time per request", passed["cpu_us"], "{:.0f}", "aim 60", ("at most", 150))
+    table.show("p50 added, ms", (passed["p50_us"] - direct["p50_us"]) / 1000, "{:.2f}")
+    table.show("p99 added, ms", (passed["p99_us"] - direct["p99_us"]) / 1000, "{:.2f}", "", ("at most", 3))
+    table.show("p99 without a gateway, ms", direct["p99_us"] / 1000, "{:.2f}")
+    if rival is None:
+        print("  skipped the rival: haproxy is not installed")
+    else:
+        table.show("HAProxy: microseconds of processor time per request", other["cpu_us"], "{:.0f}")
+        table.show("HAProxy: p99 added, ms", (other["p99_us"] - direct["p99_us"]) / 1000, "{:.2f}")
+    table.print()
+    return 1 if table.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

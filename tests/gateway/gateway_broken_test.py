@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""`berth gateway` and broken HTTP, from clients and from replicas: 400, 502 or closed, without harm to others."""
+
+import http.client
+import json
+import random
+import socket
+import threading
+import time
+import unittest
+
+from local_gateway import GatewayCase, endpoint, plain, service
+
+SEED = 7
+RANDOM_CASES = 300
+
+
+class Broken(GatewayCase):
+    def start(self, answer=lambda head, body, connection: connection.sendall(plain("good")), **more):
+        self.replica_ = self.scripted(answer)
+        gateway = self.gateway()
+        self.set_table(gateway, service(endpoint(self.replica_.url), **more))
+        return gateway
+
+    def send_raw(self, gateway, content, seconds=5):
+        """What comes back until the connection is closed, or nothing comes for so long."""
+        with socket.create_connection(("127.0.0.1", gateway.port), timeout=seconds) as connection:
+            answer = b""
+            try:
+                connection.sendall(content)
+                connection.shutdown(socket.SHUT_WR)
+                while part := connection.recv(65536):
+                    answer += part
+            except (TimeoutError, ConnectionError):
+                pass
+            return answer
+
+    def test_requests_that_are_not_http(self):
+        gateway = self.start()
+        long = b"x" * 100_000
+        for content, wanted in ((b"garbage\r\n\r\n", (b"400", b"")),
+                                (b"GET /vision/digits/a HTTP/1.1\r\nNo colon\r\n\r\n", (b"400", b"")),
+                                (b"GET /vision/digits/a HTTP/1.1\r\n\r\n", (b"400",)),
+                                (b"GET /vision/digits/%zz HTTP/1.1\r\nHost: a\r\n\r\n", (b"400",)),
+                                (b"get /vision/digits/a HTTP/1.1\r\nHost: a\r\n\r\n", (b"501",)),
+                                (b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", (b"400", b"")),
+                                (b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc", (b"400",)),
+                                (b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", (b"400",)),
+                                (b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", (b"400", b"")),
+                                (b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", (b"413",)),
+                                (b"GET /vision/digits/" + long + b" HTTP/1.1\r\nHost: a\r\n\r\n", (b"414", b"431", b"")),
+                                (b"GET /vision/digits/a HTTP/1.1\r\nHost: a\r\nX: " + long + b"\r\n\r\n", (b"431", b""))):
+            answer = self.send_raw(gateway, content)
+            status = answer.split(b" ")[1] if answer.startswith(b"HTTP/1.") else answer[:20]
+            self.assertIn(status, wanted, (content[:80], answer[:200]))
+        self.assertEqual(self.replica_.requests, [])
+        self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+
+    def test_random_bytes(self):
+        gateway = self.start()
+        draw = random.Random(SEED)
+        seed = b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        for _ in range(RANDOM_CASES):
+            content = bytearray(seed)
+            for _ in range(draw.randint(1, 6)):
+                at = draw.randrange(len(content))
+                draw.choice((lambda: content.__setitem__(at, draw.randrange(256)), lambda: content.__delitem__(slice(at, at + draw.randint(1, 9))),
+                             lambda: content.__setitem__(slice(at, at), content[:draw.randint(1, 40)])))()
+                if not content:
+                    content = bytearray(b"x")
+            with socket.create_connection(("127.0.0.1", gateway.port), timeout=5) as connection:
+                connection.sendall(bytes(content))
+        self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+        self.assertIsNone(gateway.process.poll())
+
+    def test_slow_clients_harm_nobody(self):
+        gateway = self.start()
+        slow = []
+        for _ in range(100):
+            connection = socket.create_connection(("127.0.0.1", gateway.port), timeout=5)
+            connection.sendall(b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx")
+            slow.append(connection)
+        started = time.monotonic()
+        for _ in range(50):
+            self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertEqual(len(self.replica_.requests), 50)
+        for connection in slow:
+            connection.close()
+
+    def test_answers_that_are_not_http(self):
+        answers = {
+            "/nothing": b"",
+            "/garbage": b"\x00\x01garbage\r\n\r\n",
+            "/half": b"HTTP/1.1 200 OK\r\nContent-Le",
+            "/short": b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n",
+            "/negative": b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nabc",
+            "/large-head": b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
+            "/status": b"HTTP/1.1 999999 OK\r\n\r\n",
+        }
+
+        def answer(head, body, connection):
+            connection.sendall(answers.get(head.split(" ")[1], plain("good")))
+            return head.split(" ")[1] not in answers and None
+
+        gateway = self.start(answer, answer=3.0)
+        for path in answers:
+            # A fresh table forgets that the replica has failed.
+            self.set_table(gateway, service())
+            self.set_table(gateway, service(endpoint(self.replica_.url), answer=3.0))
+            status, _, content = gateway.ask("POST", "/vision/digits" + path, b"{}")
+            self.assertEqual(status, 502, (path, content))
+            self.assertIn("error", json.loads(content))
+        self.set_table(gateway, service())
+        self.set_table(gateway, service(endpoint(self.replica_.url)))
+        self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+
+    def test_lengths_that_lie(self):
+        def answer(head, body, connection):
+            path = head.split(" ")[1]
+            if path == "/less":  # than announced
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+                return False
+            if path == "/cut":
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+                return False
+            if path == "/chunk":
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n")
+                return False
+            if path == "/more":
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+                return None
+            connection.sendall(plain("good"))
+            return None
+
+        gateway = self.start(answer)
+        for path in ("/less", "/cut", "/chunk"):
+            self.set_table(gateway, service())
+            self.set_table(gateway, service(endpoint(self.replica_.url)))
+            with self.assertRaises((http.client.IncompleteRead, ConnectionError, http.client.HTTPException), msg=path):
+                gateway.ask("POST", "/vision/digits" + path, b"{}")
+        self.set_table(gateway, service())
+        self.set_table(gateway, service(endpoint(self.replica_.url)))
+        for _ in range(20):  # what is more than announced is never taken for the next answer
+            self.assertEqual(gateway.ask("GET", "/vision/digits/more")[2], b"abc")
+            self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+
+    def test_a_client_that_does_not_read_slows_its_replica_down(self):
+        sent = [0]
+
+        def answer(head, body, connection):
+            if head.split(" ")[1] != "/large":
+                return connection.sendall(plain("good"))
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 200000000\r\n\r\n")
+            for _ in range(2000):
+                connection.sendall(b"x" * 100_000)
+                sent[0] += 100_000
+            return None
+
+        gateway = self.start(answer)
+        connection = socket.create_connection(("127.0.0.1", gateway.port), timeout=20)
+        connection.sendall(b"GET /vision/digits/large HTTP/1.1\r\nHost: a\r\n\r\n")
+        last = -1
+        while last != sent[0]:
+            last = sent[0]
+            time.sleep(0.5)
+        self.assertLess(sent[0], 100_000_000)
+        self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+        count = 0
+        while count < 200_000_000 and (part := connection.recv(1 << 20)):
+            count += len(part)
+        self.assertGreaterEqual(count, 200_000_000)
+        connection.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Services as real processes on the slices of a simulated machine, requests through the gateway, the loop closed."""
+
+import json
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+from local_slices import Client, Slices, alive, wait_until
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from local_serve import require_engine  # noqa: E402: found by local_slices
+from local_up import require_managing  # noqa: E402: likewise
+
+
+class SlicesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def slices(self, services, **more):
+        slices = Slices(self.folder, services, **more)
+        self.addCleanup(slices.end)
+        return slices.start()
+
+    def send(self, slices, path, key, body=None):
+        request = urllib.request.Request(slices.up.url + path, headers={"Authorization": f"Bearer {key}"})
+        if body is not None:
+            request.data = json.dumps(body).encode()
+        try:
+            with urllib.request.urlopen(request, timeout=10) as reply:
+                return reply.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def test_the_loop(self):
+        slices = self.slices({"words": ["replicas: {min: 1, max: 2}"], "sums": ["replicas: {min: 1, max: 1}"]})
+        slices.wait_for("words")
+        slices.wait_for("sums")
+        self.assertEqual(slices.infer("words", 3.0)[1]["outputs"][0]["data"], [6.0] * 4)
+
+        # The two keys are good for their own routes only.
+        gateway_key = (slices.data / "gateway.key").read_text().strip()
+        self.assertEqual((slices.data / "gateway.key").stat().st_mode & 0o777, 0o600)
+        self.assertEqual(self.send(slices, "v1/services", gateway_key), 401)
+        self.assertEqual(self.send(slices, "v1/gateway/records", slices.up.key, {}), 401)
+        self.assertEqual(self.send(slices, "v1/gateway/records", gateway_key, {}), 422)
+
+        clients = [Client(slices, "words", 10), Client(slices, "sums", 5)]
+        for client in clients:
+            client.start()
+        targets = slices.up.get("v1/sd/prometheus")
+        self.assertEqual({each["labels"]["service"] for each in targets}, {"words", "sums"})
+        self.assertEqual(slices.up.client("logs", "service", "words", "-t", "shop")[0], 0)
+
+        # Nothing fails while a GPU is drained: another slice is ready before the old one goes.
+        gpu = slices.serving("words")[0]["slice"].split("-")[1]
+        old = slices.serving("words")[0]
+        status, body = slices.up.send("POST", f"v1/gpus/gpu-{gpu}/drain", {"reason": "a test"})
+        self.assertEqual(status, 200, body)
+        wait_until(lambda: slices.up.gpu(int(gpu))["drained"], "the GPU is drained")
+        self.assertNotIn(old, slices.serving("words"))
+        slices.wait_for("words")
+        slices.wait_for("sums")
+
+        # Neither while berth up is killed: programs go on, and so does the gateway.
+        before = sorted(slices.pids())
+        slices.restart_up()
+        wait_until(lambda: slices.serving("words"), "the table again")
+        self.assertEqual(sorted(slices.pids()), before, "no program was started again")
+        self.assertTrue(all(alive(pid) for pid in before))
+
+        answered = 0
+        for client in clients:
+            count, failures = client.end()
+            self.assertEqual(failures, [])
+            answered += count
+        self.check_counts(slices, answered + 1)  # the first request of this test, too
+
+    def check_counts(self, slices, answered):
+        def counted():
+            self.seen = 0
+            for name in ("words", "sums"):
+                series = slices.up.get(f"v1/series?service=shop/{name}&step=60&limit=500")
+                self.seen += sum(item.get("requests") or 0 for item in series["items"])
+            return self.seen >= answered
+        wait_until(counted, f"{answered} requests in the series")
+        self.assertEqual(self.seen, answered)
+
+
+if __name__ == "__main__":
+    require_managing()
+    require_engine()
+    unittest.main()
