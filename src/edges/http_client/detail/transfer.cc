@@ -35,6 +35,12 @@ std::string part_of(CURLU& url, CURLUPart part) {
   return text;
 }
 
+/// The text is not copied: it outlives the request.
+void set_blob(CURL* easy, CURLoption option, const std::string& text) {
+  curl_blob blob{.data = const_cast<char*>(text.data()), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
+  curl_easy_setopt(easy, option, &blob);
+}
+
 /// Whether a result means that there is no server, or no longer.
 bool is_of_absence(CURLcode code) {
   return code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
@@ -43,13 +49,15 @@ bool is_of_absence(CURLcode code) {
 
 }  // namespace
 
-Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading, CURLM* kept)
+Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading, CURLM* kept, const ServerAccess* access)
     : call_(call),
       reading_(reading),
+      access_(access),
       own_multi_(kept == nullptr ? curl_multi_init() : nullptr, &curl_multi_cleanup),
       multi_(kept == nullptr ? own_multi_.get() : kept),
       easy_(curl_easy_init(), &curl_easy_cleanup),
       headers_(nullptr, &curl_slist_free_all),
+      connect_to_(nullptr, &curl_slist_free_all),
       lines_(reading == nullptr ? 0 : reading->line_bytes_max) {}
 
 Result<HttpReply> Transfer::run() {
@@ -71,6 +79,7 @@ Result<void> Transfer::prepare() {
   if (const auto url = prepare_url(); !url) return url;
   if (const auto headers = prepare_headers(); !headers) return headers;
   if (const auto method = prepare_method(); !method) return method;
+  if (const auto access = prepare_access(); !access) return access;
   // Who may stop it does not wait for a look-up of the host's name either.
   if (call_.is_stopped) curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   // A stream has no timeout: move_bytes watches its silence.
@@ -112,11 +121,38 @@ Result<void> Transfer::prepare_method() {
   const bool has_body = !call_.body.empty() || call_.method == "PUT" || call_.method == "POST";
   if (call_.method == "HEAD") {
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  } else if (has_body && access_ != nullptr) {
+    // Read by a function that cannot go back: if a kept connection turns out to be closed, libcurl fails instead of sending
+    // again what may have been carried out.
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, &Transfer::give_body);
+    curl_easy_setopt(easy, CURLOPT_READDATA, this);
   } else if (has_body) {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call_.body.data());
   }
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  return {};
+}
+
+Result<void> Transfer::prepare_access() {
+  if (access_ == nullptr) return {};
+  CURL* easy = easy_.get();
+  if (!access_->authority_pem.empty()) set_blob(easy, CURLOPT_CAINFO_BLOB, access_->authority_pem);
+  if (!access_->certificate_pem.empty()) {
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, access_->certificate_pem);
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, access_->key_pem);
+  }
+  if (!access_->verifies_server) {
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+  if (!access_->proxy.empty()) curl_easy_setopt(easy, CURLOPT_PROXY, access_->proxy.c_str());
+  if (access_->connect_to.empty()) return {};
+  connect_to_.reset(curl_slist_append(nullptr, ("::" + access_->connect_to).c_str()));
+  if (connect_to_ == nullptr) return pass_on(no_memory());
+  curl_easy_setopt(easy, CURLOPT_CONNECT_TO, connect_to_.get());
   return {};
 }
 
@@ -182,6 +218,14 @@ std::size_t Transfer::take_header(std::string_view line) {
     reply_.headers.push_back(*std::move(field));
   }
   return line.size();
+}
+
+std::size_t Transfer::give_body(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept {
+  auto& self = *static_cast<Transfer*>(transfer);
+  const std::string_view left = std::string_view(self.call_.body).substr(self.sent_bytes_);
+  const std::size_t given = left.copy(bytes, size * count);
+  self.sent_bytes_ += given;
+  return given;
 }
 
 std::size_t Transfer::take_body(std::string_view bytes) {
